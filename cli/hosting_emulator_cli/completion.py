@@ -6,9 +6,11 @@ Nothing of it is imported before a shell asks. An emulator that is not there off
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
+
+from hosting_emulator_cli.groups import load
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -16,89 +18,58 @@ if TYPE_CHECKING:
     from hosting_emulator.sdk import ControlClient, HostingEmulator
 
 Complete = Callable[[click.Context, click.Parameter, str], "list[CompletionItem]"]
+#: Names of our own, as `module:attribute`; or what asks the running emulator and the line's world.
+Source = str | Callable[["ControlClient", "HostingEmulator"], Iterable[str]]
 #: How long a person at a prompt waits for an emulator, in real seconds.
 _PATIENCE_S = 1.0
 
 
-def _offers(names: Callable[[click.Context], Iterable[str]], *, files: bool = False) -> Complete:
+def _offers(*sources: Source, files: bool = False) -> Complete:
     def complete(
         ctx: click.Context, param: click.Parameter, incomplete: str
     ) -> list[CompletionItem]:
         from click.shell_completion import CompletionItem
 
         try:
-            found = [CompletionItem(name) for name in names(ctx) if name.startswith(incomplete)]
+            names = [name for source in sources for name in _names(source, ctx)]
         except Exception:  # a prompt is no place for errors
-            found = []
+            names = []
+        found = [CompletionItem(name) for name in names if name.startswith(incomplete)]
         return found + ([CompletionItem(incomplete, type="file")] if files else [])
 
     return complete
 
 
-def _scenarios(ctx: click.Context) -> Iterable[str]:
-    from hosting_emulator_cli.files import library_names
+def _names(source: Source, ctx: click.Context) -> Iterable[str]:
+    if isinstance(source, str):
+        found = load(source)
+        return [*(found() if callable(found) else found)]
+    from hosting_emulator_cli import options
 
-    return library_names()
-
-
-def _calls(ctx: click.Context) -> Iterable[str]:
-    from hosting_emulator.contract.calls import ALL_CALLS
-    from hosting_emulator.contract.doors import DOORS
-
-    return (*ALL_CALLS, *DOORS)
-
-
-def _fault_kinds(ctx: click.Context) -> Iterable[str]:
-    from hosting_emulator.faults.kinds import fault_kinds
-
-    return fault_kinds()
+    url = ctx.params.get("url") or options.default_url()
+    token = ctx.params.get("control_token")
+    with options.connected(url, token, timeout_s=_PATIENCE_S) as client:
+        return [*source(client, client.world(ctx.params.get("world") or "default"))]
 
 
-def _outcome_kinds(ctx: click.Context) -> Iterable[str]:
-    from hosting_emulator.faults.outcomes import OUTCOME_KINDS
-
-    return OUTCOME_KINDS
-
-
-def _interventions(ctx: click.Context) -> Iterable[str]:
-    from hosting_emulator.interventions import INTERVENTIONS
-
-    return INTERVENTIONS
-
-
-def _asked(names: Callable[[ControlClient, HostingEmulator], Iterable[str]]) -> Any:
-    """Ask the running emulator, and the world that the line names."""
-
-    def ask(ctx: click.Context) -> Iterable[str]:
-        from hosting_emulator_cli import options
-
-        given = ctx.params
-        url = given.get("url") or options.default_url()
-        token = given.get("control_token")
-        with options.connected(url, token, timeout_s=_PATIENCE_S) as client:
-            return [*names(client, client.world(given.get("world") or "default"))]
-
-    return ask
-
-
-SCENARIOS = _offers(_scenarios)
-SCENARIOS_AND_FILES = _offers(_scenarios, files=True)
-CALLS = _offers(_calls)
-FAULT_KINDS = _offers(_fault_kinds)
-OUTCOME_KINDS = _offers(_outcome_kinds)
-INTERVENTIONS = _offers(_interventions)
-WORLDS = _offers(_asked(lambda client, _: (world["name"] for world in client.worlds())))
+_LIBRARY = "hosting_emulator_cli.files:library_names"
+SCENARIOS, SCENARIOS_AND_FILES = _offers(_LIBRARY), _offers(_LIBRARY, files=True)
+CALLS = _offers(
+    "hosting_emulator.contract.calls:ALL_CALLS", "hosting_emulator.contract.doors:DOORS"
+)
+FAULT_KINDS = _offers("hosting_emulator.faults.kinds:fault_kinds")
+OUTCOME_KINDS = _offers("hosting_emulator.faults.outcomes:OUTCOME_KINDS")
+INTERVENTIONS = _offers("hosting_emulator.interventions:INTERVENTIONS")
+WORLDS = _offers(lambda client, _: (world["name"] for world in client.worlds()))
 OPERATIONS = _offers(
-    _asked(
-        lambda client, world: (
-            operation["id"] for operation in client.get(world.control_path("operations"))["items"]
-        )
+    lambda client, world: (
+        operation["id"] for operation in client.get(world.control_path("operations"))["items"]
     )
 )
-FAULTS = _offers(_asked(lambda _, world: (fault.state["id"] for fault in world.faults)))
-OUTCOMES = _offers(_asked(lambda _, world: (told.state["id"] for told in world.outcomes)))
-PROJECTS = _offers(_asked(lambda _, world: world.projects))
-PEOPLE = _offers(_asked(lambda _, world: world.people))
+FAULTS = _offers(lambda _, world: (fault.state["id"] for fault in world.faults))
+OUTCOMES = _offers(lambda _, world: (outcome.state["id"] for outcome in world.outcomes))
+PROJECTS = _offers(lambda _, world: world.projects)
+PEOPLE = _offers(lambda _, world: world.people)
 #: Of options, by what help calls their value.
 OPTIONS: dict[tuple[str, str | None], Complete] = {
     ("--call", "CALL"): CALLS,

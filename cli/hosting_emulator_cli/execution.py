@@ -22,11 +22,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from hosting_emulator.delta_debugging import smallest
 from hosting_emulator.supervisor import ChildCommand, Outcome, ending_signals, exit_on_signals
 from hosting_emulator_cli.commands.conduct import ask_conduct, conduct_of
+from hosting_emulator_cli.commands.env import command_variables, with_variables
 from hosting_emulator_cli.files import PRIVATE, write_whole
 from hosting_emulator_cli.groups import Failure
 from hosting_emulator_cli.options import ONLY_VARIABLE, SEED_VARIABLE, connected
 from hosting_emulator_cli.output import as_json, say
-from hosting_emulator_cli.variables import command_variables, with_variables
 
 if TYPE_CHECKING:
     from hosting_emulator.bootstrap import Emulator

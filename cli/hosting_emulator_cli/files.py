@@ -11,7 +11,7 @@ from pathlib import Path
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any
 
-from hosting_emulator_cli.groups import Failure
+from hosting_emulator_cli.groups import Failure, near
 from hosting_emulator_cli.output import as_json, put, say
 
 if TYPE_CHECKING:
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 #: For what holds a token: nobody else on the machine may read it.
 PRIVATE = 0o600
 PLAIN = 0o666
-_ENDING = ".yaml"
 
 
 def write_whole(path: Path, text: str, *, mode: int = PLAIN) -> None:
@@ -33,26 +32,29 @@ def write_whole(path: Path, text: str, *, mode: int = PLAIN) -> None:
     try:
         if path.exists() and not path.is_file() and not path.is_dir():
             path.write_text(text, encoding="utf-8")
-        else:
-            _replace(path if mode == PRIVATE else path.resolve(), text.encode(), mode)
+            return
+        target = path if mode == PRIVATE else path.resolve()
+        temporary = target.with_name(f".{target.name}.{token_hex(8)}.tmp")
+        # It is made anew: in a folder of many people nobody can have laid it there, or a link.
+        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+        try:
+            with os.fdopen(descriptor, "wb") as file:
+                file.write(text.encode())
+                file.flush()
+                os.fsync(file.fileno())
+            temporary.replace(target)
+        except BaseException:
+            with suppress(OSError):
+                temporary.unlink()
+            raise
     except OSError as error:
         raise Failure(f"cannot write {path}: {error.strerror or error}") from error
 
 
-def _replace(path: Path, content: bytes, mode: int) -> None:
-    temporary = path.with_name(f".{path.name}.{token_hex(8)}.tmp")
-    # It is made anew: in a folder of many people nobody can have laid it there, or a link.
-    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
-    except BaseException:
-        with suppress(OSError):
-            temporary.unlink()
-        raise
+def check_folder_of(path: Path | None) -> None:
+    """Refuse a file that cannot be written because its folder is not there. Raises Failure."""
+    if path is not None and not path.absolute().parent.is_dir():
+        raise Failure(f"cannot write {path}: no such directory")
 
 
 def put_document(document: Any, output: Path | None, words: str) -> None:
@@ -73,8 +75,7 @@ def ready_file(path: Path) -> Iterator[Callable[[str], None]]:
     never reads what an earlier run left. What lay there before comes back if nothing became ready.
     It holds a token, so only its owner may read it. Raises Failure.
     """
-    if not path.parent.is_dir():
-        raise Failure(f"cannot write {path}: no such directory")
+    check_folder_of(path)
     before, written = None, ""
     if path.is_symlink():
         path.unlink()
@@ -102,7 +103,6 @@ def ready_file(path: Path) -> Iterator[Callable[[str], None]]:
 
 
 def _read(path: str) -> bytes:
-    """Read a file, `-` being stdin. Raises Failure."""
     try:
         return sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
     except OSError as error:
@@ -144,7 +144,7 @@ def choose_scenario(named: str) -> ScenarioChoice:
 def is_scenario_file(named: str) -> bool:
     """Tell whether a file is meant: it ends in .yaml or .yml, has a slash, lies there, or is `-`."""
     path = Path(named)
-    return named == "-" or "/" in named or path.suffix in (_ENDING, ".yml") or path.is_file()
+    return named == "-" or "/" in named or path.suffix in (".yaml", ".yml") or path.is_file()
 
 
 def read_scenario_file(path: str) -> str:
@@ -175,17 +175,14 @@ def library_names() -> list[str]:
     """Return the names of the library that is shipped, sorted."""
     from hosting_emulator_scenarios import FOLDER
 
-    return sorted(path.stem for path in FOLDER.glob(f"*{_ENDING}"))
+    return sorted(path.stem for path in FOLDER.glob("*.yaml"))
 
 
 def library_text(name: str) -> str:
     """Return a shipped scenario's text. Raises Failure, naming what is near."""
     from hosting_emulator_scenarios import FOLDER
 
-    names = library_names()
-    if name not in names:
-        from hosting_emulator.contract.words import nearest
-
-        hint = nearest(name, names) or "; `hosting-emulator scenario list` shows them"
+    if name not in (names := library_names()):
+        hint = near(name, names, "`hosting-emulator scenario list` shows them")
         raise Failure(f"the library has no scenario {name!r}{hint}")
-    return (FOLDER / f"{name}{_ENDING}").read_text(encoding="utf-8")
+    return (FOLDER / f"{name}.yaml").read_text(encoding="utf-8")

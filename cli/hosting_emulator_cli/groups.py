@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from importlib import import_module
 from inspect import cleandoc
@@ -34,6 +34,14 @@ def load(address: str) -> Any:
     return getattr(import_module(module), attribute)
 
 
+def near(word: str, known: Iterable[str], otherwise: str = "there are {}") -> str:
+    """Say behind an error which word was probably meant, or else all that there are."""
+    from hosting_emulator.contract.words import nearest
+
+    known = list(known)
+    return nearest(word, known) or f"; {otherwise.format(', '.join(known))}"
+
+
 @cache
 def _sections() -> dict[str, str]:
     text = Path(__file__).with_name("commands.md").read_text("utf-8")
@@ -51,20 +59,21 @@ def _describe(command: click.Command, path: str) -> click.Command:
     text, _, examples = section.partition("\n```bash\n")
     prose = re.split(r"^- `", text, maxsplit=1, flags=re.MULTILINE)[0].strip()
     # `\b`: Click leaves the lines as they are.
-    prose = re.sub(r"```text\n(.*?)\n```", lambda found: _as_is(found[1]), prose, flags=re.DOTALL)
+    prose = re.sub(
+        r"```text\n(.*?)\n```",
+        lambda found: f"\b\n{indent(found[1], '  ')}",
+        prose,
+        flags=re.DOTALL,
+    )
     command.help = "\n\n".join(filter(None, [cleandoc(command.help or ""), prose]))
     if examples:
         lines = map(_typed_in_lines, examples.partition("\n```")[0].splitlines())
-        command.epilog = _as_is("\n".join(lines), "Examples:\n")
-    own, common = _items(text), _items(_sections()["Options in common"])
+        command.epilog = "\b\nExamples:\n" + indent("\n".join(lines), "  ")
+    described = _items(_sections()["Options in common"]) | _items(text)
     for option in command.params:
         if isinstance(option, click.Option) and option.help is None:
-            option.help = own.get(option.opts[-1], common.get(option.opts[-1]))
+            option.help = described.get(option.opts[-1])
     return command
-
-
-def _as_is(lines: str, title: str = "") -> str:
-    return f"\b\n{title}{indent(lines, '  ')}"
 
 
 def _typed_in_lines(line: str) -> str:
@@ -111,17 +120,17 @@ class CommandGroup(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Find the command that is meant. Raises UsageError, naming the nearest."""
-        name = args[0]
-        if not ctx.resilient_parsing and name not in (known := self.list_commands(ctx)):
-            from hosting_emulator.contract.words import nearest
-
-            hint = nearest(name, known) or f"; there are {', '.join(known)}"
-            ctx.fail(f"no command is named {name!r}{hint}")
+        known = self.list_commands(ctx)
+        if not ctx.resilient_parsing and args[0] not in known:
+            ctx.fail(f"no command is named {args[0]!r}{near(args[0], known)}")
         return super().resolve_command(ctx, args)
 
 
 class RootGroup(CommandGroup):
-    """The whole command line: any error is exactly one line, `Error: …`, and exit code 2."""
+    """The whole command line: any error is exactly one line, `Error: …`, and exit code 2.
+
+    A command that returns a number exits with it.
+    """
 
     def __init__(self, *args: Any, **attrs: Any) -> None:
         super().__init__(*args, **attrs)
@@ -135,22 +144,19 @@ class RootGroup(CommandGroup):
         return super().main(*args, **kwargs)
 
     def _exit_code(self, *args: Any, **kwargs: Any) -> int:
+        code = 2
         try:
             result = super().main(*args, **kwargs)
+            return result if isinstance(result, int) else 0
         except click.exceptions.Abort:
             return 130
         except click.ClickException as error:
+            text, code = error.format_message(), error.exit_code
             # A group called bare: its help is the answer. (Click names this class from 8.2 on.)
             if type(error).__name__ == "NoArgsIsHelpError":
                 error.show()
-            else:
-                _put_error(error.format_message())
-            return error.exit_code
+                return code
         except OSError as error:  # such as a full disk behind stdout
-            _put_error(str(error.strerror or error).lower())
-            return 2
-        return result if isinstance(result, int) else 0
-
-
-def _put_error(text: str) -> None:
-    click.echo(f"Error: {' '.join(text.split())}", err=True)
+            text = str(error.strerror or error).lower()
+        click.echo(f"Error: {' '.join(text.split())}", err=True)
+        return code

@@ -7,17 +7,10 @@ from __future__ import annotations
 
 import click
 
+from hosting_emulator import __version__
 from hosting_emulator_cli.groups import PROGRAM, RootGroup
 
 _HERE = "hosting_emulator_cli.commands"
-
-
-def _print_version(ctx: click.Context, param: click.Parameter, asked: bool) -> None:
-    if asked and not ctx.resilient_parsing:
-        from hosting_emulator import __version__
-
-        click.echo(f"hosting-emulator {__version__}")
-        ctx.exit()
 
 
 @click.group(
@@ -26,7 +19,7 @@ def _print_version(ctx: click.Context, param: click.Parameter, asked: bool) -> N
     lazy={
         "start": f"{_HERE}.start:start",
         "exec": f"{_HERE}.exec:exec_",
-        "explore": f"{_HERE}.explore:explore",
+        "explore": f"{_HERE}.exec:explore",
         "status": f"{_HERE}.status:status",
         "env": f"{_HERE}.env:env",
         "doctor": f"{_HERE}.doctor:doctor",
@@ -34,7 +27,7 @@ def _print_version(ctx: click.Context, param: click.Parameter, asked: bool) -> N
         "token": f"{_HERE}.env:token",
         "clock": f"{_HERE}.clock:clock",
         "fault": f"{_HERE}.fault:fault",
-        "outcome": f"{_HERE}.outcome:outcome",
+        "outcome": f"{_HERE}.fault:outcome",
         "intervene": f"{_HERE}.fault:intervene",
         "scenario": f"{_HERE}.scenario:scenario",
         "world": f"{_HERE}.world:world",
@@ -45,14 +38,7 @@ def _print_version(ctx: click.Context, param: click.Parameter, asked: bool) -> N
     },
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
-@click.option(
-    "--version",
-    is_flag=True,
-    is_eager=True,
-    expose_value=False,
-    callback=_print_version,
-    help="Print the version.",
-)
+@click.version_option(__version__, message="%(prog)s %(version)s", help="Print the version.")
 def cli() -> None:
     """A local emulator of the Project Hosting Control API."""
 

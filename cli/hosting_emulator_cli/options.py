@@ -1,40 +1,35 @@
-"""Options that commands have in common, declared once and bundled as commands need them.
+"""Options that commands have in common, the kinds of values that people type, and the settings file.
 
-Nothing of the emulator is imported before a command runs.
+Each kind says in one line what would be right. An option holds before its variable, and that before
+the file. Nothing of the emulator is imported before a command runs.
 """
 
 from __future__ import annotations
 
 import functools
 import os
-from collections.abc import Callable, Iterator, Sequence
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
-from click.core import ParameterSource
+from click.core import ParameterSource as ParameterSource
 
+from hosting_emulator import DEFAULT_PORT
 from hosting_emulator_cli import completion
-from hosting_emulator_cli.groups import Failure, load
-from hosting_emulator_cli.parameters import KINDS
+from hosting_emulator_cli.groups import Failure, load, near
 
 if TYPE_CHECKING:
+    from hosting_emulator.sdk import ClockMode, ClockRequest
+
     # For commands too, which name them `opt.ControlClient` and `opt.HostingEmulator`.
     from hosting_emulator.sdk import ControlClient as ControlClient
     from hosting_emulator.sdk import HostingEmulator as HostingEmulator
     from hosting_emulator.settings import Settings
 
-DEFAULT_URL = "http://127.0.0.1:4620"
-
-
-def default_url() -> str:
-    """Return where an emulator listens that was started here; imports nothing until it is asked."""
-    from hosting_emulator.sdk.control import default_url
-
-    return default_url()
-
-
+DEFAULT_URL = f"http://127.0.0.1:{DEFAULT_PORT}"
 #: Where a command finds how answers vary, so that worlds made elsewhere vary too.
 SEED_VARIABLE = "HOSTING_EMULATOR_VARY"
 ONLY_VARIABLE = "HOSTING_EMULATOR_VARY_ONLY"
@@ -44,6 +39,134 @@ T = TypeVar("T")
 Decorator = Callable[[F], F]
 #: Asks the running emulator, by a function of its client; or ourselves, where that is possible.
 Ask = Callable[..., Any]
+
+
+# --- Kinds of values -----------------------------------------------------------------------------
+
+
+class TextType(click.ParamType):  # type: ignore[type-arg]  # generic since Click 8.4 only
+    """Text that `read` turns into a value; its ValueError is what is wrong with the text."""
+
+    def __init__(self, name: str, read: Callable[[str], Any]) -> None:
+        self.name = name
+        self._read = read
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Read it. Raises BadParameter."""
+        try:
+            return self._read(value) if isinstance(value, str) else value
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
+
+
+class WholeNumber(click.IntRange):
+    """A whole number of a range, which says so when it is given something else."""
+
+    name = "number"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Read it. Raises BadParameter."""
+        least, most = self.min or 0, self.max
+        try:
+            number = int(value)
+        except ValueError:
+            number = least - 1
+        if number < least or (most is not None and number > most):
+            limits = f"{least} or more" if most is None else f"{least} to {most}"
+            self.fail(f"{str(value)[:40]!r} is not a whole number from {limits}", param, ctx)
+        return number
+
+
+def seconds(text: str) -> float:
+    """Read a duration such as `30s`, `10m` or `PT10M` as seconds."""
+    from hosting_emulator.contract.durations import parse_duration_ms
+
+    return parse_duration_ms(text) / 1000
+
+
+def _whole_seconds(text: str) -> int:
+    found = seconds(text)
+    if found < 1 or not found.is_integer():
+        raise ValueError(f"{text!r} must be whole seconds, 1s or more")
+    return int(found)
+
+
+def timestamp(text: str) -> str:
+    """Return an RFC 3339 timestamp with `Z` or an offset as it is, and for `now` this machine's time."""
+    from hosting_emulator.contract.timestamps import format_timestamp, parse_timestamp
+
+    if text == "now":
+        return format_timestamp(time.time_ns() // 1_000_000)
+    parse_timestamp(text)
+    return text
+
+
+def _clock_mode(text: str) -> str:
+    clock_request(text, None)
+    return text
+
+
+def clock_request(mode: str | None, at: str | None) -> ClockRequest:
+    """Turn a clock mode as people write it, and a timestamp, into a clock's settings."""
+    request: ClockRequest = {} if at is None else {"at": at}
+    if mode is not None and mode.startswith("scaled:"):
+        request |= {"mode": "scaled", "rate": _rate(mode.removeprefix("scaled:"))}
+    elif mode in ("real", "frozen", "skip"):
+        request["mode"] = cast("ClockMode", mode)
+    elif mode is not None:
+        raise ValueError(f"{mode!r} is not real, frozen, skip or scaled:RATE")
+    return request
+
+
+def _rate(text: str) -> float:
+    """Read world seconds per real second: a finite number above 0."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = 0
+    if not 0 < number < float("inf"):
+        raise ValueError(f"{text!r} is not a rate: write a number above 0, such as 60 or 0.5")
+    return number
+
+
+def _named_value(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not equals or not name.strip():
+        raise ValueError(f"{text!r} is not NAME=VALUE")
+    return name.strip(), value
+
+
+def _typed_value(text: str) -> tuple[str, Any]:
+    import json
+
+    def refuse(constant: str) -> Any:
+        raise ValueError(f"{constant} is not JSON")  # NaN and Infinity, which Python would let pass
+
+    name, value = _named_value(text)
+    try:
+        return name, json.loads(value, parse_constant=refuse)
+    except (ValueError, RecursionError):
+        return name, value
+
+
+WHOLE_SECONDS = TextType("duration", _whole_seconds)
+TIMESTAMP = TextType("timestamp", timestamp)
+RATE = TextType("rate", _rate)
+#: A value is JSON where it reads as JSON, else plain text.
+TYPED_VALUE = TextType("NAME=VALUE", _typed_value)
+#: The kind of an option's value, by what help calls it.
+KINDS: dict[str | None, click.ParamType] = {  # type: ignore[type-arg]
+    "FILE": click.Path(dir_okay=False, path_type=Path),
+    "PORT": WholeNumber(0, 65535),
+    "DURATION": TextType("duration", seconds),
+    "TIMESTAMP": TIMESTAMP,
+    "MODE": TextType("mode", _clock_mode),
+    "NAME=VALUE": TextType("NAME=VALUE", _named_value),
+    "NAME=PATTERN": TextType("NAME=VALUE", _named_value),
+}
+
+
+# --- Declaring options ---------------------------------------------------------------------------
 
 
 def option(
@@ -66,18 +189,6 @@ def option(
     return click.option(*names, metavar=metavar, **rest)
 
 
-def each_by_variable(command: click.Command) -> click.Command:
-    """Let each option of a command be given by a variable: a container has nothing else.
-
-    `--data-dir` is HOSTING_EMULATOR_DATA_DIR; the command's help says so for all of them.
-    """
-    for parameter in command.params:
-        if isinstance(parameter, click.Option) and parameter.envvar is None:
-            name = max(parameter.opts, key=len).lstrip("-")
-            parameter.envvar = f"HOSTING_EMULATOR_{name.upper().replace('-', '_')}"
-    return command
-
-
 def flag(names: str, **rest: Any) -> Decorator[Any]:
     """Declare an option without a value."""
     return option(names, is_flag=True, **rest)
@@ -86,6 +197,13 @@ def flag(names: str, **rest: Any) -> Decorator[Any]:
 def choice(names: str, *choices: str, **rest: Any) -> Decorator[Any]:
     """Declare an option with one of some values, the first unless told otherwise."""
     return option(names, **{"default": choices[0], "type": click.Choice(choices), **rest})
+
+
+def options(*decorators: Decorator[Any]) -> Decorator[Any]:
+    """Bundle options, in the order in which help lists them."""
+    return lambda command: functools.reduce(
+        lambda found, decorate: decorate(found), reversed(decorators), command
+    )
 
 
 def read_words(read: str | Callable[[list[str]], T]) -> Callable[..., T]:
@@ -105,18 +223,25 @@ def read_words(read: str | Callable[[list[str]], T]) -> Callable[..., T]:
     return callback
 
 
-def options(*decorators: Decorator[Any]) -> Decorator[Any]:
-    """Bundle options, in the order in which help lists them."""
-
-    def add(command: Any) -> Any:
-        return functools.reduce(
-            lambda found, decorate: decorate(found), reversed(decorators), command
-        )
-
-    return add
+def source(name: str) -> ParameterSource | None:
+    """Tell where the value of a parameter is from."""
+    return click.get_current_context().get_parameter_source(name)
 
 
-# --- Which emulator, which world ---------------------------------------------------------------
+def typed(*names: str) -> bool:
+    """Tell whether the command line itself gives one of these, and no variable or file does."""
+    return ParameterSource.COMMANDLINE in map(source, names)
+
+
+# --- Which emulator, which world -----------------------------------------------------------------
+
+
+def default_url() -> str:
+    """Return where an emulator listens that was started here; imports nothing until it is asked."""
+    from hosting_emulator.sdk.control import default_url
+
+    return default_url()
+
 
 url_options = options(
     option("--url URL", default=default_url, show_default=DEFAULT_URL, env="HOSTING_EMULATOR_URL"),
@@ -161,29 +286,17 @@ def with_world(command: F) -> F:
     return world_option(call)  # type: ignore[no-any-return]
 
 
-def typed_here(line: str) -> str:
-    """Return a command that the emulator printed so that it works in a shell with our variables."""
-    if " --world " not in line and os.environ.get("HOSTING_EMULATOR_WORLD"):
-        line += " --world default"
-    elsewhere = os.environ.get("HOSTING_EMULATOR_URL") or default_url()
-    if " --url " not in line and elsewhere != DEFAULT_URL:
-        line += f" --url {DEFAULT_URL}"
-    return line
-
-
 def with_or_without_client(command: F) -> F:
     """Give a command `ask(of_client, by_itself)`: the running emulator's answer, or our own.
 
-    Our own is what a function returns, which may be given as `module:function`.
-
-    Where there can be our own, the emulator is asked only if the command line names one. The
-    environment does not count: it names an emulator for all commands, running or not.
+    Our own is what a function returns, which may be given as `module:function`. Where there can be
+    our own, the emulator is asked only if the command line names one. The environment does not
+    count: it names an emulator for all commands, running or not.
     """
 
     @functools.wraps(command)
     def call(*args: Any, url: str, control_token: str | None, **rest: Any) -> Any:
-        ctx = click.get_current_context()
-        named = ParameterSource.COMMANDLINE in map(ctx.get_parameter_source, ("url", "world"))
+        named = typed("url", "world")
 
         def ask(
             of_client: Callable[[ControlClient], T], by_itself: str | Callable[[], T] | None = None
@@ -224,24 +337,39 @@ def open_client(url: str, control_token: str | None, *, timeout_s: float) -> Con
         raise click.BadParameter(message, param_hint="--url") from error
 
 
-# --- How answers vary --------------------------------------------------------------------------
+def typed_here(line: str) -> str:
+    """Return a command that the emulator printed so that it works in a shell with our variables."""
+    if " --world " not in line and os.environ.get("HOSTING_EMULATOR_WORLD"):
+        line += " --world default"
+    elsewhere = os.environ.get("HOSTING_EMULATOR_URL") or default_url()
+    if " --url " not in line and elsewhere != DEFAULT_URL:
+        line += f" --url {DEFAULT_URL}"
+    return line
 
 
-def _points(names: list[str]) -> tuple[str, ...] | None:
-    if not names:
-        return None
-    from hosting_emulator.variation.points import read_points
-
-    return read_points(names)
+# --- How answers vary ----------------------------------------------------------------------------
 
 
+_READ_POINTS = "hosting_emulator.variation.points:read_points"
 #: They arrive as `vary` and `vary_only`, which is None for all points.
 vary_options = options(
     option("--vary SEED", env=SEED_VARIABLE),
     option(
-        "--only vary_only POINT", multiple=True, callback=read_words(_points), env=ONLY_VARIABLE
+        "--only vary_only POINT",
+        multiple=True,
+        callback=read_words(lambda names: load(_READ_POINTS)(names) if names else None),
+        env=ONLY_VARIABLE,
     ),
 )
+
+
+def check_only(vary: str | None, vary_only: Sequence[str] | None) -> None:
+    """Refuse `--only` without `--vary`. Raises UsageError."""
+    if vary_only and vary is None:
+        raise click.UsageError("--only needs --vary: give a seed")
+
+
+# --- An emulator of its own ----------------------------------------------------------------------
 
 
 def _say_what_to_run(
@@ -261,15 +389,6 @@ command_argument = click.argument(
     metavar="-- CMD [ARGS]...",
     callback=_say_what_to_run,
 )
-
-
-def check_only(vary: str | None, vary_only: Sequence[str] | None) -> None:
-    """Refuse `--only` without `--vary`. Raises UsageError."""
-    if vary_only and vary is None:
-        raise click.UsageError("--only needs --vary: give a seed")
-
-
-# --- An emulator of its own --------------------------------------------------------------------
 
 
 def address_options(*, port: int) -> Decorator[Any]:
@@ -297,17 +416,16 @@ world_options = options(
 )
 
 
-def settings_of(ctx: click.Context, *, assume: Sequence[tuple[str, str]], **same: Any) -> Settings:
+def settings_of(*, assume: Sequence[tuple[str, str]], **same: Any) -> Settings:
     """Build an emulator's settings of options, which go by their setting's name but for `assume`.
 
     Raises UsageError for options that do not go together.
     """
-    chosen = ctx.get_parameter_source("seed") is not ParameterSource.DEFAULT
-    if chosen and same["state"] is not None:
+    if source("seed") is not ParameterSource.DEFAULT and same["state"] is not None:
         same["state_seed"] = same["seed"]
     # What stands in a variable or a file is meant for every start: it must not end the second.
-    named = {ctx.get_parameter_source(name) for name in ("scenario", "state") if same[name]}
-    same["only_new"] = bool(named) and ParameterSource.COMMANDLINE not in named
+    named = [name for name in ("scenario", "state") if same[name]]
+    same["only_new"] = bool(named) and not typed(*named)
     check_only(same.get("vary"), same.get("vary_only"))
     from hosting_emulator.settings import Settings
     from hosting_emulator_scenarios import FOLDER
@@ -315,7 +433,70 @@ def settings_of(ctx: click.Context, *, assume: Sequence[tuple[str, str]], **same
     return Settings(assumptions=dict(assume), library=FOLDER, **same)
 
 
-def check_folder_of(path: Path | None) -> None:
-    """Refuse a file that cannot be written because its folder is not there. Raises Failure."""
-    if path is not None and not path.absolute().parent.is_dir():
-        raise Failure(f"cannot write {path}: no such directory")
+# --- The settings file ---------------------------------------------------------------------------
+
+#: What an option is called in the file, where that is a noun; many values are a list or a mapping.
+_NOUNS = {"assume": "assumptions", "allow-origin": "origins", "allow-host": "hosts"}
+#: What is meant for one start only.
+_ONCE = ("from", "help", "json", "quiet", "ready-file", "replace", "salvage")
+#: What an emulator around a command takes: what its world is. Its address is its own.
+_WORLD = ("scenario", "seed", "clock", "at", "assume", "vary", "only", "as")
+#: What has no place beside a state or scenario that is typed.
+_INSTEAD = {"--from": ("scenario", "clock", "at", "assume"), "--scenario": ("at",)}
+#: Where a context keeps the words of such a command as they were typed.
+TYPED = "hosting_emulator_cli.typed"
+
+
+class SettingsCommand(click.Command):
+    """`start`, whose options may stand in the file; or a command that takes of it what its world is."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read the command line, variables and the file. Raises Failure for what the file has wrong."""
+        from hosting_emulator.settings_file import read_settings_file
+
+        try:
+            name, found = read_settings_file()
+        except ValueError as error:
+            raise Failure(str(error)) from error
+        ctx.meta[TYPED] = [*args]
+        words = {word.partition("=")[0] for word in args[: [*args, "--"].index("--")]}
+        if self.name == "start":  # whose options are variables too
+            words |= {
+                flag for flag in _INSTEAD if f"HOSTING_EMULATOR_{flag[2:].upper()}" in os.environ
+            }
+        left_out = {key for flag, keys in _INSTEAD.items() if flag in words for key in keys}
+        ctx.default_map = self._defaults(name, found, left_out)
+        ctx.obj = name
+        try:
+            return super().parse_args(ctx, args)
+        except click.BadParameter as error:
+            param = error.param.name if error.param else None
+            if param and ctx.get_parameter_source(param) is ParameterSource.DEFAULT_MAP:
+                raise Failure(f"{name}: {error.format_message()}") from error
+            raise
+
+    def _defaults(self, name: str, found: Mapping[str, Any], left_out: set[str]) -> dict[str, Any]:
+        """Return the file's values by the names of our options, each as it would be typed."""
+        from hosting_emulator.settings_file import as_text
+
+        is_start = self.name == "start"
+        start = (
+            load("hosting_emulator_cli.commands.start:start") if found and not is_start else self
+        )
+        options = {max(option.opts, key=len).lstrip("-"): option.name for option in start.params}
+        own = {option.name for option in self.params}
+        keys = {_NOUNS.get(option, option): option for option in options if option not in _ONCE}
+        defaults: dict[str, Any] = {}
+        for key, value in found.items():
+            option = keys.get(key.replace("_", "-"))
+            if option is None:
+                raise Failure(f"{name}: there is no setting {key!r}{near(key, keys)}")
+            taken = option not in left_out and (is_start or option in _WORLD)
+            if value is None or not taken or options[option] not in own:
+                continue
+            if isinstance(value, Mapping):
+                value = [f"{key}={as_text(item)}" for key, item in value.items()]
+            elif isinstance(value, list):
+                value = [as_text(item) for item in value]
+            defaults[options[option]] = value if isinstance(value, bool | list) else as_text(value)
+        return defaults

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import zip_longest
 from operator import getitem
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
 import click
@@ -59,19 +60,19 @@ def prints(
 
     def add(command: F) -> F:
         @functools.wraps(command)
-        def call(*args: Any, as_json: bool, **rest: Any) -> None:
+        def call(*args: Any, as_json: bool, **rest: Any) -> int:
             value = command(*args, **rest)
             if as_json:
                 put_json(value)
             for write, form in () if as_json else ((put, text), (say, words)):
-                if form is not None:
-                    told = (
-                        form.format(value=value, **rest) if isinstance(form, str) else form(value)
-                    )
-                    if told is not None:
-                        write(told)
-            if fails(value):
-                click.get_current_context().exit(1)
+                shown = (
+                    form.format(value=value, **rest)
+                    if isinstance(form, str)
+                    else form and form(value)
+                )
+                if shown is not None:
+                    write(shown)
+            return int(fails(value))
 
         return json_option(call)  # type: ignore[no-any-return]
 
@@ -80,7 +81,7 @@ def prints(
 
 def fields(pairs: Iterable[tuple[str, object]]) -> str:
     """Lay out labels and values in two columns; a value of None leaves its line out."""
-    shown = [(label, str(value)) for label, value in pairs if value is not None]
+    shown = [(label, value) for label, value in pairs if value is not None]
     width = max((len(label) for label, _ in shown), default=0)
     return "\n".join(f"{label:<{width}}  {value}" for label, value in shown)
 
@@ -94,17 +95,11 @@ def columns(
     """
 
     def cell(item: Any, field: str | Callable[[Any], object]) -> object:
-        return (
-            functools.reduce(getitem, field.split("."), item)
-            if isinstance(field, str)
-            else field(item)
-        )
+        return field(item) if callable(field) else functools.reduce(getitem, field.split("."), item)
 
-    def lay_out(items: Iterable[Any]) -> str:
-        rows = ([cell(item, field) for field in declared.values()] for item in items)
-        return table([*declared], rows)
-
-    return lay_out
+    return lambda items: table(
+        [*declared], ([cell(item, field) for field in declared.values()] for item in items)
+    )
 
 
 def table(headers: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
@@ -115,19 +110,19 @@ def table(headers: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     """
     body = [list(row) for row in rows]
     texts = [[*headers], *(list(map(cell_text, row)) for row in body)]
-    right = [
-        bool(body) and all(type(row[place]) in (int, float) for row in body)
-        for place in range(len(headers))
+    numeric = [
+        all(type(cell) in (int, float) for cell in column) for column in zip(*body, strict=True)
     ]
     widths = [max(map(len, column)) for column in zip(*texts, strict=True)]
-    room = terminal_width() if is_terminal() else None
+    room = shutil.get_terminal_size().columns if is_terminal() else None
     if room is not None and not _made_fit(widths, texts, room):
         return "\n\n".join(_flow(headers, cells, room) for cells in texts[1:])
+    justify = [str.rjust if right else str.ljust for right in numeric] or [str.ljust] * len(headers)
     lines = []
     for cells in texts:
-        wrapped = [_wrapped(cell, width) for cell, width in zip(cells, widths, strict=True)]
-        for parts in zip_longest(*wrapped, fillvalue=""):
-            lines.append("  ".join(map(_justified, parts, widths, right)).rstrip())
+        for parts in zip_longest(*map(_wrapped, cells, widths), fillvalue=""):
+            row = zip(justify, parts, widths, strict=True)
+            lines.append("  ".join(write(part, width) for write, part, width in row).rstrip())
     return "\n".join(lines)
 
 
@@ -154,9 +149,8 @@ def _flow(headers: Sequence[str], cells: Sequence[str], room: int) -> str:
         if len(lines) > 1 and len(lines[-1]) + 2 + len(pair) <= room:
             lines[-1] += f"  {pair}"
         else:
-            lines += [
-                f"{'    ' if i else '  '}{part}" for i, part in enumerate(_wrapped(pair, room - 4))
-            ]
+            first, *others = _wrapped(pair, room - 4)
+            lines += [f"  {first}", *(f"    {part}" for part in others)]
     return "\n".join(lines)
 
 
@@ -164,18 +158,7 @@ def _wrapped(text: str, width: int) -> list[str]:
     """Break a text between words; a longer word stands alone."""
     if len(text) <= width:
         return [text]
-    from textwrap import wrap  # where a terminal is narrow only
-
     return wrap(text, width, break_long_words=False, break_on_hyphens=False)
-
-
-def terminal_width() -> int:
-    """The columns of the terminal, or what COLUMNS says."""
-    return shutil.get_terminal_size().columns
-
-
-def _justified(cell: str, width: int, to_right: bool) -> str:
-    return cell.rjust(width) if to_right else cell.ljust(width)
 
 
 def cell_text(value: object) -> str:

@@ -6,7 +6,7 @@ It is loaded where there is a terminal. What is piped never comes here: it is pl
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from rich.console import Group, RenderableType
@@ -22,7 +22,6 @@ from hosting_emulator_cli.output import printable, printable_json, printable_lin
 
 if TYPE_CHECKING:
     from hosting_emulator.sdk import Exchange, Message, Why
-    from hosting_emulator.sdk.text import ExchangeCells
 
 #: From so many columns of a terminal on there is room for columns of our own: call, project, who.
 WIDE = 110
@@ -41,46 +40,38 @@ def line_view(exchange: Exchange, projects: Mapping[str, str], room: int) -> Ren
     With a `room` of WIDE columns or more, lines stand below each other in columns; what is longer
     than the room is wrapped between words.
     """
-    cells = cells_of(exchange, projects)
-    head = _head(cells, _status_style(exchange), room)
-    why = Padding(Text(cells.why, "dim"), (0, 0, 0, _INDENT), expand=False)
-    return Group(head, why) if cells.why else head
+    head, why = _head(exchange, projects, room)
+    return Group(head, Padding(Text(why, "dim"), (0, 0, 0, _INDENT), expand=False)) if why else head
 
 
-def _head(cells: ExchangeCells, style: str, room: int) -> Text:
-    head = _words(cells, style, _COLUMNS)
-    return head if WIDE <= room >= head.cell_len else _words(cells, style, (0, 0, 0))
-
-
-def _words(cells: ExchangeCells, style: str, columns: tuple[int, int, int]) -> Text:
-    call, project, who = columns
-    head = Text(overflow="fold")
-    head.append(f"{cells.number:>5} ", "dim")
-    head.append(f"{cells.at[11:23]}  ", "dim")
-    head.append(f"{cells.status} ", style)
-    head.append(f"{cells.method[:7]:<5}")
-    head.append(f"{cells.asked:<{call}}", "bold")
-    head.append(f"  {cells.about:<{project}}" if cells.about or project else "")
-    head.append(f"  {cells.who or 'nobody':<{who}}", "blue")
-    head.append(f"  {cells.took}", "dim")
-    head.append(f"  {cells.answer}" if cells.answer else "", style)
-    return head
-
-
-def _status_style(exchange: Exchange) -> str:
-    status = exchange["status"]
+def _head(exchange: Exchange, projects: Mapping[str, str], room: int) -> tuple[Text, str]:
+    """Return an exchange's line, and why it was answered so."""
+    cells, status = cells_of(exchange, projects), exchange["status"]
+    style = "yellow" if status >= 400 else "cyan" if status >= 300 else "green"
     if exchange["lost"] or status == 0 or status >= 500:
-        return "bold red"
-    if status >= 400:
-        return "yellow"
-    return "cyan" if status >= 300 else "green"
+        style = "bold red"
+    for call, project, who in (_COLUMNS, (0, 0, 0)) if room >= WIDE else [(0, 0, 0)]:
+        head = Text.assemble(
+            (f"{cells.number:>5} ", "dim"),
+            (f"{cells.at[11:23]}  ", "dim"),
+            (f"{cells.status} ", style),
+            f"{cells.method[:7]:<5}",
+            (f"{cells.asked:<{call}}", "bold"),
+            f"  {cells.about:<{project}}" if cells.about or project else "",
+            (f"  {cells.who or 'nobody':<{who}}", "blue"),
+            (f"  {cells.took}", "dim"),
+            (f"  {cells.answer}" if cells.answer else "", style),
+            overflow="fold",
+        )
+        if head.cell_len <= room:
+            break
+    return head, cells.why
 
 
 def whole_view(exchange: Exchange, projects: Mapping[str, str], room: int) -> RenderableType:
     """Show a whole exchange: its line, its explanation, and both sides with headers and bodies."""
     steps = Table.grid(padding=(0, 2))
     steps.add_column(justify="right", no_wrap=True)
-    steps.add_column()
     before = ""
     for step in exchange.get("trail", []):
         name = step["step"]
@@ -89,7 +80,7 @@ def whole_view(exchange: Exchange, projects: Mapping[str, str], room: int) -> Re
         steps.add_row(shown, Text(printable(step["says"]), style))
         before = name
     return Group(
-        _head(cells_of(exchange, projects), _status_style(exchange), min(room, WIDE - 1)),
+        _head(exchange, projects, min(room, WIDE - 1))[0],
         Padding(steps, (1, 0), expand=False),
         *_message(target(exchange), exchange["request"]),
         *_message(f"{exchange['status'] or 'no response'}", exchange["answer"]),
@@ -103,22 +94,20 @@ def _message(title: str, message: Message) -> Iterator[RenderableType]:
         headers.append(f"{printable(name)}: ", "dim")
         headers.append(f"{printable(value)}\n")
     yield headers
-    if message["body_bytes"]:
-        yield _body(message)
-        if message["body_cut"] and message["body"] is not None:
-            yield Text(cut_words(message), "yellow italic")
-        yield Text()
-
-
-def _body(message: Message) -> RenderableType:
+    if not message["body_bytes"]:
+        return
     body = message["body"]
     if body is None:
-        return Text(f"{message['body_bytes']} bytes of binary data", "dim italic")
-    try:
-        document = json.loads(body)
-    except ValueError:  # no JSON, or not all of it
-        return Text(printable_lines(body))
-    return JSONHighlighter()(Text(printable_json(document), overflow="fold"))
+        yield Text(f"{message['body_bytes']} bytes of binary data", "dim italic")
+    else:
+        try:
+            document = Text(printable_json(json.loads(body)), overflow="fold")
+            yield JSONHighlighter()(document)
+        except ValueError:  # no JSON, or not all of it
+            yield Text(printable_lines(body))
+        if message["body_cut"]:
+            yield Text(cut_words(message), "yellow italic")
+    yield Text()
 
 
 # --- Panels --------------------------------------------------------------------------------------
@@ -126,18 +115,15 @@ def _body(message: Message) -> RenderableType:
 
 def why_panel(found: Why) -> Panel:
     """Show why an operation stands where it does, what comes next and what would move it."""
-    state = Text(found["state"], _STATE_STYLES.get(found["state"], "bold blue"))
-    if found["state"] == "running":
-        state.append(f" ({found['phase']})")
+    phase = f" ({found['phase']})" if found["state"] == "running" else ""
+    state = _STATE_STYLES.get(found["state"], "bold blue")
     following = found["next"]
     facts = _grid(
-        {
-            "state": state,
-            "next": Text(f"{following['at']}  {following['what']}") if following else None,
-            "waits for": Text(found["waits_for"]) if found["waits_for"] else None,
-            "held by": Text(found["held_by"], "yellow") if found["held_by"] else None,
-            "now": Text(found["at"], "dim"),
-        }
+        ("state", found["state"] + phase, state),
+        ("next", f"{following['at']}  {following['what']}" if following else None, ""),
+        ("waits for", found["waits_for"], ""),
+        ("held by", found["held_by"], "yellow"),
+        ("now", found["at"], "dim"),
     )
     parts: list[RenderableType] = [facts, Text(""), *map(Text, found["says"])]
     if found["commands"]:
@@ -155,15 +141,11 @@ def why_panel(found: Why) -> Panel:
     )
 
 
-def process_panel(pairs: Sequence[tuple[str, object]]) -> Panel:
+def process_panel(pairs: Iterable[tuple[str, object]]) -> Panel:
     """Show the running process and its addresses."""
-    facts = {
-        label: Text(str(value), "cyan" if "://" in str(value) else "")
-        for label, value in pairs
-        if value is not None
-    }
+    facts = ((label, value, "cyan" if "://" in str(value) else "") for label, value in pairs)
     return Panel(
-        _grid(facts),
+        _grid(*facts),
         title=Text(" hosting-emulator ", "bold"),
         title_align="left",
         border_style="green",
@@ -172,11 +154,10 @@ def process_panel(pairs: Sequence[tuple[str, object]]) -> Panel:
     )
 
 
-def _grid(rows: Mapping[str, Text | None]) -> Table:
+def _grid(*rows: tuple[str, object, str]) -> Table:
     grid = Table.grid(padding=(0, 2))
     grid.add_column(style="dim", no_wrap=True)
-    grid.add_column()
-    for label, value in rows.items():
-        if value is not None:
-            grid.add_row(label, value)
+    for label, value, style in rows:
+        if value:
+            grid.add_row(label, Text(str(value), style))
     return grid

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from hosting_emulator.contract.timestamps import parse_timestamp
 from hosting_emulator.sdk import HostingEmulator
 from hosting_emulator_cli.main import cli
-from hosting_emulator_cli.parameters import timestamp
+from hosting_emulator_cli.options import timestamp
 from tests.contract.sign_in_client import Browser
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from hosting_emulator.explore.plan import KINDS
 from hosting_emulator.explore.runs import MEANINGS
-from hosting_emulator_cli.commands.explore import explore
+from hosting_emulator_cli.commands.exec import explore
 from tests.docs.terminal import Terminals
 
 REPOSITORY = Path(__file__).parents[2]

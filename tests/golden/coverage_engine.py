@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from hosting_emulator.bootstrap.stories import visit_page
+from hosting_emulator.bootstrap import visit_page
 from hosting_emulator.contract.problems import PROBLEMS
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.exchange import Exchange, ExchangeContext

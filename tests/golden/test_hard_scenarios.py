@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from hosting_emulator.bootstrap.stories import visit_page
+from hosting_emulator.bootstrap import visit_page
 from hosting_emulator.scenario.build import build_world
 from hosting_emulator.scenario.document import read_scenario
 from hosting_emulator.scenario.story import run_apart

@@ -7,10 +7,11 @@ import re
 import jsonschema  # type: ignore[import-untyped]
 import pytest
 
-from hosting_emulator.bootstrap.stories import check_story
+from hosting_emulator.bootstrap import visit_page
 from hosting_emulator.scenario.build import build_world
 from hosting_emulator.scenario.document import read_scenario
 from hosting_emulator.scenario.schema import scenario_schema
+from hosting_emulator.scenario.story import check_text
 from hosting_emulator_scenarios import FOLDER
 from tests.in_process import NOON_MS, InProcess
 
@@ -23,11 +24,11 @@ every_file = pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_a_story_holds_and_told_twice_gives_the_same_report(path):
     text = path.read_text("utf-8")
 
-    report = check_story(text, path.name)
+    report = check_text(text, path.name, visit_page)
 
     assert report["passed"], report["steps"][-1]
     assert len(report["steps"]) >= 4  # a story, not an example
-    assert check_story(text, path.name) == report
+    assert check_text(text, path.name, visit_page) == report
 
 
 @every_file

@@ -9,7 +9,6 @@ import click
 from hosting_emulator_cli import options as opt
 from hosting_emulator_cli.groups import CommandGroup
 from hosting_emulator_cli.output import fields, prints
-from hosting_emulator_cli.parameters import RATE, TIMESTAMP
 
 if TYPE_CHECKING:
     from hosting_emulator.sdk import ClockRequest, ClockState
@@ -21,11 +20,10 @@ def clock() -> None:
 
 
 def _text(state: ClockState) -> str:
-    due = state["next_due_at"]
-    scaled = state["mode"] == "scaled"
+    due, rate = state["next_due_at"], f"{state['rate']:g} world seconds per real second"
     lines: list[tuple[str, object]] = [
         ("mode", state["mode"]),
-        ("rate", f"{state['rate']:g} world seconds per real second" if scaled else None),
+        ("rate", rate if state["mode"] == "scaled" else None),
         ("now", state["now"]),
         ("next due", f"{due} ({state['pending']} pending)" if due else "nothing"),
     ]
@@ -58,7 +56,7 @@ _add_mode("run", {"mode": "real"}, "Run the clock at real speed, from the world'
 
 
 @clock.command()
-@click.argument("rate", type=RATE)
+@click.argument("rate", type=opt.RATE)
 @prints(_text)
 @opt.with_world
 def scale(world: opt.HostingEmulator, rate: float) -> ClockState:
@@ -82,13 +80,13 @@ _add_mode(
 def advance(world: opt.HostingEmulator, duration: str | None, **target: Any) -> ClockState:
     """Move time forward and run everything that falls due."""
     to, until = target["to"], target["until"]
-    if sum(given is not None for given in (duration, to, until)) != 1:
+    if [duration, to, until].count(None) != 2:
         raise click.UsageError("give exactly one of DURATION, --to and --until")
     return world.clock.move(by=duration, to=to, until_operation=until)
 
 
 @clock.command("set")
-@click.argument("timestamp", type=TIMESTAMP)
+@click.argument("timestamp", type=opt.TIMESTAMP)
 @prints(_text)
 @opt.with_world
 def set_(world: opt.HostingEmulator, timestamp: str) -> ClockState:

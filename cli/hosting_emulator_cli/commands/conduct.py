@@ -49,25 +49,25 @@ def conduct(
     world: str,
     url: str,
     control_token: str | None,
-) -> None:
+) -> int:
     """Report what the client did wrong."""
     if ctx.invoked_subcommand is not None:
-        return
+        return 0
     about = sarif_file(sarif, sarif_about)
     with opt.connected(url, control_token) as client:
         report = ask_conduct(client.world(world), off=off, final=final)
         rules = client.contract("conduct-rules") if junit or sarif else []
     if junit is not None:
-        write_whole(junit, conduct_junit(report, rules, world, severity))
+        write_whole(junit, _junit(report, rules, world, severity))
     if sarif is not None:
-        write_whole(sarif, conduct_sarif(report, rules, world, about))
+        write_whole(sarif, _sarif(report, rules, world, about))
     from hosting_emulator.sdk.text import conduct_text, of_severity
 
     if as_json:
         put_json(report)
     else:
         put(conduct_text(report, color=has_color()))
-    ctx.exit(1 if of_severity(report, severity)["findings"] else 0)
+    return 1 if of_severity(report, severity)["findings"] else 0
 
 
 @conduct.command()
@@ -120,25 +120,21 @@ def conduct_of(client: ControlClient, off: Sequence[str]) -> tuple[str, bool, bo
 
     color = sys.stderr.isatty() and "NO_COLOR" not in os.environ
     texts, found, bad = [], False, False
-    for name, report in _reports(client, off):
+    for world in client.worlds():
+        report = client.world(world["name"]).conduct.read(off=off, final=True)
+        if world["name"] != "default" and not report["findings"]:
+            continue
         text = conduct_text(report, color=color)
-        texts.append(text if name == "default" else f"world {name}\n{text}")
+        texts.append(text if world["name"] == "default" else f"world {world['name']}\n{text}")
         found = found or bool(report["findings"])
         bad = bad or bool(of_severity(report, "warning")["findings"])
     return "\n\n".join(texts), found, bad
 
 
-def _reports(client: ControlClient, off: Sequence[str]) -> list[tuple[str, Any]]:
-    """Return the report of each world; of those beside the default one, where something was found."""
-    names = [world["name"] for world in client.worlds()]
-    reports = [(name, client.world(name).conduct.read(off=off, final=True)) for name in names]
-    return [(name, report) for name, report in reports if name == "default" or report["findings"]]
-
-
 # --- Reports for build servers -----------------------------------------------------------------------
 
 
-def conduct_junit(report: Any, rules: Sequence[_Document], world: str, severity: str) -> str:
+def _junit(report: Any, rules: Sequence[_Document], world: str, severity: str) -> str:
     """Write a report as JUnit XML: a suite for the world, a case for each rule. Ends in a newline.
 
     Findings below a severity fail no case, but are told.
@@ -164,7 +160,7 @@ def conduct_junit(report: Any, rules: Sequence[_Document], world: str, severity:
     return junit.report("hosting-emulator conduct", [junit.suite(world, cases)])
 
 
-def conduct_sarif(report: Any, rules: Sequence[_Document], world: str, about: str) -> str:
+def _sarif(report: Any, rules: Sequence[_Document], world: str, about: str) -> str:
     """Write a report as SARIF, each result at the file `about`. Ends in a newline."""
     from hosting_emulator import sarif
 

@@ -14,13 +14,11 @@ import click
 
 from hosting_emulator_cli import options as opt
 from hosting_emulator_cli.files import put_document, write_whole
-from hosting_emulator_cli.groups import CommandGroup, Failure
+from hosting_emulator_cli.groups import CommandGroup, Failure, near
 from hosting_emulator_cli.output import cell_text, columns, prints, put, put_json, say
 
 if TYPE_CHECKING:
-    from xml.etree.ElementTree import Element
-
-    from hosting_emulator.contract_check import Report, SentenceReport
+    from hosting_emulator.contract_check import Report
 
 
 @click.group(cls=CommandGroup)
@@ -34,13 +32,10 @@ def contract() -> None:
 @opt.with_or_without_client
 def openapi(ask: opt.Ask, output: Path | None, world: str) -> None:
     """Print the OpenAPI 3.1 document (JSON) of the public API."""
-
-    def default() -> Any:
-        from hosting_emulator.variation.documents import default_document
-
-        return default_document()
-
-    document = ask(lambda client: client.world(world).openapi(), default)
+    document = ask(
+        lambda client: client.world(world).openapi(),
+        "hosting_emulator.variation.documents:default_document",
+    )
     put_document(document, output, "The document was written to")
 
 
@@ -63,16 +58,14 @@ def problems(ask: opt.Ask) -> Any:
     def default() -> Any:
         from hosting_emulator.contract.problems import PROBLEMS
 
-        known = PROBLEMS.values()
-        return [asdict(problem) | {"specified": sorted(problem.specified)} for problem in known]
+        return [asdict(each) | {"specified": sorted(each.specified)} for each in PROBLEMS.values()]
 
     return ask(lambda client: client.contract("problems"), default)
 
 
 def _value(row: dict[str, Any]) -> str:
-    value = cell_text(row["value"])
-    changed = row["value"] != row["default"]
-    return value + (f" (default: {cell_text(row['default'])})" if changed else "")
+    value, default = cell_text(row["value"]), cell_text(row["default"])
+    return value if row["value"] == row["default"] else f"{value} (default: {default})"
 
 
 @contract.command()
@@ -101,11 +94,8 @@ ALLOWED = ("flag", "source", "keys", "domains", "tickets")
 def _allowed(words: list[str]) -> frozenset[str]:
     """Read what may be changed, `all` being all of it. Raises ValueError."""
     if unknown := {*words} - {*ALLOWED, "all"}:
-        from hosting_emulator.contract.words import nearest
-
-        word = min(unknown)
-        hint = nearest(word, (*ALLOWED, "all")) or f"; write all, or some of {', '.join(ALLOWED)}"
-        raise ValueError(f"unknown word {word!r}{hint}")
+        hint = near(min(unknown), (*ALLOWED, "all"), f"write all, or some of {', '.join(ALLOWED)}")
+        raise ValueError(f"unknown word {min(unknown)!r}{hint}")
     return frozenset(ALLOWED if "all" in words else words)
 
 
@@ -115,21 +105,17 @@ def _from_environment(declared: str, **rest: Any) -> Callable[..., Any]:
     return opt.option(declared, env=variable, **{"required": True, **rest})
 
 
-def _token(name: str) -> Callable[..., Any]:
-    return _from_environment(f"--{name} TOKEN", required=False)
-
-
 @contract.command()
 @_from_environment("--base-url URL")
 @_from_environment("--token TOKEN")
 @_from_environment("--project project_id ID")
 @_from_environment("--organization organization_id ID")
 @opt.option("--allow WORDS", multiple=True, callback=opt.read_words(_allowed))
-@_token("maintainer-token")
-@_token("reader-token")
-@_token("outsider-token")
-@_token("no-organization-token")
-@_token("api-key")
+@_from_environment("--maintainer-token TOKEN", required=False)
+@_from_environment("--reader-token TOKEN", required=False)
+@_from_environment("--outsider-token TOKEN", required=False)
+@_from_environment("--no-organization-token TOKEN", required=False)
+@_from_environment("--api-key TOKEN", required=False)
 @opt.option("--assume assumed NAME=VALUE", multiple=True)
 @opt.option("--origin-url URL")
 @_from_environment("--ca-file FILE", required=False, type=str)
@@ -139,41 +125,42 @@ def _token(name: str) -> Callable[..., Any]:
 @opt.option("--scenario FILE")
 @opt.junit_option
 @opt.json_option
-@click.pass_context
 def check(
-    ctx: click.Context,
-    /,
     assumed: tuple[tuple[str, str], ...],
     no_waiting: bool,
     scenario: Path | None,
     junit: Path | None,
     as_json: bool,
     **same: Any,
-) -> None:
+) -> int:
     """Check any server against the contract, sentence by sentence."""
-    from hosting_emulator.contract_check import CheckOptions, CheckRefused
-    from hosting_emulator.contract_check import check as run_check
+    from hosting_emulator import contract_check
 
     if (path := same["ca_file"]) is not None and not os.access(path, os.R_OK):
         raise Failure(f"--ca-file: cannot read {path}")
     if no_waiting:
         same["pause"] = lambda seconds: None
     try:
-        report = run_check(CheckOptions(assumed=dict(assumed), **same))
-    except CheckRefused as refused:
+        report = contract_check.check(contract_check.CheckOptions(assumed=dict(assumed), **same))
+    except contract_check.CheckRefused as refused:
         raise Failure(str(refused)) from refused
     if as_json:
         put_json(report)
     else:
-        put(check_text(report))
+        put(_check_text(report))
     if scenario is not None:
-        write_whole(scenario, check_scenario(report))
+        write_whole(scenario, _scenario_text(report))
         say(f"A scenario that behaves the same was written to {scenario}.")
     if junit is not None:
-        write_whole(junit, check_junit(report))
+        write_whole(junit, _junit(report))
+    counts = report["summary"]
     if not as_json:
-        say(check_summary(report))
-    ctx.exit(1 if report["summary"]["differs"] else 0)
+        say(
+            f"{sum(counts.values())} sentences: {counts['holds']} hold, {counts['differs']} differ, "
+            f"{counts['skipped']} skipped, {counts['cannot be seen from outside']} cannot be seen "
+            f"from outside ({report['requests']} requests)."
+        )
+    return 1 if counts["differs"] else 0
 
 
 @contract.command("variation-points")
@@ -195,36 +182,29 @@ _MARKS = {
 }
 
 
-def check_text(report: Report) -> str:
+def _check_text(report: Report) -> str:
     """Write a report: sections and their sentences, then what was observed."""
     lines = [f"{report['base_url']}, project {report['project_id']}", ""]
     for section, sentences in groupby(report["sentences"], lambda found: found["section"]):
         lines.append(click.style(section, bold=True))
         for sentence in sentences:
-            lines += _sentence_lines(sentence)
+            word, color = _MARKS[sentence["verdict"]]
+            lines.append(f"  {click.style(f'{word:<7}', fg=color)}  {sentence['sentence']}")
+            if sentence["verdict"] != "holds":
+                lines += [f"           {message}" for message in sentence["seen"]]
         lines.append("")
-    lines += _titled("Changed on the server:", report["created"])
-    lines += _titled("Noted:", report["notes"])
+    lists = {"Changed on the server:": report["created"], "Noted:": report["notes"]}
+    for title, rows in lists.items():
+        if rows:
+            lines += [title, *(f"  {row}" for row in rows), ""]
     if report["assumptions"]:
-        lines += ["Different from this emulator, for a scenario:", ""]
-        lines += _assumption_lines(report)
+        lines += ["Different from this emulator, for a scenario:", "", *_assumption_lines(report)]
     else:
         lines.append("Where the contract is silent, no difference from this emulator was observed.")
     return "\n".join(lines)
 
 
-def check_summary(report: Report) -> str:
-    """Say in one line what became of the sentences."""
-    counts = report["summary"]
-    total = sum(counts.values())
-    return (
-        f"{total} sentences: {counts['holds']} hold, {counts['differs']} differ, "
-        f"{counts['skipped']} skipped, {counts['cannot be seen from outside']} cannot be seen from "
-        f"outside ({report['requests']} requests)."
-    )
-
-
-def check_scenario(report: Report) -> str:
+def _scenario_text(report: Report) -> str:
     """Write a scenario whose world answers as was observed. Ends in a newline."""
     about = f"Behaves as {report['base_url']} did where the contract is silent."
     lines = ["name: observed", f"description: {json.dumps(about)}", ""]
@@ -235,42 +215,25 @@ def check_scenario(report: Report) -> str:
     return "\n".join(lines) + "\n"
 
 
-def check_junit(report: Report) -> str:
-    """Write a report as JUnit XML: a suite a section, a case a sentence. Ends in a newline."""
-    from hosting_emulator import junit
-
-    by_section = groupby(report["sentences"], lambda found: found["section"])
-    suites = [
-        junit.suite(section, [_check_case(section, found) for found in sentences])
-        for section, sentences in by_section
-    ]
-    return junit.report("contract check", suites)
-
-
-def _sentence_lines(sentence: SentenceReport) -> list[str]:
-    word, color = _MARKS[sentence["verdict"]]
-    lines = [f"  {click.style(f'{word:<7}', fg=color)}  {sentence['sentence']}"]
-    if sentence["verdict"] != "holds":
-        lines += [f"           {message}" for message in sentence["seen"]]
-    return lines
-
-
-def _titled(title: str, rows: list[str]) -> list[str]:
-    return [title, *(f"  {row}" for row in rows), ""] if rows else []
-
-
 def _assumption_lines(report: Report) -> list[str]:
     # JSON is YAML, and quotes whatever would need it.
     values = report["assumptions"].items()
     return ["assumptions:", *(f"  {name}: {json.dumps(value)}" for name, value in values)]
 
 
-def _check_case(section: str, found: SentenceReport) -> Element:
+def _junit(report: Report) -> str:
+    """Write a report as JUnit XML: a suite a section, a case a sentence. Ends in a newline."""
     from hosting_emulator import junit
 
-    seen, outcome = "\n".join(found["seen"]), None
-    if found["verdict"] == "differs":
-        outcome = junit.element("failure", seen, message=found["seen"][0])
-    elif found["verdict"] != "holds":
-        outcome = junit.element("skipped", message=f"{found['verdict']}: {seen}")
-    return junit.case(section, f"{found['key']}: {found['sentence']}", outcome)
+    suites = []
+    for section, sentences in groupby(report["sentences"], lambda found: found["section"]):
+        cases = []
+        for found in sentences:
+            seen, outcome = "\n".join(found["seen"]), None
+            if found["verdict"] == "differs":
+                outcome = junit.element("failure", seen, message=found["seen"][0])
+            elif found["verdict"] != "holds":
+                outcome = junit.element("skipped", message=f"{found['verdict']}: {seen}")
+            cases.append(junit.case(section, f"{found['key']}: {found['sentence']}", outcome))
+        suites.append(junit.suite(section, cases))
+    return junit.report("contract check", suites)

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import click
-from click.core import ParameterSource
 
 from hosting_emulator_cli import options as opt
 from hosting_emulator_cli.output import prints
@@ -35,12 +34,11 @@ def _text(found: dict[str, Any]) -> str:
 @opt.option("--tls-port PORT")
 @prints(_text, fails=lambda found: not found["ok"])
 @opt.url_options
-@click.pass_context
-def doctor(ctx: click.Context, /, **options: Any) -> dict[str, Any]:
+def doctor(**options: Any) -> dict[str, Any]:
     """Find out why the emulator does not start or cannot be reached."""
     from hosting_emulator_cli.commands.start import start
     from hosting_emulator_cli.doctor_checks import examine
 
-    named = ctx.get_parameter_source("url") is not ParameterSource.DEFAULT
+    named = opt.source("url") is not opt.ParameterSource.DEFAULT
     findings = [asdict(finding) for finding in examine(start, named=named, **options)]
     return {"ok": all(f["verdict"] != "problem" for f in findings), "findings": findings}

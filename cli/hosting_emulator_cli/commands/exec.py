@@ -1,19 +1,22 @@
-"""`exec`: run any command with an emulator of its own around it."""
+"""`exec` and `explore`: run a command with an emulator of its own around it, once, or with failures."""
 
 from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from math import inf
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from hosting_emulator_cli import options as opt
-from hosting_emulator_cli.commands.conduct import CONDUCT
-from hosting_emulator_cli.parameters import TextType, seconds
-from hosting_emulator_cli.settings_file import SettingsCommand
+from hosting_emulator_cli.commands.conduct import CONDUCT, sarif_file
+from hosting_emulator_cli.files import check_folder_of
+from hosting_emulator_cli.groups import load, near
+
+if TYPE_CHECKING:
+    from hosting_emulator.explore.plan import FaultPoint
 
 #: What the command finds in its environment. The last two are there only with --tls-port.
 VARIABLES = (
@@ -22,95 +25,175 @@ VARIABLES = (
     *("HOSTING_ISSUER_URL", "HOSTING_EMULATOR_URL", "HOSTING_EMULATOR_WORLD"),
     *("HOSTING_TLS_URL", "HOSTING_CA_FILE"),
 )
-_VARIABLE_NAME = re.compile("[A-Za-z_][A-Za-z0-9_]*")
-_TYPED = "hosting_emulator_cli.typed"
+#: What follows the first word is the command's own, whether `--` stands before it or not.
+_WRAPS = {"allow_interspersed_args": False}
 
 
 def _export(text: str) -> tuple[str, str]:
     name, _, other = text.partition("=")
-    if not _VARIABLE_NAME.fullmatch(other):
+    if not re.fullmatch("[A-Za-z_][A-Za-z0-9_]*", other):
         raise ValueError(f"{text!r} is not NAME=OTHER, such as HOSTING_BASE_URL=API_URL")
     if name not in VARIABLES:
-        from hosting_emulator.contract.words import nearest
-
-        hint = nearest(name, VARIABLES) or f"; there are {', '.join(VARIABLES)}"
-        raise ValueError(f"no variable is named {name!r}{hint}")
+        raise ValueError(f"no variable is named {name!r}{near(name, VARIABLES)}")
     return name, other
 
 
-export_option = opt.option(
-    "--export exports NAME=OTHER", multiple=True, type=TextType("export", _export)
+_export_option = opt.option(
+    "--export exports NAME=OTHER", multiple=True, type=opt.TextType("export", _export)
 )
 
 
-def _patience(text: str) -> float:
-    return inf if text == "never" else seconds(text)
+# --- exec ----------------------------------------------------------------------------------------
 
 
-class _Exec(SettingsCommand):
-    """A command that remembers its words as they were typed."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Keep the words, and read them."""
-        ctx.meta[_TYPED] = list(args)
-        return super().parse_args(ctx, args)
-
-
-@click.command(
-    "exec",
-    cls=_Exec,
-    # What follows the first word is the command's own, whether `--` stands before it or not.
-    context_settings={"allow_interspersed_args": False},
-)
+@click.command("exec", cls=opt.SettingsCommand, context_settings=_WRAPS)
 @opt.world_options
 @opt.vary_options
 @opt.flag("--shrink")
 @opt.as_option
-@export_option
+@_export_option
 @opt.address_options(port=0)
 @opt.log_options
 @opt.choice("--report", "failed", "always", "never")
 @opt.option("--keep FILE")
-@opt.option("--kill-after patience_s DURATION", type=TextType("duration", _patience), default="10s")
+@opt.option(
+    "--kill-after patience_s DURATION",
+    type=opt.TextType("duration", lambda text: inf if text == "never" else opt.seconds(text)),
+    default="10s",
+)
 @opt.choice("--conduct", *CONDUCT)
 @opt.option("--conduct-off RULE", multiple=True, callback=opt.read_words(tuple))
 @opt.flag("--quiet")
 @opt.command_argument
-@click.pass_context
-def exec_(ctx: click.Context, /, command: tuple[str, ...], shrink: bool, **same: Any) -> None:
+def exec_(command: tuple[str, ...], shrink: bool, **same: Any) -> int:
     """Run a command with a fresh emulator, and exit with its exit code."""
     from hosting_emulator_cli.execution import Execution, execute, execute_varied
 
     # What is no field of a run is a setting of its emulator.
     run = {name: same.pop(name) for name in Execution.__annotations__ if name in same}
-    settings = opt.settings_of(ctx, data_dir=None, **same)
+    settings = opt.settings_of(data_dir=None, **same)
     if shrink and settings.vary is None:
         raise click.UsageError("--shrink needs --vary: give a seed")
     if run["conduct_off"] and run["conduct"] == "off":
         raise click.UsageError("--conduct-off needs --conduct: give report or error")
-    opt.check_folder_of(run["keep"])
-    if run["quiet"] and ctx.get_parameter_source("report") is click.core.ParameterSource.DEFAULT:
+    check_folder_of(run["keep"])
+    if run["quiet"] and opt.source("report") is opt.ParameterSource.DEFAULT:
         run["report"] = "never"
     execution = Execution(command=command, settings=settings, **run)
     if settings.vary is None:
-        ctx.exit(execute(execution).code)
-    ctx.exit(execute_varied(execution, lambda only: _line_again(ctx, only), shrinking=shrink))
+        return execute(execution).code
+    return execute_varied(execution, _line_again, shrinking=shrink)
 
 
-def _line_again(ctx: click.Context, points: Sequence[str] | None) -> str:
+def _line_again(points: Sequence[str] | None) -> str:
     """Return the command line that runs the same command with the same answers again."""
-    command: Sequence[str] = ctx.params["command"]
-    typed = ctx.meta[_TYPED]
-    only = [word for point in points or () for word in ("--only", point)]
-    kept = _without_variation(typed[: len(typed) - len(command)])
-    vary = ("--vary", ctx.params["vary"])
-    return shlex.join(["hosting-emulator", "exec", *kept, *vary, *only, "--", *command])
-
-
-def _without_variation(words: Sequence[str]) -> Iterator[str]:
-    left = iter(words)
-    for word in left:
+    ctx = click.get_current_context()
+    command, kept = ctx.params["command"], list[str]()
+    words = iter(ctx.meta[opt.TYPED][: -len(command)])
+    for word in words:
         if word in ("--vary", "--only"):
-            next(left, None)
+            next(words, None)
         elif word not in ("--", "--shrink") and not word.startswith(("--vary=", "--only=")):
-            yield word
+            kept.append(word)
+    kept += ["--vary", ctx.params["vary"]]
+    for point in points or ():
+        kept += ["--only", point]
+    return shlex.join(["hosting-emulator", "exec", *kept, "--", *command])
+
+
+# --- explore -------------------------------------------------------------------------------------
+
+_PLAN = "hosting_emulator.explore.plan"
+#: What a line that repeats a point must say again, if it was said: it shapes the run.
+_SHAPING = ("scenario", "state", "seed", "clock", "at", "assume", "principal", "exports")
+#: Those that `exec` does not have.
+_SHAPING_TOO = ("limit_s", "conduct")
+
+
+def _limit(text: str) -> float:
+    if text.isascii() and text.isdigit():
+        raise ValueError(f"{text!r} has no unit: write {text}s for seconds")
+    if not (limit_s := opt.seconds(text)):
+        raise ValueError(f"{text!r} leaves no time: write a duration such as 10s")
+    return limit_s
+
+
+@click.command(cls=opt.SettingsCommand, context_settings=_WRAPS)
+@opt.option("--faults KIND,...", multiple=True, callback=opt.read_words(f"{_PLAN}:check_faults"))
+@opt.flag("--outcomes")
+@opt.flag("--quick")
+@opt.option("--calls CALL,...", multiple=True, callback=opt.read_words(f"{_PLAN}:check_calls"))
+@opt.option("-j --jobs N", type=opt.WholeNumber(1, 64))
+@opt.option("--max-runs N", type=opt.WholeNumber(1), default=300)
+@opt.option("--time-limit limit_s DURATION", type=opt.TextType("duration", _limit))
+@opt.option("--budget budget_s DURATION", type=opt.TextType("duration", _limit))
+@opt.option(
+    "--point POINT",
+    type=opt.TextType("point", lambda text: load(f"{_PLAN}:FaultPoint").read(text)),
+)
+@opt.choice("--conduct", *CONDUCT, default="report")
+@opt.option("--state state_file FILE")
+@opt.world_options
+@opt.as_option
+@_export_option
+@opt.json_option
+@opt.option("--junit junit_file FILE")
+@opt.option("--html html_file FILE")
+@opt.option("--sarif sarif_file FILE")
+@opt.option("--sarif-about PATH")
+@opt.command_argument
+def explore(
+    command: tuple[str, ...],
+    point: FaultPoint | None,
+    as_json: bool,
+    clock: str | None,
+    **given: Any,
+) -> int:
+    """Find the failures that a command does not survive."""
+    from hosting_emulator_cli import exploration
+
+    fields = exploration.ExploreOptions.__annotations__
+    own = {name: given.pop(name) for name in fields if name in given}
+    own["sarif_about"] = sarif_file(own["sarif_file"], own["sarif_about"])
+    reports = [own[f"{kind}_file"] for kind in ("state", "junit", "html", "sarif")]
+    chosen = clock or (None if given["state"] else "skip")
+    settings = opt.settings_of(port=0, data_dir=None, clock=chosen, **given)
+    if point is not None and (as_json or any(reports)):
+        raise click.UsageError("--point runs one point and writes no reports")
+    for path in reports:
+        check_folder_of(path)
+    said, of_exec = _said(*_SHAPING, *_SHAPING_TOO), _said(*_SHAPING)
+    if clock is None and chosen is not None:
+        of_exec += ["--clock", "skip"]
+    return exploration.explore(
+        exploration.ExploreOptions(
+            command=command,
+            settings=settings,
+            point=point,
+            as_json=as_json,
+            repeat=lambda found: shlex.join(
+                ["hosting-emulator", "explore", *said, "--point", str(found), "--", *command]
+            ),
+            repeat_clean=shlex.join(
+                ["hosting-emulator", "exec", *of_exec, "--conduct", "report", "--", *command]
+            ),
+            **own,
+        )
+    )
+
+
+def _said(*names: str) -> list[str]:
+    """Return options as far as they were given, as one types them."""
+    ctx, words = click.get_current_context(), list[str]()
+    flags = {param.name: param.opts[-1] for param in ctx.command.params}
+    for name in filter(opt.typed, names):
+        value, flag = ctx.params[name], flags[name]
+        if isinstance(value, tuple):
+            words += [word for one, other in value for word in (flag, f"{one}={other}")]
+        elif name == "limit_s":
+            from hosting_emulator.contract.durations import format_duration
+
+            words += [flag, format_duration(round(value * 1000))]
+        else:
+            words += [flag, str(value)]
+    return words

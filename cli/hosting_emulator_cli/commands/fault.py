@@ -1,7 +1,8 @@
-"""`fault` and `intervene`: calls answered wrongly on purpose, and a world changed from outside."""
+"""`fault`, `outcome`, `intervene`: responses wrong on purpose, operations that fail, other changes."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -11,35 +12,34 @@ from hosting_emulator_cli import completion
 from hosting_emulator_cli import options as opt
 from hosting_emulator_cli.groups import CommandGroup
 from hosting_emulator_cli.output import columns, prints, say, table
-from hosting_emulator_cli.parameters import TYPED_VALUE
 
 if TYPE_CHECKING:
     from hosting_emulator.sdk.text import FaultWords
 
 
-def words(fault: Mapping[str, Any]) -> FaultWords:
-    """Return a fault or outcome as people read it."""
+# --- What is armed, faults and outcomes alike ----------------------------------------------------
+
+
+def _words(fault: Mapping[str, Any]) -> FaultWords:
     from hosting_emulator.sdk.text import fault_words
 
     return fault_words(fault)
 
 
-def armed_words(fault: Mapping[str, Any]) -> str:
-    """Say that a fault or outcome is armed."""
-    parts = (*words(fault), fault.get("phase"))
+def _armed_words(fault: Mapping[str, Any]) -> str:
+    parts = filter(None, (*_words(fault), fault.get("phase")))
     world = click.get_current_context().params["world"]
-    return f"Armed {fault['id']} in world {world}: {', '.join(filter(None, parts))}."
+    return f"Armed {fault['id']} in world {world}: {', '.join(parts)}."
 
 
-# --- fault ---------------------------------------------------------------------------------------
-
-
-@click.group(cls=CommandGroup)
-def fault() -> None:
-    """Arm and remove faults: refused, late, broken and lost responses."""
-
-
-_WHEN = (
+#: Which calls are meant, and when it acts (see `_written_rule`).
+_who_options = opt.options(
+    opt.option("--call CALL"),
+    opt.option("--project PROJECT"),
+    opt.option("--organization ORGANIZATION"),
+    opt.option("--principal WHO"),
+)
+_when_options = opt.options(
     opt.option("--times N", type=int),
     opt.option("--skip-first N", type=int),
     opt.option("--every N", type=int),
@@ -47,99 +47,36 @@ _WHEN = (
     opt.option("--from from_ WHEN"),
     opt.option("--until WHEN"),
     opt.option("--ttl DURATION", type=str),
-    opt.option("--while while_ NAME=VALUE", multiple=True, type=TYPED_VALUE),
+    opt.option("--while while_ NAME=VALUE", multiple=True, type=opt.TYPED_VALUE),
 )
 
 
-def when_options(command: opt.F) -> opt.F:
-    """Give a command the options that say when a fault or outcome acts (see `written_rule`)."""
-    for option in reversed(_WHEN):
-        command = option(command)
-    return command
-
-
-class _Add(click.Command):
-    """Says of an effect's option that was written as the command's how it is written."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Read the command line. Raises NoSuchOption."""
-        try:
-            return super().parse_args(ctx, args)
-        except click.NoSuchOption as error:
-            from hosting_emulator.faults.documents import describe_kinds
-
-            name = error.option_name.lstrip("-").replace("-", "_")
-            if any(name in kind["options"] for kind in describe_kinds()["effects"]):
-                message = (
-                    f"No such option {error.option_name!r}: write an effect's "
-                    f"options without dashes, as {name}=VALUE."
-                )
-                raise click.NoSuchOption(error.option_name, message, ctx=ctx) from None
-            raise
-
-
-@fault.command(cls=_Add)
-@click.argument("effect", required=False, shell_complete=completion.FAULT_KINDS)
-@click.argument("taken", nargs=-1, metavar="[OPTION=VALUE]...", type=TYPED_VALUE)
-@opt.option("--call CALL")
-@opt.option("--project PROJECT")
-@opt.option("--organization ORGANIZATION")
-@opt.option("--principal WHO")
-@opt.option("--method METHOD")
-@opt.option("--path PATTERN")
-@opt.option("--header NAME=PATTERN", multiple=True)
-@opt.option("--query NAME=PATTERN", multiple=True)
-@opt.option("--body PATH=VALUE", multiple=True, type=TYPED_VALUE)
-@opt.option("--credentials CREDENTIALS")
-@when_options
-@opt.option("--after-commit/--before-commit after")
-@opt.option("--json-fault JSON")
-@prints("{value[id]}", words=armed_words)
-@opt.with_world
-def add(
-    world: opt.HostingEmulator,
-    effect: str | None,
-    taken: tuple[tuple[str, Any], ...],
-    json_fault: str | None,
-    **rule: Any,
-) -> Any:
-    """Arm a fault and print its id."""
-    after = rule.pop("after")
-    rule["phase"] = None if after is None else "after_commit" if after else "before_commit"
-    rule |= {name: dict(rule[name]) or None for name in ("header", "query", "body")}
-    written = written_rule(rule)
-    if (effect is None) == (json_fault is None):
-        raise click.UsageError("give either EFFECT or --json-fault")
-    if effect is not None:
-        document = {effect: dict(taken), **written}
-    elif written:
-        raise click.UsageError("give --json-fault alone: it contains the whole fault")
-    else:
-        document = _parsed(str(json_fault))
-    return world.arm(document).state
-
-
-def written_rule(rule: dict[str, Any]) -> dict[str, Any]:
+def _written_rule(rule: dict[str, Any]) -> dict[str, Any]:
     """Return what was given of a rule, by the names it is written with."""
     rule |= {"from": rule.pop("from_"), "while": dict(rule.pop("while_")) or None}
     return {name: value for name, value in rule.items() if value is not None}
 
 
-def _parsed(text: str) -> dict[str, Any]:
-    import json
-
-    try:
-        found = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise click.BadParameter(f"not JSON: {error}", param_hint="--json-fault") from error
-    if not isinstance(found, dict):
-        message = 'write an object, such as {"timeout": {}, "times": 1}'
-        raise click.BadParameter(message, param_hint="--json-fault")
-    return found
+_kind_columns = columns(
+    {
+        "EFFECT": "kind",
+        "EXAMPLE": lambda kind: " ".join(f"{k}={v}" for k, v in kind["example"].items()) or "-",
+        "ABOUT": "about",
+    }
+)
 
 
-def manage_commands(group: click.Group, shown: Mapping[str, Any], ids: completion.Complete) -> None:
-    """Add to `fault` or `outcome` the commands that list and remove what is armed; `shown` are columns."""
+def _kinds_text(found: Mapping[str, Any]) -> str:
+    """Write what a fault or outcome can do, can match, and when it acts."""
+    rows = {"MATCH": "matches", "CONDITION": "conditions", "WHILE": "while"}
+    tables = [table((title, "ABOUT"), found[key].items()) for title, key in rows.items()]
+    return "\n\n".join([_kind_columns(found["effects"]), *tables])
+
+
+def _manage_commands(
+    group: click.Group, shown: Mapping[str, Any], ids: completion.Complete, kinds: str, about: str
+) -> None:
+    """Add the commands that list and remove what is armed, and list its `kinds`; `shown` are columns."""
     noun = str(group.name)
 
     @group.command("list", help=f"List the {noun}s in the order they apply.")
@@ -166,49 +103,134 @@ def manage_commands(group: click.Group, shown: Mapping[str, Any], ids: completio
         count = world.control.delete(world.control_path(f"{noun}s"))["removed"]
         say(f"Removed {count} {noun if count == 1 else f'{noun}s'}.")
 
+    @group.command("kinds", help=about)
+    @prints(_kinds_text)
+    @opt.with_or_without_client
+    def list_kinds(ask: opt.Ask) -> Any:
+        return ask(
+            lambda client: client.contract(f"{noun}-kinds"),
+            f"hosting_emulator.faults.documents:{kinds}",
+        )
 
-manage_commands(
+
+# --- fault ---------------------------------------------------------------------------------------
+
+
+@click.group(cls=CommandGroup)
+def fault() -> None:
+    """Arm and remove faults: refused, late, broken and lost responses."""
+
+
+class _Add(click.Command):
+    """Says of an effect's option that was written as the command's how it is written."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read the command line. Raises NoSuchOption."""
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            from hosting_emulator.faults.documents import describe_kinds
+
+            name = error.option_name.lstrip("-").replace("-", "_")
+            if any(name in kind["options"] for kind in describe_kinds()["effects"]):
+                message = (
+                    f"No such option {error.option_name!r}: write an effect's "
+                    f"options without dashes, as {name}=VALUE."
+                )
+                raise click.NoSuchOption(error.option_name, message, ctx=ctx) from None
+            raise
+
+
+@fault.command(cls=_Add)
+@click.argument("effect", required=False, shell_complete=completion.FAULT_KINDS)
+@click.argument("taken", nargs=-1, metavar="[OPTION=VALUE]...", type=opt.TYPED_VALUE)
+@_who_options
+@opt.option("--method METHOD")
+@opt.option("--path PATTERN")
+@opt.option("--header NAME=PATTERN", multiple=True)
+@opt.option("--query NAME=PATTERN", multiple=True)
+@opt.option("--body PATH=VALUE", multiple=True, type=opt.TYPED_VALUE)
+@opt.option("--credentials CREDENTIALS")
+@_when_options
+@opt.option("--after-commit/--before-commit after")
+@opt.option("--json-fault JSON")
+@prints("{value[id]}", words=_armed_words)
+@opt.with_world
+def add(
+    world: opt.HostingEmulator,
+    effect: str | None,
+    taken: tuple[tuple[str, Any], ...],
+    json_fault: str | None,
+    **rule: Any,
+) -> Any:
+    """Arm a fault and print its id."""
+    after = rule.pop("after")
+    rule["phase"] = None if after is None else "after_commit" if after else "before_commit"
+    rule |= {name: dict(rule[name]) or None for name in ("header", "query", "body")}
+    written = _written_rule(rule)
+    if (effect is None) == (json_fault is None):
+        raise click.UsageError("give either EFFECT or --json-fault")
+    if effect is not None:
+        return world.arm({effect: dict(taken), **written}).state
+    if written:
+        raise click.UsageError("give --json-fault alone: it contains the whole fault")
+    try:
+        document = json.loads(str(json_fault))
+    except (ValueError, RecursionError) as error:
+        raise click.BadParameter(f"not JSON: {error}", param_hint="--json-fault") from error
+    if not isinstance(document, dict):
+        message = 'write an object, such as {"timeout": {}, "times": 1}'
+        raise click.BadParameter(message, param_hint="--json-fault")
+    return world.arm(document).state
+
+
+_manage_commands(
     fault,
     {
-        "EFFECT": lambda found: words(found).effect,
-        "MATCHES": lambda found: words(found).matches or "everything",
-        "WHEN": lambda found: words(found).conditions or "always",
+        "EFFECT": lambda found: _words(found).effect,
+        "MATCHES": lambda found: _words(found).matches or "everything",
+        "WHEN": lambda found: _words(found).conditions or "always",
         "PHASE": "phase",
     },
     completion.FAULTS,
+    "describe_kinds",
+    "List what faults can do, what they match and when they act.",
 )
 
 
-_kind_columns = columns(
+# --- outcome -------------------------------------------------------------------------------------
+
+
+@click.group(cls=CommandGroup)
+def outcome() -> None:
+    """Set in advance how an operation ends: it fails, is stuck, waits for reconciliation."""
+
+
+@outcome.command("add")
+@click.argument("kind", shell_complete=completion.OUTCOME_KINDS)
+@click.argument("taken", nargs=-1, metavar="[OPTION=VALUE]...", type=opt.TYPED_VALUE)
+@_who_options
+@_when_options
+@prints("{value[id]}", words=_armed_words)
+@opt.with_world
+def add_outcome(
+    world: opt.HostingEmulator, kind: str, taken: tuple[tuple[str, Any], ...], **rule: Any
+) -> Any:
+    """Set in advance how the next operation ends, and print the outcome's id."""
+    return world.tell({kind: dict(taken), **_written_rule(rule)}).state
+
+
+_manage_commands(
+    outcome,
     {
-        "EFFECT": "kind",
-        "EXAMPLE": lambda kind: " ".join(f"{k}={v}" for k, v in kind["example"].items()) or "-",
-        "ABOUT": "about",
-    }
+        "EFFECT": lambda found: _words(found).effect,
+        "OF": lambda found: _words(found).matches or "any operation",
+        "WHEN": lambda found: _words(found).conditions or "always",
+    },
+    completion.OUTCOMES,
+    "describe_outcome_kinds",
+    "List the kinds of outcomes, and what they match.",
 )
-
-
-def kinds_text(found: Mapping[str, Any]) -> str:
-    """Write what a fault or outcome can do, can match, and when it acts."""
-    return "\n\n".join(
-        [
-            _kind_columns(found["effects"]),
-            table(("MATCH", "ABOUT"), found["matches"].items()),
-            table(("CONDITION", "ABOUT"), found["conditions"].items()),
-            table(("WHILE", "ABOUT"), found["while"].items()),
-        ]
-    )
-
-
-@fault.command()
-@prints(kinds_text)
-@opt.with_or_without_client
-def kinds(ask: opt.Ask) -> Any:
-    """List what faults can do, what they match and when they act."""
-    return ask(
-        lambda client: client.contract("fault-kinds"),
-        "hosting_emulator.faults.documents:describe_kinds",
-    )
 
 
 # --- intervene -----------------------------------------------------------------------------------
@@ -227,7 +249,7 @@ _intervention_columns = columns(
 
 @click.command()
 @click.argument("word", required=False, shell_complete=completion.INTERVENTIONS)
-@click.argument("fields", nargs=-1, metavar="[FIELD=VALUE]...", type=TYPED_VALUE)
+@click.argument("fields", nargs=-1, metavar="[FIELD=VALUE]...", type=opt.TYPED_VALUE)
 @opt.flag("--all everything")
 @opt.flag("--list listing")
 @prints(

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import click
-from click.core import ParameterSource
 
 from hosting_emulator_cli import options as opt
 from hosting_emulator_cli import output as out
 from hosting_emulator_cli.files import display_name, put_document, read_json
 from hosting_emulator_cli.groups import CommandGroup, Failure
-from hosting_emulator_cli.parameters import WholeNumber
 
 if TYPE_CHECKING:
     from hosting_emulator.replay import Beginning, Recording, Replayed, ReplayOptions, ReplayReport
@@ -24,10 +22,8 @@ if TYPE_CHECKING:
 
 # --- An exchange as plain text -------------------------------------------------------------------
 
-_HEADERS = ("N", "AT", "STATUS", "METHOD", "CALL", "PROJECT", "WHO", "MS", "ANSWER", "WHY")
 
-
-def project_aliases(world: HostingEmulator) -> dict[str, str]:
+def _aliases(world: HostingEmulator) -> dict[str, str]:
     """Return the aliases of a world's projects by id, as it now is."""
     return {project["id"]: project["alias"] for project in world.summary["projects"]}
 
@@ -50,66 +46,42 @@ def cut_words(message: Message) -> str:
     return f"… truncated: the body has {message['body_bytes']} bytes."
 
 
-def exchange_table(exchanges: Iterable[Exchange], projects: Mapping[str, str]) -> str:
-    """Lay out exchanges, one in a line."""
-    rows = [
-        (
-            exchange.n,
-            cells.at,
-            exchange.status or cells.status,
-            cells.method,
-            cells.asked,
-            cells.about or None,
-            exchange.who,
-            round(exchange.duration_us / 1000, 2),
-            cells.answer or None,
-            cells.why or None,
-        )
-        for exchange in exchanges
-        for cells in [cells_of(exchange, projects)]
-    ]
-    return out.table(_HEADERS, rows)
-
-
-def exchange_line(exchange: Exchange, projects: Mapping[str, str], *, why: bool = True) -> str:
+def _line(exchange: Exchange, projects: Mapping[str, str], *, why: bool = True) -> str:
     """Write one exchange in a line that does not know of others, with its reason."""
     cells = cells_of(exchange, projects)
     shown = cells._replace(who=cells.who or "-", why=cells.why if why else "")
-    return "  ".join(cell for cell in shown if cell)
+    return "  ".join(filter(None, shown))
 
 
 def put_whole(world: HostingEmulator, exchange: Exchange, as_json: bool) -> None:
-    """Print a whole exchange, as JSON or with colours on a terminal."""
+    """Print a whole exchange: its line, its explanation, and both sides with headers and bodies.
+
+    As JSON, or with colours on a terminal.
+    """
     if as_json:
         out.put_json(exchange)
         return
-    projects = project_aliases(world)
-    if not out.is_terminal():
-        out.put(_whole_text(exchange, projects))
+    projects = _aliases(world)
+    if out.is_terminal():
+        from hosting_emulator_cli.rich_views import whole_view
+
+        screen = out.console()
+        screen.print(whole_view(exchange, projects, screen.width))
         return
-    from hosting_emulator_cli.rich_views import whole_view
-
-    screen = out.console()
-    screen.print(whole_view(exchange, projects, screen.width))
-
-
-def _whole_text(exchange: Exchange, projects: Mapping[str, str]) -> str:
-    """Write its line, its explanation, and both sides with headers and bodies."""
     steps = exchange.get("trail", [])
     width = max((len(step["step"]) for step in steps), default=0)
-    return "\n".join(
-        [
-            exchange_line(exchange, projects, why=False),
-            "",
-            *(f"  {step['step']:<{width}}  {out.printable(step['says'])}" for step in steps),
-            "",
-            target(exchange),
-            *_message_lines(exchange["request"]),
-            "",
-            str(exchange["status"] or "no response"),
-            *_message_lines(exchange["answer"]),
-        ]
-    )
+    lines = [
+        _line(exchange, projects, why=False),
+        "",
+        *(f"  {step['step']:<{width}}  {out.printable(step['says'])}" for step in steps),
+        "",
+        target(exchange),
+        *_message_lines(exchange["request"]),
+        "",
+        str(exchange["status"] or "no response"),
+        *_message_lines(exchange["answer"]),
+    ]
+    out.put("\n".join(lines))
 
 
 def _message_lines(message: Message) -> Iterator[str]:
@@ -142,17 +114,13 @@ _filters = opt.options(
 )
 
 
-def _limit(default: int) -> Callable[..., Any]:
-    return opt.option("--limit N", type=WholeNumber(1, 1000), default=default)
-
-
 @click.group(cls=CommandGroup)
 def requests() -> None:
     """Show the request log: requests, responses and the reasons for them."""
 
 
 @requests.command("list")
-@_limit(50)
+@opt.option("--limit N", type=opt.WholeNumber(1, 1000), default=50)
 @_filters
 @opt.flag("--whole")
 @opt.json_option
@@ -167,18 +135,36 @@ def list_(
     if as_json:
         out.put_json([world.requests.whole(item["n"]) for item in items] if whole else items)
         return
-    aliases = project_aliases(world)
+    aliases = _aliases(world)
     if out.is_terminal():
         _show(items, aliases)
     else:
-        out.put(exchange_table(items, aliases))
+        out.put(_table(items, aliases))
     if not items:
         given = any(value is not None for value in filters.values())
         out.say("No request matches." if given else "No requests yet.")
 
 
+def _table(exchanges: Iterable[Exchange], projects: Mapping[str, str]) -> str:
+    """Lay out exchanges, one in a line."""
+    shown = [(exchange, cells_of(exchange, projects)) for exchange in exchanges]
+    declared: dict[str, Any] = {
+        "N": lambda row: row[0].n,
+        "AT": lambda row: row[1].at,
+        "STATUS": lambda row: row[0].status or row[1].status,
+        "METHOD": lambda row: row[1].method,
+        "CALL": lambda row: row[1].asked,
+        "PROJECT": lambda row: row[1].about or None,
+        "WHO": lambda row: row[0].who,
+        "MS": lambda row: round(row[0].duration_us / 1000, 2),
+        "ANSWER": lambda row: row[1].answer or None,
+        "WHY": lambda row: row[1].why or None,
+    }
+    return out.columns(declared)(shown)
+
+
 @requests.command()
-@click.argument("n", type=WholeNumber(min=1))
+@click.argument("n", type=opt.WholeNumber(min=1))
 @opt.json_option
 @opt.with_world
 def show(world: opt.HostingEmulator, n: int, as_json: bool) -> None:
@@ -187,13 +173,13 @@ def show(world: opt.HostingEmulator, n: int, as_json: bool) -> None:
 
 
 @requests.command()
-@opt.option("--last N", type=WholeNumber(0, 1000), default=10)
+@opt.option("--last N", type=opt.WholeNumber(0, 1000), default=10)
 @_filters
 @opt.flag("--json as_json")
 @opt.with_world
 def tail(world: opt.HostingEmulator, last: int, as_json: bool, **filters: Any) -> None:
     """Show requests as they happen, until Ctrl-C."""
-    aliases = project_aliases(world)
+    aliases = _aliases(world)
     with world.requests.listen(only=("request", "world"), **filters) as events:
         shown = 0
         if last:
@@ -206,7 +192,7 @@ def tail(world: opt.HostingEmulator, last: int, as_json: bool, **filters: Any) -
                 out.say("Too many requests at once: some are not shown.")
             elif kind == "world":
                 out.say(f"The world was {data['title']}.")
-                shown, aliases = 0, project_aliases(world)
+                shown, aliases = 0, _aliases(world)
             elif data["n"] > shown:
                 _put_line(cast("Exchange", data), aliases, as_json)
 
@@ -217,7 +203,7 @@ def _put_line(exchange: Exchange, aliases: Mapping[str, str], as_json: bool) -> 
     elif out.is_terminal():
         _show([exchange], aliases)
     else:
-        out.put(exchange_line(exchange, aliases))
+        out.put(_line(exchange, aliases))
 
 
 def _show(exchanges: Iterable[Exchange], aliases: Mapping[str, str]) -> None:
@@ -229,7 +215,7 @@ def _show(exchanges: Iterable[Exchange], aliases: Mapping[str, str]) -> None:
 
 
 @requests.command()
-@_limit(1000)
+@opt.option("--limit N", type=opt.WholeNumber(1, 1000), default=1000)
 @_filters
 @opt.option("--state/--no-state", default=True)
 @opt.output_option
@@ -265,17 +251,9 @@ _replay_options = opt.options(
 @_replay_options
 @opt.json_option
 @opt.with_world
-@click.pass_context
 def replay(
-    ctx: click.Context,
-    /,
-    world: opt.HostingEmulator,
-    what: str,
-    same_key: bool,
-    fresh: bool,
-    as_json: bool,
-    **how: Any,
-) -> None:
+    world: opt.HostingEmulator, what: str, same_key: bool, fresh: bool, as_json: bool, **how: Any
+) -> int:
     """Send a request or a recording again, and compare the responses."""
     if what.isdigit():
         if fresh or any(how.values()):
@@ -283,35 +261,31 @@ def replay(
                 "a single request is sent to its own world: only --same-key goes with N"
             )
         put_whole(world, world.requests.replay(int(what), same_key=same_key), as_json)
-        return
+        return 0
     if same_key:
         raise click.UsageError("--same-key goes with N: a recording always keeps its keys")
-    named = ctx.get_parameter_source("world") is ParameterSource.COMMANDLINE
+    named = opt.typed("world")
     if named and (fresh or how["scenario"] or how["seed"] or how["assume"]):
         raise click.UsageError("--world exists already: leave out --fresh, --scenario and --seed")
-    from hosting_emulator.replay import like_recorded, report_document
-    from hosting_emulator.replay import replay as send
+    from hosting_emulator import replay as replaying
 
     record = _read(world, what)
-    control = world.control
     beginning, sending = _how(**how)
-    if named:
-        report = send(control, record, world, sending)
-    else:
-        with like_recorded(control, record, beginning) as made:
-            report = send(control, record, made, sending)
+    made = replaying.like_recorded(world.control, record, beginning)
+    with nullcontext(world) if named else made as target_world:
+        report = replaying.replay(world.control, record, target_world, sending)
     if as_json:
-        out.put_json(report_document(report, record))
+        out.put_json(replaying.report_document(report, record))
     else:
-        out.put(replay_text(report, record))
-    ctx.exit(1 if report.differing else 0)
+        out.put(_replay_text(report, record))
+    return 1 if report.differing else 0
 
 
 @requests.command()
 @click.argument("file", required=False)
 @opt.option("--shows WORDS", required=True)
 @opt.option("--output FILE")
-@opt.option("--max-runs N", type=WholeNumber(1, 100_000), default=500)
+@opt.option("--max-runs N", type=opt.WholeNumber(1, 100_000), default=500)
 @_replay_options
 @opt.json_option
 @opt.with_world
@@ -325,22 +299,21 @@ def shrink(
     **how: Any,
 ) -> None:
     """Find the fewest requests that still lead to a response; print them as curl commands."""
-    from hosting_emulator.replay import NotShown, Shows, curl_lines, read_record
-    from hosting_emulator.replay import shrink as reduce
+    from hosting_emulator import replay
 
     try:
-        answer = Shows(shows)
+        answer = replay.Shows(shows)
     except ValueError as error:
         raise click.BadParameter(str(error), param_hint="--shows") from error
     record = _read(world, file)
     beginning, sending = _how(**how)
     try:
-        found = reduce(
+        found = replay.shrink(
             world.control, record, answer, beginning=beginning, options=sending, max_runs=max_runs
         )
-    except NotShown as error:
+    except replay.NotShown as error:
         raise Failure(str(error)) from error
-    lines = list(curl_lines(read_record(found.har), found.began_ms))
+    lines = list(replay.curl_lines(replay.read_record(found.har), found.began_ms))
     numbers = [one.n for one in found.requests]
     if output is not None:
         put_document(found.har, output, "The result was written to")
@@ -371,21 +344,16 @@ def _read(world: opt.HostingEmulator, file: str | None) -> Recording:
 
 
 def _how(
-    *,
-    scenario: str | None,
-    seed: str | None,
-    assume: Sequence[tuple[str, str]],
-    principal: str | None,
-    no_time: bool,
+    *, assume: Any, principal: str | None, no_time: bool, **began: Any
 ) -> tuple[Beginning, ReplayOptions]:
+    """Return how the throw-away world begins, and how requests are sent."""
     from hosting_emulator.replay import Beginning, ReplayOptions
 
-    return Beginning(scenario, seed, dict(assume)), ReplayOptions(
-        as_=principal, move_time=not no_time
-    )
+    beginning = Beginning(assumptions=dict(assume), **began)
+    return beginning, ReplayOptions(as_=principal, move_time=not no_time)
 
 
-def replay_text(report: ReplayReport, record: Recording) -> str:
+def _replay_text(report: ReplayReport, record: Recording) -> str:
     """Lay out a report: a line for each request, what differs below it, and the sum."""
     width = max((len(f"#{one.recorded.n}") for one in report.requests), default=0)
     lines = [line for one in report.requests for line in _replayed_lines(one, width)]
@@ -411,10 +379,7 @@ def _replayed_lines(one: Replayed, width: int) -> Iterator[str]:
     word = "differs" if one.differences else "same"
     status = "---" if one.answer is None else one.answer.status
     yield f"{number}  {word:<7}  {status}  {asked}"
-    for at, recorded, answered in one.differences:
-        yield f"{'':{width}}    {at}: was {_short(recorded)}, now {_short(answered)}"
-
-
-def _short(value: Any) -> str:
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= 100 else f"{text[:99]}…"
+    for at, *values in one.differences:
+        texts = [v if isinstance(v, str) else json.dumps(v, ensure_ascii=False) for v in values]
+        was, now = (text if len(text) <= 100 else f"{text[:99]}…" for text in texts)
+        yield f"{'':{width}}    {at}: was {was}, now {now}"

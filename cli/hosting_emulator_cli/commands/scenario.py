@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -23,11 +22,21 @@ from hosting_emulator_cli.files import (
     write_whole,
 )
 from hosting_emulator_cli.groups import CommandGroup, Failure
+from hosting_emulator_cli.output import as_json as as_json_text
 from hosting_emulator_cli.output import columns, prints, put, put_json, say
-from hosting_emulator_cli.parameters import WholeNumber
 
 #: A report of the emulator; or, where the scenario itself is wrong, `file` and the `error` in it.
 StoryResult = Mapping[str, Any]
+
+
+def _several(name: str, metavar: str) -> Callable[[opt.F], opt.F]:
+    return click.argument(
+        name,
+        nargs=-1,
+        required=True,
+        metavar=metavar,
+        shell_complete=completion.SCENARIOS_AND_FILES,
+    )
 
 
 @click.group(cls=CommandGroup)
@@ -60,20 +69,14 @@ def show(ask: opt.Ask, name: str, output: Path | None) -> None:
 
 
 @scenario.command()
-@click.argument(
-    "files",
-    nargs=-1,
-    required=True,
-    metavar="FILE...",
-    shell_complete=completion.SCENARIOS_AND_FILES,
-)
+@_several("files", "FILE...")
 @opt.junit_option
 @opt.json_option
-@click.pass_context
-def check(ctx: click.Context, files: tuple[str, ...], junit: Path | None, as_json: bool) -> None:
+def check(files: tuple[str, ...], junit: Path | None, as_json: bool) -> int:
     """Run the stories of scenarios, each in a fresh world."""
-    from hosting_emulator.bootstrap.stories import check_story
+    from hosting_emulator.bootstrap import visit_page
     from hosting_emulator.scenario.source import ScenarioError
+    from hosting_emulator.scenario.story import check_text
 
     def one(named: str) -> StoryResult:
         if is_scenario_file(named):
@@ -81,11 +84,11 @@ def check(ctx: click.Context, files: tuple[str, ...], junit: Path | None, as_jso
         else:
             file, text = f"{named}.yaml", library_text(named)
         try:
-            return check_story(text, file)
+            return check_text(text, file, visit_page)
         except ScenarioError as error:
             return {"file": file, "passed": False, "error": str(error)}
 
-    _put_reports(ctx, files, one, junit, as_json)
+    return _put_reports(files, one, junit, as_json)
 
 
 @scenario.command()
@@ -98,21 +101,13 @@ def load(world: opt.HostingEmulator, named: str) -> Any:
 
 
 @scenario.command()
-@click.argument(
-    "scenarios",
-    nargs=-1,
-    required=True,
-    metavar="SCENARIO...",
-    shell_complete=completion.SCENARIOS_AND_FILES,
-)
+@_several("scenarios", "SCENARIO...")
 @opt.option("--world NAME")
 @opt.vary_options
 @opt.junit_option
 @opt.json_option
 @opt.with_client
-@click.pass_context
 def run(
-    ctx: click.Context,
     client: opt.ControlClient,
     scenarios: tuple[str, ...],
     vary: str | None,
@@ -120,7 +115,7 @@ def run(
     junit: Path | None,
     as_json: bool,
     world: str | None,
-) -> None:
+) -> int:
     """Run stories against the running emulator and report each step."""
     from hosting_emulator.sdk import ControlRefused
 
@@ -134,30 +129,27 @@ def run(
             error = refused.detail or refused.title
             return {"file": chosen.get("file", named), "passed": False, "error": error}
 
-    _put_reports(ctx, scenarios, one, junit, as_json)
+    return _put_reports(scenarios, one, junit, as_json)
 
 
 def _put_reports(
-    ctx: click.Context,
-    named: Sequence[str],
-    one: Callable[[str], StoryResult],
-    junit: Path | None,
-    as_json: bool,
-) -> None:
-    """Make and show a report of each, and end with the exit code that they call for."""
+    named: Sequence[str], one: Callable[[str], StoryResult], junit: Path | None, as_json: bool
+) -> int:
+    """Make and show a report of each; returns the exit code that they call for."""
     found = []
     for name in named:
         found.append(one(name))
         if not as_json:
-            put(story_text(found[-1]))
+            put(_story_text(found[-1]))
     if as_json:
         put_json(found)
     else:
-        say(stories_summary(found))
+        say(_stories_summary(found))
     if junit is not None:
-        write_whole(junit, stories_junit(found))
-    wrong = any("error" in report for report in found)
-    ctx.exit(2 if wrong else 0 if all(report["passed"] for report in found) else 1)
+        write_whole(junit, _stories_junit(found))
+    if any("error" in report for report in found):
+        return 2
+    return 0 if all(report["passed"] for report in found) else 1
 
 
 @scenario.command()
@@ -185,7 +177,7 @@ def record(
 @click.argument("file", metavar="FILE")
 @opt.option("--keeps WORDS", required=True)
 @opt.output_option
-@opt.option("--max-runs N", type=WholeNumber(1, 100_000), default=500)
+@opt.option("--max-runs N", type=opt.WholeNumber(1, 100_000), default=500)
 def shrink(file: str, keeps: str, output: Path | None, max_runs: int) -> None:
     """Find the smallest scenario in which a step still gets the response it expects."""
     _put_smallest(read_scenario_file(file), display_name(file), keeps, output, max_runs)
@@ -194,7 +186,7 @@ def shrink(file: str, keeps: str, output: Path | None, max_runs: int) -> None:
 def _put_smallest(
     text: str, file: str, keeps: str, output: Path | None, max_runs: int = 500
 ) -> None:
-    from hosting_emulator.bootstrap.stories import visit_page
+    from hosting_emulator.bootstrap import visit_page
     from hosting_emulator.scenario.document import read_scenario
     from hosting_emulator.scenario.shrinking import NotKept, shrink_scenario
     from hosting_emulator.scenario.source import ScenarioError
@@ -228,11 +220,11 @@ def schema(ask: opt.Ask, output: Path | None) -> None:
 # --- What became of stories, in words and as JUnit XML -----------------------------------------------
 
 
-def story_text(report: StoryResult) -> str:
+def _story_text(report: StoryResult) -> str:
     """Write a report: each step in a line, differences below theirs."""
     if "error" in report:
         errors = report["error"].splitlines()
-        return "\n".join(f"{_mark('ERROR', 'red')} {error}" for error in errors)
+        return "\n".join(f"{click.style('ERROR', fg='red')} {error}" for error in errors)
     lines = [f"{report['scenario']} ({report['file']})"]
     for step in report["steps"]:
         lines += _step_lines(step)
@@ -245,85 +237,67 @@ def story_text(report: StoryResult) -> str:
     return "\n".join(lines)
 
 
-def _difference_lines(difference: Mapping[str, Any]) -> Iterator[str]:
-    """Write a difference as a diff: where, what was expected, what was found."""
-    yield f"{difference['at']}:"
-    yield from (f"- {line}" for line in _value_lines(difference["expected"]))
-    yield from (f"+ {line}" for line in _value_lines(difference["found"]))
-
-
-def stories_summary(reports: Sequence[StoryResult]) -> str:
-    """Say how many stories passed, and where a varied one may have failed for varying."""
-    told = [report for report in reports if "error" in report or report["steps"]]
-    passed = sum(bool(report["passed"]) for report in told)
-    stories = "1 story" if len(told) == 1 else f"{len(told)} stories"
-    without = len(reports) - len(told)
-    more = f" {without} without a story." if without else ""
-    lines = [f"{stories}: {passed} passed, {len(told) - passed} failed.{more}"]
-    points = {
-        point: True
-        for report in reports
-        if not report["passed"] and report.get("variation")
-        for point in report["variation"]["varied"]
-    }
-    if points:
-        lines.append(
-            "With --vary, a story that expects one particular choice of "
-            f"the emulator fails; points varied: {', '.join(points)}."
-        )
-    return "\n".join(lines)
-
-
 def _step_lines(step: Mapping[str, Any]) -> Iterator[str]:
-    mark = _mark("ok", "green") if step["passed"] else _mark("FAIL", "red")
+    word, color = ("ok  ", "green") if step["passed"] else ("FAIL", "red")
     message = f": {step['said']}" if step["said"] else ""
     where = "" if step["passed"] else f" (line {step['line']})"
-    yield f"  {mark} {step['n']:>3}  {step['title']}{message}{where}"
+    yield f"  {click.style(word, fg=color)} {step['n']:>3}  {step['title']}{message}{where}"
+    for line in _difference_lines(step):
+        shade = {"-": "red", "+": "green"}.get(line[:1])
+        yield f"            {click.style(line, fg=shade) if shade else line}"
+
+
+def _difference_lines(step: Mapping[str, Any]) -> Iterator[str]:
+    """Write a step's differences, each as a diff: where, what was expected, what was found."""
     for difference in step["differences"]:
-        for line in _difference_lines(difference):
-            color = {"-": "red", "+": "green"}.get(line[:1])
-            yield f"            {click.style(line, fg=color) if color else line}"
+        yield f"{difference['at']}:"
+        for sign, value in (("-", difference["expected"]), ("+", difference["found"])):
+            if isinstance(value, str):
+                lines = value.splitlines() or ['""']
+            else:
+                lines = as_json_text(value).splitlines()
+            yield from (f"{sign} {line}" for line in lines)
 
 
-def _mark(word: str, color: str) -> str:
-    return click.style(f"{word:<4}", fg=color)
+def _stories_summary(reports: Sequence[StoryResult]) -> str:
+    """Say how many stories passed, and where a varied one may have failed for varying."""
+    ran = [report for report in reports if "error" in report or report["steps"]]
+    passed = sum(bool(report["passed"]) for report in ran)
+    stories = "1 story" if len(ran) == 1 else f"{len(ran)} stories"
+    without = len(reports) - len(ran)
+    more = f" {without} without a story." if without else ""
+    summary = f"{stories}: {passed} passed, {len(ran) - passed} failed.{more}"
+    failed = [report for report in reports if not report["passed"] and report.get("variation")]
+    points = dict.fromkeys(point for report in failed for point in report["variation"]["varied"])
+    if points:
+        summary += (
+            "\nWith --vary, a story that expects one particular choice of "
+            f"the emulator fails; points varied: {', '.join(points)}."
+        )
+    return summary
 
 
-def _value_lines(value: Any) -> list[str]:
-    if isinstance(value, str):
-        return value.splitlines() or ['""']
-    if isinstance(value, dict | list):
-        return json.dumps(value, indent=2, ensure_ascii=False).splitlines()
-    return [json.dumps(value)]
-
-
-def stories_junit(reports: Iterable[StoryResult]) -> str:
+def _stories_junit(reports: Iterable[StoryResult]) -> str:
     """Write reports as JUnit XML: a suite a scenario, a case a step. Ends in a newline."""
     from hosting_emulator import junit
 
     suites = []
     for report in reports:
+        name, file = report.get("scenario", report["file"]), report["file"]
         if "error" in report:
             error = junit.element("error", report["error"], message=report["error"])
-            cases = [junit.case(report["file"], "the scenario can be read", error)]
-            suites.append(junit.suite(report["file"], cases))
-            continue
-        cases = []
-        if not report["steps"]:
+            cases = [junit.case(file, "the scenario can be read", error)]
+        elif not report["steps"]:
             skipped = junit.element("skipped", message="it has no story")
-            cases = [junit.case(report["scenario"], "the story", skipped, file=report["file"])]
-        for step in report["steps"]:
-            diff = [line for found in step["differences"] for line in _difference_lines(found)]
-            message = step["said"] or "it differs"
-            outcome = junit.element("failure", "\n".join(diff), message=message)
-            cases.append(
-                junit.case(
-                    report["scenario"],
-                    f"{step['n']}. {step['title']}",
-                    None if step["passed"] else outcome,
-                    file=report["file"],
-                    line=step["line"],
-                )
-            )
-        suites.append(junit.suite(report["scenario"], cases))
+            cases = [junit.case(name, "the story", skipped, file=file)]
+        else:
+            cases = []
+        for step in report.get("steps", ()):
+            outcome = None
+            if not step["passed"]:
+                diff, message = "\n".join(_difference_lines(step)), step["said"] or "it differs"
+                outcome = junit.element("failure", diff, message=message)
+            title = f"{step['n']}. {step['title']}"
+            cases.append(junit.case(name, title, outcome, file=file, line=step["line"]))
+        suites.append(junit.suite(name, cases))
     return junit.report("hosting-emulator scenarios", suites)

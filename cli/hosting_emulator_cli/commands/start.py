@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 from pathlib import Path
+from textwrap import indent
 from typing import TYPE_CHECKING, Any
 
 import click
-from click.core import ParameterSource
 
 from hosting_emulator_cli import options as opt
+from hosting_emulator_cli.commands.env import export_lines
 from hosting_emulator_cli.files import is_scenario_file, ready_file
 from hosting_emulator_cli.groups import Failure
 from hosting_emulator_cli.output import as_json as to_json
 from hosting_emulator_cli.output import fields, put
-from hosting_emulator_cli.parameters import FILE
-from hosting_emulator_cli.settings_file import SettingsCommand
-from hosting_emulator_cli.variables import export_lines
 
 if TYPE_CHECKING:
     from hosting_emulator.settings import Ready
@@ -27,8 +25,7 @@ CURL = (
 )
 
 
-@opt.each_by_variable
-@click.command(cls=SettingsCommand)
+@click.command(cls=opt.SettingsCommand)
 @opt.address_options(port=4620)
 @opt.option(
     "--data-dir DIRECTORY",
@@ -52,28 +49,25 @@ CURL = (
 @opt.log_options
 @opt.flag("--json as_json")
 @opt.flag("--quiet")
-@opt.option("--ready-file ready_path PATH", type=FILE)
-@click.pass_context
+@opt.option("--ready-file ready_path PATH", type=opt.KINDS["FILE"])
 def start(
-    ctx: click.Context,
-    /,
     as_json: bool,
     quiet: bool,
     ready_path: Path | None,
     data_dir: Path,
     ephemeral: bool,
     **same: Any,
-) -> None:
+) -> int:
     """Run the emulator until Ctrl-C."""
     if as_json and quiet:
         raise click.UsageError("give --json or --quiet, not both")
     if same["watch"] and not is_scenario_file(same["scenario"] or ""):
         raise click.UsageError("--watch needs a --scenario that is a file")
-    if ephemeral and ctx.get_parameter_source("data_dir") is ParameterSource.COMMANDLINE:
-        if ctx.get_parameter_source("ephemeral") is not ParameterSource.DEFAULT_MAP:
+    if ephemeral and opt.typed("data_dir"):
+        if opt.source("ephemeral") is not opt.ParameterSource.DEFAULT_MAP:
             raise click.UsageError("give --data-dir or --ephemeral, not both")
         ephemeral = False
-    settings = opt.settings_of(ctx, data_dir=None if ephemeral else data_dir, **same)
+    settings = opt.settings_of(data_dir=None if ephemeral else data_dir, **same)
     from hosting_emulator.bootstrap import run
     from hosting_emulator.settings import StartError
 
@@ -91,35 +85,20 @@ def start(
                 write(document + "\n")
 
         try:
-            code = run(settings, announce)
+            return run(settings, announce)
         except StartError as error:
             raise Failure(str(error)) from error
-    ctx.exit(code)
+
+
+#: A container has nothing but variables: `--data-dir` is HOSTING_EMULATOR_DATA_DIR.
+for parameter in start.params:
+    if isinstance(parameter, click.Option) and parameter.envvar is None:
+        name = max(parameter.opts, key=len).lstrip("-").upper().replace("-", "_")
+        parameter.envvar = f"HOSTING_EMULATOR_{name}"
 
 
 def banner(ready: Ready) -> str:
     """Write what `start` prints when it is ready: addresses, lines to copy, and how to stop."""
-    variables = {
-        "HOSTING_BASE_URL": ready.base_url,
-        "HOSTING_TOKEN": ready.token,
-        "HOSTING_ORGANIZATION_ID": ready.organization_id,
-        "HOSTING_PROJECT_ID": ready.project_id,
-        "HOSTING_EMULATOR_URL": ready.control_url.removesuffix("/_emulator"),
-    }
-    variables = {name: value for name, value in variables.items() if value}
-    sections = {
-        "Hosting emulator is ready": fields(_facts(ready)),
-        "Copy these lines into your client's shell:": export_lines(variables, "sh"),
-        "Then list the project's deployments:": CURL,
-    }
-    lines = [""]
-    for title, text in sections.items():
-        indented = "\n".join(f"  {line}" for line in text.splitlines())
-        lines += [click.style(title, bold=True), "", indented, ""]
-    return "\n".join([*lines, "Stop with Ctrl-C.", ""])
-
-
-def _facts(ready: Ready) -> list[tuple[str, object]]:
     from hosting_emulator.contract.words import command_line
     from hosting_emulator_cli.commands.world import varied_words
 
@@ -127,28 +106,42 @@ def _facts(ready: Ready) -> list[tuple[str, object]]:
         opt.typed_here(command_line(words, ready.local_url, ready.world))
         for words in ("token", "clock advance 1h")
     )
-    return [
-        ("base URL", ready.base_url),
-        ("development", ready.dev_base_url if ready.dev_base_url != ready.base_url else None),
-        ("dev origins", ready.tls_url),
-        ("their CA", ready.ca_file),
-        ("control API", ready.control_url),
-        ("control token", ready.control_token),
-        ("docs", ready.docs_url),
-        ("OpenAPI", ready.openapi_url),
-        ("world", f"{ready.world} ({'new' if ready.fresh else 'kept'})"),
-        (
-            "clock",
-            None if ready.clock == "real" else f"{ready.clock}, {ready.now}; `{move}` moves it",
+    clock = f"{ready.clock}, {ready.now}; `{move}` moves it"
+    token = "none: no organization has an owner, so name a user with --as"
+    if ready.person:
+        token = f"for user {ready.person}, below; `{more}` prints more"
+    facts = {
+        "base URL": ready.base_url,
+        "development": ready.dev_base_url if ready.dev_base_url != ready.base_url else None,
+        "dev origins": ready.tls_url,
+        "their CA": ready.ca_file,
+        "control API": ready.control_url,
+        "control token": ready.control_token,
+        "docs": ready.docs_url,
+        "OpenAPI": ready.openapi_url,
+        "world": f"{ready.world} ({'new' if ready.fresh else 'kept'})",
+        "clock": None if ready.clock == "real" else clock,
+        "answers": None if ready.vary is None else varied_words(ready.vary, ready.vary_only),
+        "state": ready.data_dir or "in memory only: gone when this process ends",
+        "organization": ready.organization_id,
+        "project": ready.project_id,
+        "token": token,
+    }
+    variables = {
+        "HOSTING_BASE_URL": ready.base_url,
+        "HOSTING_TOKEN": ready.token,
+        "HOSTING_ORGANIZATION_ID": ready.organization_id,
+        "HOSTING_PROJECT_ID": ready.project_id,
+        "HOSTING_EMULATOR_URL": ready.control_url.removesuffix("/_emulator"),
+    }
+    sections = {
+        "Hosting emulator is ready": fields(facts.items()),
+        "Copy these lines into your client's shell:": export_lines(
+            {name: value for name, value in variables.items() if value}, "sh"
         ),
-        ("answers", None if ready.vary is None else varied_words(ready.vary, ready.vary_only)),
-        ("state", ready.data_dir or "in memory only: gone when this process ends"),
-        ("organization", ready.organization_id),
-        ("project", ready.project_id),
-        (
-            "token",
-            f"for user {ready.person}, below; `{more}` prints more"
-            if ready.person
-            else "none: no organization has an owner, so name a user with --as",
-        ),
-    ]
+        "Then list the project's deployments:": CURL,
+    }
+    lines = [""]
+    for title, text in sections.items():
+        lines += [click.style(title, bold=True), "", indent(text, "  "), ""]
+    return "\n".join([*lines, "Stop with Ctrl-C.", ""])

@@ -8,7 +8,6 @@ from datetime import UTC, datetime
 from typing import Any
 
 import click
-from click.core import ParameterSource
 
 from hosting_emulator_cli import completion
 from hosting_emulator_cli import options as opt
@@ -20,7 +19,7 @@ from hosting_emulator_cli.output import console, fields, is_terminal, prints, pu
 #: Real time between two attempts.
 POLL_S = 0.05
 #: One attempt may hang this long (a listening socket that nobody serves) before the next.
-ATTEMPT_S = 2.0
+_ATTEMPT_S = 2.0
 
 
 def _status_text(found: dict[str, Any]) -> str | None:
@@ -51,14 +50,9 @@ def _status_text(found: dict[str, Any]) -> str | None:
 def status(client: opt.ControlClient) -> dict[str, Any]:
     """Show the running emulator and its worlds."""
     info = client.info()
-    uptime_s = _uptime_s(info["started_at"])
+    up = datetime.now(UTC) - datetime.fromisoformat(info["started_at"])  # by this machine's clock
+    uptime_s = max(0, int(up.total_seconds()))
     return {**info, "uptime_seconds": uptime_s, "worlds": client.worlds()}
-
-
-def _uptime_s(started_at: str) -> int:
-    """Real seconds since the process started, by this machine's clock; never below 0."""
-    passed = datetime.now(UTC) - datetime.fromisoformat(started_at)
-    return max(0, int(passed.total_seconds()))
 
 
 # --- wait ----------------------------------------------------------------------------------------
@@ -73,19 +67,17 @@ class NotUp(click.ClickException):
 @click.command()
 @opt.option("--timeout timeout_s DURATION", default="30s")
 @opt.url_options
-@click.pass_context
-def wait(ctx: click.Context, timeout_s: float, url: str, control_token: str | None) -> None:
+def wait(timeout_s: float, url: str, control_token: str | None) -> None:
     """Wait until the emulator answers."""
-    unnamed = ctx.get_parameter_source("url") is ParameterSource.DEFAULT
+    named = opt.source("url") is not opt.ParameterSource.DEFAULT
 
     # Also the container's health check, run every few seconds: it must stay light.
     def attempt(seconds: float) -> None:
-        at = opt.default_url() if unnamed else url  # a ready file may be there only later
+        at = url if named else opt.default_url()  # a ready file may be there only later
         with opt.connected(at, control_token, timeout_s=seconds) as client:
             client.health()
 
-    reason = wait_until(attempt, timeout_s=timeout_s)
-    if reason is not None:
+    if (reason := wait_until(attempt, timeout_s=timeout_s)) is not None:
         raise NotUp(reason)
 
 
@@ -97,13 +89,12 @@ def wait_until(attempt: Callable[[float], None], *, timeout_s: float) -> str | N
     left, end = timeout_s, time.monotonic() + timeout_s
     while True:
         try:
-            attempt(min(ATTEMPT_S, max(left, POLL_S)))
+            attempt(min(_ATTEMPT_S, max(left, POLL_S)))
+            return None
         except Failure as failure:
             left = end - time.monotonic()
             if left <= 0:
                 return failure.message
-        else:
-            return None
         time.sleep(min(POLL_S, left))
         left = end - time.monotonic()
 
@@ -118,20 +109,13 @@ def _why_text(found: dict[str, Any]) -> str | None:
         console().print(why_panel(found))  # type: ignore[arg-type]
         return None
     following = found["next"]
-    phase = f" ({found['phase']})" if found["state"] == "running" else ""
-    facts = fields(
-        [
-            ("operation", found["operation"]),
-            ("kind", found["kind"]),
-            ("project", found["project"]),
-            ("state", found["state"] + phase),
-            ("at", found["at"]),
-            ("next", f"{following['at']}: {following['what']}" if following else None),
-            ("waits for", found["waits_for"]),
-            ("held by", found["held_by"]),
-        ]
-    )
-    return "\n".join([facts, "", *found["says"], *(f"  {line}" for line in found["commands"])])
+    facts = found | {
+        "state": found["state"] + (f" ({found['phase']})" if found["state"] == "running" else ""),
+        "next": f"{following['at']}: {following['what']}" if following else None,
+    }
+    names = ("operation", "kind", "project", "state", "at", "next", "waits_for", "held_by")
+    shown = fields([(name.replace("_", " "), facts[name]) for name in names])
+    return "\n".join([shown, "", *found["says"], *(f"  {line}" for line in found["commands"])])
 
 
 @click.command()
@@ -142,8 +126,7 @@ def why(world: opt.HostingEmulator, operation: str, as_json: bool) -> None:
     """Explain an operation: state, what comes next, how to move it on; or a request."""
     number = operation.removeprefix("#")
     if number.isascii() and number.isdecimal():
-        put_whole(world, world.requests.whole(int(number)), as_json)
-        return
+        return put_whole(world, world.requests.whole(int(number)), as_json)
     found = world.why(operation)
     found["commands"] = [opt.typed_here(line) for line in found["commands"]]
     if as_json:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,24 +13,23 @@ from hosting_emulator_cli import options as opt
 from hosting_emulator_cli.files import choose_scenario, put_document, read_json, read_world_file
 from hosting_emulator_cli.groups import CommandGroup, Failure
 from hosting_emulator_cli.output import columns, prints, say
-from hosting_emulator_cli.parameters import TYPED_VALUE, WholeNumber, clock_request
 
 if TYPE_CHECKING:
-    from hosting_emulator.sdk import ClockState, CommitEntry, WorldSummary
+    from hosting_emulator.sdk import CommitEntry, WorldSummary
 
 
 # --- How a world is shown, wherever worlds are ---------------------------------------------------
 
 
-def clock_words(clock: ClockState) -> str:
-    """Write a clock's mode, with its rate where it has one: `frozen`, `scaled:60`."""
-    return f"scaled:{clock['rate']:g}" if clock["mode"] == "scaled" else clock["mode"]
+def _clock_words(world: Mapping[str, Any]) -> str:
+    clock = world["clock"]
+    return f"scaled:{clock['rate']:g}" if clock["mode"] == "scaled" else str(clock["mode"])
 
 
 _world_columns = columns(
     {
         "WORLD": "name",
-        "CLOCK": lambda world: clock_words(world["clock"]),
+        "CLOCK": _clock_words,
         "NOW": "clock.now",
         "PROJECTS": "counts.projects",
         "DEPLOYMENTS": "counts.deployments",
@@ -46,16 +45,12 @@ _world_columns = columns(
 
 def world_table(worlds: Sequence[WorldSummary]) -> str:
     """Lay out worlds, one in a line; below them, which ones answer varied."""
-    return "\n".join([_world_columns(worlds), *varied_lines(worlds)])
-
-
-def varied_lines(worlds: Sequence[WorldSummary]) -> list[str]:
-    """Say of each world whose answers vary by which seed they do, and where."""
-    return [
+    varied = [
         f"World {world['name']}: {varied_words(variation['seed'], variation['only'])}."
         for world in worlds
         if (variation := world.get("variation")) is not None
     ]
+    return "\n".join([_world_columns(worlds), *varied])
 
 
 def varied_words(seed: str, only: Sequence[str] | None) -> str:
@@ -109,7 +104,7 @@ def create(
 ) -> WorldSummary:
     """Create a world and print its name."""
     opt.check_only(vary, vary_only)
-    same |= {"clock": clock_request(mode, at) or None, "assumptions": dict(assume) or None}
+    same |= {"clock": opt.clock_request(mode, at) or None, "assumptions": dict(assume) or None}
     if scenario is not None:
         same["scenario"] = choose_scenario(scenario)
     return client.create_world(name, vary=vary, only=vary_only, **same)
@@ -124,17 +119,16 @@ def _person(
     return "add", {"people": [{"alias": name, **roles, **said}]}
 
 
-def _member(name: str, /, **said: Any) -> tuple[str, Any]:
-    return "set_role" if "project" in said else "add_member", {"person": name, **said}
-
-
 #: What can be added: the intervention that does it, and its fields.
 _ADDED: dict[str, Callable[..., tuple[str, Any]]] = {
     "organization": lambda name, /, **said: ("add", {"organizations": [{"alias": name, **said}]}),
     "person": _person,
     "project": lambda name, /, **said: ("add", {"projects": [{"alias": name, **said}]}),
     "key": lambda name, /, **said: ("add", {"keys": [{"person": name, **said}]}),
-    "member": _member,
+    "member": lambda name, /, **said: (
+        "set_role" if "project" in said else "add_member",
+        {"person": name, **said},
+    ),
     "deployment": lambda name, /, **said: ("add_deployments", {"project": name, **said}),
     "domain": lambda name, /, **said: ("connect_domain", {"domain": name, **said}),
 }
@@ -143,7 +137,7 @@ _ADDED: dict[str, Callable[..., tuple[str, Any]]] = {
 @world.command()
 @click.argument("kind", required=False, type=click.Choice([*_ADDED]), metavar="[KIND]")
 @click.argument("name", required=False)
-@click.argument("fields", nargs=-1, metavar="[FIELD=VALUE]...", type=TYPED_VALUE)
+@click.argument("fields", nargs=-1, metavar="[FIELD=VALUE]...", type=opt.TYPED_VALUE)
 @opt.option("--email EMAIL")
 @opt.option("--organization ORGANIZATION")
 @opt.option("--project PROJECT")
@@ -173,7 +167,7 @@ def add(
 
 @world.command()
 @click.argument("name", required=False)
-@opt.option("--at commit COMMIT", type=WholeNumber(min=0))
+@opt.option("--at commit COMMIT", type=opt.WholeNumber(min=0))
 @_ephemeral_option
 @_prints_new_world
 @opt.with_world
@@ -183,7 +177,7 @@ def fork(world: opt.HostingEmulator, name: str | None, **same: Any) -> WorldSumm
 
 
 @world.command()
-@opt.option("--limit N", type=WholeNumber(1, 1000), default=20)
+@opt.option("--limit N", type=opt.WholeNumber(1, 1000), default=20)
 @prints(
     columns(
         {
@@ -200,7 +194,7 @@ def history(world: opt.HostingEmulator, limit: int) -> list[CommitEntry]:
 
 
 @world.command()
-@click.argument("commit", type=WholeNumber(min=0))
+@click.argument("commit", type=opt.WholeNumber(min=0))
 @prints(words="World {value[name]} was rewound to commit {commit}.")
 @opt.with_world
 def rewind(world: opt.HostingEmulator, commit: int) -> WorldSummary:

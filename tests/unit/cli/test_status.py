@@ -3,6 +3,7 @@
 import itertools
 import json
 import re
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -20,14 +21,14 @@ def answer(control: FakeControl, **changes: object):
     control.on("GET /worlds", {"items": [world()]})
 
 
-def test_status_shows_process_and_worlds(ask, control: FakeControl, monkeypatch):
-    answer(control)
-    monkeypatch.setattr("hosting_emulator_cli.commands.status._uptime_s", lambda started_at: 3725)
+def test_status_shows_process_and_worlds(ask, control: FakeControl):
+    started_at = datetime.now(UTC) - timedelta(seconds=3725)
+    answer(control, started_at=started_at.isoformat())
 
     lines = ask("status").stdout.splitlines()
 
     assert lines[0] == "version      0.1.0"
-    assert lines[1] == "process      4242, up 1h2m5s"
+    assert re.fullmatch("process      4242, up 1h2m[56789]s", lines[1])
     assert "state        /data (durability: process)" in lines
     assert lines[-1].startswith("default  scaled:60")
 

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from hosting_emulator.bootstrap.stories import check_story
+from hosting_emulator.bootstrap import visit_page
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.live_world import Memory
 from hosting_emulator.scenario.build import build_world
 from hosting_emulator.scenario.document import read_scenario
 from hosting_emulator.scenario.source import ScenarioError
-from hosting_emulator.scenario.story import StoryRun
+from hosting_emulator.scenario.story import StoryRun, check_text
 
 HEAD = "name: small\ndescription: A small one.\n"
 #: What stands under the head begins in this line.
@@ -25,7 +25,7 @@ def text_of(rest: str) -> str:
 
 
 def run(rest: str) -> dict[str, Any]:
-    return check_story(text_of(rest), "small.yaml")
+    return check_text(text_of(rest), "small.yaml", visit_page)
 
 
 def run_on(rest: str) -> tuple[dict[str, Any], Engine]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from hosting_emulator.bootstrap.stories import visit_page
+from hosting_emulator.bootstrap import visit_page
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.history import SavedState
 from hosting_emulator.engine.live_world import Memory
