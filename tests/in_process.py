@@ -139,7 +139,7 @@ class InProcess(Calls[Answer]):
             dev_port=self.dev_port,
             raw_headers=[(_raw(name), _raw(value)) for name, value in headers],
         )
-        context.entry.connection = self.opened.setdefault(
+        context.connection = self.opened.setdefault(
             self.connection, Connection(2 * self.connection)
         )
         reply = run_through(self.engine.exchange(context))

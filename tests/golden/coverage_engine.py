@@ -37,12 +37,12 @@ class WatchedEngine(Engine):
 
     def exchange(self, x: ExchangeContext, *steps: Any) -> Exchange:
         reply = yield from super().exchange(x, *steps)
-        if x.entry.code is not None and x.effect is None:
-            self.codes.add(x.entry.code)
+        if x.code is not None and x.effect is None:
+            self.codes.add(x.code)
             if not self.world.count(t.FAULTS):
-                self.codes_without_faults.add(x.entry.code)
-            if all(fault.rule.while_ is not None for fault in x.entry.acted):
-                self.codes_by_state.add(x.entry.code)
+                self.codes_without_faults.add(x.code)
+            if all(fault.rule.while_ is not None for fault in x.acted):
+                self.codes_by_state.add(x.code)
         return reply
 
     def commit(self, change: Change, title: str, turn: Mapping[str, Any] | None = None) -> None:

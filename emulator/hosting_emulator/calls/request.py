@@ -39,6 +39,9 @@ class PlainHeaders:
         return self._values.get(name.lower(), default)
 
 
+NO_HEADERS = PlainHeaders()
+
+
 @dataclass(frozen=True, slots=True)
 class Principal:
     """Who asks. `permissions` is None for an access token: only API keys are limited to some.
@@ -65,6 +68,10 @@ class Principal:
         """Whether the token is one that a session gives."""
         return self.session_id is not None
 
+    def __bool__(self) -> bool:
+        """Whether it is anybody."""
+        return self is not NOBODY
+
 
 NOBODY = Principal("", None)
 
@@ -73,8 +80,8 @@ class CallRequest(msgspec.Struct, kw_only=True):
     """One request of a call: how it came in, and what has been read of it since.
 
     `path` is without a world's prefix; `dev_port` is the port dev origins answer at, None for the
-    scheme's own. `world` is as the request found it, and `number_text` tells the request from every
-    other of its world, also before a restart.
+    scheme's own. `world` is as the request found it; `n`, and how often the world was started
+    before, tell the request from every other of its world.
     """
 
     method: str
@@ -84,8 +91,9 @@ class CallRequest(msgspec.Struct, kw_only=True):
     body: bytes = b""
     dev_port: int | None = None
     world: World = cast("World", None)
-    number_text: str = ""
-    now_ms: int = 0
+    n: int = 0
+    starts: int = 0
+    at_ms: int = 0
     given_request_id: str | None = None
     spec: CallSpec = cast("CallSpec", None)
     subject_id: str = ""
@@ -103,9 +111,8 @@ class CallRequest(msgspec.Struct, kw_only=True):
     def request_id(self) -> str:
         """Return the id the client gave, or one of our own, which is worked out when it is needed."""
         if self.given_request_id is None:
-            self.given_request_id = derived_request_id(
-                self.world.seed, self.number_text, self.now_ms
-            )
+            number = f"{self.starts}/{self.n}" if self.starts else str(self.n)
+            self.given_request_id = derived_request_id(self.world.seed, number, self.at_ms)
         return self.given_request_id
 
 

@@ -343,7 +343,9 @@ def _in_vain(before: ExchangeView, now: ExchangeView) -> bool:
     if now.entry.method in _NO_CALL or before.request != now.request or now.knows(before) == "no":
         return False
     if before.key != now.key:  # another key makes another request where the refusal was about it
-        keys = [value for name, value in before.entry.headers if name.lower() == b"idempotency-key"]
+        keys = [
+            value for name, value in before.entry.raw_headers if name.lower() == b"idempotency-key"
+        ]
         bad = len(keys) != 1 or not 1 <= len(before.key or "") <= _KEY_LIMIT
         if code == "idempotency_key_reused" or (code == "invalid_request" and bad):
             return False
@@ -883,7 +885,7 @@ def _misplaced_secrets(now: ExchangeView) -> Iterator[Finding]:
             if not (right and what == _TICKET):
                 says = f"{now.name} had {what} in its URL."
                 yield Finding("secret-in-url", says, now, group=(now.call, what))
-    for name, value in entry.headers:
+    for name, value in entry.raw_headers:
         # Most headers are too short to hold one.
         shown = name.decode("latin-1").lower()
         if len(value) < _SHORTEST_SECRET or shown == "authorization":

@@ -62,9 +62,9 @@ class ExchangeView:
             entry.call or ""
         )
         #: The person who asked; None: nobody known.
-        self.who = entry.principal.person_id if entry.principal else None
+        self.who = entry.principal.person_id or None
         #: The headers sent, by their names in lower case; of a repeated one the last.
-        self.headers = {name.lower(): value for name, value in entry.headers}
+        self.headers = {name.lower(): value for name, value in entry.raw_headers}
         #: The Authorization header: two of one person may be two clients, which know less of it.
         self.credentials = _brief(self.headers.get(b"authorization", b""))
         key = self.headers.get(b"idempotency-key")
@@ -146,7 +146,7 @@ class ExchangeView:
         """Keep only what later requests are compared with, which may be for long."""
         entry, key = self.entry, b"idempotency-key"
         _, path, query, _ = self.request
-        sent = [(name, _brief(value)) for name, value in entry.headers if name.lower() == key]
+        sent = [(name, _brief(value)) for name, value in entry.raw_headers if name.lower() == key]
         self.headers = {}
         self.entry = replace(entry, path=path, query=query, headers=sent, body=b"", why=[])
 

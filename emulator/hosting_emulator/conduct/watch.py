@@ -135,7 +135,7 @@ class Watch:
     def _judge(self, entry: Entry) -> None:
         self._notice_returns(entry.n)
         self._last = entry.n
-        if any(name.lower() == OWN for name, _ in entry.headers):
+        if any(name.lower() == OWN for name, _ in entry.raw_headers):
             self._own += 1
             return
         self._judged += 1

@@ -174,49 +174,46 @@ class Engine(LiveWorld):
                 return run_through(
                     self.exchange(ctx.again(Refused("service_unavailable", detail)), steps)
                 )
-            if ctx.late_ms or ctx.held:
-                yield Delay(ctx.late_ms, answered=True)
+            if ctx.delay_ms or ctx.held:
+                yield Delay(ctx.delay_ms, answered=True)
             return reply
         finally:
             if self.in_flight.get(ctx.storage_key) is ctx:
                 del self.in_flight[ctx.storage_key]
+            ctx.let_go()
 
     def _take(self, ctx: ExchangeContext, steps: Sequence[Step]) -> Delay | Reply:
         """Take the steps until one ends the way, and record the exchange, unless it has to wait."""
-        self.noted = ctx.entry.commits
+        self.noted, outcome = ctx.commits, None
         try:
-            outcome = self._outcome(ctx, steps)
+            try:
+                for step in steps:
+                    if (outcome := step(self, ctx)) is not None:
+                        break
+            except Refused as refused:
+                ctx.assumption, ctx.reply = refused.assumption, None
+                ctx.why.append(refused.why or refused.detail)
+                outcome = refuse(self, ctx, refused)
+                faults_after_commit(self, ctx)
         except StoreFailed as failed:
             lost = Refused("service_unavailable", f"Nothing was changed: {failed}.")
             ctx.effect = None
-            ctx.entry.why.append(lost.detail)
+            ctx.why.append(lost.detail)
             outcome = refuse(self, ctx, lost)
         self.noted = None
-        if not isinstance(outcome, Delay):
-            if self.world.variation is not None and outcome.status:
-                dress(self, outcome, ctx)
-            if self.world.clock.mode == "skip":
-                note_wait(self, ctx, outcome)
-            entry = self.log.record(ctx, outcome)
-            if self.feed.awake:
-                self.feed.exchanged(entry)
-            self.tally.add(self.world, entry)
-        return outcome
-
-    def _outcome(self, ctx: ExchangeContext, steps: Sequence[Step]) -> Delay | Reply:
-        """Return what the steps come to, where nothing fails to be kept. Raises StoreFailed."""
-        try:
-            for step in steps:
-                if (outcome := step(self, ctx)) is not None:
-                    return outcome
-        except Refused as refused:
-            ctx.assumption, ctx.reply = refused.assumption, None
-            ctx.entry.why.append(refused.why or refused.detail)
-            reply = refuse(self, ctx, refused)
-            faults_after_commit(self, ctx)
-            return reply
-        assert ctx.reply is not None
-        return ctx.reply
+        if isinstance(outcome, Delay):
+            return outcome
+        reply = outcome or ctx.reply
+        assert reply is not None
+        if self.world.variation is not None and reply.status:
+            dress(self, reply, ctx)
+        if self.world.clock.mode == "skip":
+            note_wait(self, ctx, reply)
+        self.log.record(ctx, reply)
+        if self.feed.awake:
+            self.feed.exchanged(ctx)
+        self.tally.add(self.world, ctx)
+        return reply
 
     def request_id(self) -> str:
         """Return a new request id, for an answer that is not an exchange of the public API.

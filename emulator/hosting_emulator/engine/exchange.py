@@ -8,10 +8,9 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Generator, Iterable, Sequence
 from typing import Any, NamedTuple, TypeAlias, cast
 
-import msgspec
 from msgspec import field
 
-from hosting_emulator.calls.request import CallRequest, Principal, Reply
+from hosting_emulator.calls.request import NO_HEADERS, CallRequest, Reply
 from hosting_emulator.contract.assumptions import CONDITIONS
 from hosting_emulator.contract.calls import Subject
 from hosting_emulator.contract.problems import Refused
@@ -21,7 +20,7 @@ from hosting_emulator.faults.kinds import FaultKind
 from hosting_emulator.variation.answers import Paging
 from hosting_emulator.world.fault_records import Fault
 from hosting_emulator.world.records import ApiKey
-from hosting_emulator.world.value import Change, World
+from hosting_emulator.world.value import Change
 
 
 class Delay(NamedTuple):
@@ -37,6 +36,7 @@ class Durable(NamedTuple):
     kept: Callable[[], Awaitable[None] | None]
 
 
+_NOTHING: Any = None
 #: An exchange on its way: it yields effects and returns the answer.
 Exchange: TypeAlias = Generator[Delay | Durable, OSError | None, Reply]
 
@@ -70,44 +70,37 @@ class Connection:
 NO_CONNECTION = Connection()
 
 
-class Entry(msgspec.Struct, kw_only=True):
-    """What is kept of one exchange. `why` are the reasons that were noted, in order.
+class Entry(CallRequest, kw_only=True):
+    """One exchange, as the request log keeps it. `why` are the reasons that were noted, in order.
 
-    `project` and `operation` are ids named by the path; `principal` is None also where it was not
-    looked at; `judged`: nothing refused the request before access was; `code` is the problem it was
-    answered with, `lost` the connection fault that ate the answer. Bodies are kept up to
-    `request_log.BODY_KEPT` bytes, their whole lengths beside them. `acted` are the faults that did,
-    as their hits counted then; `varied` the points at which the answer was.
+    `raw_headers` are all headers as they came; `headers_cut` says that long ones were kept in part,
+    each saying how long it was. `subject_id` is what the path names, the id of a `subject`. The
+    principal is NOBODY also where it was not looked at; `judged`: nothing refused the request before
+    access was; `code` is the problem it was answered with, `lost` the connection fault that ate the
+    answer. Bodies are kept up to `request_log.BODY_KEPT` bytes, their whole lengths beside them.
+    `acted` are the faults that did, as their hits counted then; `varied` the points at which the
+    answer was.
 
-    `headers_cut` says that long headers were kept in part, each saying how long it was.
     `came_ms` is world time when the request came, before a skip clock moved for it; `real_ms` is the
     machine's time then. `late_ms` is how much later, in real time, faults let the answer arrive.
     `took_ns` is real time in the core; until the exchange is over, when that began.
     """
 
-    n: int = 0
-    at_ms: int = 0
-    method: str = ""
-    path: str = ""
-    query: str = ""
+    raw_headers: Sequence[tuple[bytes, bytes]] = ()
+    headers_cut: bool = False
     call: str | None = None
-    project: str | None = None
-    operation: str | None = None
-    principal: Principal | None = None
+    subject: Subject | None = None
     status: int = 0
     code: str | None = None
     replayed: bool = False
     lost: str | None = None
     why: list[str] = field(default_factory=list)
     took_ns: int = 0
-    headers: Sequence[tuple[bytes, bytes]] = ()
-    body: bytes = b""
     body_bytes: int = 0
     answer_headers: Sequence[tuple[str, str]] = ()
     content_type: str = ""
     answer: bytes = b""
     answer_bytes: int = 0
-    world: World = cast("World", None)
     judged: bool = False
     commits: list[Commit] = field(default_factory=list)
     acted: tuple[Fault, ...] = ()
@@ -115,27 +108,28 @@ class Entry(msgspec.Struct, kw_only=True):
     came_ms: int = 0
     real_ms: int = 0
     late_ms: int = 0
-    headers_cut: bool = False
     connection: Connection = NO_CONNECTION
 
+    @property
+    def project(self) -> str | None:
+        """The id of the project that the path names."""
+        return self.subject_id if self.subject == "project" else None
 
-class ExchangeContext(CallRequest, kw_only=True):
-    """One exchange: what came in, what the steps find out, and why it went as it did.
+    @property
+    def operation(self) -> str | None:
+        """The id of the operation that the path names."""
+        return self.subject_id if self.subject == "operation" else None
 
-    The first group of fields is given: `raw_headers` are all headers as they came, for the request
-    log; `refused` is what the server found wrong before the core saw it (an oversized or broken
-    body); `docs_url` tells where our own documentation is. Only references are kept: a plain read
-    must not pay for what nobody may ever look at.
+
+class ExchangeContext(Entry, kw_only=True):
+    """One exchange on its way: what else came in, and what the steps find out.
+
+    `refused` is what the server found wrong before the core saw it (an oversized or broken body);
+    `docs_url` tells where our own documentation is.
     """
 
-    raw_headers: Sequence[tuple[bytes, bytes]] = ()
     refused: Refused | None = None
     docs_url: Callable[[], str]
-
-    #: What the request log keeps of it: the steps write down there what they find out.
-    entry: Entry = field(default_factory=Entry)
-    #: What `subject_id`, which the path names, is the id of.
-    subject: Subject | None = None
     #: The API key that says who asks, if it is one.
     key: ApiKey | None = None
     #: What came in its Authorization header (see `faults.decisions.FaultSubject`).
@@ -150,7 +144,7 @@ class ExchangeContext(CallRequest, kw_only=True):
     decision: Decision | None = None
     effect: FaultKind | None = None
     #: How late, in real milliseconds, the answer leaves once all is done.
-    late_ms: int = 0
+    delay_ms: int = 0
     #: Whether others are to come before its answer leaves.
     held: bool = False
     #: What its answer is varied by, and how its page is.
@@ -160,11 +154,16 @@ class ExchangeContext(CallRequest, kw_only=True):
     def again(self, refused: Refused) -> ExchangeContext:
         """Return the same request as it came, to be refused."""
         given = (
-            *("method", "path", "query", "headers", "body", "dev_port", "raw_headers", "docs_url"),
-            "record",
+            *("method", "path", "query", "headers", "body", "body_bytes", "dev_port"),
+            *("raw_headers", "docs_url", "record"),
         )
         kept: dict[str, Any] = {name: getattr(self, name) for name in given}
         return ExchangeContext(**kept, refused=refused)
+
+    def let_go(self) -> None:
+        """Forget what the log does not show, once the exchange is over."""
+        self.headers, self.docs_url = NO_HEADERS, str
+        self.change = self.record = self.reply = _NOTHING
 
 
 def retry_after_s(headers: Iterable[tuple[str, str]]) -> int | None:

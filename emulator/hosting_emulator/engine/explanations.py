@@ -128,19 +128,19 @@ class Explanations:
             if made.title == "due events" and asked is made.before:
                 asked = made.world
         spec = calls_at(asked.assumptions.operation_path).by_id.get(entry.call or "")
-        if entry.principal is not None:
+        if entry.principal:
             yield "principal", _principal(asked, entry.principal)
         counting = [made for made in commits if made.title == FAULTS_COUNTED]
         own = [made for made in commits if made.title not in (FAULTS_COUNTED, RATE_COUNTED)]
         yield from _faults(entry, counting, "before_commit")
         matched = {fault.id for made in counting for fault in _counted(made)}
         others = asked.count(t.FAULTS) - len(matched.union(fault.id for fault in entry.acted))
-        if others > 0 and entry.principal is not None:
+        if others > 0 and entry.principal:
             do = "fault does" if others == 1 else "faults do"
             ended = entry.acted and not fault_kinds()[entry.acted[-1].kind].delays
             rest = f", or came after {entry.acted[-1].id}" if ended else ""
             yield "fault", f"{others} armed {do} not match the request{rest}."
-        if spec is not None and entry.principal is not None and entry.judged:
+        if spec is not None and entry.principal and entry.judged:
             yield from _access(asked, entry, entry.principal, spec)
         if spec is not None and spec.idempotent and entry.judged:
             yield from _named("idempotency", self._of_key(entry, asked))
@@ -206,7 +206,7 @@ def _named(step: str, sentences: Iterable[str]) -> Iterator[Step]:
 
 
 def _person_id(entry: Entry) -> str:
-    return entry.principal.person_id if entry.principal else ""
+    return entry.principal.person_id
 
 
 def _remembered(entry: Entry) -> bool:
@@ -359,7 +359,7 @@ def _alias(world: World, table: t.Table[Any], id_: str | None) -> str:
 def _faults(entry: Entry, counting: Sequence[Commit], phase: Phase) -> Iterator[Step]:
     acted = {fault.id for fault in entry.acted}
     refused = entry.status >= 400 and all(f.rule.phase == "before_commit" for f in entry.acted)
-    organization = entry.principal.organization_id if entry.principal else None
+    organization = entry.principal.organization_id
     for fault in entry.acted:
         if fault.rule.phase == phase:
             yield "fault", f"{fault.id} ({fault.kind}, {phase}) acted, hit {fault.hits}."
@@ -491,7 +491,7 @@ def _deciding_refusal(
     code = str(entry.code)
     if spec is not None and code == "forbidden" and spec.role in Assumptions.__struct_fields__:
         yield spec.role
-    if code == "forbidden" and entry.principal and entry.principal.permissions is not None:
+    if code == "forbidden" and entry.principal.permissions is not None:
         yield "call_permissions"
     if entry.status == 405:
         yield "wrong_method"

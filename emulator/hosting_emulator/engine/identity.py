@@ -145,20 +145,27 @@ class Identity:
         scope = jwt.decode(token, options={"verify_signature": False}).get("scope")
         return scope if isinstance(scope, str) else None
 
-    def authenticate(self, change: Change, token: str) -> tuple[Principal, ApiKey | None]:
-        """Return who a bearer token speaks for, and the API key it is, if it is one.
+    def authenticate(self, change: Change, sent: Sequence[str]) -> tuple[Principal, ApiKey | None]:
+        """Return who speaks by Authorization headers, and the API key that says so, if one does.
 
         Raises Refused `unauthenticated`.
         """
-        found = self._verified.get((token, change.assumptions.token_audience))
+        known = (sent[0] if len(sent) == 1 else "", change.assumptions.token_audience)
+        found = self._verified.get(known)
         if (
             found is not None
             and found.not_before_ms <= change.now_ms < found.expires_ms
             and found.grant is None
         ):
             return found.principal, None  # it was here before, and still holds
+        token = bearer_token(sent)
         if token.count(".") == 2:
-            return self._access_token(change, token), None
+            if found is None:
+                if len(self._verified) >= _CACHE_SIZE:
+                    self._verified.clear()
+                found = self._verified[known] = self._verify(token, known[1])
+            _check_token(change, found)
+            return found.principal, None
         key_id = change.world.indexes.get(f"api_key:{digest(token)}")
         key = change.get(API_KEYS, key_id) if key_id else None
         if key is None:
@@ -170,32 +177,6 @@ class Identity:
             raise _unauthenticated(f"The API key expired at {expired}.")
         permissions = frozenset(key.permissions)
         return Principal(key.person_id, key.organization_id, None, permissions, key.id), key
-
-    def _access_token(self, change: Change, token: str) -> Principal:
-        audience = change.assumptions.token_audience
-        found = self._verified.get((token, audience))
-        if found is None:
-            if len(self._verified) >= _CACHE_SIZE:
-                self._verified.clear()
-            found = self._verified[token, audience] = self._verify(token, audience)
-        if change.assumptions.is_over(found.expires_ms, change.now_ms):
-            expired = format_timestamp(found.expires_ms)
-            raise _unauthenticated(f"The access token expired at {expired}.")
-        if found.not_before_ms > change.now_ms:
-            valid = format_timestamp(found.not_before_ms)
-            raise _unauthenticated(f"The access token is not valid before {valid}.")
-        if found.grant is not None:
-            grant = change.get(AUTHORIZATION_GRANTS, found.grant)
-            if grant is None:  # the world was put back to before it, or begun again
-                raise _unauthenticated(
-                    "The access token is from a sign-in that this world did not have."
-                )
-            if grant.revoked:
-                raise _unauthenticated(
-                    "The access token was revoked: its authorization code or refresh "
-                    "token was used twice."
-                )
-        return found.principal
 
     def _verify(self, token: str, audience: str) -> _Verified:
         import jwt
@@ -249,6 +230,27 @@ class Identity:
             return "it comes from another issuer"
         name = found[1] or DEFAULT_WORLD
         return f"it is a token of world {name}, but this is world {self._world_name}"
+
+
+def _check_token(change: Change, found: _Verified) -> None:
+    """Refuse an access token that is good at another time, or whose sign-in gives nothing more."""
+    if change.assumptions.is_over(found.expires_ms, change.now_ms):
+        expired = format_timestamp(found.expires_ms)
+        raise _unauthenticated(f"The access token expired at {expired}.")
+    if found.not_before_ms > change.now_ms:
+        valid = format_timestamp(found.not_before_ms)
+        raise _unauthenticated(f"The access token is not valid before {valid}.")
+    if found.grant is not None:
+        grant = change.get(AUTHORIZATION_GRANTS, found.grant)
+        if grant is None:  # the world was put back to before it, or begun again
+            raise _unauthenticated(
+                "The access token is from a sign-in that this world did not have."
+            )
+        if grant.revoked:
+            raise _unauthenticated(
+                "The access token was revoked: its authorization code or refresh "
+                "token was used twice."
+            )
 
 
 def _unauthenticated(detail: str) -> Refused:

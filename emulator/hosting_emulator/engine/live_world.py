@@ -104,7 +104,7 @@ class LiveWorld:
     def now_ms(self) -> int:
         """World time, in milliseconds since 1970. It never goes back, even if the machine's does."""
         world = self.world
-        self.machine_ms = machine_ms = self._machine()
+        self.machine_ms = machine_ms = self._read_machine() + self._ahead_ms
         now_ms = max(world.at_ms, self._shown_ms, clocks.read(world.clock, machine_ms))
         if now_ms != self._shown_ms:
             self._shown_ms = now_ms

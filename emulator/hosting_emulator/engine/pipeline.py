@@ -30,7 +30,6 @@ from hosting_emulator.contract.problems import Refused
 from hosting_emulator.contract.timestamps import LATEST_MS, format_timestamp
 from hosting_emulator.engine.exchange import Delay, ExchangeContext, retry_after_s
 from hosting_emulator.engine.history import FAULTS_COUNTED, RATE_COUNTED
-from hosting_emulator.engine.identity import bearer_token
 from hosting_emulator.engine.live_world import count_call
 from hosting_emulator.engine.machine import stopwatch_ns
 from hosting_emulator.engine.problem_documents import problem_reply
@@ -62,23 +61,20 @@ Step: TypeAlias = Callable[["Engine", ExchangeContext], Delay | Reply | None]
 
 def admit(engine: Engine, ctx: ExchangeContext) -> None:
     """Number the request, run what is due, and read the X-Request-Id."""
-    entry = ctx.entry
-    entry.took_ns = stopwatch_ns()
+    ctx.took_ns = stopwatch_ns()
     world = ctx.world = engine.world
-    ctx.now_ms = world.at_ms
     engine.log.count += 1
-    entry.n = number = engine.log.count
-    ctx.number_text = f"{engine.starts}/{number}" if engine.starts else str(number)
-    ctx.now_ms = engine.run_due()
+    ctx.n, ctx.starts, ctx.at_ms = engine.log.count, engine.starts, world.at_ms
+    ctx.at_ms = engine.run_due()
     if ctx.decision is None:
-        entry.came_ms, entry.real_ms = ctx.now_ms, engine.machine_ms
+        ctx.came_ms, ctx.real_ms = ctx.at_ms, engine.machine_ms
         if world.clock.mode == "skip" and (due_ms := engine.waits.pop(_waiter(ctx), 0)):
             engine.move_up_to(due_ms)
-            ctx.now_ms = engine.now_ms()
-            moved = f"the skip clock moved to {format_timestamp(ctx.now_ms)}"
-            entry.why.append(f"{moved}, as the previous response's Retry-After asked")
+            ctx.at_ms = engine.now_ms()
+            moved = f"the skip clock moved to {format_timestamp(ctx.at_ms)}"
+            ctx.why.append(f"{moved}, as the previous response's Retry-After asked")
     else:
-        entry.late_ms = engine.machine_ms - entry.real_ms
+        ctx.late_ms = engine.machine_ms - ctx.real_ms
     if found := ctx.headers.getall("X-Request-Id", ()):
         try:
             given = read_request_id(found, engine.world.assumptions)
@@ -102,10 +98,10 @@ def note_wait(engine: Engine, ctx: ExchangeContext, reply: Reply) -> None:
     if 200 <= reply.status < 400:
         return
     told = retry_after_s(reply.headers)
-    ends = [fault.rule.until_ms for fault in ctx.entry.acted if fault.rule.until_ms is not None]
+    ends = [fault.rule.until_ms for fault in ctx.acted if fault.rule.until_ms is not None]
     if told is not None:
-        due_ms = min(LATEST_MS, ctx.now_ms + told * 1000)
-    elif ctx.entry.acted:
+        due_ms = min(LATEST_MS, ctx.at_ms + told * 1000)
+    elif ctx.acted:
         due_ms = min(ends, default=0)
     elif reply.status >= 500:
         planned = (e.due_ms for _, e in engine.world.rows(SCHEDULE) if e.kind == "timeline")
@@ -133,7 +129,7 @@ def route(engine: Engine, ctx: ExchangeContext) -> None:
         ctx.refused = refused
         return
     ctx.spec, ctx.subject, ctx.subject_id = spec, spec.subject, subject_id
-    ctx.entry.call = spec.call_id
+    ctx.call = spec.call_id
 
 
 def _elsewhere(path: str) -> Refused | None:
@@ -153,10 +149,10 @@ def _elsewhere(path: str) -> Refused | None:
 
 def authenticate(engine: Engine, ctx: ExchangeContext) -> None:
     """Find out who asks, before anything is said of what else is wrong (contract, Authentication)."""
-    ctx.change = change = Change(engine.world, ctx.now_ms)
+    ctx.change = change = Change(engine.world, ctx.at_ms)
     sent = ctx.headers.getall("Authorization", ())
     try:
-        ctx.principal, ctx.key = engine.identity.authenticate(change, bearer_token(sent))
+        ctx.principal, ctx.key = engine.identity.authenticate(change, sent)
     except Refused as refused:
         if sent and refused.why is None:
             refused.why = engine.owner_of(sent[0].partition(" ")[2].strip())
@@ -183,7 +179,8 @@ def turn_away(engine: Engine, ctx: ExchangeContext) -> None:
 def faults_before_commit(engine: Engine, ctx: ExchangeContext) -> Delay | Reply | None:
     """Let the armed faults act before anything is done."""
     if ctx.decision is None:
-        ctx.decision = _decide(engine, ctx, "before_commit")
+        asks = engine.world.has_faults
+        ctx.decision = _decide(engine, ctx, "before_commit") if asks else NOTHING
         if ctx.decision.delay_ms:
             return Delay(ctx.decision.delay_ms)
     reply = _act(engine, ctx, ctx.decision, "before_commit") if ctx.decision.acted else None
@@ -196,10 +193,10 @@ def read(engine: Engine, ctx: ExchangeContext) -> None:
     """Count the request for the rate limit, and read its headers, query and body."""
     assumptions = engine.world.assumptions
     if assumptions.rate_limit != "off":
-        counted = Change(engine.world, ctx.now_ms)
+        counted = Change(engine.world, ctx.at_ms)
         count_request(counted, ctx.principal.person_id)
         engine.commit(counted, RATE_COUNTED)
-        ctx.change = Change(engine.world, ctx.now_ms)
+        ctx.change = Change(engine.world, ctx.at_ms)
     if assumptions.judgement_order == "access_first":
         authorize(ctx.change, ctx)
     try:
@@ -214,9 +211,9 @@ def read(engine: Engine, ctx: ExchangeContext) -> None:
 
 def authorize_caller(engine: Engine, ctx: ExchangeContext) -> None:
     """Find what the call is about, if its caller may make it. A skip clock moves for a poll."""
-    ctx.entry.judged = True
+    ctx.judged = True
     if ctx.change.world is not engine.world:
-        ctx.change = Change(engine.world, ctx.now_ms)
+        ctx.change = Change(engine.world, ctx.at_ms)
     try:
         ctx.record = authorize(ctx.change, ctx)
     except Refused:
@@ -225,7 +222,7 @@ def authorize_caller(engine: Engine, ctx: ExchangeContext) -> None:
             raise
     if (
         engine.world.clock.mode == "skip"
-        and ctx.entry.call == "get_operation"
+        and ctx.call == "get_operation"
         and not finished(ctx.record)
     ):
         due_ms = engine.due_of(ctx.record.id)
@@ -235,8 +232,8 @@ def authorize_caller(engine: Engine, ctx: ExchangeContext) -> None:
         engine.move_up_to(due_ms)
         ctx.change = Change(engine.world, engine.now_ms())
         ctx.record = authorize(ctx.change, ctx)
-        ctx.now_ms = ctx.change.now_ms
-        ctx.entry.why.append(f"the skip clock moved to {format_timestamp(ctx.now_ms)}")
+        ctx.at_ms = ctx.change.now_ms
+        ctx.why.append(f"the skip clock moved to {format_timestamp(ctx.at_ms)}")
 
 
 def perform(engine: Engine, ctx: ExchangeContext) -> None:
@@ -246,8 +243,8 @@ def perform(engine: Engine, ctx: ExchangeContext) -> None:
         _vary_request(engine, ctx, variation)
     remembered = recall(ctx.change, ctx, engine.in_flight) if ctx.spec.idempotent else None
     if remembered is not None:
-        ctx.entry.replayed = True
-        ctx.entry.why.append(
+        ctx.replayed = True
+        ctx.why.append(
             f"replay of the first response for this Idempotency-Key ({remembered.status})"
         )
         reply = answer_again(ctx.change, ctx, remembered)
@@ -266,10 +263,10 @@ def perform(engine: Engine, ctx: ExchangeContext) -> None:
             ):
                 _remember_refusal(engine, ctx, refused)
             raise
-    if variation is not None or ctx.entry.replayed:
+    if variation is not None or ctx.replayed:
         _vary_reply(variation, reply, ctx)
     ctx.assumption = reply.assumption
-    if ctx.spec.idempotent and not ctx.entry.replayed:
+    if ctx.spec.idempotent and not ctx.replayed:
         remember(ctx.change, ctx, reply)
     if reply.status >= 400:  # a remembered refusal, whose header says what its body says
         request_id = msgspec.json.decode(reply.body)["request_id"]
@@ -293,7 +290,7 @@ def commit(engine: Engine, ctx: ExchangeContext) -> None:
     if change.writes:
         engine.commit(change, ctx.spec.call_id)
     if engine.world.has_faults and engine.world.tables[TIMELINE.name]:
-        counted = Change(engine.world, ctx.now_ms)
+        counted = Change(engine.world, ctx.at_ms)
         count_call(counted, ctx.spec.call_id)
         engine.commit(counted, "timeline")
 
@@ -304,22 +301,22 @@ def faults_after_commit(engine: Engine, ctx: ExchangeContext) -> Reply | None:
     A request that was refused, they only see; and none is looked for where one before the commit has
     ended the search.
     """
-    if ctx.decision is None or ctx.effect is not None:
+    if ctx.decision is None or ctx.effect is not None or not engine.world.has_faults:
         return None
     refused = ctx.reply is None or ctx.reply.status >= 400
     decision = _decide(engine, ctx, "after_commit", refused=refused)
-    ctx.late_ms = decision.delay_ms
+    ctx.delay_ms = decision.delay_ms
     return _act(engine, ctx, decision, "after_commit") if decision.acted else None
 
 
 def find_origin(engine: Engine, ctx: ExchangeContext) -> None:
     """Name the project whose dev origin is asked. It needs no token."""
-    ctx.entry.call, ctx.subject, ctx.subject_id = REDEEM_TICKET, "project", ctx.record.id
+    ctx.call, ctx.subject, ctx.subject_id = REDEEM_TICKET, "project", ctx.record.id
 
 
 def redeem_ticket(engine: Engine, ctx: ExchangeContext) -> None:
     """Redeem a ticket: a redirect with a session; a fault may keep it from happening."""
-    change, project = Change(engine.world, ctx.now_ms), ctx.record
+    change, project = Change(engine.world, ctx.at_ms), ctx.record
     found = parse_qs(ctx.query, keep_blank_values=True)
     tickets = found.get("ticket", [])
     if len(tickets) != 1 or found.get("stage", []) != ["dev"]:
@@ -371,7 +368,7 @@ REDEEM_STEPS: Sequence[Step] = (
 
 def refuse(engine: Engine, ctx: ExchangeContext, refused: Refused) -> Reply:
     """Return the problem document that answers instead, as the world's assumptions have it."""
-    ctx.entry.code = refused.code
+    ctx.code = refused.code
     reply = problem_reply(
         refused, ctx.request_id(), ctx.docs_url(), engine.world.assumptions, ctx.spec
     )
@@ -384,8 +381,8 @@ def _remember_refusal(engine: Engine, ctx: ExchangeContext, refused: Refused) ->
     # Only under the assumption `idempotency_remembers: all_answers`: by default a refusal leaves the
     # key free and the world untouched.
     reply = refuse(engine, ctx, refused)
-    reply.varied = ctx.entry.varied
-    change = Change(engine.world, ctx.now_ms)
+    reply.varied = ctx.varied
+    change = Change(engine.world, ctx.at_ms)
     remember(change, ctx, reply)
     engine.commit(change, f"{ctx.spec.call_id} refused")
 
@@ -397,9 +394,11 @@ def _decide(
     engine: Engine, ctx: ExchangeContext, phase: Phase, *, refused: bool = False
 ) -> Decision:
     """Ask the armed faults about a request of the API."""
-    if not engine.world.has_faults:
-        return NOTHING
-    return decide_at(engine, _fault_subject(engine, ctx), ctx.now_ms, phase, refused=refused)
+    for fault in engine.world.tables[FAULTS.name].values():
+        if fault.rule.phase == phase and fault.rule.call in (None, ctx.call):
+            subject = _fault_subject(engine, ctx)
+            return decide_at(engine, subject, ctx.at_ms, phase, refused=refused)
+    return NOTHING
 
 
 def decide_at(
@@ -425,7 +424,7 @@ def _fault_subject(engine: Engine, ctx: ExchangeContext) -> FaultSubject:
     principal = ctx.principal
     organization = ctx.subject_id if ctx.subject == "organization" else principal.organization_id
     return FaultSubject(
-        call=str(ctx.entry.call),
+        call=str(ctx.call),
         project=project,
         organization=organization,
         principal=principal.person_id,
@@ -435,16 +434,15 @@ def _fault_subject(engine: Engine, ctx: ExchangeContext) -> FaultSubject:
         query=ctx.query,
         body=ctx.body,
         credentials=ctx.credentials,
-        replayed=ctx.entry.replayed,
+        replayed=ctx.replayed,
     )
 
 
 def _act(engine: Engine, ctx: ExchangeContext, decision: Decision, phase: Phase) -> Reply | None:
     """Return what a fault answers in place of the call; None: the answer goes out, maybe broken."""
-    entry = ctx.entry
-    entry.acted += decision.acted
+    ctx.acted += decision.acted
     for fault in decision.acted:
-        entry.why.append(f"{fault.id} ({fault.kind}, {phase}) acted, hit {fault.hits}")
+        ctx.why.append(f"{fault.id} ({fault.kind}, {phase}) acted, hit {fault.hits}")
     effect = decision.effect
     if effect is None:
         return None
@@ -455,7 +453,7 @@ def _act(engine: Engine, ctx: ExchangeContext, decision: Decision, phase: Phase)
     if reply is None:
         ctx.effect = effect
         return None
-    ctx.entry.varied = ()
+    ctx.varied = ()
     ctx.effect = effect if effect.silent else None
     return reply
 
@@ -481,9 +479,7 @@ def _name(engine: Engine, ctx: ExchangeContext, key: str = "", kind: str = "") -
     id_ = ctx.subject_id
     about = place_of(id_) if ctx.subject == "operation" and is_ulid(id_) else id_
     whose = f"{ctx.principal.person_id} {key}" if key else ""
-    asked = (
-        f"{engine.starts} {ctx.entry.call or ctx.method} {about} {ctx.principal.person_id}{kind}"
-    )
+    asked = f"{engine.starts} {ctx.call or ctx.method} {about} {ctx.principal.person_id}{kind}"
     return engine.log.name_answer(asked, whose)
 
 
@@ -505,7 +501,7 @@ def _vary_reply(variation: Variation | None, reply: Reply, ctx: ExchangeContext)
         reply.body, reply.varied = vary_body(
             variation, ctx.what, ctx.spec.response, reply.body, ctx.paging
         )
-    ctx.entry.varied = reply.varied or ()
+    ctx.varied = reply.varied or ()
 
 
 def _vary_problem(engine: Engine, variation: Variation, reply: Reply, ctx: ExchangeContext) -> None:
@@ -514,7 +510,7 @@ def _vary_problem(engine: Engine, variation: Variation, reply: Reply, ctx: Excha
     A refused request leaves its key free, and the next try is another answer.
     """
     ctx.what = _name(engine, ctx, kind=" refused")
-    reply.body, ctx.entry.varied = vary_body(variation, ctx.what, "ProblemDetails", reply.body)
+    reply.body, ctx.varied = vary_body(variation, ctx.what, "ProblemDetails", reply.body)
 
 
 def dress(engine: Engine, reply: Reply, ctx: ExchangeContext) -> None:
@@ -526,7 +522,6 @@ def dress(engine: Engine, reply: Reply, ctx: ExchangeContext) -> None:
     reply.content_type, reply.headers, varied = vary_headers(
         variation, what, reply.content_type, reply.headers, ctx.request_id()
     )
-    entry = ctx.entry
-    facts = AnswerFacts(entry.call, reply.status, entry.code, entry.replayed, ctx.assumption)
+    facts = AnswerFacts(ctx.call, reply.status, ctx.code, ctx.replayed, ctx.assumption)
     assumed = assumed_points(variation, world.assumptions, facts)
-    entry.varied = tuple(sorted({*entry.varied, *varied, *assumed}))
+    ctx.varied = tuple(sorted({*ctx.varied, *varied, *assumed}))

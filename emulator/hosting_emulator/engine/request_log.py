@@ -11,7 +11,6 @@ from typing import Any, Protocol
 
 import msgspec
 
-from hosting_emulator.calls.request import NOBODY as NOBODY_YET
 from hosting_emulator.calls.request import Reply
 from hosting_emulator.contract.calls import CALLS
 from hosting_emulator.contract.timestamps import format_timestamp
@@ -75,35 +74,30 @@ class RequestLog:
             self._keyed[key] = name
         return name
 
-    def record(self, ctx: ExchangeContext, reply: Reply) -> Entry:
+    def record(self, ctx: ExchangeContext, reply: Reply) -> None:
         """Keep an exchange that is over; when the ring is full, the oldest goes, seen by the watcher."""
-        entry, body, answer, effect = ctx.entry, ctx.body, reply.body, ctx.effect
-        entry.at_ms, entry.world = ctx.now_ms, ctx.world
-        entry.method, entry.path, entry.query = ctx.method, ctx.path, ctx.query
-        if ctx.subject == "project":
-            entry.project = ctx.subject_id
-        elif ctx.subject == "operation":
-            entry.operation = ctx.subject_id
-        if ctx.principal is not NOBODY_YET:
-            entry.principal = ctx.principal
-        entry.headers, entry.body_bytes = ctx.raw_headers, len(body)
-        entry.answer_headers, entry.answer_bytes = reply.headers, len(answer)
-        entry.body = body if len(body) <= BODY_KEPT else _beginning(body)
-        entry.answer = answer if len(answer) <= BODY_KEPT else _beginning(answer)
-        entry.status, entry.content_type = reply.status, reply.content_type
-        entry.late_ms += ctx.late_ms
+        body, answer, effect = ctx.body, reply.body, ctx.effect
+        ctx.status, ctx.content_type, ctx.answer_headers = (
+            reply.status,
+            reply.content_type,
+            reply.headers,
+        )
+        ctx.body_bytes, ctx.answer_bytes = ctx.body_bytes or len(body), len(answer)
+        ctx.answer = answer if len(answer) <= BODY_KEPT else _beginning(answer)
+        if len(body) > BODY_KEPT:
+            ctx.body = _beginning(body)
+        ctx.late_ms += ctx.delay_ms
         if effect is not None:
-            entry.late_ms += effect.late_ms(len(answer))
-            entry.lost = None if effect.arrives else effect.name
+            ctx.late_ms += effect.late_ms(len(answer))
+            ctx.lost = None if effect.arrives else effect.name
             if said := effect.remark(len(answer)):
-                entry.why.append(said)
-        entry.took_ns = stopwatch_ns() - entry.took_ns
+                ctx.why.append(said)
+        ctx.took_ns = stopwatch_ns() - ctx.took_ns
         if self.watcher is not None and len(self._entries) == CAPACITY:
             self.watcher.forgetting(self._entries[0])
-        self._entries.append(entry)
-        for point in entry.varied:
+        self._entries.append(ctx)
+        for point in ctx.varied:
             self.varied[point] = self.varied.get(point, 0) + 1
-        return entry
 
     def clear(self) -> None:
         """Forget everything and count from 1 again."""
@@ -185,7 +179,7 @@ class RequestFilter:
 
 def _person_id(entry: Entry) -> str | None:
     """Return who asked; NOBODY where a token was looked for, and is nobody's."""
-    if entry.principal is not None:
+    if entry.principal:
         return entry.principal.person_id
     return NOBODY if entry.code == "unauthenticated" else None
 
@@ -205,7 +199,7 @@ def entry_view(world: World, entry: Entry) -> dict[str, Any]:
         "call": entry.call,
         "project": None if project is None else redactor.text(project),
         "operation": None if operation is None else redactor.text(operation),
-        "principal": entry.principal.person_id if entry.principal else None,
+        "principal": entry.principal.person_id or None,
         "who": person.alias if person is not None else NOBODY if who == NOBODY else None,
         "status": entry.status,
         "code": entry.code,
@@ -221,7 +215,7 @@ def entry_view(world: World, entry: Entry) -> dict[str, Any]:
 def exchange_view(world: World, entry: Entry) -> dict[str, Any]:
     """Return a whole exchange: the short form, and both sides' headers and bodies."""
     redactor = Redactor(world)
-    sent = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in entry.headers]
+    sent = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in entry.raw_headers]
     # Where there was no answer at all, it has no type.
     typed = [("Content-Type", entry.content_type)] if entry.content_type else []
     return {
@@ -281,5 +275,5 @@ def problem_of(entry: Entry) -> dict[str, str] | None:
 
 def sent_header(entry: Entry, name: bytes) -> str | None:
     """Return the first header of a name, which is to be in lower case; None: there is none."""
-    found = [value for known, value in entry.headers if known.lower() == name]
+    found = [value for known, value in entry.raw_headers if known.lower() == name]
     return found[0].decode("latin-1") if found else None

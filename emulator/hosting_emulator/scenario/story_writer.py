@@ -134,7 +134,7 @@ class StoryWriter:
             step |= self._body(entry)
         headers = {
             name.decode("latin-1"): self._text(value.decode("latin-1"))
-            for name, value in entry.headers
+            for name, value in entry.raw_headers
             if self._matters(entry, name.decode("latin-1"), value)
         }
         return step | ({"headers": headers} if headers else {})
@@ -192,17 +192,17 @@ class StoryWriter:
         if sent is None:
             return {"as": NOBODY}
         token = sent.partition(" ")[2].strip()
-        key_id = principal.api_key_id if principal else None
+        key_id = principal.api_key_id
         key_id = key_id or entry.world.indexes.get(f"api_key:{digest(token)}")
         value = token if token in self._made else f"value of {key_id}"
         if value in self._made:
             return {"token": self._variable(value)}
-        if key_id is not None and principal is not None:
+        if key_id is not None and principal:
             raise NotRecordable(
                 f"request {entry.n} uses an API key that is older than the recording, "
                 "or whose value was chosen, so no file contains it"
             )
-        if principal is None:
+        if not principal:
             return {"token": "refused"}
         person = entry.world.get(t.PEOPLE, principal.person_id)
         assert person is not None

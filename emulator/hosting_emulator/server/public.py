@@ -70,7 +70,7 @@ def note_connection(ctx: ExchangeContext, request: web.BaseRequest) -> None:
     """
     protocol = request.protocol
     assert isinstance(protocol, Protocol)
-    ctx.entry.connection = protocol.connection
+    ctx.connection = protocol.connection
     if not protocol.framing.large:
         return
     left, kept = HEADERS_KEPT, []
@@ -78,7 +78,7 @@ def note_connection(ctx: ExchangeContext, request: web.BaseRequest) -> None:
         room = min(left, HEADER_KEPT)
         if len(value) > room:
             value = value[:room] + b"... (%d bytes)" % len(value)
-            ctx.entry.headers_cut = True
+            ctx.headers_cut = True
         left = max(0, left - len(name) - len(value))
         kept.append((name, value))
     ctx.raw_headers = kept

@@ -138,7 +138,7 @@ def test_whoever_does_not_wait_for_a_late_answer_cannot_know_it(api: Watched):
 
     # The one that was held up stands in the log after the one that did not wait for it.
     assert api.broken() == [(NEW_KEY, [1, 2])]
-    assert api.engine.log.newest(1)[0].headers[1] == (b"Idempotency-Key", b"first")
+    assert api.engine.log.newest(1)[0].raw_headers[1] == (b"Idempotency-Key", b"first")
 
 
 def test_whoever_waits_for_a_late_answer_may_wish_for_more(api: Watched):

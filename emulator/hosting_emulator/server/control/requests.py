@@ -207,7 +207,7 @@ async def replay_request(context: Context, engine: Engine, n: str, body: Replay)
 
 
 def _sent_again(context: Context, engine: Engine, entry: Entry, same_key: bool) -> ExchangeContext:
-    headers = [*entry.headers, (OWN, b"replay")]
+    headers = [*entry.raw_headers, (OWN, b"replay")]
     token = _token(context, engine, entry)
     if token is not None:
         headers = _put(headers, b"Authorization", f"Bearer {token}")
@@ -230,8 +230,8 @@ def _sent_again(context: Context, engine: Engine, entry: Entry, same_key: bool) 
 def _token(context: Context, engine: Engine, entry: Entry) -> str | None:
     """Mint the access token that the request's own has become; None: it had none, or has a key."""
     principal = entry.principal
-    person = engine.world.get(PEOPLE, principal.person_id) if principal else None
-    if principal is None or principal.api_key_id is not None or person is None:
+    person = engine.world.get(PEOPLE, principal.person_id)
+    if principal.api_key_id is not None or person is None:
         return None
     organization_id, interactive = principal.organization_id, principal.interactive
     engine.run_due()
@@ -364,8 +364,8 @@ def _value(message: dict[str, Any], header: str) -> str:
     return next((value for name, value in message["headers"] if name.lower() == header), "")
 
 
-def _principal(principal: Principal | None) -> dict[str, Any] | None:
-    if principal is None:
+def _principal(principal: Principal) -> dict[str, Any] | None:
+    if not principal:
         return None
     allowed = principal.permissions
     return {

@@ -341,7 +341,7 @@ def userinfo(context: Context, engine: Engine) -> Any:
     error = "invalid_token" if sent else ""
     try:
         token = bearer_token(sent)
-        principal, key = engine.identity.authenticate(engine.begin_change(), token)
+        principal, key = engine.identity.authenticate(engine.begin_change(), sent)
         person = engine.world.get(PEOPLE, principal.person_id)
         if key is not None or person is None:
             raise Refused("unauthenticated", "An access token of a user is needed.")
