@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from hosting_emulator.bootstrap import Emulator
-from hosting_emulator.server.control import events
+from hosting_emulator.server.control import requests
 from hosting_emulator.settings import Ready, Settings
 from tests.browser.chromium import Chromium
 from tests.browser.page import Page
@@ -80,7 +80,7 @@ class Server:
 
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
-    monkeypatch.setattr(events, "STUCK_S", 0.5)  # who takes nothing is let go within this test
+    monkeypatch.setattr(requests, "STUCK_S", 0.5)  # who takes nothing is let go within this test
     running = Server()
     yield running
     running.stop()

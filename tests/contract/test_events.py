@@ -16,7 +16,7 @@ from hosting_emulator.bootstrap import Emulator
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.events import RING
 from hosting_emulator.faults.documents import arm
-from hosting_emulator.server.control import events
+from hosting_emulator.server.control import requests
 from hosting_emulator.settings import Settings
 from hosting_emulator.world.operations import schedule_event
 from hosting_emulator.world.records import TimelineEntry
@@ -240,7 +240,7 @@ async def test_who_falls_behind_is_told_so_and_goes_on(place: Place):
 
 
 async def test_silence_is_broken_now_and_then(place: Place, monkeypatch):
-    monkeypatch.setattr(events, "HEARTBEAT_S", 0.01)
+    monkeypatch.setattr(requests, "HEARTBEAT_S", 0.01)
     ear = await place.listen()
 
     assert (await ear.block()).startswith(": still here\nid: ")
@@ -270,7 +270,7 @@ async def test_listeners_that_leave_leave_nothing(place: Place):
 
 
 async def test_a_listener_that_reads_nothing_is_let_go(place: Place, monkeypatch):
-    monkeypatch.setattr(events, "STUCK_S", 0.05)
+    monkeypatch.setattr(requests, "STUCK_S", 0.05)
     tasks = len(asyncio.all_tasks())
     _, writer = await place.open("/_emulator/worlds/default/events")
     writer.transport.pause_reading()  # as a laptop does whose lid is closed

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from hosting_emulator.bootstrap import Emulator
-from hosting_emulator.server import memory as server_memory
+from hosting_emulator.server import protocol as server_protocol
 from hosting_emulator.server.protocol import MOST_UNANSWERED, Protocol
 from hosting_emulator.settings import Settings
 from tests.held_connections import held_connections
@@ -232,12 +232,12 @@ async def test_who_leaves_without_a_word_over_tls_is_let_go_with_all_that_it_ask
 def given(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """How many requests there were when memory was given back, without waiting for a quiet time."""
     given: list[int] = []
-    monkeypatch.setattr(server_memory, "AFTER_S", 0)
-    monkeypatch.setattr(server_memory, "give_back", lambda: given.append(stage.engine.log.count))
+    monkeypatch.setattr(server_protocol, "AFTER_S", 0)
+    monkeypatch.setattr(server_protocol, "give_back", lambda: given.append(stage.engine.log.count))
     return given
 
 
-@pytest.mark.parametrize("count", [server_memory.CROWD, server_memory.CROWD // 2])
+@pytest.mark.parametrize("count", [server_protocol.CROWD, server_protocol.CROWD // 2])
 async def test_what_a_crowd_has_left_goes_back_to_the_system(
     stage: Stage, given: list[int], count: int
 ):
@@ -250,13 +250,13 @@ async def test_what_a_crowd_has_left_goes_back_to_the_system(
     await stage.quiet()
     await stage.one(LONG_S)
 
-    assert len(given) == (count >= server_memory.CROWD)
+    assert len(given) == (count >= server_protocol.CROWD)
 
 
 async def test_what_many_one_after_another_have_left_goes_back_too(
     stage: Stage, monkeypatch: pytest.MonkeyPatch, given: list[int]
 ):
-    monkeypatch.setattr(server_memory, "MANY", 30)
+    monkeypatch.setattr(server_protocol, "MANY", 30)
     for expected in (0, 1):
         for _ in range(20):
             await stage.one(LONG_S)
@@ -266,4 +266,4 @@ async def test_what_many_one_after_another_have_left_goes_back_too(
 
 
 def test_giving_memory_back_harms_nothing():
-    server_memory.give_back()
+    server_protocol.give_back()

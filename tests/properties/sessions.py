@@ -15,7 +15,7 @@ from hosting_emulator.engine.pipeline import REDEEM_STEPS
 from hosting_emulator.faults.kinds import fault_kinds
 from hosting_emulator.faults.outcomes import OUTCOME_KINDS
 from hosting_emulator.interventions import INTERVENTIONS
-from hosting_emulator.server.control import clock, faults, history, tokens, worlds
+from hosting_emulator.server.control import clock, faults, identity, worlds
 from hosting_emulator.server.control.context import ControlRefusal
 from hosting_emulator.world import tables as t
 from hosting_emulator.world.value import Change
@@ -235,8 +235,8 @@ class RandomSession:
         asked = [entry.commits for entry in self.engine.log.after(0) if entry.commits]
         within = {commit.number for commits in asked for commit in commits[:-1]}
         kept = [one.number for one in self.engine.history.newest(8) if one.number not in within]
-        history.rewind(self.engine, history.Rewind(commit=self.draw.choice(kept)))
+        clock.rewind(self.engine, clock.Rewind(commit=self.draw.choice(kept)))
 
     def make_key(self) -> None:
-        made = tokens.create_api_key(self.engine, tokens.NewKey(who="owner"))
+        made = identity.create_api_key(self.engine, identity.NewKey(who="owner"))
         self.keys.append(made["value"])

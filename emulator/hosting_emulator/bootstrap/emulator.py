@@ -32,10 +32,8 @@ from hosting_emulator.scenario.document import Scenario, ScenarioLibrary, read_f
 from hosting_emulator.scenario.source import ScenarioError
 from hosting_emulator.server.app import App
 from hosting_emulator.server.control.context import Facts
-from hosting_emulator.server.fd_limits import TooManyFiles, raise_limit
-from hosting_emulator.server.guard import Guard
-from hosting_emulator.server.hosts import Hosts, Site, host_name
-from hosting_emulator.server.protocol import Server
+from hosting_emulator.server.guard import Guard, Hosts, Site, host_name
+from hosting_emulator.server.protocol import Server, TooManyFiles, raise_limit
 from hosting_emulator.settings import Ready, Settings, StartError
 from hosting_emulator.storage.directory import DataDirectory
 from hosting_emulator.storage.documents import import_state

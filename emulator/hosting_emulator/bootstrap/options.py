@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 from hosting_emulator.contract.assumptions import AssumptionRefused, Assumptions
 from hosting_emulator.contract.timestamps import parse_timestamp
-from hosting_emulator.server.hosts import Hosts, is_loopback, is_origin
+from hosting_emulator.server.guard import Hosts, is_loopback, is_origin
 from hosting_emulator.settings import Settings, StartError
 from hosting_emulator.storage.directory import DataDirectory
 from hosting_emulator.variation.points import VariationRefused

@@ -7,11 +7,17 @@ from aiohttp import web
 from hosting_emulator.calls.create_dev_access_ticket import REDEEM_PATH
 from hosting_emulator.engine.worlds import Worlds
 from hosting_emulator.scenario.document import ScenarioLibrary
-from hosting_emulator.server import answers, dev_origins, public
+from hosting_emulator.server import answers, public
 from hosting_emulator.server.control import routes
 from hosting_emulator.server.control.context import Context, Facts
-from hosting_emulator.server.guard import Guard, asks_for_page, granted, preflight
-from hosting_emulator.server.hosts import Site
+from hosting_emulator.server.guard import (
+    Guard,
+    Site,
+    asks_for_page,
+    granted,
+    preflight,
+    refused_origin,
+)
 from hosting_emulator.world.naming import DEFAULT_WORLD
 
 
@@ -37,21 +43,21 @@ class App:
             name, slash, rest = path.removeprefix("/worlds/").partition("/")
             if path.startswith("/worlds/") and slash and (named := self.worlds.get(name)):
                 engine, path = named, f"/{rest}"
-            elif (found := dev_origins.find_origin(self.worlds, request)) is not None:
-                return await dev_origins.answer(request, *found, path, query, self.site)
+            elif (found := public.find_origin(self.worlds, request)) is not None:
+                return await public.answer_origin(request, *found, path, query, self.site)
             elif path == "/" and asks_for_page(request):
                 return answers.redirect(routes.PREFIX)
         assert engine is not None
         refused = self._guard.refused_host(request)
         if path == REDEEM_PATH and refused is None:
-            project = dev_origins.project_of(engine, query)
+            project = public.project_of(engine, query)
             if project is not None:
-                return await dev_origins.answer(request, engine, project, path, query, self.site)
+                return await public.answer_origin(request, engine, project, path, query, self.site)
         if refused is not None or "Origin" not in request.headers:
             return await public.answer(request, engine, path, query, self.site, refused)
         app = self._guard.app_of(request)
         if app is None:
-            refused = self._guard.refused_origin(request)
+            refused = refused_origin(request)
             return await public.answer(request, engine, path, query, self.site, refused)
         # The browser's question before it is not a call, and is not logged.
         return preflight(request, app) or await public.answer(
@@ -72,9 +78,7 @@ class App:
         app = self._guard.app_of(request, path)
         if app is not None and (permission := preflight(request, app)) is not None:
             return permission
-        context = Context(
-            request, self.worlds, self.site, self._facts, query, self._library, self._guard.hosts
-        )
+        context = Context(request, self.worlds, self.site, self._facts, query, self._library)
         response = await routes.answer(context, path)
         if app is not None:
             response.headers.update(granted(app))

@@ -1,8 +1,10 @@
-"""The guard: it answers the control API's owner, and pages of other origins where they are let in.
+"""The guard: who may ask this server, under which names, from which origins, and where it is found.
 
-A browser on the same machine can be led to send requests here (CSRF) or to take this address for
-its own site's (DNS rebinding); the Origin and Host headers give both away. To other machines, and to
-whatever a proxy hands on, the control API is closed, except to whoever has the control token.
+A browser on the same machine can be led to send requests here (CSRF) or to take this address for its
+own site's: a page can make its name stand for this machine (DNS rebinding), and only the Origin and
+Host headers give both away. So a name that anybody can own in the public DNS is answered only when it
+was allowed. To other machines, and to whatever a proxy hands on, the control API is closed, except to
+whoever has the control token.
 
 A web app under development is served from another port of this machine. Its pages may call what such
 an app calls in production (CORS): `/v1`, and of the identity provider what a client library fetches.
@@ -12,17 +14,27 @@ from __future__ import annotations
 
 import re
 from base64 import b64decode
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from hmac import compare_digest
+from ipaddress import IPv4Address, IPv6Address, ip_address
 
 from aiohttp import web
 
 from hosting_emulator.contract.problems import Refused
 from hosting_emulator.server import answers
-from hosting_emulator.server.hosts import Hosts, is_loopback
-from hosting_emulator.server.pages.layout import CONTENT_SECURITY_POLICY, Html, page
+from hosting_emulator.server.pages import CONTENT_SECURITY_POLICY, DOCS_PATH, Html, page
+from hosting_emulator.world.naming import DEFAULT_WORLD
 
 TOKEN_HEADER = "X-Control-Token"
+_HOST = re.compile(
+    r"([A-Za-z0-9._-]{1,255})(?::[0-9]{1,5})?|\[([0-9A-Fa-f:.]{2,45})\](?::[0-9]{1,5})?"
+)
+_ORIGIN = re.compile(r"https?://([^/?#@\\\s]+)")
+#: Nobody can own a name under these in the public DNS (RFC 6761, RFC 8375, ICANN's `internal`).
+RESERVED = (".localhost", ".internal", ".test", ".example", ".invalid", ".home.arpa")
+#: How many names are remembered; a client uses one or two.
+_REMEMBERED = 256
 #: Open to other machines too: an application under test needs its identity provider, people read
 #: the documentation, and orchestrators ask for health.
 _OPEN = re.compile(r"/_emulator/(health|(docs|static)(/.*)?|contract/.*|(worlds/[^/]+/)?idp/.*)")
@@ -43,6 +55,126 @@ _EXPLANATION = Html(
     "<p>Load this page again and give the token as the password; the user name may be anything. "
     f"Programs send it in the header <code>{TOKEN_HEADER}</code>.</p>"
 )
+
+
+class Hosts:
+    """The names one server answers to, and the origins whose pages are let in.
+
+    `names` (without a port) and `origins` are those that were allowed, in any case.
+    """
+
+    def __init__(self, names: Iterable[str] = (), origins: Iterable[str] = ()) -> None:
+        self._names = frozenset(name.lower() for name in names)
+        self._origins = frozenset(origin.lower() for origin in origins)
+        #: Hosts that were found harmless.
+        self.known: set[str] = set()
+
+    def local(self, host: str) -> bool:
+        """Tell whether a Host is a name of this machine, or one that was allowed."""
+        name = host_name(host)
+        return _is_this_machine(name) or name in self._names
+
+    def harmless(self, host: str) -> bool:
+        """Tell whether no page of another site can have been loaded under this Host.
+
+        None at all is harmless: a browser always sends one. So are addresses and names of one label.
+        """
+        if host in self.known:
+            return True
+        name = host_name(host)
+        common = "." in name and name not in self._names and not name.endswith(RESERVED)
+        if host and (not name or (common and address_of(name) is None)):
+            return False
+        if len(self.known) >= _REMEMBERED:
+            self.known.clear()
+        self.known.add(host)
+        return True
+
+    def lets_in(self, origin: str) -> bool:
+        """Tell whether pages of an origin (an Origin header's value) are let in: this machine's are."""
+        found = _ORIGIN.fullmatch(origin)
+        if found is None:
+            return False
+        return origin.lower() in self._origins or _is_this_machine(host_name(found[1]))
+
+
+def host_name(host: str) -> str:
+    """Return the name of a Host header, lowercase, without port or brackets; empty when it is none."""
+    found = _HOST.fullmatch(host)
+    return "" if found is None else (found[1] or found[2] or "").lower().rstrip(".")
+
+
+def address_of(name: str) -> IPv4Address | IPv6Address | None:
+    """Return the IP address that a name is, if it is one."""
+    try:
+        return ip_address(name)
+    except ValueError:
+        return None
+
+
+def is_loopback(name: str | None) -> bool:
+    """Tell whether an IP address (not a name) is this machine's own."""
+    address = address_of(name or "")
+    if isinstance(address, IPv6Address):  # how a socket for both families tells 127.0.0.1
+        address = address.ipv4_mapped or address
+    return address is not None and address.is_loopback
+
+
+def _is_this_machine(name: str) -> bool:
+    return name == "localhost" or name.endswith(".localhost") or is_loopback(name)
+
+
+def is_origin(text: str) -> bool:
+    """Tell whether a text is a web origin: scheme, host and port, nothing behind it."""
+    found = _ORIGIN.fullmatch(text)
+    return found is not None and bool(host_name(found[1]))
+
+
+@dataclass(slots=True)
+class Site:
+    """The addresses of one server. `public_url` overrides what requests say; no slash at its end.
+
+    URLs follow the request's Host, so that they open through a mapped port or another name as well,
+    but for one that this server does not answer to.
+    """
+
+    url: str
+    public_url: str | None = None
+    tls_port: int | None = None
+    hosts: Hosts = field(default_factory=Hosts)
+
+    def base_url(self, request: web.BaseRequest) -> str:
+        """Return scheme, host and port under which the asker reaches this server."""
+        found = request.headers.getall("Host", ())
+        host = found[0] if len(found) == 1 else ""
+        if self.public_url is not None or not (host_name(host) and self.hosts.harmless(host)):
+            return self.own_url
+        return f"{request.scheme}://{host}"
+
+    def docs_url(self, request: web.BaseRequest) -> str:
+        """Return where the documentation is: under the request's Host only if it opens there."""
+        opens = self.hosts.local(request.headers.get("Host", "")) or not is_loopback(request.remote)
+        return self.base_url(request) + DOCS_PATH if opens else self.own_docs_url
+
+    @property
+    def local_url(self) -> str:
+        """Where this machine reaches the server, which may listen on all addresses."""
+        return self.url.replace("//0.0.0.0:", "//127.0.0.1:").replace("//[::]:", "//[::1]:")
+
+    @property
+    def own_url(self) -> str:
+        """Where the server is reached when no request says how."""
+        return self.public_url or self.local_url
+
+    @property
+    def own_docs_url(self) -> str:
+        """Where the documentation is, whoever asks."""
+        return self.own_url + DOCS_PATH
+
+
+def world_prefix(name: str) -> str:
+    """Return what stands before `/v1` in a world's paths."""
+    return "" if name == DEFAULT_WORLD else f"/worlds/{name}"
 
 
 class Guard:
@@ -73,13 +205,20 @@ class Guard:
         mine = is_loopback(request.remote) and not handed_on and not self._everybody
         if mine and self.hosts.local(host):
             return None
-        if self.hosts.harmless(host):
-            if _OPEN.fullmatch(path):
-                return None
-            if not mine:
-                return _token_required(request)
-        return _forbidden(
-            f"the Host {host[:80]!r} is not this emulator's; allow it with --allow-host"
+        if not self.hosts.harmless(host) or (mine and not _OPEN.fullmatch(path)):
+            return _forbidden(
+                f"the Host {host[:80]!r} is not this emulator's; allow it with --allow-host"
+            )
+        if _OPEN.fullmatch(path):
+            return None
+        if asks_for_page(request):
+            text = page("Control token needed", _EXPLANATION)
+            return answers.html(text, CONTENT_SECURITY_POLICY, 401, WWW_Authenticate=_ASK)
+        return answers.problem(
+            401,
+            "Control token required",
+            f"From another machine the control API requires the header {TOKEN_HEADER}; `start` "
+            "prints the token, --control-token sets it.",
         )
 
     def app_of(self, request: web.BaseRequest, path: str | None = None) -> str | None:
@@ -91,18 +230,6 @@ class Guard:
         if len(origins) != 1 or not (path is None or _FOR_APPS.fullmatch(path)):
             return None
         return origins[0] if self.hosts.lets_in(origins[0]) else None
-
-    def refused_origin(self, request: web.BaseRequest) -> Refused | None:
-        """Return why a page's browser is told, before it asks, not to; None: it does not ask so."""
-        origin = request.headers.get("Origin", "")
-        if not _asks_before(request):
-            return None
-        return Refused(
-            "forbidden",
-            _not_let_in(origin),
-            why="the browser then shows a CORS error",
-            action="Start the emulator with --allow-origin and the page's origin.",
-        )
 
     def refused_host(self, request: web.BaseRequest) -> Refused | None:
         """Return why the public API does not answer under a request's Host; None: it does.
@@ -121,16 +248,6 @@ class Guard:
             why="a web page of another site could have this Host (DNS rebinding)",
             action="Start the emulator with --allow-host and this name, or ask for one of its own.",
         )
-
-
-def _not_let_in(origin: str) -> str:
-    return (
-        f"Pages of the origin {origin[:80]!r} are not allowed; `start --allow-origin` allows them."
-    )
-
-
-def _asks_before(request: web.BaseRequest) -> bool:
-    return request.method == "OPTIONS" and "Access-Control-Request-Method" in request.headers
 
 
 def _bytes(text: str) -> bytes:
@@ -165,23 +282,33 @@ def asks_for_page(request: web.BaseRequest) -> bool:
     return request.method == "GET" and "text/html" in request.headers.get("Accept", "")
 
 
-def _token_required(request: web.BaseRequest) -> web.Response:
-    if asks_for_page(request):
-        text = page("Control token needed", _EXPLANATION)
-        return answers.html(text, CONTENT_SECURITY_POLICY, 401, WWW_Authenticate=_ASK)
-    return answers.problem(
-        401,
-        "Control token required",
-        f"From another machine the control API requires the header {TOKEN_HEADER}; `start` prints "
-        "the token, --control-token sets it.",
-    )
-
-
 def _forbidden(detail: str) -> web.Response:
     return answers.problem(403, "Refused by the control API's guard", detail)
 
 
-# --- pages of other origins ----------------------------------------------------------------------
+# --- pages of other origins: a browser asks before it sends (CORS) --------------------------------
+
+
+def _not_let_in(origin: str) -> str:
+    return (
+        f"Pages of the origin {origin[:80]!r} are not allowed; `start --allow-origin` allows them."
+    )
+
+
+def _asks_before(request: web.BaseRequest) -> bool:
+    return request.method == "OPTIONS" and "Access-Control-Request-Method" in request.headers
+
+
+def refused_origin(request: web.BaseRequest) -> Refused | None:
+    """Return why a page's browser is told, before it asks, not to; None: it does not ask so."""
+    if not _asks_before(request):
+        return None
+    return Refused(
+        "forbidden",
+        _not_let_in(request.headers.get("Origin", "")),
+        why="the browser then shows a CORS error",
+        action="Start the emulator with --allow-origin and the page's origin.",
+    )
 
 
 def granted(origin: str) -> Sequence[tuple[str, str]]:

@@ -8,9 +8,13 @@ and aiohttp's public ones are used. What a client does wrong is never an error i
 from __future__ import annotations
 
 import asyncio
+import errno
+import gc
 import itertools
 import logging
+import resource
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from typing import Any
 
 from aiohttp import web
@@ -20,13 +24,7 @@ from hosting_emulator.contract.assumptions import DEFAULTS
 from hosting_emulator.contract.problems import Refused
 from hosting_emulator.engine.exchange import Connection
 from hosting_emulator.engine.problem_documents import problem_reply
-from hosting_emulator.server import memory
-from hosting_emulator.server.framing import (
-    INVALID,
-    NO_METHOD,
-    TOO_LONG,
-    RequestFraming,
-)
+from hosting_emulator.server.framing import INVALID, NO_METHOD, TOO_LONG, RequestFraming
 
 _log = logging.getLogger("hosting_emulator.http")
 _broken_requests, _connections = itertools.count(1), itertools.count(1)
@@ -38,6 +36,15 @@ MOST_UNANSWERED = 64
 _TOO_SLOW = "The request did not arrive completely in time."
 #: No head can begin so: aiohttp refuses it, in its turn behind the requests before it.
 _REFUSED_HEAD = b"\0\r\n\r\n"
+#: As many connections as are worth having; some systems take no more than the second.
+_ENOUGH = (65_536, 10_240)
+_NO_MORE = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
+#: The full house is said once in so many seconds of real time.
+_PAUSE_S = 10.0
+#: So many connections at once are a crowd, and so are so many one after another. It has gone when no
+#: connection has come for so long, in seconds of real time, and few are left.
+CROWD, MANY = 100, 1000
+AFTER_S, _FEW = 5.0, CROWD // 20
 
 Handler = Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]
 
@@ -49,10 +56,7 @@ class Protocol(web.RequestHandler):
 
     def __init__(self, manager: Server, **options: Any) -> None:
         super().__init__(manager, **options)
-        self.docs_url = manager.docs_url
-        self.server = manager
-        #: Closes the server's ports for so many seconds.
-        self.refuse = manager.refuse
+        self.server, self.docs_url, self.refuse = manager, manager.docs_url, manager.refuse
         self.connection = Connection(next(_connections))
         self.framing = RequestFraming()
         #: How many requests are answered, and the one whose handler began last.
@@ -189,7 +193,10 @@ class Protocol(web.RequestHandler):
             _log.error("a response could not be created", exc_info=exc)
             refused = Refused("service_unavailable", "The emulator failed; see its log.")
         else:
-            refused = Refused("invalid_request", self.refusal or _what_was_wrong(exc))
+            # Target and version were looked at before: of the line, only the method is left.
+            wrong = NO_METHOD if isinstance(exc, BadStatusLine) else INVALID
+            wrong = TOO_LONG if isinstance(exc, LineTooLong) else wrong
+            refused = Refused("invalid_request", self.refusal or wrong)
         request_id = f"req_unparsed_{next(_broken_requests)}"
         reply = problem_reply(refused, request_id, self.docs_url(), DEFAULTS)
         response = web.Response(
@@ -201,11 +208,11 @@ class Protocol(web.RequestHandler):
         return response
 
 
-def _what_was_wrong(error: BaseException | None) -> str:
-    if isinstance(error, LineTooLong):
-        return TOO_LONG
-    # Target and version were looked at before: of the line, only the method is left.
-    return NO_METHOD if isinstance(error, BadStatusLine) else INVALID
+def protocol_of(request: web.BaseRequest) -> Protocol:
+    """Return the connection of a request."""
+    protocol = request.protocol
+    assert isinstance(protocol, Protocol)
+    return protocol
 
 
 class Server(web.Server):
@@ -220,8 +227,7 @@ class Server(web.Server):
         self.docs_url, self.refuse = docs_url, refuse
 
         async def answer(request: web.BaseRequest) -> web.StreamResponse:
-            protocol = request.protocol
-            assert isinstance(protocol, Protocol)
+            protocol = protocol_of(request)
             protocol.begun = (protocol.answered + 1, request)
             if protocol.refusal is not None:
                 protocol.break_off_body()
@@ -237,22 +243,67 @@ class Server(web.Server):
         self._open += more
         self._most = max(self._most, self._open)
         self._came += max(0, more)
-        if not self._waiting and (self._most >= memory.CROWD or self._came >= memory.MANY):
-            self._wait()
-
-    def _wait(self) -> None:
-        self._waiting = True
-        asyncio.get_running_loop().call_later(memory.AFTER_S, self._look, self._came)
+        if not self._waiting and (self._most >= CROWD or self._came >= MANY):
+            self._waiting = True
+            asyncio.get_running_loop().call_later(AFTER_S, self._look, self._came)
 
     def _look(self, came: int) -> None:
-        if self._came > came or self._open > memory.FEW:
-            self._wait()
+        if self._came > came or self._open > _FEW:
+            asyncio.get_running_loop().call_later(AFTER_S, self._look, self._came)
             return
         self._most, self._came, self._waiting = self._open, 0, False
-        memory.give_back()
+        give_back()
 
     def __call__(self) -> Protocol:
         """Return the protocol of a new connection."""
         loop = asyncio.get_running_loop()
-        options = {"access_log": None, "logger": _log, "auto_decompress": False}
-        return Protocol(self, loop=loop, **options)
+        return Protocol(self, loop=loop, access_log=None, logger=_log, auto_decompress=False)
+
+
+def give_back() -> None:
+    """Collect garbage, and let the allocator return what is free, where it can (glibc).
+
+    It keeps what was freed between things that stay: a process that had five hundred clients at once
+    would look for good as if they were still there.
+    """
+    import ctypes  # few processes ever have a crowd
+
+    gc.collect()
+    with suppress(OSError, TypeError, AttributeError):
+        ctypes.CDLL(None).malloc_trim(0)
+
+
+def raise_limit() -> None:
+    """Let this process open as many files as it may; shells begin with 256 or 1024."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    for enough in _ENOUGH:
+        wanted = enough if hard == resource.RLIM_INFINITY else min(enough, hard)
+        if 0 <= soft < wanted:
+            try:
+                resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+            except (ValueError, OSError):
+                continue
+        return
+
+
+class TooManyFiles:
+    """Says in one line that no file is left for a connection: `loop.set_exception_handler(…)`.
+
+    The connection waits with the system and is taken in later, by asyncio.
+    """
+
+    def __init__(self) -> None:
+        self._said_at: float | None = None
+
+    def __call__(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        """Handle what an event loop cannot; all else is left to it."""
+        error = context.get("exception")
+        if self._said_at is not None and "_start_serving" in repr(context.get("handle")):
+            return  # asyncio tries again to accept, though we have stopped meanwhile
+        if not isinstance(error, OSError) or error.errno not in _NO_MORE:
+            loop.default_exception_handler(context)
+            return
+        now = loop.time()
+        if self._said_at is None or now >= self._said_at + _PAUSE_S:
+            self._said_at = now
+            _log.warning("no more connections can be accepted for now: %s", error.strerror)

@@ -1,28 +1,61 @@
-"""The public API: from an HTTP request to the core and back. Decides nothing itself."""
+"""The public API and the dev origins: from an HTTP request to the core and back. Decides nothing itself.
+
+At a dev origin tickets are redeemed, and a page stands for the developer's site. Dev origins answer by
+Host header: over TLS at their own port, and over plain HTTP at the main one, since some runtimes do
+not resolve names under `.localhost`. Some do not send another Host either: for those a ticket itself
+names the origin, on the main port, where it is redeemed as at its own.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import logging
+import zlib
 from collections.abc import Sequence
 from functools import partial
+from http.cookies import CookieError, SimpleCookie
+from urllib.parse import parse_qs
 
 from aiohttp import web
 
+from hosting_emulator.calls.create_dev_access_ticket import (
+    REDEEM_PATH,
+    project_at,
+    session_of,
+    ticketed_project,
+)
 from hosting_emulator.calls.request import Reply
+from hosting_emulator.contract.assumptions import CONDITIONS
 from hosting_emulator.contract.problems import Refused
 from hosting_emulator.engine.engine import Engine
-from hosting_emulator.engine.exchange import Durable, Exchange, ExchangeContext
-from hosting_emulator.engine.pipeline import CALL_STEPS, MISDIRECTED_STEPS
-from hosting_emulator.server.bodies import read_body
-from hosting_emulator.server.faulty_response import FaultyResponse, client_lost
-from hosting_emulator.server.hosts import Site
-from hosting_emulator.server.protocol import Protocol
-from hosting_emulator.server.ready_response import ReadyResponse
+from hosting_emulator.engine.exchange import (
+    Durable,
+    Exchange,
+    ExchangeContext,
+    run_through,
+    too_large,
+)
+from hosting_emulator.engine.pipeline import CALL_STEPS, MISDIRECTED_STEPS, REDEEM_STEPS, admit
+from hosting_emulator.engine.problem_documents import problem_reply
+from hosting_emulator.engine.worlds import Worlds
+from hosting_emulator.server import answers
+from hosting_emulator.server.guard import Site, host_name
+from hosting_emulator.server.pages import CONTENT_SECURITY_POLICY, html, page
+from hosting_emulator.server.protocol import protocol_of
+from hosting_emulator.world.records import Project
+from hosting_emulator.world.value import Change
 
 _log = logging.getLogger("hosting_emulator.public")
 #: How many bytes of a request's headers are kept in the log, and of any of them.
 HEADERS_KEPT, HEADER_KEPT = 16 * 1024, 2 * 1024
+#: What a compressed body may become: so much in any case, else so many times what was sent. An
+#: exported state of any size packs less than that; a few bytes that unpack without end do not pass.
+_ALWAYS_UNPACKED, _HIGHEST_RATIO = 8 * 1024 * 1024, 50
+#: A compressed body may be several, one after the other.
+_MOST_MEMBERS = 64
+_BROKEN = "The request body does not have the length, chunks or encoding that its headers announce."
+_CLOSED = "<p>The dev site of <strong>$name</strong> opens with a dev access ticket.</p>"
+_OPEN = "<p>You are at the dev site of <strong>$name</strong>: the ticket was accepted.</p>"
 
 
 async def answer(
@@ -56,20 +89,19 @@ async def answer(
         refused=refused,
         docs_url=partial(site.docs_url, request),
     )
-    note_connection(ctx, request)
+    _note_connection(ctx, request)
     reply = await carry_out(engine.exchange(ctx, steps), request)
     if granted:
         reply.headers = (*reply.headers, *granted)
-    return ReadyResponse(reply) if ctx.effect is None else FaultyResponse(reply, ctx.effect)
+    return answers.ready(reply, ctx.effect)
 
 
-def note_connection(ctx: ExchangeContext, request: web.BaseRequest) -> None:
+def _note_connection(ctx: ExchangeContext, request: web.BaseRequest) -> None:
     """Note by which connection a request came, for the request log.
 
     Of long headers it keeps the beginning: it keeps a thousand requests.
     """
-    protocol = request.protocol
-    assert isinstance(protocol, Protocol)
+    protocol = protocol_of(request)
     ctx.connection = protocol.connection
     if not protocol.framing.large:
         return
@@ -99,7 +131,7 @@ async def carry_out(exchange: Exchange, request: web.BaseRequest) -> Reply:
                     _log.error("a change could not be made durable: %s", failed)
                     error = failed
             elif effect.answered:  # what was asked is done: it is late for nobody but the client
-                await client_lost(request, effect.ms / 1000)
+                await protocol_of(request).lost(effect.ms / 1000)
             else:
                 await asyncio.sleep(effect.ms / 1000)
     except StopIteration as done:
@@ -107,3 +139,151 @@ async def carry_out(exchange: Exchange, request: web.BaseRequest) -> Reply:
         return reply
     finally:
         exchange.close()
+
+
+# --- bodies: bounded, and with a refusal instead of an exception when they are broken --------------
+
+
+async def read_body(
+    request: web.BaseRequest, limit: int, too_long: str = CONDITIONS["body_too_long"]
+) -> tuple[bytes, Refused | None]:
+    """Return the body of at most `limit` bytes, or what is wrong with it (`too_long`: its code)."""
+    if not request.can_read_body:
+        return b"", None
+    coding = request.headers.get("Transfer-Encoding", "chunked").lower()
+    if coding != "chunked":  # aiohttp takes the chunks apart and leaves the rest as it is
+        return b"", Refused("invalid_request", "The only allowed Transfer-Encoding is chunked.")
+    announced = request.content_length
+    if announced is not None and announced > limit:
+        return b"", too_large(limit, too_long)
+    if request.headers.get("Expect", "").lower() == "100-continue":  # RFC 9110, 10.1.1
+        await request.writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+        request.writer.output_size = 0  # the answer itself has not begun
+    content = request.content
+    body = bytearray()
+    try:
+        if content.is_eof():  # all of it is here already, as with most requests
+            body += content.read_nowait()
+        while not content.at_eof() and len(body) <= limit:
+            body += await content.readany()
+        unpacked = bytes(body)
+        if encoding := request.headers.get("Content-Encoding"):
+            limit = min(limit, max(_ALWAYS_UNPACKED, _HIGHEST_RATIO * len(body)))
+            unpacked = await asyncio.to_thread(_unpack, unpacked, encoding.lower(), limit)
+    except (web.RequestPayloadError, ValueError, zlib.error) as error:
+        return b"", Refused("invalid_request", _BROKEN, why=type(error).__name__)
+    if len(body) > limit or len(unpacked) > limit:
+        return b"", too_large(limit, too_long)
+    return unpacked, None
+
+
+def _unpack(body: bytes, coding: str, limit: int) -> bytes:
+    """Undo a Content-Encoding, but for what goes beyond the limit. Raises ValueError, zlib.error.
+
+    aiohttp would do this as the bytes come, and let a request wait for the rest of a broken body.
+    """
+    if coding in ("br", "zstd"):
+        raise ValueError(coding)
+    if coding not in ("gzip", "deflate"):
+        return body
+    unpacked = b""
+    for _ in range(_MOST_MEMBERS):
+        if not body or len(unpacked) > limit:
+            return unpacked
+        if coding == "gzip":
+            window = 16 + zlib.MAX_WBITS
+        else:  # some clients leave the two bytes before the stream out
+            window = zlib.MAX_WBITS if body[0] & 0x0F == 8 else -zlib.MAX_WBITS
+        reader = zlib.decompressobj(window)
+        unpacked += reader.decompress(body, limit + 1 - len(unpacked))
+        if not reader.eof and len(unpacked) <= limit:
+            raise ValueError("cut off")
+        body = reader.unused_data
+    raise ValueError("too many members")
+
+
+# --- dev origins ---------------------------------------------------------------------------------
+
+
+def find_origin(worlds: Worlds, request: web.BaseRequest) -> tuple[Engine, Project] | None:
+    """Return the world and project whose dev host the request names, or None."""
+    host = host_name(request.headers.get("Host", ""))
+    if not host.startswith("dev-"):
+        return None
+    for engine in worlds:
+        project = project_at(Change(engine.world, engine.world.at_ms), host)
+        if project is not None:
+            return engine, project
+    return None
+
+
+def project_of(engine: Engine, query: str) -> Project | None:
+    """Return the project whose ticket a query brings, whatever became of that; None: no ticket's."""
+    secret = parse_qs(query).get("ticket", [""])[0]
+    return ticketed_project(Change(engine.world, engine.world.at_ms), secret)
+
+
+async def answer_origin(
+    request: web.BaseRequest, engine: Engine, project: Project, path: str, query: str, site: Site
+) -> web.StreamResponse:
+    """Answer a request to a dev origin."""
+
+    def docs_url() -> str:
+        # Tests send a dev host to wherever the emulator is: without a port it leads nowhere.
+        named = ":" in request.headers.get("Host", "")
+        return site.docs_url(request) if named else site.own_docs_url
+
+    # Link checkers and previews ask with HEAD: that must not use a ticket up.
+    redeems = path == REDEEM_PATH
+    if request.method not in (("GET",) if redeems else ("GET", "HEAD")):
+        detail = "Redeem with GET." if request.method == "HEAD" else "A dev origin takes GET."
+        refused, assumed = Refused("invalid_request", detail, status=405), engine.world.assumptions
+        reply = problem_reply(refused, engine.request_id(), docs_url(), assumed)
+        reply.headers = (*reply.headers, ("Allow", "GET"))
+        return _response(reply)
+    ctx = ExchangeContext(
+        method=request.method,
+        path=path,
+        query=query,
+        headers=request.headers,
+        dev_port=site.tls_port,
+        raw_headers=request.raw_headers,
+        docs_url=docs_url,
+        record=project,
+    )
+    if redeems:
+        _note_connection(ctx, request)
+        reply = await carry_out(engine.exchange(ctx, REDEEM_STEPS), request)
+        return answers.ready(reply, ctx.effect) if ctx.effect else _response(reply)
+    home = _home(request, Change(engine.world, engine.run_due()), project)
+    if "Authorization" in request.headers:  # which does not belong here: the log tells of it
+        seen = Reply(home.status, b"", content_type="", headers=())
+        run_through(engine.exchange(ctx, (admit, lambda *_: seen)))
+    return home
+
+
+def _response(reply: Reply) -> web.Response:
+    headers = dict(reply.headers) | (
+        {"Content-Type": reply.content_type} if reply.content_type else {}
+    )
+    return web.Response(status=reply.status, body=reply.body or None, headers=headers)
+
+
+def _home(request: web.BaseRequest, change: Change, project: Project) -> web.Response:
+    """Stand for the developer's own site: it only says whether the visitor may see it."""
+    cookie = read_cookie(request, change.assumptions.dev_session_cookie)
+    if cookie is None or session_of(change, project, cookie) is None:
+        title, text, status = "Dev access needed", _CLOSED, 401
+    else:
+        title, text, status = f"{project.handle} (dev)", _OPEN, 200
+    body = html(text, name=project.handle)
+    return answers.html(page(title, body), CONTENT_SECURITY_POLICY, status)
+
+
+def read_cookie(request: web.BaseRequest, name: str) -> str | None:
+    """Return the value of a cookie that a request brings."""
+    try:
+        sent = SimpleCookie(request.headers.get("Cookie", "")).get(name)
+    except CookieError:
+        return None
+    return None if sent is None else sent.value

@@ -9,14 +9,14 @@ import pytest
 
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.worlds import unvary, vary
-from hosting_emulator.server.control import faults, tokens, worlds
+from hosting_emulator.server.control import faults, identity, worlds
 from hosting_emulator.variation.worlds import read_variation
 from tests.in_process import InProcess, Machine, fresh_world
 
 TURNS: dict[str, Callable[[Engine], Any]] = {
     "assumptions": lambda e: worlds.patch_assumptions(e, {"accepted_status": 200}),
     "intervention": lambda e: faults.intervene(e, {"end_session": {"person": "owner"}}),
-    "key": lambda e: tokens.create_api_key(e, tokens.NewKey()),
+    "key": lambda e: identity.create_api_key(e, identity.NewKey()),
     "fault": lambda e: faults.arm_fault(e, {"timeout": {}, "call": "list_deployments"}),
     "faults": lambda e: faults.clear_faults(e),
     "variation": lambda e: vary(e, read_variation("any")),

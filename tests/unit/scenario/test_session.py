@@ -19,7 +19,7 @@ from hosting_emulator.scenario.past import NotRecordable, past_of
 from hosting_emulator.scenario.session import record_session
 from hosting_emulator.scenario.shrinking import NotKept, shrink_scenario
 from hosting_emulator.scenario.story import StoryRun, check_text
-from hosting_emulator.server.control import clock, faults, tokens, worlds
+from hosting_emulator.server.control import clock, faults, identity, worlds
 from hosting_emulator.storage.documents import export_state, import_state
 from hosting_emulator.variation.worlds import read_variation
 from hosting_emulator_scenarios import FOLDER
@@ -117,7 +117,7 @@ def test_who_asked_and_with_what_is_said_without_any_secret():
     api = InProcess()
     made = api.create_key("ci").json
     api.deployments(token=made["value"])
-    by_hand = tokens.create_api_key(api.engine, tokens.NewKey(who="owner", name="given"))
+    by_hand = identity.create_api_key(api.engine, identity.NewKey(who="owner", name="given"))
     api.deployments(token=by_hand["value"])
     api.deployments(who="member")
     api.create_key("other", token=api.token(interactive=False))
@@ -188,7 +188,7 @@ def test_a_scenarios_world_faults_and_timeline_are_in_what_is_recorded_of_it():
 
 def tokens_of(api: InProcess) -> str:
     """Return a token of the owner, wherever they are at home."""
-    person, home, _, _ = tokens.claims_for(api.world, tokens.NewToken(who="owner"))
+    person, home, _, _ = identity.claims_for(api.world, identity.NewToken(who="owner"))
     return api.engine.mint(person, home, "http://127.0.0.1")
 
 

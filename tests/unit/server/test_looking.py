@@ -9,8 +9,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from hosting_emulator.server.pages.layout import Html
-from hosting_emulator.server.pages.start_page import dashboard_page
+from hosting_emulator.server.pages import Html, dashboard_page
 from tests.browser.control_views import items, looked
 from tests.conftest import Api
 

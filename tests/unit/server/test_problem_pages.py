@@ -12,19 +12,17 @@ from importlib.resources import files
 import pytest
 
 from hosting_emulator.contract.problems import PROBLEMS, Problem
-from hosting_emulator.server.pages.layout import (
+from hosting_emulator.server.pages import (
     CONTENT_SECURITY_POLICY,
     STYLE_PATH,
     Html,
-    page,
-    prose,
-    stylesheet,
-)
-from hosting_emulator.server.pages.problem_pages import (
     docs_page,
     example_document,
+    page,
     problem_index,
     problem_page,
+    prose,
+    stylesheet,
 )
 
 every_problem = pytest.mark.parametrize("problem", PROBLEMS.values(), ids=PROBLEMS.keys())

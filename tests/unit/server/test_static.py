@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from hosting_emulator.server.pages.layout import STATIC_PATH, static_file, static_files
+from hosting_emulator.server.pages import STATIC_PATH, static_file, static_files
 from tests.conftest import Api
 
 

@@ -1,33 +1,55 @@
-"""Control of a world's clock, and of the operations that move with it."""
+"""Control of a world's time: its clock, the operations that move with it, and its past.
+
+The past are its last commits, snapshots set aside, and the way back to any of them.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
-from hosting_emulator.contract.durations import parse_duration_ms
+from hosting_emulator.contract.durations import format_duration, parse_duration_ms
+from hosting_emulator.contract.timestamps import format_timestamp, parse_timestamp
 from hosting_emulator.contract.words import DocumentRefused
 from hosting_emulator.engine.engine import Engine
+from hosting_emulator.engine.history import (
+    CAPACITY,
+    FAULTS_COUNTED,
+    RATE_COUNTED,
+    Commit,
+    SavedState,
+    TooManySnapshots,
+    planned_in,
+)
 from hosting_emulator.server.control.context import (
     Body,
     Context,
     ControlRefusal,
     Duration,
+    Limit,
     Mode,
     Timestamp,
     found,
     moment,
     refused_as,
 )
-from hosting_emulator.server.control.worlds import clock_view, operation_view
+from hosting_emulator.server.control.worlds import (
+    clock_view,
+    find_moment,
+    operation_title,
+    operation_view,
+)
 from hosting_emulator.world import views
 from hosting_emulator.world.clock import ClockRefused
-from hosting_emulator.world.operations import finished
+from hosting_emulator.world.operations import finished, stands
 from hosting_emulator.world.records import Operation
-from hosting_emulator.world.tables import OPERATIONS
-from hosting_emulator.world.value import Change
+from hosting_emulator.world.tables import API_KEYS, OPERATIONS
+from hosting_emulator.world.value import Change, World
 
 #: More steps than any queue of operations that a test could want.
 _MOST_STEPS = 1_000_000
+#: More changes of a commit than these are counted, not told.
+_TOLD = 3
 
 
 class ClockChange(Body):
@@ -44,6 +66,12 @@ class Advance(Body):
     by: Duration | None = None
     to: Timestamp | None = None
     until_operation: str | None = None
+
+
+class Rewind(Body):
+    """The commit to go back to."""
+
+    commit: int
 
 
 def get_clock(engine: Engine) -> dict[str, Any]:
@@ -100,11 +128,10 @@ def _advance_until(engine: Engine, operation_id: str) -> int:
 def list_operations(engine: Engine, unfinished: bool = False) -> list[dict[str, Any]]:
     """List operations, oldest first; with `unfinished` only those that have not ended."""
     engine.run_due()
-    rows = operations_in_order(engine, unfinished=unfinished)
     fields = ("phase", "stuck", "created_at", "updated_at")
     return [
         {**operation_view(engine.world, row), **{name: getattr(row, name) for name in fields}}
-        for row in rows
+        for row in operations_in_order(engine, unfinished=unfinished)
     ]
 
 
@@ -138,3 +165,169 @@ def step_operation(engine: Engine, operation: str) -> dict[str, Any]:
     shown = views.operation(change, change.row(OPERATIONS, operation))
     engine.commit(change, "operation stepped", {"intervene": document})
     return shown
+
+
+# --- commits -------------------------------------------------------------------------------------
+
+
+def list_history(engine: Engine, limit: Limit = 100) -> dict[str, Any]:
+    """List the last commits, newest first; `first` is the oldest that is kept.
+
+    `says` summarizes what a commit changed if its title does not; otherwise it is empty.
+    Commits that only count requests, for faults and the rate limit, are left out.
+    """
+    engine.run_due()
+    commits = engine.history.newest(CAPACITY)
+    kept = [one for one in commits if one.title not in (FAULTS_COUNTED, RATE_COUNTED)]
+    before = [*(one.world for one in kept[1 : limit + 1]), None]
+    items = [
+        {
+            "commit": one.world.commit,
+            "at": format_timestamp(one.world.at_ms),
+            "title": one.title,
+            "says": _summary(one, world_before),
+        }
+        for one, world_before in zip(kept[:limit], before, strict=False)
+    ]
+    return {"first": engine.history.first, "items": items}
+
+
+def rewind(engine: Engine, body: Rewind) -> Engine:
+    """Rewind to the state after a commit, which is itself a new commit; 404 if that commit is not kept."""
+    state = find_moment(engine, body.commit).world
+    engine.restore(SavedState(state, state.at_ms), f"rewound to {body.commit}")
+    return engine
+
+
+def _summary(commit: Commit, before: World | None) -> str:
+    """Say what a commit changed, in short; "" when its title says it all, or nothing is known.
+
+    `before` is the world that the commit found; None when it is forgotten.
+    """
+    changes = [*_changes(commit, before)]
+    more = [f"and {len(changes) - _TOLD} more"] if len(changes) > _TOLD else []
+    return "; ".join([*changes[:_TOLD], *more])
+
+
+def _changes(commit: Commit, before: World | None) -> Iterator[str]:
+    world = commit.world
+    # The fields of an intervention, as one types them.
+    for fields in ((commit.turn or {}).get("intervene") or {}).values():
+        if fields:
+            yield " ".join(f"{name}={_named(value)}" for name, value in fields.items())
+    for planned in sorted(planned_in(commit.writes), key=lambda one: not one.refused):
+        yield f"the timeline: {planned.said}"
+    if before is not None and world.clock is not before.clock:
+        new, old = world.clock, before.clock
+        if (new.mode, new.rate) != (old.mode, old.rate):
+            rate = f", {new.rate:g} times as fast" if new.mode == "scaled" else ""
+            yield f"the clock is {new.mode}{rate}"
+        if world.at_ms > before.at_ms:
+            yield f"time moved by {format_duration(world.at_ms - before.at_ms)}"
+    latest = {entered.id: entered for _, entered in commit.entered}
+    for operation in latest.values():
+        stuck = ", stuck" if operation.stuck else ""
+        yield f"{operation_title(world, operation)}: {stands(operation)}{stuck}"
+    if before is not None and world.tables[API_KEYS.name] is not before.tables[API_KEYS.name]:
+        for id_, key in world.rows(API_KEYS):
+            known = before.get(API_KEYS, id_)
+            if known is not None and known.last_used_at != key.last_used_at:
+                yield f"the API key {key.name} was used"
+
+
+def _named(value: Any) -> str:
+    """Return a field's value in a few words; of a part of a world its name."""
+    if isinstance(value, list):
+        return ",".join(map(_named, value))
+    named = value.get("alias") or value.get("person") if isinstance(value, dict) else value
+    return " ".join(str(named).split())[:80]
+
+
+# --- snapshots -----------------------------------------------------------------------------------
+
+
+def list_snapshots(engine: Engine) -> list[dict[str, Any]]:
+    """List the snapshots, oldest first."""
+    return [_snapshot_view(name, snapshot) for name, snapshot in engine.snapshots.items()]
+
+
+def take_snapshot(engine: Engine) -> dict[str, Any]:
+    """Save a snapshot of the current state."""
+    now_ms = engine.run_due()
+    with refused_as(409, "Too many snapshots", TooManySnapshots):
+        name = engine.snapshots.take(engine.world, now_ms)
+    return _snapshot_view(name, SavedState(engine.world, now_ms))
+
+
+def restore_snapshot(engine: Engine, snapshot: str) -> Engine:
+    """Restore state, clock, faults and assumptions from a snapshot."""
+    engine.restore(_find_snapshot(engine, snapshot), f"{snapshot} restored")
+    return engine
+
+
+def delete_snapshot(engine: Engine, snapshot: str) -> None:
+    """Delete a snapshot."""
+    _find_snapshot(engine, snapshot)
+    del engine.snapshots[snapshot]
+
+
+def _find_snapshot(engine: Engine, name: str) -> SavedState:
+    kept = ", ".join(engine.snapshots) or "none"
+    detail = f"no snapshot is {name[:40]!r}; there are {kept}"
+    return found(engine.snapshots.get(name), "No such snapshot", detail)
+
+
+def _snapshot_view(name: str, snapshot: SavedState) -> dict[str, Any]:
+    world, at_ms = snapshot
+    return {"id": name, "commit": world.commit, "at": format_timestamp(at_ms)}
+
+
+# --- the states that operations went through -----------------------------------------------------
+
+
+def show_timeline(engine: Engine, limit: Limit = 20) -> dict[str, Any]:
+    """List the newest operations, newest first, each with its states; `total` counts all.
+
+    A span is a state, a phase, whether it was stuck, and its start and end; the
+    last span of an unfinished operation has no end (`to` is null). The time before
+    the oldest kept commit is one span in the state of that commit.
+    """
+    now_ms = engine.run_due()
+    world = engine.world
+    rows = (operation for _, operation in world.rows(OPERATIONS))
+    newest = sorted(rows, key=lambda row: (parse_timestamp(row.created_at), row.id), reverse=True)
+    spans: dict[str, list[dict[str, Any]]] = {operation.id: [] for operation in newest[:limit]}
+    seen: dict[str, Operation | None] = {}
+    for place, commit in enumerate(reversed(engine.history.newest(CAPACITY))):
+        for at_ms, entered in commit.entered if place else ():
+            if entered.id in spans:
+                _enter(spans[entered.id], entered, format_timestamp(at_ms))
+        for operation_id, spans_of_it in spans.items():
+            record = commit.world.get(OPERATIONS, operation_id)
+            if record is seen.get(operation_id):  # the same object has not changed
+                continue
+            if record is None:  # the world went back to before it
+                spans_of_it.clear()
+            else:
+                _enter(spans_of_it, record, format_timestamp(commit.world.at_ms))
+            seen[operation_id] = record
+    items = [
+        {**operation_view(world, operation), "spans": spans[operation.id]}
+        for operation in newest[:limit]
+    ]
+    return {"now": format_timestamp(now_ms), "total": world.count(OPERATIONS), "items": items}
+
+
+def _enter(spans: list[dict[str, Any]], record: Operation, at: str) -> None:
+    """Begin a span when the record is in another state; being stuck begins with its commit, at `at`."""
+    last = spans[-1] if spans else None
+    entered = {"state": record.state, "phase": record.phase, "stuck": record.stuck}
+    start = record.created_at
+    if last is not None:
+        moved = (last["state"], last["phase"]) != (record.state, record.phase)
+        if not moved and last["stuck"] == record.stuck:
+            return
+        start = record.updated_at if moved else at
+        last["to"] = start
+    end = record.updated_at if finished(record) else None
+    spans.append({**entered, "from": start, "to": end})

@@ -21,8 +21,8 @@ from hosting_emulator.control_api import ClockMode, RequestFilters
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.worlds import Worlds
 from hosting_emulator.scenario.document import ScenarioLibrary
-from hosting_emulator.server.bodies import read_body
-from hosting_emulator.server.hosts import Hosts, Site
+from hosting_emulator.server.guard import Site
+from hosting_emulator.server.public import read_body
 from hosting_emulator.storage.directory import WORLD_NAME
 from hosting_emulator.world.naming import N, id_of, kind_of, not_found
 from hosting_emulator.world.records import Variation
@@ -99,7 +99,6 @@ class Context:
     facts: Facts
     query: str
     library: ScenarioLibrary
-    hosts: Hosts
     kept: dict[str, bytes] = field(default_factory=dict)
     #: Waits for so many real milliseconds, and does what takes long, where others are answered meanwhile.
     wait: Callable[[int], Awaitable[None]] = _sleep
@@ -123,44 +122,40 @@ class Context:
         # Imported here: the first answer is not to wait for what few ever ask.
         from hosting_emulator.engine.why import why
 
-        told = why(engine, operation_id)
+        told, name = why(engine, operation_id), engine.world.name
         if told is not None:
-            name = engine.world.name
-            told["commands"] = [
-                command_line(words, self.base_url, name) for words in told["commands"]
-            ]
+            commands = told["commands"]
+            told["commands"] = [command_line(words, self.base_url, name) for words in commands]
         return told
 
     async def bytes(self, limit: int = BODY_LIMIT) -> bytes:
         """Return the request body, as often as it is asked for. Raises ControlRefusal."""
-        if "body" in self.kept:
-            return self.kept["body"]
-        body, refused = await read_body(self.request, limit)
-        if refused is not None:
-            raise ControlRefusal(
-                413 if refused.status == 413 else 400, "Bad request", refused.detail
-            )
-        self.kept["body"] = body
-        return body
+        if "body" not in self.kept:
+            body, refused = await read_body(self.request, limit)
+            if refused is not None:
+                status = 413 if refused.status == 413 else 400
+                raise ControlRefusal(status, "Bad request", refused.detail)
+            self.kept["body"] = body
+        return self.kept["body"]
 
     async def read(self, kind: type[S], limit: int = BODY_LIMIT) -> S:
         """Return the JSON body as a `kind`; an empty body is an empty object.
 
         Raises ControlRefusal 400, naming the field.
         """
-        annotated = get_origin(kind) is Annotated  # as with a limit of its own
         try:
             body = await self.bytes(limit) or b"{}"
-            if len(body) > BODY_LIMIT:  # others are answered meanwhile
-                document = await asyncio.to_thread(read_json, body)
-            else:
-                document = read_json(body)
+            # In a thread if it is long: others are answered meanwhile.
+            far = len(body) > BODY_LIMIT
+            document = await asyncio.to_thread(read_json, body) if far else read_json(body)
         except JsonRefused as error:
             raise ControlRefusal(400, "Bad request", f"the body {error}") from None
         if not isinstance(document, dict):
             raise ControlRefusal(400, "Bad request", "the body must be a JSON object")
+        if get_origin(kind) is Annotated:  # as with a limit of its own
+            kind = cast("type[S]", get_args(kind)[0])
         try:
-            return read_fields(document, cast("type[S]", get_args(kind)[0]) if annotated else kind)
+            return read_fields(document, kind)
         except DocumentRefused as error:
             at = f"{error.field}: " if error.field else ""
             raise ControlRefusal(400, "Bad request", f"{at}{error}") from None

@@ -11,14 +11,11 @@ from aiohttp import web
 from hosting_emulator.contract.calls import describe_calls
 from hosting_emulator.contract.problems import PROBLEMS
 from hosting_emulator.engine.engine import Engine
-from hosting_emulator.server import answers
-from hosting_emulator.server.control.context import Context, ControlRefusal
+from hosting_emulator.server import answers, pages
+from hosting_emulator.server.control.context import Context, found
 from hosting_emulator.server.control.worlds import world_summary
-from hosting_emulator.server.hosts import world_prefix
-from hosting_emulator.server.pages import layout, problem_pages, start_page
+from hosting_emulator.server.guard import world_prefix
 from hosting_emulator.world.naming import DEFAULT_WORLD
-
-_BY_SLUG = {problem.slug: problem for problem in PROBLEMS.values()}
 
 
 def health(context: Context) -> dict[str, str]:
@@ -63,15 +60,13 @@ def control_openapi(context: Context, engine: Engine) -> dict[str, Any]:
     from hosting_emulator.server.control.openapi import control_document
     from hosting_emulator.variation.documents import example_values
 
-    operations = example_values(engine.world).get("operation_id", {})
-    return control_document(
-        context.base_url, context.facts.version, next(iter(operations.values()), None)
-    )
+    ids = example_values(engine.world).get("operation_id", {}).values()
+    return control_document(context.base_url, context.facts.version, next(iter(ids), None))
 
 
 def control_docs() -> web.Response:
     """Show this API, to read and to try."""
-    return answers.html(problem_pages.control_docs_page(), problem_pages.DOCS_POLICY)
+    return answers.html(pages.control_docs_page(), pages.DOCS_POLICY)
 
 
 def problems() -> list[dict[str, Any]]:
@@ -87,48 +82,40 @@ def start(context: Context) -> web.Response:
         state = f"{facts.data_dir} (durability: {facts.durability})"
     summaries = [world_summary(context, engine) for engine in context.worlds]
     summaries.sort(key=lambda summary: summary["name"] != DEFAULT_WORLD)
-    fallback = start_page.start_body(context.base_url, state, summaries)
-    return answers.html(start_page.dashboard_page(fallback), start_page.CONTENT_SECURITY_POLICY)
+    fallback = pages.start_body(context.base_url, state, summaries)
+    return answers.html(pages.dashboard_page(fallback), pages.DASHBOARD_POLICY)
 
 
 def docs() -> web.Response:
     """Show the API documentation, with links to all other documents."""
-    return answers.html(problem_pages.docs_page(), problem_pages.DOCS_POLICY)
+    return answers.html(pages.docs_page(), pages.DOCS_POLICY)
 
 
 def errors() -> web.Response:
     """Show the problem catalogue."""
-    return answers.html(problem_pages.problem_index(), layout.CONTENT_SECURITY_POLICY)
+    return answers.html(pages.problem_index(), pages.CONTENT_SECURITY_POLICY)
 
 
 def error(context: Context, slug: str) -> web.Response:
     """Show the page that a problem's `type` links to."""
-    problem = _BY_SLUG.get(slug)
-    if problem is None:
-        raise ControlRefusal(
-            404, "No such problem", "no problem code has this page; see /_emulator/docs"
-        )
-    text = problem_pages.problem_page(problem, base=context.base_url)
-    return answers.html(text, layout.CONTENT_SECURITY_POLICY)
+    problem = next((one for one in PROBLEMS.values() if one.slug == slug), None)
+    nowhere = "no problem code has this page; see /_emulator/docs"
+    problem = found(problem, "No such problem", nowhere)
+    text = pages.problem_page(problem, base=context.base_url)
+    return answers.html(text, pages.CONTENT_SECURITY_POLICY)
 
 
 def style() -> web.Response:
     """Give the pages' style sheet."""
-    return answers.raw(200, layout.stylesheet().encode(), "text/css; charset=utf-8")
+    return answers.raw(200, pages.stylesheet().encode(), "text/css; charset=utf-8")
 
 
 def static_file(context: Context, file: str) -> web.Response:
     """Give a file that a page loads, or 304 when the browser has it already."""
-    found = layout.static_file(file)
-    if found is None:
-        raise ControlRefusal(404, "No such file", "no page uses a file of this name")
+    served = found(pages.static_file(file), "No such file", "no page uses a file of this name")
     kept = context.request.headers.get("If-None-Match", "")
     tags = {tag.strip().removeprefix("W/") for tag in kept.split(",")}
-    fresh = found.etag in tags or kept.strip() == "*"
-    return answers.raw(
-        304 if fresh else 200,
-        b"" if fresh else found.body,
-        found.content_type,
-        Cache_Control="no-cache",
-        ETag=found.etag,
-    )
+    fresh = served.etag in tags or kept.strip() == "*"
+    status, body = (304, b"") if fresh else (200, served.body)
+    headers = {"Cache_Control": "no-cache", "ETag": served.etag}
+    return answers.raw(status, body, served.content_type, **headers)

@@ -22,10 +22,8 @@ from hosting_emulator.faults.documents import (
 from hosting_emulator.server.control.context import Body, Context, ControlRefusal, found, refused_as
 from hosting_emulator.variation.points import POINTS, VariationRefused
 from hosting_emulator.variation.worlds import read_variation
-from hosting_emulator.world.fault_records import Fault
 from hosting_emulator.world.population import without_values
 from hosting_emulator.world.records import Variation
-from hosting_emulator.world.value import Change
 
 
 def _defined(name: str) -> Meta:
@@ -36,8 +34,6 @@ def _defined(name: str) -> Meta:
 FaultDocument = Annotated[dict[str, Any], _defined("Fault")]
 OutcomeDocument = Annotated[dict[str, Any], _defined("Outcome")]
 InterventionDocument = Annotated[dict[str, Any], _defined("Intervention")]
-
-
 #: Where answers vary, as the OpenAPI document lists it.
 Point = Annotated[str, Meta(extra_json_schema={"enum": list(POINTS)})]
 
@@ -66,12 +62,12 @@ def show_fault(engine: Engine, fault: str) -> dict[str, Any]:
 
 def remove_fault(engine: Engine, fault: str) -> None:
     """Remove a fault."""
-    _remove(engine, FAULT, [_find(engine, FAULT, fault)], {"remove_fault": fault})
+    _remove(engine, FAULT, fault)
 
 
 def clear_faults(engine: Engine) -> dict[str, int]:
     """Remove all faults, and return how many there were."""
-    return _clear(engine, FAULT)
+    return _remove(engine, FAULT)
 
 
 def list_kinds() -> Any:
@@ -96,12 +92,12 @@ def show_outcome(engine: Engine, outcome: str) -> dict[str, Any]:
 
 def remove_outcome(engine: Engine, outcome: str) -> None:
     """Remove an outcome. Operations that started with it still end that way."""
-    _remove(engine, OUTCOME, [_find(engine, OUTCOME, outcome)], {"remove_outcome": outcome})
+    _remove(engine, OUTCOME, outcome)
 
 
 def clear_outcomes(engine: Engine) -> dict[str, int]:
     """Remove all outcomes, and return how many there were."""
-    return _clear(engine, OUTCOME)
+    return _remove(engine, OUTCOME)
 
 
 def list_outcome_kinds() -> Any:
@@ -115,39 +111,29 @@ def _list(engine: Engine, family: Family) -> list[dict[str, Any]]:
     return [fault_view(engine.world, fault, now_ms) for fault in armed]
 
 
+def _show(engine: Engine, family: Family, id_: str) -> dict[str, Any]:
+    armed = {one["id"]: one for one in _list(engine, family)}
+    detail = f"no {family.noun} is {id_[:80]!r}; armed are {', '.join(armed) or 'none'}"
+    return found(armed.get(id_), f"No such {family.noun}", detail)
+
+
 def _arm(engine: Engine, family: Family, body: dict[str, Any]) -> dict[str, Any]:
-    now_ms = engine.run_due()
-    change = Change(engine.world, now_ms)
+    change = engine.begin_change()
     with refused_as(400, f"{family.noun.capitalize()} refused", DocumentRefused):
         fault = arm(change, body, family)
     engine.commit(change, f"{fault.id} armed", {family.noun: body})
-    return fault_view(engine.world, fault, now_ms)
+    return fault_view(engine.world, fault, change.now_ms)
 
 
-def _show(engine: Engine, family: Family, id_: str) -> dict[str, Any]:
-    now_ms = engine.run_due()
-    return fault_view(engine.world, _find(engine, family, id_), now_ms)
-
-
-def _clear(engine: Engine, family: Family) -> dict[str, int]:
-    engine.run_due()
-    armed = faults_in_order(engine.world, family.table)
-    _remove(engine, family, armed, {f"clear_{family.noun}s": True})
-    return {"removed": len(armed)}
-
-
-def _find(engine: Engine, family: Family, id_: str) -> Fault:
-    armed = faults_in_order(engine.world, family.table)
-    ids = ", ".join(fault.id for fault in armed) or "none"
-    detail = f"no {family.noun} is {id_[:80]!r}; armed are {ids}"
-    return found(engine.world.get(family.table, id_), f"No such {family.noun}", detail)
-
-
-def _remove(engine: Engine, family: Family, faults: list[Fault], turn: dict[str, Any]) -> None:
+def _remove(engine: Engine, family: Family, id_: str | None = None) -> dict[str, int]:
+    """Remove one or all, and return how many."""
+    armed = _list(engine, family) if id_ is None else [_show(engine, family, id_)]
+    turn = {f"clear_{family.noun}s": True} if id_ is None else {f"remove_{family.noun}": id_}
     change = engine.begin_change()
-    for fault in faults:
-        change.delete(family.table, fault.id)
+    for fault in armed:
+        change.delete(family.table, fault["id"])
     engine.commit(change, f"{family.noun}s removed", turn)
+    return {"removed": len(armed)}
 
 
 # --- interventions -------------------------------------------------------------------------------
@@ -185,7 +171,8 @@ def get_variation(engine: Engine) -> dict[str, Any] | None:
 
 def put_variation(engine: Engine, body: NewVariation) -> dict[str, Any] | None:
     """Vary a world's responses from now on, also after a reset."""
-    vary(engine, _read_variation(body.seed, body.only))
+    with refused_as(400, "Variation refused", VariationRefused):
+        vary(engine, read_variation(body.seed, body.only))
     return variation_view(engine)
 
 
@@ -199,11 +186,6 @@ def list_points() -> list[dict[str, Any]]:
     return [point._asdict() for point in POINTS.values()]
 
 
-def _read_variation(seed: str, only: Sequence[str] | None) -> Variation:
-    with refused_as(400, "Variation refused", VariationRefused):
-        return read_variation(seed, only)
-
-
 def variation_or_usual(
     context: Context, seed: str | UnsetType | None, only: Sequence[str] | None
 ) -> Variation | None:
@@ -213,6 +195,7 @@ def variation_or_usual(
     """
     if only is not None and not isinstance(seed, str):
         raise ControlRefusal(400, "Variation refused", "only needs vary: give a seed")
-    if isinstance(seed, str):
-        return _read_variation(seed, only)
-    return None if seed is None else context.facts.variation
+    if not isinstance(seed, str):
+        return None if seed is None else context.facts.variation
+    with refused_as(400, "Variation refused", VariationRefused):
+        return read_variation(seed, only)

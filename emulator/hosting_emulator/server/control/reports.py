@@ -30,7 +30,7 @@ from hosting_emulator.server import answers
 from hosting_emulator.server.control.clock import operations_in_order
 from hosting_emulator.server.control.context import Context, ControlRefusal, Limit, Words
 from hosting_emulator.server.control.worlds import clock_view
-from hosting_emulator.server.hosts import world_prefix
+from hosting_emulator.server.guard import world_prefix
 from hosting_emulator.world import tables as t
 
 #: More operations under way than these would bury the rest.
@@ -79,21 +79,16 @@ def show_conduct(engine: Engine, off: Words, final: bool = False) -> Any:
 
     `off` skips rules. `final` also reports what can only be judged once the client has finished.
     """
-    _check_rules(off)
+    for id_ in off:
+        if id_ not in RULES:
+            hint = nearest(id_, RULES) or "; /_emulator/contract/conduct-rules lists them"
+            raise ControlRefusal(400, "Bad off", f"no rule is named {id_[:80]!r}{hint}")
     return watch_of(engine).look(off, final=final).view(off)
 
 
 def list_rules() -> list[dict[str, Any]]:
     """List every conduct rule, the reason for it, and what to do instead."""
     return [rule.view() for rule in RULES.values()]
-
-
-def _check_rules(ids: Words) -> None:
-    """Look whether all are ids of rules. Raises ControlRefusal 400, naming the nearest."""
-    for id_ in ids:
-        if id_ not in RULES:
-            hint = nearest(id_, RULES) or "; /_emulator/contract/conduct-rules lists them"
-            raise ControlRefusal(400, "Bad off", f"no rule is named {id_[:80]!r}{hint}")
 
 
 # --- metrics -------------------------------------------------------------------------------------
@@ -119,34 +114,30 @@ class _Collector:
 
     def collect(self) -> Iterator[Metric]:
         """Yield all metrics, as prometheus_client asks for them."""
-        facts, tally, worlds = self._context.facts, self._context.worlds.tally, self._context.worlds
+        facts, worlds = self._context.facts, self._context.worlds
+        tally = worlds.tally
         info = {"version": facts.version, "durability": facts.durability}
         yield InfoMetricFamily("hosting_emulator", "The running emulator.", info)
         up_s = max(0.0, time.time() - parse_timestamp(facts.started_at) / 1000)
-        yield _metric(Gauge, "uptime_seconds", "Real time since the start.", up_s)
-        yield _metric(
-            Counter,
-            "requests",
-            "Requests of the public API, by call (none: of no call) and status (0: no response).",
-            {
-                (call or "none", str(status)): count.requests
-                for (call, status), count in sorted(tally.exchanges.items())
-            },
-            "call",
-            "status",
+        asked = {
+            (call or "none", str(status)): count.requests
+            for (call, status), count in sorted(tally.exchanges.items())
+        }
+        about = (
+            "Requests of the public API, by call (none: of no call) and status (0: no response)."
         )
-        yield _durations(tally)
-        about = "Responses that were replays."
-        yield _metric(Counter, "replays", about, tally.replays)
         lost = {(kind,): count for kind, count in sorted(tally.lost.items())}
-        yield _metric(
-            Counter, "lost_answers", "Responses lost to a fault, by its kind.", lost, "kind"
-        )
+        held = {(table.name,): sum(e.world.count(table) for e in worlds) for table in _HELD}
+        pending = sum(engine.world.count(t.SCHEDULE) for engine in worlds)
+        gone = "Responses lost to a fault, by its kind."
+        yield _metric(Gauge, "uptime_seconds", "Real time since the start.", up_s)
+        yield _metric(Counter, "requests", about, asked, "call", "status")
+        yield _durations(tally)
+        yield _metric(Counter, "replays", "Responses that were replays.", tally.replays)
+        yield _metric(Counter, "lost_answers", gone, lost, "kind")
         yield _metric(Counter, "commits", "Accepted changes.", tally.commits)
         yield _metric(Gauge, "worlds", "Number of worlds.", len(worlds))
-        held = {(table.name,): sum(e.world.count(table) for e in worlds) for table in _HELD}
         yield _metric(Gauge, "records", "Records held by all worlds, by table.", held, "table")
-        pending = sum(engine.world.count(t.SCHEDULE) for engine in worlds)
         yield _metric(Gauge, "pending_events", "Scheduled events.", pending)
 
 

@@ -1,6 +1,8 @@
 """Control of the request log: the last exchanges, those that are meant of them, one whole, or again.
 
-As HAR (an HTTP Archive 1.2) they open in the network panel of browsers.
+As HAR (an HTTP Archive 1.2) they open in the network panel of browsers. What happens in a world is also
+written to whoever listens, as server-sent events. A listener that does not read holds up nobody: it
+misses events and is told so (`gap`), and one that reads nothing at all is let go.
 """
 
 from __future__ import annotations
@@ -8,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import difflib
 import re
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from http import HTTPStatus
@@ -16,9 +18,10 @@ from operator import itemgetter
 from typing import Any, cast
 from urllib.parse import parse_qsl
 
+import msgspec
 from aiohttp import web
 
-from hosting_emulator.calls.request import PlainHeaders, Principal
+from hosting_emulator.calls.request import PlainHeaders
 from hosting_emulator.conduct.watch import OWN
 from hosting_emulator.contract.calls import ALL_CALLS, call_named
 from hosting_emulator.contract.doors import REDEEM_TICKET
@@ -26,31 +29,36 @@ from hosting_emulator.contract.durations import parse_duration_ms
 from hosting_emulator.contract.timestamps import format_timestamp, parse_timestamp
 from hosting_emulator.control_api import RequestFilters
 from hosting_emulator.engine.engine import Engine
+from hosting_emulator.engine.events import KINDS, FeedEvent
 from hosting_emulator.engine.exchange import Entry, ExchangeContext
 from hosting_emulator.engine.explanations import Explanations
 from hosting_emulator.engine.history import CAPACITY as HISTORY_KEPT
 from hosting_emulator.engine.request_log import NO_CALL, NOBODY, RequestFilter, entry_view
+from hosting_emulator.faults.decisions import spent
 from hosting_emulator.server import answers
 from hosting_emulator.server.control.context import (
     Body,
     Context,
     ControlRefusal,
     Limit,
+    Text,
+    Words,
     find,
     found,
 )
-from hosting_emulator.server.hosts import world_prefix
+from hosting_emulator.server.control.worlds import clock_view
+from hosting_emulator.server.guard import world_prefix
+from hosting_emulator.server.protocol import protocol_of
 from hosting_emulator.server.public import carry_out
 from hosting_emulator.storage.documents import export_state
 from hosting_emulator.world import clock as clocks
 from hosting_emulator.world import tables as t
-from hosting_emulator.world.tables import PEOPLE, PROJECTS
+from hosting_emulator.world.naming import DEFAULT_WORLD
 from hosting_emulator.world.value import apply
 
 _STATUS = re.compile(r"0|[1-5]([0-9]{2}|xx)", re.IGNORECASE)
 _NUMBER = re.compile(r"[0-9]{1,15}")
 _CALLS = (*ALL_CALLS, REDEEM_TICKET)
-Headers = list[tuple[bytes, bytes]]
 _ABOUT = (
     "Times are world time; durations are real time in the emulator. Secrets "
     "are removed, and long bodies are truncated."
@@ -58,6 +66,14 @@ _ABOUT = (
 #: Who is rendering exchanges now.
 _walks: set[object] = set()
 _PHRASES = {status.value: status.phrase for status in HTTPStatus}
+#: How often a comment shows that the connection lives, in seconds of real time.
+HEARTBEAT_S = 15.0
+#: How long a listener may take nothing while something waits for it, in seconds of real time.
+STUCK_S = 30.0
+#: After how many milliseconds a browser comes back by itself.
+_RETRY_MS = 1000
+#: So many events at most are written at once.
+_BATCH = 50
 
 
 async def list_requests(
@@ -120,32 +136,32 @@ async def _in_turns(entries: list[Entry]) -> AsyncIterator[Entry]:
 
 def read_filter(engine: Engine, given: RequestFilters) -> RequestFilter:
     """Return which exchanges the query means. Raises ControlRefusal 400 or 404, naming the filter."""
-    world = engine.world
+    world, call = engine.world, given.get("call")
     who, about = given.get("who"), given.get("project")
-    status = given.get("status") or ""
+    status, after = given.get("status") or "", cast("str | None", given.get("after"))
     if status and not _STATUS.fullmatch(status):
         message = f"{status[:40]!r} is not a status: write one like 404, or a class like 4xx"
         raise ControlRefusal(400, "Bad status", message)
+    if call is not None and (call := call_named(call)) not in (NO_CALL, *_CALLS):
+        near = difflib.get_close_matches(call, _CALLS, n=1)
+        one_of = f"there are {', '.join(_CALLS)} and {NO_CALL}"
+        hint = f"did you mean {near[0]}?" if near else one_of
+        raise ControlRefusal(400, "Bad call", f"no call is named {call[:80]!r}; {hint}")
     whole_class = status.lower().endswith("xx")
-    return RequestFilter(
-        call=_known_call(given.get("call")),
+    chosen = RequestFilter(
+        call=call,
         status=int(status) if status and not whole_class else None,
         status_class=int(status[0]) if whole_class else None,
-        who=who if who in (None, NOBODY) else find(world, PEOPLE, who).id,
-        project=None if about is None else find(world, PROJECTS, about).id,
+        who=who if who in (None, NOBODY) else find(world, t.PEOPLE, who).id,
+        project=None if about is None else find(world, t.PROJECTS, about).id,
         since_ms=_moment(engine, "since", given.get("since")),
         until_ms=_moment(engine, "until", given.get("until")),
         text=given.get("text"),
-        after=_after(cast("str | None", given.get("after"))),
+        after=int(after) if after and _NUMBER.fullmatch(after) else None,
     )
-
-
-def _known_call(call: str | None) -> str | None:
-    if call is None or (call := call_named(call)) in (NO_CALL, *_CALLS):
-        return call
-    near = difflib.get_close_matches(call, _CALLS, n=1)
-    hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(_CALLS)} and {NO_CALL}"
-    raise ControlRefusal(400, "Bad call", f"no call is named {call[:80]!r}; {hint}")
+    if after is not None and chosen.after is None:
+        raise ControlRefusal(400, "Bad after", "after must be the number of a request")
+    return chosen
 
 
 def _moment(engine: Engine, name: str, text: str | None) -> int | None:
@@ -158,12 +174,6 @@ def _moment(engine: Engine, name: str, text: str | None) -> int | None:
     except ValueError as error:
         message = f"{error}; or a duration back from now, like 90s or 5m"
         raise ControlRefusal(400, f"Bad {name}", message) from None
-
-
-def _after(text: str | None) -> int | None:
-    if text is not None and not _NUMBER.fullmatch(text):
-        raise ControlRefusal(400, "Bad after", "after must be the number of a request")
-    return None if text is None else int(text)
 
 
 # --- sent again ----------------------------------------------------------------------------------
@@ -182,40 +192,35 @@ async def replay_request(context: Context, engine: Engine, n: str, body: Replay)
     organization (an API key is sent unchanged), and with a new Idempotency-Key unless `same_key`. A fault
     that delays applies; one that breaks a connection is only noted, as there is no connection.
     """
-    entry = _find_entry(engine, n)
+    entry, cut = _find_entry(engine, n), ""
     if entry.headers_cut:
-        raise ControlRefusal(
-            409,
-            "Not kept completely",
-            f"only the beginning of the headers of request {entry.n} was kept",
-        )
-    if entry.body_bytes != len(entry.body):
-        raise ControlRefusal(
-            409,
-            "Not kept completely",
-            f"only the first {len(entry.body)} of {entry.body_bytes} bytes "
-            f"of the body of request {entry.n} were kept",
-        )
+        cut = f"only the beginning of the headers of request {entry.n} was kept"
+    elif entry.body_bytes != len(entry.body):
+        first = f"only the first {len(entry.body)} of {entry.body_bytes} bytes "
+        cut = f"{first}of the body of request {entry.n} were kept"
+    if cut:
+        raise ControlRefusal(409, "Not kept completely", cut)
     if entry.call == REDEEM_TICKET:
-        raise ControlRefusal(
-            409, "Not replayed", f"request {entry.n} redeemed a ticket, which works only once"
-        )
-    exchange = engine.exchange(_sent_again(context, engine, entry, body.same_key))
-    await carry_out(exchange, context.request)
-    made = engine.log.newest(1)[0]
-    return Explanations(engine.log).whole(engine.world, made)
-
-
-def _sent_again(context: Context, engine: Engine, entry: Entry, same_key: bool) -> ExchangeContext:
-    headers = [*entry.raw_headers, (OWN, b"replay")]
-    token = _token(context, engine, entry)
-    if token is not None:
-        headers = _put(headers, b"Authorization", f"Bearer {token}")
-    if not same_key:
+        message = f"request {entry.n} redeemed a ticket, which works only once"
+        raise ControlRefusal(409, "Not replayed", message)
+    # A header that was not sent is not added.
+    instead: dict[bytes, str] = {}
+    principal = entry.principal
+    person = engine.world.get(t.PEOPLE, principal.person_id)
+    if principal.api_key_id is None and person is not None:
+        engine.run_due()
+        home, by_person = principal.organization_id, principal.interactive
+        token = engine.mint(person, home, context.base_url, interactive=by_person)
+        instead[b"authorization"] = f"Bearer {token}"
+    if not body.same_key:
         # A key is only remembered with a commit, so the number of the last one makes it a new one.
-        headers = _put(headers, b"Idempotency-Key", f"replay-of-{entry.n}-at-{engine.world.commit}")
+        instead[b"idempotency-key"] = f"replay-of-{entry.n}-at-{engine.world.commit}"
+    headers = [
+        (name, instead[name.lower()].encode() if name.lower() in instead else value)
+        for name, value in (*entry.raw_headers, (OWN, b"replay"))
+    ]
     sent = [(name.decode(), value.decode("utf-8", "surrogateescape")) for name, value in headers]
-    return ExchangeContext(
+    ctx = ExchangeContext(
         method=entry.method,
         path=entry.path,
         query=entry.query,
@@ -225,25 +230,8 @@ def _sent_again(context: Context, engine: Engine, entry: Entry, same_key: bool) 
         dev_port=context.site.tls_port,
         raw_headers=headers,
     )
-
-
-def _token(context: Context, engine: Engine, entry: Entry) -> str | None:
-    """Mint the access token that the request's own has become; None: it had none, or has a key."""
-    principal = entry.principal
-    person = engine.world.get(PEOPLE, principal.person_id)
-    if principal.api_key_id is not None or person is None:
-        return None
-    organization_id, interactive = principal.organization_id, principal.interactive
-    engine.run_due()
-    return engine.mint(person, organization_id, context.base_url, interactive=interactive)
-
-
-def _put(headers: Headers, name: bytes, value: str) -> Headers:
-    """Put a value in place of a header's; a header that was not sent is not added."""
-    return [
-        (known, value.encode() if known.lower() == name.lower() else found)
-        for known, found in headers
-    ]
+    await carry_out(engine.exchange(ctx), context.request)
+    return Explanations(engine.log).whole(engine.world, engine.log.newest(1)[0])
 
 
 # --- as an HTTP Archive --------------------------------------------------------------------------
@@ -296,8 +284,8 @@ def _state_before(entry: Entry) -> dict[str, Any]:
 
 def _entry(prefix: str, engine: Engine, entry: Entry, explanations: Explanations) -> dict[str, Any]:
     whole = explanations.whole(engine.world, entry)
-    sent, answer = whole["request"], whole["answer"]
-    took_ms = whole["duration_us"] / 1000
+    sent, answer, principal = whole["request"], whole["answer"], entry.principal
+    took_ms, allowed = whole["duration_us"] / 1000, principal.permissions
     if whole["call"] == REDEEM_TICKET and (host := _value(sent, "host")).startswith("dev-"):
         prefix = f"https://{host}"
     query = whole["query"]
@@ -331,7 +319,15 @@ def _entry(prefix: str, engine: Engine, entry: Entry, explanations: Explanations
         "_number": whole["n"],
         "_call": whole["call"],
         "_who": whole["who"],
-        "_principal": _principal(entry.principal),
+        "_principal": {
+            "person": principal.person_id,
+            "organization": principal.organization_id,
+            "interactive": principal.interactive,
+            "api_key": principal.api_key_id,
+            "permissions": None if allowed is None else sorted(allowed),
+        }
+        if principal
+        else None,
         "_lost": whole["lost"],
         "_trail": whole["trail"],
     }
@@ -364,27 +360,21 @@ def _value(message: dict[str, Any], header: str) -> str:
     return next((value for name, value in message["headers"] if name.lower() == header), "")
 
 
-def _principal(principal: Principal) -> dict[str, Any] | None:
-    if not principal:
-        return None
-    allowed = principal.permissions
-    return {
-        "person": principal.person_id,
-        "organization": principal.organization_id,
-        "interactive": principal.interactive,
-        "api_key": principal.api_key_id,
-        "permissions": None if allowed is None else sorted(allowed),
-    }
-
-
 def _world(engine: Engine, entries: Sequence[Entry]) -> dict[str, Any]:
     """Return what the ids in the requests stand for, so that they can be sent to another world."""
-    world = engine.world
+    world, began_at = engine.world, None
+    for commit in engine.history.newest(HISTORY_KEPT):  # as its seed or scenario makes it
+        title, then = commit.title, commit.world
+        if title == "began" and then.commit > 1:  # a fork, or a world that was kept
+            break
+        if title in ("began", "reset") or title.startswith("scenario "):
+            began_at = format_timestamp(then.at_ms)
+            break
     named: tuple[t.Table[Any], ...] = (t.ORGANIZATIONS, t.PEOPLE, t.PROJECTS)
     return {
         "name": world.name,
         "at": format_timestamp(entries[0].world.at_ms if entries else engine.run_due()),
-        "began_at": _began_at(engine),
+        "began_at": began_at,
         "assumptions": world.assumptions.changes(),
         **{
             table.name: {
@@ -395,12 +385,164 @@ def _world(engine: Engine, entries: Sequence[Entry]) -> dict[str, Any]:
     }
 
 
-def _began_at(engine: Engine) -> str | None:
-    """When the world last began as its seed or scenario makes it; None if that is forgotten."""
-    for commit in engine.history.newest(HISTORY_KEPT):
-        title, world = commit.title, commit.world
-        if title == "began" and world.commit > 1:  # a fork, or a world that was kept
-            return None
-        if title in ("began", "reset") or title.startswith("scenario "):
-            return format_timestamp(world.at_ms)
-    return None
+# --- events --------------------------------------------------------------------------------------
+
+
+async def listen(
+    context: Context, engine: Engine, filters: RequestFilters, only: Words
+) -> web.StreamResponse:
+    """Stream a world's events: `request`, `commit`, `clock`, `fault`, `outcome`
+    and `world`; and `worlds`, sent to every listener when any world is created or deleted.
+
+    `only` (such as `request,fault`) selects kinds; filters select requests. The header
+    `Last-Event-ID` continues after an event, if it is still kept; `gap` says that some were
+    missed and everything must be read again. To miss nothing, listen first, then read.
+    """
+    chosen = read_filter(engine, filters)
+    places = {"": context.request.headers.get("Last-Event-ID", "")}
+    return await _Stream(context, {"": engine}, places, only, chosen.fits).run()
+
+
+async def listen_to_worlds(
+    context: Context, worlds: Words, only: Words, seen: Text = None
+) -> web.StreamResponse:
+    """Stream the events of several worlds at once: the named ones, or all.
+
+    Each event names its `world`. An id stands for a place in each of them: `seen`, or the header
+    `Last-Event-ID`, continues after it. A world that does not exist is left out; `worlds` says when
+    it is created.
+    """
+    names = worlds or [engine.world.name for engine in context.worlds]
+    found = {name: context.worlds.get(name) for name in (DEFAULT_WORLD, *names)}
+    engines = {name: engine for name, engine in found.items() if engine is not None}
+    for engine in engines.values():
+        engine.asked += 1
+    last = context.request.headers.get("Last-Event-ID") or seen or ""
+    places = dict(re.findall(r"([a-z0-9-]+)=(\d+)", last))
+    return await _Stream(context, engines, places, only, lambda _: True).run()
+
+
+class _Stream:
+    """What one listener hears: of one world, whose name is "" then, or of several by name."""
+
+    def __init__(
+        self,
+        context: Context,
+        engines: Mapping[str, Engine],
+        places: Mapping[str, str],
+        only: Words,
+        chosen: Callable[[Entry], bool],
+    ) -> None:
+        self._kinds = frozenset(only or KINDS)
+        if not self._kinds <= set(KINDS):
+            raise ControlRefusal(400, "Bad only", f"only takes some of {', '.join(KINDS)}")
+        self._request, self._engines, self._chosen = context.request, dict(engines), chosen
+        self._places: dict[str, int] = {}
+        for name, engine in engines.items():
+            given = places.get(name, "")
+            known = given.isascii() and given.isdigit() and len(given) < 19
+            self._places[name] = int(given) if known else engine.feed.last_id
+
+    async def run(self) -> web.StreamResponse:
+        """Write what happens, until the listener goes or nothing is left to listen to."""
+        response, request = answers.stream("text/event-stream"), self._request
+        response.headers["X-Accel-Buffering"] = "no"  # a proxy is to hand on each event as it comes
+        await response.prepare(request)
+        if request.method == "HEAD":
+            return response
+        awake = asyncio.Event()
+        gone = asyncio.ensure_future(protocol_of(request).lost())
+        gone.add_done_callback(lambda _: awake.set())
+        feeds = [engine.feed for engine in self._engines.values()]
+        for feed in feeds:
+            feed.listen(awake.set)
+        text = b"retry: %d\nid: %s\n\n" % (_RETRY_MS, self._id())
+        try:
+            while not gone.done() and self._drop_ended():
+                if text:
+                    await asyncio.wait_for(response.write(text), STUCK_S)
+                awake.clear()
+                before = dict(self._places)
+                text = b"".join([self._news(name) for name in self._engines])
+                if self._places == before and await _quiet(awake):
+                    text = b": still here\nid: %s\n\n" % self._id()
+        except ConnectionError:
+            pass  # there is nobody to tell
+        except TimeoutError:
+            if request.transport is not None:
+                request.transport.abort()
+        finally:
+            for feed in feeds:
+                feed.leave(awake.set)
+            gone.cancel()
+        return response
+
+    def _drop_ended(self) -> bool:
+        """Let go of worlds that are gone; tell whether one is left."""
+        self._engines = {name: one for name, one in self._engines.items() if not one.feed.ended}
+        return bool(self._engines)
+
+    def _id(self) -> bytes:
+        """Return where the listener is: a number, or one for each world."""
+        if "" in self._places:
+            return b"%d" % self._places[""]
+        return ",".join(f"{name}={place}" for name, place in self._places.items()).encode()
+
+    def _news(self, name: str) -> bytes:
+        """Return what happened in a world since the listener was told, and note that it is."""
+        engine, place = self._engines[name], self._places[name]
+        events = engine.feed.since(place, _BATCH)
+        if events is None:
+            missed, self._places[name] = max(0, engine.feed.last_id - place), engine.feed.last_id
+            return self._event(name, "gap", msgspec.json.encode({"missed": missed}))
+        explanations, texts = Explanations(engine.log), []
+        for event in events:
+            self._places[name] = event.id
+            if self._fits(name, event):
+                if event.text is None:  # written once, however many listen
+                    event.text = msgspec.json.encode(_data(engine, event, explanations))
+                texts.append(self._event(name, event.kind, event.text))
+        return b"".join(texts)
+
+    def _fits(self, name: str, event: FeedEvent) -> bool:
+        if event.kind == "worlds" and name not in ("", DEFAULT_WORLD):
+            return False  # all worlds tell it
+        return event.kind in self._kinds and (event.kind != "request" or self._chosen(event.facts))
+
+    def _event(self, name: str, kind: str, data: bytes) -> bytes:
+        # JSON is written in one line, so one `data` field holds it.
+        if name:
+            data = b'{"world":"%s",%s' % (name.encode(), data[1:])
+        return b"id: %s\nevent: %s\ndata: %s\n\n" % (self._id(), kind.encode(), data)
+
+
+async def _quiet(awake: asyncio.Event) -> bool:
+    """Wait for something to happen. True: it is time for a heartbeat."""
+    try:
+        await asyncio.wait_for(awake.wait(), HEARTBEAT_S)
+    except TimeoutError:
+        return True
+    return False
+
+
+def _data(engine: Engine, event: FeedEvent, explanations: Explanations) -> dict[str, Any]:
+    facts = event.facts
+    if event.kind == "request":
+        return explanations.item(engine.world, facts)
+    if event.kind == "clock":
+        return clock_view(engine)
+    if event.kind == "commit":
+        commit, at_ms, title, refused = facts
+        at = format_timestamp(at_ms)
+        return {"commit": commit, "at": at, "title": title, "refused": refused}
+    if event.kind == "world":
+        commit, title = facts
+        return {"commit": commit, "title": title}
+    if event.kind == "worlds":
+        name, made = facts
+        return {"name": name, "made": made}
+    id_, fault, at_ms = facts
+    if fault is None:
+        return {"id": id_, "removed": True}
+    counts = {"seen": fault.seen, "hits": fault.hits, "spent": spent(fault, at_ms)}
+    return {"id": id_, **counts, "removed": False}

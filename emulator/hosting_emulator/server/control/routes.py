@@ -11,7 +11,7 @@ is loaded when it is first asked: a start is not to wait for it.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from functools import cache
 from importlib import import_module
 from inspect import Parameter, isawaitable, signature
@@ -20,9 +20,13 @@ from urllib.parse import unquote
 
 from aiohttp import web
 
+from hosting_emulator.calls.request import Reply
 from hosting_emulator.contract.doors import IDENTITY_PROVIDER
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.live_world import StoreFailed
+from hosting_emulator.engine.pipeline import decide_at, reply_of
+from hosting_emulator.engine.problem_documents import problem_reply
+from hosting_emulator.faults.decisions import NOTHING, Decision, FaultSubject
 from hosting_emulator.server import answers
 from hosting_emulator.server.control.context import (
     BODY_LIMIT,
@@ -30,7 +34,6 @@ from hosting_emulator.server.control.context import (
     Context,
     ControlRefusal,
 )
-from hosting_emulator.server.control.doors import answer_at
 from hosting_emulator.world.naming import DEFAULT_WORLD
 
 PREFIX = "/_emulator"
@@ -126,6 +129,13 @@ GET     {}/idp/end-session                              sign_in.end_session     
 """
 
 
+#: The file of a tag's handlers, where it is another's.
+_MODULES = {
+    **{"history": "clock", "projects": "worlds"},
+    **{"tokens": "identity", "sign_in": "identity", "events": "requests"},
+}
+
+
 class Route(NamedTuple):
     """One row: a method and path, who answers it, with which status and what (see above).
 
@@ -151,33 +161,31 @@ class Handler(NamedTuple):
     body_limit: int
 
 
-def _route(line: str) -> Route:
+def _route(line: str, door: bool = False) -> Route:
     method, path, handler, answer = line.split()
-    parts = re.split(r"\{(\w+\*?)\}", path.rstrip("/"))
-    pattern = "".join(_named(part) if i % 2 else re.escape(part) for i, part in enumerate(parts))
-    status, _, kind = answer.rpartition(":")
-    status, kind = ("204", "") if answer == "204" else (status or "200", kind)
-    return Route(method, path, re.compile(pattern), handler, int(status), kind)
-
-
-def _named(part: str) -> str:
-    return f"(?P<{part[:-1]}>.+)" if part.endswith("*") else f"(?P<{part}>[^/]+)"
+    pattern = re.escape(path.rstrip("/"))
+    pattern = re.sub(r"\\{(\w+)\\\*\\}", r"(?P<\1>.+)", pattern)
+    pattern = re.sub(r"\\{(\w+)\\}", r"(?P<\1>[^/]+)", pattern)
+    status, _, kind = ("204", "", "") if answer == "204" else answer.rpartition(":")
+    at = IDENTITY_PROVIDER + handler.partition(".")[2] if door else ""
+    return Route(method, path, re.compile(pattern), handler, int(status or 200), kind, at)
 
 
 ROUTES = [
-    *(_route(line) for line in _TABLE.strip().splitlines()),
+    *map(_route, _TABLE.strip().splitlines()),
     *(
-        found._replace(door=IDENTITY_PROVIDER + found.handler.partition(".")[2])
+        _route(line.format(prefix), door=True)
         for prefix in ("", "/worlds/{world}")
-        for found in map(_route, _IDP.replace("{}", prefix).strip().splitlines())
+        for line in _IDP.strip().splitlines()
     ),
 ]
 
 
 @cache
 def load_handler(name: str) -> Handler:
-    """Return a handler by the name in its row."""
-    module, _, function_name = name.rpartition(".")
+    """Return a handler by the name in its row: its tag and its function."""
+    tag, _, function_name = name.rpartition(".")
+    module = _MODULES.get(tag, tag)
     function = getattr(import_module(f"hosting_emulator.server.control.{module}"), function_name)
     parameters = dict(signature(function, eval_str=True).parameters)
     query = {
@@ -231,19 +239,15 @@ async def _answer(context: Context, route: Route, named: dict[str, str]) -> web.
 
 async def respond(context: Context, route: Route, named: dict[str, str]) -> web.StreamResponse:
     """Answer a request that a row is for, or as the faults at its door say. Raises ControlRefusal."""
-
-    async def answer() -> web.StreamResponse:
-        return _render(context, route, await _ask(context, route.handler, named))
-
     if route.door:
         engine = context.engine(named.get("world", DEFAULT_WORLD))
         if engine.world.has_faults:
-            return await answer_at(context, engine, route.door, route.path, answer)
-    return await answer()
+            return await _answer_at(context, engine, route, lambda: _ask(context, route, named))
+    return await _ask(context, route, named)
 
 
-async def _ask(context: Context, name: str, named: dict[str, str]) -> Any:
-    handler = load_handler(name)
+async def _ask(context: Context, route: Route, named: dict[str, str]) -> web.StreamResponse:
+    handler = load_handler(route.handler)
     given: dict[str, Any] = {"context": context, **named}
     if "engine" in handler.parameters:
         given["engine"] = context.engine(named.get("world", DEFAULT_WORLD))
@@ -253,10 +257,7 @@ async def _ask(context: Context, name: str, named: dict[str, str]) -> Any:
         read = QUERY_READERS[parameter.annotation]
         given[parameter.name] = read(context, parameter.name, parameter.default)
     value = handler.function(**{name: given[name] for name in handler.parameters})
-    return await value if isawaitable(value) else value
-
-
-def _render(context: Context, route: Route, value: Any) -> web.StreamResponse:
+    value = await value if isawaitable(value) else value
     if isinstance(value, web.StreamResponse):
         return value
     if route.status == 204:
@@ -266,3 +267,66 @@ def _render(context: Context, route: Route, value: Any) -> web.StreamResponse:
 
         value = world_summary(context, value)
     return answers.json({"items": value} if route.answer.endswith("[]") else value, route.status)
+
+
+# --- faults at the doors of the identity provider --------------------------------------------------
+
+
+async def _answer_at(
+    context: Context,
+    engine: Engine,
+    route: Route,
+    ask: Callable[[], Awaitable[web.StreamResponse]],
+) -> web.StreamResponse:
+    """Answer a request at a door, as `ask` does or as the faults that are armed for it say."""
+    subject = FaultSubject(
+        call=route.door,
+        project=None,
+        organization=None,
+        principal="",
+        method=context.request.method,
+        path=route.path,
+        headers=context.request.headers,
+        query=context.query,
+        body=await context.bytes(),
+    )
+    before = decide_at(engine, subject, engine.run_due(), "before_commit")
+    if (instead := await _instead(context, engine, before)) is not None:
+        return instead
+    response, after = await ask(), NOTHING
+    if before.effect is None:  # the first ends the search
+        refused, now_ms = response.status >= 400, engine.run_due()
+        after = decide_at(engine, subject, now_ms, "after_commit", refused=refused)
+    if (instead := await _instead(context, engine, after)) is not None:
+        return instead
+    effect = before.effect or after.effect
+    if effect is None or not isinstance(response, web.Response):
+        return response
+    reply = as_reply(response)
+    reply.headers = [pair for pair in reply.headers if pair[0] != "Content-Length"]
+    return answers.FaultyResponse(reply, effect)
+
+
+async def _instead(
+    context: Context, engine: Engine, decision: Decision
+) -> web.StreamResponse | None:
+    """Wait as decided; return what is answered in place of the door's own answer. None: nothing is."""
+    if decision.delay_ms:
+        await context.wait(decision.delay_ms)
+    if decision.effect is None:
+        return None
+    if decision.problem is not None:
+        docs_url = context.site.docs_url(context.request)
+        assumptions = engine.world.assumptions
+        problem = problem_reply(decision.problem, engine.request_id(), docs_url, assumptions)
+        return answers.ReadyResponse(problem)
+    reply, effect = reply_of(decision.effect), decision.effect
+    return None if reply is None else answers.ready(reply, effect if effect.silent else None)
+
+
+def as_reply(response: web.Response) -> Reply:
+    """Return a response as the core writes one."""
+    body = response.body if isinstance(response.body, bytes) else b""
+    headers = [(k, v) for k, v in response.headers.items() if k != "Content-Type"]
+    content_type = response.headers.get("Content-Type", "")
+    return Reply(response.status, body, content_type=content_type, headers=headers)

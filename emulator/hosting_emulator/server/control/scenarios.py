@@ -12,7 +12,7 @@ from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.machine import machine_ms
 from hosting_emulator.scenario.build import build_world
 from hosting_emulator.scenario.document import Scenario, read_scenario
-from hosting_emulator.scenario.past import NotRecordable, WorldPast, past_of
+from hosting_emulator.scenario.past import NotRecordable, past_of
 from hosting_emulator.scenario.schema import scenario_schema
 from hosting_emulator.scenario.session import record_session
 from hosting_emulator.scenario.source import ScenarioError
@@ -68,12 +68,9 @@ async def record_scenario(
     with refused_as(409, "Not recorded", NotRecordable):
         past = past_of(engine)
         # In a thread: the story is tried until it passes, and others are answered meanwhile.
-        return await asyncio.to_thread(_recorded, past, name or "recorded", first, last)
-
-
-def _recorded(past: WorldPast, name: str, first: str | None, last: str | None) -> dict[str, Any]:
-    written = record_session(past, name, first, last)
-    return {**read_scenario(written.text, name).row(), **written._asdict()}
+        name = name or "recorded"
+        written = await asyncio.to_thread(record_session, past, name, first, last)
+        return {**read_scenario(written.text, name).row(), **written._asdict()}
 
 
 def run_scenario(context: Context, body: ScenarioRun) -> Any:
@@ -88,10 +85,7 @@ def run_scenario(context: Context, body: ScenarioRun) -> Any:
 
 
 def _load(context: Context, name: str, scenario: Scenario, variation: Variation | None) -> Engine:
-    """Put a scenario's world in the place of another, or beside all others; returns its engine.
-
-    It is varied instead of its own variation. The old state stays until the new one is ready.
-    """
+    """Put a scenario's world, varied instead of as it says, in the place of another or beside all."""
     engine = context.engine(name) if context.worlds.get(name) else None
     seed = context.facts.seed if engine is None else engine.world.seed
     if engine is None:

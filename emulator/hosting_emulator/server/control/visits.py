@@ -20,11 +20,11 @@ from hosting_emulator.engine.identity import issuer_path
 from hosting_emulator.faults.kinds import FaultKind
 from hosting_emulator.scenario.document import ScenarioLibrary
 from hosting_emulator.scenario.story import PageRequest
-from hosting_emulator.server import dev_origins
+from hosting_emulator.server import public
+from hosting_emulator.server.answers import ReadyResponse
 from hosting_emulator.server.control.context import Context, Facts
-from hosting_emulator.server.control.routes import PREFIX, ROUTES, respond
-from hosting_emulator.server.hosts import Site
-from hosting_emulator.server.ready_response import ReadyResponse
+from hosting_emulator.server.control.routes import PREFIX, ROUTES, as_reply, respond
+from hosting_emulator.server.guard import Site
 from hosting_emulator.world.naming import DEFAULT_WORLD
 from hosting_emulator.world.value import Change
 
@@ -67,7 +67,7 @@ def visit(
         project = project_at(Change(engine.world, engine.world.at_ms), url.hostname or "")
         if project is None or url.path == REDEEM_PATH:
             raise ValueError(f"{asked.url[:80]} is not a page of a dev origin")
-        page = dev_origins.answer(visitor, engine, project, url.path, url.query, site)
+        page = public.answer_origin(visitor, engine, project, url.path, url.query, site)
         return _reply_of(_done(page))
     rest = (issuer_path(engine.world.name) + url.path.removeprefix(_IDP)).removeprefix(PREFIX)
     for route in ROUTES:
@@ -90,7 +90,6 @@ def visit(
         facts=Facts("", None, "process", "", engine.world.seed),
         query=url.query,
         library=ScenarioLibrary(None),
-        hosts=site.hosts,
         kept={"body": asked.body},
         wait=wait,
         apart=at_once,
@@ -113,8 +112,7 @@ def _reply_of(response: web.StreamResponse) -> tuple[Reply, FaultKind | None]:
     if isinstance(response, ReadyResponse):
         return response.reply, getattr(response, "effect", None)
     assert isinstance(response, web.Response)
-    body = response.body if isinstance(response.body, bytes) else b""
-    headers = [(k, v) for k, v in response.headers.items() if k != "Content-Type"]
-    headers += [("Set-Cookie", kept.OutputString()) for kept in response.cookies.values()]
-    content_type = response.headers.get("Content-Type", "")
-    return Reply(response.status, body, content_type=content_type, headers=headers), None
+    reply = as_reply(response)
+    cookies = [("Set-Cookie", kept.OutputString()) for kept in response.cookies.values()]
+    reply.headers = (*reply.headers, *cookies)
+    return reply, None

@@ -1,12 +1,14 @@
-"""Control of worlds: list, create, show, reset, fork, delete, export, import, assumptions.
+"""Control of worlds: list, create, show, reset, fork, delete, export, import, assumptions; what they hold.
 
-How worlds, clocks and operations are shown stands here too, for all who show them.
+How worlds, clocks and operations are shown stands here too, for all who show them. No secret is shown:
+a key's value, and a ticket's, are not kept.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
+from operator import itemgetter
 from typing import Annotated, Any
 from weakref import WeakValueDictionary, ref
 
@@ -30,6 +32,7 @@ from hosting_emulator.server.control.context import (
     Body,
     Context,
     ControlRefusal,
+    Limit,
     Mode,
     Timestamp,
     WorldName,
@@ -37,23 +40,27 @@ from hosting_emulator.server.control.context import (
     refused_as,
 )
 from hosting_emulator.server.control.faults import Point, variation_or_usual
-from hosting_emulator.server.control.tokens import Claims, NewToken, claims_for, mint
-from hosting_emulator.server.hosts import world_prefix
+from hosting_emulator.server.control.identity import Claims, NewToken, claims_for, mint
+from hosting_emulator.server.guard import world_prefix
 from hosting_emulator.storage.directory import WORLD_NAME
 from hosting_emulator.storage.documents import STATE_KIND, export_state, import_state
 from hosting_emulator.storage.format import StateRefused
 from hosting_emulator.variation.worlds import varied_world
 from hosting_emulator.world import tables as t
+from hosting_emulator.world import views
 from hosting_emulator.world.clock import ClockRefused
+from hosting_emulator.world.indexes import deployment_count, deployment_runs, in_runs
 from hosting_emulator.world.naming import DEFAULT_WORLD, in_order
-from hosting_emulator.world.operations import plan_of
+from hosting_emulator.world.operations import HELD, plan_of
 from hosting_emulator.world.population import with_overrides
-from hosting_emulator.world.records import Operation, Origin
+from hosting_emulator.world.records import Database, Dns, Operation, Origin, Project, Ticket
 from hosting_emulator.world.value import World
 
 Summary = dict[str, Any]
 _log = logging.getLogger("hosting_emulator.worlds")
 _SHORTEST_TTL_MS = 100
+#: How many of a project's tickets are shown, and of its deployments unless asked: the newest.
+_SHOWN = 10
 #: An exported state; it may be large.
 StateDocument = Annotated[
     dict[str, Any],
@@ -133,25 +140,53 @@ async def create_world(context: Context, body: Annotated[NewWorld, STATE_LIMIT])
     with refused_as(400, "Bad ttl", ValueError):
         ttl_ms = None if body.ttl is None else max(_SHORTEST_TTL_MS, parse_duration_ms(body.ttl))
     name = free_name(context, body.name)
-    seed = context.facts.seed if body.seed is None else body.seed
     with refused_as(400, "Bad clock", ClockRefused):
-        if body.state is not None:
-            world = await _world_of_state(body, name)
-            free_name(context, name)  # others were answered meanwhile
-        elif body.scenario is not None:
-            # Imported here: a start is not to wait for scenarios.
-            from hosting_emulator.server.control.scenarios import fresh_world
-
-            world = _with_overrides(fresh_world(context, body.scenario, name, seed), body)
-        else:
-            origin = _read_origin(body.clock or NewClock(), body.assumptions)
-            world = context.worlds.default(name, seed, origin)
-    world = varied_world(world, variation, body.assumptions)
+        world = varied_world(await _made(context, body, name), variation, body.assumptions)
     claims = None if body.token is None else claims_for(world, body.token)
     engine = context.worlds.add(world, ephemeral=_is_ephemeral(body))
+    return _begun(context, engine, ttl_ms, claims)
+
+
+async def _made(context: Context, body: NewWorld, name: str) -> World:
+    """Return the world that is asked for. Raises ControlRefusal, ClockRefused."""
+    seed = context.facts.seed if body.seed is None else body.seed
+    if body.state is not None:
+        if body.scenario or body.clock or body.assumptions:
+            raise ControlRefusal(
+                400, "Bad request", "a state has its own clock and assumptions: leave them out"
+            )
+        with refused_as(400, "State refused", StateRefused):
+            world = await asyncio.to_thread(import_state, body.state, name, 0, body.seed)
+        free_name(context, name)  # others were answered meanwhile
+        return anchored(world, world.at_ms, machine_ms())  # a scaled clock stood still meanwhile
+    clock = body.clock or NewClock()
+    if body.scenario is None:
+        with refused_as(400, "Bad request", ValueError):
+            at_ms = None if clock.at is None else parse_timestamp(clock.at)
+            changed = Assumptions().changed(body.assumptions)
+        mode: Any = clock.mode  # checked when the clock is made
+        origin = Origin(mode, clock.rate, at_ms, changed, chosen=tuple(body.assumptions))
+        return context.worlds.default(name, seed, origin)
+    # Imported here: a start is not to wait for scenarios.
+    from hosting_emulator.server.control.scenarios import fresh_world
+
+    world = fresh_world(context, body.scenario, name, seed)
+    if clock.at is not None:
+        raise ControlRefusal(
+            400, "Bad clock", "a scenario sets its own start time: leave out clock.at"
+        )
+    mode, rate = (clock.mode, clock.rate) if body.clock else (None, None)
+    with refused_as(400, "Assumption refused", AssumptionRefused):
+        return with_overrides(
+            world, machine_ms(), mode=mode, rate=rate, assumptions=body.assumptions
+        )
+
+
+def _begun(context: Context, engine: Engine, ttl_ms: int | None, claims: Claims | None) -> Summary:
     engine.ttl_ms = ttl_ms
     _watch_idle(context.worlds, ref(engine))
-    return _new_summary(context, engine, claims)
+    summary = world_summary(context, engine)
+    return summary if claims is None else {**summary, "token": mint(context, engine, *claims)}
 
 
 def _watch_idle(worlds: Worlds, found: ref[Engine], before: tuple[int, int] | None = None) -> None:
@@ -174,45 +209,8 @@ def _watch_idle(worlds: Worlds, found: ref[Engine], before: tuple[int, int] | No
         _log.error("%s", failed)
 
 
-def _new_summary(context: Context, engine: Engine, claims: Claims | None) -> Summary:
-    summary = world_summary(context, engine)
-    return summary if claims is None else {**summary, "token": mint(context, engine, *claims)}
-
-
 def _is_ephemeral(body: NewWorld | NewFork) -> bool:
     return body.name is None if body.ephemeral is None else body.ephemeral
-
-
-async def _world_of_state(body: NewWorld, name: str) -> World:
-    if body.scenario or body.clock or body.assumptions:
-        raise ControlRefusal(
-            400, "Bad request", "a state has its own clock and assumptions: leave them out"
-        )
-    with refused_as(400, "State refused", StateRefused):
-        world = await asyncio.to_thread(import_state, body.state, name, 0, body.seed)
-    return anchored(world, world.at_ms, machine_ms())  # a scaled clock stood still meanwhile
-
-
-def _with_overrides(world: World, body: NewWorld) -> World:
-    """Put what was asked for beside a scenario in the place of what its world has."""
-    clock = body.clock
-    if clock is not None and clock.at is not None:
-        raise ControlRefusal(
-            400, "Bad clock", "a scenario sets its own start time: leave out clock.at"
-        )
-    mode, rate = (None, None) if clock is None else (clock.mode, clock.rate)
-    with refused_as(400, "Assumption refused", AssumptionRefused):
-        return with_overrides(
-            world, machine_ms(), mode=mode, rate=rate, assumptions=body.assumptions
-        )
-
-
-def _read_origin(clock: NewClock, assumptions: dict[str, Any]) -> Origin:
-    with refused_as(400, "Bad request", ValueError):
-        at_ms = None if clock.at is None else parse_timestamp(clock.at)
-        changed = Assumptions().changed(assumptions)
-    mode: Any = clock.mode  # checked when the clock is made
-    return Origin(mode, clock.rate, at_ms, changed, chosen=tuple(assumptions))
 
 
 def free_name(context: Context, name: str | None) -> str:
@@ -236,9 +234,7 @@ def fork_world(context: Context, engine: Engine, body: NewFork) -> Summary:
     of = None if body.commit is None else find_moment(engine, body.commit).world
     claims = None if body.token is None else claims_for(of or engine.world, body.token)
     fork = context.worlds.fork(engine, name, ephemeral=_is_ephemeral(body), of=of)
-    fork.ttl_ms = engine.ttl_ms
-    _watch_idle(context.worlds, ref(fork))
-    return _new_summary(context, fork, claims)
+    return _begun(context, fork, engine.ttl_ms, claims)
 
 
 def delete_world(context: Context, engine: Engine, world: str) -> None:
@@ -310,10 +306,9 @@ async def put_state(context: Context, world: str, body: StateDocument) -> Engine
     engine = context.worlds.get(world)
     if engine is None:
         free_name(context, world)
-        engine = context.worlds.add(imported, ephemeral=context.facts.data_dir is None)
-    else:
-        commit = max(imported.commit, engine.world.commit + 1)
-        engine.replace_world(replace(imported, commit=commit), "state imported")
+        return context.worlds.add(imported, ephemeral=context.facts.data_dir is None)
+    commit = max(imported.commit, engine.world.commit + 1)
+    engine.replace_world(replace(imported, commit=commit), "state imported")
     return engine
 
 
@@ -339,6 +334,15 @@ def world_summary(context: Context, engine: Engine) -> Summary:
     """Return what is worth knowing of a world at a glance."""
     engine.run_due()
     world, base_url = engine.world, context.base_url
+    counted: dict[str, t.Table[Any]] = {
+        **{table.name: table for table in (t.PROJECTS, t.OPERATIONS, t.DEPLOYMENTS)},
+        **{"tickets": t.TICKETS, "api_keys": t.API_KEYS},
+    }
+    listed: tuple[tuple[t.Table[Any], str], ...] = (
+        (t.ORGANIZATIONS, "alias id name plan"),
+        (t.PEOPLE, "alias id email name"),
+        (t.PROJECTS, "alias id handle organization_id source_generation"),
+    )
     return {
         "name": world.name,
         "seed": world.seed,
@@ -350,22 +354,16 @@ def world_summary(context: Context, engine: Engine) -> Summary:
         "clock": clock_view(engine),
         "assumptions": world.assumptions.changes(),
         "variation": variation_view(engine),
-        "counts": {
-            "projects": world.count(t.PROJECTS),
-            "operations": world.count(t.OPERATIONS),
-            "deployments": world.count(t.DEPLOYMENTS),
-            "tickets": world.count(t.TICKETS),
-            "api_keys": world.count(t.API_KEYS),
+        "counts": {name: world.count(table) for name, table in counted.items()},
+        **{
+            table.name: [_members(row, fields) for row in in_order(world, table)]
+            for table, fields in listed
         },
-        "organizations": _rows(world, t.ORGANIZATIONS, "alias id name plan"),
-        "people": _rows(world, t.PEOPLE, "alias id email name"),
-        "projects": _rows(world, t.PROJECTS, "alias id handle organization_id source_generation"),
     }
 
 
-def _rows(world: World, table: t.Table[Any], fields: str) -> list[Summary]:
-    rows = in_order(world, table)
-    return [{name: getattr(row, name) for name in fields.split()} for row in rows]
+def _members(record: object, names: str) -> Summary:
+    return {name: getattr(record, name) for name in names.split()}
 
 
 def clock_view(engine: Engine) -> Summary:
@@ -407,15 +405,105 @@ def operation_title(world: World, operation: Operation) -> str:
 
 def operation_view(world: World, operation: Operation) -> Summary:
     """Return what every list of operations says of one."""
-    return {
-        "id": operation.id,
-        "kind": operation.kind,
-        "project": alias(world, t.PROJECTS, operation.project_id),
-        "state": operation.state,
-    }
+    project = alias(world, t.PROJECTS, operation.project_id)
+    return {**_members(operation, "id kind"), "project": project, "state": operation.state}
 
 
 def alias(world: World, table: t.Table[Any], id_: str) -> str:
     """Return what people call a record; its id where it is gone."""
     row = world.get(table, id_)
     return row.alias if row else id_
+
+
+# --- what they hold ------------------------------------------------------------------------------
+
+
+def list_projects(engine: Engine, deployments: Limit = _SHOWN) -> list[Summary]:
+    """List the projects by alias, each with everything that belongs to it.
+
+    Only the newest deployments and tickets are included; `counts` says how many deployments
+    there are, `claim_held` whether the claim is held by the intervention hold_claim.
+    """
+    now_ms = engine.run_due()
+    world = engine.world
+    projects = in_order(world, t.PROJECTS)
+    tickets: dict[str, list[Ticket]] = {project.id: [] for project in projects}
+    for _, ticket in sorted(world.rows(t.TICKETS), key=itemgetter(0), reverse=True):
+        tickets[ticket.project_id].append(ticket)
+    return [_project(world, p, tickets[p.id], now_ms, deployments) for p in projects]
+
+
+def list_keys(engine: Engine) -> list[Summary]:
+    """List the user API keys, newest first, without their values."""
+    now_ms = engine.run_due()
+    world = engine.world
+    return [
+        {
+            **_members(key, "id name"),
+            "who": alias(world, t.PEOPLE, key.person_id),
+            "organization": alias(world, t.ORGANIZATIONS, key.organization_id),
+            **_members(key, "obfuscated_value permissions created_at"),
+            "expires_at": format_timestamp(key.expires_ms),
+            **_members(key, "last_used_at revoked"),
+            "expired": key.expires_ms <= now_ms,
+        }
+        for _, key in sorted(world.rows(t.API_KEYS), key=itemgetter(0), reverse=True)
+    ]
+
+
+def _project(
+    world: World, project: Project, tickets: list[Ticket], now_ms: int, most: int
+) -> Summary:
+    organization = world.get(t.ORGANIZATIONS, project.organization_id)
+    holder = world.get(t.OPERATIONS, project.claim) if project.claim else None
+    count = deployment_count(world.indexes, project.id)
+    start = max(0, count - most)
+    newest = in_runs(deployment_runs(world.indexes, project.id, start, count), start, count)[::-1]
+    databases = {}
+    for name in ("dev", "prod"):
+        record = world.get(t.DATABASES, f"{project.id}/{name}") or Database("separate")
+        shown = views.database_compute(project, name, record, now_ms, world.assumptions)
+        databases[name] = {
+            **_members(record, "data_mode provider_failing"),
+            "compute": shown["database"],
+        }
+    return {
+        **_members(project, "alias id handle"),
+        "organization": organization.alias if organization else project.organization_id,
+        "plan": organization.plan if organization else None,
+        "credits": organization.credits if organization else None,
+        "flag": {"enabled": project.flag_enabled, "enabled_at": project.flag_enabled_at},
+        **_members(project, "custom_domain source_generation claim"),
+        "claim_held": holder is not None and holder.kind == HELD,
+        "dns": views.dns_authorization(world.get(t.DNS, project.id) or Dns(), world.assumptions),
+        "databases": databases,
+        "counts": {"deployments": count},
+        "deployments": msgspec.to_builtins(newest),
+        "people": _people(world, project),
+        "tickets": [
+            {
+                "id": ticket.id,
+                "who": alias(world, t.PEOPLE, ticket.principal),
+                "state": "expired"
+                if ticket.state == "unused" and ticket.expires_ms <= now_ms
+                else ticket.state,
+                "expires_at": format_timestamp(ticket.expires_ms),
+            }
+            for ticket in tickets[:_SHOWN]
+        ],
+    }
+
+
+def _people(world: World, project: Project) -> list[dict[str, str]]:
+    """Return who has a role in a project, by alias; an organization's owner owns its projects."""
+    rows = []
+    owns = world.assumptions.organization_owner == "owns_projects"
+    for _, member in world.rows(t.MEMBERSHIPS):
+        if member.organization_id == project.organization_id:
+            who = alias(world, t.PEOPLE, member.person_id)
+            grant = world.get(t.GRANTS, f"{project.id}/{member.person_id}")
+            if member.role == "owner" and owns:
+                rows.append({"who": who, "role": "owner", "through": "organization"})
+            elif grant is not None:
+                rows.append({"who": who, "role": grant.role, "through": "project"})
+    return sorted(rows, key=itemgetter("who"))
