@@ -4,13 +4,12 @@ Stands beside the house, on the SDK: it sends over HTTP as any client does, and 
 no more than the table of calls.
 """
 
-from hosting_emulator.replay.comparison import AnswerDifference as AnswerDifference
-from hosting_emulator.replay.curl import curl_lines as curl_lines
 from hosting_emulator.replay.recording import RecordedAnswer as RecordedAnswer
 from hosting_emulator.replay.recording import RecordedCall as RecordedCall
 from hosting_emulator.replay.recording import Recording as Recording
 from hosting_emulator.replay.recording import RecordRefused as RecordRefused
 from hosting_emulator.replay.recording import read_record as read_record
+from hosting_emulator.replay.run import AnswerDifference as AnswerDifference
 from hosting_emulator.replay.run import Beginning as Beginning
 from hosting_emulator.replay.run import Replayed as Replayed
 from hosting_emulator.replay.run import ReplayOptions as ReplayOptions
@@ -21,4 +20,5 @@ from hosting_emulator.replay.run import report_document as report_document
 from hosting_emulator.replay.shrink import NotShown as NotShown
 from hosting_emulator.replay.shrink import Shows as Shows
 from hosting_emulator.replay.shrink import Shrunk as Shrunk
+from hosting_emulator.replay.shrink import curl_lines as curl_lines
 from hosting_emulator.replay.shrink import shrink as shrink

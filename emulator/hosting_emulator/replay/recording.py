@@ -211,26 +211,24 @@ def _read_exchanges(items: Sequence[Any]) -> Recording:
 
 
 def _exchange(item: Mapping[str, Any]) -> RecordedCall:
-    request, answer = item["request"], item["answer"]
     target = item["path"] + (f"?{item['query']}" if item["query"] else "")
-    method, headers, body = item["method"], request["headers"], (request["body"] or "").encode()
+    request, answer = item["request"], item["answer"]
     text = None if _is_cut(answer) else answer["body"]
     arrived = {"status": item["status"], "headers": answer["headers"], "text": text}
     who = {"person": item["principal"], "alias": item["who"], "interactive": True}
     call = {
         "n": item["n"],
         "at_ms": moment_ms(item["at"]),
-        "method": method,
+        "method": item["method"],
         "target": target,
-        "headers": headers,
-        "body": body if request["body_bytes"] else None,
+        "headers": request["headers"],
+        "body": (request["body"] or "").encode() if request["body_bytes"] else None,
         "who": who if item["principal"] else None,
-        "credential": _has_credential(headers),
         "answer": arrived if item["lost"] is None and item["status"] else None,
-        "unsendable": _NOT_KEPT if _is_cut(request) else _why_not(method, target, headers, body),
+        "unsendable": _NOT_KEPT if _is_cut(request) else None,
         "call": item.get("call"),
     }
-    return convert(call, RecordedCall)
+    return _recorded(call, own=True)
 
 
 def _is_cut(message: Mapping[str, Any]) -> bool:
@@ -278,14 +276,19 @@ def _read_har(log: Any) -> Recording:
 
 def _har_entry(number: int, target: str, entry: Mapping[str, Any], own: bool) -> RecordedCall:
     request, response = entry["request"], entry["response"]
-    method, headers = request["method"], _har_headers(request)
+    method, headers, posted = request["method"], _har_headers(request), request.get("postData")
     if not own:
         headers = tuple(pair for pair in headers if not _OF_A_PAGE.fullmatch(pair[0]))
-        typed = (request.get("postData") or {}).get("mimeType")
+        typed = (posted or {}).get("mimeType")
         if typed and not any(name.lower() == "content-type" for name, _ in headers):
             headers = (*headers, ("Content-Type", typed))  # which some leave out of the headers
-    body, why_not = _har_body(request)
-    credential = _has_credential(headers)
+    body, why_not = None, None
+    if posted:
+        text = posted.get("text") or ""
+        body = base64.b64decode(text) if posted.get("encoding") == "base64" else text.encode()
+        why_not = _NOT_KEPT if _is_part(posted) else None
+        if request.get("bodySize", -1) > 0 and not body:
+            body, why_not = None, "its body is not text, and was not kept"
     arrived = response["status"] > 0 and not entry.get("_lost")
     who = entry.get("_principal")
     call = {
@@ -296,26 +299,12 @@ def _har_entry(number: int, target: str, entry: Mapping[str, Any], own: bool) ->
         "headers": headers,
         "body": body,
         "who": {**who, "alias": entry.get("_who")} if isinstance(who, Mapping) else None,
-        # A browser leaves credentials out of what it saves, unless it is told not to.
-        "credential": credential if own or credential else None,
         "answer": _har_answer(response) if arrived else None,
-        "unsendable": why_not or _why_not(method, target, headers, body),
+        "unsendable": why_not,
         # Our own recording tells, also that it was no call at all.
         "call": entry.get("_call") if own else call_of(method, target),
     }
-    return convert(call, RecordedCall)
-
-
-def _har_body(request: Mapping[str, Any]) -> tuple[bytes | None, str | None]:
-    """Return the body that was sent, and why it cannot be sent again."""
-    posted = request.get("postData")
-    if not posted:
-        return None, None
-    text = posted.get("text") or ""
-    content = base64.b64decode(text) if posted.get("encoding") == "base64" else text.encode()
-    if request.get("bodySize", -1) > 0 and not content:
-        return None, "its body is not text, and was not kept"
-    return content, _NOT_KEPT if _is_part(posted) else None
+    return _recorded(call, own)
 
 
 def _har_answer(response: Mapping[str, Any]) -> dict[str, Any]:
@@ -353,8 +342,15 @@ def _target(url: str, own: bool) -> str | None:
 # --- What both have --------------------------------------------------------------------------
 
 
-def _has_credential(headers: Iterable[Sequence[str]]) -> bool:
-    return any(name.lower() == "authorization" for name, _ in headers)
+def _recorded(call: dict[str, Any], own: bool) -> RecordedCall:
+    """Make a call of what is known of it, and say whether it had a credential, and can be sent."""
+    sent = any(name.lower() == "authorization" for name, _ in call["headers"])
+    # A browser leaves credentials out of what it saves, unless it is told not to.
+    call["credential"] = sent or (False if own else None)
+    call["unsendable"] = call["unsendable"] or _why_not(
+        call["method"], call["target"], call["headers"], call["body"]
+    )
+    return convert(call, RecordedCall)
 
 
 def _why_not(

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import http.client
+import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import unquote, urlsplit
 
-from hosting_emulator.replay.comparison import AnswerDifference, Comparison, Moments
 from hosting_emulator.replay.recording import (
     CUT,
     Headers,
@@ -20,19 +20,33 @@ from hosting_emulator.replay.recording import (
     Recording,
     Who,
     moment_ms,
+    names_in,
+    without_secrets,
 )
-from hosting_emulator.sdk import ClockRequest, ControlClient, HostingEmulator
+from hosting_emulator.sdk import ClockRequest, ControlClient, HostingEmulator, WorldSummary
 
+#: How long to wait for an answer, in real seconds.
+_TIMEOUT_S = 5.0
 #: How exactly moments are compared where time runs by itself, or ran so elsewhere; in milliseconds.
 _ABOUT_MS = 5000
 _UNKNOWN = "not-a-token"
 #: What may be a cursor: opaque, and no page size.
-_OPAQUE = re.compile("(?!\\d+$)[A-Za-z0-9_-]{6,}")
+_CURSOR = re.compile("(?!\\d+$)[A-Za-z0-9_-]{6,}")
 #: What belongs to a connection, to another place or to somebody's session, not to the request.
 _NOT_SENT = frozenset(
     "host connection keep-alive proxy-connection proxy-authorization transfer-encoding "
     "content-length te trailer upgrade expect accept-encoding cookie x-control-token".split()
 )
+#: For recordings, which hold none: what the worlds of one make anew is each time the same.
+_SEED = "replay"
+
+
+class AnswerDifference(NamedTuple):
+    """Where an answer differs: `at` is a place in it, such as `body.progress.phase`."""
+
+    at: str
+    recorded: Any
+    answered: Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +67,8 @@ class ReplayReport:
     """What became of a recording. `notes` are what could not be as it was, in sentences."""
 
     world: str
-    requests: list[Replayed] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
+    requests: list[Replayed]
+    notes: list[str]
 
     @property
     def differing(self) -> list[Replayed]:
@@ -69,14 +83,22 @@ class ReplayReport:
 
 @dataclass(frozen=True)
 class ReplayOptions:
-    """How to replay. `as_` sends all as one person; `move_time`: the world's clock follows.
-
-    `timeout_s` is how long to wait for an answer, in real seconds.
-    """
+    """How to replay. `as_` sends all as one person; `move_time`: the world's clock follows."""
 
     as_: str | None = None
     move_time: bool = True
-    timeout_s: float = 5.0
+
+
+@dataclass(frozen=True)
+class Beginning:
+    """How a throw-away world begins, where it is not to be as the recording has it.
+
+    `scenario` is one of the library, or a YAML file; `assumptions` are laid over.
+    """
+
+    scenario: str | None = None
+    seed: str | None = None
+    assumptions: Mapping[str, Any] = field(default_factory=dict)
 
 
 def replay(
@@ -115,36 +137,98 @@ def report_document(report: ReplayReport, record: Recording) -> dict[str, Any]:
     }
 
 
+@contextmanager
+def like_recorded(
+    control: ControlClient, record: Recording, beginning: Beginning
+) -> Iterator[HostingEmulator]:
+    """Make a world as the first recorded request found it, standing still, and delete it after.
+
+    That is the state in the recording; else a default world of its assumptions.
+    """
+    scenario, was = beginning.scenario, record.world
+    state = record.state if scenario is None and beginning.seed is None else None
+    how: dict[str, Any]
+    if state is not None:
+        how = {"state": state, "seed": state.get("seed", _SEED)}
+    else:
+        clock: ClockRequest = {"mode": "frozen"}
+        begins_at = was.began_at or was.at
+        if begins_at is not None and scenario is None:  # a scenario says itself when it begins
+            clock["at"] = begins_at
+        assumptions = {**({} if scenario else was.assumptions), **beginning.assumptions}
+        how = {"scenario": scenario, "clock": clock, "assumptions": assumptions or None}
+        how["seed"] = beginning.seed
+    with HostingEmulator.fresh(control, **how) as emulator:
+        if state is not None and beginning.assumptions:
+            emulator.set_assumptions(beginning.assumptions)
+        yield emulator
+
+
 class ReplayRun:
-    """One replay on its way: the names it has learnt, the time it has come to."""
+    """One replay on its way: the names it has learnt, the time it has come to.
+
+    The recording has no secrets: tokens and API keys are made for whoever asked.
+    """
 
     def __init__(
         self, emulator: HostingEmulator, record: Recording, options: ReplayOptions
     ) -> None:
-        self._emulator, self._names = emulator, (names := Names())
-        world = self._world = emulator.summary
+        self._emulator, self._own, self._person = emulator, record.own, options.as_
+        world, was = emulator.summary, record.world
         #: What could not be as it was, in sentences.
         self.notes: list[str] = []
-        self._credentials = _Credentials(emulator, record.own, names, options.as_, self.notes)
+        self._names = Names()
+        self._tokens: dict[tuple[str, str | None, bool], str] = {}
+        self._key_values: dict[str, str] = {}
         #: The next cursors of pages of which the recording has only a part, by the page's path.
         self._cut_pages: dict[str, str] = {}
         parts = urlsplit(world.base_url)
         secure = parts.scheme == "https"
         kind = http.client.HTTPSConnection if secure else http.client.HTTPConnection
-        self._connection = kind(parts.hostname or "", parts.port, timeout=options.timeout_s)
+        self._connection = kind(parts.hostname or "", parts.port, timeout=_TIMEOUT_S)
         self._prefix = parts.path.rstrip("/")
-        self._start_ms = self._now_ms = moment_ms(world.clock.now)
-        self._recorded_start_ms = _start_ms(record, self._start_ms)
+        self._now_ms = now_ms = moment_ms(world.clock.now)
+        begins_ms = [moment_ms(at) for at in (was.at, was.began_at) if at is not None]
+        begins_ms = begins_ms or [record.requests[0].at_ms]
+        recorded_start_ms = now_ms if now_ms in begins_ms else begins_ms[0]
+        #: What to add to a recorded moment.
+        self._ahead_ms = now_ms - recorded_start_ms
         self._moves = options.move_time and world.clock.mode in ("frozen", "skip")
         self._still = world.clock.mode == "frozen"
-        exact = self._still and self._moves and record.own
-        self._tolerance_ms = 0 if exact else _ABOUT_MS
-        self._worlds = (record.world.name, world.name)
         if options.move_time and not self._moves:
             self.notes.append(
                 f"the clock of {world.name} is running: it is not moved as in the recording"
             )
-        self._learn_ids(record)
+        self._comparison = Comparison(
+            self._names,
+            (was.name, world.name),
+            (recorded_start_ms, now_ms),
+            0 if self._still and self._moves and record.own else _ABOUT_MS,
+        )
+        self._learn_ids(record, world)
+
+    def _learn_ids(self, record: Recording, world: WorldSummary) -> None:
+        here: dict[str, dict[str, str]] = {}
+        for table in ("organizations", "people", "projects"):
+            ids = here[table] = getattr(self._emulator, table)
+            for alias, recorded in getattr(record.world, table).items():
+                if alias in ids:
+                    self._names.learn(recorded, ids[alias])
+        if record.own or not world.projects:
+            return
+        # A stranger's recording: its project and organization are taken for the ones here.
+        showcase = world.projects[0]
+        stands_for = {
+            "projects": (showcase["id"], showcase["alias"]),
+            "organizations": (showcase["organization_id"], "its organization"),
+        }
+        for one in record.requests:
+            _, _, kept, id_, *_ = [*one.path.split("/"), "", ""]
+            known = here.get(kept, {}).values()
+            if kept in stands_for and id_ not in known and self._names.new_for(id_) == id_:
+                new, alias = stands_for.pop(kept)
+                self._names.learn(id_, new)
+                self.notes.append(f"{id_} is mapped to {alias} of {world.name}")
 
     def send(self, requests: Iterable[RecordedCall]) -> Iterator[Replayed]:
         """Send requests one after the other, and tell what became of each."""
@@ -156,34 +240,28 @@ class ReplayRun:
                     yield self._send(recorded)
 
     def _send(self, recorded: RecordedCall) -> Replayed:
-        self._reach(recorded.at_ms)
-        self._pair_cut_cursor(recorded)
-        answer = self._exchange(recorded)
-        starts = (self._recorded_start_ms, self._start_ms)
-        moments = Moments(recorded.at_ms, self._now_ms, *starts, self._tolerance_ms)
-        comparison = Comparison(self._names, moments, self._worlds)
-        differences = comparison.differences(recorded.answer, answer)
-        self._credentials.learn_key(recorded.answer, answer)
-        if recorded.answer is not None and recorded.answer.text is None and answer is not None:
-            cursor = answer.members.get("next_cursor")
-            if isinstance(cursor, str):
-                self._cut_pages[recorded.path] = cursor
-        return Replayed(recorded, answer, tuple(differences))
-
-    def _reach(self, recorded_ms: int) -> None:
-        """Let the time pass that passed in the recording."""
         if not self._still:
             self._now_ms = moment_ms(self._emulator.clock.now)
-        ahead_ms = self._start_ms + recorded_ms - self._recorded_start_ms - self._now_ms
-        if self._moves and ahead_ms > 0:
-            self._emulator.clock.advance(f"{ahead_ms}ms")
-            self._now_ms += ahead_ms
+        wait_ms = recorded.at_ms + self._ahead_ms - self._now_ms
+        if self._moves and wait_ms > 0:  # the time passes that passed in the recording
+            self._emulator.clock.advance(f"{wait_ms}ms")
+            self._now_ms += wait_ms
+        if recorded.path in self._cut_pages:
+            self._pair_cut_cursor(recorded)
+        was, answer = recorded.answer, self._exchange(recorded)
+        differences = self._comparison.differences(was, answer, (recorded.at_ms, self._now_ms))
+        if was is not None and answer is not None:
+            self._learn_key(was, answer)
+            cursor = answer.members.get("next_cursor")
+            if was.text is None and isinstance(cursor, str):
+                self._cut_pages[recorded.path] = cursor
+        return Replayed(recorded, answer, tuple(differences))
 
     def _exchange(self, recorded: RecordedCall) -> RecordedAnswer | None:
         """Send a request as it was and read its answer; None: no complete response came."""
         connection, method, body = self._connection, recorded.method, recorded.body
         target = self._prefix + self._names.in_target(recorded.target)
-        headers = self._credentials.headers(recorded)
+        headers = self._headers(recorded)
         with suppress(UnicodeDecodeError):
             body = None if body is None else self._names.in_text(body.decode()).encode()
         try:
@@ -207,59 +285,22 @@ class ReplayRun:
 
     def _pair_cut_cursor(self, recorded: RecordedCall) -> None:
         """Pair a recorded cursor that nobody has seen with the one of the page before."""
-        if recorded.path not in self._cut_pages:
-            return
         for part in recorded.target.partition("?")[2].split("&"):
             value = unquote(part.partition("=")[2])
-            if _OPAQUE.fullmatch(value) and self._names.new_for(value) == value:
+            if _CURSOR.fullmatch(value) and self._names.new_for(value) == value:
                 self._names.learn(value, self._cut_pages.pop(recorded.path))
                 return
 
-    def _learn_ids(self, record: Recording) -> None:
-        tables = ("organizations", "people", "projects")
-        here: dict[str, dict[str, str]] = {t: getattr(self._emulator, t) for t in tables}
-        for table in tables:
-            for alias, recorded in getattr(record.world, table).items():
-                if alias in here[table]:
-                    self._names.learn(recorded, here[table][alias])
-        if not record.own:
-            self._guess_ids(record, here)
+    def _learn_key(self, recorded: RecordedAnswer, new: RecordedAnswer) -> None:
+        """Take up the value of an API key that a replayed request has made."""
+        value, key = new.members.get("value"), recorded.members.get("key")
+        if isinstance(value, str) and isinstance(key, dict) and "id" in key:
+            self._key_values[key["id"]] = value
+            old_value = recorded.members.get("value")
+            if isinstance(old_value, str) and old_value != CUT:
+                self._names.learn(old_value, value)  # a recording of somebody who kept the secrets
 
-    def _guess_ids(self, record: Recording, here: Mapping[str, Mapping[str, str]]) -> None:
-        """Take the project and organization of a stranger's recording for the ones of this world."""
-        projects = self._world.projects
-        if not projects:
-            return
-        showcase = projects[0]
-        stands_for = {
-            "projects": (showcase["id"], showcase["alias"]),
-            "organizations": (showcase["organization_id"], "its organization"),
-        }
-        for recorded in record.requests:
-            _, _, kind, found, *_ = [*recorded.path.split("/"), "", ""]
-            known = here.get(kind, {}).values()
-            if kind in stands_for and found not in known and self._names.new_for(found) == found:
-                new, alias = stands_for.pop(kind)
-                self._names.learn(found, new)
-                self.notes.append(f"{found} is mapped to {alias} of {self._world.name}")
-
-
-@dataclass
-class _Credentials:
-    """What to put into the Authorization headers of one replay, for the recording has no secrets.
-
-    `person`, by alias or id, sends everything that was sent with a credential, if there is one.
-    """
-
-    _emulator: HostingEmulator
-    _own: bool
-    _names: Names
-    _person: str | None
-    _notes: list[str]
-    _tokens: dict[tuple[str, str | None, bool], str] = field(default_factory=dict)
-    _key_values: dict[str, str] = field(default_factory=dict)
-
-    def headers(self, recorded: RecordedCall) -> Headers:
+    def _headers(self, recorded: RecordedCall) -> Headers:
         """Return a request's headers with the new names and its sender's credential in them."""
         credential = self._credential(recorded)
         found = []
@@ -274,17 +315,6 @@ class _Credentials:
             found.append(("Authorization", f"Bearer {credential}"))
         return tuple(found)
 
-    def learn_key(self, recorded: RecordedAnswer | None, new: RecordedAnswer | None) -> None:
-        """Take up the value of an API key that a replayed request has made."""
-        if recorded is None or new is None:
-            return
-        value, key = new.members.get("value"), recorded.members.get("key")
-        if isinstance(value, str) and isinstance(key, dict) and "id" in key:
-            self._key_values[key["id"]] = value
-            old_value = recorded.members.get("value")
-            if isinstance(old_value, str) and old_value != CUT:
-                self._names.learn(old_value, value)  # a recording of somebody who kept the secrets
-
     def _credential(self, recorded: RecordedCall) -> str | None:
         """Return the bearer token to send; None: none, or none but the recorded one."""
         if recorded.credential is False:
@@ -292,7 +322,7 @@ class _Credentials:
         if self._person is not None:
             return self._emulator.token(self._person)
         if recorded.who is not None:
-            return self._of(recorded.who)
+            return self._credential_of(recorded.who)
         if self._own:  # it named nobody then, and must not now
             return _UNKNOWN
         sent = next((v for n, v in recorded.headers if n.lower() == "authorization"), "")
@@ -305,7 +335,7 @@ class _Credentials:
         )
         return self._emulator.token()
 
-    def _of(self, who: Who) -> str:
+    def _credential_of(self, who: Who) -> str:
         person = who.alias or self._names.new_for(who.person)
         organization = who.organization and self._names.new_for(who.organization)
         if who.api_key is None:
@@ -325,58 +355,142 @@ class _Credentials:
         return self._key_values[who.api_key]
 
     def _note(self, sentence: str) -> None:
-        if sentence not in self._notes:
-            self._notes.append(sentence)
+        if sentence not in self.notes:
+            self.notes.append(sentence)
 
 
-def _start_ms(record: Recording, now_ms: int) -> int:
-    """Which moment of the recording is the present one of the world, in milliseconds since 1970."""
-    begins = (record.world.at, record.world.began_at)
-    starts_ms = [moment_ms(at) for at in begins if at is not None]
-    if now_ms in starts_ms:
-        return now_ms
-    return starts_ms[0] if starts_ms else record.requests[0].at_ms
+# --- Comparison: where a new answer is not what was recorded, names and moments apart ------------
+
+#: The headers that say something of the answer.
+_HEADERS = ("content-type", "location", "retry-after", "allow", "www-authenticate", "x-request-id")
+_ABSENT = "(absent)"
+_LOST = "(no response)"
+#: A world's name before the zones of this emulator, wherever a record does not tell the name.
+_WORLD_LABEL = re.compile(r"(?<=\w)\.[a-z0-9-]+(?=\.(?:dev|prod|mail)\.localhost)")
+_OPAQUE = re.compile("[A-Za-z0-9_-]+")
+#: Plain text and times; and what an emulator of ours may be called at, or where it listens, which
+#: says nothing about the service.
+_NO_NAMES = ("", "time", "place", "port")
 
 
-# --- Worlds like the recorded ----------------------------------------------------------------
+class Comparison:
+    """Compares answers of two `worlds`, by name: the recorded and the new; pairs of names are learnt.
 
-#: For recordings, which hold none: what the worlds of one make anew is each time the same.
-_SEED = "replay"
-
-
-@dataclass(frozen=True)
-class Beginning:
-    """How a throw-away world begins, where it is not to be as the recording has it.
-
-    `scenario` is one of the library, or a YAML file; `assumptions` are laid over.
+    `starts_ms` is when both began, in milliseconds since 1970: what was made before that only has
+    to be so in both. `tolerance_ms` is how exactly time was kept in the replay.
     """
 
-    scenario: str | None = None
-    seed: str | None = None
-    assumptions: Mapping[str, Any] = field(default_factory=dict)
+    def __init__(
+        self, names: Names, worlds: tuple[str, str], starts_ms: tuple[int, int], tolerance_ms: int
+    ) -> None:
+        self._names = names
+        self._worlds = [f".{name}." for name in worlds if name]
+        self._starts_ms = self._at_ms = starts_ms
+        self._tolerance_ms = tolerance_ms
+
+    def differences(
+        self, recorded: RecordedAnswer | None, new: RecordedAnswer | None, at_ms: tuple[int, int]
+    ) -> list[AnswerDifference]:
+        """Return every difference, in the order of the answer, without the secrets in it.
+
+        `at_ms` is when both requests were answered, in milliseconds since 1970.
+        """
+        self._at_ms = at_ms
+        return [
+            AnswerDifference(at, without_secrets(before), without_secrets(now))
+            for at, before, now in self._differences(recorded, new)
+        ]
+
+    def _differences(
+        self, recorded: RecordedAnswer | None, new: RecordedAnswer | None
+    ) -> Iterator[AnswerDifference]:
+        if recorded is None or new is None:
+            brief = [_LOST if one is None else f"status {one.status}" for one in (recorded, new)]
+            if recorded is not new:
+                yield AnswerDifference("answer", *brief)
+            return
+        if recorded.status != new.status:
+            yield AnswerDifference("status", recorded.status, new.status)
+        for name in _HEADERS:
+            at, before, now = f"header {name}", recorded.header(name), new.header(name)
+            if before is not None and now is not None:
+                yield from self._texts(at, before, now)
+            elif before is not now:
+                yield AnswerDifference(at, before or _ABSENT, now or _ABSENT)
+        if (recorded.status < 400) != (new.status < 400):
+            # Of a success and a failure no member is the same: the two are told whole.
+            yield AnswerDifference("body", _brief(recorded), _brief(new))
+        elif recorded.text is not None and new.text is not None:
+            try:
+                documents = json.loads(recorded.text), json.loads(new.text)
+            except ValueError:  # one of them is no JSON
+                yield from self._texts("body", recorded.text, new.text)
+            else:
+                yield from self._values("body", *documents)
+
+    def _values(self, at: str, recorded: Any, new: Any) -> Iterator[AnswerDifference]:
+        if isinstance(recorded, dict) and isinstance(new, dict):
+            for name in recorded | new:
+                before, now = recorded.get(name, _ABSENT), new.get(name, _ABSENT)
+                if name in recorded and name in new:
+                    yield from self._values(f"{at}.{name}", before, now)
+                else:
+                    yield AnswerDifference(f"{at}.{name}", before, now)
+        elif isinstance(recorded, list) and isinstance(new, list):
+            if len(recorded) != len(new):
+                yield AnswerDifference(f"{at}.length", len(recorded), len(new))
+            for place, (before, now) in enumerate(zip(recorded, new, strict=False)):
+                yield from self._values(f"{at}[{place}]", before, now)
+        elif isinstance(recorded, str) and isinstance(new, str):
+            if at.endswith(".type"):
+                # A problem's link: where its documentation is says nothing about the service.
+                recorded, new = (link.rpartition("/errors/")[2] for link in (recorded, new))
+            if at.endswith("cursor") and _OPAQUE.fullmatch(recorded) and _OPAQUE.fullmatch(new):
+                yield from self._pair(at, recorded, new)
+            else:
+                yield from self._texts(at, recorded, new)
+        elif recorded != new or isinstance(recorded, bool) != isinstance(new, bool):
+            yield AnswerDifference(at, recorded, new)
+
+    def _texts(self, at: str, recorded: str, new: str) -> Iterator[AnswerDifference]:
+        before, now = (list(names_in(self._at_home(text))) for text in (recorded, new))
+        if len(before) != len(now) or not all(map(self._alike, before, now)):
+            yield AnswerDifference(at, recorded, new)
+            return
+        for (kind, old), (_, made) in zip(before, now, strict=True):
+            if kind not in _NO_NAMES:
+                yield from self._pair(at, old, made)
+
+    def _alike(self, old: tuple[str, str], made: tuple[str, str]) -> bool:
+        """Whether two pieces of text may stand for each other; plain text must be the same."""
+        (kind, recorded), (made_kind, new) = old, made
+        if kind != made_kind or kind == "":
+            return old == made
+        if kind != "time":
+            return True
+        try:
+            then_ms, now_ms = moment_ms(recorded.upper()), moment_ms(new.upper())
+        except ValueError:
+            return recorded == new
+        before_both = then_ms < self._starts_ms[0] and now_ms < self._starts_ms[1]
+        off_ms = abs((now_ms - self._at_ms[1]) - (then_ms - self._at_ms[0]))
+        return then_ms == now_ms or before_both or off_ms <= self._tolerance_ms
+
+    def _pair(self, at: str, recorded: str, new: str) -> Iterator[AnswerDifference]:
+        known = None if recorded == CUT else self._names.learn(recorded, new)
+        if known is not None:
+            yield AnswerDifference(at, f"{recorded}, which is {known} here", new)
+
+    def _at_home(self, text: str) -> str:
+        """Return a text without the worlds' own names in hostnames."""
+        text = _WORLD_LABEL.sub("", text)
+        for name in self._worlds:
+            text = text.replace(name, ".")
+        return text
 
 
-@contextmanager
-def like_recorded(
-    control: ControlClient, record: Recording, beginning: Beginning
-) -> Iterator[HostingEmulator]:
-    """Make a world as the first recorded request found it, standing still, and delete it after.
-
-    That is the state in the recording; else a default world of its assumptions.
-    """
-    scenario, was, how = beginning.scenario, record.world, dict[str, Any]()
-    state = record.state if scenario is None and beginning.seed is None else None
-    if state is not None:
-        how = {"state": state, "seed": state.get("seed", _SEED)}
-    else:
-        clock: ClockRequest = {"mode": "frozen"}
-        begins_at = was.began_at or was.at
-        if begins_at is not None and scenario is None:  # a scenario says itself when it begins
-            clock["at"] = begins_at
-        assumptions = {**({} if scenario else was.assumptions), **beginning.assumptions}
-        how = {"scenario": scenario, "clock": clock, "assumptions": assumptions or None}
-        how["seed"] = beginning.seed
-    with HostingEmulator.fresh(control, **how) as emulator:
-        if state is not None and beginning.assumptions:
-            emulator.set_assumptions(beginning.assumptions)
-        yield emulator
+def _brief(answer: RecordedAnswer) -> Any:
+    """Return what a body says: of a problem its code and detail, else all of it."""
+    if answer.code is not None:
+        return f"{answer.code}: {answer.members.get('detail') or answer.members.get('title')}"
+    return answer.members or answer.text

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from hosting_emulator.replay.comparison import Comparison, Moments
 from hosting_emulator.replay.recording import Names, RecordedAnswer
+from hosting_emulator.replay.run import Comparison
 
 A, B, C = ("01" + letter * 24 for letter in "ABC")
 #: Then it was ten past midnight, an hour into the record; now it is one day later.
@@ -18,10 +18,11 @@ START = 1_767_225_600_000
 
 
 def compared(recorded: Any, new: Any, names: Names | None = None, tolerance_ms: int = 0) -> Any:
-    moments = Moments(START + HOUR, START + DAY + HOUR, START, START + DAY, tolerance_ms)
-    comparison = Comparison(names or Names(), moments, ("", "world-9"))
-    answers = [RecordedAnswer(200, (), json.dumps(body)) for body in (recorded, new)]
-    return [tuple(found) for found in comparison.differences(*answers)]
+    worlds, starts_ms = ("", "world-9"), (START, START + DAY)
+    comparison = Comparison(names or Names(), worlds, starts_ms, tolerance_ms)
+    at_ms = (START + HOUR, START + DAY + HOUR)
+    was, now = (RecordedAnswer(200, (), json.dumps(body)) for body in (recorded, new))
+    return [tuple(found) for found in comparison.differences(was, now, at_ms)]
 
 
 @pytest.mark.parametrize(
@@ -114,19 +115,18 @@ def test_a_secret_is_in_no_difference():
     ],
 )
 def test_headers_that_say_something_are_compared(recorded: Any, new: Any, expected: Any):
-    moments = Moments(0, 0, 0, 0, 0)
-    comparison = Comparison(Names(), moments, ("", ""))
+    was, now = (RecordedAnswer(200, headers, "") for headers in (recorded, new))
 
-    found = comparison.differences(RecordedAnswer(200, recorded, ""), RecordedAnswer(200, new, ""))
+    found = Comparison(Names(), ("", ""), (0, 0), 0).differences(was, now, (0, 0))
 
     assert found == ([] if expected is None else [expected])
 
 
 def test_what_is_no_json_is_compared_as_text():
-    comparison = Comparison(Names(), Moments(0, 0, 0, 0, 0), ("", ""))
+    comparison = Comparison(Names(), ("", ""), (0, 0), 0)
     page = "<h1>502</h1> {}"
+    texts = (page.format(A), page.format(B), page, "{}")
+    one, same, other, document = (RecordedAnswer(502, (), text) for text in texts)
 
-    assert not comparison.differences(
-        RecordedAnswer(502, (), page.format(A)), RecordedAnswer(502, (), page.format(B))
-    )
-    assert comparison.differences(RecordedAnswer(502, (), page), RecordedAnswer(502, (), "{}"))
+    assert not comparison.differences(one, same, (0, 0))
+    assert comparison.differences(other, document, (0, 0))
