@@ -18,7 +18,6 @@ import threading
 import tomllib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -47,8 +46,7 @@ _NAMES = ("localhost", "x.dev.localhost")
 _PATIENCE_S, _RESOLVER_S = 3.0, 5.0
 
 
-@dataclass(frozen=True, slots=True)
-class CheckFinding:
+class CheckFinding(NamedTuple):
     """One check's verdict. `seen` is one sentence; `advice` says what to do, if anything is."""
 
     check: str
@@ -59,14 +57,8 @@ class CheckFinding:
 
 def finding(check: str, kind: str, *, shown_as: str | None = None, **facts: object) -> CheckFinding:
     """Fill a kind of finding with its facts."""
-    row: dict[str, str] = _KINDS[check][kind]
-    advice = row.get("advice")
-    return CheckFinding(
-        shown_as or check,
-        row["verdict"],
-        row["seen"].format(**facts),
-        advice and advice.format(**facts),
-    )
+    row = {name: text.format(**facts) for name, text in _KINDS[check][kind].items()}
+    return CheckFinding(shown_as or check, **row)
 
 
 class EmulatorAnswer(NamedTuple):
@@ -134,13 +126,7 @@ def check_versions() -> Iterator[CheckFinding]:
         yield finding("versions", "not_installed")
         return
     yield check_python(platform.python_version(), known.metadata["Requires-Python"] or ">=3.11")
-    yield from check_dependencies(known.requires or [], _installed)
-
-
-def _installed(name: str) -> str | None:
-    with suppress(importlib.metadata.PackageNotFoundError):
-        return importlib.metadata.version(name)
-    return None
+    yield from check_dependencies(known.requires or [])
 
 
 def check_python(version: str, required: str) -> CheckFinding:
@@ -150,27 +136,24 @@ def check_python(version: str, required: str) -> CheckFinding:
     return finding("python", kind, version=version, least=least)
 
 
-def check_dependencies(
-    requirements: Iterable[str], installed: Callable[[str], str | None]
-) -> list[CheckFinding]:
+def check_dependencies(requirements: Iterable[str]) -> list[CheckFinding]:
     """Hold each dependency against its least version; what belongs to an extra does not count."""
     needed = [match.groups() for match in map(_REQUIREMENT.match, requirements) if match]
     findings = []
     for name, least in needed:
-        version = installed(name)
-        if version is None or _release(version) < _release(least):
-            state = "is not installed" if version is None else f"is {version}"
+        version, state = "", "is not installed"
+        with suppress(importlib.metadata.PackageNotFoundError):
+            version = importlib.metadata.version(name)
+            state = f"is {version}"
+        if _release(version) < _release(least):
             findings.append(finding("dependencies", "old", name=name, state=state, least=least))
     return findings or [finding("dependencies", "ok", count=len(needed))]
 
 
 def _release(version: str) -> list[int]:
-    """Return a version's numbers, to be compared; zeros at the end and `rc1` do not count."""
-    numbers = re.match(r"\d+(\.\d+)*", version)
-    found = [int(number) for number in numbers.group().split(".")] if numbers else []
-    while found and not found[-1]:
-        found.pop()
-    return found
+    """Return a version's numbers, to be compared; `rc1` does not count."""
+    plain = re.sub(r"[^\d.].*", "", version)
+    return [*map(int, filter(None, plain.split("."))), 0, 0, 0][:4]
 
 
 # --- What `start` is told -------------------------------------------------------------------------
@@ -184,26 +167,23 @@ def check_settings(start: click.Command) -> tuple[list[CheckFinding], Path]:
         return [finding("settings", "wrong", why=error.format_message())], _DEFAULT_DIRECTORY
     found = []
     for param in start.params:
-        source = ctx.get_parameter_source(str(param.name))
-        if source is ParameterSource.ENVIRONMENT:
-            origin = f"the variable {param.envvar}"
-        elif source is ParameterSource.DEFAULT_MAP:
-            origin = str(ctx.obj)
-        else:
+        name, option = str(param.name), max(param.opts, key=len)
+        origins = {
+            ParameterSource.ENVIRONMENT: f"the variable {param.envvar}",
+            ParameterSource.DEFAULT_MAP: str(ctx.obj),
+        }
+        if (origin := origins.get(ctx.get_parameter_source(name))) is None:  # type: ignore[arg-type]
             continue
-        value = ctx.params[str(param.name)]
+        value = "(hidden)" if name == "control_token" else ctx.params[name]
         if isinstance(value, tuple):
             value = " ".join("=".join(v) if isinstance(v, tuple) else str(v) for v in value)
-        shown = "(hidden)" if param.name == "control_token" else value
-        option = max(param.opts, key=len)
-        found.append(finding("settings", "given", option=option, value=shown, origin=origin))
-    kept = ctx.params["data_dir"] or _DEFAULT_DIRECTORY
+        found.append(finding("settings", "given", option=option, value=value, origin=origin))
     try:
         if (scenario := ctx.params["scenario"]) is not None:
             (read_scenario_file if is_scenario_file(scenario) else library_text)(scenario)
     except Failure as error:
         found.append(finding("settings", "wrong", why=error.format_message()))
-    return found or [finding("settings", "default")], kept
+    return found or [finding("settings", "default")], ctx.params["data_dir"] or _DEFAULT_DIRECTORY
 
 
 # --- The emulator and its ports ------------------------------------------------------------------
@@ -227,17 +207,14 @@ def ask(url: str, control_token: str | None = None) -> EmulatorAnswer:
 def check_emulator(url: str, running: EmulatorAnswer, *, named: bool) -> CheckFinding:
     """Judge the emulator that commands would talk to."""
     version, info, why, silent = running
-    kind = "ok"
     if version is None:
         kind = ("silent" if silent else "other") if named else "none"
         why = why if silent else f"{why[:1].upper()}{why[1:]}"
-    elif version != __version__:
-        kind = "version"
-    elif info is None:
-        kind = "closed"
+    else:
+        kind = "version" if version != __version__ else "closed" if info is None else "ok"
+    pid, start = info and info["pid"], start_line(url)
     facts = {"url": url, "version": version, "ours": __version__, "why": why}
-    facts["start"] = start_line(url)
-    return finding("emulator", kind, pid=info and info["pid"], **facts)
+    return finding("emulator", kind, pid=pid, start=start, **facts)
 
 
 def check_ports(
@@ -258,23 +235,18 @@ def check_ports(
 
 def check_port(check: str, port: int, answered: EmulatorAnswer | None) -> CheckFinding:
     """Judge a port of this machine by listening on it; `answered` is who speaks there, if known."""
-    facts: dict[str, object] = {"port": port, "option": f"--{check.replace(' ', '-')}"}
-    with socket.socket() as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind((_HERE, port))
-            probe.listen(1)
-            return finding("port", "free", shown_as=check, **facts)
-        except OSError as error:
-            if error.errno != errno.EADDRINUSE:
-                why = (error.strerror or str(error)).lower()
-                return finding("port", "refused", shown_as=check, why=why, **facts)
-    answered = answered or ask(f"http://{_HERE}:{port}")
-    if answered.version is None:
-        return finding("port", "taken", shown_as=check, **facts)
-    folder = answered.info and answered.info["data_dir"]
-    kept = f" and keeps its state in {folder}" if folder else ""
-    return finding("port", "ours", shown_as=check, version=answered.version, kept=kept, **facts)
+    kind, facts = "free", {"port": port, "option": f"--{check.replace(' ', '-')}"}
+    try:
+        socket.create_server((_HERE, port)).close()
+    except OSError as error:
+        kind, facts["why"] = "refused", os.strerror(error.errno or 0).lower()
+        if error.errno == errno.EADDRINUSE:
+            answered = answered or ask(f"http://{_HERE}:{port}")
+            kind = "taken" if answered.version is None else "ours"
+            folder = answered.info and answered.info["data_dir"]
+            facts["version"] = answered.version or ""
+            facts["kept"] = f" and keeps its state in {folder}" if folder else ""
+    return finding("port", kind, shown_as=check, **facts)
 
 
 # --- The data directory --------------------------------------------------------------------------
@@ -296,38 +268,39 @@ def check_data(path: Path, *, answers: bool) -> Iterator[CheckFinding]:
         from hosting_emulator.bootstrap.inspection import inspect  # the emulator's machinery
 
         found = inspect(path)
-        yield from check_worlds(path, found, answers=answers)
-        yield check_secrets(path, found)
+        yield from _judge_worlds(path, found, answers=answers)
+        yield _judge_secrets(path, found)
 
 
-def check_worlds(path: Path, found: Inspection, *, answers: bool) -> list[CheckFinding]:
-    """Judge the worlds that a data directory holds."""
+def _judge_worlds(path: Path, found: Inspection, *, answers: bool) -> Iterator[CheckFinding]:
     count = f"{len(found.worlds)} {'world' if len(found.worlds) == 1 else 'worlds'}"
     if found.held:
-        return [finding("data", "in_use" if answers else "held", path=path, count=count)]
-    findings = []
-    for words in found.refused.values():
+        yield finding("data", "in_use" if answers else "held", path=path, count=count)
+        return
+    for words in found.refused:
         seen, _, advice = words.rpartition("; ")  # the store says what to do last
         if not seen:
             seen, advice = words, "restore the folder from a copy, or move it away"
-        findings.append(finding("data", "damaged", seen=_sentence(seen), advice=_sentence(advice)))
-    findings += [finding("data", "notice", seen=_sentence(words)) for words in found.notices]
-    return findings or [finding("data", "ok", path=path, count=count)]
+        yield finding("data", "damaged", seen=_sentence(seen), advice=_sentence(advice))
+    for words in found.notices:
+        yield finding("data", "notice", seen=_sentence(words))
+    if not found.refused and not found.notices:
+        yield finding("data", "ok", path=path, count=count)
 
 
 def _sentence(text: str) -> str:
     return f"{text[:1].upper()}{text[1:].rstrip('.')}." if text[:1] not in "/." else f"{text}."
 
 
-def check_secrets(path: Path, found: Inspection) -> CheckFinding:
+def _judge_secrets(path: Path, found: Inspection) -> CheckFinding:
     """Judge who else on this machine may read or change what is kept."""
-    mode = path.stat().st_mode
+    mode, exposed = path.stat().st_mode, found.exposed
     if mode & 0o022:
         return finding("secrets", "writable", path=path, mode=f"{mode & 0o777:o}")
-    if not found.exposed:
+    if not exposed:
         return finding("secrets", "ok")
-    more = f" and {len(found.exposed) - 1} more" if len(found.exposed) > 1 else ""
-    return finding("secrets", "readable", path=path, file=found.exposed[0], more=more)
+    more = f" and {len(exposed) - 1} more" if len(exposed) > 1 else ""
+    return finding("secrets", "readable", path=path, file=exposed[0], more=more)
 
 
 # --- Certificates --------------------------------------------------------------------------------
@@ -367,10 +340,9 @@ def check_authority(folder: Path, now: datetime) -> CheckFinding:
         return finding("certificates", "useless", why=f"{key} is not the key of {path}")
     begins, ends = certificate.not_valid_before_utc, certificate.not_valid_after_utc
     if now > ends:
-        return finding("certificates", "useless", why=f"{path} expired on {ends:%Y-%m-%d}")
+        return finding("certificates", "useless", why=f"{path} expired on {ends.date()}")
     kind = "early" if now < begins else "soon" if ends - now < _LEFT else "ok"
-    days = {"begins": f"{begins:%Y-%m-%d}", "ends": f"{ends:%Y-%m-%d}"}
-    return finding("certificates", kind, path=path, **days)
+    return finding("certificates", kind, path=path, begins=begins.date(), ends=ends.date())
 
 
 def check_served(ca_file: Path, port: int) -> CheckFinding:
@@ -391,11 +363,8 @@ def check_served(ca_file: Path, port: int) -> CheckFinding:
 
 # --- The machine ---------------------------------------------------------------------------------
 
-_EPOCH = datetime(2025, 1, 1, tzinfo=UTC)
 _FEW_FILES, _ENOUGH_FILES = 256, 4096
 _PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")
-
-Resolve = Callable[[str], Collection[str]]
 
 
 def check_machine() -> Iterator[CheckFinding]:
@@ -410,25 +379,25 @@ def check_machine() -> Iterator[CheckFinding]:
 
 def _resolve_in_time(name: str) -> list[str]:
     """Resolve a name; a resolver that hangs is left behind. Raises OSError."""
-    answers: list[list[str] | OSError] = []
+    answer: list[str] | OSError = TimeoutError(f"no response in {_RESOLVER_S:.0f} seconds")
 
     def resolve() -> None:
+        nonlocal answer
         try:
             found = socket.getaddrinfo(name, 80, type=socket.SOCK_STREAM)
-            answers.append(list(dict.fromkeys(str(address[0]) for *_, address in found)))
+            answer = list(dict.fromkeys(str(address[0]) for *_, address in found))
         except OSError as error:
-            answers.append(error)
+            answer = error
 
     resolving = threading.Thread(target=resolve, daemon=True)
     resolving.start()
     resolving.join(_RESOLVER_S)
-    answer = answers[0] if answers else TimeoutError(f"no response in {_RESOLVER_S:.0f} seconds")
     if isinstance(answer, OSError):
         raise answer
     return answer
 
 
-def check_name(check: str, name: str, resolve: Resolve) -> CheckFinding:
+def check_name(check: str, name: str, resolve: Callable[[str], Collection[str]]) -> CheckFinding:
     """Judge whether a name leads here: `localhost`, or one of those of dev origins."""
     try:
         found = resolve(name)
@@ -450,9 +419,9 @@ def check_open_files(most: int | None) -> CheckFinding:
 
 def check_clock(now: datetime) -> CheckFinding:
     """Judge this machine's clock, which worlds with a real clock follow."""
-    if _EPOCH <= now < _EPOCH.replace(year=2100):
+    if 2025 <= now.year < 2100:
         return finding("clock", "ok", now=f"{now:%Y-%m-%d %H:%M}")
-    return finding("clock", "wrong", now=f"{now:%Y-%m-%d}")
+    return finding("clock", "wrong", now=now.date())
 
 
 def check_proxies(environ: Mapping[str, str]) -> CheckFinding:
@@ -461,15 +430,14 @@ def check_proxies(environ: Mapping[str, str]) -> CheckFinding:
     if not named:
         return finding("proxies", "none")
     spared = ",".join(environ.get(name, "") for name in ("NO_PROXY", "no_proxy"))
-    fine = all(_is_spared(host, spared) for host in ("localhost", _HERE))
+    entries = [part.strip().lower().lstrip(".") for part in spared.split(",")]
+    fine = all(any(_spares(entry, host) for entry in entries) for host in ("localhost", _HERE))
     return finding("proxies", "ok" if fine else "wrong", names=", ".join(named))
 
 
-def _is_spared(host: str, no_proxy: str) -> bool:
-    for entry in (part.strip().lower().lstrip(".") for part in no_proxy.split(",")):
-        if entry in ("*", host):
-            return True
-        with suppress(ValueError):
-            if ipaddress.ip_address(host) in ipaddress.ip_network(entry):
-                return True
+def _spares(entry: str, host: str) -> bool:
+    if entry in ("*", host):
+        return True
+    with suppress(ValueError):
+        return ipaddress.ip_address(host) in ipaddress.ip_network(entry)
     return False

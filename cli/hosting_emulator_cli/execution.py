@@ -125,7 +125,6 @@ class _Run:
     def __init__(self, execution: Execution) -> None:
         self._execution = execution
         self._child: ChildCommand | None = None
-        self._began = False
         self._signal: int | None = None
         self._signalled_at = 0.0
         self._at_once = False
@@ -138,10 +137,9 @@ class _Run:
 
         try:
             # First: its supervisor gets ready while the emulator does.
-            child = ChildCommand(output="null" if self._execution.silent else "ours")
+            child = ChildCommand("null" if self._execution.silent else "ours")
         except OSError as error:
             raise Failure(f"cannot start a process: {error.strerror}") from error
-        self._child = child
         try:
             async with emulator_around(self._execution.settings, self._on_signal) as emulator:
                 try:
@@ -153,22 +151,28 @@ class _Run:
                     varied = tuple(sorted(emulator.worlds.tally.varied))
                     return CommandResult(code, varied, self._signal is not None)
                 finally:
-                    await asyncio.to_thread(child.close)
                     self._child = None
+                    await asyncio.to_thread(child.close)
         finally:
-            if self._child is not None:
-                child.close()
+            child.close()
 
     async def _run(self, child: ChildCommand, ready: Ready) -> int:
+        settings = self._execution.settings
         variables = await asyncio.to_thread(self._variables, ready)
-        variables |= _variation(self._execution.settings)
+        # By which worlds that the command makes elsewhere vary as ours do.
+        if settings.vary is not None:
+            variables[SEED_VARIABLE] = settings.vary
+            variables[ONLY_VARIABLE] = ",".join(settings.vary_only or ())
+        else:  # what an outer run says does not hold here
+            outer = {SEED_VARIABLE, ONLY_VARIABLE} & os.environ.keys()
+            variables |= dict.fromkeys(outer, "")
         if self._signal is not None:
             return 128 + self._signal
         command = self._execution.command
         child.begin(command, with_variables(variables))
-        self._began = True
+        self._child = child
         outcome = await child.outcome()
-        self._began = False  # there is nothing left to signal; we end at once anyway
+        self._child = None  # there is nothing left to signal; we end at once anyway
         for timer in self._later:
             timer.cancel()
         if outcome.refused is not None:
@@ -183,7 +187,7 @@ class _Run:
         if self._signal is None:
             self._signal = number
         self._signalled_at = now
-        if self._child is None or not self._began:
+        if self._child is None:  # it has not begun, or has ended
             return
         patience_s = self._execution.patience_s
         if again and number == signal.SIGINT and patience_s != inf:
@@ -237,14 +241,6 @@ class _Run:
             mention(f"Error: {error.format_message()}")
 
 
-def _variation(settings: Settings) -> dict[str, str]:
-    """Return the variables by which worlds that the command makes elsewhere vary as ours do."""
-    if settings.vary is None:
-        # What an outer run says does not hold here.
-        return {name: "" for name in (SEED_VARIABLE, ONLY_VARIABLE) if name in os.environ}
-    return {SEED_VARIABLE: settings.vary, ONLY_VARIABLE: ",".join(settings.vary_only or ())}
-
-
 # --- With answers that vary ------------------------------------------------------------------------
 
 #: Runs of the command that shrinking may take, beside the two that check what there is to shrink.
@@ -278,25 +274,26 @@ def execute_varied(
         mention(f"Varied with seed {settings.vary}: {points}.\nAgain: {line}")
     if shrinking:
         try:
-            _shrink(execution, first, again)
+            _shrink(execution, first.varied, again)
         except Stopped:
             mention("Stopped before the search was finished.")
     return first.code
 
 
 def _shrink(
-    execution: Execution, first: CommandResult, again: Callable[[Sequence[str] | None], str]
+    execution: Execution,
+    varied: tuple[str, ...],
+    again: Callable[[Sequence[str] | None], str],
 ) -> None:
     """Search the points that make a command fail; say what is tried and what came of it."""
     settings = replace(execution.settings, log_requests=False)
     unseen = replace(execution, report="never", keep=None, quiet=True, silent=True)
-
     seen: tuple[str, ...] = ()
 
     def fails(points: tuple[str, ...]) -> bool:
         nonlocal seen
-        varied = {"vary_only": points} if points else {"vary": None, "vary_only": None}
-        ran = execute(replace(unseen, settings=replace(settings, **varied)))
+        only = {"vary_only": points} if points else {"vary": None, "vary_only": None}
+        ran = execute(replace(unseen, settings=replace(settings, **only)))
         if ran.signalled:
             raise Stopped
         seen = ran.varied
@@ -310,8 +307,7 @@ def _shrink(
 
     # Those seen to vary, or else all.
     every = settings.vary_only or tuple(POINTS)
-    starts = (first.varied, every)
-    points = next((points for points in starts if points and fails(points)), None)
+    points = next((points for points in (varied, every) if points and fails(points)), None)
     if points is None:
         mention("It passed when run again with the same points: the failure is intermittent.")
         return

@@ -13,7 +13,7 @@ import re
 import shlex
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
@@ -153,9 +153,12 @@ class _CommandExploration:
             self._client.world().clock.change({"mode": "skip"})
         try:
             clean = explorer.clean()
-            if options.point is not None:
-                return self._one(explorer, options.point, clean)
-            return self._all(explorer, clean)
+            if options.point is None:
+                return self._all(explorer, clean)
+            try:
+                result = explorer.result("point", options.point, clean, once=True)
+            except ValueError as error:
+                raise Failure(f"--point: {error}") from error
         except _Stop:
             return 0
         except runs.TooManyRequests as error:
@@ -167,19 +170,13 @@ class _CommandExploration:
                 f"the command {error} even without faults; explore needs a first "
                 "run that succeeds. Its output is above"
             ) from error
-
-    def _one(self, explorer: runs.Explorer, point: plan.FaultPoint, clean: runs.CleanRun) -> int:
-        """Run one point, and show all that it prints."""
-        try:
-            result = explorer.result("point", point, clean, once=True)
-        except ValueError as error:
-            raise Failure(f"--point: {error}") from error
         out.say(out.printable(report.result_text(result)))
         for finding in result.conduct:
             out.say(out.printable(f"conduct: {finding}"))
         return 0 if result.fine else 1
 
     def _all(self, explorer: runs.Explorer, clean: runs.CleanRun) -> int:
+        """Run all points that are planned and not known yet, and report."""
         options = self._options
         planned = plan.plan(
             clean.seen.requests,
@@ -188,35 +185,21 @@ class _CommandExploration:
             max_runs=options.max_runs,
             quick=options.quick,
         )
+        if not planned.requests and options.calls:
+            named = " or ".join(options.calls)
+            raise Failure(f"the command sends no request of {named}: nothing to explore")
         if not planned.requests:
-            if options.calls:
-                named = " or ".join(options.calls)
-                raise Failure(f"the command sends no request of {named}: nothing to explore")
             raise Failure(
                 "the command sends no request to the emulator: does it use "
                 "HOSTING_BASE_URL and HOSTING_TOKEN?"
             )
-        key, path, saved, says = (
-            _key_of(options, clean),
-            options.state_file,
-            list[runs.PointResult](),
-            "",
-        )
-        if path is not None:
-            saved, says = _load_results(path, key, planned)
+        done, key, says = dict[plan.FaultPoint, runs.PointResult](), _key_of(options, clean), ""
+        if options.state_file is not None:
+            done, says = _load_results(options.state_file, key, planned)
         out.say(report.plan_text(planned, self._jobs))
         if says:
             out.say(says)
-        done = {result.point: result for result in saved}
-
-        def keep(result: runs.PointResult) -> None:
-            done[result.point] = result
-            if path is not None:
-                results = [report.result_document(result) for result in done.values()]
-                found = {"format": _STATE_FORMAT, "key": key, "results": results}
-                write_whole(path, out.as_json(found) + "\n")
-
-        self._run_points(explorer, planned, clean, done, keep)
+        self._run_points(explorer, planned.points, clean, done, key)
         results = [done[point] for point in planned.points if point in done]
         exploration = report.Exploration(
             shlex.join(options.command),
@@ -228,23 +211,33 @@ class _CommandExploration:
             conduct=options.conduct,
             repeat_clean=options.repeat_clean,
         )
-        _write_reports(options, exploration)
+        if options.junit_file is not None:
+            write_whole(options.junit_file, report.junit_text(exploration))
+        if options.sarif_file is not None:
+            write_whole(options.sarif_file, report.sarif_text(exploration, options.sarif_about))
+        if options.html_file is not None:
+            write_whole(options.html_file, report.page(exploration))
+        if options.as_json:
+            out.put_json(report.document(exploration))
+        else:
+            color = out.has_color()
+            text = report.report_text(exploration, color=color)
+            out.put(text if color else out.printable_lines(text))
         return 0 if exploration.survived else 1
 
     def _run_points(
         self,
         explorer: runs.Explorer,
-        planned: plan.Plan,
+        points: Sequence[plan.FaultPoint],
         clean: runs.CleanRun,
-        done: Mapping[plan.FaultPoint, runs.PointResult],
-        keep: Callable[[runs.PointResult], None],
+        done: dict[plan.FaultPoint, runs.PointResult],
+        key: str,
     ) -> None:
-        """Run what is not done yet, several points at a time, and `keep` each result."""
+        """Run what is not `done` yet, several points at a time, and keep each result."""
         if (budget_s := self._options.budget_s) is not None:
             why = f"the budget of {budget_s:g} s is used up"
             left_s = max(0.0, budget_s - (time.monotonic() - self._began))
             self._loop.call_soon_threadsafe(self._loop.call_later, left_s, self._stop, why)
-        points = planned.points
         with _progress(len(done), len(points)) as show, ThreadPoolExecutor(self._jobs) as pool:
             futures = [
                 pool.submit(explorer.result, f"run-{n}", point, clean)
@@ -255,7 +248,11 @@ class _CommandExploration:
                 for future in as_completed(futures):
                     with suppress(_Stop):
                         result = future.result()
-                        keep(result)
+                        done[result.point] = result
+                        if (path := self._options.state_file) is not None:
+                            results = [report.result_document(each) for each in done.values()]
+                            found = {"format": _STATE_FORMAT, "key": key, "results": results}
+                            write_whole(path, out.as_json(found) + "\n")
                         show(result, len(done))
             except BaseException:
                 self._loop.call_soon_threadsafe(self._stop, "it could not continue")
@@ -267,9 +264,9 @@ class _CommandExploration:
         """Run the command in a copy of the default world, which is deleted afterwards."""
         if self._cut:
             raise _Stop
+        options, ready = self._options, self._ready
         with self._client.world().fork(name) as world:
-            options = self._options
-            variables = command_variables(world, self._ready, options.principal, options.exports)
+            variables = command_variables(world, ready, options.principal, options.exports)
             token = dict(options.exports).get("HOSTING_TOKEN", "HOSTING_TOKEN")
             visit.begin(world, variables[token])
             running = self._run_command(with_variables(variables), limit_s)
@@ -277,14 +274,19 @@ class _CommandExploration:
             if ran.outcome.refused is not None:
                 raise Failure(f"{options.command[0]}: {ran.outcome.reason}")
             visit.end(world)
-        lines = self._lines(ran.output)
+        # The lines as they would be in any other run.
+        port = re.compile(rf"(?<![0-9]){ready.base_url.rpartition(':')[2]}(?![0-9])")
+        text = _ADDRESS.sub("0x…", port.sub("PORT", ran.output.decode("utf-8", "replace")))
+        lines = [
+            out.printable(line.rstrip().expandtabs(4)) for line in text.splitlines() if line.strip()
+        ]
         if visit.point == options.point is not None:
             out.put("\n".join(lines))
         end = (ran.outcome.code, ran.hung, ran.seconds, excerpt(lines))
         return runs.RunEnd(*end, printed=tuple(lines))
 
     async def _run_command(self, environment: dict[str, str], limit_s: float | None) -> TimedRun:
-        process = ChildCommand(output="kept", own_session=True)
+        process = ChildCommand("kept")
         self._running.add(process)
         try:
             if self._cut:
@@ -296,13 +298,6 @@ class _CommandExploration:
             raise _Stop
         return ran
 
-    def _lines(self, output: bytes) -> list[str]:
-        """Return an output's lines, as they would be in any other run."""
-        port = re.compile(rf"(?<![0-9]){self._ready.base_url.rpartition(':')[2]}(?![0-9])")
-        text = _ADDRESS.sub("0x…", port.sub("PORT", output.decode("utf-8", "replace")))
-        lines = [line.rstrip().expandtabs(4) for line in text.splitlines() if line.strip()]
-        return [out.printable(line) for line in lines]
-
 
 def excerpt(lines: Sequence[str]) -> tuple[str, ...]:
     """Return twelve lines of an output at most.
@@ -310,41 +305,20 @@ def excerpt(lines: Sequence[str]) -> tuple[str, ...]:
     They are the last ones; where these hide the last frame of the user's own code, in the Python
     traceback that the output ends with, that frame stands above them.
     """
-    begin = len(lines) - _LINES
-    own = _own_frame(lines)
-    if begin <= 0 or own is None or own >= begin:
+    begin = own = len(lines) - _LINES
+    for place in range(len(lines) - 1, -1, -1):
+        if _TRACEBACK in lines[place]:
+            break
+        found = _FRAME.match(lines[place])
+        if found is not None and not _NOT_THEIRS.search(found["path"]):
+            own = place
+            break
+    if own >= begin:
         return tuple(lines[-_LINES:])
     frame = [lines[own]]
     if not _FRAME.match(lines[own + 1]):
         frame.append(lines[own + 1])
     return (*frame, "…", *lines[len(frame) + 1 - _LINES :])
-
-
-def _own_frame(lines: Sequence[str]) -> int | None:
-    """Return where the last frame of the user's own code is, in the last traceback."""
-    for place in range(len(lines) - 1, -1, -1):
-        if _TRACEBACK in lines[place]:
-            return None
-        found = _FRAME.match(lines[place])
-        if found is not None and not _NOT_THEIRS.search(found["path"]):
-            return place
-    return None
-
-
-def _write_reports(options: ExploreOptions, exploration: report.Exploration) -> None:
-    """Write all that was asked for, to files and stdout. Raises Failure."""
-    if options.junit_file is not None:
-        write_whole(options.junit_file, report.junit_text(exploration))
-    if options.sarif_file is not None:
-        write_whole(options.sarif_file, report.sarif_text(exploration, options.sarif_about))
-    if options.html_file is not None:
-        write_whole(options.html_file, report.page(exploration))
-    if options.as_json:
-        out.put_json(report.document(exploration))
-        return
-    color = out.has_color()
-    text = report.report_text(exploration, color=color)
-    out.put(text if color else out.printable_lines(text))
 
 
 @contextmanager
@@ -378,7 +352,9 @@ def _progress(done: int, of: int) -> Iterator[Callable[[runs.PointResult, int], 
 # --- What is known so far, kept so that an exploration that was cut off can go on -----------------
 
 
-def _load_results(path: Path, key: str, planned: plan.Plan) -> tuple[list[runs.PointResult], str]:
+def _load_results(
+    path: Path, key: str, planned: plan.Plan
+) -> tuple[dict[plan.FaultPoint, runs.PointResult], str]:
     """Return what a file holds of the points of a plan, and in a sentence what becomes of it.
 
     There may be no file yet. Raises Failure.
@@ -389,16 +365,16 @@ def _load_results(path: Path, key: str, planned: plan.Plan) -> tuple[list[runs.P
             raise ValueError
         results = [report.read_result(result) for result in found["results"]]
     except FileNotFoundError:
-        return [], ""
+        return {}, ""
     except OSError as error:
         raise Failure(f"cannot read {path}: {error}") from error
     except (ValueError, TypeError, LookupError):
         raise Failure(f"{path} is not the state of an exploration: name another file") from None
-    done = [result for result in results if result.point in planned.points]
+    done = {result.point: result for result in results if result.point in planned.points}
     if found["key"] != key:
-        return [], f"{path} is from another command or another clean run: starting over."
+        return {}, f"{path} is from another command or another clean run: starting over."
     if len(done) == len(planned.points):
-        return [], f"{path} is from a finished exploration: starting over."
+        return {}, f"{path} is from a finished exploration: starting over."
     return done, f"Continuing from {path}: {len(done)} of {len(planned.points)} are done."
 
 

@@ -21,12 +21,11 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 if TYPE_CHECKING:
     import asyncio
-    import subprocess
 
 #: Signals that mean: end. Whoever started the command tells of those it gets.
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
@@ -73,59 +72,52 @@ class ChildCommand:
     """A command that is yet to begin, with its supervisor, which is there from now on.
 
     Raises OSError when there can be no supervisor. `output` says where its input and output are:
-    ours, the null device, or kept (with the null device for input). With `own_session` no signal of
-    our terminal reaches it, and several may run at once. Without, call `close` at the end: nothing of
-    the command is then left. Where this process dies without a word, the supervisor sees to that.
+    ours, the null device, or kept (with the null device for input). Call `close` at the end: nothing
+    of the command is then left. One whose output is kept has a session of its own, so that no signal
+    of our terminal reaches it, and several may run at once; `run` takes it from begin to end. Where
+    this process dies without a word, the supervisor sees to what is left.
     """
 
-    def __init__(
-        self,
-        *,
-        output: Literal["ours", "null", "kept"] = "ours",
-        own_session: bool = False,
-    ) -> None:
-        self._own_session = own_session
+    def __init__(self, output: Literal["ours", "null", "kept"] = "ours") -> None:
+        from subprocess import DEVNULL, Popen
+
+        self._kept = output == "kept"
         # What we were born with (`sh -c 'server & exec hosting-emulator …'`) is none of ours.
-        self._not_ours = set() if own_session else descendants(os.getpid())
-        if not own_session:
+        self._not_ours = set() if self._kept else descendants(os.getpid())
+        if not self._kept:
             become_subreaper()
         self._news, self._printed, self._hung = b"", b"", False
         orders, self._orders = os.pipe()
         self._news_end, news = os.pipe()
         # Of a command whose output is not kept, nothing ever comes here.
         self._output_end, output_end = os.pipe()
-        try:
-            self._supervisor = self._start(orders, news, output, output_end)
-        except OSError:
-            _close(self._orders, self._news_end, self._output_end)
-            raise
-        finally:
-            _close(orders, news, output_end)
-
-    def _start(
-        self, orders: int, news: int, output: str, output_end: int
-    ) -> subprocess.Popen[bytes]:
-        from subprocess import DEVNULL, Popen
-
+        self._ends = ExitStack()
+        for ours in (self._orders, self._news_end, self._output_end):
+            self._ends.callback(os.close, ours)
         stdin = None if output == "ours" else DEVNULL
-        stdout = output_end if output == "kept" else stdin
+        stdout = output_end if self._kept else stdin
         for descriptor in (orders, news):
             os.set_inheritable(descriptor, True)
         # The supervisor is to hear of no signal before it can heed it.
         signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)
         try:
-            return Popen(
+            self._supervisor = Popen(
                 [sys.executable, "-I", "-S", __file__, str(orders), str(news)],
                 # What was handed to us open, the command gets too (make's jobserver, `<(…)`).
-                close_fds=self._own_session,
-                pass_fds=(orders, news) if self._own_session else (),
+                close_fds=self._kept,
+                pass_fds=(orders, news) if self._kept else (),
                 stdin=stdin,
                 stdout=stdout,
                 stderr=stdout,
-                start_new_session=self._own_session,
+                start_new_session=self._kept,
             )
+        except OSError:
+            self._ends.close()
+            raise
         finally:
             signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING)
+            for theirs in (orders, news, output_end):
+                os.close(theirs)
 
     def begin(self, command: Sequence[str], environment: Mapping[str, str]) -> None:
         """Start the command, found on the environment's PATH."""
@@ -158,9 +150,10 @@ class ChildCommand:
 
     def close(self) -> None:
         """Wait until all that the command started is gone; without a command, send it home."""
-        _close(self._orders, self._news_end, self._output_end)
-        self._supervisor.wait()
-        self._end_orphans()
+        self._ends.close()
+        if self._supervisor.returncode is None:
+            self._supervisor.wait()
+            self._end_orphans()
 
     async def run(
         self, command: Sequence[str], environment: Mapping[str, str], *, limit_s: float | None
@@ -186,7 +179,7 @@ class ChildCommand:
             with suppress(BlockingIOError):  # somebody who got away still holds it
                 while piece := os.read(self._output_end, 65536):
                     self._take_output(piece)
-            _close(self._orders, self._news_end, self._output_end)
+            self._ends.close()
         return TimedRun(outcome, self._hung, seconds, self._printed)
 
     def _expire(self) -> None:
@@ -209,7 +202,7 @@ class ChildCommand:
                 left = left[os.write(self._orders, left) :]
 
     def _end_orphans(self) -> None:
-        if not self._own_session:
+        if not self._kept:
             end_orphans(self._not_ours | {self._supervisor.pid})
 
 
@@ -250,11 +243,6 @@ def end_orphans(not_ours: set[int]) -> None:
     while (orphans := descendants(os.getpid()) - not_ours) and time.monotonic() < until:
         send(signal.SIGKILL, orphans)
         time.sleep(0.01)
-
-
-def _close(*descriptors: int) -> None:
-    for descriptor in descriptors:
-        os.close(descriptor)
 
 
 def _latin(text: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -40,5 +39,5 @@ def doctor(**options: Any) -> dict[str, Any]:
     from hosting_emulator_cli.doctor_checks import examine
 
     named = opt.source("url") is not opt.ParameterSource.DEFAULT
-    findings = [asdict(finding) for finding in examine(start, named=named, **options)]
+    findings = [finding._asdict() for finding in examine(start, named=named, **options)]
     return {"ok": all(f["verdict"] != "problem" for f in findings), "findings": findings}

@@ -8,6 +8,7 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -15,37 +16,32 @@ from hosting_emulator.storage.directory import WORLD_NAME
 from hosting_emulator.storage.format import StateRefused
 from hosting_emulator.storage.recovery import recover
 
-LOCK = "lock"
-
 
 @dataclass(slots=True)
 class Inspection:
-    """What was found. `refused` are worlds that `start` would not read, with why and what to do.
+    """What was found. `refused` says of worlds that `start` would not read why, and what to do.
 
     `held`: an emulator has the directory, so its worlds were not read. `exposed` are files with
-    secrets that others on this machine can read; `size_bytes` is that of all files.
+    secrets that others on this machine can read.
     """
 
+    held: bool = False
     worlds: list[str] = field(default_factory=list)
-    refused: dict[str, str] = field(default_factory=dict)
+    refused: list[str] = field(default_factory=list)
     notices: list[str] = field(default_factory=list)
     exposed: list[Path] = field(default_factory=list)
-    held: bool = False
-    size_bytes: int = 0
 
 
 def inspect(path: Path) -> Inspection:
     """Look at a data directory that exists. Raises OSError where it cannot be read."""
-    found, worlds = Inspection(held=is_held(path)), path / "worlds"
+    found, worlds = Inspection(_is_held(path)), path / "worlds"
     enterable: dict[Path, bool] = {}
     for at, _, names in os.walk(path):
         here = Path(at)
-        enterable[here] = enterable.get(here.parent, True) and bool(_status(here)[0] & 0o011)
-        for file in (here / name for name in names):
-            mode, size_bytes = _status(file)
-            found.size_bytes += size_bytes
-            if enterable[here] and mode & 0o044 and here.is_relative_to(worlds):
-                found.exposed.append(file)
+        enterable[here] = enterable.get(here.parent, True) and bool(_mode(here) & 0o011)
+        if enterable[here] and here.is_relative_to(worlds):
+            files = (here / name for name in names)
+            found.exposed += [file for file in files if _mode(file) & 0o044]
     for folder in sorted(worlds.iterdir()) if worlds.is_dir() else []:
         if folder.is_dir() and WORLD_NAME.fullmatch(folder.name):
             found.worlds.append(folder.name)
@@ -54,19 +50,17 @@ def inspect(path: Path) -> Inspection:
     return found
 
 
-def _status(path: Path) -> tuple[int, int]:
-    """Return a file's mode and size; files come and go while an emulator runs."""
-    try:
-        status = path.lstat()
-    except FileNotFoundError:
-        return 0, 0
-    return status.st_mode, status.st_size
+def _mode(path: Path) -> int:
+    """Return a file's mode; files come and go while an emulator runs."""
+    with suppress(FileNotFoundError):
+        return path.lstat().st_mode
+    return 0
 
 
-def is_held(path: Path) -> bool:
+def _is_held(path: Path) -> bool:
     """Tell whether a process has the directory. Raises OSError where locks do not work."""
     try:
-        descriptor = os.open(path / LOCK, os.O_RDONLY | os.O_NOFOLLOW)
+        descriptor = os.open(path / "lock", os.O_RDONLY | os.O_NOFOLLOW)
     except FileNotFoundError:
         return False
     try:
@@ -85,10 +79,9 @@ def _read(folder: Path, found: Inspection) -> None:
     try:
         world = recover(folder)
     except StateRefused as refused:
-        found.refused[folder.name] = str(refused)
-        return
+        found.refused.append(str(refused))
     except OSError as error:
-        found.refused[folder.name] = f"{folder} cannot be read: {error.strerror}"
-        return
-    if world is not None:
-        found.notices += [f"world {folder.name}: {notice}" for notice in world.notices]
+        found.refused.append(f"{folder} cannot be read: {error.strerror}")
+    else:
+        notices = () if world is None else world.notices
+        found.notices += [f"world {folder.name}: {notice}" for notice in notices]

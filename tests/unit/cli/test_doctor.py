@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import importlib.metadata
 import json
 import os
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -15,10 +16,9 @@ import pytest
 
 from hosting_emulator import __version__
 from hosting_emulator.bootstrap import Emulator
-from hosting_emulator.bootstrap.inspection import Inspection, inspect
 from hosting_emulator.settings import Settings
 from hosting_emulator_cli import doctor_checks
-from hosting_emulator_cli.doctor_checks import CheckFinding, EmulatorAnswer, Resolve
+from hosting_emulator_cli.doctor_checks import CheckFinding, EmulatorAnswer
 from tests.unit.sdk.fake_control import FakeControl, Says
 
 INFO = {"version": __version__, "pid": 7, "data_dir": None, "tls_port": None}
@@ -118,11 +118,18 @@ def test_python_is_held_against_the_least(version: str, verdict: str):
     assert doctor_checks.check_python(version, ">=3.11").verdict == verdict
 
 
-def test_dependencies_that_are_missing_or_old_are_named():
+def test_dependencies_that_are_missing_or_old_are_named(monkeypatch: pytest.MonkeyPatch):
     wanted = ["aiohttp>=3.11", "pyjwt[crypto]>=2.9", "click>=8.2", "pytest>=8; extra == 'pytest'"]
     installed = {"aiohttp": "3.9.5", "click": "8.10"}
 
-    old, missing = doctor_checks.check_dependencies(wanted, installed.get)
+    def version(name: str) -> str:
+        if name not in installed:
+            raise importlib.metadata.PackageNotFoundError(name)
+        return installed[name]
+
+    monkeypatch.setattr(importlib.metadata, "version", version)
+
+    old, missing = doctor_checks.check_dependencies(wanted)
 
     assert old.seen == "aiohttp is 3.9.5; 3.11 or newer is needed."
     assert missing.seen == "pyjwt is not installed; 2.9 or newer is needed."
@@ -217,7 +224,7 @@ def test_a_port_one_may_not_have(monkeypatch: pytest.MonkeyPatch):
 # --- The machine ---------------------------------------------------------------------------------
 
 
-def answering(*addresses: str) -> Resolve:
+def answering(*addresses: str) -> Callable[[str], Sequence[str]]:
     return lambda name: addresses
 
 
@@ -234,7 +241,7 @@ def failing(name: str) -> list[str]:
         (failing, "problem"),
     ],
 )
-def test_localhost_must_lead_here(resolve: Resolve, verdict: str):
+def test_localhost_must_lead_here(resolve: Callable[[str], Sequence[str]], verdict: str):
     assert doctor_checks.check_name("localhost", "localhost", resolve).verdict == verdict
 
 
@@ -246,7 +253,9 @@ def test_localhost_must_lead_here(resolve: Resolve, verdict: str):
         (failing, "note", "/etc/hosts"),
     ],
 )
-def test_dev_origins_should_lead_here(resolve: Resolve, verdict: str, advice: str):
+def test_dev_origins_should_lead_here(
+    resolve: Callable[[str], Sequence[str]], verdict: str, advice: str
+):
     found = doctor_checks.check_name("dev origins", "x.dev.localhost", resolve)
 
     assert found.verdict == verdict
@@ -301,8 +310,7 @@ def kept(tmp_path: Path) -> Path:
 
 
 def held(path: Path) -> CheckFinding:
-    (found,) = doctor_checks.check_worlds(path, inspect(path), answers=False)
-    return found
+    return next(iter(doctor_checks.check_data(path, answers=False)))
 
 
 # --- The data directory --------------------------------------------------------------------------
@@ -387,12 +395,13 @@ def test_a_directory_nobody_may_make_names_the_folder_above(tmp_path: Path, monk
 def test_secrets_that_others_can_read(kept: Path):
     snapshot = kept / "worlds" / "default" / "snapshot.json"
     snapshot.chmod(0o644)
-    assert inspect(kept).exposed == []  # its folders let nobody in
+    *_, hidden = doctor_checks.check_data(kept, answers=False)
+    assert hidden.verdict == "ok"  # its folders let nobody in
 
     for folder in (kept, kept / "worlds", kept / "worlds" / "default"):
         folder.chmod(0o755)
 
-    found = doctor_checks.check_secrets(kept, inspect(kept))
+    *_, found = doctor_checks.check_data(kept, answers=False)
     assert found.verdict == "problem"
     assert found.seen == f"Other users of this machine can read {snapshot}."
     assert str(found.advice).startswith(f"`chmod -R go= {kept}`")
@@ -401,7 +410,7 @@ def test_secrets_that_others_can_read(kept: Path):
 def test_a_directory_that_others_can_write(tmp_path: Path):
     tmp_path.chmod(0o777)
 
-    found = doctor_checks.check_secrets(tmp_path, Inspection())
+    *_, found = doctor_checks.check_data(tmp_path, answers=False)
 
     assert (found.verdict, found.advice) == ("problem", f"`chmod go-w {tmp_path}`")
 
