@@ -40,6 +40,8 @@ from hosting_emulator.world.tables import TICKETS
 # --- Trying and polling again --------------------------------------------------------------------
 
 _Request = tuple[str, str, str, bytes]
+#: Exchanges by what they are remembered for.
+_Views = Recent[Hashable, ExchangeView]
 _MOST_ACCUSED = 100
 _FLAG = "set_project_powered_by_flag"
 #: Who comes by another connection so much later may be another run: a job of every few minutes, say.
@@ -62,25 +64,17 @@ _SAME_KEY = {
 }
 
 
-class MissingKey(ConductJudge):
-    """Calls 1 to 4 without the header they require."""
-
-    def see(self, now: ExchangeView) -> Iterable[Finding]:
-        if now.spec is not None and now.spec.idempotent and not now.key:
-            says = f"{now.name} was sent without an Idempotency-Key."
-            yield Finding("missing-idempotency-key", says, now, group=(now.call, now.entry.path))
-
-
 @dataclass(slots=True)
 class _Attempts:
-    """What is known of one thing that was to be done: the last attempt under each key."""
+    """What is known of one thing that was to be done: the last uncertain attempt under each key.
+
+    `keys` are all that it was asked for under, as far as is remembered, `last` is the last of all
+    attempts, `accused` what was found of those that were not asked for again, by their keys.
+    """
 
     unsure: dict[str, ExchangeView] = field(default_factory=dict)
-    #: All keys that it was asked for under, as far as is remembered.
     keys: set[str] = field(default_factory=set)
-    #: The last of all attempts, whatever became of it.
     last: ExchangeView | None = None
-    #: What was found of attempts that were not asked for again, by their keys.
     accused: dict[str, Finding] = field(default_factory=dict)
 
 
@@ -118,9 +112,6 @@ class KeyChanged(ConductJudge):
         if now.entry.late_ms and last is not None and came_between and last.key != key:
             # A delayed request stands in the log after the one that came while it was held up.
             yield _accuse(now, last, known)
-        self._learn(now, key, known)
-
-    def _learn(self, now: ExchangeView, key: str, known: _Attempts) -> None:
         known.last = now
         place = (now.who, now.path)
         if now.uncertain or now.entry.late_ms:
@@ -155,11 +146,9 @@ def _accuse(first: ExchangeView, second: ExchangeView, known: _Attempts) -> Find
 
 def _forgotten(before: ExchangeView, now: ExchangeView) -> bool:
     """Tell whether the key of an earlier attempt was forgotten by the time of another."""
-    assumptions = now.world.assumptions
-    retention_ms = parse_retention_ms(assumptions.idempotency_retention)
-    if retention_ms is None:
-        return False
-    return assumptions.is_over(before.at_ms + retention_ms, now.entry.came_ms)
+    assumed = now.world.assumptions
+    kept_ms = parse_retention_ms(assumed.idempotency_retention)
+    return kept_ms is not None and assumed.is_over(before.at_ms + kept_ms, now.entry.came_ms)
 
 
 class KeyReused(ConductJudge):
@@ -204,8 +193,7 @@ class KeyOutlivesIntent(ConductJudge):
 
     def __init__(self) -> None:
         #: The first answer under a key that was heard; and what was last done at a place.
-        self._heard: Recent[tuple[str | None, str], ExchangeView] = Recent()
-        self._done: Recent[tuple[str | None, str], ExchangeView] = Recent()
+        self._heard, self._done = _Views(), _Views()
 
     def see(self, now: ExchangeView) -> Iterable[Finding]:
         key = now.mutation_key
@@ -238,23 +226,21 @@ class SentTwice(ConductJudge):
     """The same carried out twice, by two connections at about the same time, under two keys."""
 
     def __init__(self) -> None:
-        self._done: Recent[tuple[str | None, _Request], ExchangeView] = Recent()
+        self._done = _Views()
 
     def see(self, now: ExchangeView) -> Iterable[Finding]:
-        if now.mutation_key is None or now.entry.replayed or now.status >= 300 or not now.status:
+        done = now.mutation_key is not None and not now.entry.replayed and 0 < now.status < 300
+        if not done or now.call == _FLAG:  # which is one flag
             return
-        before = self._done.get((now.who, now.request))
-        self._done.keep((now.who, now.request), now)
-        if before is None or before.key == now.key or now.call == _FLAG:  # which is one flag
-            return
-        if now.beside(before, _ONE_CLICK_MS):
-            yield Finding(
-                "sent-twice-at-once",
+        asked = (now.who, now.request)
+        before = self._done.get(asked)
+        self._done.keep(asked, now)
+        if before is not None and before.key != now.key and now.beside(before, _ONE_CLICK_MS):
+            says = (
                 f"{now.name} was sent with the key {before.key!r} (#{before.n}) and with "
-                f"the key {now.key!r} (#{now.n}), and applied twice.",
-                *(before, now),
-                group=(now.who, now.request),
+                f"the key {now.key!r} (#{now.n}), and applied twice."
             )
+            yield Finding("sent-twice-at-once", says, before, now, group=asked)
 
 
 class KeyValues(ConductJudge):
@@ -264,13 +250,12 @@ class KeyValues(ConductJudge):
         self._lost: Recent[tuple[str | None, str], ExchangeView] = Recent()
 
     def see(self, now: ExchangeView) -> Iterable[Finding]:
-        if now.call != "create_user_api_key" or not now.mutation_key or now.status >= 400:
-            return ()
-        if not now.succeeded:
-            self._lost.keep((now.who, now.mutation_key), now)
-        elif not now.entry.replayed:
-            for place in [place for place in self._lost if place[0] == now.who]:
-                del self._lost[place]
+        if now.call == "create_user_api_key" and now.mutation_key and now.status < 400:
+            if not now.succeeded:
+                self._lost.keep((now.who, now.mutation_key), now)
+            elif not now.entry.replayed:
+                for place in [place for place in self._lost if place[0] == now.who]:
+                    del self._lost[place]
         return ()
 
     def end(self) -> Iterable[Finding]:
@@ -300,9 +285,8 @@ class NotRetryable(ConductJudge):
     """
 
     def __init__(self) -> None:
-        self._last: Recent[bytes, ExchangeView] = Recent()
-        #: The last refusal of each mutation.
-        self._refused: Recent[tuple[bytes, Hashable], ExchangeView] = Recent()
+        #: The last request by its credentials; and the last refusal of each mutation.
+        self._last, self._refused = _Views(), _Views()
 
     def see(self, now: ExchangeView) -> Iterable[Finding]:
         place = (now.credentials, now.request)
@@ -325,13 +309,13 @@ class NotRetryable(ConductJudge):
                 f"(#{before.n}), and was sent again unchanged (#{now.n}) and refused again.",
                 *(before, now),
                 group=(*place, code),
-                severity=_as_known(before, now),
+                # Another client may have heard the answer.
+                severity=_note_unless(now.knows(before) == "surely"),
             )
 
 
-def _as_known(before: ExchangeView, now: ExchangeView) -> Severity | None:
-    """Return how severe it is to ask in spite of an answer that another client may have heard."""
-    return None if now.knows(before) == "surely" else "note"
+def _note_unless(sure: bool) -> Severity | None:
+    return None if sure else "note"
 
 
 def _in_vain(before: ExchangeView, now: ExchangeView) -> bool:
@@ -413,7 +397,9 @@ class TooSoon(ConductJudge):
                 *(before, now),
                 group=(now.credentials, about),
                 # Of two jobs with one token, one has not heard what the other was told.
-                severity=_as_known(before, now) if same or now.line is before.line else "note",
+                severity=_note_unless(
+                    (same or now.line is before.line) and now.knows(before) == "surely"
+                ),
             )
         by_limit, wait_s = now.entry.code == "rate_limited", now.retry_after_s
         if now.heard and wait_s is not None and (by_limit or now.status in (429, 503)):
@@ -447,10 +433,9 @@ class TooSoon(ConductJudge):
             place = (now.credentials, str(now.entry.operation))
             said = self._polls.get(place, [])
             early, twin = _early(said, now), self._right.get(place)
-            if early is None and not (said and now.crossed(said[-1][0])):
-                self._right.keep(place, now)
-            elif early is None:
-                pass  # it could not know
+            if early is None:
+                if not (said and now.crossed(said[-1][0])):  # else it could not know
+                    self._right.keep(place, now)
             elif twin is None or not now.beside(twin):
                 before, seconds = early
                 yield Finding(
@@ -459,7 +444,7 @@ class TooSoon(ConductJudge):
                     f"{seconds} s (#{before.n}), but was polled after {now.shown_wait(before)} (#{now.n}).",
                     *(before, now),
                     group=place,
-                    severity=_as_known(before, now),
+                    severity=_note_unless(now.knows(before) == "surely"),
                 )
         if now.operation is None:
             return
@@ -494,12 +479,14 @@ def _early(said: list[_Told], now: ExchangeView) -> _Told | None:
 
 @dataclass(slots=True)
 class _End:
-    """An end that was heard of: first, and last; and how often in a row it was asked for since."""
+    """An end that was heard of: first, and last; and how often in a row it was asked for since.
+
+    `anew`: an earlier answer came again, as to a client that begins anew: it has to look once more.
+    """
 
     first: ExchangeView
     last: ExchangeView
     again: int = 0
-    #: An earlier answer came again, as to a client that begins anew: it has to look once more.
     anew: bool = False
     begun_anew: bool = False
 
@@ -548,7 +535,7 @@ class AfterEnd(ConductJudge):
             f"polled again (#{now.n}).",
             *(end.first, now),
             group=(now.credentials, now.entry.operation),
-            severity=None if loop and now.knows(end.last) == "surely" else "note",
+            severity=_note_unless(loop and now.knows(end.last) == "surely"),
         )
 
 
@@ -588,7 +575,7 @@ class _Continuity(ConductJudge):
         """
         known = self._from.get((last.credentials, _is_first(last)), ())
         sure = not meant and any(unknown is None for unknown in known)
-        return Finding("stopped-at-the-unknown", says, last, severity=None if sure else "note")
+        return Finding("stopped-at-the-unknown", says, last, severity=_note_unless(sure))
 
 
 class UnfinishedOperations(_Continuity):
@@ -640,10 +627,8 @@ class UnfinishedLists(_Continuity):
     def __init__(self) -> None:
         super().__init__()
         #: The last page of each list that is being read, by its reader and project.
-        self._last: Recent[tuple[bytes, str], ExchangeView] = Recent()
-        #: Who read a list of several pages to its end.
-        self._to_the_end: Recent[bytes, bool] = Recent()
-        #: Who turned a page at all.
+        self._last = _Views()
+        #: Who turned a page at all, and whether one of their lists was read to its end.
         self._turned: Recent[bytes, bool] = Recent()
 
     def see(self, now: ExchangeView) -> Iterable[Finding]:
@@ -654,12 +639,12 @@ class UnfinishedLists(_Continuity):
         before = self._last.get(place)
         if before is not None and cursor is not None and cursor == before.answer.get("next_cursor"):
             self._went_on(before)
+        whole = now.succeeded and isinstance(now.answer, dict)
         if cursor is not None:
-            self._turned.keep(now.credentials, True)
-        if now.succeeded and isinstance(now.answer, dict):
+            ended = whole and not now.answer.get("next_cursor")
+            self._turned.keep(now.credentials, ended or self._turned.get(now.credentials, False))
+        if whole:
             self._last.keep(place, now)
-            if cursor is not None and not now.answer.get("next_cursor"):
-                self._to_the_end.keep(now.credentials, True)
         elif now.succeeded:  # too long to be kept whole: nobody knows whether there is another
             self._last.pop(place, None)
         return ()
@@ -677,7 +662,7 @@ class UnfinishedLists(_Continuity):
             if unknown:
                 says = f"{page.name} stopped at a page with {unknown}, although there are more."
                 # Who asks for the first page may only want that.
-                meant = _is_first(page) or page.credentials not in self._to_the_end
+                meant = _is_first(page) or not self._turned.get(page.credentials)
                 yield self._stop(page, says, meant=meant)
 
 
@@ -718,9 +703,9 @@ def _all_unknown(resource: str, document: Any, at: str) -> Iterator[str]:
 _EMPTY, _TICKET = "an empty body", "a ticket"
 #: How languages write that there is nothing.
 _NOTHINGS = frozenset({"null", "none", "nil", "<nil>", "undefined", "nan", "[object object]"})
-#: What may be one of this service's secrets; whether it is, is looked up.
 #: What stands before two more parts, each run once: a token's header, maybe behind other letters.
 _BEFORE_TWO_PARTS = re.compile(r"(?<![\w-])[\w-]++(?=\.[\w-]++\.[\w-])")
+#: What may be one of this service's secrets; whether it is, is looked up.
 _SECRET = re.compile(r"[A-Za-z0-9_-]{43,}")
 _SHORTEST_SECRET = 43
 
@@ -760,7 +745,10 @@ class RequestContent(ConductJudge):
         yield from _misplaced_secrets(now)
         if now.call == "list_deployments":
             yield from self._cursor(now)
-        if spec is not None and not spec.idempotent and now.key is not None:
+        if spec is not None and spec.idempotent and not now.key:
+            says = f"{now.name} was sent without an Idempotency-Key."
+            yield Finding("missing-idempotency-key", says, now, group=(now.call, now.entry.path))
+        elif spec is not None and not spec.idempotent and now.key is not None:
             says = f"{now.name} was sent with an Idempotency-Key."
             yield Finding("key-not-listed", says, now, group=now.call)
         for what, quote, hint in _unread_parts(now):
@@ -922,7 +910,7 @@ def _secrets_in(now: ExchangeView, text: str) -> list[str]:
 
 #: All judges.
 JUDGES: tuple[type[ConductJudge], ...] = (
-    *(MissingKey, KeyChanged, KeyReused, KeyOutlivesIntent, SentTwice, KeyValues),
+    *(KeyChanged, KeyReused, KeyOutlivesIntent, SentTwice, KeyValues),
     *(NotRetryable, TooSoon, AfterEnd),
     *(UnfinishedOperations, UnfinishedLists, RequestContent),
 )

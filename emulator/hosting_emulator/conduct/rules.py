@@ -46,21 +46,18 @@ class ExchangeView:
     """One exchange. What reads a body is worked out when a rule asks for it."""
 
     def __init__(self, entry: Entry, line: Line | None = None) -> None:
-        self.entry = entry
-        self.line = line or Line()
+        self.entry, self.line = entry, line or Line()
         self.line.count, self.line.last = self.line.count + 1, entry.n
-        #: Which request of its connection it is, from 1.
-        self.nth = self.line.count
-        #: How often in a row it was seen to be asked again by a new connection.
-        self.again = 0
+        #: Which request of its connection it is, from 1; and how often in a row it was seen to be
+        #: asked again by a new connection.
+        self.nth, self.again = self.line.count, 0
         self.n, self.call, self.at_ms, self.status = entry.n, entry.call, entry.at_ms, entry.status
         self.world: World = entry.world
         #: The call, or what was asked where there is none, for a sentence.
         self.name = entry.call or f"{entry.method} {entry.path[:_LONGEST_PATH]}"
         #: The call's row of the contract's table; None: no call has this path.
-        self.spec: CallSpec | None = calls_at(self.world.assumptions.operation_path).by_id.get(
-            entry.call or ""
-        )
+        calls = calls_at(self.world.assumptions.operation_path).by_id
+        self.spec: CallSpec | None = calls.get(entry.call or "")
         #: The person who asked; None: nobody known.
         self.who = entry.principal.person_id or None
         #: The headers sent, by their names in lower case; of a repeated one the last.
@@ -75,12 +72,9 @@ class ExchangeView:
         #: The path asked for, however it was spelled.
         path = unquote(entry.path) if "%" in entry.path else entry.path
         self.path = _brief_text(path.encode("utf-8", "backslashreplace"))
+        delayed = entry.late_ms or any(fault_kinds()[fault.kind].delays for fault in entry.acted)
         #: Whether the answer surely came to the client: nothing broke it, delayed it or slowed it.
-        self.heard = not (
-            entry.lost is not None
-            or entry.late_ms
-            or any(fault_kinds()[fault.kind].delays for fault in entry.acted)
-        )
+        self.heard = entry.lost is None and not delayed
         #: Whether it was answered with success, and the client heard of it.
         self.succeeded = 200 <= entry.status < 300 and self.heard
         #: Whether it was answered that nobody knows: a 5xx, or the code for it at any status; and
@@ -104,12 +98,8 @@ class ExchangeView:
     def request(self) -> tuple[str, str, str, bytes]:
         """What two requests share exactly when they ask for the same."""
         entry, body = self.entry, self.entry.body
-        if (
-            body
-            and self.spec is not None
-            and self.spec.body
-            and isinstance(sent := self.sent, dict)
-        ):
+        sent = self.sent if self.spec is not None and self.spec.body else None
+        if isinstance(sent, dict):
             body = msgspec.json.encode(sent, order="deterministic")
         query = _brief_text(entry.query.encode("utf-8", "backslashreplace"))
         return entry.method, self.path, query, _brief(body)
@@ -160,10 +150,9 @@ class ExchangeView:
     def knows(self, before: ExchangeView) -> Literal["surely", "maybe", "no"]:
         """Tell whether whoever asked this had the answer to another request by then.
 
-        A request counts from when it was sent. What comes by the same connection comes from the same
-        client. So it may where each request has a connection of its own: surely with the same key, a
-        second later, or if it goes on. Where they are kept, a new one may be another client's, and one
-        in use is.
+        A request counts from when it was sent. One connection is one client's. So may be requests
+        that each have a connection of their own: surely with the same key, a second later, or if it
+        goes on. Where they are kept, a new one may be another client's, and one in use is.
         """
         world_ms, since_ms = self.waits_ms(before)
         if self.world.clock.mode == "frozen" and since_ms >= 0:

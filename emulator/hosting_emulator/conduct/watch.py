@@ -105,12 +105,11 @@ class Watch:
         self._lines: Recent[Connection, Line] = Recent()
 
     def look(self, off: Collection[str] = (), *, final: bool = False) -> Conduct:
-        """ConductJudge what is new, and say what was found; `off` are ids of rules to leave out.
+        """Judge what is new, and say what was found; `off` are ids of rules to leave out.
 
         With `final` the client is done: also what can only be said then. It may go on all the same.
         """
-        if self._engine.log.cleared != self._cleared:  # another world has taken this one's place
-            self._begin()
+        self._notice_replaced()
         for entry in self._engine.log.after(self._last):
             self._judge(entry)
         self._notice_returns(inf)
@@ -123,14 +122,22 @@ class Watch:
         findings = [finding for of_rule in found.values() for finding in of_rule.kept]
         findings.sort(key=lambda finding: (finding.requests[-1], finding.rule.id))
         counts = {id_: of_rule.count for id_, of_rule in found.items()}
-        return Conduct(self._judged, self._unseen, findings, counts, self._remarks())
+        skipping = "While polling moved the clock ahead (it skips), early polling was not checked."
+        unseen = f"{_requests(self._unseen)} left the log before the first check: not checked."
+        own = f"{_requests(self._own)} came from the emulator's own pages and tools: not checked."
+        told = ((self._unseen, unseen), (self._skipping, skipping), (self._own, own))
+        remarks = [remark for applies, remark in told if applies]
+        return Conduct(self._judged, self._unseen, findings, counts, remarks)
 
     def forgetting(self, entry: Entry) -> None:
-        """ConductJudge an exchange before the log forgets it."""
-        if self._engine.log.cleared != self._cleared:  # another world has taken this one's place
-            self._begin()
+        """Judge an exchange before the log forgets it."""
+        self._notice_replaced()
         if entry.n > self._last:
             self._judge(entry)
+
+    def _notice_replaced(self) -> None:
+        if self._engine.log.cleared != self._cleared:  # another world has taken this one's place
+            self._begin()
 
     def _judge(self, entry: Entry) -> None:
         self._notice_returns(entry.n)
@@ -157,13 +164,6 @@ class Watch:
     def _note(self, finding: Finding, found: dict[str, _RuleFindings]) -> None:
         finding.says = Redactor(self._engine.world).text(finding.says)
         found.setdefault(finding.rule.id, _RuleFindings()).add(finding)
-
-    def _remarks(self) -> list[str]:
-        skipping = "While polling moved the clock ahead (it skips), early polling was not checked."
-        unseen = f"{_requests(self._unseen)} left the log before the first check: not checked."
-        own = f"{_requests(self._own)} came from the emulator's own pages and tools: not checked."
-        told = ((self._unseen, unseen), (self._skipping, skipping), (self._own, own))
-        return [remark for applies, remark in told if applies]
 
 
 def watch_of(engine: Engine) -> Watch:

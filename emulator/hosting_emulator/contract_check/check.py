@@ -6,6 +6,7 @@ import secrets
 import ssl
 from dataclasses import replace
 from typing import Any, NotRequired, TypedDict, get_args
+from urllib.parse import urlsplit
 
 from hosting_emulator.contract.assumptions import DEFAULTS, Assumptions, why_unseen
 from hosting_emulator.contract.calls import CALLS
@@ -21,7 +22,6 @@ from hosting_emulator.contract_check.run import (
     CheckRefused,
     Gone,
     Run,
-    check_address,
 )
 
 #: Reads that a check makes first: of a project, and of whose role the contract says nothing.
@@ -96,10 +96,22 @@ def check(options: CheckOptions) -> Report:
     return _report(run)
 
 
+def _check_address(url: str, name: str) -> None:
+    """Refuse what is no HTTP address, or has more than a path behind it. Raises CheckRefused."""
+    try:
+        parts = urlsplit(url)
+        fine = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+        fine = fine and not (parts.query or parts.fragment or parts.username)
+    except ValueError:
+        fine = False
+    if not fine or not url.isascii() or not url.isprintable() or " " in url:
+        raise CheckRefused(f"{name}: {url!r} is not an address: write it like https://api.example")
+
+
 def _check_options(options: CheckOptions) -> None:
-    check_address(options.base_url, "--base-url")
+    _check_address(options.base_url, "--base-url")
     if options.origin_url is not None:
-        check_address(options.origin_url, "--origin-url")
+        _check_address(options.origin_url, "--origin-url")
     for name in ("project_id", "organization_id"):
         found = getattr(options, name)
         if not is_ulid(found):

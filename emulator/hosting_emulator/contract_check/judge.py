@@ -135,12 +135,11 @@ class Judge:
     or more clauses, between spaces.
 
     `values` are what was observed, by the name of the assumption; `words` those that the contract
-    leaves open; `notes` tell a reader what no assumption has a place for. `world` is that of this
-    emulator whose answers these are, if any; `project_id` that of the project they are about.
+    leaves open; `notes` tell a reader what no assumption has a place for.
     """
 
-    def __init__(self, world: str, project_id: str) -> None:
-        self._world, self._project_id = world, project_id
+    def __init__(self, project_id: str) -> None:
+        self._project_id = project_id
         self.values: dict[str, Any] = {}
         self.notes: list[str] = []
         self.words: dict[str, set[str]] = {}
@@ -239,11 +238,6 @@ class Judge:
             self.see("token_audience", audience)
         if is_integer(issued):
             self._happened_ms = max(self._happened_ms, int(issued) * 1000)
-
-    def see_zone(self, origin: str) -> None:
-        """Note the zone of a dev origin. This emulator's worlds put their own name before it."""
-        zone = origin.removeprefix("https://").partition(":")[0].partition(".")[2]
-        self.see("dev_zone", zone.removeprefix(f"{self._world}.") if self._world else zone)
 
     def settled(self) -> dict[str, Any]:
         """Return every assumption that was observed, as a scenario would write it.

@@ -62,7 +62,7 @@ def read_compute(run: Run) -> None:
     """Read database compute for dev and prod: find the parameter, and hold what it does."""
 
     def read(query: str = "", about: str = "") -> Answer:
-        return run.call("read_database_compute", query, about=about)
+        return run.call("read_database_compute", about, query)
 
     plain = read(about="without an environment")
     if plain.ok or plain.status == 400:
@@ -113,7 +113,7 @@ def read_nothing(run: Run) -> None:
     """Ask for projects and an organization that nobody has."""
     for call_id in run.askable():
         about = f"no such {CALLS[call_id].subject}"
-        missing = run.usual(call_id, about, subject=NOWHERE)
+        missing = run.call(call_id, about, subject=NOWHERE)
         run.missing(missing)
         link = missing.text("type")
         if link is not None and missing.code == "resource_not_found":
@@ -165,7 +165,7 @@ _THROUGH = "deployments.page-through"
 
 
 def _list(run: Run, query: str = "", about: str = "") -> Answer:
-    return run.call("list_deployments", query, about=about)
+    return run.call("list_deployments", about, query)
 
 
 @check()
@@ -332,7 +332,7 @@ def others_replay(
 def unauthenticated(run: Run) -> None:
     """Make each call without a token, and with what is none."""
     for call_id in run.askable():
-        nobody(run, partial(run.usual, call_id))
+        nobody(run, partial(run.call, call_id))
     headers = {"Authorization": "Basic aG9zdGluZy1lbXVsYXRvcjpjaGVjaw=="}
     answer = run.read("another scheme", token="", headers=headers)
     run.refused_as("auth.bearer auth.kinds", answer, *_UNKNOWN)
@@ -356,7 +356,7 @@ def as_reader(run: Run) -> None:
         if call_id not in run.askable():
             run.skips("compute.readers", "the query parameter's name is not known")
             continue
-        answer = run.usual(call_id, about, token=token)
+        answer = run.call(call_id, about, token=token)
         if answer.code == "forbidden" == run.read(about, token=token).code:
             run.skips(reads, stranger)
         elif run.succeeded(reads, answer):
@@ -372,7 +372,7 @@ def as_maintainer(run: Run) -> None:
 def _is_refused_owners_calls(run: Run, token: str | None, role: str) -> bool:
     for call_id in (id_ for id_, spec in CALLS.items() if spec.role == "owner"):
         key = CALL_CLAUSES[call_id][0].replace(".call", ".owner-only")
-        answer = run.usual(call_id, f"as a {role}", token=token)
+        answer = run.call(call_id, f"as a {role}", token=token)
         if answer.code in ("resource_not_found", "organization_required", "unauthenticated"):
             why = f"{answer}: --{role}-token is not from a {role} of this project"
             run.skips(f"{key} auth.forbidden", why)
@@ -393,7 +393,7 @@ def roles(run: Run) -> None:
 def as_outsider(run: Run) -> None:
     """Everything lies outside the scope of somebody of another organization."""
     for call_id in run.askable():
-        answer = run.usual(call_id, "as an outsider", token=run.options.outsider_token)
+        answer = run.call(call_id, "as an outsider", token=run.options.outsider_token)
         if answer.code in ("unauthenticated", "organization_required"):
             why = f"{answer}: --outsider-token is not from a member of another organization"
             run.skips("condition.missing", why)
@@ -409,7 +409,7 @@ def without_organization(run: Run) -> None:
     """Somebody whose token names no organization is told to name one."""
     token, about = run.options.no_organization_token, "without an organization"
     for call_id in (id_ for id_ in run.askable() if CALLS[id_].method == "GET"):
-        answer = run.usual(call_id, about, token=token)
+        answer = run.call(call_id, about, token=token)
         if answer.ok or answer.code in ("resource_not_found", "unauthenticated"):
             why = f"{answer}: the contract does not say whether this call needs an organization"
             run.skips("auth.organization", why)
@@ -429,7 +429,7 @@ def idempotency_keys(run: Run) -> None:
             ("", "Idempotency-Key empty", "limit.idempotency-key"),
             ("k" * 129, "Idempotency-Key of 129", "limit.idempotency-key"),
         ):
-            run.wrong_input(f"idempotency-key {limit}", run.usual(call_id, about, key=key))
+            run.wrong_input(f"idempotency-key {limit}", run.call(call_id, about, key=key))
 
 
 #: Bodies that are not in order, and what is wrong with each: by the bodies' resource and clauses.
@@ -463,4 +463,4 @@ def bodies(run: Run) -> None:
     for (resource, keys), wrong in _WRONG_BODIES.items():
         call_id = next(id_ for id_, spec in CALLS.items() if spec.body == resource)
         for body, about in wrong:
-            run.wrong_input(keys, run.usual(call_id, about, body=body))
+            run.wrong_input(keys, run.call(call_id, about, body=body))

@@ -8,7 +8,7 @@ from base64 import urlsafe_b64encode
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, NamedTuple
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
 from hosting_emulator.contract.calls import ALL_CALLS, CALLS
 from hosting_emulator.contract.problems import PROBLEMS
@@ -36,8 +36,7 @@ class CheckOptions:
     `allow` holds words of ALLOWED. `assumed` says what the check should not have to find out: where
     operations are polled, names of query parameters. `origin_url` is where dev origins answer, if
     their names cannot be resolved. `timeout_s` bounds each answer; `patience_s` all waiting together,
-    in seconds of whatever clock `pause` keeps. `ask_before` is called with each request's title;
-    `connect` makes the way to an address.
+    in seconds of whatever clock `pause` keeps. `connect` makes the way to an address.
     """
 
     base_url: str
@@ -57,7 +56,6 @@ class CheckOptions:
     patience_s: float = 120.0
     pause: Callable[[float], None] = time.sleep
     run_id: str = ""
-    ask_before: Callable[[str], None] = lambda title: None
     connect: Callable[..., Address] = Address
 
     @property
@@ -68,18 +66,6 @@ class CheckOptions:
 
 #: The options that hold a secret.
 TOKENS = [f.name for f in fields(CheckOptions) if f.name.endswith(("token", "api_key"))]
-
-
-def check_address(url: str, name: str) -> None:
-    """Refuse what is no HTTP address, or has more than a path behind it. Raises CheckRefused."""
-    try:
-        parts = urlsplit(url)
-        fine = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
-        fine = fine and not (parts.query or parts.fragment or parts.username)
-    except ValueError:
-        fine = False
-    if not fine or not url.isascii() or not url.isprintable() or " " in url:
-        raise CheckRefused(f"{name}: {url!r} is not an address: write it like https://api.example")
 
 
 #: The service's time in ms by what it observes, and by its Date header.
@@ -135,10 +121,7 @@ class Gone(Exception):
 
 
 class Accepted(NamedTuple):
-    """An operation that a check started, how to ask for it once more with the same key, and when.
-
-    `waited_s` is how long the check had waited by then.
-    """
+    """An operation that was started, how to ask for it again, and how long had been waited by then."""
 
     answer: Answer
     again: Callable[..., Answer]
@@ -153,12 +136,13 @@ class Accepted(NamedTuple):
 class Run(Judge):
     """The server, the ledger of one check, and what it found out so far. No secret is ever shown.
 
-    What sends a request raises Gone once the server stopped answering, Unreachable if it cannot be
-    reached.
+    What sends a request raises Gone once the server stopped answering, and Unreachable.
     """
 
     def __init__(self, options: CheckOptions, server: Address, world: str) -> None:
-        super().__init__(world, options.project_id)
+        super().__init__(options.project_id)
+        #: The world of this emulator whose answers these are, if any.
+        self.world = world
         self.options, self._server = options, server
         sent = (getattr(options, name) or "" for name in TOKENS)
         self.secrets = {one: "ticket.once" for one in sent if len(one) >= _SHORTEST_SECRET}
@@ -185,30 +169,35 @@ class Run(Judge):
     # --- Calls -------------------------------------------------------------------------------
 
     def call(
-        self, call_id: str, query: str = "", *, subject: str | None = None, **how: Any
+        self,
+        call_id: str,
+        about: str = "",
+        query: str | None = None,
+        *,
+        subject: str | None = None,
+        **how: Any,
     ) -> Answer:
-        """Make one of the eight calls. `how` goes to `send`."""
+        """Make a call with all that it needs, so that only what is given can be a reason to refuse it.
+
+        `subject` is the id in its path, `how` goes to `send`.
+        """
         spec, options = CALLS[call_id], self.options
-        path = spec.path.replace("{project_id}", subject or options.project_id)
-        path = path.replace("{organization_id}", subject or options.organization_id)
-        return self.send(call_id, spec.method, path + query, **how)
-
-    def read(self, about: str = "", **how: Any) -> Answer:
-        """Make the plainest call. `how` goes to `send`."""
-        return self.call(READ, about=about, **how)
-
-    def usual(self, call_id: str, about: str, **how: Any) -> Answer:
-        """Make a call with all that it needs, so that only `how` can be a reason to refuse it."""
-        spec, query = CALLS[call_id], ""
-        if spec.idempotent:
-            how.setdefault("key", self.new_key())
+        if spec.idempotent and "key" not in how:
+            how["key"] = self.new_key()
         if spec.body:
             content = {f.name: _VALUES[f.kind.name] for f in RESOURCES[spec.body].fields}
             how.setdefault("body", content)
-        for needed in (parameter for parameter in spec.query if parameter.missing):
-            name = self.name_of(needed.named_by) or needed.value
-            query = f"?{name}={needed.pattern.partition('|')[0]}"
-        return self.call(call_id, query, about=about, **how)
+        for needed in spec.query if query is None else ():
+            if needed.missing:
+                name = self.name_of(needed.named_by) or needed.value
+                query = f"?{name}={needed.pattern.partition('|')[0]}"
+        path = spec.path.replace("{project_id}", subject or options.project_id)
+        path = path.replace("{organization_id}", subject or options.organization_id)
+        return self.send(call_id, spec.method, path + (query or ""), about=about, **how)
+
+    def read(self, about: str = "", **how: Any) -> Answer:
+        """Make the plainest call."""
+        return self.call(READ, about, **how)
 
     def askable(self) -> list[str]:
         """Return the calls that can be made in order: the name of what one needs may be unknown."""
@@ -219,7 +208,7 @@ class Run(Judge):
         ]
 
     def poll(self, path: str, operation_id: str, about: str, **how: Any) -> Answer:
-        """Poll an operation at a path that holds {operation_id}. `how` goes to `send`."""
+        """Poll an operation at a path that holds {operation_id}."""
         target = path.replace("{operation_id}", quote(operation_id, safe=""))
         target = target.replace("{project_id}", self.options.project_id)
         return self.send("get_operation", "GET", target, about=about, **how)
@@ -256,14 +245,14 @@ class Run(Judge):
         short = short.replace(self.options.organization_id, "{organization_id}")
         title = f"{method} {short}" + (f" ({about})" if about else "")
         for _ in range(_AGAIN):
-            self.ask_before(title)
+            self.requests += 1
             answer = self._server.exchange(title, method, path, sent, content)
             self._silent = 0 if answer.status else self._silent + 1
             if self._silent >= _TOO_MANY:
                 raise Gone(f"the server did not respond to {_TOO_MANY} requests in a row")
             told = answer.header("Retry-After") or ""
             answer = replace(answer, call_id=call_id)
-            if answer.ok and method != "GET":
+            if answer.ok and method != "GET":  # whether it was to succeed or not
                 self._changed(call_id, answer)
             limited = answer.status in (429, 503) or answer.code == "rate_limited"
             if judged or limited:
@@ -274,7 +263,6 @@ class Run(Judge):
         return answer
 
     def _changed(self, call_id: str, answer: Answer) -> None:
-        """Note what a request left there, whether it was to succeed or not."""
         key = answer["key"]
         found = answer.fields | (key if isinstance(key, dict) else {})
         made = self.made.setdefault(call_id, [])
@@ -286,15 +274,10 @@ class Run(Judge):
 
     @property
     def created(self) -> list[str]:
-        """What was made or changed there, in words."""
+        """What was made or changed there."""
         left = _LEFT if self.put_back else {**_LEFT, _FLAG: "the project's flag was switched"}
         made = self.made.items()
         return [f"{left[call]}: {', '.join(ids)}" if ids else left[call] for call, ids in made]
-
-    def ask_before(self, title: str) -> None:
-        """Count a request, and say which one is to be sent."""
-        self.requests += 1
-        self.options.ask_before(title)
 
     def new_key(self) -> str:
         """Return a new Idempotency-Key, named as ours."""
@@ -348,7 +331,7 @@ class Run(Judge):
     def refused(self, keys: str, answer: Answer, code: str | None = None) -> bool | None:
         """Whether a request that must be refused was; with `code`, whether by that one.
 
-        It bears its clauses out only where the call succeeds when it is asked rightly.
+        It bears its clauses out only where the call succeeds when it is made rightly.
         """
         if answer.status == 0 or answer.code in EXCUSES:
             self.skips(keys, answer)
@@ -401,7 +384,7 @@ class Run(Judge):
         `ask` makes it with a token, and says as whom; without, it is made as usual.
         """
         name = ALL_CALLS[call_id].role
-        ask = ask or (lambda token, about: self.usual(call_id, about, token=token))
+        ask = ask or (lambda token, about: self.call(call_id, about, token=token))
         tokens = {"reader": self.options.reader_token, "maintainer": self.options.maintainer_token}
         answers = {role: ask(token, f"as a {role}") for role, token in tokens.items() if token}
         refused = [role for role, answer in answers.items() if answer.code == "forbidden"]
@@ -420,7 +403,7 @@ class Run(Judge):
     def now(self) -> Now:
         """Return the service's time."""
         about = "for its time"
-        answer = self.usual(_CLOCK, about) if _CLOCK in self.askable() else self.read(about)
+        answer = self.call(_CLOCK if _CLOCK in self.askable() else READ, about)
         observed_ms = moment(answer["observed_at"])
         return observed_ms, http_date(answer.header("Date") or "")
 
