@@ -184,7 +184,10 @@ _ORDER = (*KINDS, *LASTING)
 #: How late the last byte of a delayed answer is, in real milliseconds, for clients that wait so long.
 LATE_MS = 1000
 #: `wire` stands for all kinds.
-_WORDS = (*KINDS, *OUTCOMES, "wire", *(f"abort:{code}" for code in PROBLEMS), "abort:*")
+_WORDS = (
+    *(*KINDS, *OUTCOMES, "wire", *(f"abort:{code}" for code in PROBLEMS), "abort:*"),
+    *(f"gateway_error:{status}" for status in (500, 502, 503, 504)),
+)
 #: Of ten points the one that tells most, the first of these first; and a few of a small command's.
 _FEWEST = 6
 _TELLING = (
@@ -213,7 +216,7 @@ class FaultPoint:
     @property
     def lasting(self) -> Lasting | None:
         """What lasts from the request on; None: something of the wire, which passes."""
-        return _LASTS.get(self.fault) if self.phase == "lasting" else None
+        return _LASTS.get(self.fault)
 
     def __str__(self) -> str:
         return f"{self.request}/{self.fault}/{self.phase}"
@@ -227,32 +230,21 @@ class FaultPoint:
                 f"{text!r} is not a point: write CALL#N/FAULT/PHASE, such as "
                 "create_user_api_key#1/timeout/after_commit"
             )
-        fault, call = check_fault(found["fault"]), check_call(found["call"])
+        (fault,), (call,) = check_faults([found["fault"]]), check_calls([found["call"]])
         phase = _known(found["phase"], phases_of(fault), f"phase of {fault}")
         return cls(call, int(found["n"]), fault, phase)  # type: ignore[arg-type]
 
 
-def check_call(text: str) -> str:
-    """Return the name of a call. Raises ValueError, naming the nearest."""
-    return _known(call_named(text), tuple(ALL_CALLS), "call")
-
-
-def check_fault(word: str) -> str:
-    """Return a fault's word. Raises ValueError, naming the nearest."""
-    kind, _, detail = word.partition(":")
-    if kind == "gateway_error" and detail in ("500", "502", "503", "504"):
-        return word
-    return _known(word, _WORDS, "fault", f"{', '.join((*KINDS, *OUTCOMES))} and abort:CODE")
-
-
 def check_calls(texts: Iterable[str]) -> tuple[str, ...]:
     """Return the names of calls, each once. Raises ValueError, naming the nearest."""
-    return tuple(dict.fromkeys(map(check_call, texts)))
+    calls = tuple(ALL_CALLS)
+    return tuple(dict.fromkeys(_known(call_named(text), calls, "call") for text in texts))
 
 
 def check_faults(words: Iterable[str]) -> tuple[str, ...]:
     """Return the words of faults, each once. Raises ValueError, naming the nearest."""
-    return tuple(dict.fromkeys(map(check_fault, words)))
+    all_ = f"{', '.join((*KINDS, *OUTCOMES))} and abort:CODE"
+    return tuple(dict.fromkeys(_known(word, _WORDS, "fault", all_) for word in words))
 
 
 def _known(word: str, words: Sequence[str], what: str, all_: str = "") -> str:

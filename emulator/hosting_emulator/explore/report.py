@@ -32,9 +32,9 @@ from hosting_emulator.sdk.text import count_text
 class Exploration:
     """All that is known of one exploration. `subject` is what was run, as one types it.
 
-    `results` are those of the points that were run, in the plan's order; `repeat` writes the line
-    that runs one again; `cut` says why others of the plan were not run, if so. `conduct` says what
-    is made of it, and `repeat_clean` is the line that shows the clean run's again, if there is one.
+    `results` are in the plan's order; `repeat` writes the line that runs a point again; `cut` says
+    why others of the plan were not run, if so. `conduct` says what is made of it, and `repeat_clean`
+    is the line that shows the clean run's again, if there is one.
     """
 
     subject: str
@@ -111,10 +111,7 @@ def document(exploration: Exploration) -> JsonObject:
             "not_the_same_each_time": clean.vague,
         },
         "points": [result_document(result, exploration.repeat) for result in exploration.results],
-        "merged": [
-            {"point": str(merged.point), "into": str(merged.into), "why": merged.why}
-            for merged in plan.merged
-        ],
+        "merged": [{"point": str(m.point), "into": str(m.into), "why": m.why} for m in plan.merged],
         "left_out": [str(point) for point in plan.left_out],
         "not_run": [str(point) for point in exploration.not_run],
         "cut": exploration.cut or None,
@@ -136,9 +133,7 @@ def result_document(
 
 def read_result(found: Mapping[str, Any]) -> PointResult:
     """Read a result again. Raises ValueError, TypeError or KeyError for anything else."""
-    values: dict[str, Any] = {
-        name: tuple(value) if isinstance(value, list) else value for name, value in found.items()
-    }
+    values: dict[str, Any] = {n: tuple(v) if isinstance(v, list) else v for n, v in found.items()}
     return PointResult(**{**values, "point": FaultPoint.read(found["point"])})
 
 
@@ -167,10 +162,7 @@ class Cell(NamedTuple):
 
 
 class Matrix(NamedTuple):
-    """`faults` are the columns, each a pair of cells (before and after the commit) of each row.
-
-    Of what lasts the second is none.
-    """
+    """`faults` are the columns, each a pair of cells of each row: before and after the commit."""
 
     faults: tuple[str, ...]
     rows: Mapping[str, Sequence[Cell]]
@@ -227,16 +219,15 @@ _END_LINES = 3
 
 def plan_text(plan: Plan, jobs: int) -> str:
     """Say beforehand how many runs there will be, and which are left out."""
-    parts = [f"{count_text(len(plan.requests), 'request')}: {count_text(len(plan.points), 'run')}"]
-    if jobs > 1:
-        parts.append(f"{jobs} at a time")
+    text = f"{count_text(len(plan.requests), 'request')}: {count_text(len(plan.points), 'run')}"
+    text += f", {jobs} at a time" if jobs > 1 else ""
     for points, more, what in (
         (plan.merged, " more", "merged as equivalent"),
         (plan.left_out, "", f"left out by {plan.left_out_by}"),
     ):
-        if points:
-            parts.append(f"{len(points):,}{more} {'is' if len(points) == 1 else 'are'} {what}")
-    return ", ".join(parts) + "."
+        are = "is" if len(points) == 1 else "are"
+        text += f", {len(points):,}{more} {are} {what}" if points else ""
+    return f"{text}."
 
 
 def report_text(exploration: Exploration, *, color: bool = False) -> str:
@@ -272,10 +263,7 @@ def stories(exploration: Exploration) -> list[list[PointResult]]:
 
 
 def conduct(exploration: Exploration) -> list[tuple[str, str]]:
-    """Say what the client did that it should not in runs that went well, each thing once.
-
-    With each comes the line that shows it again, or nothing.
-    """
+    """Say what the client did wrong in runs that went well, and the line that shows it again, if any."""
     if exploration.conduct == "off":
         return []
     clean = exploration.clean.seen.conduct
@@ -293,14 +281,10 @@ def conduct(exploration: Exploration) -> list[tuple[str, str]]:
 def notes(exploration: Exploration) -> list[str]:
     """Return what a reader of the figures must know, each a sentence."""
     plan, clean = exploration.plan, exploration.clean
-    found = []
-    if exploration.not_run:
-        found.append(f"{count_text(len(exploration.not_run), 'point')} not run: {exploration.cut}.")
-    if plan.left_out:
-        left_out = count_text(len(plan.left_out), "point")
-        found.append(f"{left_out} left out by {plan.left_out_by}.")
-    reasons = Counter(merged.why for merged in plan.merged)
-    found += [f"{count_text(count, 'point')} merged: {why}." for why, count in reasons.items()]
+    points = Counter({f"not run: {exploration.cut}": len(exploration.not_run)})
+    points[f"left out by {plan.left_out_by}"] = len(plan.left_out)
+    points.update(f"merged: {merged.why}" for merged in plan.merged)
+    found = [f"{count_text(count, 'point')} {why}." for why, count in points.items() if count]
     if clean.vague:
         found.append(f"Different in two clean runs, so not compared: {', '.join(clean.vague)}.")
     found += [
@@ -335,9 +319,8 @@ def _matrix_text(found: Matrix) -> str:
             _paint(MEANINGS[cell.verdict].color, cell.mark) if cell.verdict else cell.mark
             for cell in cells
         ]
-        pairs = [
-            "".join(marks[2 * n : 2 * n + 2]) + " " * (width - 2) for n, width in enumerate(widths)
-        ]
+        columns = zip(marks[::2], marks[1::2], widths, strict=True)
+        pairs = [before + after + " " * (width - 2) for before, after, width in columns]
         lines.append("  ".join([request.ljust(first), *pairs]).rstrip())
     if numbered:
         lines.append("  ".join(f"{n} {name}" for n, name in enumerate(names, 1)))

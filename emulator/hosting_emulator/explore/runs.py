@@ -1,8 +1,7 @@
 """Runs: a clean one, twice, then one for each point; each is looked at when it is over, and judged.
 
 Whoever explores hands in how one run is made (`perform`); it tells the `Visit` when its world is
-there and when it is done with it. What a world has come to is compared in rows without ids, times
-and secrets.
+there and when it is done with it. Worlds are compared in rows without ids, times and secrets.
 """
 
 from __future__ import annotations
@@ -181,7 +180,7 @@ _SOON_MS = 100
 #: What lasts is asked for in vain: so often, and so often in each real second, is too often; with
 #: pauses so long nobody can tell patience from waiting for ever.
 _MANY, _FAST, _LONG_PAUSE_S = 20, 5.0, 0.9
-#: Who asks again so much later begins anew.
+#: Who asks again so much later begins anew, as a job that runs now and then.
 _ANEW = timedelta(minutes=10)
 #: Of two that ask at once none hears what the other is answered, but so many are a retry.
 _SOME = 3
@@ -241,8 +240,8 @@ class Observation:
 class RunEnd:
     """How a run ended: exit code, whether it had to be ended, real seconds, its last lines.
 
-    `says` is how people call an end that was not good; else its exit code is named. `printed` are
-    all lines that it printed; None: nobody knows.
+    `says` is how people call an end that was not good, if not by its exit code. `printed` are all
+    lines that it printed; None: nobody knows.
     """
 
     code: int
@@ -328,7 +327,7 @@ class Visit:
         self._settles_at: datetime | None = None
 
     def begin(self, world: HostingEmulator, token: str | None = None) -> None:
-        """Arm the point's fault; of a clean run's world note how it begins.
+        """Arm the point's fault; without one, note how the world begins.
 
         `token` is the one that the client is given, if that is known.
         """
@@ -339,18 +338,14 @@ class Visit:
         if point is None or self._clean is None:
             self.start = self._state(world)
             return
-        requests = self._clean.seen.requests
-        request = next((r for r in requests if r.name == point.request), None)
-        if request is None:
-            count = sum(r.call == point.call for r in requests)
-            raise ValueError(
-                f"the clean run has no request {point.request}: it sends {count} of {point.call}"
-            )
+        alike = {r.name: r for r in self._clean.seen.requests if r.call == point.call}
+        if (request := alike.get(point.request)) is None:
+            wrong = f"the clean run has no request {point.request}"
+            raise ValueError(f"{wrong}: it sends {len(alike)} of {point.call}")
         if (found := point.lasting) is not None:
             if not found.suits(request):
-                raise ValueError(
-                    f"{point.fault} does not apply to {point.request} of the clean run"
-                )
+                wrong = f"{point.fault} does not apply to {point.request} of the clean run"
+                raise ValueError(wrong)
             who, expires = request.exchange["who"], point.fault == "token_expired"
             if token is None and expires and who is not None:
                 token = world.token(who)  # a test is given the same by the same handle
@@ -426,10 +421,9 @@ class Visit:
 
 
 def _refused_at_last(exchanges: Sequence[Exchange], point: FaultPoint | None) -> tuple[int, bool]:
-    """Count how often the point's call was refused, or lost, since it last went well.
+    """Count how often the point's call was refused, or lost, since it last went well or began anew.
 
-    What comes ten minutes later is a new attempt, as of a job that runs now and then. Tells, too,
-    whether what the last of these asked was never done: no request like it went well.
+    Tells, too, whether what the last of these asked was never done: no request like it went well.
     """
     count, last, done, before = 0, "", set[str](), None
     for exchange in exchanges:
