@@ -43,7 +43,7 @@ from hosting_emulator.faults.decisions import (
 )
 from hosting_emulator.faults.kinds import FaultKind
 from hosting_emulator.variation.answers import vary_body, vary_headers, vary_paging
-from hosting_emulator.variation.worlds import AnswerFacts, assumed_points
+from hosting_emulator.variation.worlds import assumed_points
 from hosting_emulator.world.fault_records import Phase
 from hosting_emulator.world.operations import finished
 from hosting_emulator.world.records import Variation
@@ -522,6 +522,8 @@ def dress(engine: Engine, reply: Reply, ctx: ExchangeContext) -> None:
     reply.content_type, reply.headers, varied = vary_headers(
         variation, what, reply.content_type, reply.headers, ctx.request_id()
     )
-    facts = AnswerFacts(ctx.call, reply.status, ctx.code, ctx.replayed, ctx.assumption)
-    assumed = assumed_points(variation, world.assumptions, facts)
+    told = {"call": ctx.call, "code": ctx.code, "decided_by": ctx.assumption}
+    assumed = assumed_points(
+        variation, world.assumptions, reply.status, replayed=ctx.replayed, **told
+    )
     ctx.varied = tuple(sorted({*ctx.varied, *varied, *assumed}))

@@ -1,8 +1,7 @@
 """Varying one answer: its document, its headers and its media type, each as the seed draws.
 
 The same seed and thing draw the same again. What is drawn at one point depends on no other, so that
-confining a variation to some points changes nothing at these: that is what lets a failure be traced
-to the point that matters.
+a failure can be traced to the point that matters.
 """
 
 from __future__ import annotations
@@ -29,7 +28,10 @@ def draw_number(seed: str, point: str, *thing: str) -> int:
 
 
 class Draws:
-    """The draws for one answer, known as `what`; `varied` gathers the points that changed it."""
+    """The draws for one answer, known as `what`; `varied` gathers the points that changed it.
+
+    A `thing` is what is drawn for, if not the answer as a whole.
+    """
 
     def __init__(self, variation: Variation, what: str) -> None:
         self._seed, self._only = variation.seed, variation.only
@@ -136,7 +138,6 @@ def vary_body(
         ids = (each.members.get(name, "") for name in each.resource.deployment_ids)
         if any(id_ and drawn_time(variation, id_) == id_[:10] for id_ in ids):
             draws.varied.add(ID_ORDER)
-    for each in members:
         _vary_words(draws, each, whole)
         _vary_extra(draws, each)
     written = _spell(draws, document)
@@ -233,10 +234,7 @@ _EXTRA: tuple[tuple[str, Any], ...] = (
 
 
 def _vary_absent(draws: Draws, found: Member, whole: dict[str, Any]) -> None:
-    """Leave members out that have a value.
-
-    A thing lacks the same ones whoever asks and however often; what is observed of it may not.
-    """
+    """Leave members out that have a value: of a thing always the same, not of what is observed."""
     resource, members = found.resource, found.members
     lasting = "id" in members or resource.name == "DatabasePlacement"
     thing = found.about(whole) if lasting else (draws.what, found.place)
@@ -254,12 +252,12 @@ def _vary_extra(draws: Draws, found: Member) -> None:
     point = "problem-extras" if found.resource.name == "ProblemDetails" else "extra-fields"
     thing = (draws.what, found.place)
     if draws.takes(point, *thing, one_in=3):
-        extra = dict([draws.pick(point, _EXTRA, *thing)])
-        parts = (found.members.copy(), extra)
-        last = draws.pick(point, (True, False), *thing, "place")
-        found.members.clear()
-        for part in parts if last else parts[::-1]:
-            found.members.update(part)
+        name, value = draws.pick(point, _EXTRA, *thing)
+        known = {} if draws.pick(point, (True, False), *thing, "place") else found.members.copy()
+        if known:  # it comes first
+            found.members.clear()
+        found.members[name] = value
+        found.members.update(known)
 
 
 # --- Words of open sets --------------------------------------------------------------------------
@@ -276,10 +274,7 @@ _WORDS = {
 
 
 def _vary_words(draws: Draws, found: Member, whole: dict[str, Any]) -> None:
-    """Write words of open sets that are not ours, for states that the contract gives no name.
-
-    A thing keeps its word for as long as it stays in a state, whoever asks and however often.
-    """
+    """Write words of open sets that are not ours: the same for as long as a thing is in a state."""
     for (resource, name), (point, words, named) in _WORDS.items():
         word = found.members.get(name) if resource == found.resource.name else None
         if isinstance(word, str) and word != named:

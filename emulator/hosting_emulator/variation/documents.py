@@ -6,15 +6,23 @@ from typing import Any
 
 from hosting_emulator import DEFAULT_SEED
 from hosting_emulator.contract.openapi import openapi_document
-from hosting_emulator.variation.worlds import document_absent
+from hosting_emulator.contract.resources import RESOURCES
 from hosting_emulator.world.indexes import deployment_count, deployment_runs, in_runs
 from hosting_emulator.world.naming import DEFAULT_WORLD, in_order
 from hosting_emulator.world.population import new_world
-from hosting_emulator.world.records import Origin, Project
+from hosting_emulator.world.records import Origin, Variation
 from hosting_emulator.world.tables import ORGANIZATIONS, PROJECTS
 from hosting_emulator.world.value import World
 
+#: So many of the first project's newest operations are shown.
 _OPERATIONS = 3
+
+
+def document_absent(variation: Variation | None) -> dict[str, tuple[str, ...]]:
+    """Return the members by resource that a document may not require: answers may lack them."""
+    if variation is None or "absent-fields" not in (variation.only or ("absent-fields",)):
+        return {}
+    return {name: found.may_lack for name, found in RESOURCES.items() if found.may_lack}
 
 
 def world_document(world: World, server_url: str, dev_port: int | None = None) -> dict[str, Any]:
@@ -44,20 +52,16 @@ def example_values(world: World) -> dict[str, dict[str, Any]]:
         return {}
     home = organizations[0]
     projects = [found for found in in_order(world, PROJECTS) if found.organization_id == home.id]
+    operations: dict[str, str] = {}
+    for first in projects[:1]:
+        count = deployment_count(world.indexes, first.id)
+        start = max(0, count - _OPERATIONS)
+        newest = in_runs(deployment_runs(world.indexes, first.id, start, count), start, count)
+        for number, deployment in enumerate(reversed(newest), 1):
+            operations[f"{first.alias}-{number}"] = deployment.operation_id
     return {
         "organization_id": {home.alias: home.id},
         "project_id": {project.alias: project.id for project in projects},
-        "operation_id": {
-            f"{project.alias}-{number}": operation_id
-            for project in projects[:1]
-            for number, operation_id in enumerate(_operations(world, project), 1)
-        },
+        "operation_id": operations,
         "expected_source_generation": {p.alias: p.source_generation for p in projects[:1]},
     }
-
-
-def _operations(world: World, project: Project) -> list[str]:
-    count = deployment_count(world.indexes, project.id)
-    start = max(0, count - _OPERATIONS)
-    newest = in_runs(deployment_runs(world.indexes, project.id, start, count), start, count)
-    return [deployment.operation_id for deployment in reversed(newest)]

@@ -1,25 +1,19 @@
 """Varying a world as a whole: setting a variation and taking it away, with what it assumes.
 
-Where an answer of the contract is fixed for a world, a seed draws assumptions: only those that nobody
-has chosen by hand, and always another value.
+Where an answer is fixed for a world, a seed draws assumptions: only those that nobody has chosen by
+hand, and always another value.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from typing import Any, NamedTuple
+from typing import Any
 
 from msgspec.structs import replace
 
-from hosting_emulator.contract.assumptions import (
-    DEFAULTS,
-    PERMISSIONS,
-    Assumptions,
-    alternatives,
-)
+from hosting_emulator.contract.assumptions import DEFAULTS, PERMISSIONS, Assumptions, alternatives
 from hosting_emulator.contract.calls import ALL_CALLS
 from hosting_emulator.contract.problems import PROBLEMS
-from hosting_emulator.contract.resources import RESOURCES
 from hosting_emulator.variation.answers import draw_number
 from hosting_emulator.variation.points import ASSUMED, CHOICES, VariationRefused, read_points
 from hosting_emulator.world.records import Origin, Variation
@@ -34,9 +28,8 @@ LONGEST_SEED = 200
 def read_variation(seed: str, only: Iterable[str] | None = None) -> Variation:
     """Return a variation that is asked for; no `only` means every point. Raises VariationRefused."""
     if not 1 <= len(seed) <= LONGEST_SEED or not seed.isprintable():
-        raise VariationRefused(
-            f"a variation's seed is a text of 1 to {LONGEST_SEED} printable characters"
-        )
+        wrong = f"a variation's seed is a text of 1 to {LONGEST_SEED} printable characters"
+        raise VariationRefused(wrong)
     points = None if only is None else read_points(only)
     if points == ():
         raise VariationRefused("only: name at least one point, or leave it out for all")
@@ -103,16 +96,6 @@ def _put(change: Change, assumptions: Assumptions, variation: Variation | None) 
     change.put(ORIGIN, ONLY, replace(origin, variation=variation))
 
 
-# --- What a document of a world that varies says -------------------------------------------------
-
-
-def document_absent(variation: Variation | None) -> dict[str, tuple[str, ...]]:
-    """Return the members by shape that a document may not require: answers may lack them."""
-    if variation is None or "absent-fields" not in (variation.only or ("absent-fields",)):
-        return {}
-    return {name: found.may_lack for name, found in RESOURCES.items() if found.may_lack}
-
-
 # --- What a seed assumes -------------------------------------------------------------------------
 
 _PROFILES = ("timed 3s 12s", "timed 5s 20s", "timed 1s 25s", "timed 12s 9s")
@@ -158,8 +141,6 @@ def draw_assumptions(
     return found
 
 
-# --- What of that an answer shows ----------------------------------------------------------------
-
 #: Points whose assumption shows only where it decided the answer, which the core has noted.
 _NOTED = {
     *("flag_reenabled", "unknown_body_fields", "unexpected_body", "unknown_query_parameters"),
@@ -167,52 +148,44 @@ _NOTED = {
 }
 
 
-class AnswerFacts(NamedTuple):
-    """What is known of an answer, beside its body. `call` None: no call has the path.
-
-    `assumption` is one that the core has noted to have decided it.
-    """
-
-    call: str | None
-    status: int
-    code: str | None
-    replayed: bool
-    assumption: str | None = None
-
-
 def assumed_points(
-    variation: Variation, assumptions: Assumptions, answered: AnswerFacts
+    variation: Variation,
+    assumptions: Assumptions,
+    status: int,
+    *,
+    call: str | None,
+    code: str | None,
+    replayed: bool,
+    decided_by: str | None = None,
 ) -> list[str]:
     """Return the points at which an answer differs for what the variation has assumed.
 
-    What was assumed otherwise since, by hand, does not count.
+    What was assumed otherwise since, by hand, does not count. `call` None: no call has the path;
+    `decided_by` is an assumption that the core has noted to have decided the answer.
     """
     assumed = {
         name: value
         for name in variation.assumed
         if (value := getattr(assumptions, name)) != getattr(DEFAULTS, name)
     }
+
+    def shows(point: str, name: str) -> bool:
+        if name in _NOTED:
+            return decided_by == name
+        if point == "problem-status":
+            return code is not None and status == assumed[name].get(code) != PROBLEMS[code].status
+        if point == "listed-statuses":
+            return code is not None and status not in ALL_CALLS[str(call)].listed_statuses
+        if not 200 <= status < 300:
+            return False
+        if point.endswith("-status"):  # an answer that was remembered has the status of then
+            again = call == "create_user_api_key" and replayed
+            return status == assumed[name] and again == (point == "key-replayed-status")
+        return replayed or point != "operation-replay"
+
     found = []
     for point in ASSUMED:
         name = next((name for name in point.assumptions if name in assumed), "")
-        met = name and (not point.calls or answered.call in point.calls)
-        if met and _shows(point.id, name, assumed[name], answered):
+        if name and (not point.calls or call in point.calls) and shows(point.id, name):
             found.append(point.id)
     return found
-
-
-def _shows(point: str, name: str, assumed: Any, answered: AnswerFacts) -> bool:
-    if name in _NOTED:
-        return answered.assumption == name
-    if point == "problem-status":
-        code = answered.code
-        return code is not None and answered.status == assumed.get(code) != PROBLEMS[code].status
-    if point == "listed-statuses":
-        listed = ALL_CALLS[str(answered.call)].listed_statuses
-        return answered.code is not None and answered.status not in listed
-    if not 200 <= answered.status < 300:
-        return False
-    if point.endswith("-status"):  # an answer that was remembered has the status of then
-        again = answered.call == "create_user_api_key" and answered.replayed
-        return answered.status == assumed and again == (point == "key-replayed-status")
-    return answered.replayed or point != "operation-replay"
