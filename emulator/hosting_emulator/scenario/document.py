@@ -7,17 +7,18 @@ scenario means is worked out elsewhere.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path as FilePath
-from typing import Annotated, Any, Literal, get_args
+from types import UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 import msgspec
 from msgspec import Meta
 
-from hosting_emulator.contract.words import kinds_in_words, nearest, part_at, words_of
-from hosting_emulator.scenario.source import Mistakes, Path, Place, ScenarioError, Source
+from hosting_emulator.contract.words import kinds_in_words, nearest
+from hosting_emulator.scenario.source import Mistakes, Place, ScenarioError, Source
 from hosting_emulator.world.population import Alias, WorldPart
 
 Planned = Literal["fault", "outcome", "intervene"]
@@ -109,17 +110,8 @@ class LogPart(Part, rename={"who": "as", "idempotency_key": "key"}):
     count: int | Comparison | None = None
 
 
-class StepPart(Part, rename={"who": "as", "with_": "with"}):
-    """A step of `story`: requests, a turn of a hand (the clock, a fault), a look at what is known.
-
-    A request is made with a fresh access token of the person in `as`, unless `token` gives another;
-    `as: nobody` sends none. `sign_in` gives a person an access token, `api_key` an API key, to
-    save and use later. `request` is a method and a path of the API or of the identity provider, or an address
-    of a dev origin, sent as it stands; those `together` have all come before the first is answered. A
-    request with `tries` is made again under its key until the answer is what it must be, after a
-    `pause` or as long as the answer asks. `use` takes the steps of a part, `with` values for their variables.
-    `save` keeps values of the answer under names: from a place, or with `answer` the whole of it.
-    """
+class ActionPart(Part):
+    """What a step does: exactly one of these, or nothing but its note."""
 
     note: str | None = None
     # Requests
@@ -146,7 +138,20 @@ class StepPart(Part, rename={"who": "as", "with_": "with"}):
     check: dict[str, Any] | None = None
     log: LogPart | None = None
     use: str | None = None
-    # What a request says
+
+
+class StepPart(ActionPart, rename={"who": "as", "with_": "with"}):
+    """A step of `story`: requests, a turn of a hand (the clock, a fault), a look at what is known.
+
+    A request is made with a fresh access token of the person in `as`, unless `token` gives another;
+    `as: nobody` sends none. `sign_in` gives a person an access token, `api_key` an API key, to
+    save and use later. `request` is a method and a path of the API or of the identity provider, or an address
+    of a dev origin, sent as it stands; those `together` have all come before the first is answered. A
+    request with `tries` is made again under its key until the answer is what it must be, after a
+    `pause` or as long as the answer asks. `use` takes the steps of a part, `with` values for their variables.
+    `save` keeps values of the answer under names: from a place, or with `answer` the whole of it.
+    """
+
     who: str | None = None
     token: str | None = None
     interactive: bool = True
@@ -166,28 +171,10 @@ class StepPart(Part, rename={"who": "as", "with_": "with"}):
     with_: dict[str, Any] = {}
 
 
-#: The fields of which a step has exactly one: requests that can come together, all that are answered
-#: by one, and all.
-EXCHANGES = ("call", "poll", "redeem", "request")
-REQUESTS = (*EXCHANGES, "sign_in", "api_key")
-ACTIONS = (
-    *REQUESTS,
-    "together",
-    "advance",
-    "to",
-    "until",
-    "intervene",
-    "fault",
-    "remove_fault",
-    "clear_faults",
-    "outcome",
-    "remove_outcome",
-    "clear_outcomes",
-    "assume",
-    "check",
-    "log",
-    "use",
-)
+#: What a step can do: requests that can come together, all that are answered by one, and all.
+ACTIONS = ActionPart.__struct_fields__[1:]
+EXCHANGES = ACTIONS[:4]
+REQUESTS = ACTIONS[:6]
 #: What an entry of the timeline does: exactly one of these.
 PLANNED: tuple[Planned, ...] = get_args(Planned)
 #: Which actions each of the other fields of a step belongs to.
@@ -241,11 +228,6 @@ class ScenarioPart(Part):
     timeline: list[PlannedPart] = []
     parts: list[SharedPart] = []
     story: list[StepPart] = []
-
-
-_UNKNOWN = re.compile(r"Object contains unknown field `([^`]*)`")
-_TYPE = re.compile(r"Expected `([^`]*)`, got `")
-_MISSING = re.compile(r"Object missing required field `([^`]*)`")
 
 
 #: What a scenario has that is seen in its story alone.
@@ -304,105 +286,86 @@ def scenario_of(source: Source, text: str = "") -> Scenario:
     if not isinstance(source.data, dict):
         raise top.error("a scenario is a mapping with name, description and more")
     mistakes = Mistakes()
-    part, wrong = _read_part(source, mistakes)
-    checks: tuple[tuple[str, Callable[[Place, Any], None]], ...] = (
-        ("parts", lambda place, shared: _check_steps(place / "steps", shared.steps, ACTIONS)),
-        ("story", lambda place, step: _check_step(place, step, ACTIONS)),
-        ("timeline", _check_planned),
-    )
-    for section, check in checks:
-        for number, item in enumerate(getattr(part, section)):
-            if (section, number) not in wrong:
-                with mistakes.collected():
-                    check(top / section / number, item)
+    for error in _wrong_fields(top, ScenarioPart):
+        mistakes.add(error)
+    for place, kind in _inside(top, ScenarioPart):
+        items = [*_inside(place, kind)] if isinstance(place.value, list) else []
+        for inner, its_kind in items or [(place, kind)]:
+            with mistakes.collected():
+                _check_shape(inner, its_kind)
+                if its_kind is SharedPart:
+                    _check_steps(inner / "steps", ACTIONS)
+                elif its_kind is StepPart:
+                    _check_step(inner, ACTIONS)
+                elif its_kind is PlannedPart:
+                    _check_planned(inner)
     mistakes.tell()
-    return Scenario(part, source, text)
+    return Scenario(msgspec.convert(source.data, ScenarioPart), source, text)
 
 
-#: What stands for an item that has the wrong shape, and for what must be there, so that the rest is read.
-_STAND_INS: dict[str, Any] = {
-    "story": {"note": "-"},
-    "parts": {"name": "x", "steps": [{"note": "-"}]},
-    "name": "x",
-    "description": "x",
-}
-_MOST_MISTAKES = 20
-
-
-def _read_part(source: Source, mistakes: Mistakes) -> tuple[ScenarioPart, set[Path]]:
-    """Read the shape; what has a wrong one is a mistake, and left out: those places come beside."""
-    data = {name: [*v] if isinstance(v, list) else v for name, v in source.data.items()}
-    wrong: set[Path] = set()
-    for _ in range(_MOST_MISTAKES):
-        try:
-            return msgspec.convert(data, ScenarioPart), wrong
-        except msgspec.ValidationError as error:
-            message = str(error)
-        with mistakes.collected():
-            raise _explained(source, message)
-        path = _wrong_path(source, message)
-        wrong.add(path[:2])
-        match path[:2]:
-            case (str(section), int(number)):
-                data[section][number] = _STAND_INS.get(section, {})
-            case (str(name), *_):
-                data.pop(name, None)
-        data = {**{name: _STAND_INS[name] for name in ("name", "description")}, **data}
-    mistakes.tell()
-    raise AssertionError("there was no mistake")
-
-
-def _check_planned(place: Place, planned: PlannedPart) -> None:
-    if (planned.at is None) == (planned.after_calls is None):
-        raise place.error("an entry of the timeline needs either at or after_calls")
-    if sum(getattr(planned, action) is not None for action in PLANNED) != 1:
-        raise place.error(f"an entry of the timeline needs one of {', '.join(PLANNED)}")
-
-
-def without_seed(text: str) -> str:
-    """Return a scenario's text without its seed, as JSON; one that names none stays as it is."""
+def _check_shape(place: Place, kind: Any) -> None:
+    """Check that what stands at a place is of a kind. Raises ScenarioError at the innermost that is not."""
     try:
-        scenario = read_scenario(text, "scenario.yaml")
-    except ScenarioError:  # so no world was made of it
-        return text
-    if scenario.part.seed is None:
-        return text
-    left = {name: value for name, value in scenario.source.data.items() if name != "seed"}
-    return msgspec.json.encode(left).decode()
-
-
-def _wrong_path(source: Source, message: str) -> Path:
-    """Return the path to what a message of msgspec's is about."""
-    reason, _, where = message.partition(" - at `$")
-    place, unknown = _place(source, where, reason), _UNKNOWN.search(reason)
-    return (place / unknown.group(1) if unknown else place).path
-
-
-def _explained(source: Source, message: str) -> ScenarioError:
-    reason, _, where = message.partition(" - at `$")
-    place = _place(source, where, reason)
-    part = part_at(ScenarioPart, place.path)
-    if found := _UNKNOWN.search(reason):
-        field = found.group(1)
-        known = [found.encode_name for found in msgspec.structs.fields(part)]
-        hint = nearest(field, known) or f"; there are {', '.join(known)}"
-        return (place / field).error(f"unknown field {field!r}{hint}", key=True)
-    if found := _MISSING.search(reason):
-        return place.error(f"the field {found.group(1)!r} is missing here")
-    fields = [part for part in place.path if isinstance(part, str)]
-    field = fields[-1] if fields else "the scenario"
-    value, hint = place.value, ""
+        msgspec.convert(place.value, kind)
+        return
+    except msgspec.ValidationError as error:
+        reason, further_in, _ = str(error).partition(" - at `$")
+    for inner, its_kind in _inside(place, kind) if further_in else ():
+        _check_shape(inner, its_kind)
+    value, members = place.value, [*_members(kind)]
+    if isinstance(value, dict):
+        for wrong in (wrong for member in members for wrong in _wrong_fields(place, member)):
+            raise wrong
+    field = next((part for part in reversed(place.path) if isinstance(part, str)), "")
+    hint = ""
     if "Invalid enum value" in reason:
-        words = words_of(part, field) or words_of(part, fields[-2])
+        words = [str(w) for one in members if get_origin(one) is Literal for w in get_args(one)]
         hint = nearest(str(value), words) or f"; it is one of {', '.join(words)}"
-    elif found := _TYPE.search(reason):
+    elif found := re.search("Expected `([^`]*)`, got `", reason):
         right = kinds_in_words(found.group(1))
         hint = "; put it in quotes" if right == "text" and isinstance(value, int | float) else ""
-        return place.error(f"{field} must be {right}, not {_shown(value)}{hint}")
+        raise place.error(f"{field} must be {right}, not {_shown(value)}{hint}")
     else:
         reason = reason[0].lower() + reason[1:].replace("`", "")
         hint = f": {reason.replace('expected str matching regex', 'it must match')}"
-    return place.error(f"{field} cannot be {_shown(value)}{hint}")
+    raise place.error(f"{field} cannot be {_shown(value)}{hint}")
+
+
+def _members(kind: Any) -> Iterator[Any]:
+    """Yield what a value of a kind may be: the members of a union, without their bounds."""
+    if get_origin(kind) is Annotated:
+        kind = get_args(kind)[0]
+    if get_origin(kind) in (Union, UnionType):
+        for member in get_args(kind):
+            yield from _members(member)
+    else:
+        yield kind
+
+
+def _inside(place: Place, kind: Any) -> Iterator[tuple[Place, Any]]:
+    """Yield what stands in a mapping or list, as far as it is known, each with its kind."""
+    value = place.value
+    for member in _members(kind):
+        if isinstance(value, list) and get_origin(member) is list:
+            yield from ((place / number, get_args(member)[0]) for number in range(len(value)))
+        elif isinstance(value, dict) and get_origin(member) is dict:
+            yield from ((place / name, get_args(member)[1]) for name in value)
+        elif isinstance(value, dict) and hasattr(member, "__struct_fields__"):
+            kinds = {field.encode_name: field.type for field in msgspec.structs.fields(member)}
+            yield from ((place / name, kinds[name]) for name in value if name in kinds)
+
+
+def _wrong_fields(place: Place, kind: Any) -> Iterator[ScenarioError]:
+    """Yield what is unknown among the fields of a mapping, or else what is missing there."""
+    fields = msgspec.structs.fields(kind) if hasattr(kind, "__struct_fields__") else ()
+    known = [field.encode_name for field in fields]
+    unknown = [name for name in place.value if name not in known] if known else []
+    for name in unknown:
+        hint = nearest(name, known) or f"; there are {', '.join(known)}"
+        yield (place / name).error(f"unknown field {name!r}{hint}", key=True)
+    for field in fields if not unknown else ():
+        if field.required and field.encode_name not in place.value:
+            yield place.error(f"the field {field.encode_name!r} is missing here")
 
 
 def _shown(value: Any) -> str:
@@ -415,43 +378,46 @@ def _shown(value: Any) -> str:
     return repr(value) if len(str(value)) <= 60 else repr(str(value)[:60]) + "…"
 
 
-def _place(source: Source, where: str, reason: str) -> Place:
-    """Read msgspec's path. It leaves out the keys of mappings with free keys: look for the value."""
-    place = before = Place(source)
-    for name, number in re.findall(r"\.([A-Za-z_]+)|\[(\d+|\.\.\.)\]", where.rstrip("`")):
-        before, inside = place, name or number
-        if number == "...":
-            wrong = (n for n, value in place.value.items() if _is_wrong(value, reason))
-            inside = next(wrong, "")
-        place /= int(inside) if number.isdecimal() else inside
-    return place if place.path in source.places else before
+def _check_planned(place: Place) -> None:
+    given = {name for name, value in place.value.items() if value is not None}
+    if ("at" in given) == ("after_calls" in given):
+        raise place.error("an entry of the timeline needs either at or after_calls")
+    if len(given.intersection(PLANNED)) != 1:
+        raise place.error(f"an entry of the timeline needs one of {', '.join(PLANNED)}")
 
 
-def _is_wrong(value: Any, reason: str) -> bool:
-    """Tell whether a reason can be about this value."""
-    if "Invalid enum value" in reason:
-        return reason.endswith(f"'{value}'")
-    return not isinstance(value, str)
+def _check_steps(place: Place, actions: Sequence[str]) -> None:
+    for number in range(len(place.value)):
+        _check_step(place / number, actions)
 
 
-def _check_steps(place: Place, steps: list[StepPart], actions: Sequence[str]) -> None:
-    for number, step in enumerate(steps):
-        _check_step(place / number, step, actions)
-
-
-def _check_step(place: Place, step: StepPart, actions: Sequence[str]) -> None:
-    given = [name for name in ACTIONS if getattr(step, name) is not None]
-    only_note = not given and step.note and actions is ACTIONS
+def _check_step(place: Place, actions: Sequence[str]) -> None:
+    step = place.value
+    given = [name for name in ACTIONS if step.get(name) is not None]
+    only_note = not given and step.get("note") and actions is ACTIONS
     if not only_note and (len(given) != 1 or given[0] not in actions):
         found = " and ".join(given) if given else "none"
         which = "together" if actions is EXCHANGES else "a step"
         raise place.error(f"{which} must do exactly one of {', '.join(actions)}; found {found}")
-    for name in place.value:
+    for name in step:
         belongs = BELONGS.get(name)
         if belongs is not None and not set(given) & set(belongs):
             where = f"{' or '.join(belongs)}, not to {' '.join(given) or 'note'}"
             raise (place / name).error(f"{name} belongs to {where}", key=True)
-    _check_steps(place / "together", step.together or [], EXCHANGES)
+    if step.get("together") is not None:
+        _check_steps(place / "together", EXCHANGES)
+
+
+def without_seed(text: str) -> str:
+    """Return a scenario's text without its seed, as JSON; one that names none stays as it is."""
+    try:
+        scenario = read_scenario(text, "scenario.yaml")
+    except ScenarioError:  # so no world was made of it
+        return text
+    if scenario.part.seed is None:
+        return text
+    left = {name: value for name, value in scenario.source.data.items() if name != "seed"}
+    return msgspec.json.encode(left).decode()
 
 
 # --- files -----------------------------------------------------------------------------------------

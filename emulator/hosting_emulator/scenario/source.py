@@ -40,7 +40,11 @@ class Mistakes:
         try:
             yield
         except ScenarioError as error:
-            self._found.append(error)
+            self.add(error)
+
+    def add(self, error: ScenarioError) -> None:
+        """Keep an error."""
+        self._found.append(error)
 
     def tell(self) -> None:
         """Raise ScenarioError with all that was found, if anything was."""
