@@ -20,7 +20,7 @@ from hosting_emulator.contract.durations import parse_duration_ms
 from hosting_emulator.contract.problems import PROBLEMS
 from hosting_emulator.contract.timestamps import LATEST_MS, format_timestamp, parse_timestamp
 from hosting_emulator.contract.words import nearest
-from hosting_emulator.faults.documents import FAULT, METHODS, OUTCOME, arm, read_fault
+from hosting_emulator.faults.documents import FAULT, METHODS, OUTCOME, arm, moment_ms, read_fault
 from hosting_emulator.interventions import read_intervention
 from hosting_emulator.scenario.compare import COMPARISONS, half_comparisons, pattern_of
 from hosting_emulator.scenario.document import (
@@ -37,7 +37,7 @@ from hosting_emulator.variation.worlds import read_variation, varied_world
 from hosting_emulator.world.naming import noun_of
 from hosting_emulator.world.operations import schedule_event
 from hosting_emulator.world.population import mistakes_in, new_world, without_values
-from hosting_emulator.world.records import Origin, TimelineEntry, Variation
+from hosting_emulator.world.records import Origin, TimelineEntry
 from hosting_emulator.world.tables import TIMELINE
 from hosting_emulator.world.value import Change, World
 
@@ -80,10 +80,35 @@ def build_world(scenario: Scenario, name: str, machine_ms: int, seed: str = DEFA
                 _check_no_variables(place, document)
                 with place.refusals():
                     arm(change, document, family)
-    _plan(scenario, change, mistakes)
-    _check_story(scenario, change, mistakes)
+    for order, planned in enumerate(part.timeline):
+        place, key = top / "timeline" / order, f"planned-{order + 1:04d}"
+        action, found = next((a, f) for a in PLANNED if (f := getattr(planned, a)) is not None)
+        with mistakes.collected():
+            _check_no_variables(place / action, found)
+            _check_turn(place / action, found, change)
+        with mistakes.collected():
+            if planned.call is not None:
+                (place / "call").check_word("call", planned.call, ALL_CALLS)
+        kept = without_values(found)
+        change.put(
+            TIMELINE, key, TimelineEntry(order, action, kept, planned.after_calls, planned.call)
+        )
+        with mistakes.collected():
+            if planned.at is not None:
+                due_ms = moment_ms(planned.at, change.now_ms)
+                if due_ms is None:
+                    form = "a duration after the start (10m) nor a timestamp"
+                    raise (place / "at").error(f"{planned.at!r} is neither {form}")
+                schedule_event(change, max(change.now_ms, due_ms), "timeline", key)
+    _StoryCheck(scenario, change, mistakes).check()
+    variation, vary = None, part.vary
     with mistakes.collected():
-        variation = _variation(scenario)
+        if vary is not None:
+            with (top / "vary" / "seed").refusals():
+                read_variation(str(vary.seed))
+            for number, name in enumerate(vary.only or ()):
+                (top / "vary" / "only" / number).check_word("variation point", name, POINTS)
+            variation = read_variation(str(vary.seed), vary.only)
     mistakes.tell()
     return varied_world(world if change.empty else change.applied(), variation)
 
@@ -102,49 +127,6 @@ def _origin(scenario: Scenario, mistakes: Mistakes) -> Origin:
         text = msgspec.json.encode(kept).decode()
     file = scenario.source.file
     return Origin(clock.mode, clock.rate, at_ms, assumptions, text, file, chosen)
-
-
-def _variation(scenario: Scenario) -> Variation | None:
-    vary, place = scenario.part.vary, scenario.place / "vary"
-    if vary is None:
-        return None
-    with (place / "seed").refusals():
-        read_variation(str(vary.seed))
-    for number, name in enumerate(vary.only or ()):
-        (place / "only" / number).check_word("variation point", name, POINTS)
-    return read_variation(str(vary.seed), vary.only)
-
-
-def _plan(scenario: Scenario, change: Change, mistakes: Mistakes) -> None:
-    for order, planned in enumerate(scenario.part.timeline):
-        place = scenario.place / "timeline" / order
-        action, found = next((a, f) for a in PLANNED if (f := getattr(planned, a)) is not None)
-        with mistakes.collected():
-            _check_no_variables(place / action, found)
-            _check_turn(place / action, found, change)
-        with mistakes.collected():
-            if planned.call is not None:
-                (place / "call").check_word("call", planned.call, ALL_CALLS)
-        key = f"planned-{order + 1:04d}"
-        kept = without_values(found)
-        record = TimelineEntry(order, action, kept, planned.after_calls, planned.call)
-        change.put(TIMELINE, key, record)
-        with mistakes.collected():
-            if planned.at is not None:
-                due_ms = _moment(place / "at", planned.at, change.now_ms)
-                schedule_event(change, due_ms, "timeline", key)
-
-
-def _moment(place: Place, text: str, now_ms: int) -> int:
-    try:
-        return now_ms + parse_duration_ms(text)
-    except ValueError:
-        pass
-    try:
-        return max(now_ms, parse_timestamp(text))
-    except ValueError:
-        message = f"{text!r} is neither a duration after the start (10m) nor a timestamp"
-        raise place.error(message) from None
 
 
 # --- What is wrong is said before it runs --------------------------------------------------------
@@ -167,52 +149,195 @@ def _check_turn(place: Place, found: dict[str, Any], change: Change) -> None:
             read_fault(change.fork(), found, OUTCOME if place.path[-1] == "outcome" else FAULT)
 
 
-class _Known:
-    """What the steps before one have saved."""
+class _StoryCheck:
+    """Checks a story step by step, with what the steps before one have saved."""
 
-    def __init__(self, change: Change, mistakes: Mistakes) -> None:
-        self.change, self.mistakes = change, mistakes
-        self.saved: dict[str, None] = {}
-        self.answers: dict[str, None] = {}
+    def __init__(self, scenario: Scenario, change: Change, mistakes: Mistakes) -> None:
+        self._part, self._top = scenario.part, scenario.place
+        self._change, self._mistakes = change, mistakes
+        #: What has been saved, values and whole answers, in the order in which it was.
+        self._saved: dict[str, None] = {}
+        self._answers: dict[str, None] = {}
         #: The parts that may be used, with their places; and those that are.
-        self.parts: dict[str, tuple[Place, SharedPart]] = {}
-        self.used: set[str] = set()
+        self._parts: dict[str, tuple[Place, SharedPart]] = {}
+        self._used: set[str] = set()
 
-    def add(self, place: Place, turn: dict[str, Any] | None) -> None:
+    def check(self) -> None:
+        """Check the story and its parts. Raises ScenarioError."""
+        collected, top = self._mistakes.collected, self._top / "parts"
+        for number, planned in enumerate(self._part.timeline):
+            with collected():
+                self._add(self._top / "timeline" / number / "intervene", planned.intervene)
+        counts: dict[str, int] = {}
+        for number, shared in enumerate(self._part.parts):
+            place = top / number / "steps"
+            with collected():
+                if shared.name in counts:
+                    name = top / number / "name"
+                    raise name.error(f"the part {shared.name!r} is already defined above")
+            for inner, step in enumerate(shared.steps):
+                if step.use is not None:  # and so none can use itself
+                    with collected():
+                        (place / inner / "use").check_word("part above this one", step.use, counts)
+            counts[shared.name] = _count(place, shared.steps, counts)
+            self._parts[shared.name] = (place, shared)
+        if self._part.parts:
+            self._mistakes.tell()  # a part that uses itself would be followed for ever
+        _count(self._top / "story", self._part.story, counts)
+        self._check_steps(self._top / "story", self._part.story)
+        self._mistakes.tell()
+        for number, shared in enumerate(self._part.parts):
+            if shared.name not in self._used:
+                name = top / number / "name"
+                raise name.error(f"the part {shared.name!r} is never used")
+
+    def _add(self, place: Place, turn: dict[str, Any] | None) -> None:
         """Know of what an intervention adds, as far as that can be told beforehand."""
         if turn and "add" in turn and not any(_names_in(turn)):
-            attempt = self.change.fork()
+            attempt = self._change.fork()
             with (place / "add").refusals():
                 read_intervention(turn).apply(attempt)
-            self.change = Change(attempt.applied(), attempt.now_ms)
+            self._change = Change(attempt.applied(), attempt.now_ms)
+
+    def _check_steps(self, place: Place, steps: Iterable[StepPart]) -> None:
+        for number, step in enumerate(steps):
+            self._check_step(place / number, step)
+
+    def _check_step(self, place: Place, step: StepPart) -> None:
+        collected = self._mistakes.collected
+        with collected():
+            self._check_variables(place)
+        with collected():
+            self._check_action(place, step)
+        if "add" in (step.intervene or {}):
+            self._mistakes.tell()  # what was not added would be missed by other steps as well
+        with collected():
+            self._check_subjects(place, step)
+        with collected():
+            if step.expect is not None:
+                self._check_expect(place / "expect", step.expect)
+        self._check_steps(place / "together", step.together or ())
+        with collected():
+            if step.use is not None:
+                (place / "use").check_word("part", step.use, self._parts)
+                self._used.add(step.use)
+                inner, shared = self._parts[step.use]
+                own = [name for name in step.with_ if name not in self._saved]
+                self._saved |= dict.fromkeys(step.with_)
+                self._check_steps(inner, shared.steps)
+                for name in own:
+                    self._saved.pop(name)
+        for name, saved_as in step.save.items():
+            with collected(), (place / "save" / name).refusals():
+                if name == NOW:
+                    raise ValueError(f"{name!r} is the world's time: save it as another")
+                read_saved(saved_as)
+            (self._answers if saved_as == "answer" else self._saved)[name] = None
+
+    def _check_variables(self, place: Place) -> None:
+        for inner, name in _names_in(place.value):
+            index, _, alias = name.partition(".")
+            moment = _MOMENT.fullmatch(name)
+            if moment is not None and name not in self._saved:
+                with place.below(inner).refusals():
+                    parse_duration_ms(moment[3])
+                name = moment[1]
+            if name in self._saved or name == NOW:
+                continue
+            if index in USUAL and alias:
+                place.below(inner).check_word(index, alias, self._aliases(index))
+                continue
+            saved = ", ".join(self._saved) or "nothing"
+            hint = nearest(name, self._saved) or f"; saved so far is {saved}"
+            raise place.below(inner).error(f"there is no ${{{name}}}{hint}")
+
+    def _aliases(self, index: str) -> list[str]:
+        indexes = self._change.world.indexes
+        return sorted(key.split(":")[1] for key in indexes if key.startswith(f"{index}:"))
+
+    def _check_action(self, place: Place, step: StepPart) -> None:
+        if step.call is not None:
+            (place / "call").check_word("call", step.call, CALLS)
+        if step.request is not None:
+            if not _REQUEST.fullmatch(step.request):
+                message = "a request needs a method and a path, such as GET /v1/projects"
+                raise (place / "request").error(message)
+            if is_page(step.request.partition(" ")[2]) and "together" in place.path:
+                message = "pages cannot be visited together, only API requests can"
+                raise (place / "request").error(message)
+        for action in PLANNED:
+            if (turn := getattr(step, action)) is not None:
+                _check_turn(place / action, turn, self._change)
+        self._add(place / "intervene", step.intervene)
+        for field, read in _TIMES.items():
+            text = getattr(step, field)
+            if text is not None and ("${" not in text or field == "pause"):
+                with (place / field).refusals():
+                    read(text)
+        for name, value in (step.assume or {}).items():
+            with (place / "assume" / name).refusals():
+                if not any(_names_in(value)):
+                    Assumptions().changed({name: value})
+        for name in step.check or {}:
+            (place / "check" / name).check_word("saved value", name, self._saved)
+        if step.check is not None:
+            _check_values(place / "check")
+        if step.log is not None:
+            self._check_log(place / "log", step.log)
+
+    def _check_log(self, place: Place, log: LogPart) -> None:
+        for name, known in _LOG_WORDS.items():
+            if isinstance(value := getattr(log, name), str) and pattern_of(value) is None:
+                (place / name).check_word(name, value, (*known, "*"))
+        for field, index, alias in (("project", "project", log.project), ("as", "person", log.who)):
+            if isinstance(alias, str) and alias != "*" and pattern_of(alias) is None:
+                self._check_alias(place / field, index, alias)
+        _check_comparisons(place, place.value)
+        _check_values(place)
+
+    def _check_subjects(self, place: Place, step: StepPart) -> None:
+        """Check the aliases of a step, and that what it leaves to the defaults is there."""
+        spec = CALLS.get(step.call or "")
+        needed: set[str] = {spec.subject} if spec else set()
+        if step.token is None and (step.call or step.poll):
+            needed.add("person")
+        acting = (name for name in ("sign_in", "api_key") if getattr(step, name) is not None)
+        for index, field in zip(
+            USUAL, ("project", "organization", next(acting, "as")), strict=True
+        ):
+            alias = getattr(step, "who" if field == "as" else field)
+            if alias is not None:
+                self._check_alias(place / field, index, alias)
+            elif index in needed and USUAL[index] not in (known := self._aliases(index)):
+                there_are = ", ".join(known) or "none"
+                raise place.error(
+                    f"name the {noun_of(index)} with `{field}`: there are {there_are}"
+                )
+
+    def _check_alias(self, place: Place, index: str, alias: str) -> None:
+        nobody = alias == NOBODY and place.path[-1] == "as"
+        there = self._change.world.indexes.get(f"{index}:{alias}") is not None
+        if not nobody and not there and "${" not in alias:
+            place.check_word(noun_of(index), alias, self._aliases(index))
+
+    def _check_expect(self, place: Place, expect: ExpectPart) -> None:
+        for code in expect.code if isinstance(expect.code, list) else filter(None, [expect.code]):
+            (place / "code").check_word("problem code", code, PROBLEMS)
+        if expect.same_as is not None:
+            (place / "same_as").check_word("saved answer", expect.same_as, self._answers)
+        _check_comparisons(place, ("status", "items"))
+        if expect.headers:
+            _check_comparisons(place / "headers", expect.headers)
+        _check_values(place)
 
 
-def _check_story(scenario: Scenario, change: Change, mistakes: Mistakes) -> None:
-    known, top, part = _Known(change, mistakes), scenario.place / "parts", scenario.part
-    for number, planned in enumerate(part.timeline):
-        with mistakes.collected():
-            known.add(scenario.place / "timeline" / number / "intervene", planned.intervene)
-    counts: dict[str, int] = {}
-    for number, shared in enumerate(part.parts):
-        place = top / number / "steps"
-        with mistakes.collected():
-            if shared.name in counts:
-                name = top / number / "name"
-                raise name.error(f"the part {shared.name!r} is already defined above")
-        for inner, step in enumerate(shared.steps):
-            if step.use is not None:  # and so none can use itself
-                with mistakes.collected():
-                    (place / inner / "use").check_word("part above this one", step.use, counts)
-        counts[shared.name] = _count(place, shared.steps, counts)
-        known.parts[shared.name] = (place, shared)
-    if part.parts:
-        mistakes.tell()  # a part that uses itself would be followed for ever
-    _count(scenario.place / "story", part.story, counts)
-    _check_steps(scenario.place / "story", part.story, known)
-    mistakes.tell()
-    for number, shared in enumerate(part.parts):
-        if shared.name not in known.used:
-            raise (top / number / "name").error(f"the part {shared.name!r} is never used")
+#: The fields of a step that tell a time, and the words of a log step.
+_TIMES: Mapping[str, Callable[[str], int]] = {
+    "advance": parse_duration_ms,
+    "to": parse_timestamp,
+    "pause": parse_duration_ms,
+}
+_LOG_WORDS = {"call": (*ALL_CALLS, REDEEM_TICKET), "code": tuple(PROBLEMS), "method": METHODS}
 
 
 def _count(place: Place, steps: Iterable[StepPart], counts: Mapping[str, int]) -> int:
@@ -221,43 +346,6 @@ def _count(place: Place, steps: Iterable[StepPart], counts: Mapping[str, int]) -
     if total > _MOST_STEPS:
         raise place.error(f"with all parts this is more than {_MOST_STEPS} steps")
     return total
-
-
-def _check_steps(place: Place, steps: Iterable[StepPart], known: _Known) -> None:
-    for number, step in enumerate(steps):
-        _check_step(place / number, step, known)
-
-
-def _check_step(place: Place, step: StepPart, known: _Known) -> None:
-    collected = known.mistakes.collected
-    with collected():
-        _check_variables(place, known)
-    with collected():
-        _check_action(place, step, known)
-    if "add" in (step.intervene or {}):
-        known.mistakes.tell()  # what was not added would be missed by other steps as well
-    with collected():
-        _check_who_and_what(place, step, known.change)
-    with collected():
-        if step.expect is not None:
-            _check_expect(place / "expect", step.expect, known.answers)
-    _check_steps(place / "together", step.together or (), known)
-    with collected():
-        if step.use is not None:
-            (place / "use").check_word("part", step.use, known.parts)
-            known.used.add(step.use)
-            inner, shared = known.parts[step.use]
-            own = [name for name in step.with_ if name not in known.saved]
-            known.saved |= dict.fromkeys(step.with_)
-            _check_steps(inner, shared.steps, known)
-            for name in own:
-                known.saved.pop(name)
-    for name, saved_as in step.save.items():
-        with collected(), (place / "save" / name).refusals():
-            if name == NOW:
-                raise ValueError(f"{name!r} is the world's time: save it as another")
-            read_saved(saved_as)
-        (known.answers if saved_as == "answer" else known.saved)[name] = None
 
 
 def read_saved(text: str) -> tuple[str, re.Pattern[str] | None]:
@@ -271,128 +359,14 @@ def read_saved(text: str) -> tuple[str, re.Pattern[str] | None]:
             f"{text!r} is not a place: write it like key.id or headers.Location /code=(.+)/"
         )
     try:
-        pattern = re.compile(found[2]) if found[2] else None
+        return found[1], re.compile(found[2]) if found[2] else None
     except re.error as error:
         raise ValueError(f"{text!r} is not a valid regular expression: {error}") from None
-    return found[1], pattern
-
-
-def _check_variables(place: Place, known: _Known) -> None:
-    for inner, name in _names_in(place.value):
-        index, _, alias = name.partition(".")
-        moment = _MOMENT.fullmatch(name)
-        if moment is not None and name not in known.saved:
-            with place.below(inner).refusals():
-                parse_duration_ms(moment[3])
-            name = moment[1]
-        if name in known.saved or name == NOW:
-            continue
-        if index in USUAL and alias:
-            place.below(inner).check_word(index, alias, _aliases(known.change, index))
-            continue
-        saved = known.saved
-        hint = nearest(name, saved) or f"; saved so far is {', '.join(saved) or 'nothing'}"
-        raise place.below(inner).error(f"there is no ${{{name}}}{hint}")
-
-
-def _aliases(change: Change, index: str) -> list[str]:
-    found = [key.split(":")[1] for key in change.world.indexes if key.startswith(f"{index}:")]
-    return sorted(found)
-
-
-def _check_action(place: Place, step: StepPart, known: _Known) -> None:
-    if step.call is not None:
-        (place / "call").check_word("call", step.call, CALLS)
-    if step.request is not None and not _REQUEST.fullmatch(step.request):
-        raise (place / "request").error(
-            "a request needs a method and a path, such as GET /v1/projects"
-        )
-    page = step.request is not None and is_page(step.request.partition(" ")[2])
-    if page and "together" in place.path:
-        raise (place / "request").error("pages cannot be visited together, only API requests can")
-    for action in PLANNED:
-        if (turn := getattr(step, action)) is not None:
-            _check_turn(place / action, turn, known.change)
-    known.add(place / "intervene", step.intervene)
-    with (place / ("to" if step.advance is None else "advance")).refusals():
-        if step.advance is not None and "${" not in step.advance:
-            parse_duration_ms(step.advance)
-        if step.to is not None and "${" not in step.to:
-            parse_timestamp(step.to)
-    if step.pause is not None:
-        with (place / "pause").refusals():
-            parse_duration_ms(step.pause)
-    for name, value in (step.assume or {}).items():
-        with (place / "assume" / name).refusals():
-            if not any(_names_in(value)):
-                Assumptions().changed({name: value})
-    for name in step.check or {}:
-        (place / "check" / name).check_word("saved value", name, known.saved)
-    if step.check is not None:
-        _check_values(place / "check")
-    if step.log is not None:
-        _check_log(place / "log", step.log, known.change)
 
 
 def is_page(url: str) -> bool:
     """Tell whether a URL leads to a page of the emulator, and not to the API."""
     return not url.startswith("/") or url.startswith("/_emulator/")
-
-
-def _check_who_and_what(place: Place, step: StepPart, change: Change) -> None:
-    """Check the aliases of a step, and that what it leaves to the defaults is there."""
-    spec = CALLS.get(step.call or "")
-    needed: set[str] = {spec.subject} if spec else set()
-    if step.token is None and (step.call or step.poll):
-        needed.add("person")
-    said = {
-        "person": next(
-            (name, alias)
-            for name, alias in (
-                ("sign_in", step.sign_in),
-                ("api_key", step.api_key),
-                ("as", step.who),
-            )
-            if alias is not None or name == "as"
-        ),
-        "project": ("project", step.project),
-        "organization": ("organization", step.organization),
-    }
-    for index, (field, alias) in said.items():
-        if alias is not None:
-            _check_alias(place / field, index, alias, change)
-        elif index in needed and USUAL[index] not in (known := _aliases(change, index)):
-            there_are = ", ".join(known) or "none"
-            raise place.error(f"name the {noun_of(index)} with `{field}`: there are {there_are}")
-
-
-def _check_alias(place: Place, index: str, alias: str, change: Change) -> None:
-    nobody = alias == NOBODY and place.path[-1] == "as"
-    if not nobody and "${" not in alias and change.world.indexes.get(f"{index}:{alias}") is None:
-        place.check_word(noun_of(index), alias, _aliases(change, index))
-
-
-def _check_expect(place: Place, expect: ExpectPart, answers: Iterable[str]) -> None:
-    for code in expect.code if isinstance(expect.code, list) else filter(None, [expect.code]):
-        (place / "code").check_word("problem code", code, PROBLEMS)
-    if expect.same_as is not None:
-        (place / "same_as").check_word("saved answer", expect.same_as, answers)
-    _check_comparisons(place, ("status", "items"))
-    if expect.headers:
-        _check_comparisons(place / "headers", expect.headers)
-    _check_values(place)
-
-
-def _check_log(place: Place, log: LogPart, change: Change) -> None:
-    words = {"call": (*ALL_CALLS, REDEEM_TICKET), "code": tuple(PROBLEMS), "method": METHODS}
-    for name, known in words.items():
-        if isinstance(value := getattr(log, name), str) and pattern_of(value) is None:
-            (place / name).check_word(name, value, (*known, "*"))
-    for field, index, alias in (("project", "project", log.project), ("as", "person", log.who)):
-        if isinstance(alias, str) and alias != "*" and pattern_of(alias) is None:
-            _check_alias(place / field, index, alias, change)
-    _check_comparisons(place, place.value)
-    _check_values(place)
 
 
 def _check_comparisons(place: Place, names: Iterable[str]) -> None:

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from hashlib import sha256
-from heapq import heapify, heappop, heappush
+from heapq import heappop, heappush
 from itertools import count
 from typing import Any, NamedTuple, TypeAlias
 from urllib.parse import urlencode, urlsplit
 
 import msgspec
+from msgspec import UNSET
+from msgspec.structs import replace
 
 from hosting_emulator.calls.create_dev_access_ticket import project_at
 from hosting_emulator.calls.request import PlainHeaders, Reply
@@ -36,7 +38,7 @@ from hosting_emulator.engine.machine import machine_ms
 from hosting_emulator.engine.pipeline import CALL_STEPS, REDEEM_STEPS, Step
 from hosting_emulator.engine.request_log import CAPACITY, entry_view, sent_header
 from hosting_emulator.engine.worlds import variation_view
-from hosting_emulator.faults.decisions import faults_in_order
+from hosting_emulator.faults.decisions import faults_in_order, value_at
 from hosting_emulator.faults.documents import FAULT, OUTCOME, Family, arm
 from hosting_emulator.faults.kinds import FaultKind
 from hosting_emulator.interventions import read_intervention
@@ -61,17 +63,9 @@ from hosting_emulator.scenario.document import (
     read_scenario,
 )
 from hosting_emulator.scenario.source import Path, Place
+from hosting_emulator.world import tables as t
 from hosting_emulator.world.operations import finished
 from hosting_emulator.world.records import Person
-from hosting_emulator.world.tables import (
-    ASSUMPTIONS,
-    ONLY,
-    OPERATIONS,
-    ORGANIZATIONS,
-    PEOPLE,
-    PROJECTS,
-    TIMELINE,
-)
 from hosting_emulator.world.value import Change, World
 
 _OWN_URL = "http://127.0.0.1:4620"
@@ -79,6 +73,9 @@ _DOCS = f"{_OWN_URL}/_emulator/docs"
 _MOST_STEPS = 10_000
 #: What is expected of a step that could not be done at all.
 _POSSIBLE = "to be possible"
+_FAMILIES = {"fault": FAULT, "outcome": OUTCOME}
+#: What of a step is taken as it is written until its answer is there.
+_AS_WRITTEN = {"note", "call", "together", "log", "use", "expect", "save", "pause", "with_"}
 
 
 class PageRequest(NamedTuple):
@@ -92,6 +89,30 @@ class PageRequest(NamedTuple):
     headers: dict[str, str]
     body: bytes
     own_url: str = _OWN_URL
+
+
+class _Arrived(NamedTuple):
+    """An answer as it came: how many real milliseconds late, and what broke it on its wire."""
+
+    reply: Reply
+    late_ms: int = 0
+    effect: FaultKind | None = None
+
+    @property
+    def lost(self) -> str | None:
+        return None if self.effect is None or self.effect.arrives else self.effect.name
+
+    def header(self, name: str) -> str | None:
+        headers = {"content-type": self.reply.content_type}
+        headers |= {known.lower(): value for known, value in self.reply.headers}
+        return headers.get(name.lower())
+
+    def at(self, place: str) -> Any:
+        """Return what stands at a place of it, or UNSET."""
+        if place.startswith("headers."):
+            value = self.header(place.removeprefix("headers."))
+            return UNSET if value is None else value
+        return value_at(document_of(self.reply.body), place)
 
 
 #: Answers a request to a page, with what breaks the answer on its wire; delays go to the last argument.
@@ -129,12 +150,9 @@ class StoryRun:
         self._answers: dict[str, bytes] = {}
         self._keys = 0
         self._digest = sha256()
-        self._last = Reply(0, b"", headers=())
-        self._delayed = False
+        self._last = _Arrived(Reply(0, b"", headers=()))
         #: How many real milliseconds would have been waited for the answers of this step.
         self._waited_ms = 0
-        #: The fault that kept the last answer from arriving whole.
-        self._lost: str | None = None
         #: What of the timeline has been found to be refused.
         self._refused: set[str] = set()
         #: What the step does, as it is written, with the values of its variables.
@@ -186,11 +204,13 @@ class StoryRun:
         differences: list[Mismatch] = []
         try:
             for _ in range(step.times):
-                self._turn = {action: self._filled(getattr(step, action))}
                 said, differences = self._tried(step, action)
                 if differences:
                     break
-            differences += self._refusals()
+            refused = {key: row for key, row in self._engine.world.rows(t.TIMELINE) if row.refused}
+            new = [row for key, row in refused.items() if key not in self._refused]
+            differences += [Mismatch(f"timeline[{row.order}]", _POSSIBLE, row.said) for row in new]
+            self._refused = set(refused)
             self._save(step)
         except ValueError as failed:
             said = str(failed)
@@ -209,30 +229,30 @@ class StoryRun:
         """Do what a step says; a request again, until it is answered as it must be."""
         said, keys = "", self._keys
         for number in range(step.tries):
-            if number:
-                self._pause(step)
+            if number:  # some time passes: what the step says, or what the answer asks for
+                asked = self._last.header("Retry-After")
+                asked = asked or self._last.at("progress.next_poll_after_seconds")
+                wait_ms = int(asked) * 1000 if str(asked).isdecimal() else 1000
+                if step.pause is not None:
+                    wait_ms = parse_duration_ms(step.pause)
+                self._engine.move_to(self._engine.run_due() + wait_ms)
             self._mismatches, self._keys = [], keys  # a retry has the key of the first
-            if action != "note":
-                said = getattr(self, f"_{action}")(step)
+            filled = self._with_values(step)
+            self._turn = {action: getattr(filled, action)}
+            verb, _, noun = action.rpartition("_")
+            if family := _FAMILIES.get(noun.removesuffix("s")):
+                said = self._arm(family, verb, self._turn[action])
+            elif action != "note":
+                said = getattr(self, f"_{action}")(filled)
             differences = self._differences(step) if action in REQUESTS else self._mismatches
             if not differences:
                 break
         return said, differences
 
-    def _pause(self, step: StepPart) -> None:
-        """Let time pass between two tries: what the step says, or what the answer asks for."""
-        asked = self._header("Retry-After") or self._at("progress.next_poll_after_seconds")
-        wait_ms = int(asked) * 1000 if str(asked).isdecimal() else 1000
-        if step.pause is not None:
-            wait_ms = parse_duration_ms(step.pause)
-        self._engine.move_to(self._engine.run_due() + wait_ms)
-
-    def _refusals(self) -> list[Mismatch]:
-        """Return what the timeline planned, and what was refused in its time since the last step."""
-        refused = {key: row for key, row in self._engine.world.rows(TIMELINE) if row.refused}
-        new = [row for key, row in refused.items() if key not in self._refused]
-        self._refused = set(refused)
-        return [Mismatch(f"timeline[{row.order}]", _POSSIBLE, row.said) for row in new]
+    def _with_values(self, step: StepPart) -> StepPart:
+        """Return a step with the values of its variables, but for what is expected and saved."""
+        names = [name for name in step.__struct_fields__ if name not in _AS_WRITTEN]
+        return replace(step, **{name: self._filled(getattr(step, name)) for name in names})
 
     # --- requests -------------------------------------------------------------------------------
 
@@ -245,34 +265,32 @@ class StoryRun:
     _poll = _redeem = _call
 
     def _request(self, step: StepPart) -> str:
-        method, _, url = str(self._filled(step.request)).partition(" ")
+        method, _, url = str(step.request).partition(" ")
         if not is_page(url):
             return self._call(step)
         if self._visit is None:
             raise ValueError(f"{url[:80]} is a page, which cannot be visited here")
-        # A browser has no token: pages see by themselves who it is.
-        headers, body = self._headers(step, usually=NOBODY), self._body(step)
-        if query := self._query(step):
-            url += ("&" if "?" in url else "?") + query
+        if step.query:
+            url += ("&" if "?" in url else "?") + _query(step)
         before_ms = self._waited_ms
-        asked = PageRequest(method, url, headers, body)
+        # A browser has no token: pages see by themselves who it is.
+        asked = PageRequest(method, url, self._headers(step, usually=NOBODY), _body(step))
         return self._arrived(*self._visit(self._engine, asked, self._wait), before_ms)
 
     def _arrived(self, reply: Reply, effect: FaultKind | None, before_ms: int) -> str:
         self._wait(_drip_ms(effect, reply))
-        return self._answered(reply, effect, self._waited_ms - before_ms)
+        return self._answered(_Arrived(reply, self._waited_ms - before_ms, effect))
 
     def _together(self, step: StepPart) -> str:
         """Let all requests come, in their order, before any answer leaves; then each as its delays end."""
         engine, order = self._engine, count()
         sent = [one for one in step.together or () for _ in range(one.times)]
-        contexts = [self._sent(one) for one in sent]
+        contexts = [self._sent(self._with_values(one)) for one in sent]
         waiting: list[tuple[int, int, int, Exchange]] = []
         for place, (ctx, steps) in enumerate(contexts):
             ctx.held = True
             waiting.append((0, next(order), place, engine.exchange(ctx, steps)))
-        heapify(waiting)
-        replies: dict[int, tuple[Reply, FaultKind | None, int]] = {}
+        arrived: dict[int, _Arrived] = {}
         before_ms = self._waited_ms
         while waiting:
             at_ms, _, place, exchange = heappop(waiting)
@@ -281,43 +299,58 @@ class StoryRun:
                 waits = next(exchange)
             except StopIteration as done:
                 effect = contexts[place][0].effect
-                replies[place] = done.value, effect, at_ms + _drip_ms(effect, done.value)
+                late_ms = at_ms + _drip_ms(effect, done.value)
+                arrived[place] = _Arrived(done.value, late_ms, effect)
                 continue
             at_ms += waits.ms if isinstance(waits, Delay) else 0
             heappush(waiting, (at_ms, next(order), place, exchange))
-        self._wait(max(0, before_ms + max(late for *_, late in replies.values()) - self._waited_ms))
+        last_ms = max(one.late_ms for one in arrived.values())
+        self._wait(max(0, before_ms + last_ms - self._waited_ms))
         said = []
         for place, one in enumerate(sent):
-            said.append(self._answered(*replies[place]))
+            said.append(self._answered(arrived[place]))
             differences = self._differences(one)
-            self._mismatches += [
-                found._replace(at=f"together[{place}].{found.at}") for found in differences
-            ]
+            for found in differences:
+                self._mismatches.append(found._replace(at=f"together[{place}].{found.at}"))
             if not differences:
                 self._save(one)
         return ", ".join(said)
 
     def _sent(self, step: StepPart) -> tuple[ExchangeContext, Sequence[Step]]:
         """Return the request of a step, and the way that it takes."""
+        world = self._engine.world
         if step.redeem is not None:
-            return self._redemption(step), REDEEM_STEPS
+            at = urlsplit(str(step.redeem))
+            project = project_at(Change(world, 0), at.hostname or "")
+            if project is None:
+                raise ValueError(f"no project's dev host is {at.hostname}")
+            ctx = ExchangeContext(
+                method="GET",
+                path=at.path,
+                query=at.query,
+                headers=PlainHeaders(),
+                dev_port=at.port,
+                docs_url=lambda: _DOCS,
+                record=project,
+            )
+            return ctx, REDEEM_STEPS
         spec = CALLS[step.call] if step.call is not None else None
         if spec is not None:
             subject = self._id(spec.subject, getattr(step, spec.subject) or USUAL[spec.subject])
             method, url = spec.method, spec.path.replace(f"{{{spec.subject}_id}}", subject)
         elif step.poll is not None:
-            template = self._engine.world.assumptions.operation_path
-            method, url = "GET", template.replace("{operation_id}", str(self._filled(step.poll)))
+            template = world.assumptions.operation_path
+            method, url = "GET", template.replace("{operation_id}", str(step.poll))
         else:
-            method, _, url = str(self._filled(step.request)).partition(" ")
+            method, _, url = str(step.request).partition(" ")
         path, _, query = url.partition("?")
-        sent, body = self._headers(step, spec), self._body(step)
-        assumed = self._engine.world.assumptions
-        limit, too_long = assumed.body_limit_bytes, assumed.code_of("body_too_long")
+        sent, body = self._headers(step, spec), _body(step)
+        limit = world.assumptions.body_limit_bytes
+        too_long = world.assumptions.code_of("body_too_long")
         ctx = ExchangeContext(
             method=method,
             path=path,
-            query="&".join(filter(None, (query, self._query(step)))),
+            query="&".join(filter(None, (query, _query(step)))),
             headers=PlainHeaders(sent.items()),
             raw_headers=[(name.encode(), value.encode()) for name, value in sent.items()],
             body=body,
@@ -326,65 +359,54 @@ class StoryRun:
         )
         return ctx, CALL_STEPS
 
-    def _query(self, step: StepPart) -> str:
-        return urlencode({name: str(value) for name, value in self._filled(step.query).items()})
-
     def _headers(
         self, step: StepPart, spec: CallSpec | None = None, usually: str = USUAL["person"]
     ) -> dict[str, str]:
-        sent = {name.lower(): str(self._filled(value)) for name, value in step.headers.items()}
-        who = step.who or usually
+        sent = {name.lower(): str(value) for name, value in step.headers.items()}
+        who, key = step.who or usually, step.key
         if step.token is not None:
-            sent.setdefault("authorization", f"Bearer {self._filled(step.token)}")
+            sent.setdefault("authorization", f"Bearer {step.token}")
         elif who != NOBODY:
             sent.setdefault("authorization", f"Bearer {self._minted(who, step)}")
         if spec is not None and spec.idempotent:
             self._keys += 1
-            sent.setdefault("idempotency-key", str(self._filled(step.key or f"step-{self._keys}")))
-        elif step.key is not None:
-            sent.setdefault("idempotency-key", str(self._filled(step.key)))
+            key = key or f"step-{self._keys}"
+        if key is not None:
+            sent.setdefault("idempotency-key", str(key))
         if step.form is not None:
             sent.setdefault("content-type", "application/x-www-form-urlencoded")
-        elif step.body is not msgspec.UNSET or step.text is not None:
+        elif step.body is not UNSET or step.text is not None:
             sent.setdefault("content-type", "application/json")
         return sent
 
-    def _body(self, step: StepPart) -> bytes:
-        if step.body is not msgspec.UNSET:
-            return msgspec.json.encode(self._filled(step.body))
-        form = self._filled(step.form or {})
-        return (urlencode(form) if form else str(self._filled(step.text or ""))).encode()
-
-    def _answered(self, reply: Reply, effect: FaultKind | None, late_ms: int) -> str:
-        self._last = reply
-        self._delayed = late_ms > 0 or (effect is not None and effect.arrives)
-        self._lost = None if effect is None or effect.arrives else effect.name
+    def _answered(self, arrived: _Arrived) -> str:
+        self._last, reply = arrived, arrived.reply
         self._digest.update(b"%d %b\n" % (reply.status, reply.body))
-        said = f"the response was lost ({self._lost})" if self._lost else f"answered {reply.status}"
+        lost, late_ms = arrived.lost, arrived.late_ms
+        said = f"the response was lost ({lost})" if lost else f"answered {reply.status}"
         return f"{said}, {format_duration(late_ms)} late" if late_ms else said
+
+    def _made(self, status: int, document: Any) -> None:
+        """Take what a step makes for an answer, so that it can be saved and expected."""
+        self._last = _Arrived(Reply(status, msgspec.json.encode(document), headers=()))
 
     def _wait(self, ms: int) -> None:
         self._waited_ms += ms
         self._engine.pass_over(ms)
 
     def _sign_in(self, step: StepPart) -> str:
-        token = self._minted(str(step.sign_in), step)
-        lifetime_s = self._engine.token_lifetime_s
-        document = {"access_token": token, "token_type": "Bearer", "expires_in": lifetime_s}
-        self._last = Reply(200, msgspec.json.encode(document), headers=())
-        self._delayed, self._lost = False, None
+        token, lifetime_s = self._minted(str(step.sign_in), step), self._engine.token_lifetime_s
+        self._made(200, {"access_token": token, "token_type": "Bearer", "expires_in": lifetime_s})
         return f"{step.sign_in} has an access token for {lifetime_s} seconds"
 
     def _api_key(self, step: StepPart) -> str:
         person, organization_id = self._who(str(step.api_key), step)
-        organization = self._engine.world.get(ORGANIZATIONS, organization_id or "")
+        organization = self._engine.world.get(t.ORGANIZATIONS, organization_id or "")
         if organization is None:
             raise ValueError(f"{person.alias} has no organization here")
-        body = self._filled(step.body) or {}
+        body = step.body or {}
         name, permissions = str(body.get("name", "made by hand")), body.get("permissions")
-        made = self._engine.make_key(person, organization, name, permissions)
-        self._last = Reply(201, msgspec.json.encode(made), headers=())
-        self._delayed, self._lost = False, None
+        self._made(201, self._engine.make_key(person, organization, name, permissions))
         return f"{person.alias} has an API key of {organization.alias}"
 
     def _minted(self, who: str, step: StepPart) -> str:
@@ -395,7 +417,7 @@ class StoryRun:
     def _who(self, who: str, step: StepPart) -> tuple[Person, str | None]:
         """Return a person, and the organization that a step says, or else theirs."""
         world = self._engine.world
-        person = world.get(PEOPLE, self._id("person", who))
+        person = world.get(t.PEOPLE, self._id("person", who))
         if person is None:
             raise ValueError(f"there is no user {who!r}")
         organization_id = home_of(world, person)
@@ -405,37 +427,20 @@ class StoryRun:
             organization_id = self._id("organization", step.organization)
         return person, organization_id
 
-    def _redemption(self, step: StepPart) -> ExchangeContext:
-        url = urlsplit(str(self._filled(step.redeem)))
-        project = project_at(Change(self._engine.world, 0), url.hostname or "")
-        if project is None:
-            raise ValueError(f"no project's dev host is {url.hostname}")
-        return ExchangeContext(
-            method="GET",
-            path=url.path,
-            query=url.query,
-            headers=PlainHeaders(),
-            dev_port=url.port,
-            docs_url=lambda: _DOCS,
-            record=project,
-        )
-
     # --- turns of a hand ------------------------------------------------------------------------
 
     def _advance(self, step: StepPart) -> str:
-        engine, by = self._engine, str(self._filled(step.advance))
-        engine.move_to(engine.run_due() + parse_duration_ms(by))
-        return f"time moved by {by}"
+        self._engine.move_to(self._engine.run_due() + parse_duration_ms(str(step.advance)))
+        return f"time moved by {step.advance}"
 
     def _to(self, step: StepPart) -> str:
-        to = str(self._filled(step.to))
-        self._engine.move_to(parse_timestamp(to))
-        return f"time moved to {to}"
+        self._engine.move_to(parse_timestamp(str(step.to)))
+        return f"time moved to {step.to}"
 
     def _until(self, step: StepPart) -> str:
-        engine, operation_id = self._engine, str(self._filled(step.until))
+        engine, operation_id = self._engine, str(step.until)
         for _ in range(_MOST_STEPS):
-            operation = engine.world.get(OPERATIONS, operation_id)
+            operation = engine.world.get(t.OPERATIONS, operation_id)
             if operation is None:
                 raise ValueError(f"there is no operation {operation_id}")
             if finished(operation):
@@ -453,60 +458,38 @@ class StoryRun:
         return str(said)
 
     def _intervene(self, step: StepPart) -> str:
-        document = self._filled(step.intervene)
-        return self._change("intervention", lambda c: read_intervention(document).apply(c))
+        return self._change("intervention", read_intervention(step.intervene or {}).apply)
 
-    def _fault(self, step: StepPart) -> str:
-        return self._arm(FAULT, self._filled(step.fault))
+    def _arm(self, family: Family, verb: str, document: Any) -> str:
+        """Arm a fault or outcome, or remove one, or clear all."""
 
-    def _outcome(self, step: StepPart) -> str:
-        return self._arm(OUTCOME, self._filled(step.outcome))
-
-    def _arm(self, family: Family, document: dict[str, Any]) -> str:
-        def armed(change: Change) -> str:
-            id_ = arm(change, document, family).id
-            self._last = Reply(0, msgspec.json.encode({"id": id_}), headers=())
-            return f"{id_} armed"
-
-        return self._change(f"{family.noun} armed", armed)
-
-    def _remove_fault(self, step: StepPart) -> str:
-        return self._remove(FAULT, str(self._filled(step.remove_fault)))
-
-    def _remove_outcome(self, step: StepPart) -> str:
-        return self._remove(OUTCOME, str(self._filled(step.remove_outcome)))
-
-    def _clear_faults(self, step: StepPart) -> str:
-        return self._remove(FAULT)
-
-    def _clear_outcomes(self, step: StepPart) -> str:
-        return self._remove(OUTCOME)
-
-    def _remove(self, family: Family, id_: str | None = None) -> str:
-        """Remove what has an id, or all."""
-
-        def remove(change: Change) -> str:
+        def act(change: Change) -> str:
+            if not verb:
+                id_ = arm(change, document, family).id
+                self._made(0, {"id": id_})
+                return f"{id_} armed"
             armed = [each.id for each in faults_in_order(change.world, family.table)]
-            if id_ is not None and id_ not in armed:
-                raise ValueError(
-                    f"no {family.noun} is {id_}: armed are {', '.join(armed) or 'none'}"
-                )
-            for each in armed if id_ is None else [id_]:
+            going = armed if verb == "clear" else [str(document)]
+            if not set(going) <= set(armed):
+                there = ", ".join(armed) or "none"
+                raise ValueError(f"no {family.noun} is {document}: armed are {there}")
+            for each in going:
                 change.delete(family.table, each)
-            return f"{len(armed)} {family.noun}s removed" if id_ is None else f"{id_} removed"
+            which = f"{len(armed)} {family.noun}s" if verb == "clear" else document
+            return f"{which} removed"
 
-        return self._change(f"{family.noun}s removed", remove)
+        return self._change(f"{family.noun}{'s removed' if verb else ' armed'}", act)
 
     def _assume(self, step: StepPart) -> str:
-        changed = self._engine.world.assumptions.changed(self._filled(step.assume))
-        self._change("assumptions", lambda c: c.put(ASSUMPTIONS, ONLY, changed))
+        changed = self._engine.world.assumptions.changed(step.assume or {})
+        self._change("assumptions", lambda change: change.put(t.ASSUMPTIONS, t.ONLY, changed))
         return "assumptions changed"
 
     # --- looks at what is known -----------------------------------------------------------------
 
     def _check(self, step: StepPart) -> str:
         for name, expected in (step.check or {}).items():
-            self._mismatches += compare(self._filled(expected), self._variable(name), name)
+            self._mismatches += compare(expected, self._variable(name), name)
         return ""
 
     def _log(self, step: StepPart) -> str:
@@ -526,79 +509,52 @@ class StoryRun:
     # --- what was answered ----------------------------------------------------------------------
 
     def _differences(self, step: StepPart) -> list[Mismatch]:
-        reply, expect = self._last, step.expect or ExpectPart()
+        last, expect = self._last, step.expect or ExpectPart()
+        reply, document = last.reply, document_of(last.reply.body)
+        fields = document if isinstance(document, dict) else {}
+        items = fields.get("items")
 
         def expected(name: str, found: Any) -> list[Mismatch]:
             value = getattr(expect, name)
             return [] if value is None else compare(_alternatives(value), found, name)
 
-        differences = compare(expect.lost, self._lost, "lost") + expected("delayed", self._delayed)
-        if differences or (self._lost and not reply.status):
+        delayed = last.late_ms > 0 or (last.effect is not None and last.effect.arrives)
+        differences = compare(expect.lost, last.lost, "lost") + expected("delayed", delayed)
+        if differences or (last.lost and not reply.status):
             return differences
         if step.expect is None and reply.status >= 400:
             differences.append(Mismatch("status", "success", reply.status))
         differences += expected("status", reply.status)
         differences += expected("html", reply.content_type.startswith("text/html"))
         for name, value in expect.headers.items():
-            differences += compare(self._filled(value), self._header(name), f"headers.{name}")
+            differences += compare(self._filled(value), last.header(name), f"headers.{name}")
         if expect.same_as is not None and reply.body != self._answers.get(expect.same_as):
             bytes_of = f"the bytes of {expect.same_as}"
             differences.append(Mismatch("body", bytes_of, reply.body.decode()))
-        document = self._document()
-        fields = document if isinstance(document, dict) else {}
-        items = fields.get("items")
         differences += expected("code", fields.get("code"))
-        if expect.body is not msgspec.UNSET:
+        if expect.body is not UNSET:
             differences += compare(self._filled(expect.body), document, "body")
         differences += expected("items", len(items) if isinstance(items, list) else None)
         there = [name for name in expect.absent if name in fields]
         return differences + [Mismatch(f"body.{name}", ABSENT, fields[name]) for name in there]
 
-    def _document(self) -> Any:
-        try:
-            return msgspec.json.decode(self._last.body)
-        except (msgspec.DecodeError, RecursionError):
-            return None
-
-    def _header(self, name: str) -> str | None:
-        """Return a header of the last answer; None: it has none of that name."""
-        headers = {"content-type": self._last.content_type}
-        headers |= {known.lower(): value for known, value in self._last.headers}
-        return headers.get(name.lower())
-
     def _save(self, step: StepPart) -> None:
         for name, text in step.save.items():
             place, pattern = read_saved(text)
             if place == "answer":
-                self._answers[name] = self._last.body
+                self._answers[name] = self._last.reply.body
                 continue
-            found = self._at(place)
-            if pattern is not None and found is not ABSENT:
+            found = self._last.at(place)
+            if pattern is not None and found is not UNSET:
                 match = pattern.search(str(found))
-                found = ABSENT if match is None else match[pattern.groups and 1]
-            if found is ABSENT:
+                found = UNSET if match is None else match[pattern.groups and 1]
+            if found is UNSET:
                 raise ValueError(f"the response has no {text} to save as {name}")
             self._saved[name] = found
-
-    def _at(self, place: str) -> Any:
-        """Return what stands at a place of the last answer, or ABSENT."""
-        if place.startswith("headers."):
-            value = self._header(place.removeprefix("headers."))
-            return ABSENT if value is None else value
-        found = self._document()
-        for part in place.split("."):
-            if isinstance(found, dict) and part in found:
-                found = found[part]
-            elif isinstance(found, list) and part.isdigit() and int(part) < len(found):
-                found = found[int(part)]
-            else:
-                return ABSENT
-        return found
 
     # --- names and variables --------------------------------------------------------------------
 
     def _id(self, index: str, name: str) -> str:
-        name = str(self._filled(name))
         return str(self._engine.world.indexes.get(f"{index}:{name}") or name)
 
     def _filled(self, found: Any) -> Any:
@@ -619,6 +575,24 @@ class StoryRun:
         raise ValueError(f"there is no ${{{name}}}: saved so far is {known}")
 
 
+def document_of(body: bytes) -> Any:
+    """Return what a body says; None: it is no JSON."""
+    try:
+        return msgspec.json.decode(body)
+    except (msgspec.DecodeError, RecursionError):
+        return None
+
+
+def _query(step: StepPart) -> str:
+    return urlencode({name: str(value) for name, value in step.query.items()})
+
+
+def _body(step: StepPart) -> bytes:
+    if step.body is not UNSET:
+        return msgspec.json.encode(step.body)
+    return (urlencode(step.form) if step.form else str(step.text or "")).encode()
+
+
 def _drip_ms(effect: FaultKind | None, reply: Reply) -> int:
     """Return how long an answer takes that drips."""
     return 0 if effect is None else effect.late_ms(len(reply.body))
@@ -632,7 +606,7 @@ def _alternatives(expected: Any) -> Any:
 def _log_view(world: World, entry: Entry) -> dict[str, Any]:
     """Return an exchange under the names of a `log` step."""
     found = entry_view(world, entry)
-    project = world.get(PROJECTS, found["project"] or "")
+    project = world.get(t.PROJECTS, found["project"] or "")
     key = sent_header(entry, b"idempotency-key")
     acted = [name for fault in entry.acted for name in (fault.id, fault.kind)]
     alias = project.alias if project else None
