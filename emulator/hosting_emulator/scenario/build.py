@@ -421,15 +421,21 @@ def moved(name: str, look_up: Callable[[str], Any]) -> str | None:
     return format_timestamp(at_ms + (by_ms if found[2] == "+" else -by_ms))
 
 
+def each_text(found: Any, act: Callable[[str], Any]) -> Any:
+    """Return a value with what is made of each text in it."""
+    if isinstance(found, dict):
+        return {name: each_text(value, act) for name, value in found.items()}
+    if isinstance(found, list):
+        return [each_text(item, act) for item in found]
+    return act(found) if isinstance(found, str) else found
+
+
 def fill(found: Any, look_up: Callable[[str], Any]) -> Any:
     """Put values in the place of variables. A text that is one variable takes the value's type."""
-    if isinstance(found, dict):
-        return {name: fill(value, look_up) for name, value in found.items()}
-    if isinstance(found, list):
-        return [fill(item, look_up) for item in found]
-    if not isinstance(found, str) or "${" not in found:
-        return found
-    whole = _VARIABLE.fullmatch(found)
-    if whole:
-        return look_up(whole.group(1))
-    return _VARIABLE.sub(lambda match: str(look_up(match.group(1))), found)
+
+    def filled(text: str) -> Any:
+        if whole := _VARIABLE.fullmatch(text):
+            return look_up(whole.group(1))
+        return _VARIABLE.sub(lambda match: str(look_up(match.group(1))), text)
+
+    return each_text(found, filled)

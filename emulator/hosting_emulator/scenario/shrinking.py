@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from typing import Any, NamedTuple
 
 from hosting_emulator.delta_debugging import read_target, smallest
-from hosting_emulator.scenario.build import build_world
-from hosting_emulator.scenario.document import REQUESTS, Scenario, scenario_of
-from hosting_emulator.scenario.source import Path, ScenarioError, Source
-from hosting_emulator.scenario.story import Visit, run_apart
+from hosting_emulator.scenario.document import REQUESTS, Scenario
+from hosting_emulator.scenario.source import Path, ScenarioError
+from hosting_emulator.scenario.story import Visit, run_document
 from hosting_emulator.scenario.yaml_text import write_yaml
 
 #: What can be left out of a scenario, one by one: items of lists, and names of mappings.
@@ -52,22 +51,32 @@ def shrink_scenario(
     `keeps` tells the step by words (FIELDS): the first that expects them, or the one of that number.
     It is the last one then; of the others an expectation stays where it still holds. Raises NotKept.
     """
-    whole, target = scenario.source.data, _target(scenario, keeps)
-    whole = {**whole, "story": whole["story"][: target + 1]}
-    last, places = ("story", target), [*_places(whole)]
-    places.remove(last)
+    target = _target(scenario, keeps)
+    whole = {**scenario.source.data, "story": scenario.source.data["story"][: target + 1]}
+    last, places = ("story", target), list[Path]()
+    for section in _SECTIONS:
+        found: Any = whole
+        for name in section:
+            found = found.get(name) or {}
+        names = found if isinstance(found, dict) else range(len(found))
+        places += [place for name in names if (place := (*section, name)) != last]
 
     def failed(kept: Collection[Path]) -> str | None:
         reduced = _reduced(whole, {*kept, last})
-        return _failed(reduced, visit, ("story", len(reduced["story"]) - 1))
+        try:
+            report = run_document(reduced, visit, ("story", len(reduced["story"]) - 1))
+        except ScenarioError as error:
+            return error.message
+        differences = () if report["passed"] else report["steps"][-1]["differences"]
+        return "; ".join(f"{one['at']} is {one['found']!r}" for one in differences) or None
 
     why = failed(places)
     if why is not None:
         raise NotKept(f"step {target + 1} does not get the response it expects: {why}")
     left, runs, finished = tuple[Path, ...](), 2, True
     if places and failed(()) is not None:
-        found = smallest(places, lambda kept: failed(kept) is None, max_runs)
-        left, runs, finished = found.items, runs + found.tries, found.finished
+        smaller = smallest(places, lambda kept: failed(kept) is None, max_runs)
+        left, runs, finished = smaller.items, runs + smaller.tries, smaller.finished
     document = _true(_reduced(whole, {*left, last}), visit)
     story = document["story"]
     return SmallestScenario(
@@ -76,10 +85,9 @@ def shrink_scenario(
 
 
 def _target(scenario: Scenario, keeps: str) -> int:
+    example = "name a step, such as status=409 code=idempotency_key_reused or n=12"
     try:
-        given = read_target(
-            keeps, FIELDS, "name a step, such as status=409 code=idempotency_key_reused or n=12"
-        )
+        given = read_target(keeps, FIELDS, example)
     except ValueError as error:
         raise NotKept(str(error)) from None
     for number, step in enumerate(scenario.part.story):
@@ -90,15 +98,6 @@ def _target(scenario: Scenario, keeps: str) -> int:
         if asks and all(str(told[name]) == value for name, value in given.items()):
             return number
     raise NotKept(f"no step is a request that expects {keeps}")
-
-
-def _places(document: Any) -> Iterator[Path]:
-    for section in _SECTIONS:
-        found = document
-        for name in section:
-            found = found.get(name) or {}
-        names = found if isinstance(found, dict) else range(len(found))
-        yield from ((*section, name) for name in names)
 
 
 def _reduced(document: dict[str, Any], kept: Collection[Path], at: Path = ()) -> dict[str, Any]:
@@ -117,35 +116,12 @@ def _reduced(document: dict[str, Any], kept: Collection[Path], at: Path = ()) ->
     return reduced
 
 
-def _failed(
-    document: dict[str, Any], visit: Visit | None, judged: Path | None = None
-) -> str | None:
-    """Run a story; say why it fails, or return None. For `judged` see `StoryRun.run`."""
-    try:
-        report = _report(document, visit, judged)
-    except ScenarioError as error:
-        return error.message
-    if report["passed"]:
-        return None
-    differences = report["steps"][-1]["differences"]
-    return "; ".join(f"{one['at']} is {one['found']!r}" for one in differences)
-
-
-def _report(document: dict[str, Any], visit: Visit | None, judged: Path | None) -> dict[str, Any]:
-    # Each step stands in a line of its own, so that the report tells which one it was.
-    places: dict[Path, tuple[int, int]] = {
-        ("story", number): (number + 2, 1) for number in range(len(document["story"]))
-    }
-    scenario = scenario_of(Source("scenario.yaml", document, places, {}))
-    return run_apart(scenario, build_world(scenario, "default", 0), visit, judged)
-
-
 def _true(document: dict[str, Any], visit: Visit | None) -> dict[str, Any]:
     """Return a scenario without the expectations and saves that make no sense any more."""
     story = [dict(step) for step in document["story"]]
     document = {**document, "story": story}
     for _ in story:
-        step = _report(document, visit, None)["steps"][-1]
+        step = run_document(document, visit)["steps"][-1]
         if step["passed"] or step["line"] < 2:
             break
         failing = story[step["line"] - 2]

@@ -18,6 +18,7 @@ import msgspec
 from msgspec import UNSET
 from msgspec.structs import replace
 
+from hosting_emulator import DEFAULT_SEED
 from hosting_emulator.calls.create_dev_access_ticket import project_at
 from hosting_emulator.calls.request import PlainHeaders, Reply
 from hosting_emulator.contract.calls import CALLS, CallSpec
@@ -61,8 +62,9 @@ from hosting_emulator.scenario.document import (
     Scenario,
     StepPart,
     read_scenario,
+    scenario_of,
 )
-from hosting_emulator.scenario.source import Path, Place
+from hosting_emulator.scenario.source import Path, Place, Source
 from hosting_emulator.world import tables as t
 from hosting_emulator.world.operations import finished
 from hosting_emulator.world.records import Person
@@ -139,6 +141,23 @@ def run_apart(
     """
     engine = Engine(world, Memory(), lambda: world.clock.machine_ms)
     return StoryRun(scenario, engine, visit).run(judged)
+
+
+def run_document(
+    document: dict[str, Any],
+    visit: Visit | None = None,
+    judged: Path | None = None,
+    seed: str = DEFAULT_SEED,
+) -> dict[str, Any]:
+    """Run the story of a scenario that is plain data, as `run_apart` does; step n is in line n + 1.
+
+    Raises ScenarioError.
+    """
+    places: dict[Path, tuple[int, int]] = {
+        ("story", number): (number + 2, 1) for number in range(len(document["story"]))
+    }
+    scenario = scenario_of(Source("scenario.yaml", document, places, {}))
+    return run_apart(scenario, build_world(scenario, "default", 0, seed), visit, judged)
 
 
 class StoryRun:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import parse_qsl
 
 import msgspec
@@ -21,9 +21,9 @@ from hosting_emulator.engine.history import Commit
 from hosting_emulator.engine.identity import home_of
 from hosting_emulator.engine.redaction import Redactor
 from hosting_emulator.engine.request_log import sent_header
-from hosting_emulator.scenario.build import NOBODY, USUAL, texts_in
+from hosting_emulator.scenario.build import NOBODY, USUAL, each_text, texts_in
 from hosting_emulator.scenario.document import ACTIONS
-from hosting_emulator.scenario.past import Happened, NotRecordable
+from hosting_emulator.scenario.story import document_of
 from hosting_emulator.world import tables as t
 from hosting_emulator.world.records import Organization, Person
 from hosting_emulator.world.sessions import is_current
@@ -43,7 +43,30 @@ _WORD = re.compile(r"[a-z][a-z_]*")
 #: What may be made anew in each world: ids, secrets, cursors.
 _MADE = re.compile(r"[A-Za-z0-9_-]{12,}")
 _A_URL = re.compile(r"https?://\S+")
-_NOTHING: Mapping[str, Any] = {}
+
+
+class NotRecordable(ValueError):
+    """What was done cannot be written as a scenario; the message says what, and what would be right."""
+
+
+class Happened(NamedTuple):
+    """A request, or a turn of a hand, at a moment of world time; `first` and `last` are its commits.
+
+    `before` is the world as it found it, `title` what to call it.
+    """
+
+    first: int
+    last: int
+    at_ms: int
+    before: World
+    title: str
+    entry: Entry | None = None
+    commit: Commit | None = None
+
+    @property
+    def n(self) -> int | None:
+        """The number of the request."""
+        return self.entry.n if self.entry else None
 
 
 class StoryWriter:
@@ -77,33 +100,27 @@ class StoryWriter:
 
     def write(self, one: Happened, *, judged: bool) -> None:
         """Write one thing that happened; where it is not judged, it may be answered anything."""
-        self._move(one)
-        if one.entry is None:
-            assert one.commit is not None
-            if not set(one.commit.turn or ()) & set(ACTIONS):
-                raise NotRecordable(f"{one.title}: a story cannot express it")
-            self._turn(one, one.commit)
-            return
-        entry = one.entry
-        step = self._request(entry)
-        expect = _expected(entry, self._again if "call" in step else str)
-        if not judged:
-            expect = {name: expect[name] for name in expect if name == "lost"}
-        step["expect"] = expect
-        self.add(step, one)
-        self._learn(entry, step)
-
-    def _move(self, one: Happened) -> None:
-        """Move time to where it happened: to the second, unless that is told apart."""
         at_ms = one.at_ms
         if not self._exact:
             at_ms = self._began_ms + (at_ms - self._began_ms) // 1000 * 1000
         if at_ms > self._now_ms:
             self.add({"advance": format_duration(at_ms - self._now_ms)}, one)
             self._now_ms = at_ms
+        if one.commit is not None:
+            if not set(one.commit.turn or ()) & set(ACTIONS):
+                raise NotRecordable(f"{one.title}: a story cannot express it")
+            self._turn(one, one.commit)
+        elif one.entry is not None:
+            step = self._request(one.entry)
+            expect = _expected(one.entry, self._again if "call" in step else str)
+            if not judged:
+                expect = {name: expect[name] for name in expect if name == "lost"}
+            step["expect"] = expect
+            self.add(step, one)
+            self._learn(one.entry, step)
 
     def _turn(self, one: Happened, commit: Commit) -> None:
-        step = {name: self._named(value) for name, value in (commit.turn or _NOTHING).items()}
+        step: Document = each_text(commit.turn, self._text)
         if "" in step.values():
             return  # what is removed could act no more
         for noun, table in (("fault", t.FAULTS), ("outcome", t.OUTCOMES)):
@@ -118,20 +135,24 @@ class StoryWriter:
     # --- one request ---------------------------------------------------------------------------
 
     def _request(self, entry: Entry) -> Document:
+        target = entry.path + (f"?{entry.query}" if entry.query else "")
         if entry.call == REDEEM_TICKET:
-            target = f"{entry.path}?{entry.query}"
             project = entry.world.get(t.PROJECTS, entry.project or "")
             assert project is not None
             there = f"{dev_origin(Change(entry.world, 0), project, None)}{target}"
             url = next((known for known in self._made if known.endswith(target)), there)
             return {"redeem": self._text(url)}
-        step = self._addressed(entry) or {"request": f"{entry.method} {self._target(entry)}"}
+        step = self._addressed(entry) or {"request": f"{entry.method} {self._text(target)}"}
         step |= self._sender(entry, step)
-        key = sent_header(entry, b"idempotency-key")
-        if key:
+        if key := sent_header(entry, b"idempotency-key"):
             step["key"] = self._text(key)
         if entry.body:
-            step |= self._body(entry)
+            try:
+                step["body"] = each_text(msgspec.json.decode(entry.body.decode()), self._text)
+            except UnicodeDecodeError:
+                step["text"] = "(not text)"
+            except (msgspec.DecodeError, RecursionError):
+                step["text"] = self._text(entry.body.decode())
         headers = {
             name.decode("latin-1"): self._text(value.decode("latin-1"))
             for name, value in entry.raw_headers
@@ -163,19 +184,6 @@ class StoryWriter:
         query = {name: self._text(value) for name, value in pairs}
         return step | ({"query": query} if query else {})
 
-    def _target(self, entry: Entry) -> str:
-        return self._text(entry.path + (f"?{entry.query}" if entry.query else ""))
-
-    def _body(self, entry: Entry) -> Document:
-        try:
-            text = entry.body.decode()
-        except UnicodeDecodeError:
-            return {"text": "(not text)"}
-        try:
-            return {"body": self._named(msgspec.json.decode(text))}
-        except (msgspec.DecodeError, RecursionError):
-            return {"text": self._text(text)}
-
     def _matters(self, entry: Entry, name: str, value: bytes) -> bool:
         if name.lower() == "content-type":
             return not (entry.body and value.lower() == b"application/json")
@@ -183,7 +191,7 @@ class StoryWriter:
             return True
         if name.lower() in ("authorization", "idempotency-key"):
             return name.lower() == "idempotency-key" and not value
-        rules = [fault.rule.header or _NOTHING for _, fault in entry.world.rows(t.FAULTS)]
+        rules = [fault.rule.header or {} for _, fault in entry.world.rows(t.FAULTS)]
         return any(name.lower() == known.lower() for rule in rules for known in rule)
 
     def _sender(self, entry: Entry, step: Document) -> Document:
@@ -224,15 +232,14 @@ class StoryWriter:
         step = {"sign_in": person.alias, **{field: said[field] for field in said if field != "as"}}
         if place is not None:
             step["organization"] = place.alias
-        while place is None and at and not self._homeless(person, at):
+        while place is None and at:
+            source = self.sources[at] if at < len(self.sources) else None
+            if source is not None and home_of(source.before, person) is None:
+                break
             at -= 1
         self.steps.insert(at, step | {"save": {name: "access_token"}})
         self.sources.insert(at, None)
         return f"${{{name}}}"
-
-    def _homeless(self, person: Person, number: int) -> bool:
-        source = self.sources[number] if number < len(self.sources) else None
-        return source is not None and home_of(source.before, person) is None
 
     # --- names -----------------------------------------------------------------------------------
 
@@ -240,29 +247,19 @@ class StoryWriter:
         """Note what an answer has made: ids, secrets, cursors, addresses. Better one that arrived."""
         if entry.answer_bytes > len(entry.answer):
             return
-        for place, value in texts_in(_json(entry.answer)):
+        document = document_of(entry.answer)
+        for place, value in texts_in(document):
             path = tuple(map(str, place))
             made = _MADE.fullmatch(value) or _A_URL.fullmatch(value)
             known = self._made.get(value)
-            if known is not None and (
-                isinstance(known, str) or "lost" not in known[0].get("expect", ())
-            ):
-                continue
-            if made and value.encode() not in entry.body:
+            lost = isinstance(known, tuple) and "lost" in known[0].get("expect", ())
+            if made and value.encode() not in entry.body and (known is None or lost):
                 last = path[-1] if path[-1] != "id" else _noun(entry, path)
                 noun = last.removesuffix("_id").removeprefix("next_")
                 self._made[value] = (step, noun, ".".join(path))
-        document = _json(entry.answer)
         key = document.get("key") if isinstance(document, dict) else None
         if isinstance(key, dict) and document.get("value"):
             self._made[f"value of {key.get('id')}"] = (step, "key_value", "value")
-
-    def _named(self, found: Any) -> Any:
-        if isinstance(found, dict):
-            return {name: self._named(value) for name, value in found.items()}
-        if isinstance(found, list):
-            return [self._named(one) for one in found]
-        return self._text(found) if isinstance(found, str) else found
 
     def _text(self, text: str) -> str:
         """Return a text with variables for what earlier answers made, and without any secret."""
@@ -302,13 +299,6 @@ def _noun(entry: Entry, path: tuple[str, ...]) -> str:
     return "deployment" if spec and spec.response == "DeploymentPage" else "operation"
 
 
-def _json(body: bytes) -> Any:
-    try:
-        return msgspec.json.decode(body)
-    except (msgspec.DecodeError, RecursionError):
-        return None
-
-
 def _expected(entry: Entry, again: Callable[[str], str]) -> Document:
     """Return what tells an answer: not what was made for it, such as ids and moments."""
     expect: Document = {} if entry.lost is None else {"lost": entry.lost}
@@ -319,7 +309,7 @@ def _expected(entry: Entry, again: Callable[[str], str]) -> Document:
         return expect | {"code": entry.code}
     if entry.content_type.startswith("text/html"):
         return expect | {"html": True}
-    document = _json(entry.answer) if entry.answer_bytes == len(entry.answer) else None
+    document = document_of(entry.answer) if entry.answer_bytes == len(entry.answer) else None
     if isinstance(document, dict):
         items = document.pop("items", None)
         if isinstance(items, list):
