@@ -67,19 +67,28 @@ def control_document(
 
     `operation_id` is an operation of the default world, as an example.
     """
-    shown = [route for route in ROUTES if _is_program(route)]
-    kinds, paths = _Kinds(), dict[str, dict[str, Any]]()
-    ids = set[str]()
-    for route in shown:
-        ids.add(id_ := _operation_id(route, ids))
-        place = paths.setdefault(route.path, {})
-        place[route.method.lower()] = _operation(route, id_, kinds, {"operation": operation_id})
+    kinds, paths, tags, ids = _Kinds(), dict[str, dict[str, Any]](), set[str](), set[str]()
+    for route in ROUTES:
+        if route.answer in ("text/html", "text/css", "*/*"):
+            continue
+        tag, _, name = route.handler.partition(".")
+        first, *rest = name.split("_")
+        id_ = first + "".join(map(str.title, rest))
+        if id_ in ids and "{world}" in route.path:  # of two places the first is the default world's
+            id_ += "OfWorld"
+        if id_ in ids:
+            id_ += route.method.title()
+        ids.add(id_)
+        tags.add(tag)
+        made = {"operationId": id_, "tags": [tag], **_operation(route, kinds, operation_id)}
+        paths.setdefault(route.path, {})[route.method.lower()] = made
     defined = dict[str, Any]()
     while missing := [name for name in kinds.wanted if name not in defined]:
         defined |= {name: kinds.read(name) for name in missing}
-    used = {route.handler.partition(".")[0] for route in shown}
-    tags = [{"name": name, "description": about} for name, about in _WORDS["Tags"].items()]
-    schemas = _for_generators({**_scenario_parts(), **kinds.bodies, **defined})
+    text = msgspec.json.encode(scenario_schema()["$defs"]).decode()
+    parts: dict[str, Any] = msgspec.json.decode(text.replace("#/$defs/", _COMPONENTS))
+    schemas = _for_generators({**parts, **kinds.bodies, **defined})
+    about = _WORDS["Tags"].items()
     return {
         "openapi": "3.1.0",
         "info": {
@@ -92,7 +101,7 @@ def control_document(
         },
         "servers": [{"url": f"{base_url}{PREFIX}"}],
         "security": [{}, {"controlToken": []}],
-        "tags": [tag for tag in tags if tag["name"] in used],
+        "tags": [{"name": tag, "description": words} for tag, words in about if tag in tags],
         "paths": paths,
         "components": {
             "schemas": _referred(paths, schemas),
@@ -101,25 +110,6 @@ def control_document(
             },
         },
     }
-
-
-def _is_program(route: Route) -> bool:
-    return route.answer not in ("text/html", "text/css", "*/*")
-
-
-def _operation_id(route: Route, taken: set[str]) -> str:
-    """Return a name: of what stands at two places, the first is that of the default world."""
-    first, *rest = route.handler.rpartition(".")[2].split("_")
-    name = first + "".join(map(str.title, rest))
-    if name in taken and "{world}" in route.path:
-        name += "OfWorld"
-    return name + route.method.title() if name in taken else name
-
-
-def _scenario_parts() -> dict[str, Any]:
-    text = msgspec.json.encode(scenario_schema()["$defs"]).decode()
-    parts: dict[str, Any] = msgspec.json.decode(text.replace("#/$defs/", _COMPONENTS))
-    return parts
 
 
 def _referred(document: Any, schemas: dict[str, Any]) -> dict[str, Any]:
@@ -189,21 +179,12 @@ class _Kinds:
         self.wanted[kind.__name__] = None
         return {"$ref": _COMPONENTS + kind.__name__}
 
-    def is_needed(self, schema: dict[str, Any]) -> bool:
-        """Tell whether an empty object is none of this schema."""
-        kind = schema.get("$ref", "").removeprefix(_COMPONENTS)
-        # Faults and interventions, which are schemas of scenario files, need a member each.
-        found = self.bodies.get(kind, {"required": [kind]} if kind else schema)
-        return bool(found.get("required"))
-
     def read(self, name: str) -> dict[str, Any]:
         """Return the schema of a kind."""
         kind: type[Record] = getattr(control_api, name)
-        members = {
-            name.removesuffix("_"): self.schema(found)
-            for name, found in get_type_hints(kind).items()
-            if name != "optional"
-        }
+        hints = get_type_hints(kind)
+        del hints["optional"]
+        members = {name.removesuffix("_"): self.schema(hint) for name, hint in hints.items()}
         required = [name for name in members if name not in kind.optional]
         about = cleandoc(kind.__doc__ or "")
         return {
@@ -213,63 +194,60 @@ class _Kinds:
             "required": required,
         }
 
-    def answer(self, route: Route) -> dict[str, Any]:
-        """Return the content of a route's answer."""
-        if "/" in route.answer:
-            return {route.answer: {"schema": {"type": "string"}}}
-        name = route.answer.rstrip("[]?")
-        schema = {"type": "object"} if name == "object" else self._refer(getattr(control_api, name))
-        if route.answer.endswith("[]"):
+    def answer(self, answer: str) -> dict[str, Any]:
+        """Return the content of what a row says that it answers."""
+        if "/" in answer:
+            return {answer: {"schema": _TEXT}}
+        name = answer.rstrip("[]?")
+        schema = self._refer(Record if name == "object" else getattr(control_api, name))
+        if answer.endswith("[]"):
             items = {"type": "array", "items": schema}
             schema = {"type": "object", "properties": {"items": items}, "required": ["items"]}
-        if route.answer.endswith("?"):
+        if answer.endswith("?"):
             schema = {"anyOf": [schema, {"type": "null"}]}
         return {"application/json": {"schema": schema}}
 
 
-def _operation(
-    route: Route, operation_id: str, kinds: _Kinds, examples: dict[str, Any]
-) -> dict[str, Any]:
+def _operation(route: Route, kinds: _Kinds, operation_id: str | None) -> dict[str, Any]:
     handler = load_handler(route.handler)
     about = cleandoc(handler.function.__doc__ or "")
     answered: dict[str, Any] = {"description": "Done."}
     if route.status != 204:
-        answered["content"] = kinds.answer(route)
+        answered["content"] = kinds.answer(route.answer)
     refusals: list[tuple[str, type[Record]]] = [("application/problem+json", ApiProblem)]
     if route.handler in _OAUTH:
         refusals.append(("application/json", OAuthError))
     content = {media: {"schema": kinds.schema(kind)} for media, kind in refusals}
+    refused = {
+        status: {"description": words, "content": content} for status, words in _REFUSED.items()
+    }
     document: dict[str, Any] = {
-        "operationId": operation_id,
-        "tags": [route.handler.partition(".")[0]],
         "summary": " ".join(about.partition("\n\n")[0].split()).removesuffix("."),
         "description": about,
-        "parameters": [*_parameters(route, handler, kinds, examples)],
+        "parameters": [*_parameters(route, handler, kinds, operation_id)],
         "requestBody": _body(route, handler, kinds),
-        "responses": {
-            str(route.status): answered,
-            **{
-                status: {"description": words, "content": content}
-                for status, words in _REFUSED.items()
-            },
-        },
+        "responses": {str(route.status): answered, **refused},
     }
     return {name: found for name, found in document.items() if found}
 
 
 def _parameters(
-    route: Route, handler: Handler, kinds: _Kinds, examples: dict[str, Any]
+    route: Route, handler: Handler, kinds: _Kinds, operation_id: str | None
 ) -> Iterator[dict[str, Any]]:
     for name in re.findall(r"\{(\w+)", route.path):
         schema = {"type": "integer", "minimum": 1} if name == "n" else _TEXT
         found = _parameter("Path", name, schema) | {"in": "path", "required": True}
-        yield found | _example(examples.get(name, found.get("example")))
+        yield found | _example(operation_id if name == "operation" else found.get("example"))
     for parameter in handler.query.values():
         if parameter.annotation is RequestFilters:
             for name in _WORDS["Filters"]:
                 yield _parameter("Filters", name, _AFTER if name == "after" else _TEXT)
-        else:
-            yield _query(parameter, kinds)
+            continue
+        schema = kinds.schema(parameter.annotation)
+        if parameter.default is not Parameter.empty:
+            schema = {**schema, "default": parameter.default}
+        found = _parameter("Query", parameter.name, schema)
+        yield found | ({"explode": False} if parameter.annotation is Words else {})
 
 
 def _parameter(section: str, name: str, schema: dict[str, Any]) -> dict[str, Any]:
@@ -282,22 +260,17 @@ def _example(value: Any) -> dict[str, Any]:
     return {} if value is None else {"example": value}
 
 
-def _query(parameter: Parameter, kinds: _Kinds) -> dict[str, Any]:
-    schema = kinds.schema(parameter.annotation)
-    if parameter.default is not Parameter.empty:
-        schema = {**schema, "default": parameter.default}
-    found = _parameter("Query", parameter.name, schema)
-    return found | ({"explode": False} if parameter.annotation is Words else {})
-
-
 def _body(route: Route, handler: Handler, kinds: _Kinds) -> dict[str, Any] | None:
     form = route.handler == "tokens.token"
     if handler.body is None and not form:
         return None
     schema = kinds.schema(TokenForm if form else handler.body)
-    if "$ref" in schema:  # the type of Python beside it says less
+    name = schema.get("$ref", "").removeprefix(_COMPONENTS)
+    if name:  # the type of Python beside it says less
         schema = {"$ref": schema["$ref"]}
+    # Faults and interventions, which are schemas of scenario files, need a member each.
+    found = kinds.bodies.get(name, {"required": [name]} if name else schema)
     example = _WORDS["Bodies"].get(route.handler)
     content = {"schema": schema, **_example(example and msgspec.json.decode(example))}
     media_type = "application/x-www-form-urlencoded" if form else "application/json"
-    return {"required": kinds.is_needed(schema), "content": {media_type: content}}
+    return {"required": bool(found.get("required")), "content": {media_type: content}}
