@@ -3,7 +3,7 @@
 from hosting_emulator.bootstrap.emulator import Emulator, run, warm_up
 from hosting_emulator.bootstrap.logs import log_requests, log_to_stderr
 from hosting_emulator.calls.inputs import load_models
-from hosting_emulator.server.control.visits import visit as visit_page
+from hosting_emulator.server.control.routes import visit as visit_page
 
 __all__ = [
     "Emulator",

@@ -23,7 +23,7 @@ from aiohttp import web
 
 from hosting_emulator.contract.problems import Refused
 from hosting_emulator.server import answers
-from hosting_emulator.server.pages import CONTENT_SECURITY_POLICY, DOCS_PATH, Html, page
+from hosting_emulator.server.pages import CONTENT_SECURITY_POLICY, DOCS_PATH, fill, page
 from hosting_emulator.world.naming import DEFAULT_WORLD
 
 TOKEN_HEADER = "X-Control-Token"
@@ -47,14 +47,6 @@ _FOR_APPS = re.compile(
 _HANDED_ON = ("Forwarded", "Via", "X-Forwarded-For", "X-Forwarded-Host", "X-Real-IP")
 #: Makes a browser ask for a name and a password; the name may be anything.
 _ASK = 'Basic realm="hosting-emulator: the password is the control token", charset="UTF-8"'
-_EXPLANATION = Html(
-    "<h1>Control token needed</h1>"
-    "<p>From another machine, and through a proxy, the control API and its pages open with the "
-    "<strong>control token</strong>. <code>hosting-emulator start</code> prints it; "
-    "<code>--control-token</code> or <code>HOSTING_EMULATOR_CONTROL_TOKEN</code> sets it.</p>"
-    "<p>Load this page again and give the token as the password; the user name may be anything. "
-    f"Programs send it in the header <code>{TOKEN_HEADER}</code>.</p>"
-)
 
 
 class Hosts:
@@ -212,7 +204,7 @@ class Guard:
         if _OPEN.fullmatch(path):
             return None
         if asks_for_page(request):
-            text = page("Control token needed", _EXPLANATION)
+            text = page("Control token needed", fill("control-token"))
             return answers.html(text, CONTENT_SECURITY_POLICY, 401, WWW_Authenticate=_ASK)
         return answers.problem(
             401,

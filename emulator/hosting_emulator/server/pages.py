@@ -32,8 +32,6 @@ ERRORS_PATH: Final = f"{DOCS_PATH}/errors"
 """The problem catalogue; the page of one problem lies under it by its slug."""
 STYLE_PATH: Final = f"{DOCS_PATH}/style.css"
 """Where the server has to serve `stylesheet()`, as text/css."""
-OPENAPI_PATH: Final = "/_emulator/contract/openapi.json"
-ASSUMPTIONS_PATH: Final = "/_emulator/contract/assumptions"
 STATIC_PATH: Final = "/_emulator/static"
 """Where the files are served that pages load, each under its name in `static_files()`."""
 
@@ -53,49 +51,6 @@ DASHBOARD_POLICY: Final = (
 )
 """No script or style but our files', no other host, nobody's frame."""
 
-_NAVIGATION: Final = (
-    ("/_emulator/", "Worlds"),
-    (DOCS_PATH, "Docs"),
-    (ERRORS_PATH, "Problems"),
-    (OPENAPI_PATH, "OpenAPI"),
-    (ASSUMPTIONS_PATH, "Assumptions"),
-)
-_DOCS_LINKS: Final = (
-    (
-        ERRORS_PATH,
-        "Problem catalogue",
-        f"The {len(PROBLEMS)} problem codes: what each means, when it is returned and"
-        " what a client should do.",
-    ),
-    (
-        OPENAPI_PATH,
-        "OpenAPI document",
-        "The calls of the contract as an OpenAPI 3.1 document, for generators and checkers.",
-    ),
-    (
-        ASSUMPTIONS_PATH,
-        "Assumptions",
-        "Every point on which the contract is silent: our default, the alternatives,"
-        " and the name of the setting.",
-    ),
-    (
-        f"{DOCS_PATH}/control-api",
-        "Control API",
-        "Worlds, time, failures and the request log: everything beside the contract, as an OpenAPI"
-        " 3.1 document to read and try.",
-    ),
-    ("/_emulator/health", "Health", "Whether the emulator is up, and its version."),
-)
-_START_LINKS: Final = (
-    (DOCS_PATH, "Documentation", "Everything the emulator says about itself."),
-    (
-        ERRORS_PATH,
-        "Problem catalogue",
-        "Each code: what it means, when it is returned, what to do.",
-    ),
-    (OPENAPI_PATH, "OpenAPI document", "For generators and checkers, with assumptions marked."),
-    (ASSUMPTIONS_PATH, "Assumptions", "Where the contract is silent, and the alternatives."),
-)
 _BACKTICKS: Final = re.compile(r"`([^`]+)`")
 _ROOM: Final = files("hosting_emulator.server")
 _TYPES: Final = {
@@ -142,21 +97,13 @@ def prose(text: str) -> Html:
     return Html(_BACKTICKS.sub(r"<code>\1</code>", escape(text, quote=False)))
 
 
-def _cards(links: tuple[tuple[str, str, str], ...]) -> Html:
-    """Return the items of a list of links: address, name, and what is there."""
-    item = '<li><a href="$path">$name</a><p>$about</p></li>'
-    return Html("".join(html(item, path=p, name=n, about=prose(a)) for p, n, a in links))
-
-
 def page(title: str, body: Html, *, base: str = "", head: str = "") -> str:
     """Return a whole HTML document, with the navigation above and `body` in its `<main>`.
 
     `base` is what stands before each of our own addresses, such as an origin; `head` is what else
     stands in `<head>`, as lines.
     """
-    link = '<a href="$path">$name</a>'
-    links = Html("".join(html(link, path=path, name=name) for path, name in _NAVIGATION))
-    top, foot = fill("top", links=links), fill("foot")
+    top, foot = fill("top"), fill("foot")
     text = fill("page", title=title, body=body, head=Html(head), kind="", top=top, foot=foot)
     return text.replace('="/_emulator', f'="{escape(base)}/_emulator')
 
@@ -216,7 +163,7 @@ def static_file(name: str) -> StaticFile | None:
 
 def docs_page() -> str:
     """Return the entrance, with the calls to read and to try."""
-    return page("Documentation", fill("docs", cards=_cards(_DOCS_LINKS)), head=fill("docs-head"))
+    return page("Documentation", fill("docs", count=len(PROBLEMS)), head=fill("docs-head"))
 
 
 def control_docs_page() -> str:
@@ -278,18 +225,12 @@ def problem_page(problem: Problem, *, base: str = "") -> str:
     retryable = "<b>No</b>: the same request will be refused again"
     if problem.retryable:
         retryable = "<b>Yes</b>: the same request can succeed later"
-    facts = ""
-    for name, value in (
-        ("status", Html(f"<b>{problem.status}</b> {_phrase(problem.status)}")),
-        ("retryable", Html(retryable)),
-        ("suggested_action", prose(problem.suggested_action)),
-    ):
-        label = name.replace("_", " ").capitalize()
+    marks = {}
+    for name in ("status", "retryable", "suggested_action"):
         mark = '<span class="mark assumed">our assumption</span>'
         if name in problem.specified:
             mark = '<span class="mark specified">the contract says so</span>'
-        facts += "\n" if facts else ""
-        facts += f"<div><dt>{label}</dt><dd>{value}</dd><dd>{mark}</dd></div>"
+        marks[f"{name}_mark"] = Html(mark)
     lines = []
     for field in document.items():
         key, text = (escape(json.dumps(part), quote=False) for part in field)
@@ -300,7 +241,11 @@ def problem_page(problem: Problem, *, base: str = "") -> str:
         title=problem.title,
         code=problem.code,
         meaning=prose(problem.meaning),
-        facts=Html(facts),
+        status=problem.status,
+        phrase=_phrase(problem.status),
+        retryable=Html(retryable),
+        suggested_action=prose(problem.suggested_action),
+        **marks,
         when=prose(problem.when),
         advice=prose(problem.advice),
         head="\n".join(head),
@@ -420,7 +365,6 @@ def start_body(base_url: str, state: str, worlds: Sequence[Summary]) -> Html:
         ),
         organizations=_table({**heads, "Name and plan": "$name, $plan"}, world["organizations"]),
         people=_table({**heads, "Name": "$name"}, people),
-        cards=_cards(_START_LINKS),
     )
 
 

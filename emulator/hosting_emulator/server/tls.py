@@ -8,6 +8,7 @@ is kept, neither is a key: none is ever in a file that a killed process could le
 from __future__ import annotations
 
 import ssl
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from ipaddress import ip_network
 from pathlib import Path
@@ -28,9 +29,6 @@ _USES = (
     "digital_signature content_commitment key_encipherment data_encipherment key_agreement "
     "key_cert_sign crl_sign encipher_only decipher_only"
 ).split()
-#: All that the authority can vouch for.
-_PERMITTED = ("localhost",)
-_NETWORKS = ("127.0.0.0/8", "::1/128")
 #: How long an authority lasts; with less than the second of it left, the next start makes another.
 _LASTS = timedelta(days=3650)
 _LEFT = timedelta(days=30)
@@ -54,27 +52,16 @@ class LocalAuthority:
         self._contexts: dict[str, ssl.SSLContext] = {}
 
     def _load(self, key_file: Path | None) -> trustme.CA:
-        kept = None if key_file is None else self._kept(key_file)
-        if kept is not None:
-            return trustme.CA.from_pem(*kept)
+        if key_file is not None and key_file.exists() and self.ca_file.exists():
+            kept = self.ca_file.read_bytes(), key_file.read_bytes()
+            with suppress(ValueError):  # damaged: nobody can have got far with it
+                if _is_fit(*kept):
+                    return trustme.CA.from_pem(*kept)
         certificate, key = _new_authority()
         if key_file is not None:
             write_atomically(key_file, key)
         write_atomically(self.ca_file, certificate)
         return trustme.CA.from_pem(certificate, key)
-
-    def _kept(self, key_file: Path) -> tuple[bytes, bytes] | None:
-        """Return certificate and key of the authority that is kept, if it is fit to be used again."""
-        if not (self.ca_file.exists() and key_file.exists()):
-            return None
-        certificate, key = self.ca_file.read_bytes(), key_file.read_bytes()
-        try:
-            fit = _is_fit(x509.load_pem_x509_certificate(certificate)) and _belongs(
-                certificate, key
-            )
-        except ValueError:  # damaged: nobody can have got far with it
-            fit = False
-        return (certificate, key) if fit else None
 
     def server_context(self) -> ssl.SSLContext:
         """Return a context that answers for localhost, and by SNI for any name asked for."""
@@ -129,30 +116,27 @@ def _new_authority() -> tuple[bytes, bytes]:
         .add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
         .sign(key, hashes.SHA256())
     )
-    return certificate.public_bytes(serialization.Encoding.PEM), key.private_bytes(
-        serialization.Encoding.PEM,
-        serialization.PrivateFormat.PKCS8,
-        serialization.NoEncryption(),
-    )
+    pem, plain = serialization.Encoding.PEM, serialization.NoEncryption()
+    kept = key.private_bytes(pem, serialization.PrivateFormat.PKCS8, plain)
+    return certificate.public_bytes(pem), kept
 
 
 def _constraints() -> x509.NameConstraints:
-    names = [x509.DNSName(name) for name in _PERMITTED]
-    networks = [x509.IPAddress(ip_network(network)) for network in _NETWORKS]
-    return x509.NameConstraints([*names, *networks], None)
+    """Return all that the authority can vouch for."""
+    networks = (x509.IPAddress(ip_network(one)) for one in ("127.0.0.0/8", "::1/128"))
+    return x509.NameConstraints([x509.DNSName("localhost"), *networks], None)
 
 
-def _is_fit(certificate: x509.Certificate) -> bool:
-    """Tell whether an authority still lasts a while, and can vouch for nothing but our names."""
+def _is_fit(certificate: bytes, key: bytes) -> bool:
+    """Tell whether an authority lasts a while, has its own key, and can vouch for our names alone.
+
+    Raises ValueError when either cannot be read.
+    """
+    known = x509.load_pem_x509_certificate(certificate)
+    own = serialization.load_pem_private_key(key, None).public_key() == known.public_key()
     try:
-        found = certificate.extensions.get_extension_for_class(x509.NameConstraints)
+        found = known.extensions.get_extension_for_class(x509.NameConstraints)
     except x509.ExtensionNotFound:
         return False
-    lasts = certificate.not_valid_after_utc - datetime.now(UTC) > _LEFT
-    return lasts and found.critical and found.value == _constraints()
-
-
-def _belongs(certificate: bytes, key: bytes) -> bool:
-    """Tell whether a key is the certificate's own. Raises ValueError when either cannot be read."""
-    known = x509.load_pem_x509_certificate(certificate).public_key()
-    return serialization.load_pem_private_key(key, None).public_key() == known
+    lasts = known.not_valid_after_utc - datetime.now(UTC) > _LEFT
+    return own and lasts and found.critical and found.value == _constraints()

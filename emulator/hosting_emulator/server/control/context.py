@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -85,10 +85,6 @@ class Facts:
     variation: Variation | None = None
 
 
-async def _sleep(ms: int) -> None:
-    await asyncio.sleep(ms / 1000)
-
-
 @dataclass(frozen=True)
 class Context:
     """One request of the control API."""
@@ -100,9 +96,14 @@ class Context:
     query: str
     library: ScenarioLibrary
     kept: dict[str, bytes] = field(default_factory=dict)
-    #: Waits for so many real milliseconds, and does what takes long, where others are answered meanwhile.
-    wait: Callable[[int], Awaitable[None]] = _sleep
-    apart: Callable[..., Awaitable[Any]] = asyncio.to_thread
+
+    async def wait(self, ms: int) -> None:
+        """Wait for so many real milliseconds."""
+        await asyncio.sleep(ms / 1000)
+
+    async def apart(self, function: Callable[..., Any], *given: Any) -> Any:
+        """Do what takes long where others are answered meanwhile."""
+        return await asyncio.to_thread(function, *given)
 
     def engine(self, name: str) -> Engine:
         """Return a world's engine. Raises ControlRefusal 404."""

@@ -98,14 +98,6 @@ _NOT_LOCAL: Final = """<p class="warning" role="alert"><b>Not an address of this
 _KNOWN: Final = ' <span class="mark retry">signed in before</span>'
 _BUTTON: Final = """<button name="choice" value="$value">
 <b>$name</b><span><code>$alias</code> $about</span></button>"""
-_REFUSED: Final = """<h1>This sign-in cannot go on</h1>
-<p class="lead" role="alert">$why</p>
-<p>The application that sent you here has to change its request. Nothing was told to it: its address
-is missing, no good, or not one of this machine's.</p>"""
-_SIGNED_OUT: Final = """<h1>Signed out</h1>
-<p class="lead">The session has ended, and its refresh tokens with it. Access tokens go on until they
-expire, but for what needs a current session.</p>
-$onward"""
 _ONWARD: Final = """<p>The application asks you to go on to
 <a href="$address" rel="noreferrer">$address</a>.</p>"""
 
@@ -465,14 +457,14 @@ async def authorize(context: Context, engine: Engine) -> web.Response:
         choice = fields.pop("choice", "") if posted else ""
         attempt = _Attempt(context, engine, fields)
     except OAuthRefused as refused:
-        return _page("Sign-in refused", html(_REFUSED, why=refused.description), 400)
+        return _page("Sign-in refused", fill("sign-in-refused", why=refused.description), 400)
     try:
         _check(fields)
         return attempt.answer(choice)
     except OAuthRefused as refused:
         if not attempt.to.local and choice != _NOBODY:
             why = f"{refused.description}."
-            return _page("Sign-in refused", html(_REFUSED, why=why), 400)
+            return _page("Sign-in refused", fill("sign-in-refused", why=why), 400)
         return attempt.back(error=refused.error, error_description=refused.description)
 
 
@@ -501,13 +493,13 @@ def end_session(context: Context, engine: Engine) -> web.Response:
             if "state" in fields:
                 address = _with_answer(to.uri, {"state": fields["state"]})
     except OAuthRefused as refused:
-        body = html(_REFUSED, why=refused.description)
+        body = fill("sign-in-refused", why=refused.description)
         return answers.html(sign_in_page("Sign-in refused", body), _POLICY, 400)
     if to is not None and to.local:
         response = answers.redirect(address)
     else:
         onward = html(_ONWARD, address=address) if address else ""
-        body = html(_SIGNED_OUT, onward=Html(onward))
+        body = fill("signed-out", onward=Html(onward))
         response = answers.html(sign_in_page("Signed out", body), _POLICY)
     change = Change(engine.world, engine.run_due())
     if (known := _read_session(context, engine, change.now_ms)) is not None:

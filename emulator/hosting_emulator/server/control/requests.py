@@ -458,14 +458,21 @@ class _Stream:
             feed.listen(awake.set)
         text = b"retry: %d\nid: %s\n\n" % (_RETRY_MS, self._id())
         try:
-            while not gone.done() and self._drop_ended():
+            while not gone.done():
+                engines = self._engines.items()
+                self._engines = {name: one for name, one in engines if not one.feed.ended}
+                if not self._engines:
+                    break
                 if text:
                     await asyncio.wait_for(response.write(text), STUCK_S)
                 awake.clear()
                 before = dict(self._places)
                 text = b"".join([self._news(name) for name in self._engines])
-                if self._places == before and await _quiet(awake):
-                    text = b": still here\nid: %s\n\n" % self._id()
+                if self._places == before:
+                    try:
+                        await asyncio.wait_for(awake.wait(), HEARTBEAT_S)
+                    except TimeoutError:
+                        text = b": still here\nid: %s\n\n" % self._id()
         except ConnectionError:
             pass  # there is nobody to tell
         except TimeoutError:
@@ -476,11 +483,6 @@ class _Stream:
                 feed.leave(awake.set)
             gone.cancel()
         return response
-
-    def _drop_ended(self) -> bool:
-        """Let go of worlds that are gone; tell whether one is left."""
-        self._engines = {name: one for name, one in self._engines.items() if not one.feed.ended}
-        return bool(self._engines)
 
     def _id(self) -> bytes:
         """Return where the listener is: a number, or one for each world."""
@@ -514,15 +516,6 @@ class _Stream:
         if name:
             data = b'{"world":"%s",%s' % (name.encode(), data[1:])
         return b"id: %s\nevent: %s\ndata: %s\n\n" % (self._id(), kind.encode(), data)
-
-
-async def _quiet(awake: asyncio.Event) -> bool:
-    """Wait for something to happen. True: it is time for a heartbeat."""
-    try:
-        await asyncio.wait_for(awake.wait(), HEARTBEAT_S)
-    except TimeoutError:
-        return True
-    return False
 
 
 def _data(engine: Engine, event: FeedEvent, explanations: Explanations) -> dict[str, Any]:

@@ -12,29 +12,41 @@ from __future__ import annotations
 
 import re
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from inspect import Parameter, isawaitable, signature
-from typing import Any, NamedTuple
-from urllib.parse import unquote
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from urllib.parse import unquote, urlsplit
 
 from aiohttp import web
+from multidict import CIMultiDict
 
+from hosting_emulator.calls.create_dev_access_ticket import REDEEM_PATH, project_at
 from hosting_emulator.calls.request import Reply
 from hosting_emulator.contract.doors import IDENTITY_PROVIDER
 from hosting_emulator.engine.engine import Engine
+from hosting_emulator.engine.identity import issuer_path
 from hosting_emulator.engine.live_world import StoreFailed
 from hosting_emulator.engine.pipeline import decide_at, reply_of
 from hosting_emulator.engine.problem_documents import problem_reply
 from hosting_emulator.faults.decisions import NOTHING, Decision, FaultSubject
-from hosting_emulator.server import answers
+from hosting_emulator.faults.kinds import FaultKind
+from hosting_emulator.scenario.document import ScenarioLibrary
+from hosting_emulator.server import answers, public
 from hosting_emulator.server.control.context import (
     BODY_LIMIT,
     QUERY_READERS,
     Context,
     ControlRefusal,
+    Facts,
 )
+from hosting_emulator.server.guard import Site
 from hosting_emulator.world.naming import DEFAULT_WORLD
+from hosting_emulator.world.value import Change
+
+if TYPE_CHECKING:
+    from hosting_emulator.scenario.story import PageRequest
 
 PREFIX = "/_emulator"
 #: `{name}` is one segment of a path, `{name*}` all the rest. The first path that fits is the one.
@@ -330,3 +342,86 @@ def as_reply(response: web.Response) -> Reply:
     headers = [(k, v) for k, v in response.headers.items() if k != "Content-Type"]
     content_type = response.headers.get("Content-Type", "")
     return Reply(response.status, body, content_type=content_type, headers=headers)
+
+
+# --- visits of a story ----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Visitor:
+    """As much of a request as pages look at."""
+
+    method: str
+    headers: CIMultiDict[str]
+    raw_headers: tuple[tuple[bytes, bytes], ...] = ()
+    scheme: str = "http"
+    remote: None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Visit(Context):
+    """A request about one world, however its path names it. Nothing is waited for in real time."""
+
+    of: Engine
+    pass_over: Callable[[int], None]
+
+    def engine(self, name: str) -> Engine:
+        """Return the world's engine."""
+        return self.of
+
+    async def wait(self, ms: int) -> None:
+        """Pass over a delay."""
+        self.pass_over(ms)
+
+    async def apart(self, function: Callable[..., Any], *given: Any) -> Any:
+        """Do it at once."""
+        return function(*given)
+
+
+def visit(
+    engine: Engine, asked: PageRequest, pass_over: Callable[[int], None]
+) -> tuple[Reply, FaultKind | None]:
+    """Answer a story's request to a page of a world: its identity provider's, or of a dev origin.
+
+    Tells what breaks the answer on its wire, though no socket has part in it; delays go to `pass_over`.
+    Raises ValueError for an address that has no page.
+    """
+    url, site = urlsplit(asked.url), Site(asked.own_url)
+    host = {} if url.netloc == "" else {"Host": url.netloc}
+    visitor = cast("web.BaseRequest", _Visitor(asked.method, CIMultiDict(asked.headers | host)))
+    if url.netloc:
+        project = project_at(Change(engine.world, engine.world.at_ms), url.hostname or "")
+        if project is None or url.path == REDEEM_PATH:
+            raise ValueError(f"{asked.url[:80]} is not a page of a dev origin")
+        page = public.answer_origin(visitor, engine, project, url.path, url.query, site)
+    else:
+        path = url.path.removeprefix(f"{PREFIX}/idp")
+        rest = (issuer_path(engine.world.name) + path).removeprefix(PREFIX)
+        doors = (one for one in ROUTES if one.door and one.method == asked.method)
+        route = next((one for one in doors if one.pattern.fullmatch(rest)), None)
+        if route is None:
+            raise ValueError(f"the identity provider has no {asked.method} {url.path[:80]}")
+        context = _Visit(
+            request=visitor,
+            worlds=cast("Any", None),  # no page looks at another world
+            site=site,
+            facts=Facts("", None, "process", "", engine.world.seed),
+            query=url.query,
+            library=ScenarioLibrary(None),
+            kept={"body": asked.body},
+            of=engine,
+            pass_over=pass_over,
+        )
+        page = respond(context, route, {"world": DEFAULT_WORLD})
+    try:
+        page.send(None)
+    except StopIteration as done:
+        response = done.value
+    else:
+        raise AssertionError("a page waits for something")
+    if isinstance(response, answers.ReadyResponse):
+        return response.reply, getattr(response, "effect", None)
+    reply = as_reply(response)
+    cookies = [("Set-Cookie", kept.OutputString()) for kept in response.cookies.values()]
+    reply.headers = (*reply.headers, *cookies)
+    return reply, None

@@ -19,7 +19,7 @@ from hosting_emulator.scenario.story import StoryRun, run_apart
 from hosting_emulator.scenario.story_writer import NotRecordable
 from hosting_emulator.server.control.context import Context, ControlRefusal, Text, refused_as
 from hosting_emulator.server.control.faults import Point, variation_or_usual
-from hosting_emulator.server.control.visits import visit
+from hosting_emulator.server.control.routes import visit
 from hosting_emulator.server.control.worlds import Chosen, free_name
 from hosting_emulator.variation.worlds import varied_world
 from hosting_emulator.world.records import Variation
