@@ -95,17 +95,12 @@ async def emulator_around(
     settings: Settings, on_signal: Callable[[int], None]
 ) -> AsyncIterator[Emulator]:
     """Have an emulator of this process up, and signals that end us told, while a block runs."""
-    from hosting_emulator.bootstrap import Emulator, log_requests
+    from hosting_emulator.bootstrap import Emulator
 
     for number in ending_signals():
         asyncio.get_running_loop().add_signal_handler(number, on_signal, number)
-    emulator = Emulator(settings)
-    log_requests(settings, emulator.worlds)
-    await emulator.start()
-    try:
+    async with Emulator(settings) as emulator:
         yield emulator
-    finally:
-        await emulator.stop()
 
 
 def mention(text: str) -> None:

@@ -3,26 +3,30 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import gc
 import logging
 import os
+import secrets
 import signal
+import socket
 import tempfile
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from ssl import SSLContext
+from typing import Self, cast, get_args
 from urllib.parse import urlsplit
 
 from msgspec.structs import replace
 
 from hosting_emulator import __version__
-from hosting_emulator.bootstrap import options
 from hosting_emulator.bootstrap.logs import log_requests, log_to_stderr
 from hosting_emulator.calls.inputs import load_models
-from hosting_emulator.contract.assumptions import AssumptionRefused
+from hosting_emulator.contract.assumptions import AssumptionRefused, Assumptions
 from hosting_emulator.contract.json_body import JsonRefused, read_json
-from hosting_emulator.contract.timestamps import format_timestamp
+from hosting_emulator.contract.timestamps import format_timestamp, parse_timestamp
+from hosting_emulator.control_api import ClockMode
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.identity import home_of
 from hosting_emulator.engine.live_world import StoreFailed, anchored
@@ -32,22 +36,19 @@ from hosting_emulator.scenario.document import Scenario, ScenarioLibrary, read_f
 from hosting_emulator.scenario.source import ScenarioError
 from hosting_emulator.server.app import App
 from hosting_emulator.server.control.context import Facts
-from hosting_emulator.server.guard import Guard, Hosts, Site, host_name
+from hosting_emulator.server.guard import Guard, Hosts, Site, host_name, is_loopback, is_origin
 from hosting_emulator.server.protocol import Server, TooManyFiles, raise_limit
 from hosting_emulator.settings import Ready, Settings, StartError
 from hosting_emulator.storage.directory import DataDirectory
 from hosting_emulator.storage.documents import import_state
 from hosting_emulator.storage.format import StateRefused
+from hosting_emulator.variation.points import VariationRefused
+from hosting_emulator.variation.worlds import read_variation
 from hosting_emulator.world.clock import ClockRefused
 from hosting_emulator.world.naming import DEFAULT_WORLD, id_of, in_order, not_found, usual_person
 from hosting_emulator.world.population import with_overrides
-from hosting_emulator.world.records import Origin, Person
-from hosting_emulator.world.tables import (
-    ONLY,
-    PEOPLE,
-    PROJECTS,
-    VARIATION,
-)
+from hosting_emulator.world.records import Origin, Variation
+from hosting_emulator.world.tables import ONLY, PEOPLE, PROJECTS, VARIATION
 from hosting_emulator.world.value import World
 
 _log = logging.getLogger("hosting_emulator")
@@ -63,7 +64,7 @@ _REFUSALS = (
 
 
 class Emulator:
-    """A whole emulator in this process: `start`, use, `stop`. Needs a running event loop.
+    """A whole emulator in this process, for the length of an `async with`, or `start` to `stop`.
 
     Raises StartError when the settings cannot be; nothing that is kept is then changed.
     """
@@ -77,18 +78,23 @@ class Emulator:
         self._away: asyncio.Task[None] | None = None
         self._authority_folder: tempfile.TemporaryDirectory[str] | None = None
         self._ca_file: str | None = None
-        self._site = Site(url="", public_url=options.public_url(settings))
-        self._token = options.control_token(settings)
-        self._origins = options.origins(settings)
-        self._variation = options.variation_of(settings)
+        self._site = Site(url="", public_url=_public_url(settings))
+        self._token = control_token(settings)
+        for origin in settings.allowed_origins:
+            if not is_origin(origin):
+                raise StartError(f"--allow-origin {origin!r} is not like http://app.test:3000")
+        self._variation = _variation_of(settings)
         # First of all: a file that cannot be read leaves no trace.
         state = None if settings.state is None else _read_state(settings.state, settings.state_seed)
-        options.check_beginning(settings)
+        _check_beginning(settings)
         if settings.data_dir is not None and not settings.data_dir.exists():
-            options.check_ports(settings)  # a start that fails leaves no trace either
+            _check_ports(settings)  # a start that fails leaves no trace either
         self._directory: DataDirectory | None = None
         try:
-            self._directory = options.open_directory(settings)
+            if settings.data_dir is not None:
+                self._directory = DataDirectory(
+                    settings.data_dir, settings.durability, _log.warning, salvage=settings.salvage
+                )
             self.worlds = Worlds(self._directory, rebuild=_rebuild)
             self._fresh = self._begin(state)
         except _REFUSALS as error:
@@ -98,26 +104,20 @@ class Emulator:
             self._let_go()
             where = error.filename or "the data directory"
             raise StartError(f"{where}: {error.strerror}") from None
+        log_requests(settings, self.worlds)
 
     def _begin(self, state: World | None) -> bool:
         """Open the worlds, and put in place what the default one is to be; returns whether it is new."""
         settings = self._settings
-        fresh = self.worlds.open(settings.seed, options.origin_of(settings))
-        beginning = self._beginning(state)
-        if beginning is None or not (fresh or self._is_replaced()):
+        fresh = self.worlds.open(settings.seed, _origin_of(settings))
+        begun = None if state is None else (state, f"begun from {settings.state}")
+        if begun is None and settings.scenario is not None:
+            begun = self._built(self._library.find(settings.scenario))
+        if begun is None or not (fresh or self._is_replaced()):
             self._vary()
             return fresh
-        self._become(*beginning)
+        self._become(*begun)
         return True
-
-    def _beginning(self, state: World | None) -> tuple[World, str] | None:
-        """Return the world that was asked for, and its title. Raises what is in `_REFUSALS`."""
-        settings = self._settings
-        if state is not None:
-            return state, f"begun from {settings.state}"
-        if settings.scenario is not None:
-            return self._built(self._library.find(settings.scenario))
-        return None
 
     def _is_replaced(self) -> bool:
         """Tell whether the kept world gives way to another. Raises StartError where nobody said."""
@@ -154,13 +154,11 @@ class Emulator:
         # Imported here: few starts have a scenario.
         from hosting_emulator.scenario.build import build_world
 
-        settings = self._settings
-        now_ms, seed = machine_ms(), self._default.world.seed  # for one that names none
-        world = build_world(scenario, DEFAULT_WORLD, now_ms, seed)
-        mode, rate = options.clock_of(settings)
-        world = with_overrides(
-            world, now_ms, mode=mode, rate=rate, assumptions=settings.assumptions
-        )
+        now_ms, (mode, rate) = machine_ms(), _clock_of(self._settings)
+        # For one that names no seed.
+        world = build_world(scenario, DEFAULT_WORLD, now_ms, self._default.world.seed)
+        assumptions = self._settings.assumptions
+        world = with_overrides(world, now_ms, mode=mode, rate=rate, assumptions=assumptions)
         return world, f"scenario {scenario.name}"
 
     def _vary(self) -> None:
@@ -181,18 +179,23 @@ class Emulator:
         assert engine is not None
         return engine
 
+    async def __aenter__(self) -> Self:
+        await self.start()
+        return self
+
+    async def __aexit__(self, *raised: object) -> None:
+        await self.stop()
+
     async def start(self) -> None:
         """Open the sockets. Raises StartError when a port is taken or an address is not ours."""
         settings, site = self._settings, self._site
         allowed = {*settings.allowed_hosts, settings.host} - set(_WILDCARDS)
         if site.public_url:
             allowed.add(host_name(urlsplit(site.public_url).netloc))
-        site.hosts = Hosts(allowed, self._origins)
-        guard = Guard(
-            site.hosts,
-            self._token,
-            everybody=options.is_reached_from_outside(site.public_url),  # it is behind a proxy
-        )
+        site.hosts = Hosts(allowed, settings.allowed_origins)
+        # Reached from outside, it is behind a proxy.
+        everybody = is_reached_from_outside(site.public_url)
+        guard = Guard(site.hosts, self._token, everybody=everybody)
         facts = Facts(
             version=__version__,
             data_dir=self._data_dir,
@@ -237,7 +240,7 @@ class Emulator:
                 self._http, host or None, port, ssl=context, backlog=1024
             )
         except OSError as error:
-            raise options.cannot_listen(host, port, error) from None
+            raise _cannot_listen(host, port, error) from None
         except OverflowError:
             raise StartError(f"port {port} is not a port: use 0 to 65535") from None
         self._servers.append((server, context))
@@ -275,8 +278,10 @@ class Emulator:
 
     def ready(self) -> Ready:
         """Return what a person needs to know; mints an access token. Raises StartError for nobody."""
-        base_url, world = self._site.own_url, self._default.world
-        person = self._person(world)
+        base_url, world, name = self._site.own_url, self._default.world, self._settings.principal
+        person = usual_person(world)
+        if name is not None and (person := world.get(PEOPLE, id_of(world, PEOPLE, name))) is None:
+            raise StartError(not_found(world, PEOPLE, name))
         home = None if person is None else home_of(world, person)
         projects = in_order(world, PROJECTS)
         own = [project for project in projects if project.organization_id == home] or projects
@@ -306,16 +311,6 @@ class Emulator:
             vary=None if variation is None else variation.seed,
             vary_only=None if variation is None else variation.only,
         )
-
-    def _person(self, world: World) -> Person | None:
-        """Return whose token is told. Raises StartError where the world has nobody of that name."""
-        name = self._settings.principal
-        if name is None:
-            return usual_person(world)
-        person = world.get(PEOPLE, id_of(world, PEOPLE, name))
-        if person is None:
-            raise StartError(not_found(world, PEOPLE, name))
-        return person
 
     async def stop(self) -> None:
         """Close the sockets, keep everything and let go of the directory."""
@@ -363,6 +358,119 @@ def _rebuild(world: World, origin: Origin, now_machine_ms: int) -> World:
     return build_world(scenario, world.name, now_machine_ms, world.seed)
 
 
+# --- Settings that cannot be, each refused in one clear line -------------------------------------
+
+
+def _clock_of(settings: Settings) -> tuple[ClockMode | None, float | None]:
+    """Return the mode and rate that were asked for; None for what was not."""
+    if settings.clock is None:
+        return None, None
+    mode, _, rate = settings.clock.partition(":")
+    with suppress(ValueError):
+        if mode in get_args(ClockMode) and (mode == "scaled") == bool(rate):
+            return cast("ClockMode", mode), float(rate) if rate else None
+    raise StartError(
+        f"--clock {settings.clock!r} is not a clock: use real, frozen, skip or scaled:RATE"
+    )
+
+
+def _origin_of(settings: Settings) -> Origin:
+    """Return how a new default world begins."""
+    mode, rate = _clock_of(settings)
+    try:
+        return Origin(
+            mode or "real",
+            rate,
+            None if settings.at is None else parse_timestamp(settings.at),
+            Assumptions().changed(settings.assumptions),
+            chosen=tuple(settings.assumptions),
+        )
+    except (AssumptionRefused, ValueError) as error:
+        raise StartError(str(error)) from None
+
+
+def _variation_of(settings: Settings) -> Variation | None:
+    """Return how worlds are to vary, if they are."""
+    if settings.vary is None:
+        if settings.vary_only:
+            raise StartError("--only needs --vary: give a seed")
+        return None
+    try:
+        return read_variation(settings.vary, settings.vary_only or None)
+    except VariationRefused as error:
+        raise StartError(f"--vary: {error}") from None
+
+
+def _check_ports(settings: Settings) -> None:
+    """Refuse ports that are taken, as far as that can be told without keeping them."""
+    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+    for port in filter(None, (settings.port, settings.tls_port)):
+        try:  # what is no port at all is told when it is opened
+            socket.create_server((settings.host, port), family=family).close()
+        except OSError as error:
+            if error.errno == errno.EADDRINUSE:
+                raise _cannot_listen(settings.host, port, error) from None
+        except OverflowError:
+            return
+
+
+def _cannot_listen(host: str, port: int, error: OSError) -> StartError:
+    """Say why nothing can listen at a port, and what to do."""
+    if error.errno != errno.EADDRINUSE:
+        return StartError(f"cannot listen on {host} port {port}: {error.strerror or error}")
+    free = "make run ARGS='--port 0'" if "MAKELEVEL" in os.environ else "--port 0"
+    return StartError(
+        f"port {port} on {host} is in use; stop what listens there, or use {free} for a free one"
+    )
+
+
+def _check_beginning(settings: Settings) -> None:
+    """Refuse settings that contradict what the default world is to begin as."""
+    if settings.state is None:
+        if settings.scenario is not None and settings.at is not None:
+            raise StartError("--at cannot be used with a scenario, whose clock sets its start")
+        return
+    beside = {
+        "--scenario": settings.scenario,
+        "--clock": settings.clock,
+        "--at": settings.at,
+        "--assume": settings.assumptions,
+    }
+    for option, given in beside.items():
+        if given:
+            raise StartError(f"{option} cannot be used with --from, whose state sets it")
+
+
+def control_token(settings: Settings) -> str | None:
+    """On this machine alone the control API needs no token; anywhere else it does."""
+    if settings.control_token is not None:
+        token = settings.control_token
+        if not token.strip() or not token.isascii() or not token.isprintable():
+            raise StartError("--control-token must be printable ASCII, and not empty")
+        return token.strip()
+    here = settings.host == "localhost" or is_loopback(settings.host)
+    if here and not is_reached_from_outside(settings.public_url):
+        return None
+    return secrets.token_urlsafe(24)
+
+
+def is_reached_from_outside(public_url: str | None) -> bool:
+    """Tell whether others reach this server by a name or address that is not this machine's own."""
+    if public_url is None:
+        return False
+    return not Hosts().local(urlsplit(public_url).netloc)
+
+
+def _public_url(settings: Settings) -> str | None:
+    """Return the base URL that others reach it by, without a slash at its end."""
+    if settings.public_url is None:
+        return None
+    parts = urlsplit(settings.public_url)
+    if parts.scheme not in ("http", "https") or not parts.hostname or parts.path.strip("/"):
+        raise StartError(f"--public-url {settings.public_url!r} is not like http://host:port")
+    return settings.public_url.rstrip("/")
+
+
 # --- in the foreground ---------------------------------------------------------------------------
 
 
@@ -379,16 +487,11 @@ async def _run(settings: Settings, announce: Callable[[Ready], None]) -> int:
         loop.add_signal_handler(number, stopping.set)
     raise_limit()
     loop.set_exception_handler(TooManyFiles())
-    emulator = Emulator(settings)
-    log_requests(settings, emulator.worlds)
-    await emulator.start()
-    try:
+    async with Emulator(settings) as emulator:
         # In a thread, so that the first request need not wait for cryptography to be loaded.
         announce(await asyncio.to_thread(emulator.ready))
         await warm_up()
         await stopping.wait()
-    finally:
-        await emulator.stop()
     return 0
 
 

@@ -11,7 +11,6 @@ import logging
 import os
 import sys
 import threading
-from collections.abc import Mapping
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any
@@ -52,15 +51,15 @@ def log_to_stderr(settings: Settings) -> None:
 
 def log_requests(settings: Settings, worlds: Worlds) -> None:
     """Log each exchange of these worlds from now on, if the settings ask for it."""
+
+    def log(world: World, entry: Entry) -> None:
+        view = entry_view(world, entry)
+        fields = {"world": world.name, **{name: view[name] for name in _FIELDS}}
+        message = f"{view['method']} {view['path']}"
+        logging.getLogger(REQUESTS).info("%s", message, extra={"fields": fields})
+
     if settings.log_requests:
-        worlds.tally.listener = _log_exchange
-
-
-def _log_exchange(world: World, entry: Entry) -> None:
-    view = entry_view(world, entry)
-    fields = {"world": world.name, **{name: view[name] for name in _FIELDS}}
-    message = f"{view['method']} {view['path']}"
-    logging.getLogger(REQUESTS).info("%s", message, extra={"fields": fields})
+        worlds.tally.listener = log
 
 
 class JsonLines(logging.Formatter):
@@ -72,8 +71,9 @@ class JsonLines(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         """Write a record as one line."""
+        moment = datetime.fromtimestamp(record.created, UTC)
         line: dict[str, Any] = {
-            "time": _moment(record).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+            "time": moment.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
             "level": record.levelname.lower(),
             "logger": record.name,
             "message": record.getMessage(),
@@ -95,53 +95,35 @@ class TextLines(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         """Write a record as people read it; only a traceback takes more than its line."""
-        fields = getattr(record, "fields", None)
-        if fields is None:
+        exchange = getattr(record, "fields", None)
+        if exchange is None:
             return super().format(record)
-        line = _one_line(_columns(_moment(record), fields))
-        return _colored(line, fields) if self._color else line
-
-
-def _columns(moment: datetime, exchange: Mapping[str, Any]) -> str:
-    """Lay an exchange out: what has a width of its own first, then what is long."""
-    key, lost = exchange["idempotency_key"], exchange["lost"]
-    remarks = [
-        f"key={key}" if key else "",
-        exchange["code"] or "",
-        "replayed" if exchange["replayed"] else "",
-        f"lost={lost}" if lost else "",
-        "; ".join(exchange["why"]),
-    ]
-    columns = [
-        moment.astimezone().strftime("%H:%M:%S.") + f"{moment.microsecond // 1000:03}",
-        f"{exchange['world']:<10}",
-        f"#{exchange['n']:<5}",
-        f"{exchange['status'] or '---'} {exchange['method']:<4}",
-        f"{exchange['duration_us'] / 1000:>7.2f} ms",
-        f"{exchange['who'] or '-':<9}",
-        f"{exchange['call'] or '-':<{_CALL_WIDTH}}",
-        exchange["path"] + (f"?{exchange['query']}" if exchange["query"] else ""),
-    ]
-    return "  ".join([*columns, *(remark for remark in remarks if remark)])
-
-
-def _one_line(text: str) -> str:
-    """Write what a client sent such that it can neither begin a line nor steer a terminal."""
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
-
-
-def _colored(line: str, exchange: Mapping[str, Any]) -> str:
-    status = exchange["status"]
-    color = _YELLOW if status >= 400 else _GREEN
-    if exchange["lost"] or not status or status >= 500:
-        color = _RED
-    shown = str(status or "---")
-    head, _, rest = line.partition(f"  {shown} ")
-    return f"{_DIM}{head}{_RESET}  {color}{shown}{_RESET} {rest}"
-
-
-def _moment(record: logging.LogRecord) -> datetime:
-    return datetime.fromtimestamp(record.created, UTC)
+        moment = datetime.fromtimestamp(record.created).astimezone()
+        # What has a width of its own first, then what is long.
+        head = f"{moment:%H:%M:%S}.{moment.microsecond // 1000:03}  {exchange['world']:<10}"
+        head += f"  #{exchange['n']:<5}"
+        status, lost, key = exchange["status"], exchange["lost"], exchange["idempotency_key"]
+        rest = [
+            f"{exchange['method']:<4}",
+            f"{exchange['duration_us'] / 1000:>7.2f} ms",
+            f"{exchange['who'] or '-':<9}",
+            f"{exchange['call'] or '-':<{_CALL_WIDTH}}",
+            exchange["path"] + (f"?{exchange['query']}" if exchange["query"] else ""),
+            f"key={key}" if key else "",
+            exchange["code"] or "",
+            "replayed" if exchange["replayed"] else "",
+            f"lost={lost}" if lost else "",
+            "; ".join(exchange["why"]),
+        ]
+        # What a client sent can neither begin a line nor steer a terminal.
+        line = "  ".join(filter(None, rest))
+        line = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in line)
+        shown = str(status or "---")
+        if self._color:
+            bad = lost or not status or status >= 500
+            color = _RED if bad else _YELLOW if status >= 400 else _GREEN
+            head, shown = f"{_DIM}{head}{_RESET}", f"{color}{shown}{_RESET}"
+        return f"{head}  {shown} {line}"
 
 
 def _catch_what_is_not_logged() -> None:
