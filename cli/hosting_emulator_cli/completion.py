@@ -55,7 +55,7 @@ def _names(source: Source, ctx: click.Context) -> Iterable[str]:
 _LIBRARY = "hosting_emulator_cli.files:library_names"
 SCENARIOS, SCENARIOS_AND_FILES = _offers(_LIBRARY), _offers(_LIBRARY, files=True)
 CALLS = _offers(
-    "hosting_emulator.contract.calls:ALL_CALLS", "hosting_emulator.contract.doors:DOORS"
+    "hosting_emulator.contract.calls:ALL_CALLS", "hosting_emulator.contract.calls:DOORS"
 )
 FAULT_KINDS = _offers("hosting_emulator.faults.kinds:fault_kinds")
 OUTCOME_KINDS = _offers("hosting_emulator.faults.outcomes:OUTCOME_KINDS")

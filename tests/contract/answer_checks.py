@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 from urllib.parse import unquote
 
-from hosting_emulator.contract.models import model
+from hosting_emulator.contract.resources import model
 from tests.conftest import Response
 
 #: The codes of the contract's Errors part, in its order.

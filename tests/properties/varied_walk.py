@@ -18,9 +18,9 @@ from referencing.jsonschema import DRAFT202012
 
 from hosting_emulator.contract.assumptions import DEFAULTS
 from hosting_emulator.contract.calls import CallSpec, CallTable
-from hosting_emulator.contract.models import model
 from hosting_emulator.contract.openapi import openapi_document, responses
 from hosting_emulator.contract.problems import PROBLEMS
+from hosting_emulator.contract.resources import model
 from hosting_emulator.contract.timestamps import parse_timestamp
 from hosting_emulator.faults.documents import arm
 from hosting_emulator.interventions import read_intervention

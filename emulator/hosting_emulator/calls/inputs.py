@@ -168,7 +168,7 @@ def _model(resource: str) -> tuple[type[BaseModel], type[ValidationError]]:
     # Imported here: pydantic takes longer to load than the rest of the core.
     from pydantic import ValidationError
 
-    from hosting_emulator.contract.models import model
+    from hosting_emulator.contract.resources import model
 
     return model(resource), ValidationError
 

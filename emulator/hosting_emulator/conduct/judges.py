@@ -29,8 +29,7 @@ from hosting_emulator.conduct.rules import (
     Severity,
 )
 from hosting_emulator.contract.assumptions import DEFAULTS, parse_retention_ms
-from hosting_emulator.contract.calls import CallSpec
-from hosting_emulator.contract.doors import REDEEM_TICKET
+from hosting_emulator.contract.calls import REDEEM_TICKET, CallSpec
 from hosting_emulator.contract.resources import RESOURCES
 from hosting_emulator.contract.timestamps import format_timestamp, parse_timestamp
 from hosting_emulator.engine.identity import Identity

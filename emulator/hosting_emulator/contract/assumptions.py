@@ -173,10 +173,10 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
         parse_profile(self.source_profile)
         parse_profile(self.domains_profile)
         parse_rate_limit(self.rate_limit)
-        _check_statuses(self.problem_statuses)
+        _check_problems("problem_statuses", self.problem_statuses)
         _check_words("call_permissions", self.call_permissions, _KEY_CALLS, PERMISSIONS)
         _check_words("condition_codes", self.condition_codes, CONDITIONS, _OPEN_CODES)
-        _check_retryable(self.problem_retryable)
+        _check_problems("problem_retryable", self.problem_retryable)
         _check_transitions("dns_transitions", self.dns_transitions, DNS_STATUSES)
         _check_transitions("deployment_transitions", self.deployment_transitions, _STAGES)
         _check_transitions("database_transitions", self.database_transitions, DATABASE_STATES)
@@ -264,28 +264,29 @@ def describe(assumptions: Assumptions) -> list[dict[str, Any]]:
     `outside_the_letter` are alternatives that the contract forbids: they are there to be tried.
     Behind them come our choices that cannot be set: `fixed` says why.
     """
-    found: list[dict[str, Any]] = [
-        {
-            "name": name,
-            "value": _plain(getattr(assumptions, name)),
-            "default": _plain(getattr(DEFAULTS, name)),
-            "alternatives": alternatives(name) or "any",
-            "outside_the_letter": [
-                value
-                for value in alternatives(name)
-                if f"{value} is outside the contract" in _prose()[name].about
-            ],
-            "about": _prose()[name].about,
-            "sentence": _prose()[name].sentence,
-            "fixed": "",
-        }
-        for name in Assumptions.__struct_fields__
-    ]
-    for name, text in _fixed().items():
-        row = {"name": name, "value": "fixed", "default": "fixed", "alternatives": []}
-        row |= {"outside_the_letter": [], "about": text.about, "sentence": text.sentence}
-        found.append(row | {"fixed": text.note})
-    return found
+    rows: list[dict[str, Any]] = []
+    for name in Assumptions.__struct_fields__:
+        others, text = alternatives(name), _texts()[name]
+        rows.append(
+            {
+                "name": name,
+                "value": _plain(getattr(assumptions, name)),
+                "default": _plain(getattr(DEFAULTS, name)),
+                "alternatives": others or "any",
+                "outside_the_letter": [
+                    value for value in others if f"{value} is outside the contract" in text.about
+                ],
+                "about": text.about,
+                "sentence": text.sentence,
+                "fixed": "",
+            }
+        )
+    for name, text in _texts().items():
+        if name not in Assumptions.__struct_fields__:
+            row = {"name": name, "value": "fixed", "default": "fixed", "alternatives": []}
+            row |= {"outside_the_letter": [], "about": text.about, "sentence": text.sentence}
+            rows.append(row | {"fixed": text.note})
+    return rows
 
 
 class _Text(NamedTuple):
@@ -294,24 +295,11 @@ class _Text(NamedTuple):
     note: str
 
 
-def _prose() -> dict[str, _Text]:
-    return _read_text()[0]
-
-
-def _fixed() -> dict[str, _Text]:
-    return _read_text()[1]
-
-
 @lru_cache(maxsize=1)
-def _read_text() -> list[dict[str, _Text]]:
+def _texts() -> dict[str, _Text]:
     """Return what is said of the settings, and of what is fixed, each by name."""
-    _, *parts = _TEXT.read_text(encoding="utf-8").split("\n## ")
-    return [_read_part(part) for part in parts]
-
-
-def _read_part(text: str) -> dict[str, _Text]:
     found, sentence = {}, ""
-    for line in text.replace("\n  ", " ").splitlines():
+    for line in _TEXT.read_text(encoding="utf-8").replace("\n  ", " ").splitlines():
         if line.startswith("> "):
             sentence = line[2:]
         elif line.startswith("- "):
@@ -323,7 +311,7 @@ def _read_part(text: str) -> dict[str, _Text]:
 
 def why_unseen(name: str) -> str:
     """Return why the contract check may not find an assumption out; empty: nothing stands against."""
-    if unseen := _prose()[name].note:
+    if unseen := _texts()[name].note:
         return unseen
     if isinstance(getattr(DEFAULTS, name), tuple):
         return "in which order words are used is not shown"
@@ -355,12 +343,10 @@ def _read_value(value: Any, current: Any) -> Any:
         return tuple(part.strip() for part in value.split(","))
     if isinstance(current, dict):
         pairs = (part.partition("=") for part in value.split(",") if part.strip())
-        return {key.strip(): _read_word(word.strip()) for key, _, word in pairs}
+        words = {key.strip(): word.strip() for key, _, word in pairs}
+        booleans = {"true": True, "false": False}
+        return {key: booleans.get(word, _number(word)) for key, word in words.items()}
     return _number(value) if isinstance(current, int) else value
-
-
-def _read_word(word: str) -> bool | int | str:
-    return word == "true" if word in ("true", "false") else _number(word)
 
 
 def _number(text: str) -> int | str:
@@ -382,8 +368,8 @@ def _convert(values: dict[str, Any], name: str) -> Assumptions:
 
 
 def _unknown(name: str, known: list[str]) -> str:
-    if fixed := _fixed().get(name):
-        return f"{name} cannot be set: {fixed.note}"
+    if name in _texts():
+        return f"{name} cannot be set: {_texts()[name].note}"
     near = difflib.get_close_matches(name, known, n=1)
     hint = (
         f"; did you mean {near[0]}?"
@@ -393,15 +379,18 @@ def _unknown(name: str, known: list[str]) -> str:
     return f"no assumption is named {name!r}{hint}"
 
 
-def _check_statuses(statuses: dict[str, int]) -> None:
-    for code, status in statuses.items():
-        problem = PROBLEMS.get(code)
-        if problem is None:
-            raise ValueError(f"problem_statuses: no problem has the code {code!r}")
+def _check_problems(table: str, found: Mapping[str, Any]) -> None:
+    for code, value in found.items():
+        if code not in PROBLEMS:
+            raise ValueError(f"{table}: no problem has the code {code!r}")
+        if table == "problem_retryable":
+            if "retryable" in PROBLEMS[code].specified:
+                raise ValueError(f"{table}: the contract fixes that of {code}")
+            continue
         try:
-            problem.check_status(status)
+            PROBLEMS[code].check_status(value)
         except ValueError as error:
-            raise ValueError(f"problem_statuses: {error}") from None
+            raise ValueError(f"{table}: {error}") from None
 
 
 def _check_words(
@@ -414,14 +403,6 @@ def _check_words(
                 raise ValueError(f"{table}: there is no {word!r}{hint}")
 
 
-def _check_retryable(found: Mapping[str, bool]) -> None:
-    for code in found:
-        if code not in PROBLEMS:
-            raise ValueError(f"problem_retryable: no problem has the code {code!r}")
-        if "retryable" in PROBLEMS[code].specified:
-            raise ValueError(f"problem_retryable: the contract fixes that of {code}")
-
-
 def _check_transitions(table: str, found: Mapping[str, str], states: Collection[str]) -> None:
     for state, following in found.items():
         words = dict.fromkeys(following.split(), state)
@@ -429,15 +410,10 @@ def _check_transitions(table: str, found: Mapping[str, str], states: Collection[
 
 
 def _check_distinct(found: Assumptions) -> None:
-    for name in (
-        "progress_phases",
-        "deployment_statuses",
-        "database_states",
-        "key_permissions",
-        "data_modes",
-    ):
-        words = getattr(found, name)
-        if len(set(words)) != len(words) or not all(words):
+    words = "progress_phases deployment_statuses database_states key_permissions data_modes"
+    for name in words.split():
+        given = getattr(found, name)
+        if len(set(given)) != len(given) or not all(given):
             raise ValueError(f"{name} needs distinct, non-empty words")
     if found.judgement_order == "access_first" and found.replay_access == "not_checked":
         raise ValueError("judgement_order access_first needs replay_access checked")

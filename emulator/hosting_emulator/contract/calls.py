@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 from urllib.parse import unquote
 
 from hosting_emulator.contract.assumptions import CONDITIONS, DEFAULTS, Assumptions
@@ -29,7 +29,21 @@ CallName = Literal[
     "read_database_compute",
     "get_operation",
 ]
-
+#: Doors beside the calls, by the words that a fault's `call` names them with: a ticket is redeemed at a
+#: dev origin, and people sign in at an identity provider. A fault without a `call` meets none of them.
+DoorName = Literal[
+    "redeem_ticket",
+    "idp_discovery",
+    "idp_jwks",
+    "idp_authorize",
+    "idp_token",
+    "idp_userinfo",
+    "idp_end_session",
+]
+DOORS: tuple[DoorName, ...] = get_args(DoorName)
+REDEEM_TICKET = "redeem_ticket"
+#: What the words of the identity provider's doors begin with.
+IDENTITY_PROVIDER = "idp_"
 #: Codes that any call may answer with.
 COMMON_CODES = (
     "invalid_request",
@@ -48,9 +62,9 @@ class QueryParameter:
     """One query parameter of a call. The contract names none, so assumptions do.
 
     `value` is its name among the call's values, `named_by` the assumption that holds its name on
-    the wire. What it says must match `pattern` whole, and `wrong` tells what is wrong otherwise.
-    `default` is the assumption that holds what stands for it when it is left out (`refused`: it is
-    required, and `missing` says so); None leaves the value None.
+    the wire. It must match `pattern` whole, and `wrong` tells what is wrong otherwise. `default` is the
+    assumption that holds what stands for it when it is left out (`refused`: `missing` says that it is
+    required); None leaves the value None.
     """
 
     value: str
@@ -76,13 +90,11 @@ class QueryParameter:
 class CallSpec:
     """One thing a client can ask, as the contract's Endpoints part describes it.
 
-    `success` is a status the contract gives, or the name of the assumption that holds one;
-    `role` likewise is a project role, or the name of an assumption; `replayed` names the assumption
-    that holds the status of an exact replay, where it differs; `path_from` the one that holds the
-    path. `codes` are the call's own problem codes, beyond COMMON_CODES and that of its
-    Idempotency-Key; `listed_statuses` the error statuses, where the contract lists them all.
-    `assumptions` are those that can shape its answers, beside what can shape any call's.
-    `place` is where in the contract it stands; `query_clause` and `body_clause` are its words there.
+    `success` is a status the contract gives, `role` a project role, or each the name of the assumption
+    that holds one, as `replayed` (the status of an exact replay, where it differs) and `path_from` are.
+    `codes` are its own problem codes, beyond COMMON_CODES and that of its Idempotency-Key;
+    `listed_statuses` the error statuses, where the contract lists them all. `assumptions` can shape its
+    answers, beside what can shape any call's. `place`, `query_clause` and `body_clause`: the contract's.
     """
 
     call_id: CallName
@@ -123,9 +135,8 @@ class CallSpec:
         """Return the codes that it may be refused with, those of conditions assumed otherwise too."""
         usual = (*COMMON_CODES, *self.own_codes)
         others = assumptions.condition_codes.items()
-        return list(
-            dict.fromkeys((*usual, *(c for name, c in others if CONDITIONS[name] in usual)))
-        )
+        assumed = [code for name, code in others if CONDITIONS[name] in usual]
+        return list(dict.fromkeys((*usual, *assumed)))
 
     def success_status(self, assumptions: Assumptions) -> int:
         """Return the status of a successful first answer."""
@@ -382,6 +393,9 @@ def call_named(word: str) -> str:
     return _BY_OPERATION_ID.get(word, word)
 
 
+_NO_PATH = "The API has no such path."
+
+
 class Match(NamedTuple):
     """A call, and the id of its subject as the path has it."""
 
@@ -390,13 +404,9 @@ class Match(NamedTuple):
 
 
 class MethodRefused(Refused):
-    """The path exists, the method does not; `allow` lists those that do.
-
-    `subject` and `subject_id` are what the path names: a project, say, and its id.
-    """
+    """405: the path exists, the method does not; `allow` lists those that do."""
 
     def __init__(self, method: str, allow: list[str], subject: Subject, subject_id: str) -> None:
-        """Refuse a method with 405."""
         super().__init__(
             "invalid_request",
             f"This path does not take {method[:32]}; it takes {', '.join(allow)}.",
@@ -410,9 +420,7 @@ class MethodRefused(Refused):
     def as_unknown_path(self) -> Refused:
         """Return the refusal of the same request where such a path is unknown."""
         why = f"the path takes {self.allow}"
-        return Refused(
-            "resource_not_found", "The API has no such path.", why=why, assumption="wrong_method"
-        )
+        return Refused("resource_not_found", _NO_PATH, why=why, assumption="wrong_method")
 
 
 class CallTable:
@@ -430,7 +438,12 @@ class CallTable:
             for spec in _ROWS
         )
         self.by_id: dict[str, CallSpec] = {spec.call_id: spec for spec in self.specs}
-        self._shapes = [_shape(spec) for spec in self.specs]
+        #: The segments before a call's id, what stands behind the id, and the segments after.
+        self._shapes: list[tuple[CallSpec, list[str], str, list[str]]] = []
+        for spec in self.specs:
+            before, _, rest = spec.path.partition("/{")
+            ending, *after = rest.partition("}")[2].split("/")
+            self._shapes.append((spec, before.split("/"), ending, after))
         #: Return the call and the id in its path. Raises Refused (404) or MethodRefused (405).
         self.find = lru_cache(maxsize=1024)(self._find)
 
@@ -462,16 +475,7 @@ class CallTable:
             return methods[method]
         for spec, subject_id in methods.values():
             raise MethodRefused(method, [*methods], spec.subject, subject_id)
-        raise Refused(
-            "resource_not_found", "The API has no such path.", why="no call has this path"
-        )
-
-
-def _shape(spec: CallSpec) -> tuple[CallSpec, list[str], str, list[str]]:
-    """Return a call with the segments before its id, what stands behind the id, and those after."""
-    segments = spec.path.split("/")
-    place = next(i for i, segment in enumerate(segments) if segment.startswith("{"))
-    return spec, segments[:place], segments[place].partition("}")[2], segments[place + 1 :]
+        raise Refused("resource_not_found", _NO_PATH, why="no call has this path")
 
 
 @lru_cache(maxsize=16)
@@ -482,12 +486,9 @@ def calls_at(operation_path: str) -> CallTable:
 
 def describe_calls(assumptions: Assumptions = DEFAULTS) -> list[dict[str, Any]]:
     """Return every call as a document: its address, what it reads, who may make it, its answers."""
-    plain = (
-        *("call_id", "operation_id", "method", "path", "subject", "summary", "description"),
-        *("idempotent", "interactive", "response"),
-    )
+    plain = "call_id operation_id method path subject summary description idempotent interactive"
     return [
-        {name: getattr(spec, name) for name in plain}
+        {name: getattr(spec, name) for name in (*plain.split(), "response")}
         | {
             "body": [
                 {

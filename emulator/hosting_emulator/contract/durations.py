@@ -22,26 +22,21 @@ def parse_duration_ms(text: str) -> int:
 
     Raises ValueError, saying what would be right, for anything else.
     """
-    total = _total_ms(text.strip())
-    if total is None:
+    word, parts = text.strip(), None
+    if len(word) <= 64:
+        iso = _ISO.fullmatch(word.upper())
+        if _HUMAN.fullmatch(word.lower()):
+            parts = [(unit, number) for number, unit in _PART.findall(word.lower())]
+        elif iso and any(iso.groupdict().values()) and not word.upper().endswith("T"):
+            parts = [(unit, number) for unit, number in iso.groupdict().items() if number]
+    if parts is None:
         raise ValueError(
             f"{text!r} is not a duration: write it like 500ms, 90s, 10m, 1h30m, 90d or PT10M"
         )
+    total = round(sum(float(number) * _UNITS_MS[unit] for unit, number in parts))
     if total > LONGEST_MS:
         raise ValueError(f"{text!r} is longer than a thousand years")
     return total
-
-
-def _total_ms(text: str) -> int | None:
-    if len(text) > 64:
-        return None
-    lowered = text.lower()
-    if _HUMAN.fullmatch(lowered):
-        return round(sum(float(n) * _UNITS_MS[unit] for n, unit in _PART.findall(lowered)))
-    iso = _ISO.fullmatch(text.upper())
-    if iso and any(iso.groupdict().values()) and not text.upper().endswith("T"):
-        return round(sum(float(n) * _UNITS_MS[u] for u, n in iso.groupdict().items() if n))
-    return None
 
 
 def format_duration(ms: int) -> str:

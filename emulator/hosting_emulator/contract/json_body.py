@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable
 from math import isinf
 from typing import Any, NoReturn
 
@@ -41,7 +40,10 @@ def read_json(body: bytes) -> Any:
     if text.count("[") + text.count("{") > DEEPEST:
         _bounded(found)
     if "\\u" in text:
-        _no_surrogates(found)
+        try:
+            json.dumps(found, ensure_ascii=False).encode("utf-8")
+        except UnicodeEncodeError:
+            raise JsonRefused("holds half of a surrogate pair, which is no character") from None
     return found
 
 
@@ -49,15 +51,11 @@ def _bounded(found: Any) -> None:
     """Refuse what is nested so deeply that whoever walks it by recursion could fail."""
     level = [found]
     for _ in range(DEEPEST):
-        level = [inner for outer in level if isinstance(outer, dict | list) for inner in _of(outer)]
+        inner = [each.values() if isinstance(each, dict) else each for each in level]
+        level = [one for values in inner for one in values if isinstance(one, dict | list)]
         if not level:
             return
-    if any(isinstance(inner, dict | list) for inner in level):
-        raise JsonRefused(f"is nested more than {DEEPEST} deep")
-
-
-def _of(outer: dict[str, Any] | list[Any]) -> Iterable[Any]:
-    return outer.values() if isinstance(outer, dict) else outer
+    raise JsonRefused(f"is nested more than {DEEPEST} deep")
 
 
 def _no_constant(name: str) -> NoReturn:
@@ -84,10 +82,3 @@ def _finite(text: str) -> int | float:
 _DECODER = json.JSONDecoder(
     parse_constant=_no_constant, parse_float=_finite, object_pairs_hook=_no_duplicates
 )
-
-
-def _no_surrogates(found: Any) -> None:
-    try:
-        json.dumps(found, ensure_ascii=False).encode("utf-8")
-    except UnicodeEncodeError:
-        raise JsonRefused("holds half of a surrogate pair, which is no character") from None

@@ -89,7 +89,7 @@ def openapi_document(
                     "description": "An access JWT or a user-owned API key.",
                 }
             },
-            "schemas": schemas(assumptions, absent),
+            "schemas": _schemas(assumptions, absent),
             "headers": _HEADERS,
             "examples": _problem_examples(assumptions, server_url),
         },
@@ -112,19 +112,15 @@ def _operation(
         "x-requires": _requires(spec, assumptions),
     }
     if spec.body:
-        content = {"schema": {"$ref": _REF + spec.body}, "example": _sent(spec.body, values)}
+        example = {}
+        for field in RESOURCES[spec.body].fields:  # a value of the world where it knows one
+            known = values.get(field.name, {}).values()
+            example[field.name] = next(iter(known), field.keywords["examples"][0])
+        content = {"schema": {"$ref": _REF + spec.body}, "example": example}
         operation["requestBody"] = {"required": True, "content": {"application/json": content}}
     if spec.path_from:
         operation["x-assumption"] = spec.path_from
     return operation
-
-
-def _sent(body: str, values: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-    """Return an example of a body, with values of the world where it knows one."""
-    return {
-        field.name: next(iter(values.get(field.name, {}).values()), field.keywords["examples"][0])
-        for field in RESOURCES[body].fields
-    }
 
 
 def _requires(spec: CallSpec, assumptions: Assumptions) -> dict[str, Any]:
@@ -160,24 +156,27 @@ def _parameters(
     }
     if known := values.get(subject["name"]):
         subject["examples"] = {of: {"value": value} for of, value in known.items()}
-    found = [subject]
-    if spec.idempotent:
-        about = "New for each request, the same for its retries."
-        example = "3f7c1f0e-5f0a-4a53-9f0e-0d7f6f9f5b1a"
-        found.append(_header_parameter("Idempotency-Key", True, about, example))
-    about = "Correlation identifier of the request."
-    found.append(_header_parameter("X-Request-Id", False, about, "checkout-42"))
-    return found + [_query_parameter(parameter, assumptions) for parameter in spec.query]
+    headers = [
+        {
+            "name": name,
+            "in": "header",
+            "required": required,
+            "description": about,
+            "schema": {"type": "string", "minLength": 1, "maxLength": 128, "examples": [example]},
+        }
+        for name, required, about, example in _REQUEST_HEADERS
+        if spec.idempotent or not required
+    ]
+    return [subject, *headers, *(_query_parameter(one, assumptions) for one in spec.query)]
 
 
-def _header_parameter(name: str, required: bool, about: str, example: str) -> dict[str, Any]:
-    return {
-        "name": name,
-        "in": "header",
-        "required": required,
-        "description": about,
-        "schema": {"type": "string", "minLength": 1, "maxLength": 128, "examples": [example]},
-    }
+_REQUEST_HEADERS = (
+    (
+        *("Idempotency-Key", True, "New for each request, the same for its retries."),
+        "3f7c1f0e-5f0a-4a53-9f0e-0d7f6f9f5b1a",
+    ),
+    ("X-Request-Id", False, "Correlation identifier of the request.", "checkout-42"),
+)
 
 
 def _query_parameter(parameter: QueryParameter, assumptions: Assumptions) -> dict[str, Any]:
@@ -213,11 +212,10 @@ class _Row(NamedTuple):
 def responses(spec: CallSpec, assumptions: Assumptions) -> dict[str, Any]:
     """Return the Responses Object of a call: its successes, then its problems by status."""
     found = _successes(spec, assumptions)
-    by_status: dict[int, list[_Row]] = {}
-    for row in _rows(spec, assumptions):
-        by_status.setdefault(row.status, []).append(row)
-    for status in sorted(by_status):
-        found[str(status)] = _problem(spec, assumptions, status, by_status[status])
+    rows = [*_rows(spec, assumptions)]
+    for status in sorted({row.status for row in rows}):
+        same = [row for row in rows if row.status == status]
+        found[str(status)] = _problem(spec, assumptions, status, same)
     return found
 
 
@@ -291,27 +289,25 @@ def _problem_examples(assumptions: Assumptions, server_url: str) -> dict[str, An
     own = assumptions.docs_url == "own"
     docs_url = _docs_url(server_url) if own else assumptions.docs_url
     rows = {row.name: row for spec in CallTable(assumptions) for row in _rows(spec, assumptions)}
-    return {name: _example(rows[name], docs_url, assumptions) for name in sorted(rows)}
-
-
-def _example(row: _Row, docs_url: str, assumptions: Assumptions) -> dict[str, Any]:
-    problem = PROBLEMS[row.code]
-    value: dict[str, Any] = {
-        "type": f"{docs_url}/errors/{problem.slug}",
-        "title": problem.title,
-        "status": row.status,
-        "code": row.code,
-        "request_id": "req_01JGFJJZ000000000000000002",
-        "retryable": is_retryable(problem.code, assumptions),
-        "suggested_action": problem.suggested_action,
-    }
-    if row.code == "rate_limited":
-        value["retry_after_seconds"] = 30
-    found: dict[str, Any] = {"summary": row.title, "value": value}
-    if problem.code in CONDITIONS.values():
-        found["x-assumption"] = "condition_codes"
-    elif "status" not in problem.specified:
-        found["x-assumption"] = "problem_statuses"
+    found = {}
+    for name, row in sorted(rows.items()):
+        problem = PROBLEMS[row.code]
+        value: dict[str, Any] = {
+            "type": f"{docs_url}/errors/{problem.slug}",
+            "title": problem.title,
+            "status": row.status,
+            "code": row.code,
+            "request_id": "req_01JGFJJZ000000000000000002",
+            "retryable": is_retryable(problem.code, assumptions),
+            "suggested_action": problem.suggested_action,
+        }
+        if row.code == "rate_limited":
+            value["retry_after_seconds"] = 30
+        found[name] = {"summary": row.title, "value": value}
+        if problem.code in CONDITIONS.values():
+            found[name]["x-assumption"] = "condition_codes"
+        elif "status" not in problem.specified:
+            found[name]["x-assumption"] = "problem_statuses"
     return found
 
 
@@ -350,9 +346,7 @@ def _poll(description: str, pointer: str) -> dict[str, Any]:
 # --- Schemas -------------------------------------------------------------------------------------
 
 
-def schemas(
-    assumptions: Assumptions, absent: Mapping[str, Collection[str]] = MappingProxyType({})
-) -> dict[str, Any]:
+def _schemas(assumptions: Assumptions, absent: Mapping[str, Collection[str]]) -> dict[str, Any]:
     """Return the Schema Objects by name, sorted; members in `absent`, by schema, are optional."""
     found: dict[str, Any] = {
         "Ulid": {
@@ -370,11 +364,12 @@ def schemas(
             if kind.component and not kind.part:
                 found[kind.component] = dict(sorted(kind.schema.items()))
         found[resource.name] = _object(resource, assumptions, absent.get(resource.name, ()))
-    found["ProblemCode"] = {"description": "What went wrong, for programs.", **_CODE}
+    found["ProblemCode"] = {
+        "description": "What went wrong, for programs.",
+        "type": "string",
+        "enum": list(PROBLEMS),
+    }
     return dict(sorted(found.items()))
-
-
-_CODE = {"type": "string", "enum": list(PROBLEMS)}
 
 
 def _object(
@@ -384,8 +379,10 @@ def _object(
     schema: dict[str, Any] = {"additionalProperties": False} if resource.closed else {}
     schema["description"] = resource.about
     schema["properties"] = {field.name: _property(field, assumptions) for field in fields}
-    free = {f.name for f in fields if f.optional or _may_be_missing(f, assumptions)}
-    schema["required"] = [f.name for f in fields if f.name not in free | {*absent}]
+    free = {f.name for f in fields if f.optional or _source(f, assumptions) in _OPTIONAL} | {
+        *absent
+    }
+    schema["required"] = [f.name for f in fields if f.name not in free]
     schema["type"] = "object"
     if resource.open_presence:
         schema["x-assumption"] = "optional_fields"
@@ -396,43 +393,36 @@ def _object(
     return schema
 
 
-def _may_be_missing(field: Field, assumptions: Assumptions) -> bool:
-    optional = (field.assumption, assumptions.source_generation) == (
-        "source_generation",
-        "optional",
-    )
-    return optional or _is_ignored(field, assumptions)
+#: How the source generation may be checked so that a body need not tell it.
+_OPTIONAL = ("optional", "ignored")
 
 
-def _is_ignored(field: Field, assumptions: Assumptions) -> bool:
-    return (field.assumption, assumptions.source_generation) == ("source_generation", "ignored")
+def _source(field: Field, assumptions: Assumptions) -> str:
+    """Return how a source generation is checked; "" for other fields."""
+    return assumptions.source_generation if field.assumption == "source_generation" else ""
 
 
 def _property(field: Field, assumptions: Assumptions) -> dict[str, Any]:
+    """Return the schema of a property, with what the assumptions decide."""
+    value = getattr(assumptions, field.assumption, None)
     schema = dict(sorted((_schema(field.kind) | field.keywords).items()))
-    if field.nullable or getattr(assumptions, field.assumption, None) == "null":
+    if field.nullable or value == "null":
         schema = {"anyOf": [schema, {"type": "null"}]}
     if field.about:
         schema = dict(sorted({**schema, "description": field.about}.items()))
     if field.assumption:
         schema["x-assumption"] = field.assumption
-    _assume(schema, field, assumptions)
-    return schema
-
-
-def _assume(schema: dict[str, Any], field: Field, assumptions: Assumptions) -> None:
-    """Write into a property's schema what the assumptions decide."""
-    value = getattr(assumptions, field.assumption, None)
     if isinstance(value, tuple):
         schema.get("items", schema)["examples"] = list(value)
     elif field.assumption == "deployment_order":
         schema["description"] = f"{value}.".replace("_", " ").capitalize()
     elif value == "null":
         schema["description"] = "Opaque continuation cursor; null on the last page."
-    elif _is_ignored(field, assumptions):
+    elif _source(field, assumptions) == "ignored":
         schema["description"] = "Not looked at."
     elif value == "any_integer":
         del schema["minimum"]
+    return schema
 
 
 def _schema(kind: Kind) -> dict[str, Any]:

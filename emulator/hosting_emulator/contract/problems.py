@@ -1,8 +1,6 @@
 """The one table of problem codes: every code of the contract's Errors part, in its order.
 
-The table itself is `problems.md`: whoever refuses a request, renders a problem document or documents
-an error reads it from here, so that codes, statuses and texts cannot drift apart. It must stay cheap
-to import (no models, no web framework) and must not render anything.
+The table itself is `problems.md`. It must stay cheap to import (no models, no web framework).
 
 The contract fixes little: status and `retryable` of two codes and one suggested action. Each row
 says in `specified` which of its values are the contract's; the rest is our choice, made by a rule:
@@ -18,36 +16,25 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import Final
+from typing import Any, Final
 
-from hosting_emulator.contract.words import read_sections
+from hosting_emulator.contract.words import nearest, read_sections
 
+#: Bounds of `retry_after_seconds`, up to one day (contract: Limits).
 RETRY_AFTER_MIN: Final = 1
-"""Least `retry_after_seconds` (contract: Limits)."""
 RETRY_AFTER_MAX: Final = 86_400
-"""Greatest `retry_after_seconds`, one day (contract: Limits)."""
-
+#: The last sentence of `Problem.when` for a code that no call answers with on its own.
 BY_FAULT_ONLY: Final = (
     "No call of the contract produces it here; it is reachable only by fault injection."
 )
-"""The last sentence of `Problem.when` for a code that no call answers with on its own."""
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
     """One problem code and everything said about it (contract: Errors).
 
-    Attributes:
-        code: The code on the wire, in snake case.
-        status: The HTTP status it is answered with, 400 to 599.
-        retryable: Whether the same request, sent again unchanged, can succeed.
-        title: The `title` of the problem document, in sentence case without a period.
-        suggested_action: The `suggested_action` of the problem document, one or two sentences.
-        meaning: What it means, in plain words. May hold `code` in backticks.
-        when: Which calls and conditions produce it here. May hold `code` in backticks.
-        advice: What a client should do. May hold `code` in backticks.
-        specified: Which of "status", "retryable" and "suggested_action" the contract itself fixes;
-            the others are assumptions.
+    `meaning`, `when` (which calls and conditions produce it here) and `advice` may hold `code` in
+    backticks. `specified`: which of "status", "retryable" and "suggested_action" the contract fixes.
     """
 
     code: str
@@ -80,36 +67,23 @@ class Problem:
 
 def _read_table() -> Iterator[Problem]:
     for code, items in read_sections(Path(__file__).with_name("problems.md")):
-        row = dict(items)
-        yield Problem(
-            code=code,
-            status=int(row["status"]),
-            retryable=row["retryable"] == "yes",
-            title=row["title"],
-            suggested_action=row["suggested_action"],
-            meaning=row["meaning"],
-            when=row["when"].replace("{by_fault_only}", BY_FAULT_ONLY),
-            advice=row["advice"],
-            specified=frozenset(row.get("specified", "").split()),
-        )
+        row: dict[str, Any] = dict(items)
+        row["status"], row["retryable"] = int(row["status"]), row["retryable"] == "yes"
+        row["when"] = row["when"].replace("{by_fault_only}", BY_FAULT_ONLY)
+        row["specified"] = frozenset(row.get("specified", "").split())
+        yield Problem(code, **row)
 
 
+#: Every problem by its code, in the contract's order. Read-only.
 PROBLEMS: Final[Mapping[str, Problem]] = MappingProxyType({p.code: p for p in _read_table()})
-"""Every problem by its code, in the contract's order. Read-only."""
 
 
 class Refused(Exception):
     """Raised anywhere in the core to answer a request with a problem (contract: Errors).
 
-    Attributes:
-        code: One of the codes of `PROBLEMS`.
-        detail: What went wrong this time, for the client; no secrets.
-        status: The HTTP status to answer with, 400 to 599: the problem's own unless overridden.
-        retry_after_seconds: 1 to 86400 when the client is told how long to wait, else None.
-        field: The header, parameter or body field at fault, if there is one.
-        why: The explanation for the request log only; it is never sent to the client.
-        assumption: The assumption under which alone this is refused, if there is one.
-        action: What to do, where it is not the `suggested_action` of the code's row.
+    `status` and `action` are those of the code's row unless overridden. `field` is the header,
+    parameter or body field at fault. `why` is for the request log only and never sent to the client.
+    `assumption` is the one under which alone this is refused.
     """
 
     def __init__(
@@ -124,14 +98,12 @@ class Refused(Exception):
         assumption: str | None = None,
         action: str | None = None,
     ) -> None:
-        """Refuse with `code`.
-
-        Raises:
-            ValueError: The code is unknown, its status is fixed, or a number is out of bounds.
-        """
+        """Refuse. Raises ValueError for an unknown code, a fixed status, a number out of bounds."""
         super().__init__(code, detail)
         if code not in PROBLEMS:
-            raise ValueError(f"{code!r} is not a problem code of the contract{_nearest(code)}")
+            raise ValueError(
+                f"{code!r} is not a problem code of the contract{nearest(code, PROBLEMS)}"
+            )
         if status is not None:
             PROBLEMS[code].check_status(status)
         wait = retry_after_seconds
@@ -155,10 +127,3 @@ class Refused(Exception):
     def __str__(self) -> str:
         """The code and the detail, for logs and tracebacks."""
         return f"{self.code}: {self.detail}"
-
-
-def _nearest(code: str) -> str:
-    from difflib import get_close_matches  # only a mistake of ours pays for the import
-
-    near = get_close_matches(code, PROBLEMS, n=1)
-    return f"; the nearest is {near[0]!r}" if near else ""

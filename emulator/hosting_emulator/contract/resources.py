@@ -10,14 +10,18 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from hosting_emulator.contract.ids import ULID_PATTERN
 from hosting_emulator.contract.problems import PROBLEMS, RETRY_AFTER_MAX, RETRY_AFTER_MIN
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
 
 
 class Kind(Struct, frozen=True):
@@ -37,19 +41,10 @@ class Kind(Struct, frozen=True):
 class Field(Struct, frozen=True):
     """A field of a resource.
 
-    Attributes:
-        name: Its name on the wire.
-        kind: What its values are.
-        key: The key of the contract's sentence about it.
-        required: Whether the contract says that it is always there.
-        nullable: Whether null is one of its values.
-        optional: Whether we leave it out when it has no value.
-        kept: Whether a client cannot go on without it, so that no variation leaves it out.
-        about: What the OpenAPI document says of it.
-        assumption: The assumption that decides its value, or the words of its open set.
-        keywords: Further keywords of its schema: ours, which the contract does not say.
-        also: Keys of other sentences that a wrong value breaks as well.
-        bound: The key of another sentence that bounds its length or value.
+    `key` is that of the contract's sentence about it, `required` and `nullable` are what that says;
+    `also` and `bound` are keys of others that a wrong value breaks, or that bound it. `optional`: we
+    leave it out when it has no value; `kept`: a client cannot go on without it, so no variation does.
+    `assumption` decides its value, or the words of its open set; `about` and `keywords` are ours.
     """
 
     name: str
@@ -222,15 +217,13 @@ def _fields(clause: str) -> Iterator[Field]:
 
 def _annotation(text: str) -> tuple[str, dict[str, Any]]:
     """Split an annotation into what is said, and the attributes between brackets behind it."""
-    about, _, attributes = f" {text}".rpartition(" [") if text.endswith("]") else (text, "", "")
-    pairs = (word.partition("=") for word in attributes[:-1].split())
-    return about.strip(), {name: _value(value) for name, _, value in pairs}
-
-
-def _value(text: str) -> Any:
-    if not text:
-        return True
-    return json.loads(text) if text[0] in "[-0123456789" else text
+    about, _, words = f" {text}".rpartition(" [") if text.endswith("]") else (text, "", "")
+    attributes: dict[str, Any] = {}
+    for word in words[:-1].split():
+        name, _, value = word.partition("=")
+        number = value[:1] in [*"[-0123456789"]
+        attributes[name] = json.loads(value) if number else value or True
+    return about.strip(), attributes
 
 
 def _annotate(field: Field, about: str, attributes: dict[str, Any]) -> Field:
@@ -251,3 +244,52 @@ def _annotate(field: Field, about: str, attributes: dict[str, Any]) -> Field:
 
 #: What calls send and answer, and the objects in that, by name.
 RESOURCES: Mapping[str, Resource] = {found.name: found for found in _read_resources()}
+
+# --- Models --------------------------------------------------------------------------------------
+
+_BOUNDS = {
+    "minimum": "ge",
+    "maximum": "le",
+    "minLength": "min_length",
+    "maxLength": "max_length",
+    "maxItems": "max_length",
+    "pattern": "pattern",
+}
+_TYPES = {"string": str, "integer": int, "number": float, "boolean": bool, "object": dict}
+
+
+@cache
+def model(name: str) -> type[BaseModel]:
+    """Return a resource as a pydantic model: an open one allows more fields, as clients must.
+
+    Request bodies are read by them, and the tests hold every answer against them.
+    """
+    # Imported here: it takes a while, and nothing on the way to a first answer needs it.
+    from pydantic import ConfigDict, create_model
+
+    resource = RESOURCES[name]
+    fields: dict[str, Any] = {}
+    for field in resource.fields:
+        kind = _type(field.kind, field.keywords)
+        fields[field.name] = (
+            kind | None if field.nullable else kind,
+            None if field.optional else ...,
+        )
+    config = ConfigDict(extra="forbid" if resource.closed else "allow")
+    return create_model(name, __config__=config, **fields)
+
+
+def _type(kind: Kind, keywords: dict[str, Any]) -> Any:
+    from pydantic import Field as Bounds
+
+    schema = kind.schema | keywords
+    if kind.items is not None:
+        found: Any = list[_type(kind.items, {})]  # type: ignore[misc]
+    elif kind.part:
+        return model(kind.part)
+    elif "enum" in schema:
+        return Literal[tuple(schema["enum"])]
+    else:
+        found = _TYPES[schema["type"]]
+    bounds = {ours: schema[theirs] for theirs, ours in _BOUNDS.items() if theirs in schema}
+    return Annotated[found, Bounds(**bounds)] if bounds else found

@@ -21,8 +21,7 @@ S = TypeVar("S", bound="msgspec.Struct")
 
 def nearest(word: str, known: Iterable[str]) -> str:
     """Return `; did you mean …?` when a known word is near `word`, else nothing."""
-    # Imported here: only a mistake needs it.
-    from difflib import get_close_matches
+    from difflib import get_close_matches  # only a mistake needs it
 
     found = get_close_matches(word, list(known), n=1, cutoff=0.55)
     return f"; did you mean {found[0]}?" if found else ""
@@ -44,9 +43,9 @@ def command_line(words: str, base_url: str, world: str) -> str:
 
 
 class DocumentRefused(ValueError):
-    """A fault or an intervention that cannot be, as it is written or as its world stands.
+    """A fault or an intervention that cannot be: why, and what would be right.
 
-    The message says why and what would be right, `field` where (`abort.code`), if that can be told.
+    `field` is where (`abort.code`), if that can be told.
     """
 
     def __init__(self, message: str, field: str = "") -> None:
@@ -56,8 +55,7 @@ class DocumentRefused(ValueError):
 
 def read_fields(document: Mapping[str, Any], kind: type[S]) -> S:
     """Return what people wrote as a `kind`. Raises DocumentRefused, whose field is one of `kind`."""
-    # Imported here: the tables that are read from here too need nothing of it.
-    import msgspec
+    import msgspec  # here: the tables that are read from here too need nothing of it
 
     try:
         return msgspec.convert(dict(document), kind)
@@ -76,29 +74,21 @@ def read_fields(document: Mapping[str, Any], kind: type[S]) -> S:
 def part_at(kind: type[Any], path: Iterable[str | int]) -> type[Any]:
     """Return the type that a path of fields leads to, or into, from another."""
     for name in path:
-        hint = get_type_hints(kind).get(str(name))
-        kind = next((one for one in _kinds_in(hint) if hasattr(one, "__struct_fields__")), kind)
+        leaves = _leaves(get_type_hints(kind).get(str(name)))
+        kind = next((one for one in leaves if hasattr(one, "__struct_fields__")), kind)
     return kind
-
-
-def _kinds_in(hint: Any) -> Iterator[type[Any]]:
-    if isinstance(hint, type) and not get_args(hint):
-        yield hint
-    for argument in get_args(hint):
-        yield from _kinds_in(argument)
 
 
 def words_of(kind: type[Any], field: str) -> list[str]:
     """Return the words that a field of a type may take, if it takes only some."""
-    found = _literals(get_type_hints(kind).get(field))
-    return list(dict.fromkeys(str(word) for word in found if isinstance(word, str | int)))
+    leaves = _leaves(get_type_hints(kind).get(field))
+    return list(dict.fromkeys(str(leaf) for leaf in leaves if isinstance(leaf, str | int)))
 
 
-def _literals(hint: Any) -> list[Any]:
-    found: list[Any] = []
-    for argument in get_args(hint):
-        found += _literals(argument) if get_args(argument) else [argument]
-    return found
+def _leaves(hint: Any) -> list[Any]:
+    """Return the types and words that a type hint is made of."""
+    parts = get_args(hint)
+    return [leaf for part in parts for leaf in _leaves(part)] if parts else [hint]
 
 
 def plainly(reason: str, kind: type[Any], field: str) -> str:

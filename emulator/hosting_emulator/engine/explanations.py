@@ -19,8 +19,7 @@ from hosting_emulator.contract.assumptions import (
     describe,
     parse_retention_ms,
 )
-from hosting_emulator.contract.calls import CallSpec, calls_at, problem_status
-from hosting_emulator.contract.doors import REDEEM_TICKET
+from hosting_emulator.contract.calls import REDEEM_TICKET, CallSpec, calls_at, problem_status
 from hosting_emulator.contract.ids import is_ulid
 from hosting_emulator.contract.problems import PROBLEMS
 from hosting_emulator.contract.timestamps import format_timestamp

@@ -22,8 +22,7 @@ from hosting_emulator.calls.list_deployments import LONGER
 from hosting_emulator.calls.perform import FUNCTIONS, answer_again, recall, remember
 from hosting_emulator.calls.rate_limit import count_request
 from hosting_emulator.calls.request import NO_STORE, Reply
-from hosting_emulator.contract.calls import MethodRefused, calls_at, is_retryable
-from hosting_emulator.contract.doors import REDEEM_TICKET
+from hosting_emulator.contract.calls import REDEEM_TICKET, MethodRefused, calls_at, is_retryable
 from hosting_emulator.contract.durations import parse_duration_ms
 from hosting_emulator.contract.ids import is_ulid
 from hosting_emulator.contract.problems import Refused

@@ -17,7 +17,7 @@ from urllib.parse import parse_qs
 import msgspec
 from msgspec.structs import replace
 
-from hosting_emulator.contract.doors import DOORS
+from hosting_emulator.contract.calls import DOORS
 from hosting_emulator.contract.json_body import JsonRefused, read_json
 from hosting_emulator.contract.problems import Refused
 from hosting_emulator.faults.kinds import FaultKind, kind_of

@@ -17,8 +17,15 @@ from typing import Any, NamedTuple, get_type_hints
 import msgspec
 from msgspec.structs import replace
 
-from hosting_emulator.contract.calls import ALL_CALLS, CallSpec, call_named, calls_at
-from hosting_emulator.contract.doors import DOORS, IDENTITY_PROVIDER, REDEEM_TICKET
+from hosting_emulator.contract.calls import (
+    ALL_CALLS,
+    DOORS,
+    IDENTITY_PROVIDER,
+    REDEEM_TICKET,
+    CallSpec,
+    call_named,
+    calls_at,
+)
 from hosting_emulator.contract.durations import parse_duration_ms
 from hosting_emulator.contract.problems import PROBLEMS
 from hosting_emulator.contract.timestamps import format_timestamp, parse_timestamp

@@ -14,8 +14,7 @@ import msgspec
 
 from hosting_emulator import DEFAULT_SEED
 from hosting_emulator.contract.assumptions import Assumptions
-from hosting_emulator.contract.calls import ALL_CALLS, CALLS
-from hosting_emulator.contract.doors import REDEEM_TICKET
+from hosting_emulator.contract.calls import ALL_CALLS, CALLS, REDEEM_TICKET
 from hosting_emulator.contract.durations import parse_duration_ms
 from hosting_emulator.contract.problems import PROBLEMS
 from hosting_emulator.contract.timestamps import LATEST_MS, format_timestamp, parse_timestamp

@@ -13,8 +13,7 @@ from urllib.parse import parse_qsl
 import msgspec
 
 from hosting_emulator.calls.create_dev_access_ticket import dev_origin
-from hosting_emulator.contract.calls import CALLS, calls_at
-from hosting_emulator.contract.doors import REDEEM_TICKET
+from hosting_emulator.contract.calls import CALLS, REDEEM_TICKET, calls_at
 from hosting_emulator.contract.durations import format_duration
 from hosting_emulator.engine.exchange import Entry
 from hosting_emulator.engine.history import Commit

@@ -48,8 +48,7 @@ from hosting_emulator.sdk.requests import Requests, WorldConduct
 from hosting_emulator.sdk.text import Aliases, NoSuchName, report_text
 
 if TYPE_CHECKING:
-    from hosting_emulator.contract.calls import CallName
-    from hosting_emulator.contract.doors import DoorName
+    from hosting_emulator.contract.calls import CallName, DoorName
 
 Phase: TypeAlias = Literal["before_commit", "after_commit"]
 Credentials: TypeAlias = Literal["token", "key", "none", "invalid", "any"]

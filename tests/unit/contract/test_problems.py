@@ -172,7 +172,7 @@ def test_why_stays_out_of_what_is_shown() -> None:
 
 
 def test_an_unknown_code_is_refused_and_the_nearest_named() -> None:
-    with pytest.raises(ValueError, match=r"'resource_not_fond' .* nearest is 'resource_not_found'"):
+    with pytest.raises(ValueError, match=r"'resource_not_fond' .* did you mean resource_not_found"):
         Refused("resource_not_fond", "Gone.")
 
 

@@ -23,8 +23,7 @@ from aiohttp import web
 
 from hosting_emulator.calls.request import PlainHeaders
 from hosting_emulator.conduct.watch import OWN
-from hosting_emulator.contract.calls import ALL_CALLS, call_named
-from hosting_emulator.contract.doors import REDEEM_TICKET
+from hosting_emulator.contract.calls import ALL_CALLS, REDEEM_TICKET, call_named
 from hosting_emulator.contract.durations import parse_duration_ms
 from hosting_emulator.contract.timestamps import format_timestamp, parse_timestamp
 from hosting_emulator.control_api import RequestFilters

@@ -24,7 +24,7 @@ from multidict import CIMultiDict
 
 from hosting_emulator.calls.create_dev_access_ticket import REDEEM_PATH, project_at
 from hosting_emulator.calls.request import Reply
-from hosting_emulator.contract.doors import IDENTITY_PROVIDER
+from hosting_emulator.contract.calls import IDENTITY_PROVIDER
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.identity import issuer_path
 from hosting_emulator.engine.live_world import StoreFailed
