@@ -9,11 +9,10 @@ from typing import Any
 import pytest
 
 from hosting_emulator.scenario.document import read_scenario
-from hosting_emulator.scenario.session import past_of, record_session
+from hosting_emulator.scenario.session import Happened, past_of, record_session
 from hosting_emulator.scenario.shrinking import shrink_scenario
 from hosting_emulator.scenario.source import ScenarioError
 from hosting_emulator.scenario.story import check_text
-from hosting_emulator.scenario.story_writer import Happened
 from tests.properties.sessions import RandomSession
 from tests.sampling import sampled
 

@@ -6,37 +6,81 @@ out, so its story passes; what cannot be said truly is refused, and the reason t
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
+from urllib.parse import parse_qsl
 
 import msgspec
 
 from hosting_emulator import DEFAULT_SEED
+from hosting_emulator.calls.create_dev_access_ticket import dev_origin
+from hosting_emulator.contract.calls import CALLS, REDEEM_TICKET, calls_at
+from hosting_emulator.contract.durations import format_duration
 from hosting_emulator.contract.timestamps import format_timestamp, parse_timestamp
 from hosting_emulator.engine.engine import Engine
+from hosting_emulator.engine.exchange import Entry
 from hosting_emulator.engine.history import CAPACITY, Commit
+from hosting_emulator.engine.identity import home_of
+from hosting_emulator.engine.redaction import Redactor
+from hosting_emulator.engine.request_log import sent_header
 from hosting_emulator.faults.decisions import faults_in_order, spent
 from hosting_emulator.faults.documents import FAULT, OUTCOME, fault_view
-from hosting_emulator.scenario.build import build_world
-from hosting_emulator.scenario.document import read_scenario, scenario_of
+from hosting_emulator.scenario.build import NOBODY, USUAL, build_world, each_text, texts_in
+from hosting_emulator.scenario.document import ACTIONS, read_scenario, scenario_of
 from hosting_emulator.scenario.source import ScenarioError, Source
-from hosting_emulator.scenario.story import run_document
-from hosting_emulator.scenario.story_writer import Document, Happened, NotRecordable, StoryWriter
+from hosting_emulator.scenario.story import document_of, run_document
 from hosting_emulator.scenario.yaml_text import write_yaml
 from hosting_emulator.world import tables as t
 from hosting_emulator.world.population import described
 from hosting_emulator.world.records import Origin
-from hosting_emulator.world.value import World
+from hosting_emulator.world.sessions import is_current
+from hosting_emulator.world.streams import digest
+from hosting_emulator.world.value import Change, World
 
+Document = dict[str, Any]
 #: So many requests that changed nothing may be left out, where they cannot be asked again alone.
 _MOST_LEFT_OUT = 50
 #: Tables that say how a world is run, not what it holds.
 _BESIDE = (t.CLOCK.name, t.ORIGIN.name)
 #: A story that passes under these as well needs no seed of its own.
 _SEEDS = (DEFAULT_SEED, "another")
+#: Headers that every client sends and that change no answer, and those a step says in its own words.
+_OF_A_CLIENT = re.compile(
+    r"host|user-agent|accept(-.*)?|connection|content-length|transfer-encoding|cookie|origin|referer"
+    r"|sec-.*|x-forwarded-.*|forwarded|via|priority|dnt|cache-control|pragma|traceparent|tracestate"
+    r"|keep-alive|te|upgrade-insecure-requests|x-control-token|authorization|idempotency-key",
+    re.IGNORECASE,
+)
+#: A word of the contract: what an answer tells that was not made for it.
+_WORD = re.compile(r"[a-z][a-z_]*")
+#: What may be made anew in each world: ids, secrets, cursors.
+_MADE = re.compile(r"[A-Za-z0-9_-]{12,}")
+_A_URL = re.compile(r"https?://\S+")
 
 
-# --- what happened ---------------------------------------------------------------------------------
+class NotRecordable(ValueError):
+    """What was done cannot be written as a scenario; the message says what, and what would be right."""
+
+
+class Happened(NamedTuple):
+    """A request, or a turn of a hand, at a moment of world time; `first` and `last` are its commits.
+
+    `before` is the world as it found it, `title` what to call it.
+    """
+
+    first: int
+    last: int
+    at_ms: int
+    before: World
+    title: str
+    entry: Entry | None = None
+    commit: Commit | None = None
+
+    @property
+    def n(self) -> int | None:
+        """The number of the request."""
+        return self.entry.n if self.entry else None
 
 
 class WorldPast(NamedTuple):
@@ -144,19 +188,17 @@ def record_session(
     start, end = _find_span(past.happened, first, last)
     base, begins, refused = past.base, past.happened[start], ""
     own = _as_it_began(base, name)
-    # The ways in which it may begin, the truest first, each with the new ids of the faults in its
-    # head; None says that the story begins with the world, and does again what was before the span.
-    ways: list[tuple[dict[str, str] | None, Document]] = [] if own is None else [(None, own)]
+    # The ways in which it may begin, the truest first.
+    ways = [] if own is None else [_Way(own, past.happened[:end], {}, start)]
     if own is None or start:
         world, at_ms = (begins.before, begins.at_ms) if start else (base, base.at_ms)
         like, begun_ids = _as_it_is(world, at_ms, name)
-        ways.insert(0 if own is None or _same(like, world, at_ms) else 1, (begun_ids, like))
-    for ids, head in ways:
-        found = past.happened[start if ids is not None else 0 : end]
+        truest = own is None or _same(like, world, at_ms)
+        ways.insert(0 if truest else 1, _Way(like, past.happened[start:end], begun_ids))
+    for way in ways:
         for exact in (False, True):
-            silent = start if ids is None else 0
             try:
-                return _SessionDraft(past.world, head, found, ids or {}, silent, exact).written()
+                return _written(past.world, way, exact)
             except NotRecordable as error:
                 refused = str(error)
     if own is None:
@@ -165,6 +207,18 @@ def record_session(
             "later state: record after a reset"
         )
     raise NotRecordable(refused)
+
+
+class _Way(NamedTuple):
+    """A head of the file, and what its story does then, of which the first `silent` are not judged.
+
+    `begun_ids` has the new ids of the faults in its head, empty where one is not there.
+    """
+
+    head: Document
+    found: list[Happened]
+    begun_ids: Mapping[str, str]
+    silent: int = 0
 
 
 def _as_it_began(world: World, name: str) -> Document | None:
@@ -258,76 +312,21 @@ def _filled_in(found: Any) -> Any:
 # --- its story ---------------------------------------------------------------------------------------
 
 
-class _SessionDraft:
-    """One way to write a session down, tried until its story passes or cannot.
+def _written(world: World, way: _Way, exact: bool) -> SessionFile:
+    """Return the file, whose story passes. Raises NotRecordable."""
+    asked, last = sum(one.entry is not None for one in way.found), _moment(way.found[-1].at_ms)
+    told = f"Recorded in the world {world.name}, up to {last}: requests {asked}"
+    document = {**way.head, "description": f"{told}, manual changes {len(way.found) - asked}."}
+    left_out = {
+        entry.n: f"{one.title}: only a part of its body was kept"
+        for one in way.found
+        if (entry := one.entry) and entry.body_bytes > len(entry.body) and not entry.commits
+    }
 
-    Of what was `found`, the first `silent` things are not judged.
-    """
-
-    def __init__(
-        self,
-        world: World,
-        head: Document,
-        found: list[Happened],
-        begun_ids: Mapping[str, str],
-        silent: int,
-        exact: bool,
-    ) -> None:
-        self._world, self._head, self._found = world, head, found
-        self._begun_ids, self._silent, self._exact = begun_ids, silent, exact
-        self._left_out = {
-            entry.n: f"{one.title}: only a part of its body was kept"
-            for one in found
-            if (entry := one.entry) and entry.body_bytes > len(entry.body) and not entry.commits
-        }
-
-    def written(self) -> SessionFile:
-        """Return the file, whose story passes. Raises NotRecordable."""
-        asked = sum(one.entry is not None for one in self._found)
-        whole = f"Recorded in the world {self._world.name}, up to {_moment(self._found[-1].at_ms)}"
-        turns = len(self._found) - asked
-        told = f"{whole}: requests {asked}, manual changes {turns}."
-        while True:
-            story, sources = self._story()
-            document = {**self._head, "description": told, "story": story}
-            failed = self._failed(document)
-            if failed is None:
-                break
-            number, why = failed
-            one = None if number is None else sources[number]
-            why = why if one is None else f"{one.title}: {why}"
-            entry = one and one.entry
-            if not (entry and not entry.commits and self._exact):
-                raise NotRecordable(why)
-            if len(self._left_out) > _MOST_LEFT_OUT:
-                raise NotRecordable(why)
-            self._left_out[entry.n] = why
-        text = write_yaml(document)
-        seedless = {name: value for name, value in document.items() if name != "seed"}
-        if "probability:" not in text and not any(self._failed(seedless, one) for one in _SEEDS):
-            text = write_yaml(seedless)
+    def failed(document: Document, seed: str) -> tuple[int | None, str] | None:
+        """Return the number of the first step that fails, and why. None: the story passes."""
         try:
-            read_scenario(text, "scenario.yaml")
-        except ScenarioError as error:
-            raise NotRecordable(f"{error.message}: record a shorter span") from None
-        return SessionFile(text, len(story), [*self._left_out.values()])
-
-    def _story(self) -> tuple[list[Document], list[Happened | None]]:
-        began_ms = parse_timestamp(self._head["clock"]["at"])
-        writer = StoryWriter(self._world, began_ms, self._begun_ids, exact=self._exact)
-        for place, one in enumerate(self._found):
-            if self._silent and place == self._silent:
-                writer.add({"note": "The recording starts here."}, None)
-            if one.n in self._left_out:
-                writer.add({"note": f"Left out is {self._left_out[one.n]}"}, None)
-            else:
-                writer.write(one, judged=place >= self._silent)
-        return writer.steps, writer.sources
-
-    def _failed(self, document: Document, seed: str = "") -> tuple[int | None, str] | None:
-        """Run a story; return the number of the first step that fails, and why. None: it passes."""
-        try:
-            report = run_document(document, seed=seed or self._world.seed)
+            report = run_document(document, seed=seed)
         except ScenarioError as error:
             return None, error.message
         if report["passed"]:
@@ -338,3 +337,289 @@ class _SessionDraft:
             for one in step["differences"][:3]
         )
         return step["n"] - 1, f"when repeated, {differs}"
+
+    while True:
+        writer = _StoryWriter(world, way, exact)
+        for place, one in enumerate(way.found):
+            if way.silent and place == way.silent:
+                writer.add({"note": "The recording starts here."}, None)
+            if one.n in left_out:
+                writer.add({"note": f"Left out is {left_out[one.n]}"}, None)
+            else:
+                writer.write(one, judged=place >= way.silent)
+        document["story"] = writer.steps
+        why = failed(document, world.seed)
+        if why is None:
+            break
+        number, reason = why
+        source = None if number is None else writer.sources[number]
+        reason = reason if source is None else f"{source.title}: {reason}"
+        entry = source and source.entry
+        if not (entry and not entry.commits and exact) or len(left_out) > _MOST_LEFT_OUT:
+            raise NotRecordable(reason)
+        left_out[entry.n] = reason
+    text = write_yaml(document)
+    seedless = {name: value for name, value in document.items() if name != "seed"}
+    if "probability:" not in text and not any(failed(seedless, seed) for seed in _SEEDS):
+        text = write_yaml(seedless)
+    try:
+        read_scenario(text, "scenario.yaml")
+    except ScenarioError as error:
+        raise NotRecordable(f"{error.message}: record a shorter span") from None
+    return SessionFile(text, len(writer.steps), [*left_out.values()])
+
+
+class _StoryWriter:
+    """The story of what happened, as far as it is written. `sources` says of what each step comes.
+
+    Each request is as it was made, with what told its answer. What earlier answers made (ids,
+    secrets, cursors) is saved and named by variables, once it is needed.
+    """
+
+    def __init__(self, world: World, way: _Way, exact: bool) -> None:
+        self.steps: list[Document] = []
+        self.sources: list[Happened | None] = []
+        self._began_ms = self._now_ms = parse_timestamp(way.head["clock"]["at"])
+        #: Moments are told apart exactly, not to the second.
+        self._exact, self._redactor = exact, Redactor(world)
+        #: What is named by a variable: where it is first answered, or what it is called.
+        self._made: dict[str, tuple[Document, str, str] | str] = {}
+        self._names: dict[str, int] = {}
+        tables: tuple[t.Table[Any], ...] = (t.PROJECTS, t.ORGANIZATIONS, t.PEOPLE)
+        for table, index in zip(tables, USUAL, strict=True):
+            for key, record in world.rows(table):
+                self._made[key] = f"${{{index}.{record.alias}}}"
+        self._made |= way.begun_ids
+        self._seeded = frozenset(self._made)
+
+    def add(self, step: Document, source: Happened | None) -> None:
+        self.steps.append(step)
+        self.sources.append(source)
+
+    def write(self, one: Happened, *, judged: bool) -> None:
+        """Write one thing that happened; where it is not judged, it may be answered anything."""
+        at_ms = one.at_ms
+        if not self._exact:
+            at_ms = self._began_ms + (at_ms - self._began_ms) // 1000 * 1000
+        if at_ms > self._now_ms:
+            self.add({"advance": format_duration(at_ms - self._now_ms)}, one)
+            self._now_ms = at_ms
+        if one.commit is not None:
+            if not set(one.commit.turn or ()) & set(ACTIONS):
+                raise NotRecordable(f"{one.title}: a story cannot express it")
+            self._turn(one, one.commit)
+        elif one.entry is not None:
+            step = self._request(one.entry)
+            expect = _expected(one.entry, self._again if "call" in step else str)
+            if not judged:
+                expect = {name: expect[name] for name in expect if name == "lost"}
+            step["expect"] = expect
+            self.add(step, one)
+            self._learn(one.entry, step)
+
+    def _turn(self, one: Happened, commit: Commit) -> None:
+        step: Document = each_text(commit.turn, self._text)
+        if "" in step.values():
+            return  # what is removed could act no more
+        for noun, table in (("fault", t.FAULTS), ("outcome", t.OUTCOMES)):
+            if noun in step:
+                self._made |= dict.fromkeys(commit.writes[table.name], (step, noun, "id"))
+        if "api_key" in step:
+            for key in commit.writes[t.API_KEYS.name]:
+                self._made[key] = (step, "key", "key.id")
+                self._made[f"value of {key}"] = (step, "key_value", "value")
+        self.add(step, one)
+
+    def _request(self, entry: Entry) -> Document:
+        target = entry.path + (f"?{entry.query}" if entry.query else "")
+        if entry.call == REDEEM_TICKET:
+            project = entry.world.get(t.PROJECTS, entry.project or "")
+            assert project is not None
+            there = f"{dev_origin(Change(entry.world, 0), project, None)}{target}"
+            url = next((known for known in self._made if known.endswith(target)), there)
+            return {"redeem": self._text(url)}
+        step = self._addressed(entry) or {"request": f"{entry.method} {self._text(target)}"}
+        step |= self._sender(entry, step)
+        if key := sent_header(entry, b"idempotency-key"):
+            step["key"] = self._text(key)
+        if entry.body:
+            try:
+                step["body"] = each_text(msgspec.json.decode(entry.body.decode()), self._text)
+            except UnicodeDecodeError:
+                step["text"] = "(not text)"
+            except (msgspec.DecodeError, RecursionError):
+                step["text"] = self._text(entry.body.decode())
+        headers = {
+            name.decode("latin-1"): self._text(value.decode("latin-1"))
+            for name, value in entry.raw_headers
+            if self._matters(entry, name.decode("latin-1"), value)
+        }
+        return step | ({"headers": headers} if headers else {})
+
+    def _addressed(self, entry: Entry) -> Document | None:
+        """Return a step that names its call; None where that says not all of the request."""
+        if entry.call is None or entry.body_bytes > len(entry.body):
+            return None
+        match = calls_at(entry.world.assumptions.operation_path).recognize(entry.method, entry.path)
+        pairs = parse_qsl(entry.query, keep_blank_values=True)
+        keyed = sent_header(entry, b"idempotency-key") is not None
+        if match is None or len(dict(pairs)) < len(pairs) or keyed != match.spec.idempotent:
+            return None
+        spec, subject = match.spec, match.subject_id
+        step: Document
+        if spec.call_id not in CALLS:
+            step = {"poll": self._text(subject)}
+        else:
+            named = self._made.get(subject)
+            if not isinstance(named, str):
+                return None
+            alias = named.strip("${}").partition(".")[2]
+            step = {"call": spec.call_id}
+            if alias != USUAL[spec.subject]:
+                step[spec.subject] = alias
+        query = {name: self._text(value) for name, value in pairs}
+        return step | ({"query": query} if query else {})
+
+    def _matters(self, entry: Entry, name: str, value: bytes) -> bool:
+        if name.lower() == "content-type":
+            return not (entry.body and value.lower() == b"application/json")
+        if not _OF_A_CLIENT.fullmatch(name):
+            return True
+        if name.lower() in ("authorization", "idempotency-key"):
+            return name.lower() == "idempotency-key" and not value
+        rules = [fault.rule.header or {} for _, fault in entry.world.rows(t.FAULTS)]
+        return any(name.lower() == known.lower() for rule in rules for known in rule)
+
+    def _sender(self, entry: Entry, step: Document) -> Document:
+        """Say who asked: a person, an API key, somebody unknown or nobody."""
+        principal, sent = entry.principal, sent_header(entry, b"authorization")
+        if sent is None:
+            return {"as": NOBODY}
+        token = sent.partition(" ")[2].strip()
+        key_id = principal.api_key_id
+        key_id = key_id or entry.world.indexes.get(f"api_key:{digest(token)}")
+        value = token if token in self._made else f"value of {key_id}"
+        if value in self._made:
+            return {"token": self._variable(value)}
+        if key_id is not None and principal:
+            raise NotRecordable(
+                f"request {entry.n} uses an API key that is older than the recording, "
+                "or whose value was chosen, so no file contains it"
+            )
+        if not principal:
+            return {"token": "refused"}
+        person = entry.world.get(t.PEOPLE, principal.person_id)
+        assert person is not None
+        said: Document = {} if person.alias == USUAL["person"] else {"as": person.alias}
+        # A session that has ended is none: the contract asks for a current one.
+        if not is_current(entry.world, principal.session_id, person.id):
+            said["interactive"] = False
+        if principal.organization_id != home_of(entry.world, person):
+            place = entry.world.get(t.ORGANIZATIONS, principal.organization_id or "")
+            about = CALLS[step["call"]].subject if "call" in step else ""
+            if place is None or about == "organization":
+                # With a token for an organization, or with one got before there was any.
+                name, at = self._name("token"), len(self.steps)
+                said.pop("as", None)
+                where = {"organization": place.alias} if place else {}
+                step = {"sign_in": person.alias, **said, **where, "save": {name: "access_token"}}
+                while place is None and at:
+                    source = self.sources[at] if at < len(self.sources) else None
+                    if source is not None and home_of(source.before, person) is None:
+                        break
+                    at -= 1
+                self.steps.insert(at, step)
+                self.sources.insert(at, None)
+                return {"token": f"${{{name}}}"}
+            said["organization"] = place.alias
+        return said
+
+    def _learn(self, entry: Entry, step: Document) -> None:
+        """Note what an answer has made: ids, secrets, cursors, addresses. Better one that arrived."""
+        if entry.answer_bytes > len(entry.answer):
+            return
+        document = document_of(entry.answer)
+        for place, value in texts_in(document):
+            path = tuple(map(str, place))
+            made = _MADE.fullmatch(value) or _A_URL.fullmatch(value)
+            known = self._made.get(value)
+            lost = isinstance(known, tuple) and "lost" in known[0].get("expect", ())
+            if made and value.encode() not in entry.body and (known is None or lost):
+                last = path[-1] if path[-1] != "id" else _noun(entry, path)
+                noun = last.removesuffix("_id").removeprefix("next_")
+                self._made[value] = (step, noun, ".".join(path))
+        key = document.get("key") if isinstance(document, dict) else None
+        if isinstance(key, dict) and document.get("value"):
+            self._made[f"value of {key.get('id')}"] = (step, "key_value", "value")
+
+    def _text(self, text: str) -> str:
+        """Return a text with variables for what earlier answers made, and without any secret."""
+        if text in self._made:
+            return self._variable(text)
+        parts = _MADE.split(text)
+        for place, found in enumerate(_MADE.findall(text)):
+            known = self._variable(found) if found in self._made else self._redactor.text(found)
+            parts.insert(2 * place + 1, known)
+        return "".join(parts)
+
+    def _again(self, value: str) -> str:
+        """Return the variable of what an earlier answer made, where another shows it again."""
+        return self._variable(value) if value in self._made and value not in self._seeded else value
+
+    def _variable(self, value: str) -> str:
+        known = self._made[value]
+        if isinstance(known, str):
+            return known
+        step, noun, path = known
+        name = self._name(noun)
+        step.setdefault("save", {})[name] = path
+        self._made[value] = f"${{{name}}}"
+        return f"${{{name}}}"
+
+    def _name(self, noun: str) -> str:
+        number = self._names[noun] = self._names.get(noun, 0) + 1
+        return f"{noun}_{number}"
+
+
+def _noun(entry: Entry, path: tuple[str, ...]) -> str:
+    """Return what to call the thing that has an id in an answer."""
+    inner = [part for part in path[:-1] if not part.isdigit() and part != "items"]
+    if inner:
+        return inner[-1]
+    spec = CALLS.get(entry.call or "")
+    return "deployment" if spec and spec.response == "DeploymentPage" else "operation"
+
+
+def _expected(entry: Entry, again: Callable[[str], str]) -> Document:
+    """Return what tells an answer: not what was made for it, such as ids and moments."""
+    expect: Document = {} if entry.lost is None else {"lost": entry.lost}
+    if not entry.status:
+        return expect
+    expect["status"] = entry.status
+    if entry.code is not None:
+        return expect | {"code": entry.code}
+    if entry.content_type.startswith("text/html"):
+        return expect | {"html": True}
+    document = document_of(entry.answer) if entry.answer_bytes == len(entry.answer) else None
+    if isinstance(document, dict):
+        items = document.pop("items", None)
+        if isinstance(items, list):
+            expect["items"] = len(items)
+        if told := _told(document, again):
+            expect["body"] = told
+    return expect
+
+
+def _told(document: Mapping[str, Any], again: Callable[[str], str]) -> Document:
+    told: Document = {}
+    for name, value in document.items():
+        if isinstance(value, dict):
+            if inner := _told(value, again):
+                told[name] = inner
+        elif isinstance(value, bool | int | float):
+            told[name] = value
+        elif isinstance(value, str):
+            named = again(value)
+            if named != value or _WORD.fullmatch(value):
+                told[name] = named
+    return told

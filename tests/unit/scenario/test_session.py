@@ -15,10 +15,9 @@ from hosting_emulator.engine.live_world import Memory
 from hosting_emulator.engine.worlds import vary
 from hosting_emulator.scenario.build import build_world
 from hosting_emulator.scenario.document import read_scenario
-from hosting_emulator.scenario.session import past_of, record_session
+from hosting_emulator.scenario.session import NotRecordable, past_of, record_session
 from hosting_emulator.scenario.shrinking import NotKept, shrink_scenario
 from hosting_emulator.scenario.story import StoryRun, check_text
-from hosting_emulator.scenario.story_writer import NotRecordable
 from hosting_emulator.server.control import clock, faults, identity, worlds
 from hosting_emulator.storage.documents import export_state, import_state
 from hosting_emulator.variation.worlds import read_variation

@@ -13,10 +13,9 @@ from hosting_emulator.engine.machine import machine_ms
 from hosting_emulator.scenario.build import build_world
 from hosting_emulator.scenario.document import Scenario, read_scenario
 from hosting_emulator.scenario.schema import scenario_schema
-from hosting_emulator.scenario.session import past_of, record_session
+from hosting_emulator.scenario.session import NotRecordable, past_of, record_session
 from hosting_emulator.scenario.source import ScenarioError
 from hosting_emulator.scenario.story import StoryRun, run_apart
-from hosting_emulator.scenario.story_writer import NotRecordable
 from hosting_emulator.server.control.context import Context, ControlRefusal, Text, refused_as
 from hosting_emulator.server.control.faults import Point, variation_or_usual
 from hosting_emulator.server.control.routes import visit
