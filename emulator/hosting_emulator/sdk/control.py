@@ -19,15 +19,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeAlias, TypedDict, Unpack
 from urllib.parse import quote, urlencode, urlsplit
 
 from hosting_emulator import DEFAULT_PORT, __version__
-from hosting_emulator.control_api import (
-    ClockRequest,
-    Info,
-    JsonObject,
-    NewWorldSummary,
-    Record,
-    WorldEvent,
-    WorldSummary,
-)
+from hosting_emulator import control_api as api
 from hosting_emulator.sdk.text import one_line
 
 if TYPE_CHECKING:
@@ -132,7 +124,7 @@ def read_control_token(token: str | None) -> str | None:
 #: A name in the library, a file, or the document itself (all of its keys may be left out).
 ScenarioLike: TypeAlias = str | Path | Mapping[str, Any]
 #: `frozen`, `real`, `skip`, `scaled:60`, or as the control API takes it: {"mode": …, "rate": …}.
-ClockLike: TypeAlias = str | ClockRequest | Mapping[str, Any]
+ClockLike: TypeAlias = str | api.ClockRequest | Mapping[str, Any]
 #: A seed, or seed and points as a scenario writes them: {"seed": 7, "only": ["page-size"]}.
 VaryLike: TypeAlias = str | int | Mapping[str, Any]
 
@@ -157,7 +149,7 @@ class WorldRequest(TypedDict, total=False):
     scenario: ScenarioChoice | None
     state: Mapping[str, Any] | None
     seed: str | None
-    clock: ClockRequest | None
+    clock: api.ClockRequest | None
     assumptions: Mapping[str, Any] | None
     ephemeral: bool | None
     vary: str | None
@@ -251,7 +243,7 @@ def find_file(path: str | Path, folders: Sequence[Path] = ()) -> Path:
     raise ValueError(f"there is no file {' and no '.join(map(str, tried))}")
 
 
-def clock_request(clock: ClockLike) -> ClockRequest:
+def clock_request(clock: ClockLike) -> api.ClockRequest:
     """Read `frozen`, `real`, `skip` or `scaled:RATE`. Raises ValueError with what to write."""
     if not isinstance(clock, str):
         return clock  # type: ignore[return-value] # the emulator says what is wrong with it
@@ -333,22 +325,22 @@ class ControlClient:
         with self._lock:
             self._connection.close()
 
-    def health(self) -> Record:
+    def health(self) -> api.Record:
         """Whether the emulator is up: its `status` and `version`."""
-        return Record(self.get("health"))
+        return api.Record(self.get("health"))
 
-    def info(self) -> Info:
+    def info(self) -> api.Info:
         """The running process and its addresses."""
-        return Info(self.get("info"))
+        return api.Info(self.get("info"))
 
     def contract(self, name: str) -> Any:
         """A table or document of the contract: `problems`, `fault-kinds`, `conduct-rules`, …"""
         answer = self.get(f"contract/{name}")
         return answer["items"] if answer.keys() == {"items"} else answer
 
-    def worlds(self) -> list[WorldSummary]:
+    def worlds(self) -> list[api.WorldSummary]:
         """The summaries of all worlds."""
-        return [WorldSummary(world) for world in self.get("worlds")["items"]]
+        return [api.WorldSummary(world) for world in self.get("worlds")["items"]]
 
     def world(self, name: str = "default") -> HostingEmulator:
         """Hold a world by its name. Nothing is asked before it is used: it may not be there."""
@@ -358,20 +350,20 @@ class ControlClient:
 
     def create_world(
         self, name: str | None = None, **request: Unpack[WorldRequest]
-    ) -> NewWorldSummary:
+    ) -> api.NewWorldSummary:
         """Make a world; without a name it gets a throw-away one. 409 if the name is taken.
 
         It begins as `WorldRequest` says, or else as the default world.
         """
-        return NewWorldSummary(self.post("worlds", given(name=name, **request)))
+        return api.NewWorldSummary(self.post("worlds", given(name=name, **request)))
 
-    def scenarios(self) -> list[Record]:
+    def scenarios(self) -> list[api.Record]:
         """The scenario library: names and descriptions."""
         return list(self.get("scenarios")["items"])
 
-    def scenario(self, name: str) -> Record:
+    def scenario(self, name: str) -> api.Record:
         """One scenario of the library: its name, description and `text`."""
-        return Record(self.get(f"scenarios/{quote(name, safe='')}"))
+        return api.Record(self.get(f"scenarios/{quote(name, safe='')}"))
 
     def run_scenario(
         self,
@@ -380,14 +372,14 @@ class ControlClient:
         vary: str | None = None,
         only: Sequence[str] | None = None,
         **scenario: Unpack[ScenarioChoice],
-    ) -> Record:
+    ) -> api.Record:
         """Run a scenario's story and return the report, step by step.
 
         It runs in a throw-away world, or in `world`, which it replaces and leaves as the story left
         it; `vary` and `only` as for `create_world`.
         """
         body = given(world=world, vary=vary, only=only, **scenario)
-        return Record(self.post("scenarios/run", body))
+        return api.Record(self.post("scenarios/run", body))
 
     # --- The wire ----------------------------------------------------------------------------
 
@@ -453,7 +445,7 @@ class ControlClient:
     def _read(self, response: HTTPResponse, body: bytes) -> Any:
         __tracebackhide__ = True
         try:
-            document = json.loads(body, object_hook=Record) if body else None
+            document = json.loads(body, object_hook=api.Record) if body else None
         except ValueError as error:
             kind = response.headers.get("Content-Type") or "bytes"
             what = f"it returned {kind} with status {response.status}"
@@ -507,7 +499,7 @@ class EventStream:
         self._response.close()
         self._connection.close()
 
-    def __iter__(self) -> Iterator[WorldEvent]:
+    def __iter__(self) -> Iterator[api.WorldEvent]:
         from http.client import HTTPException
 
         fields: dict[str, str] = {}
@@ -525,11 +517,11 @@ class EventStream:
             event, fields = fields, {}
             if "data" in event:
                 try:
-                    data = json.loads(event["data"], object_hook=Record)
+                    data = json.loads(event["data"], object_hook=api.Record)
                     id_ = int(event.get("id", "0"))
                 except ValueError as error:
                     raise UnexpectedAnswer(self._address, "its events are not JSON") from error
-                yield WorldEvent(id_, event.get("event", "message"), data)
+                yield api.WorldEvent(id_, event.get("event", "message"), data)
 
 
 class InWorld:
@@ -583,7 +575,7 @@ def _clear_errors(connection: HTTPConnection, address: str) -> Iterator[None]:
         raise EmulatorUnreachable(address, reason) from error
 
 
-def given(**fields: Any) -> JsonObject:
+def given(**fields: Any) -> api.JsonObject:
     """Return the fields that were given, not None."""
     return {name: value for name, value in fields.items() if value is not None}
 

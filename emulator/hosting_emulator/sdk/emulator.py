@@ -14,21 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias, TypedDict, Unpack
 from urllib.parse import urlsplit
 
-from hosting_emulator.control_api import (
-    ClockMode,
-    ClockMove,
-    ClockRequest,
-    ClockState,
-    CommitEntry,
-    FaultState,
-    JsonObject,
-    OutcomeState,
-    Record,
-    RecordedScenario,
-    VariationState,
-    Why,
-    WorldSummary,
-)
+from hosting_emulator import control_api as api
 from hosting_emulator.sdk.control import (
     ControlClient,
     ControlRefused,
@@ -60,9 +46,9 @@ OperationLike: TypeAlias = str | Mapping[str, Any]
 _TEN_YEARS_S = 10 * 365 * 86_400
 #: What is kept of a summary, until another one comes.
 _OF_SUMMARY = ("base_url", "control_url", "projects", "organizations", "people")
-_STATES: dict[str, type[FaultState | OutcomeState]] = {
-    "faults": FaultState,
-    "outcomes": OutcomeState,
+_STATES: dict[str, type[api.FaultState | api.OutcomeState]] = {
+    "faults": api.FaultState,
+    "outcomes": api.OutcomeState,
 }
 
 
@@ -94,9 +80,9 @@ class WorldClock(InWorld):
     """A world's clock. Time only moves forward, and everything that falls due happens."""
 
     @property
-    def state(self) -> ClockState:
+    def state(self) -> api.ClockState:
         """The clock's full current state."""
-        return ClockState(self._ask("GET", "clock"))
+        return api.ClockState(self._ask("GET", "clock"))
 
     @property
     def now(self) -> str:
@@ -104,7 +90,7 @@ class WorldClock(InWorld):
         return self.state.now
 
     @property
-    def mode(self) -> ClockMode:
+    def mode(self) -> api.ClockMode:
         """`real`, `frozen`, `scaled` or `skip`."""
         return self.state.mode
 
@@ -146,38 +132,38 @@ class WorldClock(InWorld):
         """
         id_ = _id_of(operation)
         self.move(until_operation=id_)
-        return Why(self._ask("GET", "operations", id_, "why")).state
+        return api.Why(self._ask("GET", "operations", id_, "why")).state
 
     def move(
         self, *, by: str | None = None, to: str | None = None, until_operation: str | None = None
-    ) -> ClockMove:
+    ) -> api.ClockMove:
         """Move time forward in one of these ways, as text, and return the clock as it is then."""
         body = given(by=by, to=to, until_operation=until_operation)
-        return ClockMove(self._ask("POST", "clock", "advance", body=body))
+        return api.ClockMove(self._ask("POST", "clock", "advance", body=body))
 
-    def freeze(self) -> ClockState:
+    def freeze(self) -> api.ClockState:
         """Freeze the clock until it is moved."""
         return self.set("frozen")
 
-    def run(self) -> ClockState:
+    def run(self) -> api.ClockState:
         """Run at real speed from now on."""
         return self.set("real")
 
-    def skip(self) -> ClockState:
+    def skip(self) -> api.ClockState:
         """Jump to the next event whenever a client polls an unfinished operation."""
         return self.set("skip")
 
-    def scale(self, rate: float) -> ClockState:
+    def scale(self, rate: float) -> api.ClockState:
         """Run at `rate` world seconds for each real second, above 0."""
         return self.set("scaled", rate=rate)
 
-    def set(self, mode: ClockMode, *, rate: float | None = None) -> ClockState:
+    def set(self, mode: api.ClockMode, *, rate: float | None = None) -> api.ClockState:
         """Change the mode: `real`, `frozen`, `skip`, or `scaled` with a rate."""
         return self.change({"mode": mode} if rate is None else {"mode": mode, "rate": rate})
 
-    def change(self, clock: ClockRequest) -> ClockState:
+    def change(self, clock: api.ClockRequest) -> api.ClockState:
         """Change mode, rate or time, and return the clock. Moving back is a ControlRefused (409)."""
-        return ClockState(self._ask("PUT", "clock", body=clock))
+        return api.ClockState(self._ask("PUT", "clock", body=clock))
 
 
 class HostingEmulator(InWorld):
@@ -194,7 +180,7 @@ class HostingEmulator(InWorld):
     def __init__(
         self,
         control: ControlClient,
-        world: str | WorldSummary,
+        world: str | api.WorldSummary,
         *,
         throw_away: bool = False,
         own_connection: bool = False,
@@ -273,14 +259,14 @@ class HostingEmulator(InWorld):
 
     def copy(
         self, name: str | None = None, *, ephemeral: bool | None = None, commit: int | None = None
-    ) -> WorldSummary:
+    ) -> api.WorldSummary:
         """Copy this world into an independent one, and return its summary.
 
         As it is now, or as it was after a `commit` of its `history` (ControlRefused, 404, if that
         is not kept). Tokens are of one world: the copy has its own.
         """
         body = given(name=name, ephemeral=ephemeral, commit=commit)
-        return WorldSummary(self._ask("POST", "fork", body=body))
+        return api.WorldSummary(self._ask("POST", "fork", body=body))
 
     def delete(self) -> None:
         """Delete this world and its state; the default world cannot be deleted (409)."""
@@ -307,22 +293,22 @@ class HostingEmulator(InWorld):
     # --- What is in it, and who may ask ------------------------------------------------------
 
     @property
-    def summary(self) -> WorldSummary:
+    def summary(self) -> api.WorldSummary:
         """This world's current summary."""
-        return WorldSummary(self._ask("GET"))
+        return api.WorldSummary(self._ask("GET"))
 
-    def _know(self, answer: JsonObject) -> WorldSummary:
+    def _know(self, answer: api.JsonObject) -> api.WorldSummary:
         for name in _OF_SUMMARY:
             vars(self).pop(name, None)
-        self._known = WorldSummary(answer)
+        self._known = api.WorldSummary(answer)
         return self._known
 
-    def _take_over(self, answer: JsonObject) -> WorldSummary:
+    def _take_over(self, answer: api.JsonObject) -> api.WorldSummary:
         self._tokens = {}  # those of an earlier past may be refused by now
         return self._know(answer)
 
     @property
-    def _place(self) -> WorldSummary:
+    def _place(self) -> api.WorldSummary:
         return self._known or self._know(self.summary)
 
     @cached_property
@@ -413,9 +399,9 @@ class HostingEmulator(InWorld):
             self._tokens[who] = token
         return token
 
-    def mint_token(self, who: str | None = None, **options: Unpack[TokenOptions]) -> Record:
+    def mint_token(self, who: str | None = None, **options: Unpack[TokenOptions]) -> api.Record:
         """Create an access token, valid for an hour by default: {access_token, …}."""
-        return Record(self._ask("POST", "tokens", body=given(**options, **{"as": who})))
+        return api.Record(self._ask("POST", "tokens", body=given(**options, **{"as": who})))
 
     def headers(self, who: str | None = None, *, key: str | None = None) -> dict[str, str]:
         """Return a user's Authorization header, and with `key` the Idempotency-Key."""
@@ -426,23 +412,25 @@ class HostingEmulator(InWorld):
         """Create a user API key like `create_api_key`, and return its value."""
         return str(self.create_api_key(who, **options)["value"])
 
-    def create_api_key(self, who: str | None = None, **options: Unpack[ApiKeyOptions]) -> Record:
+    def create_api_key(
+        self, who: str | None = None, **options: Unpack[ApiKeyOptions]
+    ) -> api.Record:
         """Create a user API key without a call of the contract: {value, key}.
 
         The options are `ApiKeyOptions`. It expires after 90 days of world time.
         """
-        return Record(self._ask("POST", "api-keys", body=given(**options, **{"as": who})))
+        return api.Record(self._ask("POST", "api-keys", body=given(**options, **{"as": who})))
 
-    def openapi(self) -> JsonObject:
+    def openapi(self) -> api.JsonObject:
         """The OpenAPI 3.1 document of this world's public API, under its assumptions."""
-        return Record(self._ask("GET", "openapi.json"))
+        return api.Record(self._ask("GET", "openapi.json"))
 
     @property
-    def assumptions(self) -> list[Record]:
+    def assumptions(self) -> list[api.Record]:
         """What is assumed where the contract is silent: each with name, value and sentence."""
         return list(self._ask("GET", "assumptions")["items"])
 
-    def set_assumptions(self, values: Mapping[str, Any]) -> list[Record]:
+    def set_assumptions(self, values: Mapping[str, Any]) -> list[api.Record]:
         """Change some assumptions by name, and return them all."""
         return list(self._ask("PATCH", "assumptions", body=values)["items"])
 
@@ -460,7 +448,7 @@ class HostingEmulator(InWorld):
         path: str | None = None,
         header: dict[str, str] | None = None,
         query: dict[str, str] | None = None,
-        body: JsonObject | None = None,
+        body: api.JsonObject | None = None,
         credentials: Credentials | None = None,
         times: int | None = None,
         skip_first: int | None = None,
@@ -469,7 +457,7 @@ class HostingEmulator(InWorld):
         from_: str | None = None,
         until: str | None = None,
         ttl: str | None = None,
-        while_: JsonObject | None = None,
+        while_: api.JsonObject | None = None,
         phase: Phase | None = None,
         **options: Any,
     ) -> ArmedFault:
@@ -514,7 +502,7 @@ class HostingEmulator(InWorld):
         from_: str | None = None,
         until: str | None = None,
         ttl: str | None = None,
-        while_: JsonObject | None = None,
+        while_: api.JsonObject | None = None,
         **options: Any,
     ) -> ArmedFault:
         """Set in advance how the next operation ends; a `with` block removes it at the end.
@@ -563,19 +551,19 @@ class HostingEmulator(InWorld):
     # --- Other answers that the contract allows ----------------------------------------------
 
     @property
-    def variation(self) -> VariationState | None:
+    def variation(self) -> api.VariationState | None:
         """How this world's responses vary: seed, points, and what has varied so far; None: not."""
         answer = self._ask("GET", "variation")
-        return None if answer is None else VariationState(answer)
+        return None if answer is None else api.VariationState(answer)
 
-    def vary(self, seed: VaryLike, only: str | Sequence[str] | None = None) -> VariationState:
+    def vary(self, seed: VaryLike, only: str | Sequence[str] | None = None) -> api.VariationState:
         """Vary responses from now on wherever the contract allows it, drawn from the seed.
 
         `only` confines that to some points; `seed` may be both, as a scenario writes them. Raises
         ValueError for what is no seed, ControlRefused for a point that there is not.
         """
         text, points = read_vary(seed, only)
-        return VariationState(self._ask("PUT", "variation", body=given(seed=text, only=points)))
+        return api.VariationState(self._ask("PUT", "variation", body=given(seed=text, only=points)))
 
     def unvary(self) -> None:
         """Stop varying responses."""
@@ -588,17 +576,17 @@ class HostingEmulator(InWorld):
         """The requests that reached this world: to iterate, to filter, to assert on."""
         return Requests(self)
 
-    def why(self, operation: OperationLike) -> Why:
+    def why(self, operation: OperationLike) -> api.Why:
         """Explain the state of an operation, given by id or document; `str()` is the full text."""
-        return Why(self._ask("GET", "operations", _id_of(operation), "why"))
+        return api.Why(self._ask("GET", "operations", _id_of(operation), "why"))
 
     def report(self, *, requests: int = 20, color: bool = False) -> str:
         """Return this world's report: clock, last requests with reasons, pending operations, faults."""
         return report_text(self.report_document(requests=requests), color=color)
 
-    def report_document(self, *, requests: int = 20) -> Record:
+    def report_document(self, *, requests: int = 20) -> api.Record:
         """This world's report as one document, with its last `requests` exchanges."""
-        return Record(self._ask("GET", "report", requests=requests))
+        return api.Record(self._ask("GET", "report", requests=requests))
 
     @property
     def conduct(self) -> WorldConduct:
@@ -611,28 +599,28 @@ class HostingEmulator(InWorld):
         """Take a snapshot; a `with` block restores it at the end."""
         return WorldSnapshot(self, self._ask("POST", "snapshots", body={}))
 
-    def restore(self, snapshot: WorldSnapshot) -> WorldSummary:
+    def restore(self, snapshot: WorldSnapshot) -> api.WorldSummary:
         """Restore state, clock, faults and assumptions; the request log continues."""
         return self._take_over(self._ask("POST", "snapshots", snapshot.id, "restore", body={}))
 
     @property
-    def history(self) -> list[CommitEntry]:
+    def history(self) -> list[api.CommitEntry]:
         """The last kept commits, oldest first, each with its cause; at most 1,000."""
         return self.commits(1000)[::-1]
 
-    def commits(self, limit: int = 100) -> list[CommitEntry]:
+    def commits(self, limit: int = 100) -> list[api.CommitEntry]:
         """The last kept commits, newest first, 1 to 1000 of them."""
-        return [CommitEntry(one) for one in self._ask("GET", "history", limit=limit)["items"]]
+        return [api.CommitEntry(one) for one in self._ask("GET", "history", limit=limit)["items"]]
 
-    def rewind(self, commit: int) -> WorldSummary:
+    def rewind(self, commit: int) -> api.WorldSummary:
         """Rewind to the state after a commit of `history`; the request log continues."""
         return self._take_over(self._ask("POST", "rewind", body={"commit": commit}))
 
-    def reset(self) -> WorldSummary:
+    def reset(self) -> api.WorldSummary:
         """Reset the world to how it started; its request log is emptied."""
         return self._take_over(self._ask("POST", "reset", body={}))
 
-    def load_scenario(self, **scenario: Unpack[ScenarioChoice]) -> WorldSummary:
+    def load_scenario(self, **scenario: Unpack[ScenarioChoice]) -> api.WorldSummary:
         """Replace this world by a scenario's. The old state stays until the new one is ready."""
         return self._take_over(self._ask("POST", "scenario", body=scenario))
 
@@ -643,29 +631,29 @@ class HostingEmulator(InWorld):
         first: int | str | None = None,
         last: int | str | None = None,
         name: str | None = None,
-    ) -> RecordedScenario:
+    ) -> api.RecordedScenario:
         """Write what was done here as a scenario whose story passes, to `path` if given.
 
         A span begins and ends with a request (its number) or a commit (`"commit:40"`). Raises
         ControlRefused if a scenario cannot express it.
         """
         answer = self._ask("GET", "scenario", first=first, last=last, name=name)
-        recorded = RecordedScenario(answer)
+        recorded = api.RecordedScenario(answer)
         if path is not None:
             Path(path).write_text(recorded.text, encoding="utf-8")
         return recorded
 
-    def import_state(self, state: Mapping[str, Any]) -> WorldSummary:
+    def import_state(self, state: Mapping[str, Any]) -> api.WorldSummary:
         """Replace this world's state by an exported document; a missing world is made."""
         return self._take_over(self._ask("PUT", "state", body=state))
 
-    def export(self, path: str | Path | None = None, *, with_seed: bool = False) -> JsonObject:
+    def export(self, path: str | Path | None = None, *, with_seed: bool = False) -> api.JsonObject:
         """Return the whole state as one document, and write it to `path` if given.
 
         `hosting-emulator start --from PATH` and `fresh(state=…)` take it up again. With its seed,
         from which its secrets can be computed, a world made of it goes on with the same ids.
         """
-        state = Record(self._ask("GET", "state", seed="true" if with_seed else None))
+        state = api.Record(self._ask("GET", "state", seed="true" if with_seed else None))
         if path is not None:
             Path(path).write_text(json.dumps(state, indent=1) + "\n", encoding="utf-8")
         return state
@@ -685,13 +673,13 @@ def _written(kind: str, /, **arguments: Any) -> dict[str, Any]:
 class ArmedFault(InWorld):
     """A fault or outcome that was armed. `id` is its id in its world; the end of `with` disarms it."""
 
-    def __init__(self, world: InWorld, kept: str, document: JsonObject) -> None:
+    def __init__(self, world: InWorld, kept: str, document: api.JsonObject) -> None:
         super().__init__(world.control, world.name)
         self._kept = kept
         self.state = _STATES[kept](document)
         """The fault as it was when it was armed or listed."""
         self.id: str = self.state.id
-        self._last: FaultState | OutcomeState | None = None
+        self._last: api.FaultState | api.OutcomeState | None = None
 
     def __repr__(self) -> str:
         return f"<ArmedFault {self.id!r} of {self.name!r}>"
@@ -712,7 +700,7 @@ class ArmedFault(InWorld):
         return self.now.spent
 
     @property
-    def now(self) -> FaultState | OutcomeState:
+    def now(self) -> api.FaultState | api.OutcomeState:
         """The fault as it now is, with all its counts; or as it was when it was removed from here.
 
         Raises ControlRefused when it went some other way, such as a reset of the world.
@@ -741,7 +729,7 @@ class WorldSnapshot:
     as its world.
     """
 
-    def __init__(self, emulator: HostingEmulator, kept: Record) -> None:
+    def __init__(self, emulator: HostingEmulator, kept: api.Record) -> None:
         self._emulator = emulator
         self.id: str = kept["id"]
         self.commit: int = kept["commit"]

@@ -8,18 +8,7 @@ from fnmatch import fnmatchcase
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, Unpack, overload
 
-from hosting_emulator.control_api import (
-    ConductFinding,
-    ConductReport,
-    Exchange,
-    HeaderValues,
-    JsonObject,
-    Message,
-    Record,
-    RequestFilters,
-    Severity,
-    WholeExchange,
-)
+from hosting_emulator import control_api as api
 from hosting_emulator.sdk.control import EventStream, InWorld
 from hosting_emulator.sdk.text import (
     align,
@@ -46,39 +35,39 @@ _FLAGS = {"replayed": "replayed", "lost": "lost", "failed": "refused or lost"}
 RequestName: TypeAlias = "CallName | Literal['redeem_ticket']"
 
 
-class RecordedRequest(Exchange):
+class RecordedRequest(api.Exchange):
     """A request that reached the world, and its answer.
 
     Headers and bodies are fetched when first asked for. They are redacted, and bodies longer than
     16 KiB are cut. Once the log has dropped the request, asking raises ControlRefused (404).
     """
 
-    def __init__(self, exchange: Exchange, fetch: Callable[[int], WholeExchange]) -> None:
+    def __init__(self, exchange: api.Exchange, fetch: Callable[[int], api.WholeExchange]) -> None:
         super().__init__(exchange, why=tuple(exchange["why"]))
         self._fetch = fetch
 
     @property
     def body(self) -> Any:
         """The body that was sent: JSON read, other text as it was, None for none."""
-        return Message(self._whole.request).content
+        return api.Message(self._whole.request).content
 
     @property
-    def headers(self) -> HeaderValues:
+    def headers(self) -> api.HeaderValues:
         """The headers that were sent."""
-        return HeaderValues(self._whole.request.headers)
+        return api.HeaderValues(self._whole.request.headers)
 
     @property
     def answer(self) -> Any:
         """The body that was answered: JSON read, other text as it was, None for none."""
-        return Message(self._whole.answer).content
+        return api.Message(self._whole.answer).content
 
     @property
-    def answer_headers(self) -> HeaderValues:
+    def answer_headers(self) -> api.HeaderValues:
         """The headers that were answered."""
-        return HeaderValues(self._whole.answer.headers)
+        return api.HeaderValues(self._whole.answer.headers)
 
     @cached_property
-    def _whole(self) -> WholeExchange:
+    def _whole(self) -> api.WholeExchange:
         return self._fetch(self.n)
 
 
@@ -149,43 +138,43 @@ class Requests(InWorld, Sequence[RecordedRequest]):
         return [request for request in self if not meant.misses(request)]
 
     def page(
-        self, *, limit: int = 50, trail: bool = True, **filters: Unpack[RequestFilters]
-    ) -> Record:
+        self, *, limit: int = 50, trail: bool = True, **filters: Unpack[api.RequestFilters]
+    ) -> api.Record:
         """The last exchanges, newest first, 1 to 1000 of them, and how many there were: {items, total}.
 
         Each item is an `Exchange`; without `trail` the answer is shorter and sooner made.
         """
         query = {"limit": limit, "trail": None if trail else "false", **filters}
-        return Record(self._ask("GET", "requests", **query))
+        return api.Record(self._ask("GET", "requests", **query))
 
-    def whole(self, n: int) -> WholeExchange:
+    def whole(self, n: int) -> api.WholeExchange:
         """One exchange with headers and bodies; 404 when newer ones have taken its place."""
-        return WholeExchange(self._ask("GET", "requests", n))
+        return api.WholeExchange(self._ask("GET", "requests", n))
 
     def har(
-        self, *, limit: int = 1000, state: bool = False, **filters: Unpack[RequestFilters]
-    ) -> JsonObject:
+        self, *, limit: int = 1000, state: bool = False, **filters: Unpack[api.RequestFilters]
+    ) -> api.JsonObject:
         """The last exchanges, oldest first, as an HTTP Archive 1.2.
 
         With `state` it holds the world as the first of them found it, for sending them again.
         """
         query = {"limit": limit, "state": "true" if state else None, **filters}
-        return Record(self._ask("GET", "requests.har", **query))
+        return api.Record(self._ask("GET", "requests.har", **query))
 
-    def replay(self, n: int, *, same_key: bool = False) -> WholeExchange:
+    def replay(self, n: int, *, same_key: bool = False) -> api.WholeExchange:
         """Send a request again, as the same person, and return what it came to.
 
         It gets a new Idempotency-Key, unless `same_key`. 409 if its body was not kept whole.
         """
         body = {"same_key": same_key}
-        return WholeExchange(self._ask("POST", "requests", n, "replay", body=body))
+        return api.WholeExchange(self._ask("POST", "requests", n, "replay", body=body))
 
     def listen(
         self,
         *,
         only: Sequence[str] = (),
         last_id: int | None = None,
-        **filters: Unpack[RequestFilters],
+        **filters: Unpack[api.RequestFilters],
     ) -> EventStream:
         """Listen to the world, over a connection of its own, from now on (or after `last_id`).
 
@@ -421,29 +410,30 @@ class WorldConduct(InWorld):
     since. `off` are ids of rules that do not count; one that does not exist is a ControlRefused.
     """
 
-    def read(self, *, off: Collection[str] = (), final: bool = False) -> ConductReport:
+    def read(self, *, off: Collection[str] = (), final: bool = False) -> api.ConductReport:
         """Read what was found by now, of any severity; with `final` as for `findings`."""
         rules = off if isinstance(off, str) else ",".join(off)
         query = {"off": rules, "final": "true" if final else None}
-        return ConductReport(self._ask("GET", "conduct", **query))
+        return api.ConductReport(self._ask("GET", "conduct", **query))
 
     def findings(
-        self, *, off: Collection[str] = (), at_least: Severity = "note", final: bool = True
-    ) -> list[ConductFinding]:
+        self, *, off: Collection[str] = (), at_least: api.Severity = "note", final: bool = True
+    ) -> list[api.ConductFinding]:
         """Return what was found, of `at_least` this severity, in the order of the requests.
 
         `final` takes the client to be done: an operation that it did not follow counts then.
         """
         report = self._read(off, at_least, final=final)
         return [
-            ConductFinding(found, requests=tuple(found["requests"])) for found in report.findings
+            api.ConductFinding(found, requests=tuple(found["requests"]))
+            for found in report.findings
         ]
 
     def report(
         self,
         *,
         off: Collection[str] = (),
-        at_least: Severity = "note",
+        at_least: api.Severity = "note",
         final: bool = True,
         color: bool = False,
     ) -> str:
@@ -451,7 +441,7 @@ class WorldConduct(InWorld):
         return conduct_text(self._read(off, at_least, final=final), color=color)
 
     def assert_clean(
-        self, *, off: Collection[str] = (), at_least: Severity = "warning", final: bool = True
+        self, *, off: Collection[str] = (), at_least: api.Severity = "warning", final: bool = True
     ) -> None:
         """Assert that nothing was found of `at_least` this severity. The AssertionError tells all."""
         __tracebackhide__ = True  # pytest then shows the test's own line
@@ -459,5 +449,5 @@ class WorldConduct(InWorld):
         if report.findings:
             raise AssertionError(f"{headline(report.findings)}\n\n{conduct_text(report)}")
 
-    def _read(self, off: Collection[str], at_least: str, *, final: bool) -> ConductReport:
+    def _read(self, off: Collection[str], at_least: str, *, final: bool) -> api.ConductReport:
         return of_severity(self.read(off=off, final=final), at_least)
