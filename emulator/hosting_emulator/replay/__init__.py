@@ -4,12 +4,9 @@ Stands beside the house, on the SDK: it sends over HTTP as any client does, and 
 no more than the table of calls.
 """
 
-from hosting_emulator.replay.recording import RecordedAnswer as RecordedAnswer
-from hosting_emulator.replay.recording import RecordedCall as RecordedCall
 from hosting_emulator.replay.recording import Recording as Recording
 from hosting_emulator.replay.recording import RecordRefused as RecordRefused
 from hosting_emulator.replay.recording import read_record as read_record
-from hosting_emulator.replay.run import AnswerDifference as AnswerDifference
 from hosting_emulator.replay.run import Beginning as Beginning
 from hosting_emulator.replay.run import Replayed as Replayed
 from hosting_emulator.replay.run import ReplayOptions as ReplayOptions

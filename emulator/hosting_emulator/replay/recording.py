@@ -164,10 +164,7 @@ class Recording(Struct, frozen=True):
 
 
 def read_record(document: Any) -> Recording:
-    """Read a parsed JSON document: a HAR, or whole exchanges of our request log.
-
-    Raises RecordRefused.
-    """
+    """Read parsed JSON: a HAR, or whole exchanges of our request log. Raises RecordRefused."""
     if isinstance(document, Mapping) and "log" in document:
         return _read_har(document["log"])
     if isinstance(document, Mapping) and "items" in document:

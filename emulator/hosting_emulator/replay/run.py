@@ -51,10 +51,7 @@ class AnswerDifference(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Replayed:
-    """What became of one recorded request. `answer` is None when none arrived, or none was asked for.
-
-    `skipped` says why it was not sent.
-    """
+    """What became of a recorded request; `skipped` says why it was not sent. `answer` None: none came."""
 
     recorded: RecordedCall
     answer: RecordedAnswer | None
@@ -165,10 +162,7 @@ def like_recorded(
 
 
 class ReplayRun:
-    """One replay on its way: the names it has learnt, the time it has come to.
-
-    The recording has no secrets: tokens and API keys are made for whoever asked.
-    """
+    """One replay on its way. The recording has no secrets: tokens and keys are made for whoever asked."""
 
     def __init__(
         self, emulator: HostingEmulator, record: Recording, options: ReplayOptions
@@ -391,10 +385,7 @@ class Comparison:
     def differences(
         self, recorded: RecordedAnswer | None, new: RecordedAnswer | None, at_ms: tuple[int, int]
     ) -> list[AnswerDifference]:
-        """Return every difference, in the order of the answer, without the secrets in it.
-
-        `at_ms` is when both requests were answered, in milliseconds since 1970.
-        """
+        """Return every difference, without secrets; `at_ms` is when each was answered, since 1970."""
         self._at_ms = at_ms
         return [
             AnswerDifference(at, without_secrets(before), without_secrets(now))

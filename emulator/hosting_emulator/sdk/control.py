@@ -83,10 +83,9 @@ _URL = re.compile(r"(?P<server>.*?)(?:/_emulator)?(?:/worlds/(?P<world>[^/]+))?/
 
 
 def default_url() -> str:
-    """Return where an emulator listens that was started here, as far as the environment knows.
+    """Return where an emulator listens that was started here: as its ready file says, else its port.
 
-    That is where the file of HOSTING_EMULATOR_READY_FILE says, else at HOSTING_EMULATOR_PORT, or at the
-    port in the settings file of this folder.
+    That is HOSTING_EMULATOR_PORT, or else the one in the settings file of this folder.
     """
     with suppress(OSError, ValueError, TypeError, KeyError):  # it may not be there, or another's
         ready = Path(os.environ["HOSTING_EMULATOR_READY_FILE"]).read_bytes()
@@ -103,8 +102,7 @@ def default_url() -> str:
 def read_address(url: str | None) -> tuple[str, str | None]:
     """Read the address of an emulator or of one of its worlds: return its control URL, and the world.
 
-    Without one, the environment's HOSTING_EMULATOR_URL and HOSTING_EMULATOR_WORLD hold, as they do
-    for the command line; without these, an emulator that was started here (`default_url`).
+    Without one, HOSTING_EMULATOR_URL and HOSTING_EMULATOR_WORLD hold; else `default_url`.
     """
     named = None if url else os.environ.get("HOSTING_EMULATOR_WORLD")
     text = url or os.environ.get("HOSTING_EMULATOR_URL") or default_url()
@@ -232,10 +230,7 @@ def is_file_name(text: str) -> bool:
 
 
 def find_file(path: str | Path, folders: Sequence[Path] = ()) -> Path:
-    """Return a file in the first of some folders that has it; without any, where the process runs.
-
-    Raises ValueError.
-    """
+    """Return a file in the first of the folders that has it, else where the process runs. ValueError."""
     tried = list(dict.fromkeys(folder / path for folder in folders)) or [Path(path)]
     for found in tried:
         if found.is_file():
@@ -259,10 +254,7 @@ def clock_request(clock: ClockLike) -> api.ClockRequest:
 def read_vary(
     vary: VaryLike, only: str | Sequence[str] | None = None
 ) -> tuple[str, list[str] | None]:
-    """Return seed and points; points in a text are divided by commas or spaces.
-
-    Raises ValueError in one line.
-    """
+    """Return seed and points, which a text divides by commas or spaces. Raises ValueError in one line."""
     if isinstance(vary, Mapping):
         if "seed" not in vary or not vary.keys() <= {"seed", "only"}:
             raise ValueError(f"{_NO_SEED}, not {one_line(repr(vary), 80)}")
@@ -300,9 +292,8 @@ class ControlClient:
     ) -> None:
         parts = urlsplit(control_url)
         if parts.scheme not in {"http", "https"} or not parts.hostname:
-            raise ValueError(
-                f"{control_url!r} is not an address: write it like http://127.0.0.1:4620/_emulator"
-            )
+            example = f"{DEFAULT_URL}/_emulator"
+            raise ValueError(f"{control_url!r} is not an address: write it like {example}")
         self.control_url = control_url.rstrip("/")
         self._peer = (parts.scheme == "https", parts.hostname, parts.port)
         self._root = parts.path.rstrip("/")
@@ -351,10 +342,7 @@ class ControlClient:
     def create_world(
         self, name: str | None = None, **request: Unpack[WorldRequest]
     ) -> api.NewWorldSummary:
-        """Make a world; without a name it gets a throw-away one. 409 if the name is taken.
-
-        It begins as `WorldRequest` says, or else as the default world.
-        """
+        """Make a world as `WorldRequest` says; without a name it gets one of its own. 409 if it is taken."""
         return api.NewWorldSummary(self.post("worlds", given(name=name, **request)))
 
     def scenarios(self) -> list[api.Record]:
@@ -373,21 +361,14 @@ class ControlClient:
         only: Sequence[str] | None = None,
         **scenario: Unpack[ScenarioChoice],
     ) -> api.Record:
-        """Run a scenario's story and return the report, step by step.
-
-        It runs in a throw-away world, or in `world`, which it replaces and leaves as the story left
-        it; `vary` and `only` as for `create_world`.
-        """
+        """Run a scenario's story in a throw-away world, or in place of `world`; return the report."""
         body = given(world=world, vary=vary, only=only, **scenario)
         return api.Record(self.post("scenarios/run", body))
 
     # --- The wire ----------------------------------------------------------------------------
 
     def ask(self, method: str, path: str, body: Any = None) -> Any:
-        """Send `body` as JSON (no body for None) and return the JSON answered, None if empty.
-
-        `path` is below the control URL.
-        """
+        """Send JSON (None: no body) to a path below the control URL; return what is answered, or None."""
         __tracebackhide__ = True  # pytest then shows who asked
         content = None if body is None else _encode(body).encode()
         target = self._target(path)
@@ -590,14 +571,12 @@ def _is_quiet(connection: HTTPConnection) -> bool:
     """Whether nothing is to be read, as between requests; an end of file means it is closed."""
     import socket
 
-    try:
+    quiet = False
+    with suppress(OSError):
         connection.sock.settimeout(0)
-        connection.sock.recv(1, socket.MSG_PEEK)
-    except BlockingIOError:
-        return True
-    except OSError:
-        return False
-    finally:
-        with suppress(OSError):
-            connection.sock.settimeout(connection.timeout)
-    return False
+        try:
+            connection.sock.recv(1, socket.MSG_PEEK)
+        except BlockingIOError:
+            quiet = True
+        connection.sock.settimeout(connection.timeout)
+    return quiet

@@ -260,10 +260,9 @@ class HostingEmulator(InWorld):
     def copy(
         self, name: str | None = None, *, ephemeral: bool | None = None, commit: int | None = None
     ) -> api.WorldSummary:
-        """Copy this world into an independent one, and return its summary.
+        """Copy this world, as it is or was after a `commit` of its `history`; return the summary.
 
-        As it is now, or as it was after a `commit` of its `history` (ControlRefused, 404, if that
-        is not kept). Tokens are of one world: the copy has its own.
+        The copy has tokens of its own. ControlRefused (404) for a commit that is not kept.
         """
         body = given(name=name, ephemeral=ephemeral, commit=commit)
         return api.WorldSummary(self._ask("POST", "fork", body=body))
@@ -375,10 +374,7 @@ class HostingEmulator(InWorld):
         return self.base_url + path
 
     def redeem_url(self, ticket: str) -> str:
-        """Return where a ticket is redeemed over plain HTTP on the main port, by its `redeem_url`.
-
-        For clients that neither resolve names under localhost nor send another Host, as Node's fetch.
-        """
+        """Return where a ticket's `redeem_url` is over plain HTTP on the main port, for any client."""
         parts = urlsplit(ticket)
         return self.url(f"{parts.path}?{parts.query}")
 
@@ -415,10 +411,7 @@ class HostingEmulator(InWorld):
     def create_api_key(
         self, who: str | None = None, **options: Unpack[ApiKeyOptions]
     ) -> api.Record:
-        """Create a user API key without a call of the contract: {value, key}.
-
-        The options are `ApiKeyOptions`. It expires after 90 days of world time.
-        """
+        """Create a user API key, valid for 90 days of world time, without a call: {value, key}."""
         return api.Record(self._ask("POST", "api-keys", body=given(**options, **{"as": who})))
 
     def openapi(self) -> api.JsonObject:
@@ -581,7 +574,7 @@ class HostingEmulator(InWorld):
         return api.Why(self._ask("GET", "operations", _id_of(operation), "why"))
 
     def report(self, *, requests: int = 20, color: bool = False) -> str:
-        """Return this world's report: clock, last requests with reasons, pending operations, faults."""
+        """Tell this world's story: clock, last requests with reasons, pending operations, faults."""
         return report_text(self.report_document(requests=requests), color=color)
 
     def report_document(self, *, requests: int = 20) -> api.Record:
@@ -637,8 +630,8 @@ class HostingEmulator(InWorld):
         A span begins and ends with a request (its number) or a commit (`"commit:40"`). Raises
         ControlRefused if a scenario cannot express it.
         """
-        answer = self._ask("GET", "scenario", first=first, last=last, name=name)
-        recorded = api.RecordedScenario(answer)
+        span = {"first": first, "last": last, "name": name}
+        recorded = api.RecordedScenario(self._ask("GET", "scenario", **span))
         if path is not None:
             Path(path).write_text(recorded.text, encoding="utf-8")
         return recorded
@@ -660,10 +653,7 @@ class HostingEmulator(InWorld):
 
 
 def _written(kind: str, /, **arguments: Any) -> dict[str, Any]:
-    """Write a fault or outcome as in a scenario, of what a method was given; `kind` names its kind.
-
-    What has a parameter of its own is the rule, the rest are `options`.
-    """
+    """Write a fault or outcome as in a scenario, of a method's arguments; `kind` names its kind."""
     del arguments["self"]
     effect, options = arguments.pop(kind), given(**arguments.pop("options"))
     rule = given(**{name.rstrip("_"): value for name, value in arguments.items()})
@@ -701,10 +691,7 @@ class ArmedFault(InWorld):
 
     @property
     def now(self) -> api.FaultState | api.OutcomeState:
-        """The fault as it now is, with all its counts; or as it was when it was removed from here.
-
-        Raises ControlRefused when it went some other way, such as a reset of the world.
-        """
+        """The fault as it is now, or as it was when it was removed from here; else ControlRefused."""
         return self._last or _STATES[self._kept](self._ask("GET", self._kept, self.id))
 
     def remove(self) -> None:
@@ -779,10 +766,7 @@ def _gone_is_fine() -> Iterator[None]:
 def _reach(
     url: str | ControlClient | None, control_token: str | None
 ) -> Iterator[tuple[ControlClient, str | None, bool]]:
-    """Give a client, the world that the address names, and whether the client is ours to close.
-
-    It is closed here when something goes wrong.
-    """
+    """Give a client, the world that the address names, and whether the client is ours to close."""
     if isinstance(url, ControlClient):
         yield url, None, False
         return

@@ -140,10 +140,7 @@ class Requests(InWorld, Sequence[RecordedRequest]):
     def page(
         self, *, limit: int = 50, trail: bool = True, **filters: Unpack[api.RequestFilters]
     ) -> api.Record:
-        """The last exchanges, newest first, 1 to 1000 of them, and how many there were: {items, total}.
-
-        Each item is an `Exchange`; without `trail` the answer is shorter and sooner made.
-        """
+        """The last 1 to 1000 exchanges, newest first: {items, total}; with their `trail` or without."""
         query = {"limit": limit, "trail": None if trail else "false", **filters}
         return api.Record(self._ask("GET", "requests", **query))
 
@@ -154,18 +151,12 @@ class Requests(InWorld, Sequence[RecordedRequest]):
     def har(
         self, *, limit: int = 1000, state: bool = False, **filters: Unpack[api.RequestFilters]
     ) -> api.JsonObject:
-        """The last exchanges, oldest first, as an HTTP Archive 1.2.
-
-        With `state` it holds the world as the first of them found it, for sending them again.
-        """
+        """The last exchanges as an HTTP Archive 1.2, with the `state` that the first found if wanted."""
         query = {"limit": limit, "state": "true" if state else None, **filters}
         return api.Record(self._ask("GET", "requests.har", **query))
 
     def replay(self, n: int, *, same_key: bool = False) -> api.WholeExchange:
-        """Send a request again, as the same person, and return what it came to.
-
-        It gets a new Idempotency-Key, unless `same_key`. 409 if its body was not kept whole.
-        """
+        """Send a request again, with a new Idempotency-Key or its own. 409 if it was not kept whole."""
         body = {"same_key": same_key}
         return api.WholeExchange(self._ask("POST", "requests", n, "replay", body=body))
 
@@ -421,7 +412,7 @@ class WorldConduct(InWorld):
     ) -> list[api.ConductFinding]:
         """Return what was found, of `at_least` this severity, in the order of the requests.
 
-        `final` takes the client to be done: an operation that it did not follow counts then.
+        If `final`, the client is done: an operation that it did not follow counts.
         """
         report = self._read(off, at_least, final=final)
         return [

@@ -81,10 +81,7 @@ def _answer(exchange: Mapping[str, Any], lost: str) -> list[str]:
 
 
 def align(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Write rows as lines whose columns begin below each other, two spaces apart.
-
-    The last cell of a row is as long as it is. Rows may differ in length.
-    """
+    """Write rows, which may differ in length, as lines whose columns begin below each other."""
     columns = zip_longest(*(row[:-1] for row in rows), fillvalue="")
     widths = [max(map(len, column)) for column in columns]
     lines = []
@@ -270,10 +267,7 @@ _CONDITIONS = "times skip_first every probability from until while".split()
 
 
 def report_text(document: Document, *, color: bool = False) -> str:
-    """Write a report document (`ControlClient.report`) as text of about 40 lines at most.
-
-    `color` adds ANSI colours. With `conduct` in the document, it ends with what was found.
-    """
+    """Write a report document as about 40 lines of text; its `conduct`, if it has one, comes last."""
     bold = partial(paint, "bold", color=color)
     findings = (document.get("conduct") or {}).get("findings") or ()
     clock, changed = document["clock"], document["assumptions"]

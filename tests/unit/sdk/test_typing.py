@@ -23,35 +23,38 @@ from hosting_emulator.sdk import (
     RecordedRequest,
     Why,
     WorldSnapshot,
+    control,
+    emulator,
+    requests,
 )
 
 
-def as_an_editor_sees_it(emulator: HostingEmulator) -> None:
-    assert_type(emulator.control, ControlClient)
-    assert_type(emulator.base_url, str)
-    assert_type(emulator.projects, Aliases)
-    assert_type(emulator.projects["shop"], str)
-    assert_type(emulator.token("owner", expires_in_seconds=60), str)
-    assert_type(emulator.headers(key="k"), dict[str, str])
-    assert_type(emulator.clock.advance("1s"), str)
-    assert_type(emulator.clock.mode, ClockMode)
-    assert_type(emulator.fork(), HostingEmulator)
-    assert_type(emulator.export(), JsonObject)
-    with emulator.fault("abort", code="rate_limited", times=1) as armed:
+def as_an_editor_sees_it(world: HostingEmulator) -> None:
+    assert_type(world.control, ControlClient)
+    assert_type(world.base_url, str)
+    assert_type(world.projects, Aliases)
+    assert_type(world.projects["shop"], str)
+    assert_type(world.token("owner", expires_in_seconds=60), str)
+    assert_type(world.headers(key="k"), dict[str, str])
+    assert_type(world.clock.advance("1s"), str)
+    assert_type(world.clock.mode, ClockMode)
+    assert_type(world.fork(), HostingEmulator)
+    assert_type(world.export(), JsonObject)
+    with world.fault("abort", code="rate_limited", times=1) as armed:
         assert_type(armed, ArmedFault)
-    with emulator.snapshot() as snapshot:
+    with world.snapshot() as snapshot:
         assert_type(snapshot, WorldSnapshot)
-    assert_type(emulator.requests.assert_made(at_most=1), list[RecordedRequest])
-    assert_type([made.n for made in emulator.requests], list[int])
+    assert_type(world.requests.assert_made(at_most=1), list[RecordedRequest])
+    assert_type([made.n for made in world.requests], list[int])
 
 
-def what_an_editor_underlines(emulator: HostingEmulator) -> None:
-    emulator.requests.of("list_deployment")  # type: ignore[arg-type]
-    emulator.requests.of(stauts=200)  # type: ignore[call-arg]
-    emulator.fault("abort", call="list_deployment")  # type: ignore[arg-type]
-    emulator.clock.set("warped")  # type: ignore[arg-type]
-    emulator.token("owner", expires="1h")  # type: ignore[call-arg]
-    assert_type(emulator.why("x"), Why)
+def what_an_editor_underlines(world: HostingEmulator) -> None:
+    world.requests.of("list_deployment")  # type: ignore[arg-type]
+    world.requests.of(stauts=200)  # type: ignore[call-arg]
+    world.fault("abort", call="list_deployment")  # type: ignore[arg-type]
+    world.clock.set("warped")  # type: ignore[arg-type]
+    world.token("owner", expires="1h")  # type: ignore[call-arg]
+    assert_type(world.why("x"), Why)
 
 
 def test_editor_is_right(hosting_emulator: HostingEmulator):
@@ -64,7 +67,8 @@ def test_what_is_underlined_fails(hosting_emulator: HostingEmulator):
 
 
 def public_parts() -> Iterator[tuple[str, object]]:
-    for name, thing in vars(sdk).items():
+    things = vars(sdk) | vars(control) | vars(emulator) | vars(requests)
+    for name, thing in things.items():
         if inspect.isclass(thing):
             for part, value in inspect.getmembers(thing):
                 home = getattr(inspect.unwrap(getattr(value, "fget", value)), "__module__", "")
