@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from hosting_emulator.calls.create_dev_access_ticket import project_at
 from hosting_emulator.calls.request import PlainHeaders
 from hosting_emulator.contract_check import ALLOWED, CheckOptions, Report, check
-from hosting_emulator.contract_check.http import Address, Answer
+from hosting_emulator.contract_check.answers import Address, Answer
 from hosting_emulator.engine.exchange import ExchangeContext, run_through
 from hosting_emulator.engine.pipeline import CALL_STEPS, REDEEM_STEPS
 from hosting_emulator.world.value import Change, World

@@ -18,7 +18,14 @@ from urllib.parse import urlsplit
 from hosting_emulator.contract.calls import CALLS
 from hosting_emulator.contract.problems import PROBLEMS
 from hosting_emulator.contract.resources import RESOURCES
-from hosting_emulator.contract_check.http import Answer, Unreachable
+from hosting_emulator.contract_check.answers import (
+    TERMINAL,
+    Answer,
+    Unreachable,
+    is_timestamp,
+    moment,
+    redeem_url_complaint,
+)
 from hosting_emulator.contract_check.reading import items_of, nobody, others_replay
 from hosting_emulator.contract_check.run import (
     BLAMES,
@@ -29,12 +36,6 @@ from hosting_emulator.contract_check.run import (
     Run,
     alike,
     check,
-)
-from hosting_emulator.contract_check.values import (
-    TERMINAL,
-    is_timestamp,
-    moment,
-    redeem_url_complaint,
 )
 
 # --- The flag ------------------------------------------------------------------------------------
@@ -323,8 +324,8 @@ def tickets(run: Run) -> None:
         run.see("dev_zone", zone.removeprefix(f"{run.world}.") if run.world else zone)
     second = issue("the second")
     if run.succeeded("tickets.call", second):
-        same = alike(first["origin"], second["origin"])
-        run.judge("ticket.origin", same, second, "the project's dev origin changed")
+        wrong = "the project's dev origin changed"
+        run.same("ticket.origin", first["origin"], second["origin"], second, wrong)
         for name in ("ticket_id", "redeem_url"):
             if name in first.fields:
                 wrong = f"its {name} is that of the ticket before"
@@ -484,8 +485,8 @@ def apply_domains(run: Run) -> None:
     others_replay(run, again, run.missing)
     retried = again("the same key")
     if run.succeeded("domains.idempotent", retried):
-        same = alike(answer["id"], retried["id"])
-        run.judge("domains.idempotent", same, retried, "it is another operation")
+        ids = (answer["id"], retried["id"])
+        run.same("domains.idempotent", *ids, retried, "it is another operation")
     # A call without a body can only be changed by its path: the key of another call is that.
     if run.used_key is None:
         run.skips("domains.reused", "a key to reuse needs --allow flag or --allow keys")
@@ -564,16 +565,23 @@ def _find_path(run: Run, accepted: Accepted) -> str | None:
 def _poll(run: Run, path: str, accepted: Accepted, number: int) -> Answer:
     answer = run.poll(path, accepted.id, f"{accepted.answer.call_id}, poll {number}")
     if run.succeeded("durable", answer):
-        same = alike(answer["id"], accepted.id)
-        run.judge("durable operation.id", same, answer, "it is another operation")
+        ids = (answer["id"], accepted.id)
+        run.same("durable operation.id", *ids, answer, "it is another operation")
         made = [each["deployment_id"] for each in (accepted.answer, answer)]
         if made != [None, None]:
             wrong = "it does not name its deployment in every state"
             run.judge("operation.deployment_id", made[0] == made[1], answer, wrong)
-        told = alike(*(moment(each["created_at"]) for each in (accepted.answer, answer)))
-        run.judge("operation.times", told, answer, "created_at is another")
+        made = [moment(each["created_at"]) for each in (accepted.answer, answer)]
+        run.same("operation.times", made[0], made[1], answer, "created_at is another")
         _blocking(run, path, accepted, answer)
-        _forward(run, accepted, answer)
+        # A state may go back, but an end is kept.
+        state, before = answer.text("state"), run.states.get(accepted.id)
+        run.states[accepted.id] = state or before or ""
+        if before in TERMINAL and state is not None:
+            run.judge("durable", state == before, answer, f"it had ended as {before}")
+        elif before == "running" and state == "queued":
+            told = "it was running and is queued again; the contract shows no transitions"
+            run.note(f"{answer}: {told}")
     return answer
 
 
@@ -587,16 +595,6 @@ def _blocking(run: Run, path: str, accepted: Accepted, answer: Answer) -> None:
         known = run.poll(path, blocking, "which another waits on", judged=False)
         if known.code == "resource_not_found":
             run.differs("operation.blocking_operation_id", answer, "nothing is there that it names")
-
-
-def _forward(run: Run, accepted: Accepted, answer: Answer) -> None:
-    """Say where a state goes back, and judge that an end is kept."""
-    state, before = answer.text("state"), run.states.get(accepted.id)
-    run.states[accepted.id] = state or before or ""
-    if before in TERMINAL and state is not None:
-        run.judge("durable", state == before, answer, f"it had ended as {before}")
-    elif before == "running" and state == "queued":
-        run.note(f"{answer}: it was running and is queued again; the contract shows no transitions")
 
 
 def _to_its_end(run: Run, path: str, accepted: Accepted, answer: Answer) -> None:
@@ -647,8 +645,8 @@ def _deployed(run: Run, accepted: Accepted) -> None:
     page = run.call("list_deployments", "for what was deployed", query)
     listed = {str(item.get("id")).upper(): item for item in items_of(page)}
     if (found := listed.get(str(made).upper())) is not None:
-        same = alike(found.get("operation_id"), accepted.id)
-        run.judge("deployment.operation_id", same, page, "it names another operation")
+        ids = (found.get("operation_id"), accepted.id)
+        run.same("deployment.operation_id", *ids, page, "it names another operation")
     elif listed and not page["next_cursor"] and "NONE" not in listed:
         run.differs("operation.deployment_id", page, "it does not list the deployment")
 
@@ -684,7 +682,7 @@ def leave_nothing(run: Run) -> None:
 @check(allow=("tickets",))
 def outlive_ticket(run: Run) -> None:
     """Issue a ticket and open it when its ten minutes are over, where there is patience for that."""
-    if run.entrance is None or not run.patient(_OUTLIVED_S):
+    if run.entrance is None or run.waited_s + _OUTLIVED_S > run.options.patience_s:
         return
     ticket, (issued_ms, _) = run.call("create_dev_access_ticket", "to outlive it"), run.now()
     if redeem_url_complaint(ticket["redeem_url"]) or not run.wait(_OUTLIVED_S):

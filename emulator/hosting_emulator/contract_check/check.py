@@ -12,7 +12,7 @@ from hosting_emulator.contract.assumptions import DEFAULTS, Assumptions, why_uns
 from hosting_emulator.contract.calls import CALLS
 from hosting_emulator.contract.ids import is_ulid
 from hosting_emulator.contract_check import changes as changes
-from hosting_emulator.contract_check.http import Unreachable
+from hosting_emulator.contract_check.answers import Unreachable
 from hosting_emulator.contract_check.judge import CLAUSES, Outcome
 from hosting_emulator.contract_check.run import (
     CHECKS,
@@ -163,7 +163,7 @@ def _first_contact(run: Run) -> None:
 
 def _report(run: Run) -> Report:
     """Write the report. No token, key or ticket is in it, wherever a server put one."""
-    options, settled, known = run.options, run.settled(), [*run.secrets]
+    options, settled = run.options, run.settled()
     sentences: list[SentenceReport] = []
     for clause in CLAUSES.values():
         outcome, seen = run.verdict(clause)
@@ -173,7 +173,7 @@ def _report(run: Run) -> Report:
                 "section": clause.section,
                 "sentence": clause.text,
                 "verdict": outcome,
-                "seen": _without(seen, known),
+                "seen": seen,
             }
         )
     verdicts = [sentence["verdict"] for sentence in sentences]
@@ -187,8 +187,7 @@ def _report(run: Run) -> Report:
         else:
             one["why"] = why_unseen(name) or "no permitted request showed it"
         assumptions.append(one)
-    differing = {name: v for name, v in settled.items() if v != getattr(DEFAULTS, name)}
-    return {
+    report: Report = {
         "base_url": options.base_url,
         "project_id": options.project_id,
         "organization_id": options.organization_id,
@@ -196,12 +195,15 @@ def _report(run: Run) -> Report:
         "requests": run.requests,
         "summary": {outcome: verdicts.count(outcome) for outcome in get_args(Outcome)},
         "sentences": sentences,
-        "assumptions": _without(differing, known),
-        "observed": _without(assumptions, known),
-        "words": _without({name: sorted(words) for name, words in run.words.items()}, known),
+        "assumptions": {n: v for n, v in settled.items() if v != getattr(DEFAULTS, n)},
+        "observed": assumptions,
+        "words": {name: sorted(words) for name, words in run.words.items()},
         "created": run.created,
-        "notes": _without(run.notes, known),
+        "notes": run.notes,
     }
+    for part in ("sentences", "assumptions", "observed", "words", "notes"):
+        report[part] = _without(report[part], [*run.secrets])
+    return report
 
 
 def _without(found: Any, secrets: list[str]) -> Any:

@@ -18,10 +18,10 @@ from hosting_emulator.contract.ids import is_ulid
 from hosting_emulator.contract.problems import PROBLEMS
 from hosting_emulator.contract.resources import RESOURCES, Field
 from hosting_emulator.contract.words import read_sections
-from hosting_emulator.contract_check.http import Answer
-from hosting_emulator.contract_check.values import (
+from hosting_emulator.contract_check.answers import (
     BOUNDS,
     TERMINAL,
+    Answer,
     brief,
     complaint,
     http_date,

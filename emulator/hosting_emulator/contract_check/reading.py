@@ -9,10 +9,9 @@ from urllib.parse import quote
 
 from hosting_emulator.contract.calls import CALLS
 from hosting_emulator.contract.resources import RESOURCES
-from hosting_emulator.contract_check.http import Answer
+from hosting_emulator.contract_check.answers import Answer, moment
 from hosting_emulator.contract_check.judge import CALL_CLAUSES
-from hosting_emulator.contract_check.run import NOWHERE, PREFIX, Run, alike, check
-from hosting_emulator.contract_check.values import moment
+from hosting_emulator.contract_check.run import NOWHERE, PREFIX, Run, check
 
 #: Names that services give to the parameters that the contract does not name, by the assumption.
 _NAMES = {
@@ -67,10 +66,10 @@ def read_compute(run: Run) -> None:
     plain = read(about="without an environment")
     if plain.ok or plain.status == 400:
         run.see("missing_environment", plain["environment"] if plain.ok else "refused")
-    answers: dict[str, list[Answer]] = {}
+    asked: dict[str, list[Answer]] = {}
 
     def works(name: str) -> bool:
-        dev, prod = answers[name] = [read(f"?{name}=dev"), read(f"?{name}=prod")]
+        dev, prod = asked[name] = [read(f"?{name}=dev"), read(f"?{name}=prod")]
         if [dev["environment"], prod["environment"]] == ["dev", "prod"]:
             return True
         # A name that is asked for, or whose values are looked at, is the right one all the same.
@@ -83,29 +82,22 @@ def read_compute(run: Run) -> None:
         if not plain.refused:
             run.succeeded(keys, plain)
         return
-    dev, prod = answers[name]
+    dev, prod = asked[name]
     for environment, answer in (("dev", dev), ("prod", prod)):
         if run.succeeded(keys, answer):
-            same = alike(answer["environment"], environment)
-            run.judge("compute.query", same, answer, f"it is not that of {environment}")
+            wrong = f"it is not that of {environment}"
+            run.same("compute.query", answer["environment"], environment, answer, wrong)
     run.wrong_input("compute.query", read(f"?{name}=staging", "no environment"))
-    if dev["data_mode"] == prod["data_mode"] == "shared":
+    answers = (dev, prod)
+    shared = all(a["data_mode"] == "shared" and "database" in a.fields for a in answers)
+    if shared:  # any setting may be left out, and the states are those of different moments
+        one, other = dev["database"], prod["database"]
+        same = one == other
+        if isinstance(one, dict) and isinstance(other, dict):
+            told = RESOURCES["DatabasePlacement"].names & one.keys() & other.keys()
+            same = all(one[name] == other[name] for name in told - {"state", "pending_state"})
         wrong = "data is shared, and the databases of dev and prod are not the same"
-        run.judge("compute.data_mode", _same_database(dev, prod), prod, wrong)
-
-
-def _same_database(*answers: Answer) -> bool | None:
-    """Whether two answers tell of one database; None: one of them does not tell.
-
-    Any setting may be left out, and its states are those of different moments.
-    """
-    if not all("database" in answer.fields for answer in answers):
-        return None
-    one, other = (answer["database"] for answer in answers)
-    if not isinstance(one, dict) or not isinstance(other, dict):
-        return bool(one == other)
-    told = RESOURCES["DatabasePlacement"].names & one.keys() & other.keys()
-    return all(one[name] == other[name] for name in told - {"state", "pending_state"})
+        run.judge("compute.data_mode", same, prod, wrong)
 
 
 @check()

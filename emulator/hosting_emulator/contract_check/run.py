@@ -13,9 +13,8 @@ from urllib.parse import quote
 from hosting_emulator.contract.calls import ALL_CALLS, CALLS
 from hosting_emulator.contract.problems import PROBLEMS
 from hosting_emulator.contract.resources import RESOURCES
-from hosting_emulator.contract_check.http import Address, Answer
+from hosting_emulator.contract_check.answers import Address, Answer, http_date, moment
 from hosting_emulator.contract_check.judge import CALL_CLAUSES, Judge
-from hosting_emulator.contract_check.values import http_date, moment
 
 #: What may be changed at the server, each for the sentences that cannot be seen otherwise.
 ALLOWED = ("flag", "source", "keys", "domains", "tickets")
@@ -66,8 +65,6 @@ class CheckOptions:
 
 #: The options that hold a secret.
 TOKENS = [f.name for f in fields(CheckOptions) if f.name.endswith(("token", "api_key"))]
-
-
 #: The service's time in ms by what it observes, and by its Date header.
 Now = tuple[int | None, int | None]
 
@@ -93,7 +90,7 @@ BLAMES = frozenset(
 )
 #: Answers to somebody who may not ask at all: they say nothing of what was wrong in a request.
 _NOT_ALLOWED = frozenset(
-    {"unauthenticated", "forbidden", "organization_required", "interactive_login_required"}
+    "unauthenticated forbidden organization_required interactive_login_required".split()
 )
 #: The roles that the contract names; who may make the other calls is not shown.
 _ROLES = ("owner", "reader")
@@ -108,10 +105,9 @@ _LEFT = {
     "initialize_managed_source": "started initializing the project's managed source",
     "apply_project_domains": "started applying the project's domains",
 }
-#: So many answers in a row may stay out before a server counts as gone.
-_TOO_MANY = 3
-#: How often the same request is sent again after it was told to wait.
-_AGAIN = 5
+#: So many answers in a row may stay out before a server counts as gone; and so often the same request
+#: is sent again after it was told to wait.
+_TOO_MANY, _AGAIN = 3, 5
 #: How far a service's clocks may be from each other.
 _SLACK_MS = 5_000
 
@@ -141,9 +137,9 @@ class Run(Judge):
 
     def __init__(self, options: CheckOptions, server: Address, world: str) -> None:
         super().__init__(options.project_id)
+        self.options, self._server = options, server
         #: The world of this emulator whose answers these are, if any.
         self.world = world
-        self.options, self._server = options, server
         sent = (getattr(options, name) or "" for name in TOKENS)
         self.secrets = {one: "ticket.once" for one in sent if len(one) >= _SHORTEST_SECRET}
         self.requests = self._silent = self._keys = 0
@@ -199,14 +195,6 @@ class Run(Judge):
         """Make the plainest call."""
         return self.call(READ, about, **how)
 
-    def askable(self) -> list[str]:
-        """Return the calls that can be made in order: the name of what one needs may be unknown."""
-        return [
-            spec.call_id
-            for spec in CALLS.values()
-            if all(self.name_of(needed.named_by) for needed in spec.query if needed.missing)
-        ]
-
     def poll(self, path: str, operation_id: str, about: str, **how: Any) -> Answer:
         """Poll an operation at a path that holds {operation_id}."""
         target = path.replace("{operation_id}", quote(operation_id, safe=""))
@@ -253,7 +241,7 @@ class Run(Judge):
             told = answer.header("Retry-After") or ""
             answer = replace(answer, call_id=call_id)
             if answer.ok and method != "GET":  # whether it was to succeed or not
-                self._changed(call_id, answer)
+                self._note_made(answer)
             limited = answer.status in (429, 503) or answer.code == "rate_limited"
             if judged or limited:
                 self.answered(call_id, answer)
@@ -262,12 +250,12 @@ class Run(Judge):
                 break
         return answer
 
-    def _changed(self, call_id: str, answer: Answer) -> None:
+    def _note_made(self, answer: Answer) -> None:
         key = answer["key"]
         found = answer.fields | (key if isinstance(key, dict) else {})
-        made = self.made.setdefault(call_id, [])
+        made = self.made.setdefault(answer.call_id, [])
         one = str(found.get("id") or found.get("ticket_id") or "")
-        if call_id == "create_user_api_key" and one and "name" in found:
+        if answer.call_id == "create_user_api_key" and one and "name" in found:
             one = f"{found['name']} ({one})"
         if one and one not in made:
             made.append(one)
@@ -284,18 +272,27 @@ class Run(Judge):
         self._keys += 1
         return f"{PREFIX}{self.options.run_id}-{self._keys}"
 
-    def patient(self, seconds: float) -> bool:
-        """Whether there is patience left to wait for so long."""
-        return self.waited_s + seconds <= self.options.patience_s
-
     def wait(self, seconds: float) -> bool:
         """Wait, if there is patience left for so long; tell whether there was."""
-        if not self.patient(seconds):
+        if self.waited_s + seconds > self.options.patience_s:
             return False
         self.waited_s += seconds
         if seconds > 0:
             self.options.pause(seconds)
         return True
+
+    def name_of(self, assumption: str) -> str | None:
+        """Return the name or path that was given or found out, None if neither."""
+        found = self.options.assumed.get(assumption, self.values.get(assumption))
+        return found if isinstance(found, str) else None
+
+    def askable(self) -> list[str]:
+        """Return the calls that can be made in order: the name of what one needs may be unknown."""
+        return [
+            spec.call_id
+            for spec in CALLS.values()
+            if all(self.name_of(needed.named_by) for needed in spec.query if needed.missing)
+        ]
 
     # --- What several checks conclude --------------------------------------------------------
 
@@ -304,11 +301,6 @@ class Run(Judge):
         self.made_now(answer, moment(answer["created_at"]), "operation.times")
         if answer.text("id"):
             self.accepted.append(Accepted(answer, again, self.waited_s))
-
-    def name_of(self, assumption: str) -> str | None:
-        """Return the name or path that was given or found out, None if neither."""
-        found = self.options.assumed.get(assumption, self.values.get(assumption))
-        return found if isinstance(found, str) else None
 
     def succeeded(self, keys: str, answer: Answer) -> bool:
         """Whether a request that is in order succeeded; if not, its clauses differ, or are skipped.
@@ -321,17 +313,20 @@ class Run(Judge):
         if answer.status == 0 or (answer.code in PROBLEMS and answer.code not in BLAMES):
             self.skips(keys, answer)
         elif answer.code == "forbidden" and ALL_CALLS[answer.call_id].role not in _ROLES:
-            self.skips(
-                keys, f"{answer}: the contract does not say which role or permission it needs"
-            )
+            why = "the contract does not say which role or permission it needs"
+            self.skips(keys, f"{answer}: {why}")
         else:
             self.differs(keys, answer, "it should have succeeded")
         return False
 
+    def same(self, keys: str, one: Any, other: Any, seen: object, wrong: str) -> bool | None:
+        """Judge that two answers say the same; None: one of them does not say it."""
+        return self.judge(keys, alike(one, other), seen, wrong)
+
     def refused(self, keys: str, answer: Answer, code: str | None = None) -> bool | None:
         """Whether a request that must be refused was; with `code`, whether by that one.
 
-        It bears its clauses out only where the call succeeds when it is made rightly.
+        It bears its clauses out only where the call succeeds when it is asked rightly.
         """
         if answer.status == 0 or answer.code in EXCUSES:
             self.skips(keys, answer)
@@ -347,6 +342,13 @@ class Run(Judge):
         """Judge that a request was refused, and then by which code."""
         if self.refused(keys, answer):
             self.refused(code_keys, answer, code)
+
+    def wrong_input(self, keys: str, answer: Answer) -> None:
+        """Judge the refusal of a request that is not in order."""
+        if answer.code in _NOT_ALLOWED:
+            self.skips(keys, f"{answer}: this token may not use the call at all")
+        else:
+            self.refused(keys, answer)
 
     def missing(self, answer: Answer) -> None:
         """Judge that what is not there, or not for who asks, is missing."""
@@ -366,13 +368,6 @@ class Run(Judge):
             found["no signature"] = f"{unsigned}.{signed.partition('.')[2]}."
         return found
 
-    def wrong_input(self, keys: str, answer: Answer) -> None:
-        """Judge the refusal of a request that is not in order."""
-        if answer.code in _NOT_ALLOWED:
-            self.skips(keys, f"{answer}: this token may not use the call at all")
-        else:
-            self.refused(keys, answer)
-
     def ignored_or_refused(self, assumption: str, answer: Answer) -> None:
         """Observe whether something that a call does not name is ignored or refused."""
         if answer.ok or answer.status == 400:
@@ -381,7 +376,7 @@ class Run(Judge):
     def least_role(self, call_id: str, ask: Callable[[str, str], Answer] | None = None) -> None:
         """Observe who of reader, maintainer and owner may make a call: the assumption of its row.
 
-        `ask` makes it with a token, and says as whom; without, it is made as usual.
+        `ask` makes it with a token, and says as whom.
         """
         name = ALL_CALLS[call_id].role
         ask = ask or (lambda token, about: self.call(call_id, about, token=token))
@@ -402,10 +397,8 @@ class Run(Judge):
 
     def now(self) -> Now:
         """Return the service's time."""
-        about = "for its time"
-        answer = self.call(_CLOCK if _CLOCK in self.askable() else READ, about)
-        observed_ms = moment(answer["observed_at"])
-        return observed_ms, http_date(answer.header("Date") or "")
+        answer = self.call(_CLOCK if _CLOCK in self.askable() else READ, "for its time")
+        return moment(answer["observed_at"]), http_date(answer.header("Date") or "")
 
     def happened_between(
         self, at_ms: int | None, before: Now, after: Now, slack_ms: int = _SLACK_MS

@@ -1,0 +1,343 @@
+"""What comes back: HTTP as the check needs it, and values as any service may write them.
+
+Whatever a server does becomes an `Answer`, never an exception. Redirects are not followed, answers
+are bounded in time and size, and nothing is sent twice. This emulator reads and writes fewer
+timestamps than the check: it has no moment before 1970, and no leap second.
+"""
+
+from __future__ import annotations
+
+import http.client
+import json
+import re
+import socket
+import ssl
+import threading
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from email.utils import parsedate_to_datetime
+from typing import Any
+from urllib.parse import urlsplit
+
+from hosting_emulator.contract.ids import is_ulid
+from hosting_emulator.contract.resources import RESOURCES, Kind
+
+#: No answer of the contract is nearly as long.
+_LONGEST = 4 << 20
+
+
+def _no_constant(name: str) -> None:
+    raise ValueError(f"{name} is not JSON")
+
+
+_JSON = json.JSONDecoder(parse_constant=_no_constant)
+
+
+class Unreachable(Exception):
+    """No connection could be made; the message says why, in a few words."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What came back, to a call if `call_id` says which.
+
+    `status` 0: no complete response did, and `broken` says what happened instead.
+    """
+
+    title: str
+    status: int = 0
+    headers: tuple[tuple[str, str], ...] = ()
+    body: bytes = b""
+    broken: str = ""
+    call_id: str = ""
+
+    def header(self, name: str) -> str | None:
+        """Return a header's first value, None if there is none."""
+        values = (value for found, value in self.headers if found.lower() == name.lower())
+        return next(values, None)
+
+    @property
+    def media_type(self) -> str:
+        """The content type without its parameters, in lower case."""
+        return (self.header("Content-Type") or "").partition(";")[0].strip().lower()
+
+    @property
+    def document(self) -> Any:
+        """The body as JSON, which is UTF-8 and knows no NaN; None where it is no JSON."""
+        try:
+            return _JSON.decode(self.body.decode())
+        except (ValueError, RecursionError):
+            return None
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        """The body as a JSON object; empty where it is none."""
+        document = self.document
+        return document if isinstance(document, dict) else {}
+
+    def __getitem__(self, name: str) -> Any:
+        """Return a field of the body; None where there is none."""
+        return self.fields.get(name)
+
+    def text(self, name: str) -> str | None:
+        """Return a field of the body that is a text; None where it is none."""
+        return value if isinstance(value := self[name], str) else None
+
+    @property
+    def ok(self) -> bool:
+        """Whether the answer says that what was asked succeeded."""
+        return 200 <= self.status < 300
+
+    @property
+    def refused(self) -> bool:
+        """Whether the answer is a refusal of the request (and no failure of the server)."""
+        return 400 <= self.status < 500
+
+    @property
+    def code(self) -> str | None:
+        """The code of a problem."""
+        return self.text("code") if self.status >= 400 else None
+
+    def __str__(self) -> str:
+        """The answer in a few words, without its body."""
+        if not self.status:
+            return f"{self.title}: {self.broken}"
+        return f"{self.title}: {self.status}" + (f" {self.code}" if self.code else "")
+
+
+class Address:
+    """Where a server is reached, over a connection for each request. `ca_file` is to be trusted.
+
+    `at` is the address to go to instead of that of the URL, whose name the server is called by all
+    the same. A name under `.localhost` is this machine (RFC 6761), whatever its resolver says.
+    """
+
+    def __init__(
+        self, url: str, *, timeout_s: float, ca_file: str | None = None, at: str | None = None
+    ) -> None:
+        parts, place = urlsplit(url), urlsplit(at or url)
+        self._prefix, self._name = parts.path.rstrip("/"), str(parts.hostname)
+        self._host_header = parts.netloc.rpartition("@")[2]
+        self._timeout_s = timeout_s
+        host, secure = str(place.hostname), place.scheme == "https"
+        host = "127.0.0.1" if host.endswith(".localhost") else host
+        self._place = (host, place.port or (443 if secure else 80))
+        self._tls = ssl.create_default_context(cafile=ca_file) if secure else None
+
+    def exchange(
+        self, title: str, method: str, path: str, headers: Mapping[str, str], body: bytes | None
+    ) -> Answer:
+        """Send a request and read its answer. Raises Unreachable if no connection can be made."""
+        connection = http.client.HTTPConnection(*self._place)
+        connection.sock = opened = self._open()
+        # The socket's own limit is on each wait: one byte at a time could go on for ever.
+        longest_s, late = self._timeout_s * 2, threading.Event()
+
+        def cut() -> None:
+            late.set()
+            with suppress(OSError):
+                opened.shutdown(socket.SHUT_RDWR)
+
+        watch = threading.Timer(longest_s, cut)
+        watch.daemon = True
+        watch.start()
+        try:
+            sent = {"Host": self._host_header, **headers}
+            connection.request(method, self._prefix + path, body, sent)
+            response = connection.getresponse()
+            content = response.read(_LONGEST + 1)
+            if response.length and len(content) <= _LONGEST:
+                raise http.client.IncompleteRead(content)
+        except (OSError, http.client.HTTPException, ValueError) as error:
+            why = f"no complete response within {longest_s:g} s"
+            return Answer(title, broken=why if late.is_set() else _why(error, self._timeout_s))
+        finally:
+            watch.cancel()
+            connection.close()
+        if len(content) > _LONGEST:
+            return Answer(title, broken=f"a response of more than {_LONGEST >> 20} MiB")
+        return Answer(title, response.status, tuple(response.getheaders()), content)
+
+    def _open(self) -> socket.socket:
+        try:
+            plain = socket.create_connection(self._place, self._timeout_s)
+            plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            # What fails to speak TLS is closed by `wrap_socket`.
+            return self._tls.wrap_socket(plain, server_hostname=self._name) if self._tls else plain
+        except (OSError, UnicodeError) as error:
+            raise Unreachable(_unreachable(error, self._timeout_s)) from error
+
+
+def _why(error: Exception, timeout_s: float) -> str:
+    match error:
+        case TimeoutError():
+            return f"no response within {timeout_s:g} s"
+        case http.client.RemoteDisconnected() | ConnectionError():
+            return "the connection was closed without a response"
+        case http.client.IncompleteRead():
+            return "the response was cut off before its end"
+        case _:
+            return "what came back is not an HTTP response"
+
+
+def _unreachable(error: OSError | UnicodeError, timeout_s: float) -> str:
+    match error:
+        case socket.gaierror() | UnicodeError():
+            return "its name cannot be resolved"
+        case ssl.SSLCertVerificationError():
+            return f"its certificate is not trusted: {error.verify_message}"
+        case ssl.SSLError():
+            return f"it does not speak TLS: {(error.reason or str(error)).lower()}"
+        case TimeoutError():
+            return f"no connection within {timeout_s:g} s"
+        case _:
+            return (error.strerror or str(error)).lower()
+
+
+# --- Values --------------------------------------------------------------------------------------
+
+#: What begins a complaint about a length or value that is of the right kind.
+BOUNDS = "out of bounds"
+#: In a redeem URL, between the origin and the ticket.
+_REDEEM = "/.service/dev-access/redeem?stage=dev&ticket="
+#: What has another length than a zone may is complained of for that.
+_ZONE = re.compile(r"([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63}|.{0,3}|.{254,}", re.DOTALL)
+_CURSOR = re.compile("[A-Za-z0-9_-]+")
+_ORIGIN = re.compile(r"https://dev-[a-z]+-[a-z]+-[a-z]+\.[a-z0-9.-]+(:[0-9]+)?")
+# All of RFC 3339, which also allows a space for the T, and small letters; and ISO 8601 without the
+# seconds.
+_TIMESTAMP = re.compile(
+    r"(?P<day>\d{4}-\d\d-\d\d)[Tt ](?P<minute>([01]\d|2[0-3]):[0-5]\d)"
+    r"(:(?P<second>[0-5]\d|60)([.,](?P<fraction>\d{1,30}))?)?"
+    r"([Zz]|(?P<sign>[+-])(?P<hours>[01]\d|2[0-3]):?(?P<minutes>[0-5]\d)?)",
+    re.ASCII,
+)
+#: The states in which an operation goes on no more.
+TERMINAL = {
+    state
+    for field in RESOURCES["Operation"].fields
+    if field.name == "state"
+    for state in field.kind.schema["enum"]
+} - {"queued", "running"}
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def brief(value: Any) -> str:
+    """Write a value so that it fits in a line."""
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:59]}…"
+
+
+def is_integer(value: Any) -> bool:
+    """Whether a value is a JSON number without a fraction."""
+    whole = isinstance(value, int) or (isinstance(value, float) and value.is_integer())
+    return whole and not isinstance(value, bool)
+
+
+def is_timestamp(value: Any) -> bool:
+    """Whether a value is a date with a time of day and an offset or Z. Any year will do."""
+    found = _TIMESTAMP.fullmatch(value) if isinstance(value, str) else None
+    # The year 0000 is one, and a leap year, which `datetime` does not know.
+    return found is not None and (
+        _minute(found["day"].replace("0000-", "2000-", 1), found["minute"]) is not None
+    )
+
+
+def moment(value: Any) -> int | None:
+    """Read a timestamp as ms since 1970, negative before; None for anything else.
+
+    None too where the text is too coarse to be compared: without the seconds.
+    """
+    found = _TIMESTAMP.fullmatch(value) if isinstance(value, str) else None
+    if found is None or found["second"] is None:
+        return None
+    began = _minute(found["day"], found["minute"])
+    if began is None:
+        return None
+    thousandths = int((found["fraction"] or "").ljust(3, "0")[:3])
+    ahead = timedelta(hours=int(found["hours"] or 0), minutes=int(found["minutes"] or 0))
+    at_ms = (began - _EPOCH) // timedelta(milliseconds=1)
+    at_ms += int(found["second"]) * 1000 + thousandths
+    return at_ms - (-1 if found["sign"] == "-" else 1) * (ahead // timedelta(milliseconds=1))
+
+
+def http_date(text: str) -> int | None:
+    """Read a date of an HTTP header as ms since 1970; None for anything else."""
+    try:
+        return int(parsedate_to_datetime(text).timestamp() * 1000)
+    except (ValueError, OverflowError):
+        return None
+
+
+def _minute(day: str, minute: str) -> datetime | None:
+    try:
+        return datetime.fromisoformat(f"{day}T{minute}+00:00")
+    except ValueError:
+        return None
+
+
+def complaint(kind: Kind, value: Any) -> str | None:
+    """Say what is wrong with a value of a kind; None: nothing. No secret and no ticket is shown."""
+    if kind.name == "redeem_url":
+        return redeem_url_complaint(value)
+    if kind.name == "enum":
+        words = kind.schema["enum"]
+        return None if value in words else f"{brief(value)} is not one of {', '.join(words)}"
+    is_right, wrong = _KINDS[kind.name]
+    if not is_right(value):
+        return wrong if kind.name == "secret" else f"{brief(value)} {wrong}"
+    schema = kind.schema
+    if isinstance(value, str):
+        least, most = schema.get("minLength", 0), schema.get("maxLength")
+        if most is not None and not least <= len(value) <= most:
+            return f"{BOUNDS}: it has {len(value)} characters"
+        return "it is empty" if len(value) < least else None
+    if isinstance(value, list) and len(value) > schema.get("maxItems", len(value)):
+        return f"{BOUNDS}: it has {len(value)} entries"
+    if "minimum" in schema and not schema["minimum"] <= value <= schema.get("maximum", value):
+        return f"{BOUNDS}: {brief(value)}"
+    items = (complaint(kind.items, item) for item in value) if kind.items else ()
+    return next(filter(None, items), None)
+
+
+def redeem_url_complaint(value: Any) -> str | None:
+    """Say what is wrong with a ticket's URL; None: nothing."""
+    if not isinstance(value, str):
+        return "it is not a string"
+    origin, between, ticket = value.partition(_REDEEM)
+    if not between or not _ORIGIN.fullmatch(origin):
+        return f"it is not <origin>{_REDEEM}<ticket>"
+    if len(ticket) != 43:
+        return f"its ticket has {len(ticket)} characters"
+    return None if _CURSOR.fullmatch(ticket) else "its ticket has other characters"
+
+
+def _is_uri_reference(value: Any) -> bool:
+    try:
+        return isinstance(value, str) and " " not in value and urlsplit(value) is not None
+    except ValueError:
+        return False
+
+
+def _matching(pattern: re.Pattern[str]) -> Callable[[Any], object]:
+    return lambda value: isinstance(value, str) and pattern.fullmatch(value)
+
+
+#: What tells whether a value is of a kind, and what is wrong with it otherwise.
+_KINDS: dict[str, tuple[Callable[[Any], object], str]] = {
+    "text": (lambda value: isinstance(value, str), "is not a string"),
+    "secret": (lambda value: isinstance(value, str) and value, "it is not text"),
+    "boolean": (lambda value: isinstance(value, bool), "is not a boolean"),
+    "integer": (is_integer, "is not an integer"),
+    "number": (lambda value: type(value) in (int, float), "is not a number"),
+    "object": (lambda value: isinstance(value, dict), "is not an object"),
+    "array": (lambda value: isinstance(value, list), "is not an array"),
+    "ulid": (lambda value: isinstance(value, str) and is_ulid(value), "is not a Ulid"),
+    "timestamp": (is_timestamp, "is not a timestamp"),
+    "zone": (_matching(_ZONE), "is not a zone of lowercase labels"),
+    "cursor": (_matching(_CURSOR), "has characters other than A-Z a-z 0-9 _ -"),
+    "origin": (_matching(_ORIGIN), "does not have the form of a dev origin"),
+    "uri_reference": (_is_uri_reference, "is not a URI reference"),
+}
