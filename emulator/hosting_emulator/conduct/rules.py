@@ -138,7 +138,7 @@ class ExchangeView:
         _, path, query, _ = self.request
         sent = [(name, _brief(value)) for name, value in entry.raw_headers if name.lower() == key]
         self.headers = {}
-        self.entry = replace(entry, path=path, query=query, headers=sent, body=b"", why=[])
+        self.entry = replace(entry, path=path, query=query, raw_headers=sent, body=b"", why=[])
 
     # --- how long after another ------------------------------------------------------------------
 
