@@ -48,12 +48,30 @@ def read_inputs(request: CallRequest, assumptions: Assumptions) -> None:
         request.idempotency_key = key if plain else _one_header("Idempotency-Key", found)
     query = _read_query(request.query) if request.query else _NO_QUERY
     if spec.body is not None:
-        request.values, request.canonical_body = _body(request, spec.body, assumptions)
+        found = request.headers.getall("Content-Type", ())
+        media_type = found[0].partition(";")[0].strip() if found else ""
+        if media_type.lower() != "application/json" and assumptions.wrong_media_type == "refused":
+            what = f"not {_shown(media_type)}" if media_type else "but none was sent"
+            raise Refused(
+                assumptions.code_of("wrong_media_type"),
+                f"The Content-Type must be application/json, {what}.",
+                field="Content-Type",
+                assumption="wrong_media_type",
+            )
+        read_body = _read_small_body if len(request.body) <= _REMEMBERED_BODY else _read_body
+        request.values, request.canonical_body = read_body(
+            request.body,
+            spec.body,
+            assumptions.unknown_body_fields == "refused",
+            assumptions.source_generation,
+        )
     elif request.body and assumptions.unexpected_body == "refused":
         raise _invalid("body", "This call takes no request body.", "unexpected_body")
     if spec.query:
-        read = {p.value: _read_parameter(p, query, assumptions) for p in spec.query}
-        request.values = {**request.values, **read}
+        values = dict(request.values)
+        for parameter in spec.query:
+            values[parameter.value] = _read_parameter(parameter, query, assumptions)
+        request.values = values
     if query and assumptions.unknown_query_parameters == "refused":
         known = {parameter.name(assumptions) for parameter in spec.query}
         for name in query:
@@ -102,24 +120,6 @@ def _one_header(name: str, found: Sequence[str]) -> str:
 # --- the body --------------------------------------------------------------------------------------
 
 
-def _body(
-    request: CallRequest, resource: str, assumptions: Assumptions
-) -> tuple[Mapping[str, Any], str]:
-    content_types = request.headers.getall("Content-Type", ())
-    media_type = content_types[0].partition(";")[0].strip() if content_types else ""
-    if media_type.lower() != "application/json" and assumptions.wrong_media_type == "refused":
-        found = f"not {_shown(media_type)}" if media_type else "but none was sent"
-        raise Refused(
-            assumptions.code_of("wrong_media_type"),
-            f"The Content-Type must be application/json, {found}.",
-            field="Content-Type",
-            assumption="wrong_media_type",
-        )
-    read = _read_small_body if len(request.body) <= _REMEMBERED_BODY else _read_body
-    closed, generation = assumptions.unknown_body_fields == "refused", assumptions.source_generation
-    return read(request.body, resource, closed, generation)
-
-
 def _read_body(
     body: bytes, resource: str, closed: bool, generation: str
 ) -> tuple[Mapping[str, Any], str]:
@@ -131,19 +131,6 @@ def _read_body(
         raise _invalid("body", f"The request body {error}.") from None
     if not isinstance(document, dict):
         raise _invalid("body", f"The request body must be a JSON object, not {_kind(document)}.")
-    _check_body(document, resource, closed, generation)
-    known = RESOURCES[resource].names
-    read = {name: value for name, value in document.items() if name in known}
-    return MappingProxyType(read), _canonical(read)
-
-
-#: What is no fault of an expected generation, where `source_generation` says so.
-_NO_FAULT = {"any_integer": "greater_than_equal", "ignored": "missing", "optional": "missing"}
-#: Clients send the same few small bodies over and over: reading one is a pure function of its bytes.
-_read_small_body = lru_cache(maxsize=1024)(_read_body)
-
-
-def _check_body(document: dict[str, Any], resource: str, closed: bool, generation: str) -> None:
     model, invalid = _model(resource)
     try:
         model.model_validate(document, strict=True)
@@ -161,6 +148,15 @@ def _check_body(document: dict[str, Any], resource: str, closed: bool, generatio
     if closed and unknown is not None:
         detail = f"The request body has no field {_shown(unknown)}."
         raise _invalid(unknown, detail, "unknown_body_fields")
+    known = RESOURCES[resource].names
+    read = {name: value for name, value in document.items() if name in known}
+    return MappingProxyType(read), _canonical(read)
+
+
+#: What is no fault of an expected generation, where `source_generation` says so.
+_NO_FAULT = {"any_integer": "greater_than_equal", "ignored": "missing", "optional": "missing"}
+#: Clients send the same few small bodies over and over: reading one is a pure function of its bytes.
+_read_small_body = lru_cache(maxsize=1024)(_read_body)
 
 
 @lru_cache

@@ -60,7 +60,7 @@ def recall(
         unread = "" if request.spec.body else request.body.hex()
         text += f"\n{request.query}\n{unread}"
     request.fingerprint = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
-    found = change.get(REMEMBERED, key)
+    found: RememberedAnswer | None = change.world.tables[REMEMBERED.name].get(key)
     if found is None or _is_forgotten(found, change):
         return None
     if found.fingerprint != request.fingerprint:

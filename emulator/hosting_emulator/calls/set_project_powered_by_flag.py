@@ -19,8 +19,9 @@ def answer(change: Change, request: CallRequest, project: Project) -> Reply:
     assumption = None
     if request.values["enabled"]:
         by = project.flag_enabled_by
-        # Whoever is owner no more leaves the moment to the next who switches it on.
-        if by is not None and role_of(change, by, project) == "owner":
+        # Whoever is owner no more leaves the moment to the next who switches it on. Who asks is one.
+        own = by == request.principal.person_id
+        if by is not None and (own or role_of(change, by, project) == "owner"):
             assumption = "flag_reenabled"
         if assumption is None or change.assumptions.flag_reenabled != "kept":
             now, by = format_timestamp(change.now_ms), request.principal.person_id

@@ -8,10 +8,11 @@ from typing import Any
 from msgspec.structs import replace
 
 from hosting_emulator.calls.create_user_api_key import make_key
-from hosting_emulator.calls.request import CallRequest, Reply, derived_request_id
+from hosting_emulator.calls.request import NO_HEADERS, CallRequest, Reply, derived_request_id
 from hosting_emulator.contract.durations import parse_duration_ms
 from hosting_emulator.contract.problems import Refused
 from hosting_emulator.engine.exchange import (
+    NOTHING,
     Delay,
     Durable,
     Exchange,
@@ -180,7 +181,9 @@ class Engine(LiveWorld):
         finally:
             if self.in_flight.get(ctx.storage_key) is ctx:
                 del self.in_flight[ctx.storage_key]
-            ctx.let_go()
+            # What the log does not show is forgotten.
+            ctx.headers, ctx.docs_url = NO_HEADERS, str
+            ctx.change = ctx.record = ctx.reply = NOTHING
 
     def _take(self, ctx: ExchangeContext, steps: Sequence[Step]) -> Delay | Reply:
         """Take the steps until one ends the way, and record the exchange, unless it has to wait."""

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple, TypeAlias, cast
 
 from msgspec import field
 
-from hosting_emulator.calls.request import NO_HEADERS, CallRequest, Reply
-from hosting_emulator.contract.assumptions import CONDITIONS
+from hosting_emulator.calls.request import CallRequest, Reply
+from hosting_emulator.contract.assumptions import Assumptions
 from hosting_emulator.contract.calls import Subject
 from hosting_emulator.contract.problems import Refused
 from hosting_emulator.engine.history import Commit
@@ -36,7 +36,7 @@ class Durable(NamedTuple):
     kept: Callable[[], Awaitable[None] | None]
 
 
-_NOTHING: Any = None
+NOTHING: Any = None
 #: An exchange on its way: it yields effects and returns the answer.
 Exchange: TypeAlias = Generator[Delay | Durable, OSError | None, Reply]
 
@@ -160,11 +160,6 @@ class ExchangeContext(Entry, kw_only=True):
         kept: dict[str, Any] = {name: getattr(self, name) for name in given}
         return ExchangeContext(**kept, refused=refused)
 
-    def let_go(self) -> None:
-        """Forget what the log does not show, once the exchange is over."""
-        self.headers, self.docs_url = NO_HEADERS, str
-        self.change = self.record = self.reply = _NOTHING
-
 
 def retry_after_s(headers: Iterable[tuple[str, str]]) -> int | None:
     """Return the seconds of an answer's Retry-After; None: it has none in that form.
@@ -182,6 +177,8 @@ def retry_after_s(headers: Iterable[tuple[str, str]]) -> int | None:
     return None
 
 
-def too_large(limit: int, code: str = CONDITIONS["body_too_long"]) -> Refused:
+def too_large(limit: int, assumptions: Assumptions) -> Refused:
     """Return the refusal of a request body of more than `limit` bytes."""
-    return Refused(code, f"The request body is larger than {limit} bytes.")
+    return Refused(
+        assumptions.code_of("body_too_long"), f"The request body is larger than {limit} bytes."
+    )

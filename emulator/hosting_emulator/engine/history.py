@@ -60,43 +60,38 @@ class Commit(NamedTuple):
         return self.world.commit
 
 
-class History:
-    """The last commits of one world, oldest first."""
+class History(deque[Commit]):
+    """The last commits of one world, oldest first. The oldest goes when there are too many."""
 
     def __init__(self) -> None:
-        self._commits: deque[Commit] = deque(maxlen=CAPACITY)
+        super().__init__(maxlen=CAPACITY)
 
-    def add(self, commit: Commit) -> None:
-        """Keep a commit; the oldest goes when there are too many, or too much was replaced."""
-        self._commits.append(commit)
-        if commit.before is not commit.world and not commit.writes:
-            self._forget_replaced()
-
-    def _forget_replaced(self) -> None:
-        """Begin with the commit that put the last world in a place of which too much is kept."""
+    def replace(self, replaced: Commit) -> None:
+        """Add a commit that put another world in a place; the oldest go when too much is kept so."""
+        self.append(replaced)
         rows = 0
-        for commit in reversed(self._commits):
+        for commit in reversed(self):
             if commit.before is commit.world or commit.writes:
                 continue
             rows += sum(map(len, commit.before.tables.values()))
             if rows > MOST_ROWS_REPLACED:
-                while self._commits[0] is not commit:
-                    self._commits.popleft()
-                self._commits[0] = commit._replace(before=commit.world)
+                while self[0] is not commit:
+                    self.popleft()
+                self[0] = commit._replace(before=commit.world)
                 return
 
     def newest(self, limit: int) -> list[Commit]:
         """Return the last `limit` commits, newest first."""
-        return list(self._commits)[::-1][:limit]
+        return list(self)[::-1][:limit]
 
     def find(self, number: int) -> Commit | None:
         """Return the commit of this number; None when it is forgotten, or never was."""
-        return next((commit for commit in self._commits if commit.number == number), None)
+        return next((commit for commit in self if commit.number == number), None)
 
     @property
     def first(self) -> int | None:
         """The number of the oldest commit that is kept."""
-        return self._commits[0].number if self._commits else None
+        return self[0].number if self else None
 
 
 class TooManySnapshots(Exception):

@@ -81,7 +81,7 @@ class LiveWorld:
         self.world = world
         self.keeper = keeper
         self.history = History()
-        self.history.add(Commit("began", {}, world, world))
+        self.history.append(Commit("began", {}, world, world))
         self.tally = tally or Tally()
         #: What happens here, told to whoever listens.
         self.feed = Feed(machine() * 1000)
@@ -147,7 +147,7 @@ class LiveWorld:
                 f"the change could not be saved: {error.strerror or error}"
             ) from error
         self.world = world
-        self.history.add(commit)
+        self.history.append(commit)
         self.tally.commits += 1
         if self.noted is not None:
             self.noted.append(commit)
@@ -165,7 +165,7 @@ class LiveWorld:
             self.keeper.replace(world)
         except OSError as error:
             raise StoreFailed(f"the world could not be saved: {error.strerror or error}") from error
-        self.history.add(Commit(title, {}, self.world, world, restored=restored))
+        self.history.replace(Commit(title, {}, self.world, world, restored=restored))
         self.world = world
         self._shown_ms = 0
 

@@ -54,6 +54,8 @@ class Worlds:
         self._rebuild = rebuild
         self._machine = machine
         self._engines: dict[str, Engine] = {}
+        #: Return a world's engine by its name, or None.
+        self.get: Callable[[str], Engine | None] = self._engines.get
         self._ephemeral: set[str] = set()
         self._thrown_away = 0
         #: Worlds as they were when they were built, by what they were built from.
@@ -89,10 +91,6 @@ class Worlds:
                 failed = error
         if failed is not None:
             raise failed
-
-    def get(self, name: str) -> Engine | None:
-        """Return a world's engine, or None."""
-        return self._engines.get(name)
 
     def __iter__(self) -> Iterator[Engine]:
         """Walk the engines, in the order the worlds were made."""

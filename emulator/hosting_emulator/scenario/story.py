@@ -365,7 +365,6 @@ class StoryRun:
         path, _, query = url.partition("?")
         sent, body = self._headers(step, spec), _body(step)
         limit = world.assumptions.body_limit_bytes
-        too_long = world.assumptions.code_of("body_too_long")
         ctx = ExchangeContext(
             method=method,
             path=path,
@@ -373,7 +372,7 @@ class StoryRun:
             headers=PlainHeaders(sent.items()),
             raw_headers=[(name.encode(), value.encode()) for name, value in sent.items()],
             body=body,
-            refused=too_large(limit, too_long) if len(body) > limit else None,
+            refused=too_large(limit, world.assumptions) if len(body) > limit else None,
             docs_url=lambda: _DOCS,
         )
         return ctx, CALL_STEPS

@@ -163,30 +163,19 @@ class ReadyResponse(web.StreamResponse):
         super().__init__(status=reply.status or 200)
         self.reply = reply
         self._request: web.BaseRequest | None = None
+        #: Status line and headers, with the empty line after them.
+        self.head = b""
 
     async def prepare(self, request: web.BaseRequest) -> Any:
-        """Remember whom to answer; everything is sent by `write_eof`."""
-        self._request = request
-        self.keep_alive = request.keep_alive
-        return request.writer
-
-    async def write_eof(self, data: bytes = b"") -> None:
-        """Send the answer."""
-        request = self._request
-        assert request is not None
-        head = self.head_for(request)
-        # It comes back once most of what was sent before has left: who reads nothing gets no more.
-        await request.writer.write_eof(head if request.method == "HEAD" else head + self.reply.body)
-
-    def head_for(self, request: web.BaseRequest) -> bytes:
-        """Return status line and headers, with the empty line after them.
+        """Write the head; everything is sent by `write_eof`.
 
         Raises ValueError for a header that would break the answer.
         """
-        reply = self.reply
+        reply, self._request = self.reply, request
+        self.keep_alive = keep_alive = request.keep_alive
         of_type = f"Content-Type: {reply.content_type}\r\n" if reply.content_type else ""
         text = (
-            f"{_STATUS_LINES[self.status]}{of_type}"
+            f"{_STATUS_LINES[reply.status or 200]}{of_type}"
             f"Content-Length: {len(reply.body)}\r\nDate: {_date(int(time.time()))}\r\n"
             f"Server: {_SERVER}\r\n"
         )
@@ -194,14 +183,22 @@ class ReadyResponse(web.StreamResponse):
             if "\r" in value or "\n" in value:
                 raise ValueError(f"the header {name} would break the answer")
             text += f"{name}: {value}\r\n"
-        if not request.keep_alive:
+        version = request.version
+        if not keep_alive:
             text += "Connection: close\r\n"
-        elif request.version == HttpVersion10:
+        elif version == HttpVersion10:
             text += "Connection: keep-alive\r\n"
         head = (text + "\r\n").encode("utf-8", "surrogateescape")
-        if request.version != HttpVersion11:
-            head = head.replace(b"HTTP/1.1", b"HTTP/1.0", 1)
-        return head
+        self.head = head if version == HttpVersion11 else head.replace(b"1.1", b"1.0", 1)
+        return request.writer
+
+    async def write_eof(self, data: bytes = b"") -> None:
+        """Send the answer."""
+        request = self._request
+        assert request is not None
+        sent = self.head if request.method == "HEAD" else self.head + self.reply.body
+        # It comes back once most of what was sent before has left: who reads nothing gets no more.
+        await request.writer.write_eof(sent)
 
 
 class FaultyResponse(ReadyResponse):
@@ -211,7 +208,7 @@ class FaultyResponse(ReadyResponse):
 
     def __init__(self, reply: Reply, effect: FaultKind) -> None:
         super().__init__(reply)
-        self.effect, self.head, self.body = effect, b"", reply.body
+        self.effect, self.body = effect, reply.body
 
     async def prepare(self, request: web.BaseRequest) -> Any:
         """Remember whom to answer; only an answer that arrives leaves the connection usable."""
@@ -221,7 +218,6 @@ class FaultyResponse(ReadyResponse):
     async def write_eof(self, data: bytes = b"") -> None:
         """Carry the fault out."""
         if self._request.transport is not None:
-            self.head = self.head_for(self._request)
             await self.effect.send(self)
 
     async def send(self, data: bytes) -> None:

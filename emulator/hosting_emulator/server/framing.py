@@ -79,7 +79,7 @@ class RequestFraming:
 
         What belongs to one request is one piece.
         """
-        requests: list[list[bytes]] = []
+        requests: list[list[bytes]] = []  # the pieces of each
         at = 0
         try:
             while at < len(data):
@@ -90,30 +90,48 @@ class RequestFraming:
         except Malformed as error:
             self.wrong = str(error)
         self.partial = self.in_body or bool(self._held)
-        return [whole for pieces in requests if (whole := b"".join(pieces))]
+        return list(filter(None, map(b"".join, requests)))
 
     # --- heads ----------------------------------------------------------------------------------
 
     def _head(self, data: bytes, at: int) -> tuple[bytes, int]:
-        if not self._held:
+        """Check a whole head, and learn from it where the request ends."""
+        held = len(self._held)
+        if not held:
             while at < len(data) and data[at] in _LINE_ENDS:  # some clients send them in between
                 at += 1
                 self._line_ends += 1
                 if self._line_ends > _MOST_LINE_ENDS:
                     self._refuse(NO_METHOD)
-            end = data.find(_END, at) + len(_END)
-            if end >= len(_END):  # most heads come in one piece
-                return self._take_head(data[at:end]), end
-        held = len(self._held)
-        self._held += data[at : at + _LONGEST_HEAD]
-        end = self._held.find(_END, max(0, self._searched - len(_END))) + len(_END)
-        if end < len(_END):
-            self._check_part(self._held)
-            self._searched = len(self._held)
-            return b"", len(data)
-        head = bytes(self._held[:end])
-        self._forget()
-        return self._take_head(head), at + end - held
+        end = -1 if held else data.find(_END, at)
+        if end >= 0:  # most heads come in one piece
+            end += len(_END)
+            head = data[at:end]
+        else:
+            self._held += data[at : at + _LONGEST_HEAD]
+            found = self._held.find(_END, max(0, self._searched - len(_END))) + len(_END)
+            if found < len(_END):
+                self._check_part(self._held)
+                self._searched = len(self._held)
+                return b"", len(data)
+            head, end = bytes(self._held[:found]), at + found - held
+            self._forget()
+        if not _USUAL_LINE.match(head):
+            head = self._take_line(head)
+        # Its first line and its last, which is empty, are none of its headers.
+        if head.count(b"\n") > _MOST_HEADERS + 2:
+            self._refuse(f"The request has more than {_MOST_HEADERS} headers.")
+        self.count += 1
+        self._line_ends = 0
+        self.large = self.large or len(head) > _LARGE_HEAD
+        if _BODY_HEADER.search(head):
+            self._chunked = bool(_CODING.search(head))
+            if self._chunked:
+                self.in_body, self._cut = True, self._chunk_size
+            elif (length := _LENGTH.search(head)) and int(length[1]):
+                self.in_body, self._cut, self._missing = True, self._body, int(length[1])
+        # No upgrade is ever made (RFC 9110, 7.8, leaves that to us), and aiohttp would wait for one.
+        return _CONNECTION.sub(_without_upgrade, head) if b"pgrade" in head else head, end
 
     def _check_part(self, part: bytearray) -> None:
         """Refuse a part of a head that can no longer become a whole one."""
@@ -134,25 +152,6 @@ class RequestFraming:
     def _forget(self) -> None:
         self._held.clear()
         self._searched = 0
-
-    def _take_head(self, head: bytes) -> bytes:
-        """Check a whole head, learn from it where the request ends, and return it."""
-        if not _USUAL_LINE.match(head):
-            head = self._take_line(head)
-        # Its first line and its last, which is empty, are none of its headers.
-        if head.count(b"\n") > _MOST_HEADERS + 2:
-            self._refuse(f"The request has more than {_MOST_HEADERS} headers.")
-        self.count += 1
-        self._line_ends = 0
-        self.large = self.large or len(head) > _LARGE_HEAD
-        if _BODY_HEADER.search(head):
-            self._chunked = bool(_CODING.search(head))
-            if self._chunked:
-                self.in_body, self._cut = True, self._chunk_size
-            elif (length := _LENGTH.search(head)) and int(length[1]):
-                self.in_body, self._cut, self._missing = True, self._body, int(length[1])
-        # No upgrade is ever made (RFC 9110, 7.8, leaves that to us), and aiohttp would wait for one.
-        return _CONNECTION.sub(_without_upgrade, head) if b"pgrade" in head else head
 
     def _take_line(self, head: bytes) -> bytes:
         """Check the first line of a head, and return the head with its target as a path."""

@@ -227,7 +227,8 @@ class Server(web.Server):
         self.docs_url, self.refuse = docs_url, refuse
 
         async def answer(request: web.BaseRequest) -> web.StreamResponse:
-            protocol = protocol_of(request)
+            protocol = request.protocol
+            assert isinstance(protocol, Protocol)
             protocol.begun = (protocol.answered + 1, request)
             if protocol.refusal is not None:
                 protocol.break_off_body()

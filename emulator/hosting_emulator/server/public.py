@@ -25,7 +25,7 @@ from hosting_emulator.calls.create_dev_access_ticket import (
     ticketed_project,
 )
 from hosting_emulator.calls.request import Reply
-from hosting_emulator.contract.assumptions import CONDITIONS
+from hosting_emulator.contract.assumptions import DEFAULTS, Assumptions
 from hosting_emulator.contract.problems import Refused
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.exchange import (
@@ -41,7 +41,7 @@ from hosting_emulator.engine.worlds import Worlds
 from hosting_emulator.server import answers
 from hosting_emulator.server.guard import Site, host_name
 from hosting_emulator.server.pages import CONTENT_SECURITY_POLICY, html, page
-from hosting_emulator.server.protocol import protocol_of
+from hosting_emulator.server.protocol import Protocol, protocol_of
 from hosting_emulator.world.records import Project
 from hosting_emulator.world.value import Change
 
@@ -76,8 +76,9 @@ async def answer(
     body, steps = b"", CALL_STEPS if refused is None else MISDIRECTED_STEPS
     if refused is None and request.can_read_body:
         assumed = engine.world.assumptions
-        too_long = assumed.code_of("body_too_long")
-        body, refused = await read_body(request, assumed.body_limit_bytes, too_long)
+        body, refused = await read_body(request, assumed.body_limit_bytes, assumed)
+    protocol = request.protocol
+    assert isinstance(protocol, Protocol)
     ctx = ExchangeContext(
         method=request.method,
         path=path,
@@ -88,23 +89,18 @@ async def answer(
         raw_headers=request.raw_headers,
         refused=refused,
         docs_url=partial(site.docs_url, request),
+        connection=protocol.connection,
     )
-    _note_connection(ctx, request)
+    if protocol.framing.large:
+        _cut_headers(ctx)
     reply = await carry_out(engine.exchange(ctx, steps), request)
     if granted:
         reply.headers = (*reply.headers, *granted)
     return answers.ready(reply, ctx.effect)
 
 
-def _note_connection(ctx: ExchangeContext, request: web.BaseRequest) -> None:
-    """Note by which connection a request came, for the request log.
-
-    Of long headers it keeps the beginning: it keeps a thousand requests.
-    """
-    protocol = protocol_of(request)
-    ctx.connection = protocol.connection
-    if not protocol.framing.large:
-        return
+def _cut_headers(ctx: ExchangeContext) -> None:
+    """Keep the beginning of long headers: the request log keeps a thousand requests."""
     left, kept = HEADERS_KEPT, []
     for name, value in ctx.raw_headers:
         room = min(left, HEADER_KEPT)
@@ -145,9 +141,9 @@ async def carry_out(exchange: Exchange, request: web.BaseRequest) -> Reply:
 
 
 async def read_body(
-    request: web.BaseRequest, limit: int, too_long: str = CONDITIONS["body_too_long"]
+    request: web.BaseRequest, limit: int, assumptions: Assumptions = DEFAULTS
 ) -> tuple[bytes, Refused | None]:
-    """Return the body of at most `limit` bytes, or what is wrong with it (`too_long`: its code)."""
+    """Return the body of at most `limit` bytes, or what is wrong with it."""
     if not request.can_read_body:
         return b"", None
     coding = request.headers.get("Transfer-Encoding", "chunked").lower()
@@ -155,7 +151,7 @@ async def read_body(
         return b"", Refused("invalid_request", "The only allowed Transfer-Encoding is chunked.")
     announced = request.content_length
     if announced is not None and announced > limit:
-        return b"", too_large(limit, too_long)
+        return b"", too_large(limit, assumptions)
     if request.headers.get("Expect", "").lower() == "100-continue":  # RFC 9110, 10.1.1
         await request.writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
         request.writer.output_size = 0  # the answer itself has not begun
@@ -173,7 +169,7 @@ async def read_body(
     except (web.RequestPayloadError, ValueError, zlib.error) as error:
         return b"", Refused("invalid_request", _BROKEN, why=type(error).__name__)
     if len(body) > limit or len(unpacked) > limit:
-        return b"", too_large(limit, too_long)
+        return b"", too_large(limit, assumptions)
     return unpacked, None
 
 
@@ -252,7 +248,10 @@ async def answer_origin(
         record=project,
     )
     if redeems:
-        _note_connection(ctx, request)
+        protocol = protocol_of(request)
+        ctx.connection = protocol.connection
+        if protocol.framing.large:
+            _cut_headers(ctx)
         reply = await carry_out(engine.exchange(ctx, REDEEM_STEPS), request)
         return answers.ready(reply, ctx.effect) if ctx.effect else _response(reply)
     home = _home(request, Change(engine.world, engine.run_due()), project)

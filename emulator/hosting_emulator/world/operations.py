@@ -108,7 +108,7 @@ def profile_of(change: Change, operation: Operation) -> tuple[str, int, int]:
 
 def finished(operation: Operation) -> bool:
     """Tell whether an operation is in a terminal state."""
-    return lifecycles.OPERATION.terminal(operation.state)
+    return operation.state in lifecycles.OPERATION.finals
 
 
 def stands(operation: Operation) -> str:
