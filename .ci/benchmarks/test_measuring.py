@@ -13,8 +13,8 @@ from benchmarks.core import Core, grown
 from benchmarks.load import load
 from benchmarks.servers import emulator, port_of, resident_mb
 from hosting_emulator.contract.calls import CALLS
-from hosting_emulator.world.indexes import deployment_count, deployment_runs, in_runs
 from hosting_emulator.world.tables import DEPLOYMENTS
+from hosting_emulator.world.value import deployment_count, deployment_runs, in_runs
 
 NAMES = {*CALLS, "get_operation"}
 

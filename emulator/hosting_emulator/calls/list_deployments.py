@@ -15,10 +15,9 @@ from hosting_emulator.calls.inputs import bad_cursor
 from hosting_emulator.calls.request import CallRequest, Reply
 from hosting_emulator.contract.assumptions import Assumptions
 from hosting_emulator.world import views
-from hosting_emulator.world.indexes import Run, deployment_count, deployment_runs, in_runs
 from hosting_emulator.world.records import Project
 from hosting_emulator.world.streams import derive
-from hosting_emulator.world.value import Change
+from hosting_emulator.world.value import Change, Run, deployment_count, deployment_runs, in_runs
 
 _Key: TypeAlias = tuple[str, str, int, int, int | None, int]
 _TAG = 6

@@ -21,7 +21,6 @@ from hosting_emulator.faults.documents import arm
 from hosting_emulator.interventions.declaration import intervention, rows
 from hosting_emulator.world import lifecycles, operations, sessions
 from hosting_emulator.world import tables as t
-from hosting_emulator.world.indexes import deployment_count, deployment_runs
 from hosting_emulator.world.population import (
     DeploymentPart,
     KeyPart,
@@ -48,7 +47,7 @@ from hosting_emulator.world.records import (
     Ticket,
 )
 from hosting_emulator.world.streams import draw, new_deployment_id, new_id
-from hosting_emulator.world.value import Change
+from hosting_emulator.world.value import Change, deployment_count, deployment_runs
 
 Text = Annotated[str, Meta(min_length=1)]
 _ZONE = re.compile(r"(?=.{4,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63}")

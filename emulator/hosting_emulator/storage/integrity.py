@@ -35,8 +35,9 @@ _LINKS: dict[str, t.Table[Any]] = {
     **dict.fromkeys(("organization_id", "organization"), t.ORGANIZATIONS),
     **dict.fromkeys(("person_id", "principal", "flag_enabled_by"), t.PEOPLE),
     **dict.fromkeys(("project_id", "project"), t.PROJECTS),
-    **dict.fromkeys(("claim", "queue_head", "queue_tail", "next_waiting"), t.OPERATIONS),
-    "operation_id": t.OPERATIONS,
+    **dict.fromkeys(
+        ("claim", "queue_head", "queue_tail", "next_waiting", "operation_id"), t.OPERATIONS
+    ),
     "deployment_id": t.DEPLOYMENTS,
     "event": t.SCHEDULE,
 }

@@ -7,12 +7,11 @@ from typing import Any
 from hosting_emulator import DEFAULT_SEED
 from hosting_emulator.contract.openapi import openapi_document
 from hosting_emulator.contract.resources import RESOURCES
-from hosting_emulator.world.indexes import deployment_count, deployment_runs, in_runs
 from hosting_emulator.world.naming import DEFAULT_WORLD, in_order
 from hosting_emulator.world.population import new_world
 from hosting_emulator.world.records import Origin, Variation
 from hosting_emulator.world.tables import ORGANIZATIONS, PROJECTS
-from hosting_emulator.world.value import World
+from hosting_emulator.world.value import World, deployment_count, deployment_runs, in_runs
 
 #: So many of the first project's newest operations are shown.
 _OPERATIONS = 3

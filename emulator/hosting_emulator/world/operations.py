@@ -156,7 +156,11 @@ def begin(
     if project.claim is None:
         change.put(PROJECTS, project.id, replace(project, claim=operation.id))
         return schedule_next(change, operation)
-    _join_queue(change, project, operation)
+    if project.queue_tail is None:
+        project = replace(project, queue_head=operation.id)
+    else:
+        _put(change, change.row(OPERATIONS, project.queue_tail), next_waiting=operation.id)
+    change.put(PROJECTS, project.id, replace(project, queue_tail=operation.id))
     return operation
 
 
@@ -192,14 +196,6 @@ def put_deployment(
 
 def _production_url(change: Change, project: Project) -> str:
     return "https://" + hostnames(change.world.name, change.assumptions, project).production
-
-
-def _join_queue(change: Change, project: Project, operation: Operation) -> None:
-    if project.queue_tail is None:
-        project = replace(project, queue_head=operation.id)
-    else:
-        _put(change, change.row(OPERATIONS, project.queue_tail), next_waiting=operation.id)
-    change.put(PROJECTS, project.id, replace(project, queue_tail=operation.id))
 
 
 def schedule_next(change: Change, operation: Operation, left_ms: int | None = None) -> Operation:
@@ -316,8 +312,7 @@ def _move_deployment(change: Change, operation: Operation, status: str) -> None:
     if status in ("deploying", "ready") and deployment.artifact_digest is None:
         extra["artifact_digest"] = "sha256:" + draw(change, "digests", 32).hex()
     if status == "ready":
-        project = change.row(PROJECTS, operation.project_id)
-        extra["url"] = _production_url(change, project)
+        extra["url"] = _production_url(change, change.row(PROJECTS, operation.project_id))
     moved = replace(deployment, status=status, updated_at=format_timestamp(change.now_ms), **extra)
     change.put(DEPLOYMENTS, moved.id, moved)
 
@@ -348,11 +343,17 @@ def finish(
     One that waits in the queue stays in it, and is passed over when its turn comes.
     """
     lifecycles.OPERATION.move(operation.state, state)
-    _move_deployment(change, operation, {"succeeded": "ready"}.get(state, state))
+    _move_deployment(change, operation, "ready" if state == "succeeded" else state)
     project = change.row(PROJECTS, operation.project_id)
-    result = None
+    result: dict[str, Any] | None = None
     if state == "succeeded":
-        project, result = _outcome(change, operation, project)
+        result = {}
+        if operation.kind == APPLY_DOMAINS:
+            names = hostnames(change.world.name, change.assumptions, project)
+            result = {"hostnames": names._asdict()}
+        elif operation.kind == INITIALIZE:
+            result = {"source_generation": project.source_generation + 1}
+            project = replace(project, **result)
     operation = _put(
         change,
         _unscheduled(change, operation),
@@ -372,27 +373,13 @@ def finish(
     return operation
 
 
-def _outcome(
-    change: Change, operation: Operation, project: Project
-) -> tuple[Project, dict[str, Any]]:
-    if operation.kind == HELD:
-        return project, {}
-    if operation.kind == APPLY_DOMAINS:
-        names = hostnames(change.world.name, change.assumptions, project)
-        return project, {"hostnames": names._asdict()}
-    project = replace(project, source_generation=project.source_generation + 1)
-    return project, {"source_generation": project.source_generation}
-
-
 def _pass_claim(change: Change, project: Project) -> None:
-    heir: Operation | None = None
-    head = project.queue_head
-    while head is not None:
+    heir, head = None, project.queue_head
+    while head is not None and heir is None:
         waiting = change.row(OPERATIONS, head)
         head = waiting.next_waiting
         if waiting.state == "queued":
             heir = _put(change, waiting, next_waiting=None)
-            break
     claim, tail = heir.id if heir else None, None if head is None else project.queue_tail
     project = replace(project, claim=claim, queue_head=head, queue_tail=tail)
     change.put(PROJECTS, project.id, project)

@@ -20,13 +20,12 @@ from hosting_emulator.contract.words import unknown
 from hosting_emulator.world import clock as clocks
 from hosting_emulator.world import records as r
 from hosting_emulator.world import tables as t
-from hosting_emulator.world.indexes import deployment_count
 from hosting_emulator.world.lifecycles import DNS_AUTHORIZATION
 from hosting_emulator.world.naming import in_order
 from hosting_emulator.world.operations import put_past_deployment, schedule_event
 from hosting_emulator.world.sessions import put_key
 from hosting_emulator.world.streams import SECRET_LENGTH, derive, digest, seeded_id
-from hosting_emulator.world.value import Change, World, apply, empty_world
+from hosting_emulator.world.value import Change, World, apply, deployment_count, empty_world
 
 MINUTE_MS = 60_000
 DAY_MS = 86_400_000

@@ -48,11 +48,14 @@ def _respell(found: Any, assumptions: Assumptions) -> Any:
     return [_respell(item, assumptions) for item in found] if isinstance(found, list) else found
 
 
-def _render(resource: str, values: dict[str, Any], assumptions: Assumptions) -> dict[str, Any]:
-    """Write a resource with the words that are assumed. What has no value is left out."""
+def _render(resource: str, record: Any, assumptions: Assumptions, **own: Any) -> dict[str, Any]:
+    """Write a resource with the words that are assumed. What has no value is left out.
+
+    Its values are the record's fields of the same name, but for what is its `own`.
+    """
     found = {}
     for name, optional, assumption in _plan(resource):
-        value = values[name]
+        value = own[name] if name in own else getattr(record, name)
         if value is None and optional:
             continue
         if assumption and value is not None:
@@ -82,37 +85,28 @@ def powered_by_flag(project: Project) -> dict[str, Any]:
 
 def operation(change: Change, record: Operation) -> dict[str, Any]:
     """Operation, as it is in this change's moment."""
-    claim = change.row(PROJECTS, record.project_id).claim
-    waiting = record.state == "queued" and claim != record.id
+    claim, assumptions = change.row(PROJECTS, record.project_id).claim, change.assumptions
+    waiting, over = record.state == "queued" and claim != record.id, finished(record)
+    observed = {"observed_at": format_timestamp(change.now_ms)}
+    progress = _render(
+        "Progress",
+        record,
+        assumptions,
+        **observed,
+        suggested_action=STATE_WORDS[record.state].advice,
+        next_poll_after_seconds=None if over else _next_poll(change, record),
+    )
     # A reconciliation is a current observation, of queued or running work (contract, Operation).
-    found = None if finished(record) else record.reconciliation
-    seen = found and {**asdict(found), "observed_at": format_timestamp(change.now_ms)}
-    values = {
-        "id": record.id,
-        "state": record.state,
-        "created_at": record.created_at,
-        "updated_at": record.updated_at,
-        "blocking_operation_id": claim if waiting else None,
-        "deployment_id": record.deployment_id,
-        "result": record.result,
-        "error": record.error and msgspec.to_builtins(record.error),
-        "progress": _progress(change, record),
-        "reconciliation": seen and _render("Reconciliation", seen, change.assumptions),
-    }
-    return _render("Operation", values, change.assumptions)
-
-
-def _progress(change: Change, record: Operation) -> dict[str, Any]:
-    values = {
-        "phase": record.phase,
-        "project_id": record.project_id,
-        "observed_at": format_timestamp(change.now_ms),
-        "suggested_action": STATE_WORDS[record.state].advice,
-        "deployment_id": record.deployment_id,
-        "next_poll_after_seconds": None if finished(record) else _next_poll(change, record),
-        "build_completed_at": record.build_completed_at,
-    }
-    return _render("Progress", values, change.assumptions)
+    found = None if over else record.reconciliation
+    return _render(
+        "Operation",
+        record,
+        assumptions,
+        blocking_operation_id=claim if waiting else None,
+        error=record.error and asdict(record.error),
+        progress=progress,
+        reconciliation=found and _render("Reconciliation", found, assumptions, **observed),
+    )
 
 
 class StateWords(NamedTuple):
@@ -160,23 +154,14 @@ def deployments_page(
         and assumptions.deployment_statuses == DEFAULTS.deployment_statuses
     ):
         return _encode(page)
-    page["items"] = [_render("Deployment", asdict(record), assumptions) for record in records]
+    page["items"] = [_render("Deployment", record, assumptions) for record in records]
     return encode(page, assumptions)
 
 
 def api_key(record: ApiKey, assumptions: Assumptions) -> dict[str, Any]:
     """Key metadata of UserApiKeyCreation."""
-    values = {
-        "id": record.id,
-        "organization_id": record.organization_id,
-        "name": record.name,
-        "obfuscated_value": record.obfuscated_value,
-        "permissions": record.permissions,
-        "expires_at": format_timestamp(record.expires_ms),
-        "created_at": record.created_at,
-        "last_used_at": record.last_used_at,
-    }
-    return _render("UserApiKey", values, assumptions)
+    expires_at = format_timestamp(record.expires_ms)
+    return _render("UserApiKey", record, assumptions, expires_at=expires_at)
 
 
 def dns_authorization(record: Dns, assumptions: Assumptions) -> dict[str, Any]:
@@ -184,12 +169,10 @@ def dns_authorization(record: Dns, assumptions: Assumptions) -> dict[str, Any]:
     scopes, expires_ms = record.scopes, record.expires_ms
     if record.status != "authorized" and assumptions.dns_details == "authorized":
         scopes, expires_ms = (), None
-    return {
-        "status": record.status,
-        "zone": record.zone,
-        "scopes": list(scopes),
-        "expires_at": None if expires_ms is None else format_timestamp(expires_ms),
-    }
+    expires_at = None if expires_ms is None else format_timestamp(expires_ms)
+    return _render(
+        "DnsAuthorization", record, assumptions, scopes=list(scopes), expires_at=expires_at
+    )
 
 
 def database_compute(
@@ -197,10 +180,12 @@ def database_compute(
 ) -> dict[str, Any]:
     """DatabaseCompute, observed now."""
     placement = record.placement
-    return {
-        "project_id": project.id,
-        "environment": environment,
-        "data_mode": assumptions.data_modes[DEFAULTS.data_modes.index(record.data_mode)],
-        "observed_at": format_timestamp(now_ms),
-        "database": placement and _render("DatabasePlacement", asdict(placement), assumptions),
-    }
+    return _render(
+        "DatabaseCompute",
+        record,
+        assumptions,
+        project_id=project.id,
+        environment=environment,
+        observed_at=format_timestamp(now_ms),
+        database=placement and _render("DatabasePlacement", placement, assumptions),
+    )

@@ -3,20 +3,16 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hosting_emulator.world.indexes import (
-    INDEXERS,
-    NO_INDEXES,
+from hosting_emulator.world.records import Deployment, Project, Ticket
+from hosting_emulator.world.tables import DEPLOYMENTS, PROJECTS, TICKETS
+from hosting_emulator.world.value import (
+    EMPTY,
     RUN,
     deployment_count,
     deployment_runs,
     in_runs,
+    index,
 )
-from hosting_emulator.world.records import Deployment, Project, Ticket
-from hosting_emulator.world.tables import DEPLOYMENTS, PROJECTS, TICKETS
-
-
-def index(indexes, table, key, old, new):
-    return INDEXERS[table](indexes, key, old, new)
 
 
 def deployment(number: int, project: str, status: str = "queued") -> Deployment:
@@ -42,7 +38,7 @@ ARRIVALS = st.lists(
 @given(arrivals=ARRIVALS, data=st.data())
 @settings(deadline=None)
 def test_deployments_are_listed_as_they_came(arrivals, data):
-    indexes = NO_INDEXES
+    indexes = EMPTY
     lists: dict[str, list[Deployment]] = {"A": [], "B": []}
     known: list[Deployment] = []
     for step in arrivals:
@@ -68,7 +64,7 @@ def test_deployments_are_listed_as_they_came(arrivals, data):
 
 
 def test_a_change_replaces_one_run_only():
-    indexes = NO_INDEXES
+    indexes = EMPTY
     for number in range(3 * RUN):
         new = deployment(number, "A")
         indexes = index(indexes, DEPLOYMENTS.name, new.id, None, new)
@@ -83,7 +79,7 @@ def test_a_change_replaces_one_run_only():
 
 
 def test_the_last_ticket_of_a_principal_is_found_and_any_by_its_digest():
-    indexes = NO_INDEXES
+    indexes = EMPTY
     for number in range(3):
         ticket = Ticket(f"T{number}", "P", "person", f"digest {number}", 0)
         indexes = index(indexes, TICKETS.name, ticket.id, None, ticket)
@@ -94,7 +90,7 @@ def test_the_last_ticket_of_a_principal_is_found_and_any_by_its_digest():
 
 def test_a_new_alias_replaces_the_old_one():
     old = project("before")
-    indexes = index(NO_INDEXES, PROJECTS.name, "P", None, old)
+    indexes = index(EMPTY, PROJECTS.name, "P", None, old)
 
     indexes = index(indexes, PROJECTS.name, "P", old, project("after"))
 
@@ -133,14 +129,14 @@ class Looked:
 
 
 def test_an_old_deployment_is_found_without_looking_through_all_runs():
-    indexes, made = NO_INDEXES, [deployment(10_000 + number, "A") for number in range(256 * RUN)]
+    indexes, made = EMPTY, [deployment(10_000 + number, "A") for number in range(256 * RUN)]
     for new in made:
         indexes = index(indexes, DEPLOYMENTS.name, new.id, None, new)
 
     for old in (made[0], made[100 * RUN + 5], made[-RUN - 1]):
         looked = Looked(indexes)
         changed = deployment(int(old.id[1:]), "A", "cancelled")
-        after = index(looked, DEPLOYMENTS.name, old.id, old, changed)
+        after = index(looked, DEPLOYMENTS.name, old.id, old, changed)  # type: ignore[arg-type]
 
         assert changed in in_runs(deployment_runs(after, "A", 0, len(made)), 0, len(made))
         assert looked.times <= 12  # the list, eight halvings of 255 runs, and the run

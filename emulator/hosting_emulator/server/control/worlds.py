@@ -49,12 +49,11 @@ from hosting_emulator.variation.worlds import varied_world
 from hosting_emulator.world import tables as t
 from hosting_emulator.world import views
 from hosting_emulator.world.clock import ClockRefused
-from hosting_emulator.world.indexes import deployment_count, deployment_runs, in_runs
 from hosting_emulator.world.naming import DEFAULT_WORLD, in_order
 from hosting_emulator.world.operations import HELD, plan_of
 from hosting_emulator.world.population import with_overrides
 from hosting_emulator.world.records import Database, Dns, Operation, Origin, Project, Ticket
-from hosting_emulator.world.value import World
+from hosting_emulator.world.value import World, deployment_count, deployment_runs, in_runs
 
 Summary = dict[str, Any]
 _log = logging.getLogger("hosting_emulator.worlds")
