@@ -11,6 +11,7 @@ from typing import Any
 from hosting_emulator.contract.durations import format_duration, parse_duration_ms
 from hosting_emulator.contract.timestamps import format_timestamp, parse_timestamp
 from hosting_emulator.contract.words import DocumentRefused
+from hosting_emulator.control_api import JsonObject
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.history import (
     CAPACITY,
@@ -74,12 +75,12 @@ class Rewind(Body):
     commit: int
 
 
-def get_clock(engine: Engine) -> dict[str, Any]:
+def get_clock(engine: Engine) -> JsonObject:
     """Show a world's time."""
     return clock_view(engine)
 
 
-def put_clock(engine: Engine, body: ClockChange) -> dict[str, Any]:
+def put_clock(engine: Engine, body: ClockChange) -> JsonObject:
     """Change a clock's mode, rate or time. Moving back is refused (409)."""
     at_ms = None if body.at is None else moment(body.at)
     with refused_as(400 if at_ms is None else 409, "Clock refused", ClockRefused):
@@ -87,7 +88,7 @@ def put_clock(engine: Engine, body: ClockChange) -> dict[str, Any]:
     return clock_view(engine)
 
 
-def advance_clock(engine: Engine, body: Advance) -> dict[str, Any]:
+def advance_clock(engine: Engine, body: Advance) -> JsonObject:
     """Move time by a duration, to a timestamp, or until an operation ends, and run all due events."""
     if sum(value is not None for value in (body.by, body.to, body.until_operation)) != 1:
         raise ControlRefusal(400, "Bad request", "give exactly one of by, to and until_operation")
@@ -125,7 +126,7 @@ def _advance_until(engine: Engine, operation_id: str) -> int:
 # --- operations ----------------------------------------------------------------------------------
 
 
-def list_operations(engine: Engine, unfinished: bool = False) -> list[dict[str, Any]]:
+def list_operations(engine: Engine, unfinished: bool = False) -> list[JsonObject]:
     """List operations, oldest first; with `unfinished` only those that have not ended."""
     engine.run_due()
     fields = ("phase", "stuck", "created_at", "updated_at")
@@ -146,14 +147,14 @@ def _find_operation(engine: Engine, operation_id: str) -> Operation:
     return found(engine.world.get(OPERATIONS, operation_id), "No such operation", detail)
 
 
-def why_operation(context: Context, engine: Engine, operation: str) -> dict[str, Any] | None:
+def why_operation(context: Context, engine: Engine, operation: str) -> JsonObject | None:
     """Explain an operation's state, what happens next and how to move it on."""
     engine.run_due()
     _find_operation(engine, operation)
     return context.why(engine, operation)
 
 
-def step_operation(engine: Engine, operation: str) -> dict[str, Any]:
+def step_operation(engine: Engine, operation: str) -> JsonObject:
     """Take an operation's next step now, and return it as the public API does."""
     from hosting_emulator.interventions import read_intervention
 
@@ -170,7 +171,7 @@ def step_operation(engine: Engine, operation: str) -> dict[str, Any]:
 # --- commits -------------------------------------------------------------------------------------
 
 
-def list_history(engine: Engine, limit: Limit = 100) -> dict[str, Any]:
+def list_history(engine: Engine, limit: Limit = 100) -> JsonObject:
     """List the last commits, newest first; `first` is the oldest that is kept.
 
     `says` summarizes what a commit changed if its title does not; otherwise it is empty.
@@ -181,15 +182,14 @@ def list_history(engine: Engine, limit: Limit = 100) -> dict[str, Any]:
     kept = [one for one in commits if one.title not in (FAULTS_COUNTED, RATE_COUNTED)]
     before = [*(one.world for one in kept[1 : limit + 1]), None]
     items = [
-        {
-            "commit": one.world.commit,
-            "at": format_timestamp(one.world.at_ms),
-            "title": one.title,
-            "says": _summary(one, world_before),
-        }
-        for one, world_before in zip(kept[:limit], before, strict=False)
+        {**_moment(one.world, one.world.at_ms), "title": one.title, "says": _summary(one, found)}
+        for one, found in zip(kept[:limit], before, strict=False)
     ]
     return {"first": engine.history.first, "items": items}
+
+
+def _moment(world: World, at_ms: int) -> JsonObject:
+    return {"commit": world.commit, "at": format_timestamp(at_ms)}
 
 
 def rewind(engine: Engine, body: Rewind) -> Engine:
@@ -246,17 +246,17 @@ def _named(value: Any) -> str:
 # --- snapshots -----------------------------------------------------------------------------------
 
 
-def list_snapshots(engine: Engine) -> list[dict[str, Any]]:
+def list_snapshots(engine: Engine) -> list[JsonObject]:
     """List the snapshots, oldest first."""
-    return [_snapshot_view(name, snapshot) for name, snapshot in engine.snapshots.items()]
+    return [{"id": name, **_moment(*saved)} for name, saved in engine.snapshots.items()]
 
 
-def take_snapshot(engine: Engine) -> dict[str, Any]:
+def take_snapshot(engine: Engine) -> JsonObject:
     """Save a snapshot of the current state."""
     now_ms = engine.run_due()
     with refused_as(409, "Too many snapshots", TooManySnapshots):
         name = engine.snapshots.take(engine.world, now_ms)
-    return _snapshot_view(name, SavedState(engine.world, now_ms))
+    return {"id": name, **_moment(engine.world, now_ms)}
 
 
 def restore_snapshot(engine: Engine, snapshot: str) -> Engine:
@@ -277,15 +277,10 @@ def _find_snapshot(engine: Engine, name: str) -> SavedState:
     return found(engine.snapshots.get(name), "No such snapshot", detail)
 
 
-def _snapshot_view(name: str, snapshot: SavedState) -> dict[str, Any]:
-    world, at_ms = snapshot
-    return {"id": name, "commit": world.commit, "at": format_timestamp(at_ms)}
-
-
 # --- the states that operations went through -----------------------------------------------------
 
 
-def show_timeline(engine: Engine, limit: Limit = 20) -> dict[str, Any]:
+def show_timeline(engine: Engine, limit: Limit = 20) -> JsonObject:
     """List the newest operations, newest first, each with its states; `total` counts all.
 
     A span is a state, a phase, whether it was stuck, and its start and end; the
@@ -296,7 +291,7 @@ def show_timeline(engine: Engine, limit: Limit = 20) -> dict[str, Any]:
     world = engine.world
     rows = (operation for _, operation in world.rows(OPERATIONS))
     newest = sorted(rows, key=lambda row: (parse_timestamp(row.created_at), row.id), reverse=True)
-    spans: dict[str, list[dict[str, Any]]] = {operation.id: [] for operation in newest[:limit]}
+    spans: dict[str, list[JsonObject]] = {operation.id: [] for operation in newest[:limit]}
     seen: dict[str, Operation | None] = {}
     for place, commit in enumerate(reversed(engine.history.newest(CAPACITY))):
         for at_ms, entered in commit.entered if place else ():
@@ -311,14 +306,11 @@ def show_timeline(engine: Engine, limit: Limit = 20) -> dict[str, Any]:
             else:
                 _enter(spans_of_it, record, format_timestamp(commit.world.at_ms))
             seen[operation_id] = record
-    items = [
-        {**operation_view(world, operation), "spans": spans[operation.id]}
-        for operation in newest[:limit]
-    ]
+    items = [{**operation_view(world, one), "spans": spans[one.id]} for one in newest[:limit]]
     return {"now": format_timestamp(now_ms), "total": world.count(OPERATIONS), "items": items}
 
 
-def _enter(spans: list[dict[str, Any]], record: Operation, at: str) -> None:
+def _enter(spans: list[JsonObject], record: Operation, at: str) -> None:
     """Begin a span when the record is in another state; being stuck begins with its commit, at `at`."""
     last = spans[-1] if spans else None
     entered = {"state": record.state, "phase": record.phase, "stuck": record.stuck}

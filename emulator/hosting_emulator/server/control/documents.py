@@ -10,6 +10,7 @@ from aiohttp import web
 
 from hosting_emulator.contract.calls import describe_calls
 from hosting_emulator.contract.problems import PROBLEMS
+from hosting_emulator.control_api import JsonObject
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.server import answers, pages
 from hosting_emulator.server.control.context import Context, found
@@ -23,7 +24,7 @@ def health(context: Context) -> dict[str, str]:
     return {"status": "ok", "version": context.facts.version}
 
 
-def info(context: Context) -> dict[str, Any]:
+def info(context: Context) -> JsonObject:
     """Describe the running process and its addresses."""
     base_url, facts = context.base_url, context.facts
     return {
@@ -50,12 +51,12 @@ def openapi(context: Context, engine: Engine) -> Any:
     return world_document(engine.world, url, context.site.tls_port)
 
 
-def calls(engine: Engine) -> list[dict[str, Any]]:
+def calls(engine: Engine) -> list[JsonObject]:
     """List the calls of the public API, as in the default world."""
     return describe_calls(engine.world.assumptions)
 
 
-def control_openapi(context: Context, engine: Engine) -> dict[str, Any]:
+def control_openapi(context: Context, engine: Engine) -> JsonObject:
     """Show this API's own OpenAPI 3.1 document, with examples from the default world."""
     from hosting_emulator.server.control.openapi import control_document
     from hosting_emulator.variation.documents import example_values
@@ -69,7 +70,7 @@ def control_docs() -> web.Response:
     return answers.html(pages.control_docs_page(), pages.DOCS_POLICY)
 
 
-def problems() -> list[dict[str, Any]]:
+def problems() -> list[JsonObject]:
     """List the problem codes of the public API."""
     return [{**asdict(row), "specified": sorted(row.specified)} for row in PROBLEMS.values()]
 

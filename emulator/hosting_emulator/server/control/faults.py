@@ -8,6 +8,7 @@ from typing import Annotated, Any
 from msgspec import Meta, UnsetType
 
 from hosting_emulator.contract.words import DocumentRefused
+from hosting_emulator.control_api import JsonObject
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.worlds import unvary, variation_view, vary
 from hosting_emulator.faults.decisions import faults_in_order
@@ -31,9 +32,9 @@ def _defined(name: str) -> Meta:
     return Meta(extra_json_schema={"$ref": f"#/components/schemas/{name}"})
 
 
-FaultDocument = Annotated[dict[str, Any], _defined("Fault")]
-OutcomeDocument = Annotated[dict[str, Any], _defined("Outcome")]
-InterventionDocument = Annotated[dict[str, Any], _defined("Intervention")]
+FaultDocument = Annotated[JsonObject, _defined("Fault")]
+OutcomeDocument = Annotated[JsonObject, _defined("Outcome")]
+InterventionDocument = Annotated[JsonObject, _defined("Intervention")]
 #: Where answers vary, as the OpenAPI document lists it.
 Point = Annotated[str, Meta(extra_json_schema={"enum": list(POINTS)})]
 
@@ -45,17 +46,17 @@ class NewVariation(Body):
     only: list[Point] | None = None
 
 
-def list_faults(engine: Engine) -> list[dict[str, Any]]:
+def list_faults(engine: Engine) -> list[JsonObject]:
     """List the armed faults, in the order they apply."""
     return _list(engine, FAULT)
 
 
-def arm_fault(engine: Engine, body: FaultDocument) -> dict[str, Any]:
+def arm_fault(engine: Engine, body: FaultDocument) -> JsonObject:
     """Arm a fault, after those already armed. It is written as in a scenario."""
     return _arm(engine, FAULT, body)
 
 
-def show_fault(engine: Engine, fault: str) -> dict[str, Any]:
+def show_fault(engine: Engine, fault: str) -> JsonObject:
     """Show an armed fault and its counts."""
     return _show(engine, FAULT, fault)
 
@@ -75,17 +76,17 @@ def list_kinds() -> Any:
     return describe_kinds()
 
 
-def list_outcomes(engine: Engine) -> list[dict[str, Any]]:
+def list_outcomes(engine: Engine) -> list[JsonObject]:
     """List the armed outcomes, in the order they apply."""
     return _list(engine, OUTCOME)
 
 
-def arm_outcome(engine: Engine, body: OutcomeDocument) -> dict[str, Any]:
+def arm_outcome(engine: Engine, body: OutcomeDocument) -> JsonObject:
     """Set in advance how the next operation ends, after the outcomes already armed."""
     return _arm(engine, OUTCOME, body)
 
 
-def show_outcome(engine: Engine, outcome: str) -> dict[str, Any]:
+def show_outcome(engine: Engine, outcome: str) -> JsonObject:
     """Show an outcome and its counts."""
     return _show(engine, OUTCOME, outcome)
 
@@ -105,19 +106,19 @@ def list_outcome_kinds() -> Any:
     return describe_kinds(OUTCOME)
 
 
-def _list(engine: Engine, family: Family) -> list[dict[str, Any]]:
+def _list(engine: Engine, family: Family) -> list[JsonObject]:
     now_ms = engine.run_due()
     armed = faults_in_order(engine.world, family.table)
     return [fault_view(engine.world, fault, now_ms) for fault in armed]
 
 
-def _show(engine: Engine, family: Family, id_: str) -> dict[str, Any]:
+def _show(engine: Engine, family: Family, id_: str) -> JsonObject:
     armed = {one["id"]: one for one in _list(engine, family)}
     detail = f"no {family.noun} is {id_[:80]!r}; armed are {', '.join(armed) or 'none'}"
     return found(armed.get(id_), f"No such {family.noun}", detail)
 
 
-def _arm(engine: Engine, family: Family, body: dict[str, Any]) -> dict[str, Any]:
+def _arm(engine: Engine, family: Family, body: JsonObject) -> JsonObject:
     change = engine.begin_change()
     with refused_as(400, f"{family.noun.capitalize()} refused", DocumentRefused):
         fault = arm(change, body, family)
@@ -154,7 +155,7 @@ def intervene(engine: Engine, body: InterventionDocument) -> dict[str, str]:
     return {"intervention": name, "said": message}
 
 
-def list_interventions() -> list[dict[str, Any]]:
+def list_interventions() -> list[JsonObject]:
     """List every intervention with its fields."""
     from hosting_emulator.interventions import describe_interventions
 
@@ -164,12 +165,12 @@ def list_interventions() -> list[dict[str, Any]]:
 # --- variation -----------------------------------------------------------------------------------
 
 
-def get_variation(engine: Engine) -> dict[str, Any] | None:
+def get_variation(engine: Engine) -> JsonObject | None:
     """Show how a world's responses vary; null if they do not."""
     return variation_view(engine)
 
 
-def put_variation(engine: Engine, body: NewVariation) -> dict[str, Any] | None:
+def put_variation(engine: Engine, body: NewVariation) -> JsonObject | None:
     """Vary a world's responses from now on, also after a reset."""
     with refused_as(400, "Variation refused", VariationRefused):
         vary(engine, read_variation(body.seed, body.only))
@@ -181,7 +182,7 @@ def delete_variation(engine: Engine) -> None:
     unvary(engine)
 
 
-def list_points() -> list[dict[str, Any]]:
+def list_points() -> list[JsonObject]:
     """List the points at which responses can vary."""
     return [point._asdict() for point in POINTS.values()]
 

@@ -22,6 +22,7 @@ from msgspec import UNSET, Meta, UnsetType
 from hosting_emulator.contract.problems import Refused
 from hosting_emulator.contract.timestamps import format_timestamp
 from hosting_emulator.contract.words import command_line
+from hosting_emulator.control_api import JsonObject
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.identity import bearer_token, home_of, issuer_path
 from hosting_emulator.engine.sign_in import ID_TOKEN_ALGORITHM, GrantRefused, Redeemed
@@ -141,7 +142,7 @@ class OAuthRefused(Exception):
 # --- by name -------------------------------------------------------------------------------------
 
 
-def create_token(context: Context, engine: Engine, body: NewToken) -> dict[str, Any]:
+def create_token(context: Context, engine: Engine, body: NewToken) -> JsonObject:
     """Create an access JWT for a user, as if they had signed in."""
     return mint(context, engine, *claims_for(engine.world, body))
 
@@ -155,9 +156,8 @@ def claims_for(world: World, body: NewToken) -> Claims:
         organization_id = home_of(world, person) if body.organization is UNSET else None
     lifetime = body.expires_in_seconds
     if lifetime is not None and not 1 <= lifetime <= _LONGEST_LIFETIME_S:
-        raise ControlRefusal(
-            400, "Bad lifetime", f"expires_in_seconds must be 1 to {_LONGEST_LIFETIME_S}"
-        )
+        message = f"expires_in_seconds must be 1 to {_LONGEST_LIFETIME_S}"
+        raise ControlRefusal(400, "Bad lifetime", message)
     return person, organization_id, body.interactive, lifetime
 
 
@@ -177,7 +177,7 @@ def mint(
     interactive: bool,
     lifetime_s: int | None = None,
     redeemed: Redeemed | None = None,
-) -> dict[str, Any]:
+) -> JsonObject:
     """Mint a token and describe it as OAuth 2.0 token endpoints do (and when it expires).
 
     `redeemed` is what gives it, if somebody signed in by a browser.
@@ -200,7 +200,7 @@ def mint(
     }
 
 
-def create_api_key(engine: Engine, body: NewKey) -> dict[str, Any]:
+def create_api_key(engine: Engine, body: NewKey) -> JsonObject:
     """Create a user API key with chosen permissions; its value is returned once."""
     person, named = _person(engine.world, body.who), body.organization
     organization_id = home_of(engine.world, person) if named is None else named
@@ -258,7 +258,7 @@ def _read_fields(text: str) -> dict[str, str]:
     return fields
 
 
-def _by_name(context: Context, engine: Engine, fields: dict[str, str]) -> dict[str, Any]:
+def _by_name(context: Context, engine: Engine, fields: dict[str, str]) -> JsonObject:
     origin, host = context.request.headers.get("Origin"), context.request.headers.get("Host", "")
     if origin is not None and origin.lower().partition("://")[2] != host.lower():
         only = f"a web page may only use {' and '.join(_PROVEN)}"
@@ -292,7 +292,7 @@ def _belongs(world: World, person: Person, organization_id: str) -> bool:
     return world.get(MEMBERSHIPS, f"{organization_id}/{person.id}") is not None
 
 
-async def _signed_in(context: Context, engine: Engine, fields: dict[str, str]) -> dict[str, Any]:
+async def _signed_in(context: Context, engine: Engine, fields: dict[str, str]) -> JsonObject:
     sign_ins, now_ms, world = engine.identity.sign_ins, engine.run_due(), engine.world
     by_code = fields["grant_type"] == "authorization_code"
     needed = ("code", "redirect_uri", "code_verifier") if by_code else ("refresh_token",)
@@ -365,10 +365,10 @@ def _tell_of_time(context: Context, engine: Engine, now_ms: int) -> None:
     )
 
 
-def _claims(person: Person, scope: str, organization_id: str | None) -> dict[str, Any]:
+def _claims(person: Person, scope: str, organization_id: str | None) -> JsonObject:
     """Return what a client with this scope may know (OpenID Connect Core 1.0, 5.4)."""
     scopes = scope.split()
-    claims: dict[str, Any] = {"sub": person.id}
+    claims: JsonObject = {"sub": person.id}
     if "profile" in scopes:
         claims |= {"name": person.name, "preferred_username": person.alias}
     if "email" in scopes:
@@ -403,7 +403,7 @@ def _issuer(context: Context, engine: Engine) -> str:
     return context.base_url + issuer_path(engine.world.name)
 
 
-def discovery(context: Context, engine: Engine) -> dict[str, Any]:
+def discovery(context: Context, engine: Engine) -> JsonObject:
     """Describe the identity provider (OpenID Connect Discovery 1.0)."""
     here = _issuer(context, engine)
     return {

@@ -17,7 +17,7 @@ import msgspec
 
 from hosting_emulator import control_api
 from hosting_emulator.contract.words import read_sections
-from hosting_emulator.control_api import ApiProblem, OAuthError, Record, RequestFilters
+from hosting_emulator.control_api import ApiProblem, JsonObject, OAuthError, Record, RequestFilters
 from hosting_emulator.scenario.schema import scenario_schema
 from hosting_emulator.server.control.context import Words
 from hosting_emulator.server.control.routes import PREFIX, ROUTES, Handler, Route, load_handler
@@ -34,9 +34,8 @@ know. Sentences (`detail`, `says`, `said`, `why`, `about`) may change with any v
 
 From this machine no token is needed; from another one, or through a proxy, the control token is.
 """
-_WORDS = {
-    section: dict(items) for section, items in read_sections(Path(__file__).with_name("openapi.md"))
-}
+_SECTIONS = read_sections(Path(__file__).with_name("openapi.md"))
+_WORDS = {section: dict(items) for section, items in _SECTIONS}
 _TEXT = {"type": "string"}
 _AFTER = {"type": "integer", "minimum": 0, "maximum": 999_999_999_999_999}
 _REFUSED = {
@@ -60,14 +59,12 @@ class TokenForm(msgspec.Struct):
     organization: str | None = None
 
 
-def control_document(
-    base_url: str, version: str, operation_id: str | None = None
-) -> dict[str, Any]:
+def control_document(base_url: str, version: str, operation_id: str | None = None) -> JsonObject:
     """Return the document; `base_url` is where the asker reaches this server.
 
     `operation_id` is an operation of the default world, as an example.
     """
-    kinds, paths, tags, ids = _Kinds(), dict[str, dict[str, Any]](), set[str](), set[str]()
+    kinds, paths, tags, ids = _Kinds(), dict[str, JsonObject](), set[str](), set[str]()
     for route in ROUTES:
         if route.answer in ("text/html", "text/css", "*/*"):
             continue
@@ -82,11 +79,11 @@ def control_document(
         tags.add(tag)
         made = {"operationId": id_, "tags": [tag], **_operation(route, kinds, operation_id)}
         paths.setdefault(route.path, {})[route.method.lower()] = made
-    defined = dict[str, Any]()
+    defined = JsonObject()
     while missing := [name for name in kinds.wanted if name not in defined]:
         defined |= {name: kinds.read(name) for name in missing}
     text = msgspec.json.encode(scenario_schema()["$defs"]).decode()
-    parts: dict[str, Any] = msgspec.json.decode(text.replace("#/$defs/", _COMPONENTS))
+    parts: JsonObject = msgspec.json.decode(text.replace("#/$defs/", _COMPONENTS))
     schemas = _for_generators({**parts, **kinds.bodies, **defined})
     about = _WORDS["Tags"].items()
     return {
@@ -112,9 +109,9 @@ def control_document(
     }
 
 
-def _referred(document: Any, schemas: dict[str, Any]) -> dict[str, Any]:
+def _referred(document: Any, schemas: JsonObject) -> JsonObject:
     """Return the schemas that a part of the document refers to, and those that these refer to."""
-    found, parts = dict[str, Any](), [document]
+    found, parts = JsonObject(), [document]
     while parts:
         names = re.findall(rf'"{_COMPONENTS}(\w+)"', msgspec.json.encode(parts.pop()).decode())
         more = {name: schemas[name] for name in names if name not in found}
@@ -163,9 +160,9 @@ class _Kinds:
 
     def __init__(self) -> None:
         self.wanted: dict[str, None] = {}
-        self.bodies: dict[str, Any] = {}
+        self.bodies: JsonObject = {}
 
-    def schema(self, kind: Any) -> dict[str, Any]:
+    def schema(self, kind: Any) -> JsonObject:
         """Return the schema of a type, which refers to kinds and bodies by name."""
         (found,), parts = msgspec.json.schema_components(
             [kind], schema_hook=self._refer, ref_template=_COMPONENTS + "{name}"
@@ -173,28 +170,23 @@ class _Kinds:
         self.bodies |= parts
         return found
 
-    def _refer(self, kind: type) -> dict[str, Any]:
+    def _refer(self, kind: type) -> JsonObject:
         if kind is Record:
             return {"type": "object"}
         self.wanted[kind.__name__] = None
         return {"$ref": _COMPONENTS + kind.__name__}
 
-    def read(self, name: str) -> dict[str, Any]:
+    def read(self, name: str) -> JsonObject:
         """Return the schema of a kind."""
         kind: type[Record] = getattr(control_api, name)
         hints = get_type_hints(kind)
         del hints["optional"]
         members = {name.removesuffix("_"): self.schema(hint) for name, hint in hints.items()}
         required = [name for name in members if name not in kind.optional]
-        about = cleandoc(kind.__doc__ or "")
-        return {
-            "type": "object",
-            "description": about,
-            "properties": members,
-            "required": required,
-        }
+        found = {"type": "object", "description": cleandoc(kind.__doc__ or "")}
+        return found | {"properties": members, "required": required}
 
-    def answer(self, answer: str) -> dict[str, Any]:
+    def answer(self, answer: str) -> JsonObject:
         """Return the content of what a row says that it answers."""
         if "/" in answer:
             return {answer: {"schema": _TEXT}}
@@ -208,10 +200,10 @@ class _Kinds:
         return {"application/json": {"schema": schema}}
 
 
-def _operation(route: Route, kinds: _Kinds, operation_id: str | None) -> dict[str, Any]:
+def _operation(route: Route, kinds: _Kinds, operation_id: str | None) -> JsonObject:
     handler = load_handler(route.handler)
     about = cleandoc(handler.function.__doc__ or "")
-    answered: dict[str, Any] = {"description": "Done."}
+    answered: JsonObject = {"description": "Done."}
     if route.status != 204:
         answered["content"] = kinds.answer(route.answer)
     refusals: list[tuple[str, type[Record]]] = [("application/problem+json", ApiProblem)]
@@ -221,7 +213,7 @@ def _operation(route: Route, kinds: _Kinds, operation_id: str | None) -> dict[st
     refused = {
         status: {"description": words, "content": content} for status, words in _REFUSED.items()
     }
-    document: dict[str, Any] = {
+    document: JsonObject = {
         "summary": " ".join(about.partition("\n\n")[0].split()).removesuffix("."),
         "description": about,
         "parameters": [*_parameters(route, handler, kinds, operation_id)],
@@ -233,7 +225,7 @@ def _operation(route: Route, kinds: _Kinds, operation_id: str | None) -> dict[st
 
 def _parameters(
     route: Route, handler: Handler, kinds: _Kinds, operation_id: str | None
-) -> Iterator[dict[str, Any]]:
+) -> Iterator[JsonObject]:
     for name in re.findall(r"\{(\w+)", route.path):
         schema = {"type": "integer", "minimum": 1} if name == "n" else _TEXT
         found = _parameter("Path", name, schema) | {"in": "path", "required": True}
@@ -250,17 +242,17 @@ def _parameters(
         yield found | ({"explode": False} if parameter.annotation is Words else {})
 
 
-def _parameter(section: str, name: str, schema: dict[str, Any]) -> dict[str, Any]:
+def _parameter(section: str, name: str, schema: JsonObject) -> JsonObject:
     words, _, example = _WORDS[section][name].partition(" [")
     found = {"name": name, "in": "query", "description": words, "schema": dict(schema)}
     return found | _example(msgspec.json.decode(example[:-1]) if example else None)
 
 
-def _example(value: Any) -> dict[str, Any]:
+def _example(value: Any) -> JsonObject:
     return {} if value is None else {"example": value}
 
 
-def _body(route: Route, handler: Handler, kinds: _Kinds) -> dict[str, Any] | None:
+def _body(route: Route, handler: Handler, kinds: _Kinds) -> JsonObject | None:
     form = route.handler == "tokens.token"
     if handler.body is None and not form:
         return None

@@ -101,9 +101,8 @@ def metrics(context: Context) -> web.Response:
     registry = CollectorRegistry()
     registry.register(_Collector(context))
     ProcessCollector(registry=registry)
-    return answers.raw(
-        200, generate_latest(registry), CONTENT_TYPE_LATEST, Cache_Control="no-store"
-    )
+    text = generate_latest(registry)
+    return answers.raw(200, text, CONTENT_TYPE_LATEST, Cache_Control="no-store")
 
 
 class _Collector:

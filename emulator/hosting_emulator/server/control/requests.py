@@ -26,7 +26,7 @@ from hosting_emulator.conduct.watch import OWN
 from hosting_emulator.contract.calls import ALL_CALLS, REDEEM_TICKET, call_named
 from hosting_emulator.contract.durations import parse_duration_ms
 from hosting_emulator.contract.timestamps import format_timestamp, parse_timestamp
-from hosting_emulator.control_api import RequestFilters
+from hosting_emulator.control_api import JsonObject, RequestFilters
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.events import KINDS, FeedEvent
 from hosting_emulator.engine.exchange import Entry, ExchangeContext
@@ -95,7 +95,7 @@ async def list_requests(
     return await answers.json_list(context.request, document, "items", items)
 
 
-def show_request(engine: Engine, n: str) -> dict[str, Any]:
+def show_request(engine: Engine, n: str) -> JsonObject:
     """Show one exchange with headers, bodies and trail, secrets cut out."""
     return Explanations(engine.log).whole(engine.world, _find_entry(engine, n))
 
@@ -184,7 +184,7 @@ class Replay(Body):
     same_key: bool = False
 
 
-async def replay_request(context: Context, engine: Engine, n: str, body: Replay) -> dict[str, Any]:
+async def replay_request(context: Context, engine: Engine, n: str, body: Replay) -> JsonObject:
     """Send a request of the log again, and return the new exchange.
 
     The request is sent to the world as it is now, with a new access token for the same user and
@@ -252,7 +252,7 @@ async def export_har(
     prefix = context.base_url + world_prefix(engine.world.name)
     explanations = Explanations(engine.log)
     items = (_entry(prefix, engine, entry, explanations) async for entry in _in_turns(entries))
-    document: dict[str, Any] = {
+    document: JsonObject = {
         "log": {
             "version": "1.2",
             "creator": {"name": "hosting-emulator", "version": context.facts.version},
@@ -270,7 +270,7 @@ async def export_har(
     )
 
 
-def _state_before(entry: Entry) -> dict[str, Any]:
+def _state_before(entry: Entry) -> JsonObject:
     """Return the state document of the world as an exchange found it, its clock standing still.
 
     What fell due before the exchange is still pending in it: time is to be moved on to that.
@@ -281,7 +281,7 @@ def _state_before(entry: Entry) -> dict[str, Any]:
     return export_state(still)
 
 
-def _entry(prefix: str, engine: Engine, entry: Entry, explanations: Explanations) -> dict[str, Any]:
+def _entry(prefix: str, engine: Engine, entry: Entry, explanations: Explanations) -> JsonObject:
     whole = explanations.whole(engine.world, entry)
     sent, answer, principal = whole["request"], whole["answer"], entry.principal
     took_ms, allowed = whole["duration_us"] / 1000, principal.permissions
@@ -332,7 +332,7 @@ def _entry(prefix: str, engine: Engine, entry: Entry, explanations: Explanations
     }
 
 
-def _message(message: dict[str, Any], **more: Any) -> dict[str, Any]:
+def _message(message: JsonObject, **more: Any) -> JsonObject:
     return {
         "httpVersion": "HTTP/1.1",
         "cookies": [],  # all that a cookie holds is secret; the headers name them
@@ -343,7 +343,7 @@ def _message(message: dict[str, Any], **more: Any) -> dict[str, Any]:
     }
 
 
-def _content(message: dict[str, Any]) -> dict[str, str]:
+def _content(message: JsonObject) -> dict[str, str]:
     kept = "A part of it: its beginning." if message["body_cut"] else ""
     if message["body"] is None:
         kept = "It is not text, and is left out."
@@ -355,11 +355,11 @@ def _pairs(pairs: Sequence[tuple[str, str]]) -> list[dict[str, str]]:
     return [{"name": name, "value": value} for name, value in pairs]
 
 
-def _value(message: dict[str, Any], header: str) -> str:
+def _value(message: JsonObject, header: str) -> str:
     return next((value for name, value in message["headers"] if name.lower() == header), "")
 
 
-def _world(engine: Engine, entries: Sequence[Entry]) -> dict[str, Any]:
+def _world(engine: Engine, entries: Sequence[Entry]) -> JsonObject:
     """Return what the ids in the requests stand for, so that they can be sent to another world."""
     world, began_at = engine.world, None
     for commit in engine.history.newest(HISTORY_KEPT):  # as its seed or scenario makes it
@@ -517,7 +517,7 @@ class _Stream:
         return b"id: %s\nevent: %s\ndata: %s\n\n" % (self._id(), kind.encode(), data)
 
 
-def _data(engine: Engine, event: FeedEvent, explanations: Explanations) -> dict[str, Any]:
+def _data(engine: Engine, event: FeedEvent, explanations: Explanations) -> JsonObject:
     facts = event.facts
     if event.kind == "request":
         return explanations.item(engine.world, facts)

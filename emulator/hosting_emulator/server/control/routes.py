@@ -227,9 +227,8 @@ async def answer(context: Context, path: str) -> web.StreamResponse:
     if allow:
         methods = ", ".join(sorted(allow))
         return answers.problem(405, "Wrong method", f"this path takes {methods}", Allow=methods)
-    return answers.problem(
-        404, "No such path", "the control API has no such path; see /_emulator/docs/control-api"
-    )
+    detail = "the control API has no such path; see /_emulator/docs/control-api"
+    return answers.problem(404, "No such path", detail)
 
 
 async def _answer(context: Context, route: Route, named: dict[str, str]) -> web.StreamResponse:

@@ -20,6 +20,7 @@ from msgspec.structs import replace
 from hosting_emulator.contract.assumptions import AssumptionRefused, Assumptions, describe
 from hosting_emulator.contract.durations import parse_duration_ms
 from hosting_emulator.contract.timestamps import format_timestamp, parse_timestamp
+from hosting_emulator.control_api import JsonObject
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.history import Commit
 from hosting_emulator.engine.identity import issuer_path
@@ -55,14 +56,13 @@ from hosting_emulator.world.population import with_overrides
 from hosting_emulator.world.records import Database, Dns, Operation, Origin, Project, Ticket
 from hosting_emulator.world.value import World, deployment_count, deployment_runs, in_runs
 
-Summary = dict[str, Any]
 _log = logging.getLogger("hosting_emulator.worlds")
 _SHORTEST_TTL_MS = 100
 #: How many of a project's tickets are shown, and of its deployments unless asked: the newest.
 _SHOWN = 10
 #: An exported state; it may be large.
 StateDocument = Annotated[
-    dict[str, Any],
+    JsonObject,
     Meta(extra_json_schema={"properties": {"kind": {"const": STATE_KIND}}, "required": ["kind"]}),
     STATE_LIMIT,
 ]
@@ -94,10 +94,10 @@ class NewWorld(Body):
     name: WorldName | None = None
     seed: str | None = None
     clock: NewClock | None = None
-    assumptions: dict[str, Any] = msgspec.field(default_factory=dict)
+    assumptions: JsonObject = msgspec.field(default_factory=dict)
     ephemeral: bool | None = None
     scenario: Chosen | None = None
-    state: dict[str, Any] | None = None
+    state: JsonObject | None = None
     vary: str | UnsetType | None = UNSET
     only: list[Point] | None = None
     token: NewToken | None = None
@@ -119,7 +119,7 @@ class NewFork(Body):
 # --- making and ending them ----------------------------------------------------------------------
 
 
-def list_worlds(context: Context) -> list[Summary]:
+def list_worlds(context: Context) -> list[JsonObject]:
     """List the worlds."""
     return [world_summary(context, engine) for engine in context.worlds]
 
@@ -129,7 +129,7 @@ def show_world(engine: Engine) -> Engine:
     return engine
 
 
-async def create_world(context: Context, body: Annotated[NewWorld, STATE_LIMIT]) -> Summary:
+async def create_world(context: Context, body: Annotated[NewWorld, STATE_LIMIT]) -> JsonObject:
     """Create a world: a default one, or from a scenario or an exported state.
 
     One without a name is temporary: it is kept in memory only. With `vary` its responses vary. With
@@ -151,9 +151,8 @@ async def _made(context: Context, body: NewWorld, name: str) -> World:
     seed = context.facts.seed if body.seed is None else body.seed
     if body.state is not None:
         if body.scenario or body.clock or body.assumptions:
-            raise ControlRefusal(
-                400, "Bad request", "a state has its own clock and assumptions: leave them out"
-            )
+            message = "a state has its own clock and assumptions: leave them out"
+            raise ControlRefusal(400, "Bad request", message)
         with refused_as(400, "State refused", StateRefused):
             world = await asyncio.to_thread(import_state, body.state, name, 0, body.seed)
         free_name(context, name)  # others were answered meanwhile
@@ -171,17 +170,17 @@ async def _made(context: Context, body: NewWorld, name: str) -> World:
 
     world = fresh_world(context, body.scenario, name, seed)
     if clock.at is not None:
-        raise ControlRefusal(
-            400, "Bad clock", "a scenario sets its own start time: leave out clock.at"
-        )
+        message = "a scenario sets its own start time: leave out clock.at"
+        raise ControlRefusal(400, "Bad clock", message)
     mode, rate = (clock.mode, clock.rate) if body.clock else (None, None)
+    given = {"mode": mode, "rate": rate, "assumptions": body.assumptions}
     with refused_as(400, "Assumption refused", AssumptionRefused):
-        return with_overrides(
-            world, machine_ms(), mode=mode, rate=rate, assumptions=body.assumptions
-        )
+        return with_overrides(world, machine_ms(), **given)
 
 
-def _begun(context: Context, engine: Engine, ttl_ms: int | None, claims: Claims | None) -> Summary:
+def _begun(
+    context: Context, engine: Engine, ttl_ms: int | None, claims: Claims | None
+) -> JsonObject:
     engine.ttl_ms = ttl_ms
     _watch_idle(context.worlds, ref(engine))
     summary = world_summary(context, engine)
@@ -227,7 +226,7 @@ def free_name(context: Context, name: str | None) -> str:
     return name
 
 
-def fork_world(context: Context, engine: Engine, body: NewFork) -> Summary:
+def fork_world(context: Context, engine: Engine, body: NewFork) -> JsonObject:
     """Copy a world into a new, independent one."""
     name = free_name(context, body.name)
     of = None if body.commit is None else find_moment(engine, body.commit).world
@@ -239,9 +238,8 @@ def fork_world(context: Context, engine: Engine, body: NewFork) -> Summary:
 def delete_world(context: Context, engine: Engine, world: str) -> None:
     """Delete a world and its state. The default world can only be reset (409)."""
     if world == DEFAULT_WORLD:
-        raise ControlRefusal(
-            409, "Not deleted", "the default world cannot be deleted; reset it instead"
-        )
+        message = "the default world cannot be deleted; reset it instead"
+        raise ControlRefusal(409, "Not deleted", message)
     context.worlds.delete(world)
     engine.call_off()
 
@@ -311,12 +309,12 @@ async def put_state(context: Context, world: str, body: StateDocument) -> Engine
     return engine
 
 
-def list_assumptions(engine: Engine) -> list[Summary]:
+def list_assumptions(engine: Engine) -> list[JsonObject]:
     """List a world's assumptions where the contract is silent."""
     return describe(engine.world.assumptions)
 
 
-def patch_assumptions(engine: Engine, body: dict[str, Any]) -> list[Summary]:
+def patch_assumptions(engine: Engine, body: JsonObject) -> list[JsonObject]:
     """Change some assumptions by name, and list them all."""
     with refused_as(400, "Assumption refused", AssumptionRefused):
         changed = engine.world.assumptions.changed(body)
@@ -329,7 +327,7 @@ def patch_assumptions(engine: Engine, body: dict[str, Any]) -> list[Summary]:
 # --- how they are shown --------------------------------------------------------------------------
 
 
-def world_summary(context: Context, engine: Engine) -> Summary:
+def world_summary(context: Context, engine: Engine) -> JsonObject:
     """Return what is worth knowing of a world at a glance."""
     engine.run_due()
     world, base_url = engine.world, context.base_url
@@ -361,11 +359,11 @@ def world_summary(context: Context, engine: Engine) -> Summary:
     }
 
 
-def _members(record: object, names: str) -> Summary:
+def _members(record: object, names: str) -> JsonObject:
     return {name: getattr(record, name) for name in names.split()}
 
 
-def clock_view(engine: Engine) -> Summary:
+def clock_view(engine: Engine) -> JsonObject:
     """Return a world's clock: mode, now, rate, when and what the next event is, how many are pending."""
     now_ms = engine.run_due()
     world = engine.world
@@ -402,7 +400,7 @@ def operation_title(world: World, operation: Operation) -> str:
     return f"{operation.kind.replace('_', ' ')} of {alias(world, t.PROJECTS, operation.project_id)}"
 
 
-def operation_view(world: World, operation: Operation) -> Summary:
+def operation_view(world: World, operation: Operation) -> JsonObject:
     """Return what every list of operations says of one."""
     project = alias(world, t.PROJECTS, operation.project_id)
     return {**_members(operation, "id kind"), "project": project, "state": operation.state}
@@ -417,7 +415,7 @@ def alias(world: World, table: t.Table[Any], id_: str) -> str:
 # --- what they hold ------------------------------------------------------------------------------
 
 
-def list_projects(engine: Engine, deployments: Limit = _SHOWN) -> list[Summary]:
+def list_projects(engine: Engine, deployments: Limit = _SHOWN) -> list[JsonObject]:
     """List the projects by alias, each with everything that belongs to it.
 
     Only the newest deployments and tickets are included; `counts` says how many deployments
@@ -432,7 +430,7 @@ def list_projects(engine: Engine, deployments: Limit = _SHOWN) -> list[Summary]:
     return [_project(world, p, tickets[p.id], now_ms, deployments) for p in projects]
 
 
-def list_keys(engine: Engine) -> list[Summary]:
+def list_keys(engine: Engine) -> list[JsonObject]:
     """List the user API keys, newest first, without their values."""
     now_ms = engine.run_due()
     world = engine.world
@@ -452,7 +450,7 @@ def list_keys(engine: Engine) -> list[Summary]:
 
 def _project(
     world: World, project: Project, tickets: list[Ticket], now_ms: int, most: int
-) -> Summary:
+) -> JsonObject:
     organization = world.get(t.ORGANIZATIONS, project.organization_id)
     holder = world.get(t.OPERATIONS, project.claim) if project.claim else None
     count = deployment_count(world.indexes, project.id)
@@ -462,10 +460,8 @@ def _project(
     for name in ("dev", "prod"):
         record = world.get(t.DATABASES, f"{project.id}/{name}") or Database("separate")
         shown = views.database_compute(project, name, record, now_ms, world.assumptions)
-        databases[name] = {
-            **_members(record, "data_mode provider_failing"),
-            "compute": shown["database"],
-        }
+        databases[name] = _members(record, "data_mode provider_failing")
+        databases[name]["compute"] = shown["database"]
     return {
         **_members(project, "alias id handle"),
         "organization": organization.alias if organization else project.organization_id,
