@@ -339,6 +339,11 @@ def start_body(base_url: str, state: str, worlds: Sequence[Summary]) -> Html:
         )
     aliases = {row["id"]: row["alias"] for row in world["organizations"]}
     homes = ((row, row["organization_id"]) for row in projects)
+    rows = []
+    for row in worlds:
+        clock = row["clock"]
+        mode = clock["mode"] if clock["mode"] != "scaled" else f"scaled, {clock['rate']:g}x"
+        rows.append({**row, **row["counts"], "mode": mode, "now": clock["now"]})
     heads = {"Alias": "<b>$alias</b>", "Id": "<code>$id</code>"}
     return fill(
         "start",
@@ -356,7 +361,7 @@ def start_body(base_url: str, state: str, worlds: Sequence[Summary]) -> Html:
                     for look in ("requests", "assumptions", "state")
                 ),
             },
-            map(_world_row, worlds),
+            rows,
         ),
         world=world["name"],
         projects=_table(
@@ -366,12 +371,6 @@ def start_body(base_url: str, state: str, worlds: Sequence[Summary]) -> Html:
         organizations=_table({**heads, "Name and plan": "$name, $plan"}, world["organizations"]),
         people=_table({**heads, "Name": "$name"}, people),
     )
-
-
-def _world_row(world: Summary) -> Summary:
-    clock = world["clock"]
-    mode = clock["mode"] if clock["mode"] != "scaled" else f"scaled, {clock['rate']:g}x"
-    return {**world, **world["counts"], "mode": mode, "now": clock["now"]}
 
 
 def _table(columns: Mapping[str, str], rows: Iterable[Summary]) -> Html:

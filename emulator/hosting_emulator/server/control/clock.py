@@ -181,10 +181,12 @@ def list_history(engine: Engine, limit: Limit = 100) -> JsonObject:
     commits = engine.history.newest(CAPACITY)
     kept = [one for one in commits if one.title not in (FAULTS_COUNTED, RATE_COUNTED)]
     before = [*(one.world for one in kept[1 : limit + 1]), None]
-    items = [
-        {**_moment(one.world, one.world.at_ms), "title": one.title, "says": _summary(one, found)}
-        for one, found in zip(kept[:limit], before, strict=False)
-    ]
+    items = []
+    for one, world_before in zip(kept[:limit], before, strict=False):
+        changes = [*_changes(one, world_before)]
+        more = [f"and {len(changes) - _TOLD} more"] if len(changes) > _TOLD else []
+        says = "; ".join([*changes[:_TOLD], *more])
+        items.append({**_moment(one.world, one.world.at_ms), "title": one.title, "says": says})
     return {"first": engine.history.first, "items": items}
 
 
@@ -199,17 +201,8 @@ def rewind(engine: Engine, body: Rewind) -> Engine:
     return engine
 
 
-def _summary(commit: Commit, before: World | None) -> str:
-    """Say what a commit changed, in short; "" when its title says it all, or nothing is known.
-
-    `before` is the world that the commit found; None when it is forgotten.
-    """
-    changes = [*_changes(commit, before)]
-    more = [f"and {len(changes) - _TOLD} more"] if len(changes) > _TOLD else []
-    return "; ".join([*changes[:_TOLD], *more])
-
-
 def _changes(commit: Commit, before: World | None) -> Iterator[str]:
+    """Say what a commit changed; `before` is the world that it found, None when that is forgotten."""
     world = commit.world
     # The fields of an intervention, as one types them.
     for fields in ((commit.turn or {}).get("intervene") or {}).values():

@@ -233,7 +233,15 @@ async def token(context: Context, engine: Engine) -> Any:
             fields["client_id"] = unquote_plus(client)
         if fields["grant_type"] in _PROVEN:
             return await _signed_in(context, engine, fields)
-        return _by_name(context, engine, fields)
+        named, headers = fields.get("organization", ""), context.request.headers
+        origin = headers.get("Origin", "").lower().partition("://")[2]
+        if "Origin" in headers and origin != headers.get("Host", "").lower():
+            only = f"a web page may only use {' and '.join(_PROVEN)}"
+            raise OAuthRefused(only, "unauthorized_client")
+        interactive = fields["grant_type"] == "password"
+        who = fields.get("username" if interactive else "client_id", "")
+        person, home = _choose(engine.world, who, named, "invalid_grant")
+        return mint(context, engine, person, home or home_of(engine.world, person), interactive)
     except GrantRefused as refused:
         error, description = "invalid_grant", str(refused)
     except OAuthRefused as refused:
@@ -256,19 +264,6 @@ def _read_fields(text: str) -> dict[str, str]:
             raise OAuthRefused(f"The parameter {name[:80]} was sent twice.")
         fields[name] = value
     return fields
-
-
-def _by_name(context: Context, engine: Engine, fields: dict[str, str]) -> JsonObject:
-    origin, host = context.request.headers.get("Origin"), context.request.headers.get("Host", "")
-    if origin is not None and origin.lower().partition("://")[2] != host.lower():
-        only = f"a web page may only use {' and '.join(_PROVEN)}"
-        raise OAuthRefused(only, "unauthorized_client")
-    interactive = fields["grant_type"] == "password"
-    who = fields.get("username" if interactive else "client_id", "")
-    named = fields.get("organization", "")
-    person, organization_id = _choose(engine.world, who, named, "invalid_grant")
-    organization_id = organization_id or home_of(engine.world, person)
-    return mint(context, engine, person, organization_id, interactive)
 
 
 def _choose(world: World, who: str, organization: str, error: str) -> tuple[Person, str | None]:
