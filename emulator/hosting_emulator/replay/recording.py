@@ -10,7 +10,7 @@ import base64
 import binascii
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any
@@ -111,8 +111,7 @@ class RecordedCall(Struct, frozen=True):
 
     `n` is its number, `call` the name of its call, None where it is none; `at_ms` when it was
     answered, in milliseconds since 1970; `target` its path and query from `/v1` on. `answer` is None
-    when none arrived. `unsendable` says why it cannot be sent again. `credential`: whether it had an
-    Authorization header; None: the recording does not tell.
+    when none arrived. `cut` says what of it the recording lacks.
     """
 
     n: int
@@ -122,15 +121,38 @@ class RecordedCall(Struct, frozen=True):
     headers: Headers
     body: bytes | None
     who: Who | None
-    credential: bool | None
     answer: RecordedAnswer | None
-    unsendable: str | None = None
+    cut: str | None = None
     call: str | None = None
 
     @property
     def path(self) -> str:
         """Its path without the query."""
         return self.target.partition("?")[0]
+
+    @property
+    def signed(self) -> bool:
+        """Whether the recording has its Authorization header."""
+        return any(name.lower() == "authorization" for name, _ in self.headers)
+
+    @property
+    def unsendable(self) -> str | None:
+        """Why it cannot be sent as it was: a part or a secret was cut out of it, or it is no request."""
+        if self.cut:
+            return self.cut
+        if CUT in self.target:
+            return "a secret was cut out of its address"
+        if not _TOKEN.fullmatch(self.method):
+            return "its method cannot be sent"
+        if not self.target.isascii() or not self.target.isprintable() or " " in self.target:
+            return "its address cannot be sent"
+        for name, value in self.headers:
+            if CUT in value and name.lower() not in _REPLACED:
+                return f"what looks like a secret was cut out of its header {name}"
+            if not _TOKEN.fullmatch(name.removeprefix(":")) or _CONTROL.search(value):
+                return "one of its headers cannot be sent"
+        secret = self.body is not None and CUT.encode() in self.body
+        return "a secret was cut out of its body" if secret else None
 
 
 class RecordedWorld(Struct, frozen=True):
@@ -222,10 +244,10 @@ def _exchange(item: Mapping[str, Any]) -> RecordedCall:
         "body": (request["body"] or "").encode() if request["body_bytes"] else None,
         "who": who if item["principal"] else None,
         "answer": arrived if item["lost"] is None and item["status"] else None,
-        "unsendable": _NOT_KEPT if _is_cut(request) else None,
+        "cut": _NOT_KEPT if _is_cut(request) else None,
         "call": item.get("call"),
     }
-    return _recorded(call, own=True)
+    return convert(call, RecordedCall)
 
 
 def _is_cut(message: Mapping[str, Any]) -> bool:
@@ -279,13 +301,13 @@ def _har_entry(number: int, target: str, entry: Mapping[str, Any], own: bool) ->
         typed = (posted or {}).get("mimeType")
         if typed and not any(name.lower() == "content-type" for name, _ in headers):
             headers = (*headers, ("Content-Type", typed))  # which some leave out of the headers
-    body, why_not = None, None
+    body, cut = None, None
     if posted:
         text = posted.get("text") or ""
         body = base64.b64decode(text) if posted.get("encoding") == "base64" else text.encode()
-        why_not = _NOT_KEPT if _is_part(posted) else None
+        cut = _NOT_KEPT if _is_part(posted) else None
         if request.get("bodySize", -1) > 0 and not body:
-            body, why_not = None, "its body is not text, and was not kept"
+            body, cut = None, "its body is not text, and was not kept"
     arrived = response["status"] > 0 and not entry.get("_lost")
     who = entry.get("_principal")
     call = {
@@ -297,11 +319,11 @@ def _har_entry(number: int, target: str, entry: Mapping[str, Any], own: bool) ->
         "body": body,
         "who": {**who, "alias": entry.get("_who")} if isinstance(who, Mapping) else None,
         "answer": _har_answer(response) if arrived else None,
-        "unsendable": why_not,
+        "cut": cut,
         # Our own recording tells, also that it was no call at all.
         "call": entry.get("_call") if own else call_of(method, target),
     }
-    return _recorded(call, own)
+    return convert(call, RecordedCall)
 
 
 def _har_answer(response: Mapping[str, Any]) -> dict[str, Any]:
@@ -334,38 +356,6 @@ def _target(url: str, own: bool) -> str | None:
         return _WORLD.sub("", parts.path, count=1) + query
     found = _API.search(parts.path)
     return None if found is None else parts.path[found.start() :] + query
-
-
-# --- What both have --------------------------------------------------------------------------
-
-
-def _recorded(call: dict[str, Any], own: bool) -> RecordedCall:
-    """Make a call of what is known of it, and say whether it had a credential, and can be sent."""
-    sent = any(name.lower() == "authorization" for name, _ in call["headers"])
-    # A browser leaves credentials out of what it saves, unless it is told not to.
-    call["credential"] = sent or (False if own else None)
-    call["unsendable"] = call["unsendable"] or _why_not(
-        call["method"], call["target"], call["headers"], call["body"]
-    )
-    return convert(call, RecordedCall)
-
-
-def _why_not(
-    method: str, target: str, headers: Iterable[Sequence[str]], body: bytes | None
-) -> str | None:
-    """Say why a request cannot be sent as it was: a secret was cut out of it, or it is no request."""
-    if CUT in target:
-        return "a secret was cut out of its address"
-    if not _TOKEN.fullmatch(method):
-        return "its method cannot be sent"
-    if not target.isascii() or not target.isprintable() or " " in target:
-        return "its address cannot be sent"
-    for name, value in headers:
-        if CUT in value and name.lower() not in _REPLACED:
-            return f"what looks like a secret was cut out of its header {name}"
-        if not _TOKEN.fullmatch(name.removeprefix(":")) or _CONTROL.search(value):
-            return "one of its headers cannot be sent"
-    return "a secret was cut out of its body" if body and CUT.encode() in body else None
 
 
 @contextmanager

@@ -311,7 +311,7 @@ class ReplayRun:
 
     def _credential(self, recorded: RecordedCall) -> str | None:
         """Return the bearer token to send; None: none, or none but the recorded one."""
-        if recorded.credential is False:
+        if self._own and not recorded.signed:  # a browser may have left the header out
             return None
         if self._person is not None:
             return self._emulator.token(self._person)

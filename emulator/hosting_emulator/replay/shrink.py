@@ -289,7 +289,8 @@ def _curl(recorded: RecordedCall, token: str | None) -> str:
 def _token(recorded: RecordedCall, variables: Mapping[str, str], record: Recording) -> str | None:
     who = recorded.who
     if who is None:
-        return {None: _OWNERS, True: "unknown", False: None}[recorded.credential]
+        absent = None if record.own else _OWNERS
+        return "unknown" if recorded.signed else absent
     if who.api_key is not None:
         return f"${variables[who.api_key]}"
     flags = " --api-client" * (not who.interactive)
