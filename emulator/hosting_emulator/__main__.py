@@ -1,7 +1,4 @@
-"""`python -m hosting_emulator`: the command `hosting-emulator`, where its folder is not on the path.
-
-It is found by what the distribution declares: the emulator imports nothing of the command line.
-"""
+"""`python -m hosting_emulator`: the command `hosting-emulator`, where its folder is not on the path."""
 
 from __future__ import annotations
 

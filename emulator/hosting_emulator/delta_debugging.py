@@ -1,8 +1,4 @@
-"""Delta debugging: from many things that show something together to the few that matter.
-
-The `ddmin` of Zeller and Hildebrandt (2002): parts are tried, then all but a part, then smaller
-parts. What the things are and what is shown, it does not know.
-"""
+"""Delta debugging: the `ddmin` of Zeller and Hildebrandt (2002)."""
 
 from __future__ import annotations
 
@@ -14,10 +10,7 @@ _Places = tuple[int, ...]
 
 
 class Smallest(NamedTuple, Generic[T]):
-    """The fewest things that were found to hold, in how many tries.
-
-    If it `finished`, they do not hold without any single one of them.
-    """
+    """The fewest things that hold, and the tries; none can be left out if it `finished`."""
 
     items: tuple[T, ...]
     tries: int
@@ -44,10 +37,7 @@ class _OutOfTries(Exception):
 def smallest(
     items: Sequence[T], holds: Callable[[tuple[T, ...]], bool], max_tries: int
 ) -> Smallest[T]:
-    """Return the fewest of `items` for which `holds` is true, as it is for all of them.
-
-    It is never asked for none of them, nor twice for the same, nor more often than `max_tries`.
-    """
+    """Return the fewest of `items` for which `holds`, asked at most `max_tries` times, is still true."""
     known: dict[_Places, bool] = {}
 
     def ask(places: _Places) -> bool:

@@ -1,8 +1,7 @@
 """SARIF 2.1.0, which code scanning tools read: one run, its rules and its results.
 
-There is no source line to point at: a result names where it was as logical locations. As code
-scanning shows nothing without a file, each points at the first line of one, too, from the root of
-the repository.
+A result names where it was as logical locations; as code scanning shows nothing without a file, each
+points at the first line of one, too.
 """
 
 from __future__ import annotations

@@ -67,12 +67,8 @@ class Settings:
 class Ready:
     """What a running emulator tells whoever started it. `fresh`: its state was just made.
 
-    `token` is that of `person`, an alias; both are empty where nobody could ask.
-
-    `local_url` is where this machine reaches it, whatever its public URL: its ready file leads there.
-    `clock` is the mode of the default world's, which shows `now`.
-    `vary` is the seed that the default world's answers vary by, and `vary_only` the points it is
-    confined to.
+    `token` is that of `person`, an alias; both are empty where nobody could ask. `local_url` is where
+    this machine reaches it, whatever its public URL. `clock` to `vary_only` are of the default world.
     """
 
     base_url: str

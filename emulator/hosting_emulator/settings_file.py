@@ -1,8 +1,7 @@
 """The file beside an app that holds its settings, so that commands and tests need no options there.
 
 That is `hosting-emulator.yaml`, or the table `[tool.hosting-emulator]` of `pyproject.toml`. Its keys are
-the names of the options of `start`. Whoever reads it takes what makes sense there, after options and
-variables.
+the names of the options of `start`.
 """
 
 from __future__ import annotations
@@ -17,10 +16,7 @@ _YAML, _TOML, _TABLE = "hosting-emulator.yaml", "pyproject.toml", "hosting-emula
 
 
 def read_settings_file(folder: Path = Path()) -> tuple[str, Mapping[str, Any]]:
-    """Return the name of the file in a folder, and what it says; without one, nothing.
-
-    Raises ValueError: one line that names the file.
-    """
+    """Return the name of the file in a folder, or "", and what it says. Raises ValueError in one line."""
     name, found = _YAML, None
     try:
         if (path := folder / _YAML).is_file():

@@ -1,8 +1,4 @@
-"""Replay: a recorded request log or HTTP Archive is sent to a world again, and made shorter.
-
-Stands beside the house, on the SDK: it sends over HTTP as any client does, and knows of the emulator
-no more than the table of calls.
-"""
+"""Replay: a recorded request log or HTTP Archive is sent to a world again, and made shorter."""
 
 from hosting_emulator.replay.recording import Recording as Recording
 from hosting_emulator.replay.recording import RecordRefused as RecordRefused

@@ -1,8 +1,4 @@
-"""Recordings: requests that were sent once, each with what was answered, read to be sent again.
-
-An HTTP Archive of ours, a browser's or a proxy's, or whole exchanges of our own request log. It must
-not send anything, nor know any world.
-"""
+"""Recordings: an HTTP Archive, or whole exchanges of our log, read to be sent again to any world."""
 
 from __future__ import annotations
 
@@ -107,11 +103,10 @@ class RecordedAnswer(Struct, frozen=True):
 
 
 class RecordedCall(Struct, frozen=True):
-    """A request of a recording, and its answer.
+    """A request of a recording, and its answer, if one arrived.
 
-    `n` is its number, `call` the name of its call, None where it is none; `at_ms` when it was
-    answered, in milliseconds since 1970; `target` its path and query from `/v1` on. `answer` is None
-    when none arrived. `cut` says what of it the recording lacks.
+    `call` is the name of its call, if it is one; `at_ms` when it was answered, in milliseconds since
+    1970; `target` its path and query from `/v1` on. `cut` says what of it the recording lacks.
     """
 
     n: int
@@ -156,10 +151,9 @@ class RecordedCall(Struct, frozen=True):
 
 
 class RecordedWorld(Struct, frozen=True):
-    """The world a recording is of, its ids by alias for each of its tables.
+    """The world a recording is of; ids by alias.
 
-    `at` is its time before the first request, `began_at` when it was as its seed makes it, if that is
-    known; RFC 3339 timestamps.
+    `at` is its time before the first request, `began_at` when it was as its seed makes it; RFC 3339.
     """
 
     name: str = ""
@@ -174,8 +168,8 @@ class RecordedWorld(Struct, frozen=True):
 class Recording(Struct, frozen=True):
     """Requests in the order they were sent.
 
-    `own`: it is of an emulator, which tells who asked. `state` is the world as the first request
-    found it. `left_out` says which requests of the file are not among them, and why.
+    An emulator's `own` tells who asked. `state` is the world as the first request found it. `left_out`
+    says which requests of the file are not among them.
     """
 
     requests: tuple[RecordedCall, ...]

@@ -88,10 +88,7 @@ class ReplayOptions:
 
 @dataclass(frozen=True)
 class Beginning:
-    """How a throw-away world begins, where it is not to be as the recording has it.
-
-    `scenario` is one of the library, or a YAML file; `assumptions` are laid over.
-    """
+    """How a throw-away world begins, where it is not to be as the recording has it."""
 
     scenario: str | None = None
     seed: str | None = None
@@ -138,10 +135,7 @@ def report_document(report: ReplayReport, record: Recording) -> dict[str, Any]:
 def like_recorded(
     control: ControlClient, record: Recording, beginning: Beginning
 ) -> Iterator[HostingEmulator]:
-    """Make a world as the first recorded request found it, standing still, and delete it after.
-
-    That is the state in the recording; else a default world of its assumptions.
-    """
+    """Make a world of the recorded state, or else assumptions, standing still, and delete it after."""
     scenario, was = beginning.scenario, record.world
     state = record.state if scenario is None and beginning.seed is None else None
     how: dict[str, Any]

@@ -1,7 +1,6 @@
-"""Shrinking: the shortest part of a recording that still shows an answer, found by trying.
+"""Shrinking: the shortest part of a recording that still shows an answer; and as lines for a shell.
 
-Each try is in a world of its own, forked from one beginning. What is left is told as lines for a
-shell: curl for the requests, our own command for the time between.
+Each try is in a world of its own, forked from one beginning.
 """
 
 from __future__ import annotations
@@ -46,9 +45,8 @@ class NotShown(ValueError):
 class Shows:
     """An answer, told by `name=value` words (FIELDS), or what requests came to.
 
-    What no word is about may be anything. A `status` of 0 is an answer that was lost; `path` may have
-    `*` for any text; `n` is a request's number in the recording. Raises ValueError, saying which names
-    are known, or the nearest call.
+    A `status` of 0 is an answer that was lost; `path` may have `*` for any text; `n` is a request's
+    number. Raises ValueError, naming what is known or nearest.
     """
 
     def __init__(self, text: str) -> None:
@@ -125,11 +123,9 @@ def _members(one: Replayed) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Shrunk:
-    """The requests that are left: the last one's answer is the one that was to be shown.
+    """The requests that are left, and their recording, `har`, in a world that began at `began_ms`.
 
-    `runs` is how many worlds were tried; `shortest`: without any single one of the requests it is
-    not shown. `har` is their recording, as it was answered in the last try, in a world that began at
-    `began_ms`.
+    `runs` is how many worlds were tried; `shortest`: none of them can be left out.
     """
 
     requests: Calls
@@ -149,10 +145,7 @@ def shrink(
     options: ReplayOptions | None = None,
     max_runs: int = 500,
 ) -> Shrunk:
-    """Find the shortest part of a recording that shows an answer, in at most `max_runs` + 2 worlds.
-
-    Raises NotShown, ControlError.
-    """
+    """Find the shortest part that shows an answer, in `max_runs` + 2 worlds. NotShown, ControlError."""
     runs = 0
 
     def sent(world: HostingEmulator, requests: Calls) -> Iterator[Replayed]:
@@ -221,8 +214,7 @@ _VALUE = r"""sed -n 's/.*"value" *: *"\([^"]*\)".*/\1/p'"""
 def curl_lines(record: Recording, began_ms: int | None = None) -> Iterator[str]:
     """Yield lines for a shell where `eval "$(hosting-emulator env)"` was run.
 
-    Ids in them are those of the record; `requests replay` puts others in their place. An API key
-    that a request is sent with stands in a variable: an earlier line has filled it. `began_ms` is
+    Ids are those of the record; API keys stand in variables that an earlier line fills. `began_ms` is
     when the world began: until the first request, time has to pass too.
     """
     used = {one.who.api_key for one in record.requests if one.who is not None}

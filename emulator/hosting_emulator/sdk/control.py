@@ -1,8 +1,7 @@
 """The control API's client: JSON there and back on one kept-alive connection, clear errors.
 
-It asks for what is of the process: its worlds, the contract's tables, the scenario library; what is
-of one world, `HostingEmulator` asks for. It must not read meaning into what it is told, print
-anything, or repeat a request that may have taken effect twice.
+It must not read meaning into what it is told, print anything, or repeat a request that may have
+taken effect twice.
 """
 
 from __future__ import annotations
@@ -83,10 +82,7 @@ _URL = re.compile(r"(?P<server>.*?)(?:/_emulator)?(?:/worlds/(?P<world>[^/]+))?/
 
 
 def default_url() -> str:
-    """Return where an emulator listens that was started here: as its ready file says, else its port.
-
-    That is HOSTING_EMULATOR_PORT, or else the one in the settings file of this folder.
-    """
+    """Return where an emulator listens that was started here: by its ready file, its port or settings."""
     with suppress(OSError, ValueError, TypeError, KeyError):  # it may not be there, or another's
         ready = Path(os.environ["HOSTING_EMULATOR_READY_FILE"]).read_bytes()
         return str(json.loads(ready)["local_url"])
@@ -100,10 +96,7 @@ def default_url() -> str:
 
 
 def read_address(url: str | None) -> tuple[str, str | None]:
-    """Read the address of an emulator or of one of its worlds: return its control URL, and the world.
-
-    Without one, HOSTING_EMULATOR_URL and HOSTING_EMULATOR_WORLD hold; else `default_url`.
-    """
+    """Read the address of an emulator or a world, or else the environment's: its control URL and world."""
     named = None if url else os.environ.get("HOSTING_EMULATOR_WORLD")
     text = url or os.environ.get("HOSTING_EMULATOR_URL") or default_url()
     found = _URL.fullmatch(text.strip())
@@ -278,13 +271,11 @@ def read_vary(
 
 
 class ControlClient:
-    """A client of a running emulator, over one kept-alive connection.
+    """A client of a running emulator, over one kept-alive connection that threads may share.
 
-    `control_url` is the control API's address, such as `http://127.0.0.1:4620/_emulator`; `token`
-    the control token, if the emulator was started with one; `timeout_s` the longest wait for an
-    answer, in real seconds. Nothing is sent before the first call. Every method may raise
-    `EmulatorUnreachable`, `ControlRefused` or `UnexpectedAnswer`; a malformed `control_url` is a
-    ValueError. Threads may share it: one request at a time has the connection.
+    `control_url` is such as `http://127.0.0.1:4620/_emulator` (else ValueError), `token` the control
+    token if it needs one, `timeout_s` the longest wait for an answer, in real seconds. Nothing is sent
+    before the first call. Every method may raise a ControlError.
     """
 
     def __init__(
@@ -444,9 +435,8 @@ class ControlClient:
     def _is_open(self) -> bool:
         """Whether the connection can be used again; one the server has closed is closed here too.
 
-        Looking before sending is what lets a POST survive a restarted or idle server: nothing has
-        been sent yet, so nothing is repeated. A forked child shares the socket with its parent; only
-        one of them may go on with it.
+        So a POST survives a restarted server: nothing has been sent yet, nothing is repeated. Of a forked
+        child and its parent only one may go on with the socket.
         """
         if self._connection.sock is None:
             return False
@@ -458,10 +448,9 @@ class ControlClient:
 
 
 class EventStream:
-    """The events of a world, one after the other, as they happen.
+    """The events of a world as they happen; iterating waits for the next. `close` it, or use `with`.
 
-    Iterating waits for the next. It ends when the world is deleted, and raises EmulatorUnreachable
-    when the emulator stops. `close` it, or use it as a context manager.
+    It ends when the world is deleted; when the emulator stops it raises EmulatorUnreachable.
     """
 
     def __init__(self, address: str, connection: HTTPConnection, response: HTTPResponse) -> None:

@@ -1,7 +1,4 @@
-"""One world in a user's hands: what is in it, its time, its failures, its story.
-
-For tests and scripts, with pytest or without. It uses only the control API.
-"""
+"""One world in a user's hands, through the control API: its content, its time, its failures, its story."""
 
 from __future__ import annotations
 
@@ -55,8 +52,8 @@ _STATES: dict[str, type[api.FaultState | api.OutcomeState]] = {
 class TokenOptions(TypedDict, total=False):
     """What an access token may be, beside whose.
 
-    `organization`, an alias or id, is the person's own unless given. A token that is not
-    `interactive` carries no sign-in. It lives for seconds of the world's time.
+    It is for the person's own `organization` (alias or id) unless given, and lives for seconds of world
+    time. One that is not `interactive` carries no sign-in.
     """
 
     organization: str | None
@@ -65,11 +62,7 @@ class TokenOptions(TypedDict, total=False):
 
 
 class ApiKeyOptions(TypedDict, total=False):
-    """What a user API key may be, beside whose.
-
-    `organization`, an alias or id, is the person's own unless given; `permissions` are all that it
-    has.
-    """
+    """A user API key: its `permissions`, and its `organization` (alias or id) if not the user's own."""
 
     name: str | None
     organization: str | None
@@ -100,9 +93,8 @@ class WorldClock(InWorld):
         return self.state.next_due_at
 
     def advance(self, by: Duration) -> str:
-        """Move time forward by a duration, and return the new time.
+        """Move time forward, to the millisecond, and return the new time.
 
-        `by` is text such as `10m`, `90d` or `PT10M`, a timedelta, or seconds. To the millisecond.
         Raises ValueError for a negative span, ControlRefused for text that is no span.
         """
         if isinstance(by, str):
@@ -113,10 +105,9 @@ class WorldClock(InWorld):
         return self.move(by=f"{round(ms)}ms").now
 
     def advance_to(self, moment: str | datetime) -> str:
-        """Move time forward to a time, and return it.
+        """Move time forward to an RFC 3339 timestamp or a datetime, and return it.
 
-        `moment` is an RFC 3339 timestamp or a datetime with a time zone (ValueError without one).
-        Raises ControlRefused (409) for a moment that is past.
+        Raises ValueError for a datetime without a time zone, ControlRefused (409) for a moment that is past.
         """
         if isinstance(moment, datetime):
             if moment.tzinfo is None:
@@ -127,8 +118,7 @@ class WorldClock(InWorld):
     def until(self, operation: OperationLike) -> str:
         """Move time forward until an operation ends, and return its final state.
 
-        `operation` is its id, or its document as the call answered it. Raises ControlRefused (409)
-        when time alone does not end it: it is stuck, or waits to be told.
+        Raises ControlRefused (409) when time alone does not end it: it is stuck, or waits to be told.
         """
         id_ = _id_of(operation)
         self.move(until_operation=id_)
@@ -208,12 +198,11 @@ class HostingEmulator(InWorld):
         world: str | None = None,
         control_token: str | None = None,
     ) -> Self:
-        """Open an existing world; closing does not change it.
+        """Open an existing world, `default` unless named; closing does not change it.
 
         `url` is the emulator's address or a world's, or a client to share; without it
-        HOSTING_EMULATOR_URL and HOSTING_EMULATOR_WORLD hold, then the port of the settings file of
-        this folder, then http://127.0.0.1:4620. `world` is `default` unless named, `control_token`
-        HOSTING_EMULATOR_CONTROL_TOKEN's unless given.
+        HOSTING_EMULATOR_URL and HOSTING_EMULATOR_WORLD hold, then the port of the settings file of this
+        folder, then http://127.0.0.1:4620; and HOSTING_EMULATOR_CONTROL_TOKEN without a `control_token`.
         Raises ControlRefused (404) for a world that is not there, ValueError for no address.
         """
         with _reach(url, control_token) as (control, named, own):
@@ -237,11 +226,9 @@ class HostingEmulator(InWorld):
     ) -> Self:
         """Create a world that is deleted on close. `url` and `control_token` as for `connect`.
 
-        It begins as the default world, its clock frozen; or as a `scenario`: a name of the library,
-        the path of a file, or a document, which may leave out name and description and which errors
-        call `document_name`; or as an exported `state`. The options are `WorldOptions`.
-        Raises ValueError for what cannot be read; ControlRefused, with `file:line:column`, for a
-        scenario that is wrong.
+        It begins as the default world, its clock frozen; or as a `scenario`: a name of the library, the
+        path of a file, or a document, which errors call `document_name`; or as an exported `state`.
+        Raises ValueError for what cannot be read, ControlRefused (with its place) for a wrong scenario.
         """
         if scenario is not None and state is not None:
             raise ValueError("give either scenario or state")
@@ -260,10 +247,7 @@ class HostingEmulator(InWorld):
     def copy(
         self, name: str | None = None, *, ephemeral: bool | None = None, commit: int | None = None
     ) -> api.WorldSummary:
-        """Copy this world, as it is or was after a `commit` of its `history`; return the summary.
-
-        The copy has tokens of its own. ControlRefused (404) for a commit that is not kept.
-        """
+        """Copy this world, as it is or was after a kept `commit` of its `history`; return the summary."""
         body = given(name=name, ephemeral=ephemeral, commit=commit)
         return api.WorldSummary(self._ask("POST", "fork", body=body))
 
@@ -359,9 +343,8 @@ class HostingEmulator(InWorld):
     def url(self, path: str, /, *, project: str | None = None) -> str:
         """Return the whole URL of a path of this world, such as `/v1/projects/{project}/domains`.
 
-        In the path `{project}` stands for a project's id and `{organization}` for that of its
-        organization: `project`, by alias, or else the ones of the attributes of these names. Raises
-        ValueError for a path that does not begin with `/`, NoSuchName for an unknown project.
+        `{project}` stands for the id of `project` (an alias), or else of the first, and `{organization}`
+        for that of its organization. ValueError without a leading `/`, NoSuchName for no such project.
         """
         if not path.startswith("/"):
             raise ValueError(f"a path starts with /, as in /v1/projects: not {path[:80]!r}")
@@ -379,11 +362,10 @@ class HostingEmulator(InWorld):
         return self.url(f"{parts.path}?{parts.query}")
 
     def token(self, who: str | None = None, **options: Unpack[TokenOptions]) -> str:
-        """Return an access token for a user, by alias or id; the options are `TokenOptions`.
+        """Return an access token for a user, by alias or id; ControlRefused (404) if there is none.
 
-        By default it is valid for ten years of world time (1 second to ten years), and is the
-        same each time: after `intervene("end_session", …)` `mint_token` makes one for a new
-        session. Raises ControlRefused for whoever does not exist (404).
+        Unless told otherwise it is valid for ten years of world time, and the same each time: `mint_token`
+        makes one for a new session.
         """
         options = TokenOptions(**given(**options))  # type: ignore[typeddict-item]
         plain = options in ({}, {"interactive": True})
@@ -456,10 +438,8 @@ class HostingEmulator(InWorld):
     ) -> ArmedFault:
         """Arm a fault in this world; a `with` block removes it at the end.
 
-        Written by its effect's name, with the effect's options and the rule side by side:
-        `fault("abort", code="rate_limited", call="list_deployments", times=2)`; or as in a
-        scenario: `fault(abort={"code": "rate_limited"}, times=2)`. What is wrong is refused now
-        (ControlRefused), naming the nearest.
+        Options and rule stand side by side: `fault("abort", code="rate_limited", times=2)`; or as in a
+        scenario: `fault(abort={"code": "rate_limited"}, times=2)`. ControlRefused names what is wrong.
         """
         return self.arm(_written("effect", **locals()))
 
@@ -498,11 +478,10 @@ class HostingEmulator(InWorld):
         while_: api.JsonObject | None = None,
         **options: Any,
     ) -> ArmedFault:
-        """Set in advance how the next operation ends; a `with` block removes it at the end.
+        """Set in advance how the next operation (or `times` of them) ends; a `with` block removes it.
 
         Such as `outcome("fail", phase="deploying", project="blog")`; or as in a scenario:
-        `outcome(reconcile={"attempts": 2, "then": "exhaust"})`. It is for one operation unless
-        `times` says for how many. What is wrong is refused now (ControlRefused).
+        `outcome(reconcile={"attempts": 2, "then": "exhaust"})`. ControlRefused names what is wrong.
         """
         return self.tell(_written("kind", **locals()))
 
@@ -527,15 +506,13 @@ class HostingEmulator(InWorld):
         """Change this world from outside the contract, and return what was done in one sentence.
 
         Such as `intervene("stick_operation", project="shop")`, or with `all=True` for all that match.
-        What makes no sense is refused with ControlRefused, and nothing is changed.
         """
         return str(self._ask("POST", "interventions", body={word: fields})["said"])
 
     def add(self, **parts: Sequence[Mapping[str, Any]]) -> str:
-        """Add `organizations`, `people`, `projects` and `keys`, and return what was done.
+        """Add `organizations`, `people`, `projects` and `keys`, all or none; return what was done.
 
-        Each is written as in a world file: `add(people=[{"alias": "zoe", "organizations":
-        {"acme": "member"}}])`. What is wrong is refused with ControlRefused, and nothing is added.
+        As in a world file: `add(people=[{"alias": "zoe", "organizations": {"acme": "member"}}])`.
         """
         said = self.intervene("add", **parts)
         self._know(self.summary)
@@ -550,11 +527,7 @@ class HostingEmulator(InWorld):
         return None if answer is None else api.VariationState(answer)
 
     def vary(self, seed: VaryLike, only: str | Sequence[str] | None = None) -> api.VariationState:
-        """Vary responses from now on wherever the contract allows it, drawn from the seed.
-
-        `only` confines that to some points; `seed` may be both, as a scenario writes them. Raises
-        ValueError for what is no seed, ControlRefused for a point that there is not.
-        """
+        """Vary responses wherever the contract allows it, or at the points in `only`, by a seed."""
         text, points = read_vary(seed, only)
         return api.VariationState(self._ask("PUT", "variation", body=given(seed=text, only=points)))
 
@@ -627,8 +600,7 @@ class HostingEmulator(InWorld):
     ) -> api.RecordedScenario:
         """Write what was done here as a scenario whose story passes, to `path` if given.
 
-        A span begins and ends with a request (its number) or a commit (`"commit:40"`). Raises
-        ControlRefused if a scenario cannot express it.
+        `first` and `last` are a request (its number) or a commit (`"commit:40"`).
         """
         span = {"first": first, "last": last, "name": name}
         recorded = api.RecordedScenario(self._ask("GET", "scenario", **span))
@@ -643,8 +615,8 @@ class HostingEmulator(InWorld):
     def export(self, path: str | Path | None = None, *, with_seed: bool = False) -> api.JsonObject:
         """Return the whole state as one document, and write it to `path` if given.
 
-        `hosting-emulator start --from PATH` and `fresh(state=…)` take it up again. With its seed,
-        from which its secrets can be computed, a world made of it goes on with the same ids.
+        `hosting-emulator start --from PATH` and `fresh(state=…)` take it up again; with its seed, from
+        which its secrets can be computed, with the same ids.
         """
         state = api.Record(self._ask("GET", "state", seed="true" if with_seed else None))
         if path is not None:
@@ -711,9 +683,8 @@ class ArmedFault(InWorld):
 class WorldSnapshot:
     """A world as it was: `id`, `commit`, and `at`, a timestamp of world time.
 
-    Going back puts state, clock, faults and assumptions back; the request log goes on. At the end
-    of a `with` block the world goes back and the snapshot is forgotten. Otherwise it lives as long
-    as its world.
+    Restoring does not touch the request log. The end of a `with` block restores and forgets it; otherwise
+    it lives as long as its world.
     """
 
     def __init__(self, emulator: HostingEmulator, kept: api.Record) -> None:

@@ -38,8 +38,8 @@ RequestName: TypeAlias = "CallName | Literal['redeem_ticket']"
 class RecordedRequest(api.Exchange):
     """A request that reached the world, and its answer.
 
-    Headers and bodies are fetched when first asked for. They are redacted, and bodies longer than
-    16 KiB are cut. Once the log has dropped the request, asking raises ControlRefused (404).
+    Headers and bodies, redacted and cut at 16 KiB, are fetched when first asked for: ControlRefused
+    (404) once the log has dropped the request.
     """
 
     def __init__(self, exchange: api.Exchange, fetch: Callable[[int], api.WholeExchange]) -> None:
@@ -92,11 +92,10 @@ class Filters(TypedDict, total=False):
 
 
 class Requests(InWorld, Sequence[RecordedRequest]):
-    """The requests that reached a world, oldest first; only the last 1,000 are held.
+    """The last 1,000 requests that reached a world, oldest first, read anew each time.
 
-    It is read anew each time it is looked at. What takes filters takes those of `Filters`: `who`,
-    `status`, `code`, `project`, `operation`, `method`, `path`, `key`, `replayed`, `lost`, `failed`.
-    A call, person or project that does not exist is an error that names the nearest.
+    Filters are those of `Filters`: `who`, `status`, `code`, `project`, `operation`, `method`, `path`,
+    `key`, `replayed`, `lost`, `failed`. A name that does not exist is an error that names the nearest.
     """
 
     def __init__(self, emulator: HostingEmulator) -> None:
@@ -167,11 +166,7 @@ class Requests(InWorld, Sequence[RecordedRequest]):
         last_id: int | None = None,
         **filters: Unpack[api.RequestFilters],
     ) -> EventStream:
-        """Listen to the world, over a connection of its own, from now on (or after `last_id`).
-
-        `only` names the kinds of events wanted; `filters` choose among requests. To miss nothing,
-        listen first and read then.
-        """
+        """Listen to events (`only` some kinds) from now on or after `last_id`, on a connection of its own."""
         path = self.control_path("events", only=",".join(only), **filters)
         headers = {} if last_id is None else {"Last-Event-ID": str(last_id)}
         return self.control.open_stream(path, headers)
@@ -189,9 +184,8 @@ class Requests(InWorld, Sequence[RecordedRequest]):
     ) -> list[RecordedRequest]:
         """Assert that such requests were made, at least once unless told otherwise; return them.
 
-        `times` is exact; `at_least` and `at_most` are bounds. The AssertionError says what was
-        expected, what was made and what is nearest. When the log has dropped requests, a count that
-        they could change fails too, and says so.
+        The AssertionError tells what was made and what is nearest. A count that requests could change which
+        the log has dropped fails too.
         """
         __tracebackhide__ = True  # pytest then shows the test's own line
         if times is not None:
@@ -397,8 +391,7 @@ def _often(times: int | None) -> str:
 class WorldConduct(InWorld):
     """What the client of a world did that the real service would not bear, by the emulator's rules.
 
-    Every request is judged that the log held when it was first looked at here, and all that came
-    since. `off` are ids of rules that do not count; one that does not exist is a ControlRefused.
+    `off` are ids of rules that do not count; one that does not exist is a ControlRefused.
     """
 
     def read(self, *, off: Collection[str] = (), final: bool = False) -> api.ConductReport:
@@ -410,10 +403,7 @@ class WorldConduct(InWorld):
     def findings(
         self, *, off: Collection[str] = (), at_least: api.Severity = "note", final: bool = True
     ) -> list[api.ConductFinding]:
-        """Return what was found, of `at_least` this severity, in the order of the requests.
-
-        If `final`, the client is done: an operation that it did not follow counts.
-        """
+        """Return what was found, in order; if `final`, also operations that were not followed."""
         report = self._read(off, at_least, final=final)
         return [
             api.ConductFinding(found, requests=tuple(found["requests"]))

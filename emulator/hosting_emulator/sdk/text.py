@@ -1,7 +1,4 @@
-"""How exchanges, conduct and a world's whole story are written, in assertions, reports and commands.
-
-Written from the control API's documents alone, wherever these have travelled.
-"""
+"""How exchanges, conduct and a world's story are written in assertions, reports and commands."""
 
 from __future__ import annotations
 
