@@ -29,7 +29,7 @@ from click.core import ParameterSource
 from hosting_emulator import DEFAULT_PORT, __version__
 from hosting_emulator.sdk import ControlError, ControlRefused, EmulatorUnreachable, Info
 from hosting_emulator.sdk.control import start_line
-from hosting_emulator_cli.files import is_scenario_file, library_text, read_scenario_file
+from hosting_emulator_cli.files import scenario_text
 from hosting_emulator_cli.groups import Failure
 from hosting_emulator_cli.options import open_client
 
@@ -180,7 +180,7 @@ def check_settings(start: click.Command) -> tuple[list[CheckFinding], Path]:
         found.append(finding("settings", "given", option=option, value=value, origin=origin))
     try:
         if (scenario := ctx.params["scenario"]) is not None:
-            (read_scenario_file if is_scenario_file(scenario) else library_text)(scenario)
+            scenario_text(scenario)
     except Failure as error:
         found.append(finding("settings", "wrong", why=error.format_message()))
     return found or [finding("settings", "default")], ctx.params["data_dir"] or _DEFAULT_DIRECTORY

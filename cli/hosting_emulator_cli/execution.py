@@ -236,8 +236,6 @@ class _Run:
             mention(f"Error: {error.format_message()}")
 
 
-# --- With answers that vary ------------------------------------------------------------------------
-
 #: Runs of the command that shrinking may take, beside the two that check what there is to shrink.
 MOST_RUNS = 40
 #: Codes of a command that never ran.

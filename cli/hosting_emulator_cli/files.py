@@ -128,17 +128,22 @@ def read_json(path: str) -> Any:
         raise Failure(f"{name}: not JSON: {error}") from error
 
 
-# --- Scenarios, named on the command line by their name in the library, or as a file -------------
-
-
 def choose_scenario(named: str) -> ScenarioChoice:
     """Return what to send: a `name` in the library, or a `text` and what errors call its `file`.
 
     Raises Failure.
     """
     if is_scenario_file(named):
-        return {"text": read_scenario_file(named), "file": display_name(named)}
+        text, file = scenario_text(named)
+        return {"text": text, "file": file}
     return {"name": named}
+
+
+def scenario_text(named: str) -> tuple[str, str]:
+    """Return the text of a scenario, of the library or a file, and what errors call it."""
+    if is_scenario_file(named):
+        return read_scenario_file(named), display_name(named)
+    return library_text(named), f"{named}.yaml"
 
 
 def is_scenario_file(named: str) -> bool:

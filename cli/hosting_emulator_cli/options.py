@@ -10,7 +10,7 @@ import functools
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
@@ -66,15 +66,12 @@ class WholeNumber(click.IntRange):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
         """Read it. Raises BadParameter."""
-        least, most = self.min or 0, self.max
-        try:
-            number = int(value)
-        except ValueError:
-            number = least - 1
-        if number < least or (most is not None and number > most):
-            limits = f"{least} or more" if most is None else f"{least} to {most}"
-            self.fail(f"{str(value)[:40]!r} is not a whole number from {limits}", param, ctx)
-        return number
+        least, most = int(self.min or 0), self.max
+        with suppress(ValueError):
+            if least <= (number := int(value)) and (most is None or number <= most):
+                return number
+        limits = f"{least} or more" if most is None else f"{least} to {most}"
+        self.fail(f"{str(value)[:40]!r} is not a whole number from {limits}", param, ctx)
 
 
 def seconds(text: str) -> float:
@@ -101,11 +98,6 @@ def timestamp(text: str) -> str:
     return text
 
 
-def _clock_mode(text: str) -> str:
-    clock_request(text, None)
-    return text
-
-
 def clock_request(mode: str | None, at: str | None) -> ClockRequest:
     """Turn a clock mode as people write it, and a timestamp, into a clock's settings."""
     request: ClockRequest = {} if at is None else {"at": at}
@@ -120,13 +112,10 @@ def clock_request(mode: str | None, at: str | None) -> ClockRequest:
 
 def _rate(text: str) -> float:
     """Read world seconds per real second: a finite number above 0."""
-    try:
-        number = float(text)
-    except ValueError:
-        number = 0
-    if not 0 < number < float("inf"):
-        raise ValueError(f"{text!r} is not a rate: write a number above 0, such as 60 or 0.5")
-    return number
+    with suppress(ValueError):
+        if 0 < (number := float(text)) < float("inf"):
+            return number
+    raise ValueError(f"{text!r} is not a rate: write a number above 0, such as 60 or 0.5")
 
 
 def _named_value(text: str) -> tuple[str, str]:
@@ -160,7 +149,7 @@ KINDS: dict[str | None, click.ParamType] = {  # type: ignore[type-arg]
     "PORT": WholeNumber(0, 65535),
     "DURATION": TextType("duration", seconds),
     "TIMESTAMP": TIMESTAMP,
-    "MODE": TextType("mode", _clock_mode),
+    "MODE": TextType("mode", lambda text: clock_request(text, None) and text),
     "NAME=VALUE": TextType("NAME=VALUE", _named_value),
     "NAME=PATTERN": TextType("NAME=VALUE", _named_value),
 }
@@ -370,25 +359,6 @@ def check_only(vary: str | None, vary_only: Sequence[str] | None) -> None:
 
 
 # --- An emulator of its own ----------------------------------------------------------------------
-
-
-def _say_what_to_run(
-    ctx: click.Context, param: click.Parameter, command: tuple[str, ...]
-) -> tuple[str, ...]:
-    if not command:
-        line = f"hosting-emulator {ctx.info_name} -- CMD [ARGS]..."
-        raise click.UsageError(f"give a command to run: {line}")
-    return command
-
-
-#: What `exec` and `explore` run.
-command_argument = click.argument(
-    "command",
-    nargs=-1,
-    type=click.UNPROCESSED,
-    metavar="-- CMD [ARGS]...",
-    callback=_say_what_to_run,
-)
 
 
 def address_options(*, port: int) -> Decorator[Any]:

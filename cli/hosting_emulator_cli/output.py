@@ -7,7 +7,7 @@ import json
 import os
 import shutil
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import zip_longest
 from operator import getitem
 from textwrap import wrap
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 #: A template that is filled from the command's `value` and its options, or what makes the text.
 Text = str | Callable[[Any], str | None]
+#: A field of an item, or what makes a cell of it.
+Field = str | Callable[[Any], object]
 #: A column that is wrapped is no narrower than this.
 _NARROWEST = 20
 
@@ -86,19 +88,24 @@ def fields(pairs: Iterable[tuple[str, object]]) -> str:
     return "\n".join(f"{label:<{width}}  {value}" for label, value in shown)
 
 
-def columns(
-    declared: Mapping[str, str | Callable[[Any], object]],
-) -> Callable[[Iterable[Any]], str]:
-    """Make what lays out items in a table: each header with its field, or what makes the cell.
+def columns(*declared: str | tuple[str, Field]) -> Callable[[Iterable[Any]], str]:
+    """Make what lays out items in a table: the field of each column, or its header and its field.
 
-    A field of a field is written `clock.now`.
+    A field of a field is written `clock.now`. A header that is not given is the field's name.
     """
+    shown = [
+        (each.rpartition(".")[2].upper().replace("_", " "), each) if isinstance(each, str) else each
+        for each in declared
+    ]
 
-    def cell(item: Any, field: str | Callable[[Any], object]) -> object:
-        return field(item) if callable(field) else functools.reduce(getitem, field.split("."), item)
+    def cell(item: Any, field: Field) -> object:
+        if isinstance(field, str):
+            return functools.reduce(getitem, field.split("."), item)
+        return field(item)
 
     return lambda items: table(
-        [*declared], ([cell(item, field) for field in declared.values()] for item in items)
+        [header for header, _ in shown],
+        ([cell(item, field) for _, field in shown] for item in items),
     )
 
 
@@ -172,9 +179,6 @@ def cell_text(value: object) -> str:
     if isinstance(value, list | tuple):
         return ", ".join(map(cell_text, value)) or "-"
     return " ".join(str(value).split())
-
-
-# --- A terminal ----------------------------------------------------------------------------------
 
 
 def is_terminal(stream: TextIO | None = None) -> bool:

@@ -31,9 +31,6 @@ _STEP_STYLES = {"refusal": "red", "fault": "magenta", "due": "cyan", "commit": "
 _STATE_STYLES = {"succeeded": "green", "failed": "red", "cancelled": "yellow", "queued": "cyan"}
 
 
-# --- Exchanges -----------------------------------------------------------------------------------
-
-
 def line_view(exchange: Exchange, projects: Mapping[str, str], room: int) -> RenderableType:
     """Show an exchange in a line, and below it, dimmed, why it was answered so.
 
@@ -108,9 +105,6 @@ def _message(title: str, message: Message) -> Iterator[RenderableType]:
         if message["body_cut"]:
             yield Text(cut_words(message), "yellow italic")
     yield Text()
-
-
-# --- Panels --------------------------------------------------------------------------------------
 
 
 def why_panel(found: Why) -> Panel:

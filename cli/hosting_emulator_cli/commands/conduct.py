@@ -71,7 +71,7 @@ def conduct(
 
 
 @conduct.command()
-@prints(columns({"RULE": "id", "SEVERITY": "severity", "TITLE": "title"}))
+@prints(columns(("RULE", "id"), "severity", "title"))
 def rules() -> list[dict[str, Any]]:
     """List the rules, with the severity of each."""
     from hosting_emulator.conduct.rules import RULES
@@ -92,9 +92,6 @@ def sarif_file(sarif: Path | None, path: str | None) -> str:
             "src/client.py"
         )
     return str(plain)
-
-
-# --- In all worlds, around a command ---------------------------------------------------------------
 
 
 def ask_conduct(
@@ -129,9 +126,6 @@ def conduct_of(client: ControlClient, off: Sequence[str]) -> tuple[str, bool, bo
         found = found or bool(report["findings"])
         bad = bad or bool(of_severity(report, "warning")["findings"])
     return "\n\n".join(texts), found, bad
-
-
-# --- Reports for build servers -----------------------------------------------------------------------
 
 
 def _junit(report: Any, rules: Sequence[_Document], world: str, severity: str) -> str:

@@ -40,17 +40,7 @@ def openapi(ask: opt.Ask, output: Path | None, world: str) -> None:
 
 
 @contract.command()
-@prints(
-    columns(
-        {
-            "CODE": "code",
-            "STATUS": "status",
-            "RETRYABLE": "retryable",
-            "FROM CONTRACT": "specified",
-            "TITLE": "title",
-        }
-    )
-)
+@prints(columns("code", "status", "retryable", ("FROM CONTRACT", "specified"), "title"))
 @opt.with_or_without_client
 def problems(ask: opt.Ask) -> Any:
     """List every problem code."""
@@ -69,9 +59,7 @@ def _value(row: dict[str, Any]) -> str:
 
 
 @contract.command()
-@prints(
-    columns({"NAME": "name", "VALUE": _value, "ALTERNATIVES": "alternatives", "ABOUT": "about"})
-)
+@prints(columns("name", ("VALUE", _value), "alternatives", "about"))
 @opt.world_option
 @opt.with_or_without_client
 def assumptions(ask: opt.Ask, world: str) -> Any:
@@ -84,8 +72,6 @@ def assumptions(ask: opt.Ask, world: str) -> Any:
 
     return ask(lambda client: client.world(world).assumptions, default)
 
-
-# --- contract check ------------------------------------------------------------------------------
 
 #: As `hosting_emulator.contract_check.ALLOWED`, which is not loaded before it is needed.
 ALLOWED = ("flag", "source", "keys", "domains", "tickets")
@@ -164,15 +150,13 @@ def check(
 
 
 @contract.command("variation-points")
-@prints(columns({"POINT": "id", "WHAT VARIES": "about"}))
+@prints(columns(("POINT", "id"), ("WHAT VARIES", "about")))
 def variation_points() -> list[dict[str, Any]]:
     """List where responses can vary with --vary."""
     from hosting_emulator.variation.points import POINTS
 
     return [point._asdict() for point in POINTS.values()]
 
-
-# --- What became of a check, in words, as a scenario and as JUnit XML --------------------------------
 
 _MARKS = {
     "holds": ("holds", "green"),

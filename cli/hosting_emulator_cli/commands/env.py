@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from hosting_emulator.sdk import HostingEmulator
     from hosting_emulator.settings import Ready
 
-# --- What a world's variables are ----------------------------------------------------------------
-
 
 def world_variables(world: HostingEmulator, token: str, named: str | None = None) -> dict[str, str]:
     """Return a world's variables by name; without a project or organization, without theirs.
@@ -99,9 +97,6 @@ def with_variables(variables: Mapping[str, str]) -> dict[str, str]:
     return found
 
 
-# --- How shells spell them -----------------------------------------------------------------------
-
-
 def _dotenv(name: str, value: str) -> str:
     # Bare where every reader agrees; quoted where a space, `#` or `$` would divide them.
     if shlex.quote(value) == value:
@@ -125,9 +120,6 @@ SHELLS: dict[str, Callable[[str, str], str]] = {
 def export_lines(variables: Mapping[str, str], shell: str) -> str:
     """Write variables, one on a line, so that `shell` (one of SHELLS) takes them as they are."""
     return "\n".join(SHELLS[shell](name, value) for name, value in variables.items())
-
-
-# --- The commands --------------------------------------------------------------------------------
 
 
 @click.command()

@@ -29,6 +29,24 @@ VARIABLES = (
 _WRAPS = {"allow_interspersed_args": False}
 
 
+def _say_what_to_run(
+    ctx: click.Context, param: click.Parameter, command: tuple[str, ...]
+) -> tuple[str, ...]:
+    if not command:
+        line = f"hosting-emulator {ctx.info_name} -- CMD [ARGS]..."
+        raise click.UsageError(f"give a command to run: {line}")
+    return command
+
+
+_command_argument = click.argument(
+    "command",
+    nargs=-1,
+    type=click.UNPROCESSED,
+    metavar="-- CMD [ARGS]...",
+    callback=_say_what_to_run,
+)
+
+
 def _export(text: str) -> tuple[str, str]:
     name, _, other = text.partition("=")
     if not re.fullmatch("[A-Za-z_][A-Za-z0-9_]*", other):
@@ -41,9 +59,6 @@ def _export(text: str) -> tuple[str, str]:
 _export_option = opt.option(
     "--export exports NAME=OTHER", multiple=True, type=opt.TextType("export", _export)
 )
-
-
-# --- exec ----------------------------------------------------------------------------------------
 
 
 @click.command("exec", cls=opt.SettingsCommand, context_settings=_WRAPS)
@@ -64,7 +79,7 @@ _export_option = opt.option(
 @opt.choice("--conduct", *CONDUCT)
 @opt.option("--conduct-off RULE", multiple=True, callback=opt.read_words(tuple))
 @opt.flag("--quiet")
-@opt.command_argument
+@_command_argument
 def exec_(command: tuple[str, ...], shrink: bool, **same: Any) -> int:
     """Run a command with a fresh emulator, and exit with its exit code."""
     from hosting_emulator_cli.execution import Execution, execute, execute_varied
@@ -100,8 +115,6 @@ def _line_again(points: Sequence[str] | None) -> str:
         kept += ["--only", point]
     return shlex.join(["hosting-emulator", "exec", *kept, "--", *command])
 
-
-# --- explore -------------------------------------------------------------------------------------
 
 _PLAN = "hosting_emulator.explore.plan"
 #: What a line that repeats a point must say again, if it was said: it shapes the run.
@@ -141,7 +154,7 @@ def _limit(text: str) -> float:
 @opt.option("--html html_file FILE")
 @opt.option("--sarif sarif_file FILE")
 @opt.option("--sarif-about PATH")
-@opt.command_argument
+@_command_argument
 def explore(
     command: tuple[str, ...],
     point: FaultPoint | None,

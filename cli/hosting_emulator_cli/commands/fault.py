@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -15,9 +15,6 @@ from hosting_emulator_cli.output import columns, prints, say, table
 
 if TYPE_CHECKING:
     from hosting_emulator.sdk.text import FaultWords
-
-
-# --- What is armed, faults and outcomes alike ----------------------------------------------------
 
 
 def _words(fault: Mapping[str, Any]) -> FaultWords:
@@ -57,32 +54,26 @@ def _written_rule(rule: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in rule.items() if value is not None}
 
 
-_kind_columns = columns(
-    {
-        "EFFECT": "kind",
-        "EXAMPLE": lambda kind: " ".join(f"{k}={v}" for k, v in kind["example"].items()) or "-",
-        "ABOUT": "about",
-    }
-)
+def _example(kind: Mapping[str, Any]) -> str:
+    return " ".join(f"{name}={value}" for name, value in kind["example"].items()) or "-"
 
 
 def _kinds_text(found: Mapping[str, Any]) -> str:
     """Write what a fault or outcome can do, can match, and when it acts."""
+    effects = columns(("EFFECT", "kind"), ("EXAMPLE", _example), "about")(found["effects"])
     rows = {"MATCH": "matches", "CONDITION": "conditions", "WHILE": "while"}
     tables = [table((title, "ABOUT"), found[key].items()) for title, key in rows.items()]
-    return "\n\n".join([_kind_columns(found["effects"]), *tables])
+    return "\n\n".join([effects, *tables])
 
 
 def _manage_commands(
-    group: click.Group, shown: Mapping[str, Any], ids: completion.Complete, kinds: str, about: str
+    group: click.Group, shown: Sequence[Any], ids: completion.Complete, kinds: str, about: str
 ) -> None:
     """Add the commands that list and remove what is armed, and list its `kinds`; `shown` are columns."""
-    noun = str(group.name)
+    noun, counts = str(group.name), ("seen", "hits", ("USED UP", "spent"))
 
     @group.command("list", help=f"List the {noun}s in the order they apply.")
-    @prints(
-        columns({noun.upper(): "id", **shown, "SEEN": "seen", "HITS": "hits", "USED UP": "spent"})
-    )
+    @prints(columns((noun.upper(), "id"), *shown, *counts))
     @opt.with_world
     def list_(world: opt.HostingEmulator) -> Any:
         return world.control.get(world.control_path(f"{noun}s"))["items"]
@@ -111,9 +102,6 @@ def _manage_commands(
             lambda client: client.contract(f"{noun}-kinds"),
             f"hosting_emulator.faults.documents:{kinds}",
         )
-
-
-# --- fault ---------------------------------------------------------------------------------------
 
 
 @click.group(cls=CommandGroup)
@@ -186,19 +174,16 @@ def add(
 
 _manage_commands(
     fault,
-    {
-        "EFFECT": lambda found: _words(found).effect,
-        "MATCHES": lambda found: _words(found).matches or "everything",
-        "WHEN": lambda found: _words(found).conditions or "always",
-        "PHASE": "phase",
-    },
+    [
+        ("EFFECT", lambda found: _words(found).effect),
+        ("MATCHES", lambda found: _words(found).matches or "everything"),
+        ("WHEN", lambda found: _words(found).conditions or "always"),
+        "phase",
+    ],
     completion.FAULTS,
     "describe_kinds",
     "List what faults can do, what they match and when they act.",
 )
-
-
-# --- outcome -------------------------------------------------------------------------------------
 
 
 @click.group(cls=CommandGroup)
@@ -222,29 +207,23 @@ def add_outcome(
 
 _manage_commands(
     outcome,
-    {
-        "EFFECT": lambda found: _words(found).effect,
-        "OF": lambda found: _words(found).matches or "any operation",
-        "WHEN": lambda found: _words(found).conditions or "always",
-    },
+    [
+        ("EFFECT", lambda found: _words(found).effect),
+        ("OF", lambda found: _words(found).matches or "any operation"),
+        ("WHEN", lambda found: _words(found).conditions or "always"),
+    ],
     completion.OUTCOMES,
     "describe_outcome_kinds",
     "List the kinds of outcomes, and what they match.",
 )
 
 
-# --- intervene -----------------------------------------------------------------------------------
+def _field_names(kind: Mapping[str, Any]) -> str:
+    fields = kind["fields"]
+    return " ".join(each["name"] if each["required"] else f"[{each['name']}]" for each in fields)
 
 
-_intervention_columns = columns(
-    {
-        "WORD": "word",
-        "FIELDS ([] is optional)": lambda kind: " ".join(
-            field["name"] if field["required"] else f"[{field['name']}]" for field in kind["fields"]
-        ),
-        "ABOUT": "about",
-    }
-)
+_intervention_columns = columns("word", ("FIELDS ([] is optional)", _field_names), "about")
 
 
 @click.command()

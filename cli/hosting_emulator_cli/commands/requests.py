@@ -16,11 +16,12 @@ from hosting_emulator_cli.files import display_name, put_document, read_json
 from hosting_emulator_cli.groups import CommandGroup, Failure
 
 if TYPE_CHECKING:
-    from hosting_emulator.replay import Beginning, Recording, Replayed, ReplayOptions, ReplayReport
+    from hosting_emulator.replay import Beginning, Recording, ReplayOptions, ReplayReport
     from hosting_emulator.sdk import Exchange, HostingEmulator, Message
     from hosting_emulator.sdk.text import ExchangeCells
 
-# --- An exchange as plain text -------------------------------------------------------------------
+
+_HEADERS = ("N", "AT", "STATUS", "METHOD", "CALL", "PROJECT", "WHO", "MS", "ANSWER", "WHY")
 
 
 def _aliases(world: HostingEmulator) -> dict[str, str]:
@@ -100,8 +101,6 @@ def _message_lines(message: Message) -> Iterator[str]:
         yield f"  {cut_words(message)}"
 
 
-# --- The log --------------------------------------------------------------------------------------
-
 #: Which requests a command is about; they arrive as the client takes them.
 _filters = opt.options(
     opt.option("--call NAME"),
@@ -147,20 +146,13 @@ def list_(
 
 def _table(exchanges: Iterable[Exchange], projects: Mapping[str, str]) -> str:
     """Lay out exchanges, one in a line."""
-    shown = [(exchange, cells_of(exchange, projects)) for exchange in exchanges]
-    declared: dict[str, Any] = {
-        "N": lambda row: row[0].n,
-        "AT": lambda row: row[1].at,
-        "STATUS": lambda row: row[0].status or row[1].status,
-        "METHOD": lambda row: row[1].method,
-        "CALL": lambda row: row[1].asked,
-        "PROJECT": lambda row: row[1].about or None,
-        "WHO": lambda row: row[0].who,
-        "MS": lambda row: round(row[0].duration_us / 1000, 2),
-        "ANSWER": lambda row: row[1].answer or None,
-        "WHY": lambda row: row[1].why or None,
-    }
-    return out.columns(declared)(shown)
+    rows = []
+    for exchange in exchanges:
+        _, at, status, *request, _, answer, why = cells_of(exchange, projects)
+        ms = round(exchange.duration_us / 1000, 2)
+        row = [exchange.n, at, exchange.status or status, *request, ms, answer, why]
+        rows.append([None if cell == "" else cell for cell in row])
+    return out.table(_HEADERS, rows)
 
 
 @requests.command()
@@ -180,13 +172,20 @@ def show(world: opt.HostingEmulator, n: int, as_json: bool) -> None:
 def tail(world: opt.HostingEmulator, last: int, as_json: bool, **filters: Any) -> None:
     """Show requests as they happen, until Ctrl-C."""
     aliases = _aliases(world)
+
+    def put(exchange: Exchange) -> None:
+        if as_json:
+            out.put(json.dumps(exchange, ensure_ascii=True))
+        elif out.is_terminal():
+            _show([exchange], aliases)
+        else:
+            out.put(_line(exchange, aliases))
+
     with world.requests.listen(only=("request", "world"), **filters) as events:
         shown = 0
-        if last:
-            page = world.requests.page(limit=last, **filters)
-            for exchange in reversed(page["items"]):
-                _put_line(exchange, aliases, as_json)
-                shown = exchange["n"]
+        for exchange in world.requests.page(limit=last, **filters)["items"][::-1] if last else ():
+            put(exchange)
+            shown = exchange["n"]
         for _, kind, data in events:
             if kind == "gap":
                 out.say("Too many requests at once: some are not shown.")
@@ -194,16 +193,7 @@ def tail(world: opt.HostingEmulator, last: int, as_json: bool, **filters: Any) -
                 out.say(f"The world was {data['title']}.")
                 shown, aliases = 0, _aliases(world)
             elif data["n"] > shown:
-                _put_line(cast("Exchange", data), aliases, as_json)
-
-
-def _put_line(exchange: Exchange, aliases: Mapping[str, str], as_json: bool) -> None:
-    if as_json:
-        out.put(json.dumps(exchange, ensure_ascii=True))
-    elif out.is_terminal():
-        _show([exchange], aliases)
-    else:
-        out.put(_line(exchange, aliases))
+                put(cast("Exchange", data))
 
 
 def _show(exchanges: Iterable[Exchange], aliases: Mapping[str, str]) -> None:
@@ -220,19 +210,11 @@ def _show(exchanges: Iterable[Exchange], aliases: Mapping[str, str]) -> None:
 @opt.option("--state/--no-state", default=True)
 @opt.output_option
 @opt.with_world
-def har(
-    world: opt.HostingEmulator,
-    limit: int,
-    state: bool,
-    output: Path | None,
-    **filters: Any,
-) -> None:
+def har(world: opt.HostingEmulator, output: Path | None, **which: Any) -> None:
     """Write requests as an HTTP Archive (HAR 1.2), oldest first."""
-    document = world.requests.har(limit=limit, state=state, **filters)
+    document = world.requests.har(**which)
     put_document(document, output, "The requests were written to")
 
-
-# --- A recording sent again ----------------------------------------------------------------------
 
 #: How the throw-away world begins, and how requests are sent.
 _replay_options = opt.options(
@@ -355,8 +337,20 @@ def _how(
 
 def _replay_text(report: ReplayReport, record: Recording) -> str:
     """Lay out a report: a line for each request, what differs below it, and the sum."""
-    width = max((len(f"#{one.recorded.n}") for one in report.requests), default=0)
-    lines = [line for one in report.requests for line in _replayed_lines(one, width)]
+    width, lines = max((len(f"#{one.recorded.n}") for one in report.requests), default=0), []
+    for one in report.requests:
+        asked = f"{one.recorded.method} {one.recorded.target}"
+        number = f"#{one.recorded.n}".ljust(width)
+        if one.skipped is not None:
+            lines.append(f"{number}  skipped  {asked}: {one.skipped}")
+            continue
+        word = "differs" if one.differences else "same"
+        status = "---" if one.answer is None else one.answer.status
+        lines.append(f"{number}  {word:<7}  {status}  {asked}")
+        for at, *values in one.differences:
+            texts = [v if isinstance(v, str) else json.dumps(v, ensure_ascii=False) for v in values]
+            was, now = (text if len(text) <= 100 else f"{text[:99]}…" for text in texts)
+            lines.append(f"{'':{width}}    {at}: was {was}, now {now}")
     lines += ["", *(f"Note: {sentence}." for sentence in report.notes)]
     if record.left_out:
         more = len(record.left_out) - 1
@@ -368,18 +362,3 @@ def _replay_text(report: ReplayReport, record: Recording) -> str:
         f"{sent} requests sent to {report.world}: {sent - differ} same, {differ} differ{skipped}"
     )
     return "\n".join(map(out.printable, lines))
-
-
-def _replayed_lines(one: Replayed, width: int) -> Iterator[str]:
-    asked = f"{one.recorded.method} {one.recorded.target}"
-    number = f"#{one.recorded.n}".ljust(width)
-    if one.skipped is not None:
-        yield f"{number}  skipped  {asked}: {one.skipped}"
-        return
-    word = "differs" if one.differences else "same"
-    status = "---" if one.answer is None else one.answer.status
-    yield f"{number}  {word:<7}  {status}  {asked}"
-    for at, *values in one.differences:
-        texts = [v if isinstance(v, str) else json.dumps(v, ensure_ascii=False) for v in values]
-        was, now = (text if len(text) <= 100 else f"{text[:99]}…" for text in texts)
-        yield f"{'':{width}}    {at}: was {was}, now {now}"

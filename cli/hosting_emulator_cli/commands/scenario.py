@@ -14,11 +14,11 @@ from hosting_emulator_cli import options as opt
 from hosting_emulator_cli.files import (
     choose_scenario,
     display_name,
-    is_scenario_file,
     library_names,
     library_text,
     put_document,
     read_scenario_file,
+    scenario_text,
     write_whole,
 )
 from hosting_emulator_cli.groups import CommandGroup, Failure
@@ -45,7 +45,7 @@ def scenario() -> None:
 
 
 @scenario.command("list")
-@prints(columns({"SCENARIO": "name", "KIND": "kind", "DESCRIPTION": "description"}))
+@prints(columns(("SCENARIO", "name"), "kind", "description"))
 @opt.with_or_without_client
 def list_(ask: opt.Ask) -> Any:
     """List the scenario library."""
@@ -79,10 +79,7 @@ def check(files: tuple[str, ...], junit: Path | None, as_json: bool) -> int:
     from hosting_emulator.scenario.story import check_text
 
     def one(named: str) -> StoryResult:
-        if is_scenario_file(named):
-            file, text = display_name(named), read_scenario_file(named)
-        else:
-            file, text = f"{named}.yaml", library_text(named)
+        text, file = scenario_text(named)
         try:
             return check_text(text, file, visit_page)
         except ScenarioError as error:
@@ -217,9 +214,6 @@ def schema(ask: opt.Ask, output: Path | None) -> None:
     put_document(found, output, "The schema was written to")
 
 
-# --- What became of stories, in words and as JUnit XML -----------------------------------------------
-
-
 def _story_text(report: StoryResult) -> str:
     """Write a report: each step in a line, differences below theirs."""
     if "error" in report:
@@ -227,7 +221,14 @@ def _story_text(report: StoryResult) -> str:
         return "\n".join(f"{click.style('ERROR', fg='red')} {error}" for error in errors)
     lines = [f"{report['scenario']} ({report['file']})"]
     for step in report["steps"]:
-        lines += _step_lines(step)
+        word, color = ("ok  ", "green") if step["passed"] else ("FAIL", "red")
+        message = f": {step['said']}" if step["said"] else ""
+        where = "" if step["passed"] else f" (line {step['line']})"
+        mark = click.style(word, fg=color)
+        lines.append(f"  {mark} {step['n']:>3}  {step['title']}{message}{where}")
+        for line in _difference_lines(step):
+            shade = {"-": "red", "+": "green"}.get(line[:1])
+            lines.append(f"            {click.style(line, fg=shade) if shade else line}")
     if not report["steps"]:
         lines.append("  no story: its world was built, and no requests were sent")
     if report.get("variation") and not report["passed"]:
@@ -235,16 +236,6 @@ def _story_text(report: StoryResult) -> str:
 
         lines += [f"  {name:<7}  {text}" for name, text in variation_lines(report["variation"])]
     return "\n".join(lines)
-
-
-def _step_lines(step: Mapping[str, Any]) -> Iterator[str]:
-    word, color = ("ok  ", "green") if step["passed"] else ("FAIL", "red")
-    message = f": {step['said']}" if step["said"] else ""
-    where = "" if step["passed"] else f" (line {step['line']})"
-    yield f"  {click.style(word, fg=color)} {step['n']:>3}  {step['title']}{message}{where}"
-    for line in _difference_lines(step):
-        shade = {"-": "red", "+": "green"}.get(line[:1])
-        yield f"            {click.style(line, fg=shade) if shade else line}"
 
 
 def _difference_lines(step: Mapping[str, Any]) -> Iterator[str]:

@@ -55,9 +55,6 @@ def status(client: opt.ControlClient) -> dict[str, Any]:
     return {**info, "uptime_seconds": uptime_s, "worlds": client.worlds()}
 
 
-# --- wait ----------------------------------------------------------------------------------------
-
-
 class NotUp(click.ClickException):
     """The time is over: one line and exit code 1."""
 
@@ -97,9 +94,6 @@ def wait_until(attempt: Callable[[float], None], *, timeout_s: float) -> str | N
                 return failure.message
         time.sleep(min(POLL_S, left))
         left = end - time.monotonic()
-
-
-# --- why -----------------------------------------------------------------------------------------
 
 
 def _why_text(found: dict[str, Any]) -> str | None:

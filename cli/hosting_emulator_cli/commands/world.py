@@ -18,28 +18,16 @@ if TYPE_CHECKING:
     from hosting_emulator.sdk import CommitEntry, WorldSummary
 
 
-# --- How a world is shown, wherever worlds are ---------------------------------------------------
-
-
 def _clock_words(world: Mapping[str, Any]) -> str:
     clock = world["clock"]
     return f"scaled:{clock['rate']:g}" if clock["mode"] == "scaled" else str(clock["mode"])
 
 
 _world_columns = columns(
-    {
-        "WORLD": "name",
-        "CLOCK": _clock_words,
-        "NOW": "clock.now",
-        "PROJECTS": "counts.projects",
-        "DEPLOYMENTS": "counts.deployments",
-        "OPERATIONS": "counts.operations",
-        "TICKETS": "counts.tickets",
-        "KEYS": "counts.api_keys",
-        "COMMIT": "commit",
-        "KEPT": lambda world: not world["ephemeral"],
-        "BASE URL": "base_url",
-    }
+    *(("WORLD", "name"), ("CLOCK", _clock_words), "clock.now"),
+    *("counts.projects", "counts.deployments", "counts.operations", "counts.tickets"),
+    *(("KEYS", "counts.api_keys"), "commit", ("KEPT", lambda world: not world["ephemeral"])),
+    "base_url",
 )
 
 
@@ -57,8 +45,6 @@ def varied_words(seed: str, only: Sequence[str] | None) -> str:
     """Say by which seed answers vary, and where: `varied by seed 5, at page-size only`."""
     return f"varied by seed {seed}" + (f", at {', '.join(only)} only" if only else "")
 
-
-# --- The commands --------------------------------------------------------------------------------
 
 _ephemeral_option = opt.option("--ephemeral/--kept", default=False, show_default=False)
 _prints_new_world = prints(
@@ -176,17 +162,13 @@ def fork(world: opt.HostingEmulator, name: str | None, **same: Any) -> WorldSumm
     return world.copy(name, **same)
 
 
+def _commit_words(found: Mapping[str, Any]) -> str:
+    return ": ".join(filter(None, (found["title"], found["says"])))
+
+
 @world.command()
 @opt.option("--limit N", type=opt.WholeNumber(1, 1000), default=20)
-@prints(
-    columns(
-        {
-            "COMMIT": "commit",
-            "AT": "at",
-            "WHAT": lambda found: ": ".join(filter(None, (found["title"], found["says"]))),
-        }
-    )
-)
+@prints(columns("commit", "at", ("WHAT", _commit_words)))
 @opt.with_world
 def history(world: opt.HostingEmulator, limit: int) -> list[CommitEntry]:
     """List a world's last commits, newest first, to rewind to or fork at."""
