@@ -12,8 +12,7 @@ import shlex
 import signal
 import sys
 import time
-from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass, replace
 from math import inf
 from pathlib import Path
@@ -29,7 +28,6 @@ from hosting_emulator_cli.options import ONLY_VARIABLE, SEED_VARIABLE, connected
 from hosting_emulator_cli.output import as_json, say
 
 if TYPE_CHECKING:
-    from hosting_emulator.bootstrap import Emulator
     from hosting_emulator.settings import Ready, Settings
 
 T = TypeVar("T")
@@ -90,19 +88,6 @@ def run_logged(settings: Settings, run: Callable[[], Coroutine[Any, Any, T]]) ->
         raise Failure(str(error)) from error
 
 
-@asynccontextmanager
-async def emulator_around(
-    settings: Settings, on_signal: Callable[[int], None]
-) -> AsyncIterator[Emulator]:
-    """Have an emulator of this process up, and signals that end us told, while a block runs."""
-    from hosting_emulator.bootstrap import Emulator
-
-    for number in ending_signals():
-        asyncio.get_running_loop().add_signal_handler(number, on_signal, number)
-    async with Emulator(settings) as emulator:
-        yield emulator
-
-
 def mention(text: str) -> None:
     """Say something; where nobody listens any more, the exit code is the command's all the same."""
     try:
@@ -128,7 +113,7 @@ class _Run:
 
     async def through(self) -> CommandResult:
         """Start the emulator, run the command, stop the emulator."""
-        from hosting_emulator.bootstrap import warm_up
+        from hosting_emulator.bootstrap import Emulator, warm_up
 
         try:
             # First: its supervisor gets ready while the emulator does.
@@ -136,7 +121,9 @@ class _Run:
         except OSError as error:
             raise Failure(f"cannot start a process: {error.strerror}") from error
         try:
-            async with emulator_around(self._execution.settings, self._on_signal) as emulator:
+            for number in ending_signals():
+                asyncio.get_running_loop().add_signal_handler(number, self._on_signal, number)
+            async with Emulator(self._execution.settings) as emulator:
                 try:
                     ready = await asyncio.to_thread(emulator.ready)
                     # While the command begins, which takes its time too.

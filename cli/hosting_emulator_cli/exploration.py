@@ -30,10 +30,11 @@ from hosting_emulator.supervisor import (
     become_subreaper,
     descendants,
     end_orphans,
+    ending_signals,
 )
 from hosting_emulator_cli import output as out
 from hosting_emulator_cli.commands.env import command_variables, with_variables
-from hosting_emulator_cli.execution import emulator_around, run_logged
+from hosting_emulator_cli.execution import run_logged
 from hosting_emulator_cli.files import write_whole
 from hosting_emulator_cli.groups import Failure
 
@@ -124,10 +125,12 @@ class _CommandExploration:
 
     async def run(self) -> int:
         """Start the emulator, explore, stop the emulator."""
-        from hosting_emulator.bootstrap import warm_up
+        from hosting_emulator.bootstrap import Emulator, warm_up
 
         self._loop = asyncio.get_running_loop()
-        async with emulator_around(self._options.settings, self._interrupt) as emulator:
+        for number in ending_signals():
+            self._loop.add_signal_handler(number, self._interrupt, number)
+        async with Emulator(self._options.settings) as emulator:
             ready = self._ready = await asyncio.to_thread(emulator.ready)
             await warm_up()
             with ControlClient(ready.control_url, token=ready.control_token) as self._client:

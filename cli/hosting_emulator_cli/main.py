@@ -22,7 +22,7 @@ _HERE = "hosting_emulator_cli.commands"
         "explore": f"{_HERE}.exec:explore",
         "status": f"{_HERE}.status:status",
         "env": f"{_HERE}.env:env",
-        "doctor": f"{_HERE}.doctor:doctor",
+        "doctor": f"{_HERE}.status:doctor",
         "wait": f"{_HERE}.status:wait",
         "token": f"{_HERE}.env:token",
         "clock": f"{_HERE}.clock:clock",

@@ -1,10 +1,11 @@
-"""`status`, `wait` and `why`: whether an emulator is there, what is in it, and what it waits for."""
+"""`status`, `wait`, `why`, `doctor`: is an emulator there, what is in it, what waits, what is amiss."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import click
@@ -127,3 +128,36 @@ def why(world: opt.HostingEmulator, operation: str, as_json: bool) -> None:
         put_json(found)
     elif (text := _why_text(found)) is not None:
         put(text)
+
+
+_COLORS = {"ok": "green", "note": "yellow", "problem": "red"}
+
+
+def _findings_text(found: dict[str, Any]) -> str:
+    findings = found["findings"]
+    width = max(len(finding["check"]) for finding in findings)
+    lines = []
+    for finding in findings:
+        verdict = click.style(f"{finding['verdict']:<7}", fg=_COLORS[finding["verdict"]])
+        lines.append(f"{verdict}  {finding['check']:<{width}}  {finding['seen']}")
+        if finding["advice"] is not None:
+            lines.append(f"{'':<7}  {'':<{width}}  -> {finding['advice']}")
+    counts = {v: sum(found["verdict"] == v for found in findings) for v in ("problem", "note")}
+    told = [f"{n} {word}{'' if n == 1 else 's'}" for word, n in counts.items() if n]
+    return "\n".join([*lines, "", f"{', '.join(told) or 'No problems'}."])
+
+
+@click.command()
+@opt.option("--data-dir DIRECTORY", type=click.Path(path_type=Path))
+@opt.option("--port PORT")
+@opt.option("--tls-port PORT")
+@prints(_findings_text, fails=lambda found: not found["ok"])
+@opt.url_options
+def doctor(**options: Any) -> dict[str, Any]:
+    """Find out why the emulator does not start or cannot be reached."""
+    from hosting_emulator_cli.commands.start import start
+    from hosting_emulator_cli.doctor_checks import examine
+
+    named = opt.source("url") is not opt.ParameterSource.DEFAULT
+    findings = [finding._asdict() for finding in examine(start, named=named, **options)]
+    return {"ok": all(f["verdict"] != "problem" for f in findings), "findings": findings}

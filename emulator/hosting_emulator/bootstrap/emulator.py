@@ -12,7 +12,7 @@ import signal
 import socket
 import tempfile
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from ssl import SSLContext
 from typing import Self, cast, get_args
@@ -76,7 +76,8 @@ class Emulator:
         self._servers: list[tuple[asyncio.Server, SSLContext | None]] = []
         #: Opens the ports again that a fault closed.
         self._away: asyncio.Task[None] | None = None
-        self._authority_folder: tempfile.TemporaryDirectory[str] | None = None
+        #: The data directory and whatever else is let go of at the end.
+        self._held = ExitStack()
         self._ca_file: str | None = None
         self._site = Site(url="", public_url=_public_url(settings))
         self._token = control_token(settings)
@@ -95,15 +96,15 @@ class Emulator:
                 self._directory = DataDirectory(
                     settings.data_dir, settings.durability, _log.warning, salvage=settings.salvage
                 )
+                self._held.callback(self._directory.close)
             self.worlds = Worlds(self._directory, rebuild=_rebuild)
             self._fresh = self._begin(state)
-        except _REFUSALS as error:
-            self._let_go()
+        except (*_REFUSALS, OSError) as error:
+            self._held.close()
+            if isinstance(error, OSError):
+                where = error.filename or "the data directory"
+                raise StartError(f"{where}: {error.strerror}") from None
             raise StartError(str(error)) from None
-        except OSError as error:
-            self._let_go()
-            where = error.filename or "the data directory"
-            raise StartError(f"{where}: {error.strerror}") from None
         log_requests(settings, self.worlds)
 
     def _begin(self, state: World | None) -> bool:
@@ -113,31 +114,22 @@ class Emulator:
         begun = None if state is None else (state, f"begun from {settings.state}")
         if begun is None and settings.scenario is not None:
             begun = self._built(self._library.find(settings.scenario))
-        if begun is None or not (fresh or self._is_replaced()):
-            self._vary()
-            return fresh
-        self._become(*begun)
-        return True
-
-    def _is_replaced(self) -> bool:
-        """Tell whether the kept world gives way to another. Raises StartError where nobody said."""
-        settings = self._settings
-        if settings.replace:
+        if begun is not None and (fresh or settings.replace):
+            self._become(*begun)
             return True
-        option = "--from" if settings.state else "--scenario"
-        other = settings.state or settings.scenario
-        if settings.only_new:
-            _log.warning(
-                "continuing with the kept world in %s; %s is not loaded (--replace loads it)",
-                settings.data_dir,
-                other,
-            )
-            return False
-        raise StartError(
-            f"{settings.data_dir} already has a kept world, which {option} would replace: "
-            f"start without {option} to continue with it, with --ephemeral to keep nothing, with --data-dir "
-            f"for another directory, or with --replace to replace it by {other}"
-        )
+        if begun is not None:
+            kept, option = settings.data_dir, "--from" if settings.state else "--scenario"
+            other = settings.state or settings.scenario
+            if not settings.only_new:
+                raise StartError(
+                    f"{kept} already has a kept world, which {option} would replace: start without "
+                    f"{option} to continue with it, with --ephemeral to keep nothing, with --data-dir "
+                    f"for another directory, or with --replace to replace it by {other}"
+                )
+            says = "continuing with the kept world in %s; %s is not loaded (--replace loads it)"
+            _log.warning(says, kept, other)
+        self._vary()
+        return fresh
 
     def _become(self, world: World, title: str) -> None:
         """Put a world in the default one's place, later than all that was. Raises StoreFailed."""
@@ -164,10 +156,6 @@ class Emulator:
     def _vary(self) -> None:
         if self._variation is not None:
             vary(self._default, self._variation, self._settings.assumptions)
-
-    def _let_go(self) -> None:
-        if self._directory is not None:
-            self._directory.close()
 
     @property
     def _data_dir(self) -> str | None:
@@ -267,8 +255,8 @@ class Emulator:
         if self._directory is not None:
             folder = self._directory.path / "tls"
         else:
-            self._authority_folder = tempfile.TemporaryDirectory(prefix="hosting-emulator-")
-            folder = Path(self._authority_folder.name)
+            made = tempfile.TemporaryDirectory(prefix="hosting-emulator-")
+            folder = Path(self._held.enter_context(made))
         try:
             authority = LocalAuthority(folder, kept=self._directory is not None)
         except OSError as error:
@@ -331,9 +319,7 @@ class Emulator:
         except StoreFailed as error:
             _log.error("%s", error)
         finally:
-            self._let_go()
-            if self._authority_folder is not None:
-                self._authority_folder.cleanup()
+            self._held.close()
 
 
 def _read_state(path: Path, seed: str | None) -> World:
