@@ -1,7 +1,4 @@
-"""What `doctor` looks at: each check finds out facts of this machine and judges them.
-
-What can be found stands in `doctor.toml`.
-"""
+"""What `doctor` looks at: each check judges facts of this machine by what stands in `doctor.toml`."""
 
 from __future__ import annotations
 
@@ -62,10 +59,9 @@ def finding(check: str, kind: str, *, shown_as: str | None = None, **facts: obje
 
 
 class EmulatorAnswer(NamedTuple):
-    """What an address answered: `version` None is no emulator, and `why` says what it was instead.
+    """What an address answered: `version` None is no emulator, and `why` says what else; or `silent`.
 
-    With `silent`, nothing answered at all. `info` None beside a version: the emulator keeps the rest
-    to those who have its control token.
+    `info` None beside a version: the emulator keeps the rest to those who have its control token.
     """
 
     version: str | None

@@ -60,10 +60,7 @@ class Execution:
 
 
 class CommandResult(NamedTuple):
-    """What became of a command: its exit code, at which points its answers varied.
-
-    `signalled`: we were told to end it.
-    """
+    """A command's exit code, at which points its answers varied, and whether we were told to end it."""
 
     code: int
     varied: tuple[str, ...] = ()

@@ -303,10 +303,10 @@ class _CommandExploration:
 
 
 def excerpt(lines: Sequence[str]) -> tuple[str, ...]:
-    """Return twelve lines of an output at most.
+    """Return the last lines of an output, twelve at most.
 
-    They are the last ones; where these hide the last frame of the user's own code, in the Python
-    traceback that the output ends with, that frame stands above them.
+    Where these hide the last frame of the user's own code, in the Python traceback that the output
+    ends with, that frame stands above them.
     """
     begin = own = len(lines) - _LINES
     for place in range(len(lines) - 1, -1, -1):
@@ -358,10 +358,7 @@ def _progress(done: int, of: int) -> Iterator[Callable[[runs.PointResult, int], 
 def _load_results(
     path: Path, key: str, planned: plan.Plan
 ) -> tuple[dict[plan.FaultPoint, runs.PointResult], str]:
-    """Return what a file holds of the points of a plan, and in a sentence what becomes of it.
-
-    There may be no file yet. Raises Failure.
-    """
+    """Return what a file, if it is there, holds of a plan's points; and in a sentence what becomes of it."""
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
         if found["format"] != _STATE_FORMAT:
@@ -382,10 +379,7 @@ def _load_results(
 
 
 def _key_of(options: ExploreOptions, clean: runs.CleanRun) -> str:
-    """Return a text that differs when anything differs that the results rest upon.
-
-    Files that the command names count by their content.
-    """
+    """Return a text that differs when anything differs that the results rest upon, files by content."""
     settings = asdict(options.settings)
     shaping = ("seed", "clock", "at", "assumptions", "scenario", "state")
     found: dict[str, Any] = {

@@ -23,11 +23,10 @@ PLAIN = 0o666
 
 
 def write_whole(path: Path, text: str, *, mode: int = PLAIN) -> None:
-    """Write `text` to a temporary file beside `path` and rename it over `path`.
+    """Write a file whole, or leave the old one, by renaming a temporary file beside it. Raises Failure.
 
-    A reader sees the old content or the new, never a part; a failure leaves the old. `mode` is
-    narrowed by the umask. A pipe or device is written to directly. What is PRIVATE takes the place
-    of a symbolic link, which somebody else may have laid; else a link is followed. Raises Failure.
+    `mode` is narrowed by the umask. A pipe or device is written to directly. What is PRIVATE takes
+    the place of a symbolic link, which somebody else may have laid; else a link is followed.
     """
     try:
         if path.exists() and not path.is_file() and not path.is_dir():
@@ -69,11 +68,10 @@ def put_document(document: Any, output: Path | None, words: str) -> None:
 
 @contextmanager
 def ready_file(path: Path) -> Iterator[Callable[[str], None]]:
-    """Give what writes the file by which a script learns that the emulator is ready.
+    """Give what writes the file by which a script learns that the emulator is ready. Raises Failure.
 
-    Used around a run: it is there exactly while the emulator it describes is up, so that a script
-    never reads what an earlier run left. What lay there before comes back if nothing became ready.
-    It holds a token, so only its owner may read it. Raises Failure.
+    It is there exactly while the emulator it describes is up; what lay there before comes back if
+    nothing became ready. It holds a token, so only its owner may read it.
     """
     check_folder_of(path)
     before, written = None, ""
@@ -129,10 +127,7 @@ def read_json(path: str) -> Any:
 
 
 def choose_scenario(named: str) -> ScenarioChoice:
-    """Return what to send: a `name` in the library, or a `text` and what errors call its `file`.
-
-    Raises Failure.
-    """
+    """Return what to send: a `name` in the library, or a `text` and what errors call its `file`."""
     if is_scenario_file(named):
         text, file = scenario_text(named)
         return {"text": text, "file": file}

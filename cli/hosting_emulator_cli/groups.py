@@ -90,10 +90,9 @@ def _typed_in_lines(line: str) -> str:
 
 
 class CommandGroup(click.Group):
-    """A group whose help lists its commands as they are written, not by the alphabet.
+    """A group whose help lists its commands as they are written, with what `commands.md` says of each.
 
-    `lazy` maps names to `module:attribute`: those modules are imported when first needed. What a
-    command says of itself beside the first line is in `commands.md`.
+    `lazy` maps names to `module:attribute`: those modules are imported when first needed.
     """
 
     def __init__(self, *args: Any, lazy: Mapping[str, str] | None = None, **attrs: Any) -> None:
@@ -127,10 +126,7 @@ class CommandGroup(click.Group):
 
 
 class RootGroup(CommandGroup):
-    """The whole command line: any error is exactly one line, `Error: …`, and exit code 2.
-
-    A command that returns a number exits with it.
-    """
+    """The whole command line: an error is one line, `Error: …`; a command returns its exit code."""
 
     def __init__(self, *args: Any, **attrs: Any) -> None:
         super().__init__(*args, **attrs)

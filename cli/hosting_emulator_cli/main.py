@@ -1,7 +1,4 @@
-"""The root of the command line, and the `hosting-emulator` entry point.
-
-It names the commands and nothing more: each is imported when it is needed.
-"""
+"""The `hosting-emulator` entry point: names the commands, each of which is imported when it is needed."""
 
 from __future__ import annotations
 

@@ -198,7 +198,7 @@ def options(*decorators: Decorator[Any]) -> Decorator[Any]:
 def read_words(read: str | Callable[[list[str]], T]) -> Callable[..., T]:
     """Make a callback for words given one by one, or several with commas or spaces between.
 
-    A ValueError of `read`, which may be given as `module:function`, says what is wrong with them.
+    A ValueError of `read` (or `module:function`) says what is wrong with them.
     """
 
     def callback(ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]) -> T:
@@ -278,9 +278,8 @@ def with_world(command: F) -> F:
 def with_or_without_client(command: F) -> F:
     """Give a command `ask(of_client, by_itself)`: the running emulator's answer, or our own.
 
-    Our own is what a function returns, which may be given as `module:function`. Where there can be
-    our own, the emulator is asked only if the command line names one. The environment does not
-    count: it names an emulator for all commands, running or not.
+    Where there is our own, a function or `module:function`, the emulator is asked only if the command
+    line names one: the environment names one for all commands, running or not.
     """
 
     @functools.wraps(command)
@@ -387,10 +386,7 @@ world_options = options(
 
 
 def settings_of(*, assume: Sequence[tuple[str, str]], **same: Any) -> Settings:
-    """Build an emulator's settings of options, which go by their setting's name but for `assume`.
-
-    Raises UsageError for options that do not go together.
-    """
+    """Build an emulator's settings of options named as they are, and of `assume`. Raises UsageError."""
     if source("seed") is not ParameterSource.DEFAULT and same["state"] is not None:
         same["state_seed"] = same["seed"]
     # What stands in a variable or a file is meant for every start: it must not end the second.

@@ -57,7 +57,7 @@ def prints(
 ) -> Callable[[F], F]:
     """Print what a command returns: as JSON with `--json`, else its text, and words on stderr.
 
-    A text of None is not printed: it was shown already. What `fails` ends with exit code 1.
+    A text of None was shown already. What `fails` ends with exit code 1.
     """
 
     def add(command: F) -> F:
@@ -91,7 +91,7 @@ def fields(pairs: Iterable[tuple[str, object]]) -> str:
 def columns(*declared: str | tuple[str, Field]) -> Callable[[Iterable[Any]], str]:
     """Make what lays out items in a table: the field of each column, or its header and its field.
 
-    A field of a field is written `clock.now`. A header that is not given is the field's name.
+    A field of a field is written `clock.now`.
     """
     shown = [
         (each.rpartition(".")[2].upper().replace("_", " "), each) if isinstance(each, str) else each
@@ -182,10 +182,7 @@ def cell_text(value: object) -> str:
 
 
 def is_terminal(stream: TextIO | None = None) -> bool:
-    """Tell whether stdout (or `stream`) is a terminal that can show more than plain text.
-
-    FORCE_COLOR says it is, as it does to rich; a dumb terminal is none.
-    """
+    """Tell whether stdout (or `stream`) is a terminal that is not dumb; FORCE_COLOR says so, as to rich."""
     if os.environ.get("FORCE_COLOR"):
         return True
     return (stream or sys.stdout).isatty() and os.environ.get("TERM") != "dumb"

@@ -1,7 +1,4 @@
-"""What a terminal shows, by rich: exchanges of the request log, an operation, the emulator.
-
-It is loaded where there is a terminal. What is piped never comes here: it is plain text or JSON.
-"""
+"""What a terminal shows, by rich. It is loaded only there: what is piped is plain text or JSON."""
 
 from __future__ import annotations
 
@@ -34,8 +31,7 @@ _STATE_STYLES = {"succeeded": "green", "failed": "red", "cancelled": "yellow", "
 def line_view(exchange: Exchange, projects: Mapping[str, str], room: int) -> RenderableType:
     """Show an exchange in a line, and below it, dimmed, why it was answered so.
 
-    With a `room` of WIDE columns or more, lines stand below each other in columns; what is longer
-    than the room is wrapped between words.
+    From WIDE columns on, lines stand below each other in columns; what is longer is wrapped.
     """
     head, why = _head(exchange, projects, room)
     return Group(head, Padding(Text(why, "dim"), (0, 0, 0, _INDENT), expand=False)) if why else head

@@ -44,10 +44,7 @@ _KEPT = 32 * 1024
 
 
 class Outcome(NamedTuple):
-    """How a command ended: its exit code, 128+N after signal N, 127 or 126 if it never began.
-
-    `refused` is the errno that says why it never began.
-    """
+    """A command's exit code: 128+N after signal N; 127 or 126 if it never began, `refused` being why."""
 
     code: int
     refused: int | None = None
@@ -69,13 +66,12 @@ class TimedRun(NamedTuple):
 
 
 class ChildCommand:
-    """A command that is yet to begin, with its supervisor, which is there from now on.
+    """A command that is yet to begin, with its supervisor, which is there from now on. Raises OSError.
 
-    Raises OSError when there can be no supervisor. `output` says where its input and output are:
-    ours, the null device, or kept (with the null device for input). Call `close` at the end: nothing
-    of the command is then left. One whose output is kept has a session of its own, so that no signal
-    of our terminal reaches it, and several may run at once; `run` takes it from begin to end. Where
-    this process dies without a word, the supervisor sees to what is left.
+    `output` says where its input and output are: ours, the null device, or kept. One whose output is
+    kept has no input and a session of its own: no signal of our terminal reaches it, and several may
+    run at once (`run`). Of the others nothing is left after `close`. Where this process dies without
+    a word, the supervisor sees to that.
     """
 
     def __init__(self, output: Literal["ours", "null", "kept"] = "ours") -> None:

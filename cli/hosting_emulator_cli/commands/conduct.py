@@ -1,7 +1,4 @@
-"""`conduct`: what the client of a world did that the real service would not bear.
-
-Also around a command, and as reports in JUnit XML and SARIF.
-"""
+"""`conduct`: what the client of a world did that the real service would not bear, in text and reports."""
 
 from __future__ import annotations
 
@@ -97,10 +94,7 @@ def sarif_file(sarif: Path | None, path: str | None) -> str:
 def ask_conduct(
     world: HostingEmulator, *, off: Sequence[str], final: bool = False, option: str = ""
 ) -> ConductReport:
-    """Return what was found in a world; the first look begins the watch.
-
-    Raises Failure for a rule that does not exist, naming the `option` that named it.
-    """
+    """Return what was found in a world; the first look begins the watch. Raises Failure: no such rule."""
     from hosting_emulator.sdk import ControlRefused
 
     try:
@@ -129,10 +123,7 @@ def conduct_of(client: ControlClient, off: Sequence[str]) -> tuple[str, bool, bo
 
 
 def _junit(report: Any, rules: Sequence[_Document], world: str, severity: str) -> str:
-    """Write a report as JUnit XML: a suite for the world, a case for each rule. Ends in a newline.
-
-    Findings below a severity fail no case, but are told.
-    """
+    """Write JUnit XML, a case for each rule. Findings below a severity fail no case, but are told."""
     from hosting_emulator import junit
     from hosting_emulator.sdk.text import of_severity, quotes, request_numbers
 

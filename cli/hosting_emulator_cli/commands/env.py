@@ -1,7 +1,4 @@
-"""`env` and `token`: what a client needs to talk to a world, and to be somebody in it.
-
-`start` shows the same variables; `exec` and `explore` set them.
-"""
+"""`env` and `token`: what a client needs to talk to a world; `start`, `exec` and `explore` show it too."""
 
 from __future__ import annotations
 
@@ -24,10 +21,10 @@ if TYPE_CHECKING:
 
 
 def world_variables(world: HostingEmulator, token: str, named: str | None = None) -> dict[str, str]:
-    """Return a world's variables by name; without a project or organization, without theirs.
+    """Return a world's variables; without a project or organization, without theirs.
 
-    The project is the one `named` by alias, handle or id, or else the first of the token's
-    organization, or any. Raises Failure for one that there is not, naming those there are.
+    The project is the one `named` by alias, handle or id (Failure if there is none), or else the
+    first of the token's organization, or any.
     """
     info, summary, organization = world.control.info(), world.summary, None
     try:
@@ -71,10 +68,7 @@ def command_variables(
     principal: str | None,
     exports: Sequence[tuple[str, str]],
 ) -> dict[str, str]:
-    """Return what a command finds in its environment, with a token that outlives all its tests.
-
-    `exports` are pairs of a variable's name and the name that the command finds it under.
-    """
+    """Return a command's variables, under the names of `exports`; the token outlives all its tests."""
     found = world_variables(world, world.token(principal))
     if ready.tls_url is not None and ready.ca_file is not None:
         found |= {"HOSTING_TLS_URL": ready.tls_url, "HOSTING_CA_FILE": ready.ca_file}

@@ -55,10 +55,7 @@ def _line(exchange: Exchange, projects: Mapping[str, str], *, why: bool = True) 
 
 
 def put_whole(world: HostingEmulator, exchange: Exchange, as_json: bool) -> None:
-    """Print a whole exchange: its line, its explanation, and both sides with headers and bodies.
-
-    As JSON, or with colours on a terminal.
-    """
+    """Print a whole exchange: line, explanation, and both sides; as JSON, or in colours on a terminal."""
     if as_json:
         out.put_json(exchange)
         return

@@ -80,10 +80,7 @@ def wait(timeout_s: float, url: str, control_token: str | None) -> None:
 
 
 def wait_until(attempt: Callable[[float], None], *, timeout_s: float) -> str | None:
-    """Attempt until it succeeds, and return None; else what failed last, when time is over.
-
-    There is always one attempt; each is told how many seconds it may take.
-    """
+    """Attempt, each time for so many seconds, until it succeeds: None; else say what failed last."""
     left, end = timeout_s, time.monotonic() + timeout_s
     while True:
         try:

@@ -139,10 +139,7 @@ class Emulator:
         self._vary()
 
     def _built(self, scenario: Scenario) -> tuple[World, str]:
-        """Build a scenario's world, with the clock and assumptions asked for over its own.
-
-        A reset brings back the scenario's own. Raises what is in `_REFUSALS`.
-        """
+        """Build a scenario's world, the clock and assumptions asked for over its own; a reset drops these."""
         # Imported here: few starts have a scenario.
         from hosting_emulator.scenario.build import build_world
 

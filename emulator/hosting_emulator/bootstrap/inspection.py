@@ -1,7 +1,4 @@
-"""Inspecting: what is in a data directory, for a look from outside. It changes no file.
-
-A directory in use is not read: its files move under whoever looks.
-"""
+"""What is in a data directory, for a look from outside that changes no file and reads none in use."""
 
 from __future__ import annotations
 
@@ -21,8 +18,7 @@ from hosting_emulator.storage.recovery import recover
 class Inspection:
     """What was found. `refused` says of worlds that `start` would not read why, and what to do.
 
-    `held`: an emulator has the directory, so its worlds were not read. `exposed` are files with
-    secrets that others on this machine can read.
+    `held`: an emulator has it, so no world was read. `exposed`: files with secrets that others can read.
     """
 
     held: bool = False

@@ -1,7 +1,6 @@
-"""Logs: what a running emulator says on stderr, as text for people or as one JSON object a line.
+"""What a running emulator says on stderr, as text for people or as one JSON object a line.
 
-Times are the machine's, never a world's. What is written here holds no secret: exchanges come in
-the form that the request log shows.
+Times are the machine's. Exchanges come in the form of the request log, which holds no secret.
 """
 
 from __future__ import annotations
@@ -63,10 +62,9 @@ def log_requests(settings: Settings, worlds: Worlds) -> None:
 
 
 class JsonLines(logging.Formatter):
-    """One JSON object a line: time (RFC 3339), level, logger, message, and the record's fields.
+    """One JSON object a line: time (RFC 3339), level, logger, message, the record's fields, `exception`.
 
-    An exception is one field, `exception`, with its whole traceback. It is plain ASCII, so that no
-    reader takes a character within for the end of a line.
+    It is plain ASCII, so that no reader takes a character within for the end of a line.
     """
 
     def format(self, record: logging.LogRecord) -> str:
