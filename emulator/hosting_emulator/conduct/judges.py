@@ -132,9 +132,8 @@ def _accuse(first: ExchangeView, second: ExchangeView, known: _Attempts) -> Find
     another_run = second.line is not first.line and second.waited(first, _ANOTHER_RUN_MS)
     accusation = Finding(
         "new-key-after-uncertainty",
-        f"{first.name} got {how} with the key {first.key!r} (#{first.n}), and was sent "
-        f"again with the key {second.key!r} (#{second.n}).",
         *(first, second),
+        how=how,
         severity="note" if another_run else None,
         quote=_SAME_KEY.get(str(first.call)),
     )
@@ -168,13 +167,11 @@ class KeyReused(ConductJudge):
         if first is now or _forgotten(first, now):
             self._uses.keep(place, (now, refused))
         elif first.request != now.request:
-            differs = "another body" if first.path == now.path else "something else"
-            unsaid = "and the contract does not say whether its key is free again"
+            unsaid = "the contract does not say whether its key is free again"
             yield Finding(
-                "key-reused-for-another-request",
-                f"The key {now.key!r} of {first.name} (#{first.n}) was reused with "
-                f"{differs} ({now.name}, #{now.n}){f'; the first was refused, {unsaid}' if free else ''}.",
-                *(first, now),
+                *("key-reused-for-another-request", first, now),
+                what="another body" if first.path == now.path else "something else",
+                unsaid=f"; the first was refused, and {unsaid}" if free else "",
                 group=(now.who, now.key),
                 severity="note" if free else None,
             )
@@ -208,13 +205,8 @@ class KeyOutlivesIntent(ConductJudge):
         if first is None or since is None or since.n < first.n or since.request == now.request:
             return
         if now.entry.real_ms >= since.left_ms:
-            yield Finding(
-                "key-outlives-intent",
-                f"{now.name} was sent with the key {key!r} (#{first.n}), changed with another "
-                f"key (#{since.n}), and then the first key was sent again (#{now.n}): nothing was done.",
-                *(first, since, now),
-                group=(now.who, key),
-            )
+            group = (now.who, key)
+            yield Finding("key-outlives-intent", first, since, now, since=since, group=group)
 
 
 #: What is sent so soon after the same may come from the same click.
@@ -235,11 +227,7 @@ class SentTwice(ConductJudge):
         before = self._done.get(asked)
         self._done.keep(asked, now)
         if before is not None and before.key != now.key and now.beside(before, _ONE_CLICK_MS):
-            says = (
-                f"{now.name} was sent with the key {before.key!r} (#{before.n}) and with "
-                f"the key {now.key!r} (#{now.n}), and applied twice."
-            )
-            yield Finding("sent-twice-at-once", says, before, now, group=asked)
+            yield Finding("sent-twice-at-once", before, now, group=asked)
 
 
 class KeyValues(ConductJudge):
@@ -258,9 +246,7 @@ class KeyValues(ConductJudge):
         return ()
 
     def end(self) -> Iterable[Finding]:
-        for (_, key), lost in self._lost.items():
-            says = f"The client did not get the value of the API key that it created with the key {key!r}."
-            yield Finding("api-key-value-lost", says, lost)
+        return [Finding("api-key-value-lost", lost) for lost in self._lost.values()]
 
 
 #: A read after so long looks anew.
@@ -301,16 +287,10 @@ class NotRetryable(ConductJudge):
         elif mutation or (now.call == "get_operation" and now.shows_end):
             self._refused.clear()
         if before is not None and _in_vain(before, now):
-            code = now.entry.code
-            yield Finding(
-                "retried-not-retryable",
-                f"{now.name} was refused with {now.status} {code}, retryable false "
-                f"(#{before.n}), and was sent again unchanged (#{now.n}) and refused again.",
-                *(before, now),
-                group=(*place, code),
-                # Another client may have heard the answer.
-                severity=_note_unless(now.knows(before) == "surely"),
-            )
+            group = (*place, now.entry.code)
+            # Another client may have heard the answer.
+            severity = _note_unless(now.knows(before) == "surely")
+            yield Finding("retried-not-retryable", before, now, group=group, severity=severity)
 
 
 def _note_unless(sure: bool) -> Severity | None:
@@ -388,12 +368,11 @@ class TooSoon(ConductJudge):
             before, seconds = told
             same = before.entry.method == now.entry.method and before.path == now.path
             again = before.request[:3] == now.request[:3]
-            what = "was sent again" if again else f"{now.name} was sent"
             yield Finding(
-                "retried-too-soon",
-                f"{before.name} got {before.status} with Retry-After: {seconds} "
-                f"(#{before.n}), and {what} after {now.shown_wait(before)} (#{now.n}).",
-                *(before, now),
+                *("retried-too-soon", before, now),
+                seconds=seconds,
+                what="was sent again" if again else f"{now.name} was sent",
+                waited=now.shown_wait(before),
                 group=(now.credentials, about),
                 # Of two jobs with one token, one has not heard what the other was told.
                 severity=_note_unless(
@@ -419,13 +398,12 @@ class TooSoon(ConductJudge):
         tried = self._in_vain.get(place) or self._in_vain.keep(place, deque(maxlen=_STORM))
         tried.append(now)
         if len(tried) == _STORM and not now.waited(tried[0], _STORM_MS):
-            yield Finding(
-                "retried-too-soon",
-                f"{now.name} failed (#{tried[0].n}: {tried[0].status or 'no response'}), and was "
-                f"sent {_STORM} times within {now.shown_wait(tried[0])} (to #{now.n}).",
-                *tried,
-                group=(*place, "storm"),
+            first = tried[0]
+            says = (
+                f"{now.name} failed (#{first.n}: {first.status or 'no response'}), and was "
+                f"sent {_STORM} times within {now.shown_wait(first)} (to #{now.n})."
             )
+            yield Finding("retried-too-soon", *tried, says=says, group=(*place, "storm"))
 
     def _poll(self, now: ExchangeView) -> Iterator[Finding]:
         if now.call == "get_operation" and now.world.clock.mode != "skip" and now.heard:
@@ -438,10 +416,9 @@ class TooSoon(ConductJudge):
             elif twin is None or not now.beside(twin):
                 before, seconds = early
                 yield Finding(
-                    "polled-too-early",
-                    f"Operation {now.entry.operation} should have been polled after "
-                    f"{seconds} s (#{before.n}), but was polled after {now.shown_wait(before)} (#{now.n}).",
-                    *(before, now),
+                    *("polled-too-early", before, now),
+                    seconds=seconds,
+                    waited=now.shown_wait(before),
                     group=place,
                     severity=_note_unless(now.knows(before) == "surely"),
                 )
@@ -528,14 +505,9 @@ class AfterEnd(ConductJudge):
         end.again = end.again + 1 if on_end and not now.waited(end.last, _A_LOOK_MS) else 1
         own = now.line is end.last.line
         loop = end.again > (1 if own else 2) or (own and not now.waited(end.last, _AT_ONCE_MS))
-        return Finding(
-            "polled-after-end",
-            f"Operation {now.entry.operation} had ended (#{end.first.n}), but was "
-            f"polled again (#{now.n}).",
-            *(end.first, now),
-            group=(now.credentials, now.entry.operation),
-            severity=_note_unless(loop and now.knows(end.last) == "surely"),
-        )
+        group = (now.credentials, now.entry.operation)
+        severity = _note_unless(loop and now.knows(end.last) == "surely")
+        return Finding("polled-after-end", end.first, now, group=group, severity=severity)
 
 
 # --- What was begun ------------------------------------------------------------------------------
@@ -574,7 +546,8 @@ class _Continuity(ConductJudge):
         """
         known = self._from.get((last.credentials, _is_first(last)), ())
         sure = not meant and any(unknown is None for unknown in known)
-        return Finding("stopped-at-the-unknown", says, last, severity=_note_unless(sure))
+        severity = _note_unless(sure)
+        return Finding("stopped-at-the-unknown", last, says=says, severity=severity)
 
 
 class UnfinishedOperations(_Continuity):
@@ -611,8 +584,7 @@ class UnfinishedOperations(_Continuity):
                 says = f"Operation {id_} ({state}) was not polled again after a response with {unknown}."
                 yield self._stop(last, says)
             else:
-                says = f"Operation {id_} was last seen as {state}, and not polled again."
-                yield Finding("operation-not-followed", says, last)
+                yield Finding("operation-not-followed", last, id=id_, state=state)
 
 
 class UnfinishedLists(_Continuity):
@@ -656,8 +628,7 @@ class UnfinishedLists(_Continuity):
             # Who says how many are wanted may want no more.
             some = page.world.assumptions.limit_parameter in page.query
             if not unknown and not some and page.credentials not in self._turned:
-                says = f"{page.name} was requested for one page, although there are more."
-                yield Finding("first-page-for-all", says, page)
+                yield Finding("first-page-for-all", page)
             if unknown:
                 says = f"{page.name} stopped at a page with {unknown}, although there are more."
                 # Who asks for the first page may only want that.
@@ -738,23 +709,20 @@ class RequestContent(ConductJudge):
         # Another flaw may be refused first: the session is missing all the same.
         if spec is not None and spec.interactive and principal and not principal.interactive:
             what = "an API key" if principal.api_key_id else "a token without a session"
-            says = f"{now.name} was sent with {what}."
             group = (principal.person_id, what)
-            yield Finding("key-where-session-needed", says, now, group=group)
+            yield Finding("key-where-session-needed", now, what=what, group=group)
         yield from _misplaced_secrets(now)
         if now.call == "list_deployments":
             yield from self._cursor(now)
         if spec is not None and spec.idempotent and not now.key:
-            says = f"{now.name} was sent without an Idempotency-Key."
-            yield Finding("missing-idempotency-key", says, now, group=(now.call, now.entry.path))
+            yield Finding("missing-idempotency-key", now, group=(now.call, now.entry.path))
         elif spec is not None and not spec.idempotent and now.key is not None:
-            says = f"{now.name} was sent with an Idempotency-Key."
-            yield Finding("key-not-listed", says, now, group=now.call)
+            yield Finding("key-not-listed", now, group=now.call)
         for what, quote, hint in _unread_parts(now):
             yield Finding(
-                "unread-field",
-                f"{now.name} was sent with {what}, which it does not read{hint}.",
-                now,
+                *("unread-field", now),
+                what=what,
+                hint=hint,
                 group=(now.call, what),
                 # An empty object where no body is listed is what some libraries send by themselves.
                 severity="note" if what == _EMPTY else None,
@@ -767,18 +735,18 @@ class RequestContent(ConductJudge):
         scheme, _, token = sent.decode("latin-1").partition(" ")
         host = now.headers.get(b"host", b"").decode("latin-1")
         if scheme.lower() == "bearer" and token.strip().lower() in _NOTHINGS:
-            says = f"{now.name} was sent with the token {token.strip()!r}."
-            yield Finding("null-as-token", says, now, group=token)
+            yield Finding("null-as-token", now, token=token.strip(), group=token)
         redirected = self._redirected.get((now.credentials, host))
         at_dev_origin = now.call == REDEEM_TICKET or (now.call is None and host.startswith("dev-"))
         if at_dev_origin or redirected is not None:
             for what in _secrets_in(now, token):
-                came = (
-                    f"through the redirect of #{redirected.n}" if redirected else "to a dev origin"
+                seen, came = [now], "to a dev origin"
+                if redirected is not None:
+                    seen, came = [redirected, now], f"through the redirect of #{redirected.n}"
+                group = (host, what)
+                yield Finding(
+                    "token-sent-elsewhere", *seen, came=came, host=host, what=what, group=group
                 )
-                seen = (redirected, now) if redirected else (now,)
-                says = f"{now.name} was sent {came}, to {host}, with {what}."
-                yield Finding("token-sent-elsewhere", says, *seen, group=(host, what))
         if 300 <= now.status < 400 and now.heard and now.call != REDEEM_TICKET:
             for name, value in now.entry.answer_headers:
                 elsewhere = urlsplit(value).netloc if name == "Location" else ""
@@ -792,26 +760,21 @@ class RequestContent(ConductJudge):
         ticket = now.world.get(TICKETS, ticket_id) if ticket_id else None
         if ticket is None:
             return
+        id_, is_over, came_ms = ticket.id, now.world.assumptions.is_over, now.entry.came_ms
         newest = indexes.get(f"last_ticket:{ticket.holder or ticket.principal}")
-        unheard = self._unheard.pop(ticket.id, False)
+        unheard = self._unheard.pop(id_, False)
         if not now.heard:
-            self._unheard.keep(ticket.id, True)
+            self._unheard.keep(id_, True)
         if ticket.state == "used":
-            rule, how = "ticket-redeemed-twice", "was already used, and redeemed again."
-            if unheard:  # who never heard of it asks again
-                return
-        elif now.world.assumptions.is_over(ticket.expires_ms, now.entry.came_ms):
-            until_ms = self._until.get(ticket.id, ticket.expires_ms)
-            if not now.world.assumptions.is_over(until_ms, now.entry.came_ms):
-                return  # somebody ended it early
-            until = format_timestamp(until_ms)
-            rule, how = "ticket-redeemed-late", f"was valid until {until}, and redeemed later."
-        elif ticket.state == "revoked" and newest != ticket.id:
-            rule = "replaced-ticket-redeemed"
-            how = f"was revoked by ticket {newest}, and redeemed afterwards."
-        else:
-            return
-        yield Finding(rule, f"Ticket {ticket.id} {how}", now, group=ticket.id)
+            if not unheard:  # who never heard of it asks again
+                yield Finding("ticket-redeemed-twice", now, id=id_, group=id_)
+        elif is_over(ticket.expires_ms, came_ms):
+            until_ms = self._until.get(id_, ticket.expires_ms)
+            if is_over(until_ms, came_ms):  # nobody ended it early
+                until = format_timestamp(until_ms)
+                yield Finding("ticket-redeemed-late", now, id=id_, until=until, group=id_)
+        elif ticket.state == "revoked" and newest != id_:
+            yield Finding("replaced-ticket-redeemed", now, id=id_, newest=newest, group=id_)
 
     def _cursor(self, now: ExchangeView) -> Iterator[Finding]:
         """Look at cursors that were refused, and that no page of that project had."""
@@ -823,8 +786,8 @@ class RequestContent(ConductJudge):
         if cursor is not None and refused and home != project:
             # Its own may be refused once the world was put back.
             origin = "no page returned it" if home is None else f"it is from project {home}"
-            says = f"The cursor {cursor[:60]!r} was sent for project {project}: {origin}."
-            yield Finding("made-up-cursor", says, now, group=project)
+            cursor = cursor[:60]
+            yield Finding("made-up-cursor", now, cursor=cursor, origin=origin, group=project)
         answer = now.answer if now.status == 200 else None
         given = answer.get("next_cursor") if isinstance(answer, dict) else None
         if isinstance(given, str):
@@ -870,8 +833,7 @@ def _misplaced_secrets(now: ExchangeView) -> Iterator[Finding]:
         right = now.call == REDEEM_TICKET or entry.path == REDEEM_PATH
         for what in _secrets_in(now, unquote(f"{entry.path}?{entry.query}")):
             if not (right and what == _TICKET):
-                says = f"{now.name} had {what} in its URL."
-                yield Finding("secret-in-url", says, now, group=(now.call, what))
+                yield Finding("secret-in-url", now, what=what, group=(now.call, what))
     for name, value in entry.raw_headers:
         # Most headers are too short to hold one.
         shown = name.decode("latin-1").lower()
@@ -884,8 +846,7 @@ def _misplaced_secrets(now: ExchangeView) -> Iterator[Finding]:
             with suppress(ValueError):
                 text += f" {b64decode(packed.strip()).decode('latin-1')}"
         for what in _secrets_in(now, text):
-            says = f"{now.name} had {what} in the header {shown}."
-            yield Finding(rule, says, now, group=(shown, what))
+            yield Finding(rule, now, what=what, header=shown, group=(shown, what))
 
 
 def _secrets_in(now: ExchangeView, text: str) -> list[str]:

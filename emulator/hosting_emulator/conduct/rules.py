@@ -225,11 +225,7 @@ _V = TypeVar("_V")
 
 @dataclass(frozen=True, slots=True)
 class ConductRule:
-    """One thing that a client must not do, or had better not; `rules.md` holds them all.
-
-    `because` is a sentence that says so, and `place` where it stands; `matters` says what happens to
-    who breaks it, and `instead` what to do.
-    """
+    """One thing that a client must not do, or had better not; `rules.md` holds and explains them all."""
 
     id: str
     severity: Severity
@@ -238,10 +234,11 @@ class ConductRule:
     place: str
     matters: str
     instead: str
+    says: str = ""
 
     def view(self) -> dict[str, str]:
         """Return the rule as the control API shows it."""
-        return asdict(self)
+        return {name: text for name, text in asdict(self).items() if name != "says"}
 
 
 #: All rules by their ids, in the order in which documents list them.
@@ -256,20 +253,24 @@ class Finding:
 
     `requests` are numbers of the request log, oldest first; world time is that of the last. Findings
     of one rule with the same `group` are one finding of more requests. `severity` is the rule's unless
-    this one is milder; `quote` is the sentence and its place, where the rule's own do not fit.
+    this one is milder; `quote` is the sentence and its place, and `says` what is said, where the
+    rule's own do not fit; `words` are those that the rule's own sentence lacks.
     """
 
     def __init__(
         self,
         rule_id: str,
-        says: str,
         *exchanges: ExchangeView,
         group: Hashable = None,
         severity: Severity | None = None,
         quote: tuple[str, str] | None = None,
+        says: str = "",
+        **words: object,
     ) -> None:
         self.rule = rule = RULES[rule_id]
-        self.severity, self.says, self.group = severity or rule.severity, says, group
+        self.severity, self.group = severity or rule.severity, group
+        told = {"first": exchanges[0], "now": exchanges[-1], **words}
+        self.says = says or rule.says.format_map(told)
         self.requests = sorted(exchange.n for exchange in exchanges)
         #: Requests beyond those that are listed, and the number of the last of all.
         self.more, self.last = 0, self.requests[-1]
