@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, TypeAlias, TypedDict
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self, TypeAlias, TypedDict
 
 JsonObject: TypeAlias = dict[str, Any]
 ClockMode: TypeAlias = Literal["real", "frozen", "scaled", "skip"]
@@ -22,11 +22,18 @@ class Record(JsonObject):
     with `_` as an attribute.
     """
 
+    members: ClassVar[tuple[str, ...]] = ()
     optional: ClassVar[frozenset[str]] = frozenset()
 
     def __init_subclass__(cls, optional: Sequence[str] = ()) -> None:
         super().__init_subclass__()
         cls.optional |= frozenset(optional)
+        cls.members += tuple(name.removesuffix("_") for name in cls.__annotations__)
+
+    @classmethod
+    def of(cls, source: object, **more: Any) -> Self:
+        """Return a record of this kind: its members as given, or else attributes of `source`."""
+        return cls({n: more[n] if n in more else getattr(source, n) for n in cls.members})
 
     if not TYPE_CHECKING:  # a type checker knows the members that a kind declares, and no other
 

@@ -8,20 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from hosting_emulator import control_api as api
 from hosting_emulator.contract.durations import format_duration, parse_duration_ms
 from hosting_emulator.contract.timestamps import format_timestamp, parse_timestamp
 from hosting_emulator.contract.words import DocumentRefused
 from hosting_emulator.control_api import JsonObject
+from hosting_emulator.engine import history
 from hosting_emulator.engine.engine import Engine
-from hosting_emulator.engine.history import (
-    CAPACITY,
-    FAULTS_COUNTED,
-    RATE_COUNTED,
-    Commit,
-    SavedState,
-    TooManySnapshots,
-    planned_in,
-)
+from hosting_emulator.server.control import worlds
 from hosting_emulator.server.control.context import (
     Body,
     Context,
@@ -33,12 +27,6 @@ from hosting_emulator.server.control.context import (
     found,
     moment,
     refused_as,
-)
-from hosting_emulator.server.control.worlds import (
-    clock_view,
-    find_moment,
-    operation_title,
-    operation_view,
 )
 from hosting_emulator.world import views
 from hosting_emulator.world.clock import ClockRefused
@@ -77,7 +65,7 @@ class Rewind(Body):
 
 def get_clock(engine: Engine) -> JsonObject:
     """Show a world's time."""
-    return clock_view(engine)
+    return worlds.clock_view(engine)
 
 
 def put_clock(engine: Engine, body: ClockChange) -> JsonObject:
@@ -85,7 +73,7 @@ def put_clock(engine: Engine, body: ClockChange) -> JsonObject:
     at_ms = None if body.at is None else moment(body.at)
     with refused_as(400 if at_ms is None else 409, "Clock refused", ClockRefused):
         engine.move_to(at_ms, body.mode, body.rate)
-    return clock_view(engine)
+    return worlds.clock_view(engine)
 
 
 def advance_clock(engine: Engine, body: Advance) -> JsonObject:
@@ -103,7 +91,7 @@ def advance_clock(engine: Engine, body: Advance) -> JsonObject:
         else:
             events = engine.move_to(moment(str(body.to)))
     moved_ms = engine.now_ms() - before_ms
-    return {**clock_view(engine), "moved_ms": moved_ms, "events_run": events}
+    return {**worlds.clock_view(engine), "moved_ms": moved_ms, "events_run": events}
 
 
 def _advance_until(engine: Engine, operation_id: str) -> int:
@@ -129,10 +117,9 @@ def _advance_until(engine: Engine, operation_id: str) -> int:
 def list_operations(engine: Engine, unfinished: bool = False) -> list[JsonObject]:
     """List operations, oldest first; with `unfinished` only those that have not ended."""
     engine.run_due()
-    fields = ("phase", "stuck", "created_at", "updated_at")
+    rows = operations_in_order(engine, unfinished=unfinished)
     return [
-        {**operation_view(engine.world, row), **{name: getattr(row, name) for name in fields}}
-        for row in operations_in_order(engine, unfinished=unfinished)
+        api.OperationState.of(row, project=worlds.project_of(engine.world, row)) for row in rows
     ]
 
 
@@ -178,37 +165,36 @@ def list_history(engine: Engine, limit: Limit = 100) -> JsonObject:
     Commits that only count requests, for faults and the rate limit, are left out.
     """
     engine.run_due()
-    commits = engine.history.newest(CAPACITY)
-    kept = [one for one in commits if one.title not in (FAULTS_COUNTED, RATE_COUNTED)]
+    commits = engine.history.newest(history.CAPACITY)
+    kept = [
+        one for one in commits if one.title not in (history.FAULTS_COUNTED, history.RATE_COUNTED)
+    ]
     before = [*(one.world for one in kept[1 : limit + 1]), None]
     items = []
     for one, world_before in zip(kept[:limit], before, strict=False):
         changes = [*_changes(one, world_before)]
         more = [f"and {len(changes) - _TOLD} more"] if len(changes) > _TOLD else []
         says = "; ".join([*changes[:_TOLD], *more])
-        items.append({**_moment(one.world, one.world.at_ms), "title": one.title, "says": says})
+        at = format_timestamp(one.world.at_ms)
+        items.append(api.CommitEntry.of(one, commit=one.world.commit, at=at, says=says))
     return {"first": engine.history.first, "items": items}
-
-
-def _moment(world: World, at_ms: int) -> JsonObject:
-    return {"commit": world.commit, "at": format_timestamp(at_ms)}
 
 
 def rewind(engine: Engine, body: Rewind) -> Engine:
     """Rewind to the state after a commit, which is itself a new commit; 404 if that commit is not kept."""
-    state = find_moment(engine, body.commit).world
-    engine.restore(SavedState(state, state.at_ms), f"rewound to {body.commit}")
+    state = worlds.find_moment(engine, body.commit).world
+    engine.restore(history.SavedState(state, state.at_ms), f"rewound to {body.commit}")
     return engine
 
 
-def _changes(commit: Commit, before: World | None) -> Iterator[str]:
+def _changes(commit: history.Commit, before: World | None) -> Iterator[str]:
     """Say what a commit changed; `before` is the world that it found, None when that is forgotten."""
     world = commit.world
     # The fields of an intervention, as one types them.
     for fields in ((commit.turn or {}).get("intervene") or {}).values():
         if fields:
             yield " ".join(f"{name}={_named(value)}" for name, value in fields.items())
-    for planned in sorted(planned_in(commit.writes), key=lambda one: not one.refused):
+    for planned in sorted(history.planned_in(commit.writes), key=lambda one: not one.refused):
         yield f"the timeline: {planned.said}"
     if before is not None and world.clock is not before.clock:
         new, old = world.clock, before.clock
@@ -220,7 +206,7 @@ def _changes(commit: Commit, before: World | None) -> Iterator[str]:
     latest = {entered.id: entered for _, entered in commit.entered}
     for operation in latest.values():
         stuck = ", stuck" if operation.stuck else ""
-        yield f"{operation_title(world, operation)}: {stands(operation)}{stuck}"
+        yield f"{worlds.operation_title(world, operation)}: {stands(operation)}{stuck}"
     if before is not None and world.tables[API_KEYS.name] is not before.tables[API_KEYS.name]:
         for id_, key in world.rows(API_KEYS):
             known = before.get(API_KEYS, id_)
@@ -241,15 +227,19 @@ def _named(value: Any) -> str:
 
 def list_snapshots(engine: Engine) -> list[JsonObject]:
     """List the snapshots, oldest first."""
-    return [{"id": name, **_moment(*saved)} for name, saved in engine.snapshots.items()]
+    return [_snapshot(name, *saved) for name, saved in engine.snapshots.items()]
 
 
 def take_snapshot(engine: Engine) -> JsonObject:
     """Save a snapshot of the current state."""
     now_ms = engine.run_due()
-    with refused_as(409, "Too many snapshots", TooManySnapshots):
+    with refused_as(409, "Too many snapshots", history.TooManySnapshots):
         name = engine.snapshots.take(engine.world, now_ms)
-    return {"id": name, **_moment(engine.world, now_ms)}
+    return _snapshot(name, engine.world, now_ms)
+
+
+def _snapshot(name: str, world: World, at_ms: int) -> api.SnapshotState:
+    return api.SnapshotState.of(world, id=name, at=format_timestamp(at_ms))
 
 
 def restore_snapshot(engine: Engine, snapshot: str) -> Engine:
@@ -264,7 +254,7 @@ def delete_snapshot(engine: Engine, snapshot: str) -> None:
     del engine.snapshots[snapshot]
 
 
-def _find_snapshot(engine: Engine, name: str) -> SavedState:
+def _find_snapshot(engine: Engine, name: str) -> history.SavedState:
     kept = ", ".join(engine.snapshots) or "none"
     detail = f"no snapshot is {name[:40]!r}; there are {kept}"
     return found(engine.snapshots.get(name), "No such snapshot", detail)
@@ -286,7 +276,7 @@ def show_timeline(engine: Engine, limit: Limit = 20) -> JsonObject:
     newest = sorted(rows, key=lambda row: (parse_timestamp(row.created_at), row.id), reverse=True)
     spans: dict[str, list[JsonObject]] = {operation.id: [] for operation in newest[:limit]}
     seen: dict[str, Operation | None] = {}
-    for place, commit in enumerate(reversed(engine.history.newest(CAPACITY))):
+    for place, commit in enumerate(reversed(engine.history.newest(history.CAPACITY))):
         for at_ms, entered in commit.entered if place else ():
             if entered.id in spans:
                 _enter(spans[entered.id], entered, format_timestamp(at_ms))
@@ -299,7 +289,10 @@ def show_timeline(engine: Engine, limit: Limit = 20) -> JsonObject:
             else:
                 _enter(spans_of_it, record, format_timestamp(commit.world.at_ms))
             seen[operation_id] = record
-    items = [{**operation_view(world, one), "spans": spans[one.id]} for one in newest[:limit]]
+    items = [
+        api.OperationHistory.of(one, project=worlds.project_of(world, one), spans=spans[one.id])
+        for one in newest[:limit]
+    ]
     return {"now": format_timestamp(now_ms), "total": world.count(OPERATIONS), "items": items}
 
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-from dataclasses import asdict
 from typing import Any
 
 from aiohttp import web
 
 from hosting_emulator.contract.calls import describe_calls
 from hosting_emulator.contract.problems import PROBLEMS
-from hosting_emulator.control_api import JsonObject
+from hosting_emulator.control_api import Info, JsonObject, ProblemRow
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.server import answers, pages
 from hosting_emulator.server.control.context import Context, found
@@ -27,19 +26,16 @@ def health(context: Context) -> dict[str, str]:
 def info(context: Context) -> JsonObject:
     """Describe the running process and its addresses."""
     base_url, facts = context.base_url, context.facts
-    return {
-        "version": facts.version,
-        "pid": os.getpid(),
-        "base_url": base_url,
-        "dev_base_url": base_url,
-        "control_url": f"{base_url}/_emulator",
-        "docs_url": f"{base_url}/_emulator/docs",
-        "openapi_url": f"{base_url}/_emulator/contract/openapi.json",
-        "data_dir": facts.data_dir,
-        "durability": facts.durability,
-        "tls_port": context.site.tls_port,
-        "started_at": facts.started_at,
-    }
+    return Info.of(
+        facts,
+        pid=os.getpid(),
+        base_url=base_url,
+        dev_base_url=base_url,
+        control_url=f"{base_url}/_emulator",
+        docs_url=f"{base_url}/_emulator/docs",
+        openapi_url=f"{base_url}/_emulator/contract/openapi.json",
+        tls_port=context.site.tls_port,
+    )
 
 
 def openapi(context: Context, engine: Engine) -> Any:
@@ -72,7 +68,7 @@ def control_docs() -> web.Response:
 
 def problems() -> list[JsonObject]:
     """List the problem codes of the public API."""
-    return [{**asdict(row), "specified": sorted(row.specified)} for row in PROBLEMS.values()]
+    return [ProblemRow.of(row, specified=sorted(row.specified)) for row in PROBLEMS.values()]
 
 
 def start(context: Context) -> web.Response:

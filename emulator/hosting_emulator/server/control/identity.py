@@ -26,7 +26,7 @@ from hosting_emulator.control_api import JsonObject
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.identity import bearer_token, home_of, issuer_path
 from hosting_emulator.engine.sign_in import ID_TOKEN_ALGORITHM, GrantRefused, Redeemed
-from hosting_emulator.server import answers
+from hosting_emulator.server import answers, guard
 from hosting_emulator.server.control.context import (
     Body,
     Context,
@@ -34,13 +34,6 @@ from hosting_emulator.server.control.context import (
     KeyName,
     find,
     refused_as,
-)
-from hosting_emulator.server.guard import (
-    RESERVED,
-    Hosts,
-    address_of,
-    basic_credentials,
-    host_name,
 )
 from hosting_emulator.server.pages import Html, fill, html, sign_in_page
 from hosting_emulator.server.public import read_cookie
@@ -229,7 +222,7 @@ async def token(context: Context, engine: Engine) -> Any:
         if fields.get("grant_type") not in _GRANTS:
             one_of = f"grant_type must be one of {', '.join(_GRANTS)}"
             raise OAuthRefused(one_of, "unsupported_grant_type")
-        if client := basic_credentials(context.request)[0]:
+        if client := guard.basic_credentials(context.request)[0]:
             fields["client_id"] = unquote_plus(client)
         if fields["grant_type"] in _PROVEN:
             return await _signed_in(context, engine, fields)
@@ -517,7 +510,7 @@ class Destination(NamedTuple):
     local: bool
 
 
-def _destination(uri: str, hosts: Hosts) -> Destination:
+def _destination(uri: str, hosts: guard.Hosts) -> Destination:
     """Judge an address that a browser is to be sent to.
 
     Local are names and addresses that nobody on the internet can have, and the origins that were
@@ -534,11 +527,11 @@ def _destination(uri: str, hosts: Hosts) -> Destination:
         if "." not in parts.scheme:
             raise OAuthRefused("The redirect_uri is neither http(s) nor a native app's address.")
         return Destination(uri, f"the native app {parts.scheme}", False)
-    name = host_name(parts.netloc)
+    name = guard.host_name(parts.netloc)
     if not name:
         raise OAuthRefused("The redirect_uri names no host.")
     origin = f"{parts.scheme}://{parts.netloc}".lower()
-    if (address := address_of(name)) is not None:
+    if (address := guard.address_of(name)) is not None:
         networks = (network for network in _LOCAL if network.version == address.version)
         local = any(address in network for network in networks)
     else:
@@ -546,7 +539,7 @@ def _destination(uri: str, hosts: Hosts) -> Destination:
         # browser reads one number, such as 134744072 or 0x8080808, as an address.
         of_the_root = parts.netloc.partition(":")[0] == f"{name}."
         label = "." not in name and not (of_the_root or name.isdigit() or name.startswith("0x"))
-        local = name.endswith(RESERVED) or label
+        local = name.endswith(guard.RESERVED) or label
     return Destination(uri, origin, local or hosts.lets_in(origin))
 
 

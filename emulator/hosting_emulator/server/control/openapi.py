@@ -179,9 +179,8 @@ class _Kinds:
     def read(self, name: str) -> JsonObject:
         """Return the schema of a kind."""
         kind: type[Record] = getattr(control_api, name)
-        hints = get_type_hints(kind)
-        del hints["optional"]
-        members = {name.removesuffix("_"): self.schema(hint) for name, hint in hints.items()}
+        hints = {name.removesuffix("_"): hint for name, hint in get_type_hints(kind).items()}
+        members = {name: self.schema(hints[name]) for name in kind.members}
         required = [name for name in members if name not in kind.optional]
         found = {"type": "object", "description": cleandoc(kind.__doc__ or "")}
         return found | {"properties": members, "required": required}

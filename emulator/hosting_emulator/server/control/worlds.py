@@ -17,6 +17,7 @@ from aiohttp import web
 from msgspec import UNSET, Meta, UnsetType
 from msgspec.structs import replace
 
+from hosting_emulator import control_api as api
 from hosting_emulator.contract.assumptions import AssumptionRefused, Assumptions, describe
 from hosting_emulator.contract.durations import parse_duration_ms
 from hosting_emulator.contract.timestamps import format_timestamp, parse_timestamp
@@ -335,32 +336,20 @@ def world_summary(context: Context, engine: Engine) -> JsonObject:
         **{table.name: table for table in (t.PROJECTS, t.OPERATIONS, t.DEPLOYMENTS)},
         **{"tickets": t.TICKETS, "api_keys": t.API_KEYS},
     }
-    listed: tuple[tuple[t.Table[Any], str], ...] = (
-        (t.ORGANIZATIONS, "alias id name plan"),
-        (t.PEOPLE, "alias id email name"),
-        (t.PROJECTS, "alias id handle organization_id source_generation"),
+    return api.WorldSummary.of(
+        world,
+        ephemeral=context.facts.data_dir is None or context.worlds.ephemeral(world.name),
+        base_url=base_url + world_prefix(world.name),
+        control_url=f"{base_url}/_emulator/worlds/{world.name}",
+        issuer=base_url + issuer_path(world.name),
+        clock=clock_view(engine),
+        assumptions=world.assumptions.changes(),
+        variation=variation_view(engine),
+        counts={name: world.count(table) for name, table in counted.items()},
+        organizations=[api.WorldOrganization.of(row) for row in in_order(world, t.ORGANIZATIONS)],
+        people=[api.WorldPerson.of(row) for row in in_order(world, t.PEOPLE)],
+        projects=[api.WorldProject.of(row) for row in in_order(world, t.PROJECTS)],
     )
-    return {
-        "name": world.name,
-        "seed": world.seed,
-        "ephemeral": context.facts.data_dir is None or context.worlds.ephemeral(world.name),
-        "base_url": base_url + world_prefix(world.name),
-        "control_url": f"{base_url}/_emulator/worlds/{world.name}",
-        "issuer": base_url + issuer_path(world.name),
-        "commit": world.commit,
-        "clock": clock_view(engine),
-        "assumptions": world.assumptions.changes(),
-        "variation": variation_view(engine),
-        "counts": {name: world.count(table) for name, table in counted.items()},
-        **{
-            table.name: [_members(row, fields) for row in in_order(world, table)]
-            for table, fields in listed
-        },
-    }
-
-
-def _members(record: object, names: str) -> JsonObject:
-    return {name: getattr(record, name) for name in names.split()}
 
 
 def clock_view(engine: Engine) -> JsonObject:
@@ -368,14 +357,13 @@ def clock_view(engine: Engine) -> JsonObject:
     now_ms = engine.run_due()
     world = engine.world
     due_ms = world.next_due_ms
-    return {
-        "mode": world.clock.mode,
-        "now": format_timestamp(now_ms),
-        "rate": world.clock.rate,
-        "next_due_at": None if due_ms is None else format_timestamp(due_ms),
-        "next_event": _next_event(world),
-        "pending": world.count(t.SCHEDULE),
-    }
+    return api.ClockState.of(
+        world.clock,
+        now=format_timestamp(now_ms),
+        next_due_at=None if due_ms is None else format_timestamp(due_ms),
+        next_event=_next_event(world),
+        pending=world.count(t.SCHEDULE),
+    )
 
 
 def _next_event(world: World) -> str | None:
@@ -397,13 +385,12 @@ def _next_event(world: World) -> str | None:
 
 def operation_title(world: World, operation: Operation) -> str:
     """Return an operation's kind and project in words."""
-    return f"{operation.kind.replace('_', ' ')} of {alias(world, t.PROJECTS, operation.project_id)}"
+    return f"{operation.kind.replace('_', ' ')} of {project_of(world, operation)}"
 
 
-def operation_view(world: World, operation: Operation) -> JsonObject:
-    """Return what every list of operations says of one."""
-    project = alias(world, t.PROJECTS, operation.project_id)
-    return {**_members(operation, "id kind"), "project": project, "state": operation.state}
+def project_of(world: World, operation: Operation) -> str:
+    """Return the alias of an operation's project."""
+    return alias(world, t.PROJECTS, operation.project_id)
 
 
 def alias(world: World, table: t.Table[Any], id_: str) -> str:
@@ -435,15 +422,13 @@ def list_keys(engine: Engine) -> list[JsonObject]:
     now_ms = engine.run_due()
     world = engine.world
     return [
-        {
-            **_members(key, "id name"),
-            "who": alias(world, t.PEOPLE, key.person_id),
-            "organization": alias(world, t.ORGANIZATIONS, key.organization_id),
-            **_members(key, "obfuscated_value permissions created_at"),
-            "expires_at": format_timestamp(key.expires_ms),
-            **_members(key, "last_used_at revoked"),
-            "expired": key.expires_ms <= now_ms,
-        }
+        api.KeyState.of(
+            key,
+            who=alias(world, t.PEOPLE, key.person_id),
+            organization=alias(world, t.ORGANIZATIONS, key.organization_id),
+            expires_at=format_timestamp(key.expires_ms),
+            expired=key.expires_ms <= now_ms,
+        )
         for _, key in sorted(world.rows(t.API_KEYS), key=itemgetter(0), reverse=True)
     ]
 
@@ -460,33 +445,31 @@ def _project(
     for name in ("dev", "prod"):
         record = world.get(t.DATABASES, f"{project.id}/{name}") or Database("separate")
         shown = views.database_compute(project, name, record, now_ms, world.assumptions)
-        databases[name] = _members(record, "data_mode provider_failing")
-        databases[name]["compute"] = shown["database"]
-    return {
-        **_members(project, "alias id handle"),
-        "organization": organization.alias if organization else project.organization_id,
-        "plan": organization.plan if organization else None,
-        "credits": organization.credits if organization else None,
-        "flag": {"enabled": project.flag_enabled, "enabled_at": project.flag_enabled_at},
-        **_members(project, "custom_domain source_generation claim"),
-        "claim_held": holder is not None and holder.kind == HELD,
-        "dns": views.dns_authorization(world.get(t.DNS, project.id) or Dns(), world.assumptions),
-        "databases": databases,
-        "counts": {"deployments": count},
-        "deployments": msgspec.to_builtins(newest),
-        "people": _people(world, project),
-        "tickets": [
-            {
-                "id": ticket.id,
-                "who": alias(world, t.PEOPLE, ticket.principal),
-                "state": "expired"
+        databases[name] = api.DatabaseState.of(record, compute=shown["database"])
+    return api.ProjectState.of(
+        project,
+        organization=organization.alias if organization else project.organization_id,
+        plan=organization.plan if organization else None,
+        credits=organization.credits if organization else None,
+        flag={"enabled": project.flag_enabled, "enabled_at": project.flag_enabled_at},
+        claim_held=holder is not None and holder.kind == HELD,
+        dns=views.dns_authorization(world.get(t.DNS, project.id) or Dns(), world.assumptions),
+        databases=databases,
+        counts={"deployments": count},
+        deployments=msgspec.to_builtins(newest),
+        people=_people(world, project),
+        tickets=[
+            api.TicketState.of(
+                ticket,
+                who=alias(world, t.PEOPLE, ticket.principal),
+                state="expired"
                 if ticket.state == "unused" and ticket.expires_ms <= now_ms
                 else ticket.state,
-                "expires_at": format_timestamp(ticket.expires_ms),
-            }
+                expires_at=format_timestamp(ticket.expires_ms),
+            )
             for ticket in tickets[:_SHOWN]
         ],
-    }
+    )
 
 
 def _people(world: World, project: Project) -> list[dict[str, str]]:
