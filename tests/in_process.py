@@ -11,8 +11,8 @@ from hosting_emulator.calls.request import PlainHeaders
 from hosting_emulator.contract.assumptions import Assumptions
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.exchange import Connection, ExchangeContext, run_through
+from hosting_emulator.engine.history import Keeper, Memory
 from hosting_emulator.engine.identity import issuer_path
-from hosting_emulator.engine.live_world import Keeper, Memory
 from hosting_emulator.world.population import new_world
 from hosting_emulator.world.records import Origin
 from hosting_emulator.world.sessions import standing_session

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from hosting_emulator.calls.request import PlainHeaders, Reply
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.exchange import ExchangeContext, run_through
-from hosting_emulator.engine.live_world import Memory
+from hosting_emulator.engine.history import Memory
 from hosting_emulator.world.population import new_world
 from hosting_emulator.world.records import Origin
 from hosting_emulator.world.sessions import standing_session

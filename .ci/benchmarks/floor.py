@@ -20,7 +20,7 @@ from typing import Any
 from aiohttp import web
 
 from hosting_emulator.bootstrap import Emulator
-from hosting_emulator.engine import live_world
+from hosting_emulator.engine import engine as live
 from hosting_emulator.engine.pipeline import CALL_STEPS
 from hosting_emulator.server import public
 from hosting_emulator.server.protocol import Server
@@ -140,7 +140,7 @@ async def measured(name: str, folder: Path) -> dict[str, float]:
     assert status < 300, answer
     watch = Stopwatch()
     vars(public)["CALL_STEPS"] = [watch.around(step.__name__, step) for step in CALL_STEPS]
-    vars(live_world)["apply"] = watch.around("tables", apply)
+    vars(live)["apply"] = watch.around("tables", apply)
     engine = emulator.worlds.get("default")
     assert engine is not None
     engine.keeper.append = watch.around("journal", engine.keeper.append)  # type: ignore[method-assign]

@@ -14,7 +14,7 @@ import pytest
 
 from hosting_emulator.bootstrap import Emulator
 from hosting_emulator.engine.engine import Engine
-from hosting_emulator.engine.events import RING
+from hosting_emulator.engine.history import RING
 from hosting_emulator.faults.documents import arm
 from hosting_emulator.server.control import requests
 from hosting_emulator.settings import Settings
@@ -72,7 +72,7 @@ class Place:
     def happen(self, times: int, length: int = 10) -> None:
         """Make things happen without a word to anybody else, `length` letters each."""
         for _ in range(times):
-            self.engine.feed.replaced("x" * length, self.engine.world)
+            self.engine.feed.tell("world", (self.engine.world.commit, "x" * length))
 
 
 class Ear:

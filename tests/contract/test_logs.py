@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from hosting_emulator.bootstrap.logs import JsonLines, TextLines, log_requests
-from hosting_emulator.engine.live_world import Memory
+from hosting_emulator.engine.history import Memory
 from hosting_emulator.engine.worlds import Worlds
 from hosting_emulator.settings import Settings
 from hosting_emulator.world.records import Origin

@@ -11,7 +11,7 @@ from hosting_emulator.bootstrap import visit_page
 from hosting_emulator.contract.problems import PROBLEMS
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.exchange import Exchange, ExchangeContext
-from hosting_emulator.engine.live_world import Memory
+from hosting_emulator.engine.history import Memory
 from hosting_emulator.scenario.build import build_world
 from hosting_emulator.scenario.document import read_scenario
 from hosting_emulator.scenario.story import StoryRun

@@ -28,7 +28,7 @@ from msgspec.structs import replace
 
 from hosting_emulator.calls.create_dev_access_ticket import redeem
 from hosting_emulator.contract.problems import Refused
-from hosting_emulator.engine.live_world import Memory
+from hosting_emulator.engine.history import Memory
 from hosting_emulator.faults.documents import arm
 from hosting_emulator.interventions import read_intervention
 from hosting_emulator.storage.documents import StoredState, rows_of

@@ -1,8 +1,12 @@
-"""The engine of one world: takes each exchange through the core, and keeps what came of it."""
+"""The engine of one world: its time, the way from one commit to the next, and from request to answer.
+
+No `await` stands between reading the world and swapping it, so there are no locks and two
+concurrent requests are always one after the other.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from msgspec.structs import replace
@@ -19,30 +23,48 @@ from hosting_emulator.engine.exchange import (
     ExchangeContext,
     run_through,
 )
-from hosting_emulator.engine.history import SavedState, Snapshots
-from hosting_emulator.engine.identity import Identity, issuer_path
-from hosting_emulator.engine.live_world import Keeper, LiveWorld, StoreFailed, anchored
+from hosting_emulator.engine.history import (
+    Commit,
+    Feed,
+    History,
+    Keeper,
+    SavedState,
+    Snapshots,
+    StoreFailed,
+    Tally,
+)
+from hosting_emulator.engine.identity import Identity, Redeemed, issuer_path
 from hosting_emulator.engine.machine import machine_ms
 from hosting_emulator.engine.pipeline import (
     CALL_STEPS,
     Step,
+    carry_out,
     dress,
     faults_after_commit,
     note_wait,
     refuse,
 )
 from hosting_emulator.engine.request_log import RequestLog
-from hosting_emulator.engine.sign_in import Redeemed
-from hosting_emulator.engine.tally import Tally
+from hosting_emulator.world import clock as clocks
 from hosting_emulator.world import views
-from hosting_emulator.world.records import Organization, Person
+from hosting_emulator.world.operations import event_of, run_due
+from hosting_emulator.world.records import ClockRecord, Organization, Person
 from hosting_emulator.world.sessions import standing_session
 from hosting_emulator.world.streams import digest
-from hosting_emulator.world.value import World
+from hosting_emulator.world.tables import CLOCK, ONLY, OPERATIONS, SCHEDULE
+from hosting_emulator.world.value import Change, World, apply
 
 
-class Engine(LiveWorld):
-    """A live world, and all that answers for it without being part of its state."""
+def anchored(world: World, world_ms: int, machine_ms: int) -> World:
+    """Return a world whose scaled clock runs on from `world_ms`; the other modes know their time."""
+    if world.clock.mode != "scaled":
+        return world
+    clock = replace(world.clock, world_ms=world_ms, machine_ms=machine_ms)
+    return apply(world, {CLOCK.name: {ONLY: clock}}, commit=world.commit, at_ms=world.at_ms)
+
+
+class Engine:
+    """One world that lives: its clock and keeper, its requests, and all that answers for it."""
 
     def __init__(
         self,
@@ -51,10 +73,22 @@ class Engine(LiveWorld):
         machine: Callable[[], int] = machine_ms,
         tally: Tally | None = None,
     ) -> None:
-        super().__init__(world, keeper, machine, tally)
+        self.world = world
+        self.keeper = keeper
+        self.history = History()
+        self.history.append(Commit("began", {}, world, world))
+        self.snapshots = Snapshots()
+        self.tally = tally or Tally()
+        #: What happens here, told to whoever listens.
+        self.feed = Feed(machine() * 1000)
+        #: Where commits are noted, as long as an exchange runs: they are its.
+        self.noted: list[Commit] | None = None
+        self._read_machine, self._ahead_ms = machine, 0
+        self._shown_ms = keeper.shown_ms
+        #: What the machine's clock showed when it was last read.
+        self.machine_ms = 0
         self.identity = Identity(world.seed, world.name)
         self.log = RequestLog()
-        self.snapshots = Snapshots()
         #: The unfinished exchanges, by what their Idempotency-Keys are remembered under.
         self.in_flight: dict[str, CallRequest] = {}
         #: Requests are counted from 1 again after a restart, and a frozen clock shows the same moment.
@@ -70,6 +104,155 @@ class Engine(LiveWorld):
         self._beside = 0
         #: All worlds of the process.
         self.worlds: Callable[[], Iterable[Engine]] = tuple
+
+    # --- time -----------------------------------------------------------------------------------
+
+    def pass_over(self, ms: int) -> None:
+        """Go on as if so many real milliseconds had passed, without waiting for them."""
+        self._ahead_ms += ms
+
+    def _machine(self) -> int:
+        return self._read_machine() + self._ahead_ms
+
+    def now_ms(self) -> int:
+        """World time, in milliseconds since 1970. It never goes back, even if the machine's does."""
+        world = self.world
+        self.machine_ms = machine_ms = self._read_machine() + self._ahead_ms
+        now_ms = max(world.at_ms, self._shown_ms, clocks.read(world.clock, machine_ms))
+        if now_ms != self._shown_ms:
+            self._shown_ms = now_ms
+            self.keeper.show(now_ms)
+        return now_ms
+
+    def run_due(self) -> int:
+        """Run what is due and return world time."""
+        now_ms = self.now_ms()
+        schedule = self.world.schedule
+        if schedule and schedule[0][0] <= now_ms:
+            found = run_due(self.world, now_ms, carry_out)
+            if found is not None:
+                self.commit(found[0], "due events")
+        return now_ms
+
+    # --- commits --------------------------------------------------------------------------------
+
+    def begin_change(self) -> Change:
+        """Return a change that is made now, of the world as it is once all that is due has run."""
+        now_ms = self.run_due()
+        return Change(self.world, now_ms)
+
+    def commit(self, change: Change, title: str, turn: Mapping[str, Any] | None = None) -> None:
+        """Accept a change: keep it, then swap the world. Raises StoreFailed, changing nothing.
+
+        `turn` is what a hand did to make it, as a step of a story says it.
+        """
+        writes, before = change.writes, change.world
+        assert before is self.world, f"{title}: the world changed in the meantime"
+        if not any(writes.values()):
+            return
+        at_ms = max(before.at_ms, change.now_ms)
+        world = apply(before, writes, commit=before.commit + 1, at_ms=at_ms)
+        commit = Commit(title, writes, before, world, tuple(change.entered), turn)
+        try:
+            self.keeper.append(commit)
+        except OSError as error:
+            raise StoreFailed(
+                f"the change could not be saved: {error.strerror or error}"
+            ) from error
+        self.world = world
+        self.history.append(commit)
+        self.tally.commits += 1
+        if self.noted is not None:
+            self.noted.append(commit)
+        if self.feed.awake:
+            self.feed.committed(title, writes, world)
+
+    def replace_world(
+        self, world: World, title: str = "replaced", restored: SavedState | None = None
+    ) -> None:
+        """Put another world in place of this one, and forget the old one's requests.
+
+        Of one that is `restored` the request log goes on. Raises StoreFailed.
+        """
+        try:
+            self.keeper.replace(world)
+        except OSError as error:
+            raise StoreFailed(f"the world could not be saved: {error.strerror or error}") from error
+        self.history.replace(Commit(title, {}, self.world, world, restored=restored))
+        self.world = world
+        self._shown_ms = 0
+        self.identity = Identity(world.seed, world.name)
+        self.in_flight.clear()
+        self.waits.clear()
+        if self.feed.awake:
+            self.feed.tell("world", (world.commit, title))
+        if restored is not None:
+            self.log.turned.append(self.log.count)
+            return
+        self.log.clear()
+        self.starts = self._beside = 0
+
+    def restore(self, snapshot: SavedState, title: str = "restored") -> None:
+        """Put an earlier state of this world back, as one more commit; its request log goes on.
+
+        Time goes on from where it was then; a real clock shows the machine's. Raises StoreFailed.
+        """
+        world = anchored(snapshot.world, snapshot.at_ms, self._machine())
+        self.replace_world(replace(world, commit=self.world.commit + 1), title, snapshot)
+
+    def durable(self) -> Awaitable[None] | None:
+        """Return what to await before an answer leaves; None: nothing."""
+        return self.keeper.durable()
+
+    # --- moving time ----------------------------------------------------------------------------
+
+    def due_of(self, operation_id: str) -> int | None:
+        """When an operation (or the one it waits for) takes its next step; None: nothing is scheduled."""
+        world = self.world
+        operation = world.get(OPERATIONS, operation_id)
+        if operation is None:
+            return None
+        if (event := event_of(Change(world, world.at_ms), operation)) is not None:
+            return event.due_ms
+        # What the timeline does next may set an operation going that stands still.
+        planned = [e.due_ms for _, e in world.rows(SCHEDULE) if e.kind == "timeline"]
+        return min(planned, default=None)
+
+    def move_to(self, at_ms: int | None, mode: str | None = None, rate: float | None = None) -> int:
+        """Move world time forward and run what comes due; returns the number of events.
+
+        What is None stays as it is. Raises ClockRefused, also when `at_ms` lies in the past.
+        """
+        return self._move(self.run_due(), at_ms, mode, rate)
+
+    def move_by(self, by_ms: int) -> int:
+        """Move world time forward by this much. Raises ClockRefused past the year 9999."""
+        now_ms = self.run_due()
+        return self._move(now_ms, now_ms + by_ms)
+
+    def move_up_to(self, due_ms: int) -> int:
+        """Move world time forward to a moment, unless time has passed it by itself."""
+        now_ms = self.run_due()
+        return self._move(now_ms, max(due_ms, now_ms))
+
+    def _move(
+        self, now_ms: int, at_ms: int | None, mode: str | None = None, rate: float | None = None
+    ) -> int:
+        clock = clocks.change(
+            self.world.clock, now_ms, self._machine(), mode=mode, rate=rate, at_ms=at_ms
+        )
+        return self.set_clock(clock)
+
+    def set_clock(self, clock: ClockRecord) -> int:
+        """Give the world another clock, and run what is due by it, in one commit."""
+        found = run_due(self.world, clock.world_ms, carry_out)
+        change, count = found or (Change(self.world, self.world.at_ms), 0)
+        change.now_ms = max(change.now_ms, clock.world_ms)
+        change.put(CLOCK, ONLY, clock)
+        self.commit(change, "clock")
+        return count
+
+    # --- who asks -------------------------------------------------------------------------------
 
     def owner_of(self, token: str) -> str | None:
         """Say which other world made an API key, for the request log only; None: none did."""
@@ -133,32 +316,7 @@ class Engine(LiveWorld):
         self.commit(change, "API key created by the control API", turn)
         return {"value": value, "key": views.api_key(key, self.world.assumptions)}
 
-    def replace_world(
-        self, world: World, title: str = "replaced", restored: SavedState | None = None
-    ) -> None:
-        """Put another world in place of this one, and forget the old one's requests.
-
-        Of one that is `restored` the request log goes on.
-        """
-        super().replace_world(world, title, restored)
-        self.identity = Identity(world.seed, world.name)
-        self.in_flight.clear()
-        self.waits.clear()
-        if self.feed.awake:
-            self.feed.replaced(title, self.world)
-        if restored is not None:
-            self.log.turn()
-            return
-        self.log.clear()
-        self.starts = self._beside = 0
-
-    def restore(self, snapshot: SavedState, title: str = "restored") -> None:
-        """Put an earlier state of this world back, as one more commit; its request log goes on.
-
-        Time goes on from where it was then; a real clock shows the machine's. Raises StoreFailed.
-        """
-        world = anchored(snapshot.world, snapshot.at_ms, self._machine())
-        self.replace_world(replace(world, commit=self.world.commit + 1), title, snapshot)
+    # --- requests -------------------------------------------------------------------------------
 
     def exchange(self, ctx: ExchangeContext, steps: Sequence[Step] = CALL_STEPS) -> Exchange:
         """Answer one request of the public API. Never raises for anything a client did.
@@ -214,7 +372,7 @@ class Engine(LiveWorld):
             note_wait(self, ctx, reply)
         self.log.record(ctx, reply)
         if self.feed.awake:
-            self.feed.exchanged(ctx)
+            self.feed.tell("request", ctx)
         self.tally.add(self.world, ctx)
         return reply
 

@@ -1,18 +1,25 @@
-"""Earlier states of a world to go back to: those of its last commits, and snapshots set aside.
+"""What happens in a world: its commits, as they are kept, gone back to, told and counted.
 
 States are values that share what did not change between them, so keeping one costs what its commit
-wrote. Older commits are forgotten; so is all of it when the process ends.
+wrote. Older commits are forgotten; so is all of it when the process ends, but for what a `Keeper`
+keeps. The feed tells whoever listens, and costs one look at `awake` while nobody does.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import deque
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hosting_emulator.world.records import TimelineEntry
-from hosting_emulator.world.tables import TIMELINE
+from hosting_emulator.world.tables import CLOCK, FAULTS, OUTCOMES, SCHEDULE, TIMELINE
 from hosting_emulator.world.value import Transition, World, Writes
+
+if TYPE_CHECKING:
+    from hosting_emulator.engine.exchange import Entry
 
 #: The commits that only count what was asked: for the armed faults, and for the rate limit.
 FAULTS_COUNTED, RATE_COUNTED = "faults counted", "requests counted"
@@ -23,6 +30,12 @@ CAPACITY = 1000
 MOST_ROWS_REPLACED = 100_000
 #: How many snapshots: more would only be a test that forgot to delete them.
 MOST_SNAPSHOTS = 1000
+#: How many events are kept for listeners that are slow, or were away for a moment.
+RING = 1000
+#: The kinds of events, in the order in which documents name them.
+KINDS = ("request", "commit", "clock", "fault", "outcome", "world", "worlds")
+#: Upper bounds of the histogram of time spent in the core, in nanoseconds.
+BUCKETS_NS = (10_000, 25_000, 50_000, 100_000, 250_000, 1_000_000, 10_000_000, 100_000_000)
 
 
 def planned_in(writes: Writes) -> list[TimelineEntry]:
@@ -94,6 +107,43 @@ class History(deque[Commit]):
         return self[0].number if self else None
 
 
+class Keeper:
+    """Keeps one world's commits: this one in memory only. What it cannot keep raises OSError.
+
+    `starts` is 0 in the process that made the world, and one more each time it is read back;
+    `shown_ms` is the last moment that anybody was shown before;
+    `waits` says that an answer has to wait for what `durable` returns.
+    """
+
+    starts = 0
+    waits = False
+    shown_ms = 0
+
+    def append(self, commit: Commit) -> None:
+        """Keep a commit."""
+
+    def replace(self, world: World) -> None:
+        """Keep a whole world in place of everything before."""
+
+    def show(self, at_ms: int) -> None:
+        """Keep in mind that a moment was shown."""
+
+    def durable(self) -> Awaitable[None] | None:
+        """Return what to await before an answer may say that all so far is kept; None: nothing."""
+        return None
+
+    def discard(self) -> None:
+        """Forget the world."""
+
+
+class Memory(Keeper):
+    """Keeps nothing beyond the process: for ephemeral worlds."""
+
+
+class StoreFailed(Exception):
+    """A change could not be kept, so it was not made; the message says what went wrong."""
+
+
 class TooManySnapshots(Exception):
     """A world has as many snapshots as it can have."""
 
@@ -115,3 +165,137 @@ class Snapshots(dict[str, SavedState]):
         name = f"snapshot-{self._taken}"
         self[name] = SavedState(world, at_ms)
         return name
+
+
+# --- what is told as it happens --------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class FeedEvent:
+    """One thing that happened. `facts` are its kind's own; `text` is kept once somebody wrote it.
+
+    `request`: the log's entry. `commit`: number, moment in ms, title, and what a timeline planned for
+    it that was refused. `clock`: nothing; whoever shows it reads the clock. `fault` and `outcome`: its
+    id, itself (None: it was removed) and the moment.
+    `world`: commit and title of what took its place. `worlds`: the name of a world, maybe another one,
+    and whether it was made or is gone.
+    """
+
+    id: int
+    kind: str
+    facts: Any
+    text: bytes | None = None
+
+
+class Feed:
+    """The events of one world. `awake` is to be asked before anything is told to it.
+
+    Ids go up from `first_id`; a feed of a later process must begin above all that this one gave.
+    """
+
+    def __init__(self, first_id: int) -> None:
+        self.awake = False
+        #: The world is gone: listeners are to leave.
+        self.ended = False
+        self.last_id = first_id
+        self._ring: deque[FeedEvent] = deque(maxlen=RING)
+        self._listeners: list[Callable[[], None]] = []
+        self._unheard = 0
+
+    def listen(self, wake: Callable[[], None]) -> None:
+        """Call `wake`, which must not wait for anything, after each event from now on."""
+        self._listeners.append(wake)
+        self._unheard, self.awake = 0, True
+
+    def leave(self, wake: Callable[[], None]) -> None:
+        """Call it no more. The feed goes on for a ring's length, for a listener that comes back."""
+        self._listeners.remove(wake)
+
+    @property
+    def listeners(self) -> int:
+        """How many listen."""
+        return len(self._listeners)
+
+    def since(self, id_: int, limit: int) -> list[FeedEvent] | None:
+        """Return the next events after one, oldest first; None: some of them are no longer kept."""
+        if not 0 <= self.last_id - id_ <= len(self._ring):
+            return None
+        start = len(self._ring) - (self.last_id - id_)
+        return list(islice(self._ring, start, start + limit))
+
+    def committed(self, title: str, writes: Writes, world: World) -> None:
+        """Tell of a commit, and of what it did to the clock, to the schedule and to faults."""
+        refused = [str(planned.said) for planned in planned_in(writes) if planned.refused]
+        self.tell("commit", (world.commit, world.at_ms, title, refused))
+        if CLOCK.name in writes or SCHEDULE.name in writes:
+            self.tell("clock", None)
+        for kind, table in (("fault", FAULTS), ("outcome", OUTCOMES)):
+            for id_, armed in writes.get(table.name, {}).items():
+                self.tell(kind, (id_, armed, world.at_ms))
+
+    def end(self) -> None:
+        """Tell that the world is gone."""
+        self.ended = True
+        for wake in self._listeners:
+            wake()
+
+    def tell(self, kind: str, facts: Any) -> None:
+        """Tell of an event; see `FeedEvent` for the facts of a kind."""
+        self.last_id += 1
+        self._ring.append(FeedEvent(self.last_id, kind, facts))
+        for wake in self._listeners:
+            wake()
+        self._unheard = 0 if self._listeners else self._unheard + 1
+        if self._unheard >= RING:
+            self._ring.clear()
+            self.awake = False
+
+
+# --- what is counted, of all worlds of a process together: tests make thousands -------------------
+
+
+@dataclass(slots=True)
+class Count:
+    """Requests of one call and status: how many, how long in all, how many in each bucket.
+
+    `buckets` has one place more than BUCKETS_NS, for what took longer than the last bound.
+    """
+
+    requests: int = 0
+    took_ns: int = 0
+    buckets: list[int] = field(default_factory=lambda: [0] * (len(BUCKETS_NS) + 1))
+
+
+class Tally:
+    """Counts of one process, by call (empty where no call has the path) and status (0: no response).
+
+    `listener`, if there is one, is told of each exchange after it was counted, with its world.
+    """
+
+    def __init__(self) -> None:
+        self.listener: Callable[[World, Entry], None] | None = None
+        self.exchanges: dict[tuple[str, int], Count] = {}
+        self.replays = 0
+        self.lost: dict[str, int] = {}
+        #: How many answers varied, by point.
+        self.varied: dict[str, int] = {}
+        self.commits = 0
+
+    def add(self, world: World, entry: Entry) -> None:
+        """Count an exchange of a world, and tell the listener."""
+        key = (entry.call or "", entry.status)
+        count = self.exchanges.get(key)
+        if count is None:
+            count = self.exchanges[key] = Count()
+        took_ns = entry.took_ns
+        count.requests += 1
+        count.took_ns += took_ns
+        count.buckets[bisect_left(BUCKETS_NS, took_ns)] += 1
+        if entry.replayed:
+            self.replays += 1
+        if entry.lost is not None:
+            self.lost[entry.lost] = self.lost.get(entry.lost, 0) + 1
+        for point in entry.varied:
+            self.varied[point] = self.varied.get(point, 0) + 1
+        if self.listener is not None:
+            self.listener(world, entry)

@@ -2,6 +2,12 @@
 
 Each world signs with a key of its own, derived from its seed and name, so a token of one world is
 refused in another. Time is the world's: PyJWT's own time checks are off, and made here.
+
+What a sign-in by a browser gave a client is state of the world: it outlives a restart, and goes back
+with a rewind. What a browser keeps of a session, and refresh tokens, are sealed: they say themselves
+what they are about. ID tokens (OpenID Connect Core 1.0, section 2) are signed with RS256, the one
+algorithm that every OpenID client must know; access tokens with another key and algorithm, so that
+neither can be taken for the other.
 """
 
 from __future__ import annotations
@@ -10,16 +16,20 @@ import re
 from base64 import urlsafe_b64encode
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from functools import lru_cache
+from hashlib import sha256
+from math import gcd, prod
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from urllib.parse import urlsplit
+
+from msgspec.structs import replace
 
 from hosting_emulator.calls.request import Principal
 from hosting_emulator.contract.problems import Refused
 from hosting_emulator.contract.timestamps import format_timestamp
-from hosting_emulator.engine.sign_in import Redeemed, SignIns
 from hosting_emulator.world.naming import DEFAULT_WORLD, in_order
-from hosting_emulator.world.records import ApiKey, Person
-from hosting_emulator.world.streams import derive, digest
+from hosting_emulator.world.records import ApiKey, AuthorizationGrant, Person
+from hosting_emulator.world.streams import derive, digest, next_number
 from hosting_emulator.world.tables import (
     API_KEYS,
     AUTHORIZATION_GRANTS,
@@ -30,8 +40,21 @@ from hosting_emulator.world.value import Change, World
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+    from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
 
 ALGORITHM = "EdDSA"
+ID_TOKEN_ALGORITHM = "RS256"
+_KEY_BITS, _EXPONENT = 2048, 65537
+CODE_LIFETIME_MS = 60_000
+"""How long an authorization code can be redeemed, in milliseconds of world time."""
+REFRESH_LIFETIME_S = 30 * 86_400
+"""How long a refresh token is valid, in seconds of world time."""
+SESSION_LIFETIME_S = 7 * 86_400
+"""How long a browser stays signed in at the provider, in seconds of world time."""
+#: At each code of so many, the grants that are of no use any more are forgotten: all are walked then.
+_CODES_BETWEEN = 100
+_SEALING_ALGORITHM = "HS256"
+Kind = Literal["refresh", "session"]
 _CACHE_SIZE = 4096
 _LONGEST_TOKEN = 8192
 #: What is wrong with an access token, by what PyJWT raises.
@@ -46,6 +69,17 @@ _ISSUER_PATH = re.compile(r"/_emulator/(?:worlds/([a-z0-9-]+)/)?idp")
 _REQUIRED = ["iss", "aud", "sub", "iat", "exp"]
 #: Time is the world's.
 _TIMELESS = {"verify_exp": False, "verify_nbf": False, "verify_iat": False}
+
+
+class GrantRefused(Exception):
+    """A code or refresh token that gives nothing (`invalid_grant`); the message says why."""
+
+
+class Redeemed(NamedTuple):
+    """What a code or a refresh token gives: its grant, as it now is, and the grant's key."""
+
+    key: str
+    grant: AuthorizationGrant
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +107,8 @@ class Identity:
         self._world_name = world_name
         self._key: Ed25519PrivateKey | None = None
         self._verified: dict[tuple[str, str], _Verified] = {}
-        self.sign_ins = SignIns(seed, world_name)
+        #: Whether it was said that clients will refuse tokens of this world's time.
+        self.told_of_time = False
 
     @property
     def _private_key(self) -> Ed25519PrivateKey:
@@ -90,10 +125,13 @@ class Identity:
 
         The first time, finding the latter takes up to a second of real time.
         """
-        public = self._private_key.public_key().public_bytes_raw()
-        x = urlsafe_b64encode(public).rstrip(b"=").decode()
-        key = {"kty": "OKP", "crv": "Ed25519", "x": x, "kid": self.kid}
-        return {"keys": [key | {"use": "sig", "alg": ALGORITHM}, self.sign_ins.jwk()]}
+        x = _encoded(self._private_key.public_key().public_bytes_raw())
+        access = {"kty": "OKP", "crv": "Ed25519", "x": x, "kid": self.kid}
+        numbers = id_token_key(self._seed).public_key().public_numbers()
+        n, e = _encoded(numbers.n.to_bytes(_KEY_BITS // 8)), _encoded(numbers.e.to_bytes(3))
+        identity = {"kty": "RSA", "n": n, "e": e, "kid": _key_id(self._seed)}
+        named = ((access, ALGORITHM), (identity, ID_TOKEN_ALGORITHM))
+        return {"keys": [key | {"use": "sig", "alg": algorithm} for key, algorithm in named]}
 
     @property
     def kid(self) -> str:
@@ -231,6 +269,137 @@ class Identity:
         name = found[1] or DEFAULT_WORLD
         return f"it is a token of world {name}, but this is world {self._world_name}"
 
+    # --- signing in by a browser -----------------------------------------------------------------
+
+    def issue_code(self, change: Change, grant: AuthorizationGrant) -> str:
+        """Return a new authorization code for a grant, which is good for a minute of world time."""
+        count = next_number(change, "authorization codes")
+        code = _encoded(derive(self._seed, "code", self._world_name, str(count), size=32))
+        kept = () if count % _CODES_BETWEEN else change.world.rows(AUTHORIZATION_GRANTS)
+        for key, old in kept:
+            if old.expires_ms < change.now_ms:
+                change.delete(AUTHORIZATION_GRANTS, key)
+        grant = replace(grant, expires_ms=change.now_ms + CODE_LIFETIME_MS)
+        change.put(AUTHORIZATION_GRANTS, _key_of(code), grant)
+        return code
+
+    def redeem_code(
+        self, change: Change, code: str, client_id: str, redirect_uri: str, verifier: str
+    ) -> Redeemed:
+        """Redeem a code, once: whoever tries has spent it. Raises GrantRefused.
+
+        A second try also revokes all that the first one gave (RFC 6749, 4.1.2). What is written
+        counts even if it is refused.
+        """
+        key = _key_of(code)
+        grant = change.get(AUTHORIZATION_GRANTS, key)
+        if grant is None:
+            raise GrantRefused("the code is not from this world, or was forgotten")
+        if grant.redeemed:
+            self._revoke(change, key, grant)
+            raise GrantRefused("the code was used before; its tokens are revoked")
+        spent = replace(grant, redeemed=True)
+        change.put(AUTHORIZATION_GRANTS, key, spent)
+        if change.assumptions.is_over(grant.expires_ms, change.now_ms):
+            raise GrantRefused("the code expired: it is valid for 60 s of world time")
+        if grant.client_id != client_id:
+            raise GrantRefused("the code was issued to another client_id")
+        if grant.redirect_uri != redirect_uri:
+            raise GrantRefused("redirect_uri is not the one the code was issued for")
+        if _encoded(sha256(verifier.encode()).digest()) != grant.challenge:
+            raise GrantRefused("code_verifier does not match the code_challenge")
+        return Redeemed(key, spent)
+
+    def keep_grant(
+        self, change: Change, redeemed: Redeemed, until_ms: int
+    ) -> tuple[Redeemed, str | None]:
+        """Keep a grant that was redeemed while its tokens may be good, the last of them `until_ms`.
+
+        Returns it, and the next refresh token if the client may have one; those before are used up.
+        """
+        key, grant = redeemed
+        refreshed = grant.has("offline_access")
+        if refreshed:
+            until_ms = max(until_ms, change.now_ms + REFRESH_LIFETIME_S * 1000)
+            grant = replace(grant, generation=grant.generation + 1)
+        kept = replace(grant, expires_ms=max(until_ms, grant.expires_ms))
+        change.put(AUTHORIZATION_GRANTS, key, kept)
+        token = None
+        if refreshed:
+            claims = {"grant": key, "generation": kept.generation}
+            token = self._seal("refresh", claims, change.now_ms, REFRESH_LIFETIME_S)
+        return Redeemed(key, kept), token
+
+    def redeem_refresh_token(self, change: Change, token: str, client_id: str) -> Redeemed:
+        """Redeem a refresh token, once. Raises GrantRefused.
+
+        One that was used before revokes all that its grant gave (RFC 9700, 4.14.2). What is written
+        counts even if it is refused.
+        """
+        claims = self._open("refresh", token, change)
+        key = "" if claims is None else str(claims["grant"])
+        grant = change.get(AUTHORIZATION_GRANTS, key)
+        if claims is None or grant is None:
+            raise GrantRefused("the refresh token is not from this world, or has expired")
+        if grant.revoked or claims["generation"] != grant.generation:
+            self._revoke(change, key, grant)
+            raise GrantRefused("the refresh token was used before, or revoked; sign in again")
+        if grant.client_id != client_id:
+            raise GrantRefused("the refresh token was issued to another client_id")
+        return Redeemed(key, grant)
+
+    @staticmethod
+    def _revoke(change: Change, key: str, grant: AuthorizationGrant) -> None:
+        if not grant.revoked:
+            change.put(AUTHORIZATION_GRANTS, key, replace(grant, revoked=True))
+
+    def seal_session(self, session_id: str, began_ms: int) -> str:
+        """Return what a browser keeps of a session to stay signed in at the provider."""
+        return self._seal("session", {"session_id": session_id}, began_ms, SESSION_LIFETIME_S)
+
+    def open_session(self, sealed: str, change: Change) -> str | None:
+        """Return the id of a session that a browser has kept; None if it is none."""
+        claims = self._open("session", sealed, change)
+        return None if claims is None else str(claims["session_id"])
+
+    def id_token(self, claims: dict[str, Any], access_token: str) -> str:
+        """Return an ID token with these claims, and with what ties it to its access token."""
+        import jwt
+
+        bound = claims | {"at_hash": _encoded(sha256(access_token.encode()).digest()[:16])}
+        headers = {"kid": _key_id(self._seed)}
+        return jwt.encode(bound, id_token_key(self._seed), ID_TOKEN_ALGORITHM, headers=headers)
+
+    def read_id_token(self, token: str, issuer: str) -> dict[str, Any] | None:
+        """Return the claims of an ID token of this issuer, expired or not; None if it is not one."""
+        return _decoded(
+            token,
+            id_token_key(self._seed).public_key(),
+            ID_TOKEN_ALGORITHM,
+            issuer=issuer,
+            options={"verify_aud": False, "verify_exp": False, "verify_iat": False},
+        )
+
+    def _seal(self, kind: Kind, claims: dict[str, Any], now_ms: int, lifetime_s: int) -> str:
+        import jwt
+
+        issued = now_ms // 1000
+        times = {"iat": issued, "exp": issued + lifetime_s}
+        return jwt.encode(claims | times, self._sealing_key(kind), _SEALING_ALGORITHM)
+
+    def _open(self, kind: Kind, sealed: str, change: Change) -> dict[str, Any] | None:
+        options = {"verify_exp": False, "verify_iat": False}  # time is the world's
+        claims = _decoded(sealed, self._sealing_key(kind), _SEALING_ALGORITHM, options=options)
+        if claims is None:
+            return None
+        began_ms, ends_ms = claims["iat"] * 1000, claims["exp"] * 1000
+        if began_ms > change.now_ms or change.assumptions.is_over(ends_ms, change.now_ms):
+            return None
+        return claims
+
+    def _sealing_key(self, kind: Kind) -> bytes:
+        return derive(self._seed, "sealing key", kind, self._world_name, size=32)
+
 
 def _check_token(change: Change, found: _Verified) -> None:
     """Refuse an access token that is good at another time, or whose sign-in gives nothing more."""
@@ -276,3 +445,64 @@ def bearer_token(found: Sequence[str]) -> str:
     if len(found) > 1 or scheme.lower() != "bearer" or not token:
         raise _unauthenticated("The Authorization header must be `Bearer <token>`, once.")
     return token
+
+
+def _key_of(code: str) -> str:
+    return digest(code)[:24]
+
+
+def _decoded(token: str, key: Any, algorithm: str, **how: Any) -> dict[str, Any] | None:
+    import jwt
+
+    try:
+        claims: dict[str, Any] = jwt.decode(token, key, algorithms=[algorithm], **how)
+    except (jwt.PyJWTError, LookupError, RuntimeError, TypeError, ValueError):
+        return None
+    return claims
+
+
+@lru_cache(maxsize=16)
+def id_token_key(seed: str) -> RSAPrivateKey:
+    """Return the key of a seed. The first time, finding it takes up to a second of real time.
+
+    Worlds of one seed share it, since each fresh world of a test would else pay that second: what
+    keeps their ID tokens apart is the issuer, which every client has to check.
+    """
+    from cryptography.hazmat.primitives.asymmetric import rsa
+
+    p, q = _prime(seed, "p"), _prime(seed, "q")
+    d = pow(_EXPONENT, -1, (p - 1) * (q - 1))
+    public = rsa.RSAPublicNumbers(_EXPONENT, p * q)
+    halves = (rsa.rsa_crt_dmp1(d, p), rsa.rsa_crt_dmq1(d, q), rsa.rsa_crt_iqmp(p, q))
+    return rsa.RSAPrivateNumbers(p, q, d, *halves, public).private_key()
+
+
+def _prime(seed: str, which: str) -> int:
+    """Return the first fitting prime from a number on that the seed draws; both top bits are set."""
+    drawn = (derive(seed, "id token key", which, str(part), size=64) for part in range(2))
+    found = int.from_bytes(b"".join(drawn)) | (0b11 << (_KEY_BITS // 2 - 2)) | 1
+    # Most numbers have a small factor: to look for those first saves nine of ten slow tests.
+    small = prod(n for n in range(3, 8000, 2) if all(n % d for d in range(3, int(n**0.5) + 1, 2)))
+    while gcd(found, small) > 1 or not _is_prime(found) or (found - 1) % _EXPONENT == 0:
+        found += 2
+    return found
+
+
+def _is_prime(odd: int) -> bool:
+    """Miller and Rabin's test. For numbers that were drawn, not chosen, few bases are plenty."""
+    exponent, twos = odd - 1, 0
+    while exponent % 2 == 0:
+        exponent, twos = exponent // 2, twos + 1
+    for base in (2, 3, 5, 7, 11, 13, 17, 19):
+        power = pow(base, exponent, odd)
+        if power != 1 and all(pow(power, 1 << two, odd) != odd - 1 for two in range(twos)):
+            return False
+    return True
+
+
+def _key_id(seed: str) -> str:
+    return derive(seed, "id token key id", size=8).hex()
+
+
+def _encoded(value: bytes) -> str:
+    return urlsafe_b64encode(value).rstrip(b"=").decode()

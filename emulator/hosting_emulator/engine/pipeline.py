@@ -27,11 +27,10 @@ from hosting_emulator.contract.durations import parse_duration_ms
 from hosting_emulator.contract.ids import is_ulid
 from hosting_emulator.contract.problems import Refused
 from hosting_emulator.contract.timestamps import LATEST_MS, format_timestamp
-from hosting_emulator.engine.exchange import Delay, ExchangeContext, retry_after_s
+from hosting_emulator.contract.words import DocumentRefused
+from hosting_emulator.engine.exchange import Delay, ExchangeContext, problem_reply, retry_after_s
 from hosting_emulator.engine.history import FAULTS_COUNTED, RATE_COUNTED
-from hosting_emulator.engine.live_world import count_call
 from hosting_emulator.engine.machine import stopwatch_ns
-from hosting_emulator.engine.problem_documents import problem_reply
 from hosting_emulator.faults.decisions import (
     NOTHING,
     Decision,
@@ -526,3 +525,47 @@ def dress(engine: Engine, reply: Reply, ctx: ExchangeContext) -> None:
         variation, world.assumptions, reply.status, replayed=ctx.replayed, **told
     )
     ctx.varied = tuple(sorted({*ctx.varied, *varied, *assumed}))
+
+
+# --- the timeline: faults and interventions that a scenario planned ---------------------------------
+
+
+def carry_out(change: Change, key: str) -> None:
+    """Do what an entry of the timeline says, and note in it what came of that.
+
+    What makes no sense any more (an operation that has ended, say) is noted, not raised: time goes
+    on. History, events and report tell of it, and a story fails.
+    """
+    # Imported here: only a world with a timeline needs to read faults and interventions.
+    from hosting_emulator.faults.documents import FAULT, OUTCOME, arm
+    from hosting_emulator.interventions import read_intervention
+
+    planned, refused = change.row(TIMELINE, key), False
+    attempt = change.fork()
+    try:
+        if planned.action == "intervene":
+            said = read_intervention(planned.document).apply(attempt)
+        else:
+            family = FAULT if planned.action == "fault" else OUTCOME
+            said = f"{arm(attempt, planned.document, family).id} was armed"
+        change.take(attempt)
+    except DocumentRefused as error:
+        said, refused = f"{next(iter(planned.document))} was refused: {error}", True
+    change.put(TIMELINE, key, replace(planned, done=True, said=said, refused=refused))
+
+
+def count_call(change: Change, call_id: str) -> None:
+    """Count a successful call for the entries that wait for it, and carry out those it completes."""
+    waiting = sorted(
+        (
+            (planned.order, key)
+            for key, planned in change.world.rows(TIMELINE)
+            if not planned.done and planned.after_calls and planned.call in (None, call_id)
+        ),
+    )
+    for _, key in waiting:
+        planned = change.row(TIMELINE, key)
+        left = (planned.after_calls or 1) - 1
+        change.put(TIMELINE, key, replace(planned, after_calls=left))
+        if left == 0:
+            carry_out(change, key)

@@ -109,10 +109,6 @@ class RequestLog:
         self.cleared += 1
         self.turned.clear()
 
-    def turn(self) -> None:
-        """Note that the world was put back; the log goes on."""
-        self.turned.append(self.count)
-
     def __len__(self) -> int:
         """How many exchanges are kept."""
         return len(self._entries)

@@ -9,10 +9,9 @@ from typing import Any, Protocol
 import msgspec
 from msgspec.structs import replace
 
-from hosting_emulator.engine.engine import Engine
-from hosting_emulator.engine.live_world import Keeper, Memory, StoreFailed, anchored
+from hosting_emulator.engine.engine import Engine, anchored
+from hosting_emulator.engine.history import Keeper, Memory, StoreFailed, Tally
 from hosting_emulator.engine.machine import machine_ms
-from hosting_emulator.engine.tally import Tally
 from hosting_emulator.variation.points import POINTS
 from hosting_emulator.variation.worlds import clear_variation, set_variation, varied_world
 from hosting_emulator.world.naming import DEFAULT_WORLD, renamed
@@ -203,7 +202,7 @@ class Worlds:
         """Tell whoever listens to any world that one was made, or is gone."""
         for engine in self._engines.values():
             if engine.feed.awake:
-                engine.feed.listed(name, made=made)
+                engine.feed.tell("worlds", (name, made))
 
 
 def vary(engine: Engine, asked: Variation, kept: Collection[str] = ()) -> None:

@@ -33,8 +33,8 @@ from hosting_emulator.engine.exchange import (
     run_through,
     too_large,
 )
+from hosting_emulator.engine.history import Memory
 from hosting_emulator.engine.identity import home_of
-from hosting_emulator.engine.live_world import Memory
 from hosting_emulator.engine.machine import machine_ms
 from hosting_emulator.engine.pipeline import CALL_STEPS, REDEEM_STEPS, Step
 from hosting_emulator.engine.request_log import CAPACITY, entry_view, sent_header

@@ -22,8 +22,7 @@ from aiohttp.http_exceptions import BadStatusLine, HttpProcessingError, LineTooL
 
 from hosting_emulator.contract.assumptions import DEFAULTS
 from hosting_emulator.contract.problems import Refused
-from hosting_emulator.engine.exchange import Connection
-from hosting_emulator.engine.problem_documents import problem_reply
+from hosting_emulator.engine.exchange import Connection, problem_reply
 from hosting_emulator.server.framing import INVALID, NO_METHOD, TOO_LONG, RequestFraming
 
 _log = logging.getLogger("hosting_emulator.http")

@@ -32,11 +32,11 @@ from hosting_emulator.engine.exchange import (
     Durable,
     Exchange,
     ExchangeContext,
+    problem_reply,
     run_through,
     too_large,
 )
 from hosting_emulator.engine.pipeline import CALL_STEPS, MISDIRECTED_STEPS, REDEEM_STEPS, admit
-from hosting_emulator.engine.problem_documents import problem_reply
 from hosting_emulator.engine.worlds import Worlds
 from hosting_emulator.server import answers
 from hosting_emulator.server.guard import Site, host_name

@@ -20,7 +20,7 @@ from secrets import token_hex
 import msgspec
 from filelock import FileLock, Timeout
 
-from hosting_emulator.engine.live_world import Keeper
+from hosting_emulator.engine.history import Keeper
 from hosting_emulator.storage import format as f
 from hosting_emulator.storage.files import (
     make_private,

@@ -15,8 +15,7 @@ from pathlib import Path
 from secrets import token_hex
 from typing import Literal
 
-from hosting_emulator.engine.history import Commit
-from hosting_emulator.engine.live_world import Keeper
+from hosting_emulator.engine.history import Commit, Keeper
 from hosting_emulator.storage import format as f
 from hosting_emulator.storage.documents import SnapshotStopped, write_snapshot
 from hosting_emulator.storage.files import sync_directory
@@ -42,7 +41,7 @@ def empty_trash(trash: Path) -> None:
 
 
 class DiskKeeper(Keeper):
-    """Keeps one world's commits in a folder (see `engine.live_world.Keeper`)."""
+    """Keeps one world's commits in a folder (see `engine.history.Keeper`)."""
 
     def __init__(
         self,

@@ -1,7 +1,6 @@
 """The feed: one ring for all listeners, each with its own place, and nothing at all without one."""
 
-from hosting_emulator.engine.events import RING, Feed, FeedEvent
-from hosting_emulator.engine.history import SavedState
+from hosting_emulator.engine.history import RING, Feed, FeedEvent, SavedState
 from hosting_emulator.faults.documents import arm
 from hosting_emulator.world.value import Change
 from tests.in_process import InProcess
@@ -71,7 +70,7 @@ def test_each_listener_has_its_own_place():
     feed = Feed(0)
     feed.listen(nothing)
     for n in range(5):
-        feed.replaced(str(n), InProcess().world)
+        feed.tell("world", (InProcess().world.commit, str(n)))
 
     assert [event.id for event in feed.since(0, 2) or []] == [1, 2]
     assert [event.id for event in feed.since(3, 10) or []] == [4, 5]
@@ -82,7 +81,7 @@ def test_who_falls_behind_the_ring_has_missed_some():
     feed, world = Feed(0), InProcess().world
     feed.listen(nothing)
     for _ in range(RING + 1):
-        feed.replaced("x", world)
+        feed.tell("world", (world.commit, "x"))
 
     assert feed.since(0, 10) is None
     assert len(feed.since(1, RING) or []) == RING
@@ -93,12 +92,12 @@ def test_it_goes_on_a_while_for_a_listener_that_comes_back_and_sleeps_then():
     feed, world = Feed(0), InProcess().world
     feed.listen(nothing)
     feed.leave(nothing)
-    feed.replaced("while it was away", world)
+    feed.tell("world", (world.commit, "while it was away"))
 
     assert kinds(feed.since(0, 10)) == ["world"]
 
     for _ in range(RING):
-        feed.replaced("x", world)
+        feed.tell("world", (world.commit, "x"))
 
     assert not feed.awake
     assert feed.since(0, 10) is None

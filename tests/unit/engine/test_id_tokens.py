@@ -5,7 +5,7 @@ from __future__ import annotations
 import jwt
 import pytest
 
-from hosting_emulator.engine.sign_in import SignIns, id_token_key
+from hosting_emulator.engine.identity import Identity, id_token_key
 
 ISSUER = "http://127.0.0.1/_emulator/idp"
 
@@ -23,11 +23,11 @@ def test_the_key_of_a_seed_is_sound_and_always_the_same(seed: str) -> None:
 
 
 def test_two_seeds_have_two_keys() -> None:
-    assert SignIns("a", "w").jwk()["n"] != SignIns("b", "w").jwk()["n"]
+    assert Identity("a", "w").jwks()["keys"][1]["n"] != Identity("b", "w").jwks()["keys"][1]["n"]
 
 
 def test_a_token_is_read_back_by_its_issuer_alone() -> None:
-    ours = SignIns("a", "w")
+    ours = Identity("a", "w")
     token = ours.id_token({"iss": ISSUER, "aud": "app", "exp": 1}, "an access token")
 
     found = ours.read_id_token(token, ISSUER)
@@ -35,5 +35,5 @@ def test_a_token_is_read_back_by_its_issuer_alone() -> None:
     assert found is not None
     assert found["aud"] == "app"
     assert ours.read_id_token(token, ISSUER + "/other") is None
-    assert SignIns("b", "w").read_id_token(token, ISSUER) is None
+    assert Identity("b", "w").read_id_token(token, ISSUER) is None
     assert ours.read_id_token(jwt.encode(found, "k" * 32, "HS256"), ISSUER) is None

@@ -3,7 +3,8 @@
 import pytest
 
 from hosting_emulator.contract.timestamps import LATEST_MS, parse_timestamp
-from hosting_emulator.engine.live_world import LiveWorld, Memory, StoreFailed
+from hosting_emulator.engine.engine import Engine
+from hosting_emulator.engine.history import Memory, StoreFailed
 from hosting_emulator.world.clock import ClockRefused
 from hosting_emulator.world.tables import STREAMS
 from hosting_emulator.world.value import Change
@@ -38,7 +39,7 @@ def notebook():
 
 
 def live(notebook, machine, **options):
-    return LiveWorld(fresh_world(machine=machine, **options), notebook, machine)
+    return Engine(fresh_world(machine=machine, **options), notebook, machine)
 
 
 def test_a_commit_is_kept_before_the_world_moves(notebook, machine):
@@ -160,7 +161,7 @@ def test_moves_are_measured_from_one_reading_of_the_clock(notebook):
             return self.at_ms
 
     machine = Ticking()
-    world = LiveWorld(fresh_world(mode="scaled", rate=1000, machine=machine), notebook, machine)
+    world = Engine(fresh_world(mode="scaled", rate=1000, machine=machine), notebook, machine)
 
     world.move_by(0)
     world.move_up_to(world.now_ms())

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from hosting_emulator.engine.why import why
+from hosting_emulator.engine.explanations import why
 from hosting_emulator.faults.documents import arm
 from hosting_emulator.interventions import read_intervention
 from hosting_emulator.world.value import Change

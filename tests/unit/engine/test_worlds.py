@@ -2,7 +2,7 @@
 
 import pytest
 
-from hosting_emulator.engine.live_world import Memory, StoreFailed
+from hosting_emulator.engine.history import Memory, StoreFailed
 from hosting_emulator.engine.worlds import Worlds
 from hosting_emulator.world.records import Origin
 from hosting_emulator.world.tables import PROJECTS

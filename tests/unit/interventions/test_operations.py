@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from hosting_emulator.contract.words import DocumentRefused
-from hosting_emulator.engine.why import why
+from hosting_emulator.engine.explanations import why
 from tests.unit.interventions.conftest import Stage
 
 HOUR_MS = 3_600_000

@@ -10,8 +10,7 @@ import pytest
 
 from hosting_emulator.bootstrap import visit_page
 from hosting_emulator.engine.engine import Engine
-from hosting_emulator.engine.history import SavedState
-from hosting_emulator.engine.live_world import Memory
+from hosting_emulator.engine.history import Memory, SavedState
 from hosting_emulator.engine.worlds import vary
 from hosting_emulator.scenario.build import build_world
 from hosting_emulator.scenario.document import read_scenario

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from hosting_emulator.engine.engine import Engine
-from hosting_emulator.engine.live_world import Memory
+from hosting_emulator.engine.history import Memory
 from hosting_emulator.scenario.build import build_world
 from hosting_emulator.scenario.document import ScenarioLibrary
 from hosting_emulator.scenario.story import StoryRun

@@ -13,7 +13,7 @@ from typing import Literal
 
 import pytest
 
-from hosting_emulator.engine.live_world import Memory
+from hosting_emulator.engine.history import Memory
 from hosting_emulator.engine.worlds import Worlds
 from hosting_emulator.storage import recovery
 from hosting_emulator.storage.format import (

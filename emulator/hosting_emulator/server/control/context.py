@@ -121,7 +121,7 @@ class Context:
     def why(self, engine: Engine, operation_id: str) -> dict[str, Any] | None:
         """Explain an operation, with commands that work as they are typed."""
         # Imported here: the first answer is not to wait for what few ever ask.
-        from hosting_emulator.engine.why import why
+        from hosting_emulator.engine.explanations import why
 
         told, name = why(engine, operation_id), engine.world.name
         if told is not None:

@@ -24,8 +24,14 @@ from hosting_emulator.contract.timestamps import format_timestamp
 from hosting_emulator.contract.words import command_line
 from hosting_emulator.control_api import JsonObject
 from hosting_emulator.engine.engine import Engine
-from hosting_emulator.engine.identity import bearer_token, home_of, issuer_path
-from hosting_emulator.engine.sign_in import ID_TOKEN_ALGORITHM, GrantRefused, Redeemed
+from hosting_emulator.engine.identity import (
+    ID_TOKEN_ALGORITHM,
+    GrantRefused,
+    Redeemed,
+    bearer_token,
+    home_of,
+    issuer_path,
+)
 from hosting_emulator.server import answers, guard
 from hosting_emulator.server.control.context import (
     Body,
@@ -281,7 +287,7 @@ def _belongs(world: World, person: Person, organization_id: str) -> bool:
 
 
 async def _signed_in(context: Context, engine: Engine, fields: dict[str, str]) -> JsonObject:
-    sign_ins, now_ms, world = engine.identity.sign_ins, engine.run_due(), engine.world
+    sign_ins, now_ms, world = engine.identity, engine.run_due(), engine.world
     by_code = fields["grant_type"] == "authorization_code"
     needed = ("code", "redirect_uri", "code_verifier") if by_code else ("refresh_token",)
     for name in ("client_id", *needed):
@@ -337,7 +343,7 @@ def _still_there(world: World, grant: AuthorizationGrant) -> Person:
 
 def _tell_of_time(context: Context, engine: Engine, now_ms: int) -> None:
     """Warn, once for a world, where clients will refuse an ID token by their own machine's time."""
-    sign_ins, ahead_ms = engine.identity.sign_ins, now_ms - engine.machine_ms
+    sign_ins, ahead_ms = engine.identity, now_ms - engine.machine_ms
     if sign_ins.told_of_time or -engine.token_lifetime_s * 1000 < ahead_ms <= _SKEW_MS:
         return
     sign_ins.told_of_time = True
@@ -464,7 +470,7 @@ def end_session(context: Context, engine: Engine) -> web.Response:
     local a link is shown instead (OpenID Connect RP-Initiated Logout 1.0).
     """
     to, address, ended = None, "", []
-    sign_ins, path = engine.identity.sign_ins, issuer_path(engine.world.name)
+    sign_ins, path = engine.identity, issuer_path(engine.world.name)
     try:
         fields = _read_fields(context.query)
         if "id_token_hint" in fields:
@@ -639,7 +645,7 @@ class _Attempt:
         return self._sign_in(change, session_id, change.row(SESSIONS, session_id))
 
     def _sign_in(self, change: Change, id_: str, session: InteractiveSession) -> web.Response:
-        engine, fields, sign_ins = self.engine, self.fields, self.engine.identity.sign_ins
+        engine, fields, sign_ins = self.engine, self.fields, self.engine.identity
         grant = AuthorizationGrant(
             session_id=id_,
             person_id=session.person_id,
@@ -685,7 +691,7 @@ def _read_session(
 ) -> tuple[str, InteractiveSession] | None:
     """Return the session that a request carries, with its id, if it is good in this world now."""
     sent, world = read_cookie(context.request, _COOKIE), engine.world
-    id_ = engine.identity.sign_ins.open_session(sent, Change(world, now_ms)) if sent else None
+    id_ = engine.identity.open_session(sent, Change(world, now_ms)) if sent else None
     found = world.get(SESSIONS, id_ or "")
     if id_ is None or found is None or found.ended_ms is not None:
         return None

@@ -28,10 +28,10 @@ from hosting_emulator.contract.durations import parse_duration_ms
 from hosting_emulator.contract.timestamps import format_timestamp, parse_timestamp
 from hosting_emulator.control_api import JsonObject, RequestFilters
 from hosting_emulator.engine.engine import Engine
-from hosting_emulator.engine.events import KINDS, FeedEvent
 from hosting_emulator.engine.exchange import Entry, ExchangeContext
 from hosting_emulator.engine.explanations import Explanations
 from hosting_emulator.engine.history import CAPACITY as HISTORY_KEPT
+from hosting_emulator.engine.history import KINDS, FeedEvent
 from hosting_emulator.engine.request_log import NO_CALL, NOBODY, RequestFilter, entry_view
 from hosting_emulator.faults.decisions import spent
 from hosting_emulator.server import answers

@@ -26,10 +26,10 @@ from hosting_emulator.calls.create_dev_access_ticket import REDEEM_PATH, project
 from hosting_emulator.calls.request import Reply
 from hosting_emulator.contract.calls import IDENTITY_PROVIDER
 from hosting_emulator.engine.engine import Engine
+from hosting_emulator.engine.exchange import problem_reply
+from hosting_emulator.engine.history import StoreFailed
 from hosting_emulator.engine.identity import issuer_path
-from hosting_emulator.engine.live_world import StoreFailed
 from hosting_emulator.engine.pipeline import decide_at, reply_of
-from hosting_emulator.engine.problem_documents import problem_reply
 from hosting_emulator.faults.decisions import NOTHING, Decision, FaultSubject
 from hosting_emulator.faults.kinds import FaultKind
 from hosting_emulator.scenario.document import ScenarioLibrary
