@@ -73,7 +73,7 @@ def rules() -> list[dict[str, Any]]:
     """List the rules, with the severity of each."""
     from hosting_emulator.conduct.rules import RULES
 
-    return [rule.view() for rule in RULES.values()]
+    return list(RULES.values())
 
 
 def sarif_file(sarif: Path | None, path: str | None) -> str:

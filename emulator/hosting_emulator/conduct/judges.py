@@ -26,12 +26,12 @@ from hosting_emulator.conduct.rules import (
     Finding,
     Line,
     Recent,
-    Severity,
 )
 from hosting_emulator.contract.assumptions import DEFAULTS, parse_retention_ms
 from hosting_emulator.contract.calls import REDEEM_TICKET, CallSpec
 from hosting_emulator.contract.resources import RESOURCES
 from hosting_emulator.contract.timestamps import format_timestamp, parse_timestamp
+from hosting_emulator.control_api import Severity
 from hosting_emulator.engine.identity import Identity
 from hosting_emulator.world.streams import digest
 from hosting_emulator.world.tables import TICKETS

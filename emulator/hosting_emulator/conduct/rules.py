@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from hosting_emulator.contract.calls import CallSpec, calls_at
 from hosting_emulator.contract.timestamps import format_timestamp
 from hosting_emulator.contract.words import read_sections
+from hosting_emulator.control_api import ConductFinding, ConductRuleRow, Severity
 from hosting_emulator.engine.exchange import NO_CONNECTION, Connection, Entry, retry_after_s
 from hosting_emulator.faults.kinds import fault_kinds
 from hosting_emulator.world.lifecycles import OPERATION
@@ -215,7 +216,6 @@ def _json(body: bytes, whole: int) -> Any:
         return None
 
 
-Severity = Literal["error", "warning", "note"]
 #: From the least to the worst.
 SEVERITIES: tuple[Severity, ...] = ("note", "warning", "error")
 
@@ -223,29 +223,11 @@ _K = TypeVar("_K")
 _V = TypeVar("_V")
 
 
-@dataclass(frozen=True, slots=True)
-class ConductRule:
-    """One thing that a client must not do, or had better not; `rules.md` holds and explains them all."""
-
-    id: str
-    severity: Severity
-    title: str
-    because: str
-    place: str
-    matters: str
-    instead: str
-    says: str = ""
-
-    def view(self) -> dict[str, str]:
-        """Return the rule as the control API shows it."""
-        return {name: text for name, text in asdict(self).items() if name != "says"}
-
-
+_ROWS = {id_: dict(items) for id_, items in read_sections(Path(__file__).with_name("rules.md"))}
+#: What findings of a rule say, where the judge does not say it.
+_SAYS = {id_: row.pop("says", "") for id_, row in _ROWS.items()}
 #: All rules by their ids, in the order in which documents list them.
-RULES = {
-    id_: ConductRule(id_, **dict(items))  # type: ignore[arg-type]  # its severity is a text
-    for id_, items in read_sections(Path(__file__).with_name("rules.md"))
-}
+RULES = {id_: ConductRuleRow(id=id_, **row) for id_, row in _ROWS.items()}
 
 
 class Finding:
@@ -270,7 +252,7 @@ class Finding:
         self.rule = rule = RULES[rule_id]
         self.severity, self.group = severity or rule.severity, group
         told = {"first": exchanges[0], "now": exchanges[-1], **words}
-        self.says = says or rule.says.format_map(told)
+        self.says = says or _SAYS[rule_id].format_map(told)
         self.requests = sorted(exchange.n for exchange in exchanges)
         #: Requests beyond those that are listed, and the number of the last of all.
         self.more, self.last = 0, self.requests[-1]
@@ -279,21 +261,21 @@ class Finding:
         #: What came later shows that it was none.
         self.withdrawn = False
 
-    def view(self) -> dict[str, Any]:
+    def view(self) -> ConductFinding:
         """Return the finding as the control API shows it."""
-        return {
-            "rule": self.rule.id,
-            "severity": self.severity,
-            "title": self.rule.title,
-            "says": self.says,
-            "requests": self.requests,
-            "more_requests": self.more,
-            "at": format_timestamp(self.at_ms),
-            "because": self._quote[0],
-            "place": self._quote[1],
-            "matters": self.rule.matters,
-            "instead": self.rule.instead,
-        }
+        return ConductFinding(
+            rule=self.rule.id,
+            severity=self.severity,
+            title=self.rule.title,
+            says=self.says,
+            requests=self.requests,
+            more_requests=self.more,
+            at=format_timestamp(self.at_ms),
+            because=self._quote[0],
+            place=self._quote[1],
+            matters=self.rule.matters,
+            instead=self.rule.instead,
+        )
 
 
 class ConductJudge:

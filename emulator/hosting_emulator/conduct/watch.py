@@ -6,10 +6,9 @@ unjudged; what had left it before cannot be judged, and is counted.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from math import inf
-from typing import Any
 
 from hosting_emulator.conduct.judges import JUDGES
 from hosting_emulator.conduct.rules import (
@@ -20,6 +19,7 @@ from hosting_emulator.conduct.rules import (
     Line,
     Recent,
 )
+from hosting_emulator.control_api import ConductReport
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.exchange import Connection, Entry
 from hosting_emulator.engine.redaction import Redactor
@@ -65,26 +65,6 @@ class _RuleFindings:
         return _RuleFindings(kept, self.count - (len(self.kept) - len(kept)))
 
 
-@dataclass(frozen=True, slots=True)
-class Conduct:
-    """What a look says. `counts` are findings by rule, also those that are not listed.
-
-    `unseen` requests had left the log before the first look. `remarks` are plain sentences.
-    """
-
-    judged: int
-    unseen: int
-    findings: list[Finding]
-    counts: dict[str, int]
-    remarks: list[str]
-
-    def view(self, off: list[str]) -> dict[str, Any]:
-        """Return the look as the control API shows it, findings in the order of their requests."""
-        views = [finding.view() for finding in self.findings]
-        seen = {"judged": self.judged, "unseen": self.unseen, "findings": views}
-        return {**seen, "counts": self.counts, "rules_off": off, "remarks": self.remarks}
-
-
 class Watch:
     """Watches one world. To be made once for it: it takes its place as the log's watcher."""
 
@@ -104,7 +84,7 @@ class Watch:
         self._judges: list[ConductJudge] = [judge() for judge in JUDGES]
         self._lines: Recent[Connection, Line] = Recent()
 
-    def look(self, off: Collection[str] = (), *, final: bool = False) -> Conduct:
+    def look(self, off: Sequence[str] = (), *, final: bool = False) -> ConductReport:
         """Judge what is new, and say what was found; `off` are ids of rules to leave out.
 
         With `final` the client is done: also what can only be said then. It may go on all the same.
@@ -127,7 +107,14 @@ class Watch:
         own = f"{_requests(self._own)} came from the emulator's own pages and tools: not checked."
         told = ((self._unseen, unseen), (self._skipping, skipping), (self._own, own))
         remarks = [remark for applies, remark in told if applies]
-        return Conduct(self._judged, self._unseen, findings, counts, remarks)
+        return ConductReport(
+            judged=self._judged,
+            unseen=self._unseen,
+            findings=[finding.view() for finding in findings],
+            counts=counts,
+            rules_off=list(off),
+            remarks=remarks,
+        )
 
     def forgetting(self, entry: Entry) -> None:
         """Judge an exchange before the log forgets it."""

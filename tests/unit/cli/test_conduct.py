@@ -17,7 +17,7 @@ from tests.unit.sdk.fake_control import FakeControl, Says
 
 PATH = "GET /worlds/default/conduct"
 
-RULE_VIEWS = [rule.view() for rule in RULES.values()]
+RULE_VIEWS = [dict(rule) for rule in RULES.values()]
 
 
 def finding(rule: str, requests: list[int], **fields: Any) -> dict[str, Any]:

@@ -40,8 +40,8 @@ def test_one_client_that_never_has_a_key_is_one_finding(api: Watched):
     for _ in range(30):
         api.apply_domains(key=None)
 
-    found = next(f for f in api.findings() if f.rule.id == "missing-idempotency-key")
-    assert (found.requests, found.more) == (list(range(1, 21)), 10)
+    found = next(f for f in api.findings() if f.rule == "missing-idempotency-key")
+    assert (found.requests, found.more_requests) == (list(range(1, 21)), 10)
 
 
 @pytest.mark.parametrize("fault", LOST, ids=lambda fault: " ".join(map(str, fault)))
@@ -199,7 +199,7 @@ def test_uncertain_is_uncertain_at_any_status():
     api.create_key(key="second")
 
     (found,) = api.findings()
-    assert (found.rule.id, found.requests) == (NEW_KEY, [1, 2])
+    assert (found.rule, found.requests) == (NEW_KEY, [1, 2])
     assert "got 409 with the key 'first'" in found.says
 
 
@@ -223,9 +223,9 @@ def test_a_job_of_every_five_minutes_begins_anew(api: Watched, after_s: int, sev
     api.apply_domains(key="second")
 
     (found,) = api.findings()
-    assert (found.rule.id, found.severity) == (NEW_KEY, severity)
-    assert found.view()["place"] == "the contract, Endpoints, 4"
-    assert "idempotent durable operation" in found.view()["because"]
+    assert (found.rule, found.severity) == (NEW_KEY, severity)
+    assert found["place"] == "the contract, Endpoints, 4"
+    assert "idempotent durable operation" in found["because"]
 
 
 def test_a_key_under_a_new_name_after_its_value_was_lost_is_as_it_should_be(api: Watched):
@@ -245,7 +245,7 @@ def test_the_same_under_two_keys_at_once_is_done_twice(api: Watched, other: str,
         api.pass_time(0.1)
 
     findings = api.findings()
-    assert [(f.rule.id, f.severity) for f in findings] == [("sent-twice-at-once", "note")] * broken
+    assert [(f.rule, f.severity) for f in findings] == [("sent-twice-at-once", "note")] * broken
 
 
 def test_one_after_the_other_is_wished_for_twice(api: Watched):
@@ -266,7 +266,7 @@ def test_a_key_that_is_made_of_what_is_wished_for_outlives_the_wish(api: Watched
     assert api.set_flag(True, key="on").json["enabled"] is True  # which it is not
 
     (found,) = api.findings()
-    assert (found.rule.id, found.severity, found.requests) == (OUTLIVES, "warning", [1, 2, 3])
+    assert (found.rule, found.severity, found.requests) == (OUTLIVES, "warning", [1, 2, 3])
     assert "sent with the key 'on' (#1)" in found.says
 
 
@@ -296,7 +296,7 @@ def test_a_key_is_for_one_thing(api: Watched):
     api.apply_domains(key="a")
 
     (found,) = api.findings()
-    assert (found.rule.id, found.requests, found.severity) == (REUSED, [1, 2, 3], "error")
+    assert (found.rule, found.requests, found.severity) == (REUSED, [1, 2, 3], "error")
     assert found.says == (
         "The key 'a' of set_project_powered_by_flag (#1) was reused with another "
         "body (set_project_powered_by_flag, #2)."
@@ -324,7 +324,7 @@ def test_whether_a_refused_key_is_free_is_open(api: Watched):
     api.set_flag("yes", key="a")
     api.set_flag(True, key="a")
 
-    assert [(found.rule.id, found.severity) for found in api.findings()] == [(REUSED, "note")]
+    assert [(found.rule, found.severity) for found in api.findings()] == [(REUSED, "note")]
 
 
 class AllUnderWay(dict[str, Any]):

@@ -25,7 +25,7 @@ def test_a_poll_comes_when_it_was_asked_for(api: Watched):
     api.poll(operation)
 
     (found,) = api.findings()
-    assert (found.rule.id, found.requests) == (EARLY, [1, 2])
+    assert (found.rule, found.requests) == (EARLY, [1, 2])
     assert "should have been polled after 2 s (#1), but was polled after 1.00 s (#2)" in found.says
 
 
@@ -90,7 +90,7 @@ def test_a_loop_without_pause_by_a_connection_each_is_found(api: Watched, each_s
         api.pass_time(each_s)
 
     (found,) = api.findings()
-    assert (found.rule.id, found.severity) == (EARLY, "warning")
+    assert (found.rule, found.severity) == (EARLY, "warning")
 
 
 def test_a_loop_that_does_not_see_the_end_is_found_by_a_connection_each(api: Watched):
@@ -102,7 +102,7 @@ def test_a_loop_that_does_not_see_the_end_is_found_by_a_connection_each(api: Wat
         api.pass_time(0.012)
 
     (found,) = api.findings()
-    assert (found.rule.id, found.severity) == ("polled-after-end", "warning")
+    assert (found.rule, found.severity) == ("polled-after-end", "warning")
     named = [int(n) for n in re.findall(r"#([0-9]+)", found.says)]
     assert {*named} <= {*found.requests}
 
@@ -150,7 +150,7 @@ def test_what_has_ended_is_not_polled(api: Watched):
         api.poll(operation)
 
     (found,) = api.findings()
-    assert (found.rule.id, found.requests) == (AFTER_END, [2, 3, 4, 5])
+    assert (found.rule, found.requests) == (AFTER_END, [2, 3, 4, 5])
 
 
 @pytest.mark.parametrize(("after_s", "severity"), [(3600, "note"), (0.1, "warning")])
@@ -160,7 +160,7 @@ def test_to_look_once_more_later_is_no_loop(api: Watched, after_s: float, severi
     api.poll(operation)
 
     (found,) = api.findings()
-    assert (found.rule.id, found.severity, found.requests) == (AFTER_END, severity, [2, 3])
+    assert (found.rule, found.severity, found.requests) == (AFTER_END, severity, [2, 3])
 
 
 @pytest.mark.parametrize(("each_s", "severity"), [(10, "warning"), (60, "note")])
@@ -183,7 +183,7 @@ def test_a_page_that_shows_an_end_beside_other_things_waits_for_nothing(api: Wat
         api.dns()
         api.poll(operation)
 
-    assert [(found.rule.id, found.severity) for found in api.findings()] == [(AFTER_END, "note")]
+    assert [(found.rule, found.severity) for found in api.findings()] == [(AFTER_END, "note")]
 
 
 # --- Several clients with one token ---------------------------------------------------------------
@@ -244,7 +244,7 @@ def test_a_client_with_a_connection_for_each_poll_waits_as_well(api: Watched):
         api.poll(operation)
 
     (found,) = api.findings()
-    assert (found.rule.id, found.severity) == (EARLY, "warning")
+    assert (found.rule, found.severity) == (EARLY, "warning")
     assert found.requests == [1, 2, 3, 4]
 
 
@@ -266,7 +266,7 @@ def test_a_new_connection_beside_one_that_is_kept_may_be_somebody_elses(api: Wat
     api.connection = 2
     api.poll(operation)
 
-    assert [(found.rule.id, found.severity) for found in api.findings()] == [(EARLY, "note")]
+    assert [(found.rule, found.severity) for found in api.findings()] == [(EARLY, "note")]
 
 
 def test_two_that_wait_for_one_end_both_hear_it(api: Watched):
@@ -313,7 +313,7 @@ def test_to_begin_anew_again_and_again_is_a_loop_too(api: Watched):
         api.poll(operation)
 
     (found,) = api.findings()
-    assert (found.rule.id, found.severity, found.requests) == (AFTER_END, "warning", [2, 6, 8])
+    assert (found.rule, found.severity, found.requests) == (AFTER_END, "warning", [2, 6, 8])
 
 
 def test_an_end_that_was_not_heard_of_is_asked_for_again(api: Watched):
@@ -342,7 +342,7 @@ def test_an_operation_is_followed(api: Watched):
     assert api.broken() == []
 
     (found,) = api.findings(final=True)
-    assert (found.rule.id, found.severity, found.requests) == (NOT_FOLLOWED, "note", [1])
+    assert (found.rule, found.severity, found.requests) == (NOT_FOLLOWED, "note", [1])
     assert api.broken() == []  # the client may go on all the same
 
 
@@ -389,7 +389,7 @@ def test_to_stop_at_an_unknown_word_is_told():
     assert api.broken() == []
 
     (found,) = api.findings(final=True)
-    assert (found.rule.id, found.requests) == (STOPPED, [2])
+    assert (found.rule, found.requests) == (STOPPED, [2])
     assert "the unknown progress.phase 'warming_up'" in found.says
 
 
@@ -444,7 +444,7 @@ def test_who_polls_known_words_on_stopped_at_the_unknown(api: Watched):
     make_unknown(api, 3)
 
     (found,) = api.findings(final=True)
-    assert (found.rule.id, found.severity, found.requests) == (STOPPED, "warning", [3])
+    assert (found.rule, found.severity, found.requests) == (STOPPED, "warning", [3])
 
 
 def test_who_never_polls_twice_may_have_stopped_for_anything(api: Watched):
@@ -454,7 +454,7 @@ def test_who_never_polls_twice_may_have_stopped_for_anything(api: Watched):
         api.poll(operation)
         make_unknown(api, n)
 
-    assert [(f.rule.id, f.severity) for f in api.findings(final=True)] == [(STOPPED, "note")] * 2
+    assert [(f.rule, f.severity) for f in api.findings(final=True)] == [(STOPPED, "note")] * 2
 
 
 def test_who_went_on_past_the_unknown_did_not_stop_at_it(api: Watched):
@@ -473,7 +473,7 @@ def test_to_stop_at_a_first_page_with_an_unknown_word_may_be_meant():
     api.deployments("?limit=2")
 
     (found,) = api.findings(final=True)
-    assert (found.rule.id, found.severity, found.requests) == (STOPPED, "note", [1])
+    assert (found.rule, found.severity, found.requests) == (STOPPED, "note", [1])
     assert "'live'" in found.says
 
 
@@ -488,7 +488,7 @@ def test_to_stop_at_a_page_may_be_to_have_found_it(
     make_unknown(api, last)
 
     (found,) = api.findings(final=True)
-    assert (found.rule.id, found.severity, found.requests) == (STOPPED, severity, [last])
+    assert (found.rule, found.severity, found.requests) == (STOPPED, severity, [last])
 
 
 def test_who_turned_a_page_with_an_unknown_word_did_not_stop_at_it():

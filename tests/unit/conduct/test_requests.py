@@ -22,7 +22,7 @@ def test_a_cursor_is_not_made_up(api: Watched):
     for cursor in ("abc", given[::-1], "x" * 600, "a%20b"):
         api.deployments(f"?cursor={cursor}")
 
-    (found,) = [found for found in api.findings() if found.rule.id == CURSOR]
+    (found,) = [found for found in api.findings() if found.rule == CURSOR]
     assert found.requests == [3, 4, 5, 6]
 
 
@@ -31,7 +31,7 @@ def test_a_cursor_is_of_one_project(api: Watched):
     api.deployments(f"?cursor={given}", project="blog")
 
     (found,) = api.findings()
-    assert (found.rule.id, found.requests) == (CURSOR, [2])
+    assert (found.rule, found.requests) == (CURSOR, [2])
     assert api.project("shop") in found.says
 
 
@@ -48,7 +48,7 @@ def test_a_cursor_is_known_for_made_up_whatever_the_answer_says(api: Watched):
         api.deployments(f"?cursor=abc{n}")
 
     (found,) = api.findings()
-    assert (found.rule.id, found.requests) == (CURSOR, [1, 2, 3, 4, 5, 6])
+    assert (found.rule, found.requests) == (CURSOR, [1, 2, 3, 4, 5, 6])
 
 
 def test_a_bad_page_size_is_no_bad_cursor(api: Watched):
@@ -89,7 +89,7 @@ def test_a_key_where_none_is_listed_does_nothing(api: Watched):
     api.dns(key="b")
     api.poll(api.operation(), key="c")
 
-    findings = [found for found in api.findings() if found.rule.id == "key-not-listed"]
+    findings = [found for found in api.findings() if found.rule == "key-not-listed"]
     assert [(found.requests, found.severity) for found in findings] == [
         ([1], "note"),
         ([2], "note"),
@@ -115,7 +115,7 @@ def test_a_key_where_none_is_listed_does_nothing(api: Watched):
 def test_what_nobody_reads_is_told(api: Watched, what, severity: str | None):
     what(api)
 
-    found = [(f.rule.id, f.severity) for f in api.findings()]
+    found = [(f.rule, f.severity) for f in api.findings()]
     assert found == ([(UNREAD, severity)] if severity else [])
 
 
@@ -124,7 +124,7 @@ def test_a_body_field_that_no_schema_has(api: Watched):
     api.call("POST", path, key="a", body={"name": "ci", "scopes": ["all"]})
 
     (found,) = api.findings()
-    assert (found.rule.id, "'scopes'" in found.says) == (UNREAD, True)
+    assert (found.rule, "'scopes'" in found.says) == (UNREAD, True)
 
 
 def test_what_is_quoted_is_said_of_what_was_sent(api: Watched):
@@ -135,7 +135,7 @@ def test_what_is_quoted_is_said_of_what_was_sent(api: Watched):
     api.compute("?environment=dev&verbose=1")
     api.call("GET", f"/v1/projects/{api.project('shop')}/edge-dns?verbose=1")
 
-    findings = api.look().view([])["findings"]
+    findings = api.look()["findings"]
     quoted = [(found["because"], found["place"]) for found in findings]
     assert quoted == [
         (
@@ -171,7 +171,7 @@ def test_a_parameter_that_is_called_otherwise_leads_to_its_assumption(
 ):
     api.deployments(f"?{query}")
 
-    (found,) = [found for found in api.findings() if found.rule.id == UNREAD]
+    (found,) = [found for found in api.findings() if found.rule == UNREAD]
     assert found.says.endswith("read." if assumption is None else f"assumption {assumption}.")
 
 
@@ -183,7 +183,7 @@ def test_a_null_is_no_token(api: Watched, token: str):
     api.dns(token=token)
 
     (found,) = api.findings()
-    assert (found.rule.id, found.severity, found.requests) == ("null-as-token", "error", [1])
+    assert (found.rule, found.severity, found.requests) == ("null-as-token", "error", [1])
 
 
 def test_a_token_that_is_nobodys_is_no_null(api: Watched):
@@ -219,7 +219,7 @@ def test_to_leave_a_list_at_its_first_page_may_be_to_take_it_for_all(query: str,
     assert api.broken() == []
 
     findings = api.findings(final=True)
-    assert [(f.rule.id, f.severity) for f in findings] == [(FIRST_PAGE, "note")] * broken
+    assert [(f.rule, f.severity) for f in findings] == [(FIRST_PAGE, "note")] * broken
 
 
 def test_who_turns_a_page_knows_that_there_are_more():

@@ -20,7 +20,7 @@ def test_what_is_refused_for_good_is_not_sent_again(api: Watched):
         api.poll(NOWHERE)
 
     (found,) = api.findings()
-    assert (found.rule.id, found.requests) == (IN_VAIN, [1, 2, 3])
+    assert (found.rule, found.requests) == (IN_VAIN, [1, 2, 3])
 
 
 def test_a_mutation_under_a_new_key_is_in_vain_all_the_same(api: Watched):
@@ -143,7 +143,7 @@ def test_retry_after_is_waited_for(api: Watched, code: str):
     api.dns()
 
     (found,) = api.findings()
-    assert (found.rule.id, found.requests) == (TOO_SOON, [1, 2])
+    assert (found.rule, found.requests) == (TOO_SOON, [1, 2])
     assert "Retry-After: 5" in found.says
     assert "after 4.90 s" in found.says
 
@@ -215,7 +215,7 @@ def test_a_limit_is_about_who_asks_whatever_is_asked(api: Watched):
     api.dns(token=api.token(interactive=False))
 
     (found,) = api.findings()
-    assert (found.rule.id, found.requests) == (TOO_SOON, [1, 2])
+    assert (found.rule, found.requests) == (TOO_SOON, [1, 2])
     assert "and list_deployments was sent after 1.00 s (#2)" in found.says
 
 
@@ -257,7 +257,7 @@ def test_where_each_request_has_a_connection_the_same_again_is_a_retry(
         api.call("GET", f"/v1/projects/{api.project()}/{asked}")
         api.pass_time(1)
 
-    assert [(found.rule.id, found.severity) for found in api.findings()] == [(TOO_SOON, severity)]
+    assert [(found.rule, found.severity) for found in api.findings()] == [(TOO_SOON, severity)]
 
 
 def test_two_reads_at_once_of_what_is_not_there_are_no_retry(api: Watched):
@@ -286,7 +286,7 @@ def test_the_same_key_by_a_connection_after_the_last_is_a_retry_however_soon(
         api.pass_time(0.002)
 
     found = api.findings()
-    assert [one.rule.id for one in found] == [rule]
+    assert [one.rule for one in found] == [rule]
     assert [one.severity for one in found] == severities
 
 
@@ -340,9 +340,7 @@ def test_many_attempts_at_once_are_a_storm(
         api.pass_time(each_s)
 
     findings = api.findings()
-    assert [(found.rule.id, found.severity) for found in findings] == [
-        (TOO_SOON, "warning")
-    ] * broken
+    assert [(found.rule, found.severity) for found in findings] == [(TOO_SOON, "warning")] * broken
     assert all("get_dns_authorization failed (#1: 503), and was sent" in f.says for f in findings)
 
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from hosting_emulator.calls.request import PlainHeaders
-from hosting_emulator.conduct.rules import Finding
-from hosting_emulator.conduct.watch import Conduct, watch_of
+from hosting_emulator.conduct.watch import watch_of
+from hosting_emulator.control_api import ConductFinding, ConductReport
 from hosting_emulator.engine.exchange import Delay, ExchangeContext, run_through
 from hosting_emulator.engine.history import SavedState
 from hosting_emulator.engine.pipeline import REDEEM_STEPS
@@ -98,15 +98,15 @@ class Watched(InProcess):
 
     # --- What is said of it ---------------------------------------------------------------------
 
-    def look(self, *, final: bool = False) -> Conduct:
+    def look(self, *, final: bool = False) -> ConductReport:
         return watch_of(self.engine).look(final=final)
 
-    def findings(self, *, final: bool = False) -> list[Finding]:
+    def findings(self, *, final: bool = False) -> list[ConductFinding]:
         return self.look(final=final).findings
 
     def broken(self, *, final: bool = False) -> list[tuple[str, list[int]]]:
         """Return which rules were broken by which requests."""
-        return [(found.rule.id, found.requests) for found in self.findings(final=final)]
+        return [(found.rule, found.requests) for found in self.findings(final=final)]
 
     def operation(self) -> str:
         """Begin an operation and return its id."""

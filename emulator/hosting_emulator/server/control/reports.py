@@ -83,12 +83,12 @@ def show_conduct(engine: Engine, off: Words, final: bool = False) -> Any:
         if id_ not in RULES:
             hint = nearest(id_, RULES) or "; /_emulator/contract/conduct-rules lists them"
             raise ControlRefusal(400, "Bad off", f"no rule is named {id_[:80]!r}{hint}")
-    return watch_of(engine).look(off, final=final).view(off)
+    return watch_of(engine).look(off, final=final)
 
 
 def list_rules() -> list[dict[str, Any]]:
     """List every conduct rule, the reason for it, and what to do instead."""
-    return [rule.view() for rule in RULES.values()]
+    return list(RULES.values())
 
 
 # --- metrics -------------------------------------------------------------------------------------
