@@ -66,66 +66,58 @@ def build_world(scenario: Scenario, name: str, machine_ms: int, seed: str = DEFA
     if part.world is not None:
         prefix, whole = origin.assumptions.key_prefix, part.world.whole()
         for path, message in mistakes_in(part.world, whole, LATEST_MS, prefix):
-            with mistakes.collected():
-                raise (top / "world").below(path).error(message)
+            mistakes.add((top / "world").below(path).error(message))
     mistakes.tell()  # without its world nothing else can be looked at
     with (top / "clock").refusals():
         world = new_world(name, part.seed or seed, origin, machine_ms, part.world)
     change = Change(world, world.at_ms)
     for section, family in (("faults", FAULT), ("outcomes", OUTCOME)):
         for number, document in enumerate(getattr(part, section)):
-            place = top / section / number
-            with mistakes.collected():
-                _check_no_variables(place, document)
-                with place.refusals():
-                    arm(change, document, family)
+            with mistakes.at(top / section / number):
+                _check_no_variables(top / section / number, document)
+                arm(change, document, family)
     for order, planned in enumerate(part.timeline):
         place, key = top / "timeline" / order, f"planned-{order + 1:04d}"
         action, found = next((a, f) for a in PLANNED if (f := getattr(planned, a)) is not None)
-        with mistakes.collected():
+        with mistakes.at(place):
             _check_no_variables(place / action, found)
             _check_turn(place / action, found, change)
-        with mistakes.collected():
+        with mistakes.at(place):
             if planned.call is not None:
                 (place / "call").check_word("call", planned.call, ALL_CALLS)
         kept = without_values(found)
-        change.put(
-            TIMELINE, key, TimelineEntry(order, action, kept, planned.after_calls, planned.call)
-        )
-        with mistakes.collected():
-            if planned.at is not None:
-                due_ms = moment_ms(planned.at, change.now_ms)
-                if due_ms is None:
-                    form = "a duration after the start (10m) nor a timestamp"
-                    raise (place / "at").error(f"{planned.at!r} is neither {form}")
-                schedule_event(change, max(change.now_ms, due_ms), "timeline", key)
+        record = TimelineEntry(order, action, kept, planned.after_calls, planned.call)
+        change.put(TIMELINE, key, record)
+        due_ms = None if planned.at is None else moment_ms(planned.at, change.now_ms)
+        if due_ms is not None:
+            schedule_event(change, max(change.now_ms, due_ms), "timeline", key)
+        elif planned.at is not None:
+            message = f"{planned.at!r} is neither a duration after the start (10m) nor a timestamp"
+            mistakes.add((place / "at").error(message))
     _StoryCheck(scenario, change, mistakes).check()
-    variation, vary = None, part.vary
-    with mistakes.collected():
-        if vary is not None:
-            with (top / "vary" / "seed").refusals():
-                read_variation(str(vary.seed))
-            for number, name in enumerate(vary.only or ()):
-                (top / "vary" / "only" / number).check_word("variation point", name, POINTS)
-            variation = read_variation(str(vary.seed), vary.only)
+    variation = None
+    with mistakes.at(top / "vary" / "seed"):
+        if part.vary is not None:
+            variation = read_variation(str(part.vary.seed))
+            for number, point in enumerate(part.vary.only or ()):
+                (top / "vary" / "only" / number).check_word("variation point", point, POINTS)
+            variation = read_variation(str(part.vary.seed), part.vary.only)
     mistakes.tell()
     return varied_world(world if change.empty else change.applied(), variation)
 
 
 def _origin(scenario: Scenario, mistakes: Mistakes) -> Origin:
     part, at_ms, assumptions = scenario.part, None, Assumptions()
-    if part.clock.at is not None:
-        with mistakes.collected(), (scenario.place / "clock" / "at").refusals():
-            at_ms = parse_timestamp(part.clock.at)
+    with mistakes.at(scenario.place / "clock" / "at"):
+        at_ms = None if part.clock.at is None else parse_timestamp(part.clock.at)
     for name, value in part.assumptions.items():
-        with mistakes.collected(), (scenario.place / "assumptions" / name).refusals():
+        with mistakes.at(scenario.place / "assumptions" / name):
             assumptions = assumptions.changed({name: value})
-    clock, chosen = part.clock, tuple(part.assumptions)
-    text = scenario.text
-    if "keys" in text and (kept := without_values(scenario.source.data)) != scenario.source.data:
+    text, source = scenario.text, scenario.source
+    if "keys" in text and (kept := without_values(source.data)) != source.data:
         text = msgspec.json.encode(kept).decode()
-    file = scenario.source.file
-    return Origin(clock.mode, clock.rate, at_ms, assumptions, text, file, chosen)
+    chosen = tuple(part.assumptions)
+    return Origin(part.clock.mode, part.clock.rate, at_ms, assumptions, text, source.file, chosen)
 
 
 # --- What is wrong is said before it runs --------------------------------------------------------
@@ -163,32 +155,31 @@ class _StoryCheck:
 
     def check(self) -> None:
         """Check the story and its parts. Raises ScenarioError."""
-        collected, top = self._mistakes.collected, self._top / "parts"
+        mistakes, top = self._mistakes, self._top / "parts"
         for number, planned in enumerate(self._part.timeline):
-            with collected():
-                self._add(self._top / "timeline" / number / "intervene", planned.intervene)
+            place = self._top / "timeline" / number / "intervene"
+            with mistakes.at(place):
+                self._add(place, planned.intervene)
         counts: dict[str, int] = {}
         for number, shared in enumerate(self._part.parts):
-            place = top / number / "steps"
-            with collected():
-                if shared.name in counts:
-                    name = top / number / "name"
-                    raise name.error(f"the part {shared.name!r} is already defined above")
+            place, name = top / number / "steps", top / number / "name"
+            if shared.name in counts:
+                mistakes.add(name.error(f"the part {shared.name!r} is already defined above"))
             for inner, step in enumerate(shared.steps):
-                if step.use is not None:  # and so none can use itself
-                    with collected():
+                with mistakes.at(place / inner / "use"):
+                    if step.use is not None:  # and so none can use itself
                         (place / inner / "use").check_word("part above this one", step.use, counts)
             counts[shared.name] = _count(place, shared.steps, counts)
             self._parts[shared.name] = (place, shared)
         if self._part.parts:
-            self._mistakes.tell()  # a part that uses itself would be followed for ever
+            mistakes.tell()  # a part that uses itself would be followed for ever
         _count(self._top / "story", self._part.story, counts)
         self._check_steps(self._top / "story", self._part.story)
-        self._mistakes.tell()
+        mistakes.tell()
         for number, shared in enumerate(self._part.parts):
             if shared.name not in self._used:
-                name = top / number / "name"
-                raise name.error(f"the part {shared.name!r} is never used")
+                message = f"the part {shared.name!r} is never used"
+                raise (top / number / "name").error(message)
 
     def _add(self, place: Place, turn: dict[str, Any] | None) -> None:
         """Know of what an intervention adds, as far as that can be told beforehand."""
@@ -203,20 +194,20 @@ class _StoryCheck:
             self._check_step(place / number, step)
 
     def _check_step(self, place: Place, step: StepPart) -> None:
-        collected = self._mistakes.collected
-        with collected():
+        mistakes = self._mistakes
+        with mistakes.at(place):
             self._check_variables(place)
-        with collected():
+        with mistakes.at(place):
             self._check_action(place, step)
         if "add" in (step.intervene or {}):
-            self._mistakes.tell()  # what was not added would be missed by other steps as well
-        with collected():
+            mistakes.tell()  # what was not added would be missed by other steps as well
+        with mistakes.at(place):
             self._check_subjects(place, step)
-        with collected():
+        with mistakes.at(place):
             if step.expect is not None:
                 self._check_expect(place / "expect", step.expect)
         self._check_steps(place / "together", step.together or ())
-        with collected():
+        with mistakes.at(place):
             if step.use is not None:
                 (place / "use").check_word("part", step.use, self._parts)
                 self._used.add(step.use)
@@ -227,7 +218,7 @@ class _StoryCheck:
                 for name in own:
                     self._saved.pop(name)
         for name, saved_as in step.save.items():
-            with collected(), (place / "save" / name).refusals():
+            with mistakes.at(place / "save" / name):
                 if name == NOW:
                     raise ValueError(f"{name!r} is the world's time: save it as another")
                 read_saved(saved_as)

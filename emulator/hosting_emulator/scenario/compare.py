@@ -35,27 +35,28 @@ def compare(expected: Any, found: Any, at: str) -> list[Mismatch]:
     A mapping whose keys are numbers names places of a list, from 0.
     """
     if is_comparison(expected):
-        holds = all(COMPARISONS[word](wanted, found) for word, wanted in expected.items())
-        return [] if holds else [Mismatch(at, expected, found)]
-    if isinstance(expected, dict):
+        same = all(COMPARISONS[word](wanted, found) for word, wanted in expected.items())
+    elif isinstance(expected, dict):
         return _compare_fields(expected, found, at)
-    if isinstance(expected, list):
-        if not isinstance(found, list) or len(found) != len(expected):
-            return [Mismatch(at, expected, found)]
-        return [
-            difference
-            for number, (one, other) in enumerate(zip(expected, found, strict=True))
-            for difference in compare(one, other, f"{at}[{number}]")
-        ]
-    return [] if _same(expected, found) else [Mismatch(at, expected, found)]
+    elif isinstance(expected, list) and isinstance(found, list) and len(found) == len(expected):
+        pairs = enumerate(zip(expected, found, strict=True))
+        return [one for n, pair in pairs for one in compare(*pair, f"{at}[{n}]")]
+    elif expected == "*":
+        same = found is not None
+    elif (pattern := pattern_of(expected)) is not None:
+        same = isinstance(found, str) and re.search(pattern, found) is not None
+    elif (pair := _in_order(expected, found)) is not None:
+        same = pair[0] == pair[1]  # JSON has one kind of number, and a moment many spellings
+    else:
+        same = type(expected) is type(found) and expected == found
+    return [] if same else [Mismatch(at, expected, found)]
 
 
 def _compare_fields(expected: dict[str, Any], found: Any, at: str) -> list[Mismatch]:
     if isinstance(found, list) and all(name.isdecimal() for name in expected):
         found = {name: found[int(name)] for name in expected if int(name) < len(found)}
     if not isinstance(found, dict):
-        hints = filter(None, (nearest(name, COMPARISONS) for name in expected))
-        hint = next(hints, None)
+        hint = next(filter(None, (nearest(name, COMPARISONS) for name in expected)), None)
         return [Mismatch(at, f"{expected}{hint}" if hint else expected, found)]
     differences = []
     for name, value in expected.items():
@@ -65,18 +66,6 @@ def _compare_fields(expected: dict[str, Any], found: Any, at: str) -> list[Misma
         elif not (is_comparison(value) and _OPTIONAL in value):
             differences.append(Mismatch(inner, value, ABSENT))
     return differences
-
-
-def _same(expected: Any, found: Any) -> bool:
-    if expected == "*":
-        return found is not None
-    pattern = pattern_of(expected)
-    if pattern is not None:
-        return isinstance(found, str) and re.search(pattern, found) is not None
-    pair = _in_order(expected, found)
-    if pair is not None:  # JSON has one kind of number, and a moment many spellings
-        return bool(pair[0] == pair[1])
-    return type(expected) is type(found) and bool(expected == found)
 
 
 def pattern_of(expected: Any) -> str | None:
@@ -123,14 +112,6 @@ def _ordered(test: Callable[[Any, Any], bool]) -> Callable[[Any, Any], bool]:
     return holds
 
 
-def _has(wanted: Any, found: Any) -> bool:
-    return isinstance(found, list) and any(not compare(wanted, item, "") for item in found)
-
-
-def _one_of(wanted: Any, found: Any) -> bool:
-    return isinstance(wanted, list) and any(not compare(one, found, "") for one in wanted)
-
-
 #: What a comparison can ask for: given what is wanted and what was found.
 COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
     "at_least": _ordered(operator.ge),
@@ -138,7 +119,11 @@ COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
     "above": _ordered(operator.gt),
     "below": _ordered(operator.lt),
     "not": lambda wanted, found: bool(compare(wanted, found, "")),
-    "one_of": _one_of,
-    "has": _has,
+    "one_of": lambda wanted, found: (
+        isinstance(wanted, list) and any(not compare(one, found, "") for one in wanted)
+    ),
+    "has": lambda wanted, found: (
+        isinstance(found, list) and any(not compare(wanted, one, "") for one in found)
+    ),
     _OPTIONAL: lambda wanted, found: not compare(wanted, found, ""),
 }

@@ -291,7 +291,7 @@ def scenario_of(source: Source, text: str = "") -> Scenario:
     for place, kind in _inside(top, ScenarioPart):
         items = [*_inside(place, kind)] if isinstance(place.value, list) else []
         for inner, its_kind in items or [(place, kind)]:
-            with mistakes.collected():
+            with mistakes.at(inner):
                 _check_shape(inner, its_kind)
                 if its_kind is SharedPart:
                     _check_steps(inner / "steps", ACTIONS)

@@ -34,17 +34,18 @@ class Mistakes:
     def __init__(self) -> None:
         self._found: list[ScenarioError] = []
 
-    @contextmanager
-    def collected(self) -> Iterator[None]:
-        """Keep a ScenarioError, and go on behind it."""
-        try:
-            yield
-        except ScenarioError as error:
-            self.add(error)
-
     def add(self, error: ScenarioError) -> None:
         """Keep an error."""
         self._found.append(error)
+
+    @contextmanager
+    def at(self, place: Place) -> Iterator[None]:
+        """Keep a ScenarioError, or what is refused within a place, and go on behind it."""
+        try:
+            with place.refusals():
+                yield
+        except ScenarioError as error:
+            self.add(error)
 
     def tell(self) -> None:
         """Raise ScenarioError with all that was found, if anything was."""
