@@ -12,7 +12,7 @@ from typing import Any, ClassVar, NamedTuple, TypeVar, get_type_hints
 
 import msgspec
 
-from hosting_emulator.contract.words import DocumentRefused, nearest, read_fields
+from hosting_emulator.contract.words import DocumentRefused, nearest, read_fields, unknown
 from hosting_emulator.world import lifecycles
 from hosting_emulator.world import tables as t
 from hosting_emulator.world.naming import N, id_of, not_found
@@ -288,8 +288,7 @@ def read_intervention(document: Mapping[str, Any]) -> Intervention:
     word, options = next(iter(document.items()))
     kind = INTERVENTIONS.get(str(word))
     if kind is None:
-        hint = nearest(str(word), INTERVENTIONS) or f"; there are {', '.join(INTERVENTIONS)}"
-        raise DocumentRefused(f"there is no intervention {str(word)[:80]!r}{hint}")
+        raise DocumentRefused(unknown("intervention", str(word), INTERVENTIONS))
     options = {} if options is None else options
     if not isinstance(options, Mapping):
         raise DocumentRefused(f"{word} takes an object of fields")

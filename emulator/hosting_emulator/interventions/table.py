@@ -16,36 +16,12 @@ from msgspec.structs import replace
 from hosting_emulator.contract.assumptions import PERMISSIONS
 from hosting_emulator.contract.durations import parse_duration_ms
 from hosting_emulator.contract.timestamps import format_timestamp
-from hosting_emulator.contract.words import DocumentRefused, nearest
+from hosting_emulator.contract.words import DocumentRefused, unknown
 from hosting_emulator.faults.documents import arm
 from hosting_emulator.interventions.declaration import intervention, rows
-from hosting_emulator.world import lifecycles, operations, sessions
+from hosting_emulator.world import lifecycles, operations, population, sessions
+from hosting_emulator.world import records as r
 from hosting_emulator.world import tables as t
-from hosting_emulator.world.population import (
-    DeploymentPart,
-    KeyPart,
-    OrganizationPart,
-    PersonPart,
-    ProjectPart,
-    WorldPart,
-    described,
-    mistakes_in,
-    populate,
-)
-from hosting_emulator.world.records import (
-    ApiKey,
-    Database,
-    Dns,
-    Grant,
-    Membership,
-    Operation,
-    OperationFailure,
-    Organization,
-    Person,
-    Placement,
-    Project,
-    Ticket,
-)
 from hosting_emulator.world.streams import draw, new_deployment_id, new_id
 from hosting_emulator.world.value import Change, deployment_count, deployment_runs
 
@@ -58,21 +34,21 @@ _ZONE = re.compile(r"(?=.{4,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2
 @intervention
 def add(
     change: Change,
-    organizations: Sequence[OrganizationPart] = (),
-    people: Sequence[PersonPart] = (),
-    projects: Sequence[ProjectPart] = (),
-    keys: Sequence[KeyPart] = (),
+    organizations: Sequence[population.OrganizationPart] = (),
+    people: Sequence[population.PersonPart] = (),
+    projects: Sequence[population.ProjectPart] = (),
+    keys: Sequence[population.KeyPart] = (),
 ) -> str:
     """Organizations, users, projects and API keys are added to the world, written as in a world file."""
-    part = WorldPart([*organizations], [*people], [*projects], keys=[*keys])
+    part = population.WorldPart([*organizations], [*people], [*projects], keys=[*keys])
     there = change.applied()
-    before, prefix = described(there), change.assumptions.key_prefix
-    whole = WorldPart(
+    before, prefix = population.described(there), change.assumptions.key_prefix
+    whole = population.WorldPart(
         before.organizations + part.organizations,
         before.people + part.people,
         before.projects + part.projects,
     )
-    for path, message in mistakes_in(part, whole, change.now_ms, prefix):
+    for path, message in population.mistakes_in(part, whole, change.now_ms, prefix):
         field = ".".join(map(str, path))
         raise DocumentRefused(f"{field}: {message}", field)
     for i, key in enumerate(keys):
@@ -80,7 +56,7 @@ def add(
             raise DocumentRefused(
                 f"keys.{i}.value: this value is already used in this world", "keys"
             )
-    populate(change, part, whole)
+    population.populate(change, part, whole)
     names = [one.alias for found in (organizations, people, projects) for one in found]
     names += [f"an API key of {one.person}" for one in keys]
     if not names:
@@ -92,7 +68,7 @@ def add(
 
 
 @intervention
-def stick_operation(change: Change, operation: Operation) -> str:
+def stick_operation(change: Change, operation: r.Operation) -> str:
     """An operation stops moving, whatever the clock does, until it is released."""
     if operation.stuck:
         raise DocumentRefused(f"operation {operation.id} is already stuck")
@@ -101,7 +77,7 @@ def stick_operation(change: Change, operation: Operation) -> str:
 
 
 @intervention
-def release_operation(change: Change, operation: Operation) -> str:
+def release_operation(change: Change, operation: r.Operation) -> str:
     """A stuck operation continues from where it was."""
     if not operation.stuck:
         raise DocumentRefused(f"operation {operation.id} is not stuck")
@@ -114,7 +90,7 @@ def release_operation(change: Change, operation: Operation) -> str:
 
 
 @intervention
-def step_operation(change: Change, operation: Operation) -> str:
+def step_operation(change: Change, operation: r.Operation) -> str:
     """An operation takes its next step now, whatever its profile says."""
     claim = change.row(t.PROJECTS, operation.project_id).claim
     if claim != operation.id:
@@ -133,7 +109,7 @@ def step_operation(change: Change, operation: Operation) -> str:
 @intervention
 def fail_operation(
     change: Change,
-    operation: Operation,
+    operation: r.Operation,
     code: Text = "operation_failed",
     message: str = "The operation failed.",
     *,
@@ -141,19 +117,21 @@ def fail_operation(
     suggested_action: str = "Read the deployment logs, fix the cause and start a new operation.",
 ) -> str:
     """An operation fails now, with the given error."""
-    operations.fail(change, operation, OperationFailure(code, message, retryable, suggested_action))
+    operations.fail(
+        change, operation, r.OperationFailure(code, message, retryable, suggested_action)
+    )
     return f"operation {operation.id} failed with {code}"
 
 
 @intervention
-def cancel_operation(change: Change, operation: Operation) -> str:
+def cancel_operation(change: Change, operation: r.Operation) -> str:
     """An operation is cancelled; a waiting one leaves the queue."""
     operations.finish(change, operation, "cancelled")
     return f"operation {operation.id} is cancelled"
 
 
 @intervention
-def require_reconciliation(change: Change, operation: Operation) -> str:
+def require_reconciliation(change: Change, operation: r.Operation) -> str:
     """An unfinished operation needs reconciliation, and stops until that is completed."""
     moved = _reconcile(change, operation, "required")
     if not moved.stuck:
@@ -162,14 +140,14 @@ def require_reconciliation(change: Change, operation: Operation) -> str:
 
 
 @intervention
-def run_reconciliation(change: Change, operation: Operation) -> str:
+def run_reconciliation(change: Change, operation: r.Operation) -> str:
     """The required reconciliation of an operation starts running."""
     _reconcile(change, operation, "running")
     return f"the reconciliation of {operation.id} is running"
 
 
 @intervention
-def complete_reconciliation(change: Change, operation: Operation) -> str:
+def complete_reconciliation(change: Change, operation: r.Operation) -> str:
     """The reconciliation attempt is completed, and the operation continues.
 
     One that was stuck before stays stuck until it is released.
@@ -182,14 +160,14 @@ def complete_reconciliation(change: Change, operation: Operation) -> str:
 
 
 @intervention
-def exhaust_reconciliation(change: Change, operation: Operation) -> str:
+def exhaust_reconciliation(change: Change, operation: r.Operation) -> str:
     """Reconciliation has no attempts left: the operation fails with reconciliation_exhausted."""
     moved = _reconcile(change, operation, "exhausted")
     operations.fail(change, moved, operations.EXHAUSTED)
     return f"operation {moved.id} failed: its reconciliation is exhausted"
 
 
-def _reconcile(change: Change, operation: Operation, state: str) -> Operation:
+def _reconcile(change: Change, operation: r.Operation, state: str) -> r.Operation:
     try:
         return operations.reconcile(change, operation, state)
     except ValueError:
@@ -200,7 +178,7 @@ def _reconcile(change: Change, operation: Operation, state: str) -> Operation:
 
 
 @intervention
-def hold_claim(change: Change, project: Project) -> str:
+def hold_claim(change: Change, project: r.Project) -> str:
     """Another operation takes a project's mutation claim: new operations wait."""
     if project.claim is not None:
         raise DocumentRefused(
@@ -211,7 +189,7 @@ def hold_claim(change: Change, project: Project) -> str:
 
 
 @intervention
-def release_claim(change: Change, project: Project) -> str:
+def release_claim(change: Change, project: r.Project) -> str:
     """The operation of hold_claim ends, and the next operation starts."""
     held = change.get(t.OPERATIONS, project.claim) if project.claim else None
     if held is None or held.kind != operations.HELD:
@@ -223,7 +201,7 @@ def release_claim(change: Change, project: Project) -> str:
 @intervention
 def add_deployments(
     change: Change,
-    project: Project,
+    project: r.Project,
     count: Annotated[int, Meta(ge=1, le=10_000)] = 1,
     status: Literal["ready", "failed", "cancelled"] = "ready",
     commit: Annotated[str, Meta(pattern="^[0-9a-f]{40}$")] | None = None,
@@ -232,7 +210,7 @@ def add_deployments(
 ) -> str:
     """A project gets more deployments, one after the other, created now unless `ago` or `at` set a time."""
     try:
-        made_ms = DeploymentPart(ago=ago, at=at).began_ms(change.now_ms, change.now_ms)
+        made_ms = population.DeploymentPart(ago=ago, at=at).began_ms(change.now_ms, change.now_ms)
     except ValueError as error:
         raise DocumentRefused(str(error), "at" if ago is None else "ago") from None
     now, known = format_timestamp(made_ms), deployment_count(change.world.indexes, project.id)
@@ -249,7 +227,7 @@ def add_deployments(
 
 @intervention
 def fail_deployment(
-    change: Change, operation: Operation, message: str = operations.BUILD_FAILED.message
+    change: Change, operation: r.Operation, message: str = operations.BUILD_FAILED.message
 ) -> str:
     """The deployment of an operation fails, and the operation with it."""
     if operation.deployment_id is None:
@@ -262,35 +240,35 @@ def fail_deployment(
 
 
 @intervention
-def expire_ticket(change: Change, ticket: Ticket) -> str:
+def expire_ticket(change: Change, ticket: r.Ticket) -> str:
     """An unused ticket expires now, before its ten minutes are over."""
     change.put(t.TICKETS, ticket.id, replace(ticket, expires_ms=change.now_ms))
     return f"ticket {ticket.id} has expired"
 
 
 @intervention
-def revoke_ticket(change: Change, ticket: Ticket) -> str:
+def revoke_ticket(change: Change, ticket: r.Ticket) -> str:
     """An unused ticket is revoked."""
     change.put(t.TICKETS, ticket.id, replace(ticket, state="revoked"))
     return f"ticket {ticket.id} is revoked"
 
 
 @intervention
-def expire_key(change: Change, key: ApiKey) -> str:
+def expire_key(change: Change, key: r.ApiKey) -> str:
     """An API key expires now, before its 90 days are over."""
     change.put(t.API_KEYS, key.id, replace(key, expires_ms=change.now_ms))
     return f"API key {key.name} has expired"
 
 
 @intervention
-def revoke_key(change: Change, key: ApiKey) -> str:
+def revoke_key(change: Change, key: r.ApiKey) -> str:
     """An API key is revoked."""
     change.put(t.API_KEYS, key.id, replace(key, revoked=True))
     return f"API key {key.name} is revoked"
 
 
 @intervention
-def end_session(change: Change, person: Person) -> str:
+def end_session(change: Change, person: r.Person) -> str:
     """All sessions of a user end: their tokens cannot create API keys until they sign in again."""
     sessions.end_standing_session(change, person.id)
     for session_id, session in list(rows(change, t.SESSIONS)):
@@ -318,7 +296,7 @@ def leave_key_creation_uncertain(
 
 
 @intervention
-def set_plan(change: Change, organization: Organization, plan: Literal["free", "paid"]) -> str:
+def set_plan(change: Change, organization: r.Organization, plan: Literal["free", "paid"]) -> str:
     """An organization changes its plan."""
     change.put(t.ORGANIZATIONS, organization.id, replace(organization, plan=plan))
     return f"{organization.alias} is on the {plan} plan"
@@ -327,7 +305,7 @@ def set_plan(change: Change, organization: Organization, plan: Literal["free", "
 @intervention
 def set_credits(
     change: Change,
-    organization: Organization,
+    organization: r.Organization,
     credits: Annotated[int, Meta(ge=0, le=1_000_000_000)],
 ) -> str:
     """An organization has this many credits."""
@@ -336,12 +314,11 @@ def set_credits(
 
 
 @intervention
-def set_permissions(change: Change, organization: Organization, permissions: list[str]) -> str:
+def set_permissions(change: Change, organization: r.Organization, permissions: list[str]) -> str:
     """An organization enables exactly these product permissions for API keys."""
     for name in permissions:
         if name not in PERMISSIONS:
-            hint = nearest(name, PERMISSIONS) or f"; there are {', '.join(PERMISSIONS)}"
-            raise DocumentRefused(f"there is no permission {name[:80]!r}{hint}")
+            raise DocumentRefused(unknown("permission", name, PERMISSIONS))
     enabled = tuple(name for name in PERMISSIONS if name in permissions)
     change.put(t.ORGANIZATIONS, organization.id, replace(organization, permissions=enabled))
     return f"{organization.alias} enables {', '.join(enabled) or 'no permission'}"
@@ -350,18 +327,18 @@ def set_permissions(change: Change, organization: Organization, permissions: lis
 @intervention
 def add_member(
     change: Change,
-    organization: Organization,
-    person: Person,
+    organization: r.Organization,
+    person: r.Person,
     role: Literal["owner", "member"] = "member",
 ) -> str:
     """A user joins an organization, or changes their role in it."""
-    membership = Membership(organization.id, person.id, role)
+    membership = r.Membership(organization.id, person.id, role)
     change.put(t.MEMBERSHIPS, f"{organization.id}/{person.id}", membership)
     return f"{person.alias} is {role} of {organization.alias}"
 
 
 @intervention
-def remove_member(change: Change, organization: Organization, person: Person) -> str:
+def remove_member(change: Change, organization: r.Organization, person: r.Person) -> str:
     """A user leaves an organization; their tokens and keys lose access to it at once."""
     key = f"{organization.id}/{person.id}"
     if change.get(t.MEMBERSHIPS, key) is None:
@@ -373,8 +350,8 @@ def remove_member(change: Change, organization: Organization, person: Person) ->
 @intervention
 def set_role(
     change: Change,
-    project: Project,
-    person: Person,
+    project: r.Project,
+    person: r.Person,
     role: Literal["owner", "maintainer", "reader", "none"],
 ) -> str:
     """A user has this role in a project, or none."""
@@ -395,12 +372,12 @@ def set_role(
             raise DocumentRefused(f"{person.alias} has no role in {project.alias}")
         change.delete(t.GRANTS, key)
         return f"{person.alias} has no role in {project.alias}"
-    change.put(t.GRANTS, key, Grant(project.id, person.id, role))
+    change.put(t.GRANTS, key, r.Grant(project.id, person.id, role))
     return f"{person.alias} is {role} of {project.alias}"
 
 
 @intervention
-def transfer_ownership(change: Change, organization: Organization, to: Person) -> str:
+def transfer_ownership(change: Change, organization: r.Organization, to: r.Person) -> str:
     """An organization gets another owner; previous owners become members."""
     owners = {
         key: membership
@@ -412,7 +389,7 @@ def transfer_ownership(change: Change, organization: Organization, to: Person) -
         raise DocumentRefused(f"{to.alias} already owns {organization.alias}")
     for other, membership in owners.items():
         change.put(t.MEMBERSHIPS, other, replace(membership, role="member"))
-    change.put(t.MEMBERSHIPS, key, Membership(organization.id, to.id, "owner"))
+    change.put(t.MEMBERSHIPS, key, r.Membership(organization.id, to.id, "owner"))
     return f"{to.alias} owns {organization.alias}"
 
 
@@ -422,7 +399,7 @@ def transfer_ownership(change: Change, organization: Organization, to: Person) -
 @intervention
 def move_dns(
     change: Change,
-    project: Project,
+    project: r.Project,
     to: Literal["pending", "authorized", "expired", "revoked"],
     zone: str | None = None,
     expires_in: str = "30d",
@@ -431,7 +408,7 @@ def move_dns(
 
     `zone` is the customer's zone, `expires_in` the authorization's lifetime (world time).
     """
-    dns = change.get(t.DNS, project.id) or Dns()
+    dns = change.get(t.DNS, project.id) or r.Dns()
     lifecycle = lifecycles.DNS_AUTHORIZATION.assumed(change.assumptions.dns_transitions)
     if not lifecycle.may(dns.status, to):
         following = " or ".join(sorted(lifecycle.transitions[dns.status])) or "nothing else"
@@ -450,7 +427,7 @@ def move_dns(
             raise DocumentRefused(str(error)) from None
     elif to == "expired":
         expires_ms = change.now_ms
-    change.put(t.DNS, project.id, Dns(to, zone, ("dns.write", "zone.read"), expires_ms))
+    change.put(t.DNS, project.id, r.Dns(to, zone, ("dns.write", "zone.read"), expires_ms))
     if lifecycle.may(to, "expired") and expires_ms is not None:
         operations.schedule_event(change, expires_ms, "dns_expiry", project.id)
     return f"the DNS authorization of {project.alias} is {to}"
@@ -461,7 +438,7 @@ Environment = Literal["dev", "prod", "both"]
 
 @intervention
 def fail_database_provider(
-    change: Change, project: Project, environment: Environment = "both"
+    change: Change, project: r.Project, environment: Environment = "both"
 ) -> str:
     """The provider of a project's databases fails: reading their compute returns a problem."""
     return _turn_provider(change, project, environment, failing=True)
@@ -469,14 +446,14 @@ def fail_database_provider(
 
 @intervention
 def recover_database_provider(
-    change: Change, project: Project, environment: Environment = "both"
+    change: Change, project: r.Project, environment: Environment = "both"
 ) -> str:
     """The provider of a project's databases works again."""
     return _turn_provider(change, project, environment, failing=False)
 
 
 def _turn_provider(
-    change: Change, project: Project, environment: Environment, *, failing: bool
+    change: Change, project: r.Project, environment: Environment, *, failing: bool
 ) -> str:
     databases = _databases(change, project, environment)
     does = "fails" if failing else "answers"
@@ -488,10 +465,12 @@ def _turn_provider(
     return text
 
 
-def _databases(change: Change, project: Project, environment: Environment) -> dict[str, Database]:
+def _databases(
+    change: Change, project: r.Project, environment: Environment
+) -> dict[str, r.Database]:
     """Return what is meant, by environment: a shared database is both environments' at once."""
     databases = {
-        name: change.get(t.DATABASES, f"{project.id}/{name}") or Database("separate")
+        name: change.get(t.DATABASES, f"{project.id}/{name}") or r.Database("separate")
         for name in ("dev", "prod")
     }
     if environment == "both" or any(r.data_mode == "shared" for r in databases.values()):
@@ -502,7 +481,7 @@ def _databases(change: Change, project: Project, environment: Environment) -> di
 @intervention
 def set_database(
     change: Change,
-    project: Project,
+    project: r.Project,
     environment: Environment = "both",
     state: Literal["absent", "init", "ready", "suspended", "resizing", "failed"] | None = None,
     pending_state: Literal["init", "ready", "suspended", "resizing", "failed"] | None = None,
@@ -540,7 +519,7 @@ def set_database(
         if state == "absent":
             placement = None
         elif state is not None:
-            placement = placement or Placement(
+            placement = placement or r.Placement(
                 0.25, 1.0, 1.0, 4.0, 300, "init", False, "eu-central-1"
             )
             placement = replace(placement, state=state, pending_state=None)
@@ -553,7 +532,7 @@ def set_database(
 
 
 @intervention
-def connect_domain(change: Change, project: Project, domain: str) -> str:
+def connect_domain(change: Change, project: r.Project, domain: str) -> str:
     """A project gets its own domain; in a Free workspace that requires the flag to be shown."""
     if not _ZONE.fullmatch(domain):
         raise DocumentRefused(f"{domain[:80]!r} is not a domain: write it like example.com")
@@ -567,7 +546,7 @@ def connect_domain(change: Change, project: Project, domain: str) -> str:
 
 
 @intervention
-def disconnect_domain(change: Change, project: Project) -> str:
+def disconnect_domain(change: Change, project: r.Project) -> str:
     """A project loses its own domain."""
     if project.custom_domain is None:
         raise DocumentRefused(f"{project.alias} has no own domain")
