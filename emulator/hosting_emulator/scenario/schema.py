@@ -16,14 +16,12 @@ from hosting_emulator.scenario.document import ACTIONS, BELONGS, ScenarioPart
 from hosting_emulator.variation.points import POINTS
 from hosting_emulator.world.fault_records import Rule
 
-_DEFS = "#/$defs/{name}"
-
 
 def scenario_schema() -> dict[str, Any]:
     """Return the schema (JSON Schema 2020-12)."""
     kinds = {**FAULT.kinds, **OUTCOME.kinds}
     types = [ScenarioPart, Assumptions, Rule, *kinds.values(), *INTERVENTIONS.values()]
-    _, defs = msgspec.json.schema_components(types, ref_template=_DEFS)
+    _, defs = msgspec.json.schema_components(types, ref_template="#/$defs/{name}")
     for kind, effect in kinds.items():
         defs[effect.__name__].setdefault("required", [])
         defs[effect.__name__].setdefault("title", kind)
@@ -35,22 +33,21 @@ def scenario_schema() -> dict[str, Any]:
         "maxProperties": 1,
         "additionalProperties": False,
         "properties": {
-            word: _may_be_empty(defs, kind.__name__) for word, kind in INTERVENTIONS.items()
+            # What needs nothing may be written with nothing behind it.
+            word: _or_null(kind.__name__, not defs[kind.__name__].get("required"))
+            for word, kind in INTERVENTIONS.items()
         },
     }
-    turns = {
-        "fault": {"$ref": "#/$defs/Fault"},
-        "outcome": {"$ref": "#/$defs/Outcome"},
-        "intervene": {"$ref": "#/$defs/Intervention"},
-    }
+    turns = {"fault": "Fault", "outcome": "Outcome", "intervene": "Intervention"}
+    refs = {turn: {"$ref": f"#/$defs/{name}"} for turn, name in turns.items()}
     scenario = defs["ScenarioPart"]
-    scenario["properties"]["faults"] = {"type": "array", "items": turns["fault"]}
-    scenario["properties"]["outcomes"] = {"type": "array", "items": turns["outcome"]}
+    scenario["properties"]["faults"] = {"type": "array", "items": refs["fault"]}
+    scenario["properties"]["outcomes"] = {"type": "array", "items": refs["outcome"]}
     scenario["properties"]["assumptions"] = {"$ref": "#/$defs/Assumptions"}
     only = defs["VaryPart"]["properties"]["only"]["anyOf"]
     next(kind for kind in only if kind["type"] == "array")["items"] = {"enum": list(POINTS)}
     for part in ("PlannedPart", "StepPart"):
-        defs[part]["properties"] |= turns
+        defs[part]["properties"] |= refs
     step, codes = defs["StepPart"], list(PROBLEMS)
     step["properties"]["call"] = {"enum": list(CALLS)}
     step["properties"]["assume"] = {"$ref": "#/$defs/Assumptions"}
@@ -74,10 +71,9 @@ def _each(names: Iterable[str]) -> list[dict[str, Any]]:
     return [{"required": [name]} for name in names]
 
 
-def _may_be_empty(defs: dict[str, Any], name: str) -> dict[str, Any]:
-    """Return the schema of what may be written with nothing behind it, if nothing is needed there."""
+def _or_null(name: str, null: bool = True) -> dict[str, Any]:
     found = {"$ref": f"#/$defs/{name}"}
-    return found if defs[name].get("required") else {"anyOf": [found, {"type": "null"}]}
+    return {"anyOf": [found, {"type": "null"}]} if null else found
 
 
 def _armed(rule: dict[str, Any], family: Family) -> dict[str, Any]:
@@ -86,10 +82,7 @@ def _armed(rule: dict[str, Any], family: Family) -> dict[str, Any]:
         found["description"] = found.pop("description")  # last, where readers look for it
     called = properties["call"]["description"]
     properties["call"] = {"enum": list(family.calls), "description": called}
-    effects = {
-        kind: {"anyOf": [{"$ref": f"#/$defs/{effect.__name__}"}, {"type": "null"}]}
-        for kind, effect in family.kinds.items()
-    }
+    effects = {kind: _or_null(effect.__name__) for kind, effect in family.kinds.items()}
     return {
         "type": "object",
         "additionalProperties": False,

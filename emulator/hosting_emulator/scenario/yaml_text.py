@@ -6,6 +6,7 @@ needed, and a few of them can stand for gigabytes.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from io import StringIO
 from math import isfinite
 from typing import Any
@@ -24,7 +25,6 @@ LONGEST = 250_000
 MOST = 20_000
 #: Numbers beyond 64 bits do not travel in every JSON.
 LARGEST = 2**63
-_PLAIN = "tag:yaml.org,2002:"
 
 
 def read_yaml(text: str, file: str) -> Source:
@@ -45,9 +45,8 @@ def read_yaml(text: str, file: str) -> Source:
         raise ScenarioError(file, 1, 1, f"this is not YAML: {reason}") from None
     if node is None:
         raise ScenarioError(file, 1, 1, "the file is empty; a scenario needs at least a name")
-    reader = _Reader(file)
-    data = reader.plain(node, ())
-    return Source(file, data, reader.places, reader.values)
+    source = Source(file, None, {}, {})
+    return replace(source, data=_plain(node, (), source))
 
 
 def write_yaml(document: Any) -> str:
@@ -76,84 +75,79 @@ def _not_yaml(error: MarkedYAMLError, file: str) -> ScenarioError:
 def _check_events(text: str, file: str) -> None:
     depth = documents = 0
     for number, event in enumerate(YAML(typ="safe", pure=True).parse(text)):
-        place = _place(event)
         if number > MOST:
-            raise ScenarioError(file, *place, f"the file has more than {MOST} values")
+            raise _error(event, file, f"the file has more than {MOST} values")
         if isinstance(event, events.AliasEvent):
-            message = f"the alias *{event.anchor} is refused: write the value out"
-            raise ScenarioError(file, *place, message)
-        if isinstance(event, events.CollectionStartEvent):
-            depth += 1
-            if depth > DEEPEST:
-                raise ScenarioError(file, *place, f"this is nested more than {DEEPEST} levels deep")
-        elif isinstance(event, events.CollectionEndEvent):
-            depth -= 1
+            raise _error(event, file, f"the alias *{event.anchor} is refused: write the value out")
+        depth += isinstance(event, events.CollectionStartEvent)
+        depth -= isinstance(event, events.CollectionEndEvent)
+        if depth > DEEPEST:
+            raise _error(event, file, f"this is nested more than {DEEPEST} levels deep")
         documents += isinstance(event, events.DocumentStartEvent)
         if documents > 1:
-            message = "the file has more than one document; a scenario is one"
-            raise ScenarioError(file, *place, message)
+            raise _error(event, file, "the file has more than one document; a scenario is one")
 
 
-class _Reader:
-    """Turns nodes into plain data, and notes where everything stood."""
+def _plain(node: Any, path: Path, source: Source) -> Any:
+    """Return a node as plain data, and note in `source` where everything in it stands."""
+    source.places.setdefault(path, _place(node))
+    match node, str(node.tag).removeprefix("tag:yaml.org,2002:"):
+        case MappingNode(), "map":
+            return _mapping(node, path, source)
+        case SequenceNode(), "seq":
+            return [_plain(item, (*path, i), source) for i, item in enumerate(node.value)]
+        case ScalarNode(), "null":
+            return None
+        case ScalarNode(), "bool":
+            return _text(node, source).lower() == "true"
+        case ScalarNode(), ("int" | "float") as kind:
+            return _number(node, kind, source)
+        case ScalarNode(), "str" | "timestamp":
+            return _text(node, source)
+    tag = str(node.tag)[:60]
+    raise _error(node, source.file, f"the tag {tag!r} is refused: only plain values are read")
 
-    def __init__(self, file: str) -> None:
-        self._file = file
-        self.places: dict[Path, tuple[int, int]] = {}
-        self.values: dict[Path, tuple[int, int]] = {}
 
-    def plain(self, node: Any, path: Path) -> Any:
-        self.places.setdefault(path, _place(node))
-        match node, str(node.tag).removeprefix(_PLAIN):
-            case MappingNode(), "map":
-                return self._mapping(node, path)
-            case SequenceNode(), "seq":
-                return [self.plain(item, (*path, i)) for i, item in enumerate(node.value)]
-            case ScalarNode(), "null":
-                return None
-            case ScalarNode(), "bool":
-                return self._text(node).lower() == "true"
-            case ScalarNode(), ("int" | "float") as kind:
-                return self._number(node, self._text(node), kind)
-            case ScalarNode(), "str" | "timestamp":
-                return self._text(node)
-        tag = str(node.tag)[:60]
-        raise self._error(node, f"the tag {tag!r} is refused: only plain values are read")
+def _mapping(node: Any, path: Path, source: Source) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for key_node, value_node in node.value:
+        if not isinstance(key_node, ScalarNode):
+            raise _error(key_node, source.file, "a key must be plain text")
+        key = _text(key_node, source)
+        inner = (*path, key)
+        if key in found:
+            message = f"{key!r} is here twice (first in line {source.places[inner][0]})"
+            raise _error(key_node, source.file, message)
+        source.places[inner] = _place(key_node)
+        if isinstance(value_node, ScalarNode):
+            source.values[inner] = _place(value_node)
+        found[key] = _plain(value_node, inner, source)
+    return found
 
-    def _mapping(self, node: Any, path: Path) -> dict[str, Any]:
-        found: dict[str, Any] = {}
-        for key_node, value_node in node.value:
-            if not isinstance(key_node, ScalarNode):
-                raise self._error(key_node, "a key must be plain text")
-            key = self._text(key_node)
-            if key in found:
-                line = self.places[(*path, key)][0]
-                raise self._error(key_node, f"{key!r} is here twice (first in line {line})")
-            self.places[(*path, key)] = _place(key_node)
-            if isinstance(value_node, ScalarNode):
-                self.values[(*path, key)] = _place(value_node)
-            found[key] = self.plain(value_node, (*path, key))
-        return found
 
-    def _number(self, node: Any, text: str, kind: str) -> int | float:
-        plain = text.replace("_", "")
-        try:
-            based = plain[:2] in ("0x", "0o")
-            number = float(plain) if kind == "float" else int(plain, 0 if based else 10)
-        except ValueError:
-            raise self._error(node, f"{text[:40]!r} is not a number") from None
-        if abs(number) > LARGEST or not isfinite(number):  # an int may be too large to be finite
-            raise self._error(node, f"the number {text[:40]!r} is too large")
-        return number
+def _number(node: Any, kind: str, source: Source) -> int | float:
+    text = _text(node, source)
+    plain = text.replace("_", "")
+    try:
+        based = plain[:2] in ("0x", "0o")
+        number = float(plain) if kind == "float" else int(plain, 0 if based else 10)
+    except ValueError:
+        raise _error(node, source.file, f"{text[:40]!r} is not a number") from None
+    if abs(number) > LARGEST or not isfinite(number):  # an int may be too large to be finite
+        raise _error(node, source.file, f"the number {text[:40]!r} is too large")
+    return number
 
-    def _text(self, node: Any) -> str:
-        text = str(node.value)
-        if not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text):
-            raise self._error(node, "this text contains half of a character (a lone surrogate)")
-        return text
 
-    def _error(self, node: Any, message: str) -> ScenarioError:
-        return ScenarioError(self._file, *_place(node), message)
+def _text(node: Any, source: Source) -> str:
+    text = str(node.value)
+    if not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text):
+        message = "this text contains half of a character (a lone surrogate)"
+        raise _error(node, source.file, message)
+    return text
+
+
+def _error(node: Any, file: str, message: str) -> ScenarioError:
+    return ScenarioError(file, *_place(node), message)
 
 
 def _place(node: Any) -> tuple[int, int]:
