@@ -18,6 +18,7 @@ from hosting_emulator.contract.timestamps import format_timestamp
 from hosting_emulator.contract.words import read_sections
 from hosting_emulator.control_api import ConductFinding, ConductRuleRow, Severity
 from hosting_emulator.engine.exchange import NO_CONNECTION, Connection, Entry, retry_after_s
+from hosting_emulator.engine.request_log import document_of
 from hosting_emulator.faults.kinds import fault_kinds
 from hosting_emulator.world.lifecycles import OPERATION
 from hosting_emulator.world.value import World
@@ -208,12 +209,7 @@ def _brief_text(data: bytes) -> str:
 
 
 def _json(body: bytes, whole: int) -> Any:
-    if not body or len(body) != whole:
-        return None
-    try:
-        return msgspec.json.decode(body)
-    except (msgspec.DecodeError, RecursionError):
-        return None
+    return document_of(body) if body and len(body) == whole else None
 
 
 #: From the least to the worst.

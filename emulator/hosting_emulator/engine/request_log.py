@@ -242,11 +242,16 @@ def _operation_of(entry: Entry) -> str | None:
 
 def _answered(entry: Entry) -> dict[str, Any]:
     """Return the document that an exchange was answered with; an empty one where that is none."""
-    try:
-        document = msgspec.json.decode(entry.answer)
-    except (msgspec.DecodeError, RecursionError):
-        return {}
+    document = document_of(entry.answer)
     return document if isinstance(document, dict) else {}
+
+
+def document_of(body: bytes) -> Any:
+    """Return what a body says; None: it is no JSON."""
+    try:
+        return msgspec.json.decode(body)
+    except (msgspec.DecodeError, RecursionError):
+        return None
 
 
 def project_of(entry: Entry) -> str | None:

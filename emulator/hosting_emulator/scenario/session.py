@@ -23,13 +23,13 @@ from hosting_emulator.engine.exchange import Entry
 from hosting_emulator.engine.history import CAPACITY, Commit
 from hosting_emulator.engine.identity import home_of
 from hosting_emulator.engine.redaction import Redactor
-from hosting_emulator.engine.request_log import sent_header
+from hosting_emulator.engine.request_log import document_of, sent_header
 from hosting_emulator.faults.decisions import faults_in_order, spent
 from hosting_emulator.faults.documents import FAULT, OUTCOME, fault_view
 from hosting_emulator.scenario.build import NOBODY, USUAL, build_world, each_text, texts_in
 from hosting_emulator.scenario.document import ACTIONS, read_scenario, scenario_of
 from hosting_emulator.scenario.source import ScenarioError, Source
-from hosting_emulator.scenario.story import document_of, run_document
+from hosting_emulator.scenario.story import run_document
 from hosting_emulator.scenario.yaml_text import write_yaml
 from hosting_emulator.world import tables as t
 from hosting_emulator.world.population import described

@@ -37,7 +37,7 @@ from hosting_emulator.engine.history import Memory
 from hosting_emulator.engine.identity import home_of
 from hosting_emulator.engine.machine import machine_ms
 from hosting_emulator.engine.pipeline import CALL_STEPS, REDEEM_STEPS, Step
-from hosting_emulator.engine.request_log import CAPACITY, entry_view, sent_header
+from hosting_emulator.engine.request_log import CAPACITY, document_of, entry_view, sent_header
 from hosting_emulator.engine.worlds import variation_view
 from hosting_emulator.faults.decisions import faults_in_order, value_at
 from hosting_emulator.faults.documents import FAULT, OUTCOME, Family, arm
@@ -254,7 +254,7 @@ class StoryRun:
                 wait_ms = int(asked) * 1000 if str(asked).isdecimal() else 1000
                 if step.pause is not None:
                     wait_ms = parse_duration_ms(step.pause)
-                self._engine.move_to(self._engine.run_due() + wait_ms)
+                self._engine.move_by(wait_ms)
             self._mismatches, self._keys = [], keys  # a retry has the key of the first
             filled = self._with_values(step)
             self._turn = {action: getattr(filled, action)}
@@ -448,7 +448,7 @@ class StoryRun:
     # --- turns of a hand ------------------------------------------------------------------------
 
     def _advance(self, step: StepPart) -> str:
-        self._engine.move_to(self._engine.run_due() + parse_duration_ms(str(step.advance)))
+        self._engine.move_by(parse_duration_ms(str(step.advance)))
         return f"time moved by {step.advance}"
 
     def _to(self, step: StepPart) -> str:
@@ -591,14 +591,6 @@ class StoryRun:
             return moment
         known = ", ".join(sorted(self._saved)) or "nothing"
         raise ValueError(f"there is no ${{{name}}}: saved so far is {known}")
-
-
-def document_of(body: bytes) -> Any:
-    """Return what a body says; None: it is no JSON."""
-    try:
-        return msgspec.json.decode(body)
-    except (msgspec.DecodeError, RecursionError):
-        return None
 
 
 def _query(step: StepPart) -> str:
