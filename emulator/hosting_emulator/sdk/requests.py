@@ -194,12 +194,32 @@ class Requests(InWorld, Sequence[RecordedRequest]):
             at_least = at_most = times
         elif at_least is None and at_most is None:
             at_least = 1
-        return self._assert(call, filters, at_least, at_most)
+        meant = RequestMatcher(call, filters, self._emulator)
+        held, lost = self._read()
+        matching = [request for request in held if not meant.misses(request)]
+        made = f"made {_often(len(matching))}" if matching else "never made"
+        expected = f"expected {meant.text()} {_times_text(at_least, at_most)}"
+        too_few = at_least is not None and len(matching) < at_least
+        if too_few or (at_most is not None and len(matching) > at_most):
+            lines = [
+                f"{expected}, but it was {made}",
+                *(_nearest(meant, held) if too_few else ()),
+                "",
+            ]
+            lines += self._table(held, lost, {request.n for request in matching})
+            raise AssertionError("\n".join(lines))
+        if at_most is not None and lost:
+            raise AssertionError(
+                f"{expected}, which is no longer known: the log keeps only the last "
+                f"{count_text(len(held), 'request')}, {lost:,} older ones have left it\nin those it "
+                f"was {made}; take `requests.from_now()` before what you count"
+            )
+        return matching
 
     def assert_not_made(self, call: RequestName | None = None, **filters: Unpack[Filters]) -> None:
         """Assert that no such request was made. Errors as for `assert_made`."""
         __tracebackhide__ = True
-        self._assert(call, filters, None, 0)
+        self.assert_made(call, times=0, **filters)
 
     def assert_none_failed(self) -> None:
         """Assert that every request held was answered below 400, and that its answer arrived."""
@@ -215,31 +235,6 @@ class Requests(InWorld, Sequence[RecordedRequest]):
         for request, line in zip(shown, align([exchange_row(r) for r in shown]), strict=True):
             lines += [line, *(f"      {sentence}" for sentence in request.why)]
         raise AssertionError("\n".join(lines))
-
-    def _assert(
-        self, call: str | None, filters: Filters, least: int | None, most: int | None
-    ) -> list[RecordedRequest]:
-        __tracebackhide__ = True
-        meant = RequestMatcher(call, filters, self._emulator)
-        held, lost = self._read()
-        matching = [request for request in held if not meant.misses(request)]
-        expected = f"expected {meant.text()} {_times_text(least, most)}"
-        too_few = least is not None and len(matching) < least
-        if too_few or (most is not None and len(matching) > most):
-            lines = [
-                f"{expected}, but it was {_made(len(matching))}",
-                *(_nearest(meant, held) if too_few else ()),
-                "",
-                *self._table(held, lost, {request.n for request in matching}),
-            ]
-            raise AssertionError("\n".join(lines))
-        if most is not None and lost:
-            raise AssertionError(
-                f"{expected}, which is no longer known: the log keeps only the last "
-                f"{count_text(len(held), 'request')}, {lost:,} older ones have left it\nin those it "
-                f"was {_made(len(matching))}; take `requests.from_now()` before what you count"
-            )
-        return matching
 
     def _table(self, held: list[RecordedRequest], lost: int, marked: set[int]) -> list[str]:
         if not held:
@@ -330,15 +325,12 @@ def known_call(name: str | None) -> str | None:
 
 
 def _value(request: RecordedRequest, name: str) -> Any:
-    if name == "lost":
-        return request.lost is not None
-    return getattr(request, {"who": "principal", "key": "idempotency_key"}.get(name, name))
+    has = getattr(request, {"who": "principal", "key": "idempotency_key"}.get(name, name))
+    return bool(has) if name in _FLAGS else has
 
 
 def _fits(request: RecordedRequest, name: str, value: Any) -> bool:
     has = _value(request, name)
-    if name in _FLAGS:
-        return bool(has) == bool(value)
     if name == "path":
         return fnmatchcase(has, str(value))
     return bool(has == (str(value).upper() if name == "method" else value))
@@ -377,10 +369,6 @@ def _nearest(meant: RequestMatcher, held: Sequence[RecordedRequest]) -> list[str
     return lines
 
 
-def _made(times: int) -> str:
-    return f"made {_often(times)}" if times else "never made"
-
-
 def _often(times: int | None) -> str:
     return {1: "once", 2: "twice"}.get(times or 0, f"{times:,} times")
 
@@ -404,7 +392,7 @@ class WorldConduct(InWorld):
         self, *, off: Collection[str] = (), at_least: api.Severity = "note", final: bool = True
     ) -> list[api.ConductFinding]:
         """Return what was found, in order; if `final`, also operations that were not followed."""
-        report = self._read(off, at_least, final=final)
+        report = of_severity(self.read(off=off, final=final), at_least)
         return [
             api.ConductFinding(found, requests=tuple(found["requests"]))
             for found in report.findings
@@ -419,16 +407,13 @@ class WorldConduct(InWorld):
         color: bool = False,
     ) -> str:
         """Tell what was found: each rule with its requests, why it matters and what to do instead."""
-        return conduct_text(self._read(off, at_least, final=final), color=color)
+        return conduct_text(of_severity(self.read(off=off, final=final), at_least), color=color)
 
     def assert_clean(
         self, *, off: Collection[str] = (), at_least: api.Severity = "warning", final: bool = True
     ) -> None:
         """Assert that nothing was found of `at_least` this severity. The AssertionError tells all."""
         __tracebackhide__ = True  # pytest then shows the test's own line
-        report = self._read(off, at_least, final=final)
+        report = of_severity(self.read(off=off, final=final), at_least)
         if report.findings:
             raise AssertionError(f"{headline(report.findings)}\n\n{conduct_text(report)}")
-
-    def _read(self, off: Collection[str], at_least: str, *, final: bool) -> api.ConductReport:
-        return of_severity(self.read(off=off, final=final), at_least)
