@@ -18,21 +18,15 @@ class StartError(Exception):
 class Settings:
     """How to start. `data_dir` None keeps nothing; `port` 0 takes a free one.
 
-    `clock` is `real` (also when None), `frozen`, `skip` or `scaled:RATE`; `at` an RFC 3339 timestamp
-    where world time starts. `seed` and the clock shape a world when it is made, not one that is
-    found on disk. `library` is the folder of scenarios; `scenario` one of them or a file, which the
-    default world becomes at the start, and with `watch` again whenever the file changes; `clock` and
-    `assumptions` are laid over the scenario's own. `state` is the file of an exported world, which
-    the default world becomes instead, to go on with `state_seed`, its own or a new one; scenario,
-    clock and assumptions have no place beside it. A world that is kept already is only replaced, by
-    either, with `replace`; else the start is refused, or, with `only_new`, that world goes on.
-    `salvage` goes on with what can be read of damaged state, and keeps the damaged
-    files.
-    `vary` is the seed that answers are varied by, in the default world and in those made later that
-    name none; `vary_only` the points it is confined to.
-    `allowed_origins` are origins of web apps that may use `/v1` and sign people in, beside all of
-    this machine's own.
-    `log_format` is how stderr is written; `log_requests` writes a line for each exchange.
+    `clock` is `real` (also when None), `frozen`, `skip` or `scaled:RATE`, `at` an RFC 3339 timestamp
+    where world time starts; like `seed` they shape a world when it is made, not one found on disk.
+    The default world becomes `scenario`, one of `library` or a file (with `watch` again whenever it
+    changes), `clock` and `assumptions` laid over; or the exported world in the file `state`, with its
+    own seed or `state_seed`. A world that is kept is only replaced with `replace`; else the start is
+    refused, or, with `only_new`, that world goes on. `salvage` goes on with what can be read of
+    damaged state, and keeps the damaged files. `vary` is the seed of worlds that name none,
+    `vary_only` the points it is confined to. `allowed_origins` are those of web apps that may use
+    `/v1` and sign people in, beside this machine's own.
     """
 
     host: str = "127.0.0.1"
