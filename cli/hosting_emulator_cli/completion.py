@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from hosting_emulator_cli.groups import load
+from hosting_emulator_cli.main import load
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem

@@ -27,7 +27,7 @@ from hosting_emulator import DEFAULT_PORT, __version__
 from hosting_emulator.sdk import ControlError, ControlRefused, EmulatorUnreachable, Info
 from hosting_emulator.sdk.control import start_line
 from hosting_emulator_cli.files import scenario_text
-from hosting_emulator_cli.groups import Failure
+from hosting_emulator_cli.main import Failure
 from hosting_emulator_cli.options import open_client
 
 if TYPE_CHECKING:

@@ -23,7 +23,7 @@ from hosting_emulator.supervisor import ChildCommand, Outcome, ending_signals, e
 from hosting_emulator_cli.commands.conduct import ask_conduct, conduct_of
 from hosting_emulator_cli.commands.env import command_variables, with_variables
 from hosting_emulator_cli.files import PRIVATE, write_whole
-from hosting_emulator_cli.groups import Failure
+from hosting_emulator_cli.main import Failure
 from hosting_emulator_cli.options import ONLY_VARIABLE, SEED_VARIABLE, connected
 from hosting_emulator_cli.output import as_json, say
 

@@ -36,7 +36,7 @@ from hosting_emulator_cli import output as out
 from hosting_emulator_cli.commands.env import command_variables, with_variables
 from hosting_emulator_cli.execution import run_logged
 from hosting_emulator_cli.files import write_whole
-from hosting_emulator_cli.groups import Failure
+from hosting_emulator_cli.main import Failure
 
 if TYPE_CHECKING:
     from hosting_emulator.settings import Ready, Settings

@@ -11,7 +11,7 @@ from pathlib import Path
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any
 
-from hosting_emulator_cli.groups import Failure, near
+from hosting_emulator_cli.main import Failure, near
 from hosting_emulator_cli.output import as_json, put, say
 
 if TYPE_CHECKING:

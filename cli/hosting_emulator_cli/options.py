@@ -19,7 +19,7 @@ from click.core import ParameterSource as ParameterSource
 
 from hosting_emulator import DEFAULT_PORT
 from hosting_emulator_cli import completion
-from hosting_emulator_cli.groups import Failure, load, near
+from hosting_emulator_cli.main import Failure, load, near
 
 if TYPE_CHECKING:
     from hosting_emulator.sdk import ClockMode, ClockRequest
@@ -204,7 +204,7 @@ def read_words(read: str | Callable[[list[str]], T]) -> Callable[..., T]:
     def callback(ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]) -> T:
         words = [word for text in texts for word in text.replace(",", " ").split()]
         try:
-            found: T = load(read)(words) if isinstance(read, str) else read(words)
+            found: T = load(read)(words)
         except ValueError as error:
             raise click.BadParameter(str(error), ctx=ctx, param=param) from error
         return found
@@ -286,11 +286,9 @@ def with_or_without_client(command: F) -> F:
     def call(*args: Any, url: str, control_token: str | None, **rest: Any) -> Any:
         named = typed("url", "world")
 
-        def ask(
-            of_client: Callable[[ControlClient], T], by_itself: str | Callable[[], T] | None = None
-        ) -> T:
+        def ask(of_client: Callable[[ControlClient], Any], by_itself: Any = None) -> Any:
             if by_itself is not None and not named:
-                return load(by_itself)() if isinstance(by_itself, str) else by_itself()
+                return load(by_itself)()
             with connected(url, control_token) as client:
                 return of_client(client)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from hosting_emulator_cli import options as opt
-from hosting_emulator_cli.groups import CommandGroup
+from hosting_emulator_cli.main import CommandGroup
 from hosting_emulator_cli.output import fields, prints
 
 if TYPE_CHECKING:

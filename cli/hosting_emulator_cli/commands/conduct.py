@@ -12,7 +12,7 @@ import click
 
 from hosting_emulator_cli import options as opt
 from hosting_emulator_cli.files import write_whole
-from hosting_emulator_cli.groups import CommandGroup, Failure
+from hosting_emulator_cli.main import CommandGroup, Failure
 from hosting_emulator_cli.output import columns, has_color, prints, put, put_json
 
 if TYPE_CHECKING:

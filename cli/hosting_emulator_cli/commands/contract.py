@@ -14,7 +14,7 @@ import click
 
 from hosting_emulator_cli import options as opt
 from hosting_emulator_cli.files import put_document, write_whole
-from hosting_emulator_cli.groups import CommandGroup, Failure, near
+from hosting_emulator_cli.main import CommandGroup, Failure, near
 from hosting_emulator_cli.output import cell_text, columns, prints, put, put_json, say
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from hosting_emulator_cli import options as opt
-from hosting_emulator_cli.groups import Failure
+from hosting_emulator_cli.main import Failure
 from hosting_emulator_cli.output import prints
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ import click
 from hosting_emulator_cli import options as opt
 from hosting_emulator_cli.commands.conduct import CONDUCT, sarif_file
 from hosting_emulator_cli.files import check_folder_of
-from hosting_emulator_cli.groups import load, near
+from hosting_emulator_cli.main import load, near
 
 if TYPE_CHECKING:
     from hosting_emulator.explore.plan import FaultPoint

@@ -10,7 +10,7 @@ import click
 
 from hosting_emulator_cli import completion
 from hosting_emulator_cli import options as opt
-from hosting_emulator_cli.groups import CommandGroup
+from hosting_emulator_cli.main import CommandGroup
 from hosting_emulator_cli.output import columns, prints, say, table
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ import click
 from hosting_emulator_cli import options as opt
 from hosting_emulator_cli import output as out
 from hosting_emulator_cli.files import display_name, put_document, read_json
-from hosting_emulator_cli.groups import CommandGroup, Failure
+from hosting_emulator_cli.main import CommandGroup, Failure
 
 if TYPE_CHECKING:
     from hosting_emulator.replay import Beginning, Recording, ReplayOptions, ReplayReport

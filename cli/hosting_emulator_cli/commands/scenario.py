@@ -21,7 +21,7 @@ from hosting_emulator_cli.files import (
     scenario_text,
     write_whole,
 )
-from hosting_emulator_cli.groups import CommandGroup, Failure
+from hosting_emulator_cli.main import CommandGroup, Failure
 from hosting_emulator_cli.output import as_json as as_json_text
 from hosting_emulator_cli.output import columns, prints, put, put_json, say
 

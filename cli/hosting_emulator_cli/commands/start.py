@@ -12,7 +12,7 @@ import click
 from hosting_emulator_cli import options as opt
 from hosting_emulator_cli.commands.env import export_lines
 from hosting_emulator_cli.files import is_scenario_file, ready_file
-from hosting_emulator_cli.groups import Failure
+from hosting_emulator_cli.main import Failure
 from hosting_emulator_cli.output import as_json as to_json
 from hosting_emulator_cli.output import fields, put
 

@@ -14,7 +14,7 @@ from hosting_emulator_cli import completion
 from hosting_emulator_cli import options as opt
 from hosting_emulator_cli.commands.requests import put_whole
 from hosting_emulator_cli.commands.world import world_table
-from hosting_emulator_cli.groups import Failure
+from hosting_emulator_cli.main import Failure
 from hosting_emulator_cli.output import console, fields, is_terminal, prints, put, put_json
 
 #: Real time between two attempts.

@@ -11,7 +11,7 @@ import click
 from hosting_emulator_cli import completion
 from hosting_emulator_cli import options as opt
 from hosting_emulator_cli.files import choose_scenario, put_document, read_json, read_world_file
-from hosting_emulator_cli.groups import CommandGroup, Failure
+from hosting_emulator_cli.main import CommandGroup, Failure
 from hosting_emulator_cli.output import columns, prints, say
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import pytest
 
 from hosting_emulator.conduct.rules import RULES
 from hosting_emulator_cli.commands.conduct import ask_conduct, conduct_of
-from hosting_emulator_cli.groups import Failure
+from hosting_emulator_cli.main import Failure
 from hosting_emulator_cli.options import connected
 from tests.unit.cli.samples import world
 from tests.unit.sdk.fake_control import FakeControl, Says

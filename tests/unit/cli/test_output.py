@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from hosting_emulator_cli.files import PRIVATE, write_whole
-from hosting_emulator_cli.groups import Failure
+from hosting_emulator_cli.main import Failure
 from hosting_emulator_cli.output import cell_text, fields, table
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from hosting_emulator_cli.commands.status import POLL_S, wait_until
-from hosting_emulator_cli.groups import Failure
+from hosting_emulator_cli.main import Failure
 from tests.unit.cli.conftest import Run
 from tests.unit.cli.samples import INFO, world
 from tests.unit.sdk.fake_control import FakeControl, Says
