@@ -7,7 +7,7 @@ from email.utils import formatdate
 from typing import Any
 from urllib.parse import urlsplit
 
-from hosting_emulator.calls.create_dev_access_ticket import project_at
+from hosting_emulator.calls.dev_origin import project_at
 from hosting_emulator.calls.request import PlainHeaders
 from hosting_emulator.contract_check import ALLOWED, CheckOptions, Report, check
 from hosting_emulator.contract_check.answers import Address, Answer

@@ -7,7 +7,7 @@ from random import Random
 from typing import Any
 from urllib.parse import urlsplit
 
-from hosting_emulator.calls.create_dev_access_ticket import project_at
+from hosting_emulator.calls.dev_origin import project_at
 from hosting_emulator.calls.request import PlainHeaders
 from hosting_emulator.engine.exchange import ExchangeContext, run_through
 from hosting_emulator.engine.identity import home_of

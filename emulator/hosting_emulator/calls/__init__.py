@@ -1,1 +1,1 @@
-"""Floor 2, the calls: one file for each thing a client can request, and the rules they share."""
+"""Floor 2, the calls: one function for each thing a client can request, and the rules they share."""

@@ -6,9 +6,10 @@ What lies outside the user's access is refused exactly as what does not exist (c
 from __future__ import annotations
 
 from hosting_emulator.calls.request import CallRequest, Principal
+from hosting_emulator.contract.assumptions import parse_rate_limit
 from hosting_emulator.contract.ids import is_ulid
 from hosting_emulator.contract.problems import Refused
-from hosting_emulator.world.records import Operation, Organization, Project
+from hosting_emulator.world.records import Operation, Organization, Project, RateWindow
 from hosting_emulator.world.sessions import is_current
 from hosting_emulator.world.tables import (
     API_KEYS,
@@ -17,10 +18,13 @@ from hosting_emulator.world.tables import (
     OPERATIONS,
     ORGANIZATIONS,
     PROJECTS,
+    RATE_WINDOWS,
 )
 from hosting_emulator.world.value import Change
 
 _RANKS = {"reader": 1, "maintainer": 2, "owner": 3}
+#: The longest wait that can be said (contract, Errors: `retry_after_seconds`).
+_LONGEST_WAIT_S = 86_400
 _NOT_FOUND = "No such {} exists within your access."
 
 
@@ -146,3 +150,25 @@ def _check_key(change: Change, request: CallRequest, permissions: frozenset[str]
             f"The API key lacks the permission {needed}.",
             why=f"key {key.name if key else '?'} has {', '.join(sorted(permissions)) or 'none'}",
         )
+
+
+def count_request(change: Change, person_id: str) -> None:
+    """Count a request of a person, if there is a limit, in fixed windows of world time.
+
+    Raises Refused `rate_limited` when it is one too many.
+    """
+    limit = parse_rate_limit(change.assumptions.rate_limit)
+    if limit is None:
+        return
+    most, window_ms = limit
+    window, now_ms = change.get(RATE_WINDOWS, person_id), change.now_ms
+    if window is None or not 0 <= now_ms - window.began_ms < window_ms:
+        window = RateWindow(now_ms, 0)
+    if window.count >= most:
+        seconds = -(-(window.began_ms + window_ms - now_ms) // 1000)
+        raise Refused(
+            change.assumptions.code_of("rate_exceeded"),
+            f"More than {most} requests in {window_ms // 1000} seconds.",
+            retry_after_seconds=max(1, min(_LONGEST_WAIT_S, seconds)),
+        )
+    change.put(RATE_WINDOWS, person_id, RateWindow(window.began_ms, window.count + 1))

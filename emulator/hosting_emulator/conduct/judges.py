@@ -17,7 +17,7 @@ from urllib.parse import unquote, urlsplit
 
 import msgspec
 
-from hosting_emulator.calls.create_dev_access_ticket import REDEEM_PATH
+from hosting_emulator.calls.answers import REDEEM_PATH
 from hosting_emulator.calls.inputs import bad_cursor
 from hosting_emulator.conduct.rules import (
     A_RETRY_MS,

@@ -11,7 +11,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from hosting_emulator.calls.create_user_api_key import make_key
+from hosting_emulator.calls.answers import make_key
 from hosting_emulator.calls.request import NO_HEADERS, CallRequest, Reply, derived_request_id
 from hosting_emulator.contract.durations import parse_duration_ms
 from hosting_emulator.contract.problems import Refused

@@ -15,12 +15,11 @@ from urllib.parse import parse_qs
 import msgspec
 from msgspec.structs import replace
 
-from hosting_emulator.calls.access import authorize
-from hosting_emulator.calls.create_dev_access_ticket import REDEEM_PATH, dev_origin, redeem
+from hosting_emulator.calls.access import authorize, count_request
+from hosting_emulator.calls.answers import ANSWERS, LONGER, REDEEM_PATH, dev_origin
+from hosting_emulator.calls.dev_origin import redeem
+from hosting_emulator.calls.idempotency import answer_again, recall, remember
 from hosting_emulator.calls.inputs import read_inputs, read_request_id
-from hosting_emulator.calls.list_deployments import LONGER
-from hosting_emulator.calls.perform import FUNCTIONS, answer_again, recall, remember
-from hosting_emulator.calls.rate_limit import count_request
 from hosting_emulator.calls.request import NO_STORE, Reply
 from hosting_emulator.contract.calls import REDEEM_TICKET, MethodRefused, calls_at, is_retryable
 from hosting_emulator.contract.durations import parse_duration_ms
@@ -251,7 +250,7 @@ def perform(engine: Engine, ctx: ExchangeContext) -> None:
         if engine.world.tables[OUTCOMES.name] and begins:
             ctx.outcome = next_outcome(ctx.change, _fault_subject(engine, ctx))
         try:
-            reply = FUNCTIONS[ctx.spec.call_id].answer(ctx.change, ctx, ctx.record)
+            reply = ANSWERS[ctx.spec.call_id](ctx.change, ctx, ctx.record)
         except Refused as refused:
             if (
                 ctx.spec.idempotent

@@ -14,7 +14,7 @@ from urllib.parse import parse_qsl
 import msgspec
 
 from hosting_emulator import DEFAULT_SEED
-from hosting_emulator.calls.create_dev_access_ticket import dev_origin
+from hosting_emulator.calls.answers import dev_origin
 from hosting_emulator.contract.calls import CALLS, REDEEM_TICKET, calls_at
 from hosting_emulator.contract.durations import format_duration
 from hosting_emulator.contract.timestamps import format_timestamp, parse_timestamp

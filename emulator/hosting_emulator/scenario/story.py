@@ -19,7 +19,7 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from hosting_emulator import DEFAULT_SEED
-from hosting_emulator.calls.create_dev_access_ticket import project_at
+from hosting_emulator.calls.dev_origin import project_at
 from hosting_emulator.calls.request import PlainHeaders, Reply
 from hosting_emulator.contract.calls import CALLS, CallSpec
 from hosting_emulator.contract.durations import format_duration, parse_duration_ms

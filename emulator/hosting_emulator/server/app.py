@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from aiohttp import web
 
-from hosting_emulator.calls.create_dev_access_ticket import REDEEM_PATH
+from hosting_emulator.calls.answers import REDEEM_PATH
 from hosting_emulator.engine.worlds import Worlds
 from hosting_emulator.scenario.document import ScenarioLibrary
 from hosting_emulator.server import answers, public

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from hosting_emulator.calls.rate_limit import count_request
+from hosting_emulator.calls.access import count_request
 from hosting_emulator.contract.problems import Refused
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.storage.documents import export_state, import_state

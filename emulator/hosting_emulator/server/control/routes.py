@@ -22,7 +22,8 @@ from urllib.parse import unquote, urlsplit
 from aiohttp import web
 from multidict import CIMultiDict
 
-from hosting_emulator.calls.create_dev_access_ticket import REDEEM_PATH, project_at
+from hosting_emulator.calls.answers import REDEEM_PATH
+from hosting_emulator.calls.dev_origin import project_at
 from hosting_emulator.calls.request import Reply
 from hosting_emulator.contract.calls import IDENTITY_PROVIDER
 from hosting_emulator.engine.engine import Engine

@@ -1,7 +1,4 @@
-"""Making a call: which functions answer it, and what its Idempotency-Key is answered with again.
-
-A call is answered by the file that has its name: by `answer(change, request, subject)`, and a retry of
-what was answered with success by `answer_again(change, request, remembered)`, where there is one.
+"""Idempotency-Keys: what a key is answered with again.
 
 The first answer under a key is remembered and returned again, byte for byte. A key belongs to its
 principal. Whatever else it is used for (another call, path or body) is refused with
@@ -11,22 +8,15 @@ principal. Whatever else it is used for (another call, path or body) is refused 
 from __future__ import annotations
 
 from hashlib import blake2b
-from importlib import import_module
-from typing import Any
 
+from hosting_emulator.calls.answers import create_key_again
 from hosting_emulator.calls.request import CallRequest, Reply
 from hosting_emulator.contract.assumptions import parse_retention_ms
-from hosting_emulator.contract.calls import ALL_CALLS
 from hosting_emulator.contract.problems import Refused
 from hosting_emulator.world import views
 from hosting_emulator.world.records import RememberedAnswer
 from hosting_emulator.world.tables import OPERATIONS, REMEMBERED
 from hosting_emulator.world.value import Change
-
-#: The file of each call, which holds its functions.
-FUNCTIONS: dict[str, Any] = {
-    call_id: import_module(f"hosting_emulator.calls.{call_id}") for call_id in ALL_CALLS
-}
 
 
 def recall(
@@ -103,9 +93,8 @@ def _is_forgotten(answer: RememberedAnswer, change: Change) -> bool:
 def answer_again(change: Change, request: CallRequest, found: RememberedAnswer) -> Reply:
     """Answer a retry from what was remembered, as its call has it."""
     if found.status < 400:
-        if own := getattr(FUNCTIONS[request.spec.call_id], "answer_again", None):
-            reply: Reply = own(change, request, found)
-            return reply
+        if request.spec.call_id == "create_user_api_key":
+            return create_key_again(change, request, found)
         current = change.assumptions.operation_replay == "current"
         if current and request.spec.response == "Operation":
             operation = change.row(OPERATIONS, str(found.subject))
