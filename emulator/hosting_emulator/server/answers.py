@@ -86,11 +86,7 @@ async def json_list(
     items: AsyncIterable[Any],
     **headers: str,
 ) -> web.StreamResponse:
-    """Answer a JSON document with its list `name`, which is empty in it, of `items`.
-
-    A long one is sent while it is made, as fast as its reader reads: it is never there whole.
-    Raises ConnectionError when the client is gone.
-    """
+    """Answer a document with its list `name` of `items`; a long one is sent while made, never there whole."""
     empty = _encode({name: []})[1:-1]
     before, _, after = _encode(document).partition(empty)
     text, sent, comma = bytearray(before + empty[:-1]), None, b""

@@ -1,13 +1,10 @@
 """The guard: who may ask this server, under which names, from which origins, and where it is found.
 
-A browser on the same machine can be led to send requests here (CSRF) or to take this address for its
-own site's: a page can make its name stand for this machine (DNS rebinding), and only the Origin and
-Host headers give both away. So a name that anybody can own in the public DNS is answered only when it
-was allowed. To other machines, and to whatever a proxy hands on, the control API is closed, except to
-whoever has the control token.
-
-A web app under development is served from another port of this machine. Its pages may call what such
-an app calls in production (CORS): `/v1`, and of the identity provider what a client library fetches.
+A browser on this machine can be led to send requests here (CSRF), or a page to make its own name stand
+for this machine (DNS rebinding); only Origin and Host give them away. So a name that anybody can own in
+the public DNS is answered only when it was allowed. To other machines and through a proxy the control
+API needs the control token. Pages of a web app at another port of this machine may call what it calls
+in production (CORS): `/v1`, and of the identity provider what a client library fetches.
 """
 
 from __future__ import annotations
@@ -50,10 +47,7 @@ _ASK = 'Basic realm="hosting-emulator: the password is the control token", chars
 
 
 class Hosts:
-    """The names one server answers to, and the origins whose pages are let in.
-
-    `names` (without a port) and `origins` are those that were allowed, in any case.
-    """
+    """The names (without a port) that a server answers to, and the origins whose pages are let in."""
 
     def __init__(self, names: Iterable[str] = (), origins: Iterable[str] = ()) -> None:
         self._names = frozenset(name.lower() for name in names)
@@ -67,10 +61,7 @@ class Hosts:
         return _is_this_machine(name) or name in self._names
 
     def harmless(self, host: str) -> bool:
-        """Tell whether no page of another site can have been loaded under this Host.
-
-        None at all is harmless: a browser always sends one. So are addresses and names of one label.
-        """
+        """Tell whether no page of another site can be loaded under this Host. None at all is harmless."""
         if host in self.known:
             return True
         name = host_name(host)
@@ -170,11 +161,7 @@ def world_prefix(name: str) -> str:
 
 
 class Guard:
-    """Decides who may use one server.
-
-    `everybody` demands the token of this machine's own requests too: behind a proxy all requests
-    look like those.
-    """
+    """Who may use a server. `everybody`: behind a proxy, this machine's requests need the token too."""
 
     def __init__(self, hosts: Hosts, token: str | None, *, everybody: bool = False) -> None:
         self.hosts = hosts

@@ -1,9 +1,8 @@
 """Every HTML page: templates, their frame, the files that pages load, and the pages themselves.
 
 A page is a function of what it is given: nothing here knows a request or a world. Pages load nothing
-from another host, so they work offline and under `CONTENT_SECURITY_POLICY`. The documentation shows
-the calls by Swagger UI, which is shipped with the emulator. The dashboard's modules ask the control
-API, as every client does; what stands in its page when no script runs is written from summaries.
+from another host, so they work offline. The documentation shows the calls by Swagger UI; the dashboard's
+modules ask the control API, and what stands in its page without them is written from summaries.
 """
 
 from __future__ import annotations
@@ -120,10 +119,7 @@ def sign_in_page(title: str, body: Html) -> str:
 
 
 class StaticFile(NamedTuple):
-    """A file, its media type (licences and all else unknown are plain text), and its validator.
-
-    The ETag is a strong one: it changes with the bytes (RFC 9110, 8.8.3).
-    """
+    """A file, its media type (plain text if unknown), and its strong validator (RFC 9110, 8.8.3)."""
 
     body: bytes
     content_type: str
@@ -132,10 +128,7 @@ class StaticFile(NamedTuple):
 
 @cache
 def static_files() -> dict[str, Traversable]:
-    """Return every file that is served, by its name below `STATIC_PATH`.
-
-    What a request names is looked up here and nowhere else, so no path reaches the file system.
-    """
+    """Return every file that is served, by its name below `STATIC_PATH`; no other path reaches a file."""
     found: dict[str, Traversable] = {}
     folders = [("", _ROOM.joinpath("static/files")), ("dashboard/", _ROOM / "dashboard/static")]
     for prefix, folder in folders:  # folders inside are added on the way
@@ -318,11 +311,7 @@ def dashboard_page(fallback: Html) -> str:
 
 
 def start_body(base_url: str, state: str, worlds: Sequence[Summary]) -> Html:
-    """Return the content of the page's `<main>`: where things are, a first request, the worlds.
-
-    `base_url` is where its reader reached the server, `state` where state is kept, in words; of the
-    summaries of worlds the first is the default world's.
-    """
+    """Return the content of its `<main>`: where things are, and the worlds, first the default one."""
     world = worlds[0]
     people, projects, first_request = world["people"], world["projects"], Html("")
     if people and projects:

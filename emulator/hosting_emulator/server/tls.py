@@ -128,10 +128,7 @@ def _constraints() -> x509.NameConstraints:
 
 
 def _is_fit(certificate: bytes, key: bytes) -> bool:
-    """Tell whether an authority lasts a while, has its own key, and can vouch for our names alone.
-
-    Raises ValueError when either cannot be read.
-    """
+    """Tell whether an authority lasts, has its own key and vouches for our names alone. Raises ValueError."""
     known = x509.load_pem_x509_certificate(certificate)
     own = serialization.load_pem_private_key(key, None).public_key() == known.public_key()
     try:

@@ -140,10 +140,7 @@ class Context:
         return self.kept["body"]
 
     async def read(self, kind: type[S], limit: int = BODY_LIMIT) -> S:
-        """Return the JSON body as a `kind`; an empty body is an empty object.
-
-        Raises ControlRefusal 400, naming the field.
-        """
+        """Return the JSON body as a `kind`; none is an empty object. Raises ControlRefusal 400."""
         try:
             body = await self.bytes(limit) or b"{}"
             # In a thread if it is long: others are answered meanwhile.

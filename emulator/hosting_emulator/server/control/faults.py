@@ -127,7 +127,6 @@ def _arm(engine: Engine, family: Family, body: JsonObject) -> JsonObject:
 
 
 def _remove(engine: Engine, family: Family, id_: str | None = None) -> dict[str, int]:
-    """Remove one or all, and return how many."""
     armed = _list(engine, family) if id_ is None else [_show(engine, family, id_)]
     turn = {f"clear_{family.noun}s": True} if id_ is None else {f"remove_{family.noun}": id_}
     change = engine.begin_change()
@@ -135,9 +134,6 @@ def _remove(engine: Engine, family: Family, id_: str | None = None) -> dict[str,
         change.delete(family.table, fault["id"])
     engine.commit(change, f"{family.noun}s removed", turn)
     return {"removed": len(armed)}
-
-
-# --- interventions -------------------------------------------------------------------------------
 
 
 def intervene(engine: Engine, body: InterventionDocument) -> dict[str, str]:
@@ -160,9 +156,6 @@ def list_interventions() -> list[JsonObject]:
     from hosting_emulator.interventions import describe_interventions
 
     return describe_interventions()
-
-
-# --- variation -----------------------------------------------------------------------------------
 
 
 def get_variation(engine: Engine) -> JsonObject | None:
@@ -190,10 +183,7 @@ def list_points() -> list[JsonObject]:
 def variation_or_usual(
     context: Context, seed: str | UnsetType | None, only: Sequence[str] | None
 ) -> Variation | None:
-    """Return how a new world is to vary: as asked for, or as all worlds of this process do.
-
-    A `seed` of None says: not at all. Raises ControlRefusal 400.
-    """
+    """Return how a new world varies: as asked (None: not at all), or as all do. Raises ControlRefusal 400."""
     if only is not None and not isinstance(seed, str):
         raise ControlRefusal(400, "Variation refused", "only needs vary: give a seed")
     if not isinstance(seed, str):

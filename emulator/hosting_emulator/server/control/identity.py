@@ -1,10 +1,9 @@
 """Tokens and keys for anyone in a world: by name, and as an identity provider gives them to clients.
 
-Each world is its own OpenID provider, over HTTP, with nobody having a password. In a browser a person is
-chosen, and the client gets a code (RFC 6749, 4.1). A request whose `redirect_uri` cannot be trusted
-with an answer is answered by a page; all else that is wrong is told to the client, at that address
-(4.1.2.1). Without a word only a client whose address is local is answered: for any other the page is
-shown, so that this is no way to send people to other sites. A browser's session is a cookie that no
+Each world is its own OpenID provider, where nobody has a password. In a browser a person is chosen, and
+the client gets a code (RFC 6749, 4.1). Where `redirect_uri` cannot be trusted a page answers; all else
+that is wrong is told to the client, at that address (4.1.2.1). Only a client whose address is local is
+answered without the page: this is no way to send people to other sites. A session is a cookie that no
 other path gets. The pages work without a script, and show what a request said as text only.
 """
 
@@ -249,10 +248,7 @@ async def token(context: Context, engine: Engine) -> Any:
 
 
 def _read_fields(text: str) -> dict[str, str]:
-    """Return the parameters of a query or form; empty ones count as left out (RFC 6749, 3.1).
-
-    Raises OAuthRefused when one comes twice.
-    """
+    """Return a form or query; what is empty counts as left out (RFC 6749, 3.1). Raises OAuthRefused."""
     fields: dict[str, str] = {}
     try:
         pairs = parse_qsl(text, max_num_fields=100)
@@ -266,10 +262,7 @@ def _read_fields(text: str) -> dict[str, str]:
 
 
 def _choose(world: World, who: str, organization: str, error: str) -> tuple[Person, str | None]:
-    """Return the person of an alias or id, and the id of their organization, if one is named.
-
-    Raises OAuthRefused with that error when it is none of this world's, or none of the person's.
-    """
+    """Return a named person, and their named organization. Raises OAuthRefused with this `error`."""
     try:
         person = find(world, PEOPLE, who)
         place = find(world, ORGANIZATIONS, organization) if organization else None
@@ -393,7 +386,6 @@ def userinfo(context: Context, engine: Engine) -> Any:
 
 
 def _issuer(context: Context, engine: Engine) -> str:
-    """Return a world's issuer, as whoever asks has to write it."""
     return context.base_url + issuer_path(engine.world.name)
 
 
@@ -444,22 +436,19 @@ async def authorize(context: Context, engine: Engine) -> web.Response:
     `prompt=none` uses this browser's session and shows no page. `login_hint` (an alias, id or
     email address) chooses the user without a page; `organization` (alias or id) the organization.
     """
-    posted = context.request.method == "POST"
+    posted, attempt, choice = context.request.method == "POST", None, ""
     text = (await context.bytes()).decode("utf-8", "replace") if posted else context.query
     try:
         fields = _read_fields(text)
         choice = fields.pop("choice", "") if posted else ""
         attempt = _Attempt(context, engine, fields)
-    except OAuthRefused as refused:
-        return _page("Sign-in refused", fill("sign-in-refused", why=refused.description), 400)
-    try:
         _check(fields)
         return attempt.answer(choice)
     except OAuthRefused as refused:
-        if not attempt.to.local and choice != _NOBODY:
-            why = f"{refused.description}."
-            return _page("Sign-in refused", fill("sign-in-refused", why=why), 400)
-        return attempt.back(error=refused.error, error_description=refused.description)
+        if attempt is not None and (attempt.to.local or choice == _NOBODY):
+            return attempt.back(error=refused.error, error_description=refused.description)
+        why = refused.description if attempt is None else f"{refused.description}."
+        return _page("Sign-in refused", fill("sign-in-refused", why=why), 400)
 
 
 def end_session(context: Context, engine: Engine) -> web.Response:
@@ -639,7 +628,6 @@ class _Attempt:
         )
 
     def _begin(self, person: Person, organization_id: str | None, now_ms: int) -> web.Response:
-        """Begin a session, and sign in with it."""
         change = Change(self.engine.world, now_ms)
         session_id = sessions.begin_session(change, person.id, organization_id)
         return self._sign_in(change, session_id, change.row(SESSIONS, session_id))
@@ -667,7 +655,6 @@ class _Attempt:
         return response
 
     def back(self, **answer: str) -> web.Response:
-        """Send the browser back to the client with an answer."""
         if "state" in self.fields:
             answer["state"] = self.fields["state"]
         answer["iss"] = _issuer(self.context, self.engine)  # RFC 9207
@@ -704,10 +691,7 @@ def _read_session(
 
 
 def _people_to_choose(world: World, known_id: str) -> str:
-    """Return everybody as buttons, one for each of their organizations, by alias.
-
-    Those of an organization come by its alias, its owner first; the others last.
-    """
+    """Return everybody as buttons, by organization, owners first: one button for each organization."""
     places: dict[str, list[Organization]] = {person_id: [] for person_id, _ in world.rows(PEOPLE)}
     order = dict.fromkeys(places, (1, "", ""))
     for _, membership in world.rows(MEMBERSHIPS):

@@ -60,10 +60,7 @@ class TokenForm(msgspec.Struct):
 
 
 def control_document(base_url: str, version: str, operation_id: str | None = None) -> JsonObject:
-    """Return the document; `base_url` is where the asker reaches this server.
-
-    `operation_id` is an operation of the default world, as an example.
-    """
+    """Return the document for an asker at `base_url`; `operation_id`: an example, of the default world."""
     kinds, paths, tags, ids = _Kinds(), dict[str, JsonObject](), set[str](), set[str]()
     for route in ROUTES:
         if route.answer in ("text/html", "text/css", "*/*"):
@@ -163,7 +160,6 @@ class _Kinds:
         self.bodies: JsonObject = {}
 
     def schema(self, kind: Any) -> JsonObject:
-        """Return the schema of a type, which refers to kinds and bodies by name."""
         (found,), parts = msgspec.json.schema_components(
             [kind], schema_hook=self._refer, ref_template=_COMPONENTS + "{name}"
         )
@@ -177,7 +173,6 @@ class _Kinds:
         return {"$ref": _COMPONENTS + kind.__name__}
 
     def read(self, name: str) -> JsonObject:
-        """Return the schema of a kind."""
         kind: type[Record] = getattr(control_api, name)
         hints = {name.removesuffix("_"): hint for name, hint in get_type_hints(kind).items()}
         members = {name: self.schema(hints[name]) for name in kind.members}

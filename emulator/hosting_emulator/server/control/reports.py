@@ -71,9 +71,6 @@ def report(context: Context, engine: Engine, requests: Limit = 20) -> dict[str, 
     }
 
 
-# --- conduct -------------------------------------------------------------------------------------
-
-
 def show_conduct(engine: Engine, off: Words, final: bool = False) -> Any:
     """Report which conduct rules the client broke, in all requests so far.
 
@@ -112,7 +109,6 @@ class _Collector:
         self._context = context
 
     def collect(self) -> Iterator[Metric]:
-        """Yield all metrics, as prometheus_client asks for them."""
         facts, worlds = self._context.facts, self._context.worlds
         tally = worlds.tally
         info = {"version": facts.version, "durability": facts.durability}

@@ -101,7 +101,6 @@ def show_request(engine: Engine, n: str) -> JsonObject:
 
 
 def _find_entry(engine: Engine, n: str) -> Entry:
-    """Return the exchange of a number, as a path gives it. Raises ControlRefusal 404."""
     count = len(engine.log)
     kept = f"it keeps the last {count} of {engine.log.count}" if count else "it is empty"
     detail = f"the log has no request {n[:40]!r}: {kept}"
@@ -110,7 +109,6 @@ def _find_entry(engine: Engine, n: str) -> Entry:
 
 
 async def _find_entries(engine: Engine, chosen: RequestFilter, limit: int) -> list[Entry]:
-    """Return the last `limit` exchanges that are meant, newest first."""
     if chosen == RequestFilter():
         return engine.log.newest(limit)
     entries = engine.log.newest(len(engine.log))
@@ -271,10 +269,7 @@ async def export_har(
 
 
 def _state_before(entry: Entry) -> JsonObject:
-    """Return the state document of the world as an exchange found it, its clock standing still.
-
-    What fell due before the exchange is still pending in it: time is to be moved on to that.
-    """
+    """Return the state an exchange found, its clock standing still; what fell due before is pending."""
     world = entry.world
     clock = clocks.start("frozen", None, world.at_ms, 0)
     still = apply(world, {t.CLOCK.name: {t.ONLY: clock}}, commit=world.commit, at_ms=world.at_ms)

@@ -150,10 +150,7 @@ _MODULES = {
 
 
 class Route(NamedTuple):
-    """One row: a method and path, who answers it, with which status and what (see above).
-
-    `door` is what faults call it, where it is one of the identity provider's.
-    """
+    """One row (see above). `door` is what faults call it, where it is one of the identity provider's."""
 
     method: str
     path: str
@@ -222,17 +219,15 @@ async def answer(context: Context, path: str) -> web.StreamResponse:
             continue
         place = route.path
         if route.method == method:
-            named = {name: unquote(value) for name, value in found.groupdict().items()}
-            return await _answer(context, route, named)
+            break
         allow.add(route.method)
-    if allow:
+    else:
+        if not allow:
+            detail = "the control API has no such path; see /_emulator/docs/control-api"
+            return answers.problem(404, "No such path", detail)
         methods = ", ".join(sorted(allow))
         return answers.problem(405, "Wrong method", f"this path takes {methods}", Allow=methods)
-    detail = "the control API has no such path; see /_emulator/docs/control-api"
-    return answers.problem(404, "No such path", detail)
-
-
-async def _answer(context: Context, route: Route, named: dict[str, str]) -> web.StreamResponse:
+    named = {name: unquote(value) for name, value in found.groupdict().items()}
     try:
         response = await respond(context, route, named)
     except ControlRefusal as refused:
@@ -366,15 +361,12 @@ class _Visit(Context):
     pass_over: Callable[[int], None]
 
     def engine(self, name: str) -> Engine:
-        """Return the world's engine."""
         return self.of
 
     async def wait(self, ms: int) -> None:
-        """Pass over a delay."""
         self.pass_over(ms)
 
     async def apart(self, function: Callable[..., Any], *given: Any) -> Any:
-        """Do it at once."""
         return function(*given)
 
 

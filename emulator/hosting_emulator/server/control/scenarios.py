@@ -6,7 +6,6 @@ import asyncio
 from typing import Any
 
 from msgspec import UNSET, UnsetType
-from msgspec.structs import replace
 
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.machine import machine_ms
@@ -19,7 +18,7 @@ from hosting_emulator.scenario.story import StoryRun, run_apart
 from hosting_emulator.server.control.context import Context, ControlRefusal, Text, refused_as
 from hosting_emulator.server.control.faults import Point, variation_or_usual
 from hosting_emulator.server.control.routes import visit
-from hosting_emulator.server.control.worlds import Chosen, free_name
+from hosting_emulator.server.control.worlds import Chosen, put_world
 from hosting_emulator.variation.worlds import varied_world
 from hosting_emulator.world.records import Variation
 from hosting_emulator.world.value import World
@@ -85,16 +84,10 @@ def run_scenario(context: Context, body: ScenarioRun) -> Any:
 
 def _load(context: Context, name: str, scenario: Scenario, variation: Variation | None) -> Engine:
     """Put a scenario's world, varied instead of as it says, in the place of another or beside all."""
-    engine = context.engine(name) if context.worlds.get(name) else None
-    seed = context.facts.seed if engine is None else engine.world.seed
-    if engine is None:
-        free_name(context, name)
+    known = context.worlds.get(name)
+    seed = context.facts.seed if known is None else known.world.seed
     world = varied_world(_build(scenario, name, seed), variation)
-    if engine is None:
-        return context.worlds.add(world, ephemeral=context.facts.data_dir is None)
-    world = replace(world, commit=engine.world.commit + 1)
-    engine.replace_world(world, f"scenario {scenario.name}")
-    return engine
+    return put_world(context, world, f"scenario {scenario.name}")
 
 
 def fresh_world(context: Context, chosen: Chosen, name: str, seed: str) -> World:

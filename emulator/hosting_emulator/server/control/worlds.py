@@ -300,12 +300,17 @@ async def put_state(context: Context, world: str, body: StateDocument) -> Engine
     """
     with refused_as(400, "State refused", StateRefused):
         imported = await asyncio.to_thread(import_state, body, world, 0)
-    engine = context.worlds.get(world)
-    if engine is None:
-        free_name(context, world)
-        return context.worlds.add(imported, ephemeral=context.facts.data_dir is None)
-    commit = max(imported.commit, engine.world.commit + 1)
-    engine.replace_world(replace(imported, commit=commit), "state imported")
+    return put_world(context, imported, "state imported")
+
+
+def put_world(context: Context, world: World, title: str) -> Engine:
+    """Put a world in the place of the one of its name, or beside all others. Raises ControlRefusal."""
+    if context.worlds.get(world.name) is None:
+        free_name(context, world.name)
+        return context.worlds.add(world, ephemeral=context.facts.data_dir is None)
+    engine = context.engine(world.name)
+    commit = max(world.commit, engine.world.commit + 1)
+    engine.replace_world(replace(world, commit=commit), title)
     return engine
 
 
