@@ -7,8 +7,4 @@ from hosting_emulator.interventions.declaration import (
     read_intervention,
 )
 
-__all__ = [
-    "INTERVENTIONS",
-    "describe_interventions",
-    "read_intervention",
-]
+__all__ = ["INTERVENTIONS", "describe_interventions", "read_intervention"]

@@ -17,14 +17,7 @@ from hosting_emulator.world import lifecycles
 from hosting_emulator.world import tables as t
 from hosting_emulator.world.naming import N, id_of, not_found
 from hosting_emulator.world.operations import finished
-from hosting_emulator.world.records import (
-    ApiKey,
-    Operation,
-    Organization,
-    Person,
-    Project,
-    Ticket,
-)
+from hosting_emulator.world.records import ApiKey, Operation, Organization, Person, Project, Ticket
 from hosting_emulator.world.value import Change
 
 R = TypeVar("R")

@@ -30,7 +30,6 @@ from hosting_emulator.engine.exchange import (
     Entry,
     Exchange,
     ExchangeContext,
-    run_through,
     too_large,
 )
 from hosting_emulator.engine.history import Memory
@@ -276,10 +275,7 @@ class StoryRun:
     # --- requests -------------------------------------------------------------------------------
 
     def _call(self, step: StepPart) -> str:
-        ctx, steps = self._sent(step)
-        before_ms = self._waited_ms
-        reply = run_through(self._engine.exchange(ctx, steps), self._wait)
-        return self._arrived(reply, ctx.effect, before_ms)
+        return self._answered(self._asked([step])[0])
 
     _poll = _redeem = _call
 
@@ -294,23 +290,31 @@ class StoryRun:
         before_ms = self._waited_ms
         # A browser has no token: pages see by themselves who it is.
         asked = PageRequest(method, url, self._headers(step, usually=NOBODY), _body(step))
-        return self._arrived(*self._visit(self._engine, asked, self._wait), before_ms)
-
-    def _arrived(self, reply: Reply, effect: FaultKind | None, before_ms: int) -> str:
+        reply, effect = self._visit(self._engine, asked, self._wait)
         self._wait(_drip_ms(effect, reply))
         return self._answered(_Arrived(reply, self._waited_ms - before_ms, effect))
 
     def _together(self, step: StepPart) -> str:
+        steps = [self._with_values(one) for one in step.together or () for _ in range(one.times)]
+        said = []
+        for place, (one, arrived) in enumerate(zip(steps, self._asked(steps), strict=True)):
+            said.append(self._answered(arrived))
+            differences = self._differences(one)
+            for found in differences:
+                self._mismatches.append(found._replace(at=f"together[{place}].{found.at}"))
+            if not differences:
+                self._save(one)
+        return ", ".join(said)
+
+    def _asked(self, steps: Sequence[StepPart]) -> list[_Arrived]:
         """Let all requests come, in their order, before any answer leaves; then each as its delays end."""
-        engine, order = self._engine, count()
-        sent = [one for one in step.together or () for _ in range(one.times)]
-        contexts = [self._sent(self._with_values(one)) for one in sent]
+        order, before_ms = count(), self._waited_ms
+        contexts = [self._sent(one) for one in steps]
         waiting: list[tuple[int, int, int, Exchange]] = []
-        for place, (ctx, steps) in enumerate(contexts):
-            ctx.held = True
-            waiting.append((0, next(order), place, engine.exchange(ctx, steps)))
+        for place, (ctx, way) in enumerate(contexts):
+            ctx.held = len(steps) > 1
+            waiting.append((0, next(order), place, self._engine.exchange(ctx, way)))
         arrived: dict[int, _Arrived] = {}
-        before_ms = self._waited_ms
         while waiting:
             at_ms, _, place, exchange = heappop(waiting)
             self._wait(max(0, before_ms + at_ms - self._waited_ms))
@@ -325,46 +329,27 @@ class StoryRun:
             heappush(waiting, (at_ms, next(order), place, exchange))
         last_ms = max(one.late_ms for one in arrived.values())
         self._wait(max(0, before_ms + last_ms - self._waited_ms))
-        said = []
-        for place, one in enumerate(sent):
-            said.append(self._answered(arrived[place]))
-            differences = self._differences(one)
-            for found in differences:
-                self._mismatches.append(found._replace(at=f"together[{place}].{found.at}"))
-            if not differences:
-                self._save(one)
-        return ", ".join(said)
+        return [arrived[place] for place in range(len(steps))]
 
     def _sent(self, step: StepPart) -> tuple[ExchangeContext, Sequence[Step]]:
         """Return the request of a step, and the way that it takes."""
-        world = self._engine.world
+        world, project = self._engine.world, None
+        spec = CALLS[step.call] if step.call is not None else None
+        method, at = "GET", urlsplit(str(step.redeem or ""))
         if step.redeem is not None:
-            at = urlsplit(str(step.redeem))
-            project = project_at(Change(world, 0), at.hostname or "")
+            project, url = project_at(Change(world, 0), at.hostname or ""), f"{at.path}?{at.query}"
             if project is None:
                 raise ValueError(f"no project's dev host is {at.hostname}")
-            ctx = ExchangeContext(
-                method="GET",
-                path=at.path,
-                query=at.query,
-                headers=PlainHeaders(),
-                dev_port=at.port,
-                docs_url=lambda: _DOCS,
-                record=project,
-            )
-            return ctx, REDEEM_STEPS
-        spec = CALLS[step.call] if step.call is not None else None
-        if spec is not None:
+        elif spec is not None:
             subject = self._id(spec.subject, getattr(step, spec.subject) or USUAL[spec.subject])
             method, url = spec.method, spec.path.replace(f"{{{spec.subject}_id}}", subject)
         elif step.poll is not None:
-            template = world.assumptions.operation_path
-            method, url = "GET", template.replace("{operation_id}", str(step.poll))
+            url = world.assumptions.operation_path.replace("{operation_id}", str(step.poll))
         else:
             method, _, url = str(step.request).partition(" ")
         path, _, query = url.partition("?")
-        sent, body = self._headers(step, spec), _body(step)
-        limit = world.assumptions.body_limit_bytes
+        sent = self._headers(step, spec) if project is None else {}
+        body, limit = _body(step), world.assumptions.body_limit_bytes
         ctx = ExchangeContext(
             method=method,
             path=path,
@@ -374,8 +359,10 @@ class StoryRun:
             body=body,
             refused=too_large(limit, world.assumptions) if len(body) > limit else None,
             docs_url=lambda: _DOCS,
+            dev_port=at.port,
+            record=project,
         )
-        return ctx, CALL_STEPS
+        return ctx, CALL_STEPS if project is None else REDEEM_STEPS
 
     def _headers(
         self, step: StepPart, spec: CallSpec | None = None, usually: str = USUAL["person"]
