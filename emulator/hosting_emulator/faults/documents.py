@@ -3,8 +3,7 @@
     {"abort": {"code": "service_unavailable"}, "call": "apply_project_domains", "times": 2}
     {"fail": {"phase": "deploying"}, "project": "blog"}
 
-Whatever is unknown (a call, a code, a project, a field) is refused here, when it is armed, and not
-found out later by a fault that never acts.
+What is unknown (a call, a code, a project, a field) is refused when it is armed.
 """
 
 from __future__ import annotations
@@ -90,10 +89,7 @@ def arm(change: Change, document: Mapping[str, Any], family: Family = FAULT) -> 
 
 
 def read_fault(change: Change, document: Mapping[str, Any], family: Family = FAULT) -> Fault:
-    """Read and check a fault or outcome against a world. Raises DocumentRefused.
-
-    An outcome acts once where it does not say how many times.
-    """
+    """Read and check a fault, or an outcome, which usually acts once. Raises DocumentRefused."""
     kinds, noun = family.kinds, family.noun
     for name, value in document.items():
         if name not in kinds and name not in family.fields:

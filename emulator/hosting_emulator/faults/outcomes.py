@@ -1,7 +1,7 @@
 """Outcomes: how an operation is to go, told before it begins.
 
 A kind is a struct whose fields are its options and whose docstring says what it is for. It gives the
-record that an operation carries from its beginning to its end, and so through restart, fork and rewind.
+record that an operation carries from its beginning to its end.
 """
 
 from __future__ import annotations

@@ -27,10 +27,7 @@ F = TypeVar("F", bound=Function)
 
 
 def rows(change: Change, table: t.Table[R]) -> Iterator[tuple[str, R]]:
-    """Walk a table as it stands in this change, in no particular order.
-
-    Several interventions may share one change, when time jumps over all of them.
-    """
+    """Walk a table as it stands in this change, which several interventions may share; in no order."""
     written = change.writes.get(table.name, {})
     for key, record in change.world.rows(table):
         if key not in written:
@@ -174,10 +171,7 @@ class Intervention(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     parameters: ClassVar[dict[str, Any]]
 
     def apply(self, change: Change) -> str:
-        """Change the world and say in one sentence what was done.
-
-        Raises DocumentRefused, and then nothing is changed.
-        """
+        """Change the world and say what was done; or raise DocumentRefused, with nothing changed."""
         if getattr(self, "all", False):
             return self._apply_to_all(change)
         arguments = {}
@@ -219,10 +213,7 @@ class Intervention(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return f"{said[0]}{rest}{skipped}"
 
     def check_names(self, change: Change) -> None:
-        """Check the organizations, people and projects it names, but for variables of a story.
-
-        Raises DocumentRefused.
-        """
+        """Check the records it names by alias, but for variables of a story. Raises DocumentRefused."""
         named: dict[str, t.Table[Any]] = {}
         for name, kind in self.parameters.items():
             if kind in _ALIASED:
@@ -269,10 +260,7 @@ def intervention(function: F) -> F:
 
 
 def read_intervention(document: Mapping[str, Any]) -> Intervention:
-    """Read an intervention as people write it: `{"stick_operation": {"project": "shop"}}`.
-
-    Raises DocumentRefused, naming what is unknown and what is near.
-    """
+    """Read an intervention, `{"stick_operation": {"project": "shop"}}`. Raises DocumentRefused."""
     if len(document) != 1:
         raise DocumentRefused(
             "an intervention is an object with one word, such as "

@@ -1,7 +1,6 @@
 """From a scenario's parts to a world that is ready, with faults armed and timeline set.
 
-What can be told to be wrong with faults, interventions and the story is told before they run; that
-does nothing in the world, and whether a step succeeds is found out by running it.
+What can be told to be wrong with faults, interventions and the story is told before they run.
 """
 
 from __future__ import annotations
@@ -58,8 +57,7 @@ _PATTERN_OF = re.compile(r"(\S+)(?: /(.+)/)?")
 def build_world(scenario: Scenario, name: str, machine_ms: int, seed: str = DEFAULT_SEED) -> World:
     """Return the world of a scenario under a name. Raises ScenarioError, naming the place.
 
-    The scenario's own seed comes first; `seed` is for one that names none, so that loading it keeps
-    the ids and keys that people already use.
+    `seed` is for one that names none: so loading it keeps the ids and keys in use.
     """
     part, top, mistakes = scenario.part, scenario.place, Mistakes()
     origin = _origin(scenario, mistakes)
@@ -339,10 +337,7 @@ def _count(place: Place, steps: Iterable[StepPart], counts: Mapping[str, int]) -
 
 
 def read_saved(text: str) -> tuple[str, re.Pattern[str] | None]:
-    """Return what `save` takes: its place in the answer, and the pattern whose first group it is.
-
-    Raises ValueError.
-    """
+    """Return the place in the answer that `save` takes, and its pattern, if any. Raises ValueError."""
     found = _PATTERN_OF.fullmatch(text)
     if found is None:
         raise ValueError(
@@ -399,10 +394,7 @@ def _names_in(found: Any) -> Iterator[tuple[Path, str]]:
 
 
 def moved(name: str, look_up: Callable[[str], Any]) -> str | None:
-    """Return the timestamp that a variable such as `now+10m` is; None: it is no such variable.
-
-    Raises ValueError when what is saved under its name is no timestamp.
-    """
+    """Return the timestamp that a variable is, such as `now+10m`; None: it is none. Raises ValueError."""
     found = _MOMENT.fullmatch(name)
     if found is None:
         return None

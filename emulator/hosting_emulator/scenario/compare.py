@@ -1,4 +1,4 @@
-"""What an answer must be, against what it is: plain values, patterns, and comparisons by words.
+"""What an answer must be, against what it is: plain values, `*`, `/patterns/`, comparisons by words.
 
 A mapping whose keys are all words of COMPARISONS compares (`{at_least: 3, below: 10}`: all of them
 hold); any other names the fields that matter. Two timestamps are compared as moments, however each
@@ -30,10 +30,7 @@ class Mismatch(NamedTuple):
 
 
 def compare(expected: Any, found: Any, at: str) -> list[Mismatch]:
-    """Compare the fields that `expected` names; `*` is any value but null, `/…/` a pattern.
-
-    A mapping whose keys are numbers names places of a list, from 0.
-    """
+    """Compare the fields that `expected` names, or places of a list by their numbers, from 0."""
     if is_comparison(expected):
         same = all(COMPARISONS[word](wanted, found) for word, wanted in expected.items())
     elif isinstance(expected, dict):

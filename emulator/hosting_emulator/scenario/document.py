@@ -1,7 +1,6 @@
 """The shape of a scenario: what may stand in its file, how a file is read into it, and the library.
 
-What is wrong with the shape is said with its place, the field and the nearest known word; what a
-scenario means is worked out elsewhere.
+What is wrong with the shape is said with its place; what it means is worked out in `build`.
 """
 
 from __future__ import annotations

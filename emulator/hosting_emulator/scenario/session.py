@@ -1,7 +1,6 @@
 """A session becomes a scenario: what was done in a world, or in a span of that, as one file.
 
-History and request log tell what was done and in which order. Each file is run before it is handed
-out, so its story passes; what cannot be said truly is refused, and the reason told.
+Each file is run before it is handed out, so its story passes; what cannot be said truly is refused.
 """
 
 from __future__ import annotations
@@ -92,10 +91,7 @@ class WorldPast(NamedTuple):
 
 
 def past_of(engine: Engine) -> WorldPast:
-    """Return what happened in a world as it is now; what was rewound is not part of it.
-
-    Raises NotRecordable: it was put back to the middle of a request.
-    """
+    """Return what happened in a world as it is now, but for what was rewound. Raises NotRecordable."""
     engine.run_due()
     line = _line(engine)
     base = line[0].before if line[0].writes else line[0].world
@@ -265,10 +261,7 @@ def _same(head: Document, world: World, at_ms: int) -> bool:
 
 
 def _as_it_is(world: World, at_ms: int, name: str) -> tuple[Document, dict[str, str]]:
-    """Return the head of a scenario whose world is like one, as far as a scenario can say it.
-
-    With it come the new ids of faults and outcomes; one that can act no more is not there: empty.
-    """
+    """Return the head of a scenario whose world is like one, as far as it can say that, and `begun_ids`."""
     head, begun_ids = _head(world, at_ms, name), dict[str, str]()
     head["world"] = _filled_in(msgspec.to_builtins(described(world)))
     for section, family in (("faults", FAULT), ("outcomes", OUTCOME)):
@@ -372,8 +365,7 @@ def _written(world: World, way: _Way, exact: bool) -> SessionFile:
 class _StoryWriter:
     """The story of what happened, as far as it is written. `sources` says of what each step comes.
 
-    Each request is as it was made, with what told its answer. What earlier answers made (ids,
-    secrets, cursors) is saved and named by variables, once it is needed.
+    What earlier answers made (ids, secrets, cursors) is saved and named by variables once needed.
     """
 
     def __init__(self, world: World, way: _Way, exact: bool) -> None:

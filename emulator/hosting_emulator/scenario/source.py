@@ -111,10 +111,7 @@ class Place:
 
     @contextmanager
     def refusals(self) -> Iterator[None]:
-        """Give what is refused within a place in the file: here, or at a field below.
-
-        Raises ScenarioError for a ValueError, which may name the `field` at fault.
-        """
+        """Raise ScenarioError for a ValueError within, here or at the `field` below that it names."""
         try:
             yield
         except ValueError as error:

@@ -1,8 +1,7 @@
 """Running a story: each step against a live world, each answer against what it should be.
 
-It asks the engine as the server does, so it needs no socket and no real time: a delay is not waited
-for, but a clock that runs goes on as if it had been; a broken connection is seen as what the client
-would see.
+It asks the engine as the server does, with no socket and in no real time: a delay is not waited for,
+but a clock that runs goes on as if it had been.
 """
 
 from __future__ import annotations
@@ -80,10 +79,7 @@ _AS_WRITTEN = {"note", "call", "together", "log", "use", "expect", "save", "paus
 
 
 class PageRequest(NamedTuple):
-    """A request to a page beside the API: an absolute URL of a dev origin, or a path.
-
-    `own_url` is what the emulator calls itself.
-    """
+    """A request to a page beside the API, at a path or a dev origin; `own_url` is the emulator's."""
 
     method: str
     url: str
@@ -123,10 +119,7 @@ Visit: TypeAlias = Callable[
 
 
 def check_text(text: str, file: str, visit: Visit | None = None) -> dict[str, Any]:
-    """Run the story of a scenario in a world of its own; returns the report.
-
-    `file` is the name shown in errors. Raises ScenarioError when the scenario itself is wrong.
-    """
+    """Run the story of a scenario in a world of its own; returns the report. Raises ScenarioError."""
     scenario = read_scenario(text, file)
     return run_apart(scenario, build_world(scenario, "default", machine_ms()), visit)
 
@@ -148,10 +141,7 @@ def run_document(
     judged: Path | None = None,
     seed: str = DEFAULT_SEED,
 ) -> dict[str, Any]:
-    """Run the story of a scenario that is plain data, as `run_apart` does; step n is in line n + 1.
-
-    Raises ScenarioError.
-    """
+    """Run the story of plain data, as `run_apart` does; step n is in line n + 1. Raises ScenarioError."""
     places: dict[Path, tuple[int, int]] = {
         ("story", number): (number + 2, 1) for number in range(len(document["story"]))
     }

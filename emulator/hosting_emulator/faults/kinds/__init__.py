@@ -1,7 +1,6 @@
 """The kinds of faults: one file here for each, which is all there is of it.
 
-A kind is a struct whose fields are its options and whose docstring says what it is for. It answers
-in place of the call, or delays it, or does something to the connection that carries the answer.
+A kind is a struct whose fields are its options and whose docstring says what it is for.
 """
 
 from __future__ import annotations
