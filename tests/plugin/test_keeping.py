@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from pytest_hosting_emulator import RunningEmulator
-from pytest_hosting_emulator.report import file_name
+from pytest_hosting_emulator.worlds import file_name
 from tests.plugin.conftest import Suite
 
 TESTS = """
