@@ -372,25 +372,22 @@ def _at(place: str) -> Iterator[None]:
 # what is sent.
 
 
-class Names:
+class Names(dict[str, str]):
     """Which recorded name stands for which new one."""
-
-    def __init__(self) -> None:
-        self._known: dict[str, str] = {}
 
     def learn(self, recorded: str, new: str) -> str | None:
         """Pair two names; returns None, or the name that the recorded one had been paired with."""
-        known = self._known.setdefault(recorded, new)
+        known = self.setdefault(recorded, new)
         return None if known == new else known
 
     def new_for(self, recorded: str) -> str:
         """Return what a recorded name is called now, itself if nobody knows."""
-        return self._known.get(recorded, recorded)
+        return self.get(recorded, recorded)
 
     def in_text(self, text: str) -> str:
         """Put new names in place of the recorded ones in a text."""
-        if text in self._known:
-            return self._known[text]
+        if text in self:
+            return self[text]
         return _NAMES.sub(lambda found: self.new_for(found.group()), text)
 
     def in_target(self, target: str) -> str:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import http.client
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
+from http.client import HTTPException
 from typing import Any, NamedTuple
 from urllib.parse import unquote, urlsplit
 
@@ -24,6 +24,7 @@ from hosting_emulator.replay.recording import (
     without_secrets,
 )
 from hosting_emulator.sdk import ClockRequest, ControlClient, HostingEmulator, WorldSummary
+from hosting_emulator.sdk.control import connection_to
 
 #: How long to wait for an answer, in real seconds.
 _TIMEOUT_S = 5.0
@@ -138,18 +139,19 @@ def like_recorded(
     """Make a world of the recorded state, or else assumptions, standing still, and delete it after."""
     scenario, was = beginning.scenario, record.world
     state = record.state if scenario is None and beginning.seed is None else None
-    how: dict[str, Any]
     if state is not None:
-        how = {"state": state, "seed": state.get("seed", _SEED)}
+        seed = str(state.get("seed", _SEED))
+        world = HostingEmulator.fresh(control, state=state, seed=seed)
     else:
         clock: ClockRequest = {"mode": "frozen"}
         begins_at = was.began_at or was.at
         if begins_at is not None and scenario is None:  # a scenario says itself when it begins
             clock["at"] = begins_at
-        assumptions = {**({} if scenario else was.assumptions), **beginning.assumptions}
-        how = {"scenario": scenario, "clock": clock, "assumptions": assumptions or None}
-        how["seed"] = beginning.seed
-    with HostingEmulator.fresh(control, **how) as emulator:
+        over = {**({} if scenario else was.assumptions), **beginning.assumptions} or None
+        world = HostingEmulator.fresh(
+            control, scenario=scenario, seed=beginning.seed, clock=clock, assumptions=over
+        )
+    with world as emulator:
         if state is not None and beginning.assumptions:
             emulator.set_assumptions(beginning.assumptions)
         yield emulator
@@ -170,11 +172,8 @@ class ReplayRun:
         self._key_values: dict[str, str] = {}
         #: The next cursors of pages of which the recording has only a part, by the page's path.
         self._cut_pages: dict[str, str] = {}
-        parts = urlsplit(world.base_url)
-        secure = parts.scheme == "https"
-        kind = http.client.HTTPSConnection if secure else http.client.HTTPConnection
-        self._connection = kind(parts.hostname or "", parts.port, timeout=_TIMEOUT_S)
-        self._prefix = parts.path.rstrip("/")
+        self._connection = connection_to(world.base_url, _TIMEOUT_S)
+        self._prefix = urlsplit(world.base_url).path.rstrip("/")
         self._now_ms = now_ms = moment_ms(world.clock.now)
         begins_ms = [moment_ms(at) for at in (was.at, was.began_at) if at is not None]
         begins_ms = begins_ms or [record.requests[0].at_ms]
@@ -262,7 +261,7 @@ class ReplayRun:
             connection.endheaders(body)
             found = connection.getresponse()
             content = found.read()
-        except (OSError, http.client.HTTPException):
+        except (OSError, HTTPException):
             connection.close()
             return None
         try:

@@ -286,14 +286,14 @@ class ControlClient:
             example = f"{DEFAULT_URL}/_emulator"
             raise ValueError(f"{control_url!r} is not an address: write it like {example}")
         self.control_url = control_url.rstrip("/")
-        self._peer = (parts.scheme == "https", parts.hostname, parts.port)
+        self._secure = parts.scheme == "https"
         self._root = parts.path.rstrip("/")
         self._headers = {"Accept": "application/json"}
         if token:
             self._headers["X-Control-Token"] = _plain(token)
         self._lock = threading.Lock()
         #: It connects by itself, at first and whenever it was closed.
-        self._connection = self._new_connection(timeout_s)
+        self._connection = connection_to(control_url, timeout_s)
         self._process_id = 0
 
     def __enter__(self) -> Self:
@@ -383,7 +383,7 @@ class ControlClient:
 
     def open_stream(self, path: str, headers: dict[str, str]) -> EventStream:
         """GET a stream of events below the control URL, over a connection of its own."""
-        connection = self._new_connection(_SILENCE_S)
+        connection = connection_to(self.control_url, _SILENCE_S)
         headers = {**self._headers, **headers, "Accept": _EVENTS}
         with _clear_errors(connection, self.control_url):
             connection.request("GET", self._target(path), headers=headers)
@@ -402,12 +402,6 @@ class ControlClient:
             self._connection.request(method, target, body, {**self._headers, **kind})
             response = self._connection.getresponse()
             return response, response.read()
-
-    def _new_connection(self, timeout_s: float) -> HTTPConnection:
-        from http.client import HTTPConnection, HTTPSConnection  # a `--help` needs none of it
-
-        secure, host, port = self._peer
-        return (HTTPSConnection if secure else HTTPConnection)(host, port, timeout=timeout_s)
 
     def _target(self, path: str) -> str:
         if " " in path:
@@ -441,7 +435,7 @@ class ControlClient:
         if self._connection.sock is None:
             return False
         # TLS cannot be looked into.
-        if self._process_id == os.getpid() and (self._peer[0] or _is_quiet(self._connection)):
+        if self._process_id == os.getpid() and (self._secure or _is_quiet(self._connection)):
             return True
         self._connection.close()
         return False
@@ -543,6 +537,15 @@ def _clear_errors(connection: HTTPConnection, address: str) -> Iterator[None]:
         else:
             raise
         raise EmulatorUnreachable(address, reason) from error
+
+
+def connection_to(url: str, timeout_s: float) -> HTTPConnection:
+    """Make what connects to the server of an `http` or `https` address when it is first used."""
+    from http.client import HTTPConnection, HTTPSConnection  # a `--help` needs none of it
+
+    parts = urlsplit(url)
+    kind = HTTPSConnection if parts.scheme == "https" else HTTPConnection
+    return kind(parts.hostname or "", parts.port, timeout=timeout_s)
 
 
 def given(**fields: Any) -> api.JsonObject:

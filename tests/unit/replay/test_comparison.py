@@ -19,7 +19,7 @@ START = 1_767_225_600_000
 
 def compared(recorded: Any, new: Any, names: Names | None = None, tolerance_ms: int = 0) -> Any:
     worlds, starts_ms = ("", "world-9"), (START, START + DAY)
-    comparison = Comparison(names or Names(), worlds, starts_ms, tolerance_ms)
+    comparison = Comparison(Names() if names is None else names, worlds, starts_ms, tolerance_ms)
     at_ms = (START + HOUR, START + DAY + HOUR)
     was, now = (RecordedAnswer(200, (), json.dumps(body)) for body in (recorded, new))
     return [tuple(found) for found in comparison.differences(was, now, at_ms)]
