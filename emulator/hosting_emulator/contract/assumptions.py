@@ -218,10 +218,7 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
 
 @lru_cache(maxsize=64)
 def parse_profile(text: str) -> tuple[str, int, int]:
-    """Read a lifecycle profile: (`timed`, queued ms, running ms), (`per_poll`, n, 0), (word, 0, 0).
-
-    Raises ValueError for anything else.
-    """
+    """Read a profile: (`timed`, queued, running ms), (`per_poll`, n, 0), (word, 0, 0). Or ValueError."""
     words = text.split()
     if words in (["immediate"], ["manual"]):
         return words[0], 0, 0
@@ -236,18 +233,12 @@ def parse_profile(text: str) -> tuple[str, int, int]:
 
 @lru_cache(maxsize=64)
 def parse_retention_ms(text: str) -> int | None:
-    """Read how long an answer is remembered, in milliseconds; None: for ever.
-
-    Raises ValueError for anything else.
-    """
+    """Read how long an answer is remembered, in ms; None: for ever. Raises ValueError."""
     return None if text == "forever" else parse_duration_ms(text)
 
 
 def parse_rate_limit(text: str) -> tuple[int, int] | None:
-    """Read a rate limit as (requests, window in ms); None when it is `off`.
-
-    Raises ValueError for anything else.
-    """
+    """Read a rate limit as (requests, window in ms); None when it is `off`. Raises ValueError."""
     if text == "off":
         return None
     count, _, window = text.partition("/")

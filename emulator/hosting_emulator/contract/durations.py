@@ -18,10 +18,7 @@ LONGEST_MS = 365_000 * 86_400_000
 
 @lru_cache(maxsize=64)
 def parse_duration_ms(text: str) -> int:
-    """Read a duration as whole milliseconds, 0 to a thousand years.
-
-    Raises ValueError, saying what would be right, for anything else.
-    """
+    """Read a duration as whole milliseconds, 0 to a thousand years. Raises ValueError."""
     word, parts = text.strip(), None
     if len(word) <= 64:
         iso = _ISO.fullmatch(word.upper())

@@ -260,10 +260,7 @@ _TYPES = {"string": str, "integer": int, "number": float, "boolean": bool, "obje
 
 @cache
 def model(name: str) -> type[BaseModel]:
-    """Return a resource as a pydantic model: an open one allows more fields, as clients must.
-
-    Request bodies are read by them, and the tests hold every answer against them.
-    """
+    """Return a resource as a pydantic model: an open one allows more fields, as clients must."""
     # Imported here: it takes a while, and nothing on the way to a first answer needs it.
     from pydantic import ConfigDict, create_model
 

@@ -20,11 +20,7 @@ _EARLIEST_MS = -62_135_596_800_000
 
 
 def format_timestamp(at_ms: int) -> str:
-    """Write a moment the way records keep it: UTC, milliseconds, `Z`.
-
-    What lies beyond the years 1 to 9999, which RFC 3339 cannot write (such as the expiry of a key
-    made at the very end), becomes their first or last moment.
-    """
+    """Write a moment as records keep it: UTC, milliseconds, `Z`, within the years 1 to 9999."""
     seconds, ms = divmod(min(max(at_ms, _EARLIEST_MS), LATEST_MS), 1000)
     return f"{_second(seconds)}.{ms:03d}Z"
 
@@ -39,10 +35,7 @@ def respell_timestamp(text: str, form: TimestampForm) -> str:
 
 
 def parse_timestamp(text: str) -> int:
-    """Read RFC 3339 text (an offset or `Z` is required) as milliseconds since 1970.
-
-    Raises ValueError, saying what a timestamp looks like, for anything else.
-    """
+    """Read RFC 3339 text (with an offset or `Z`) as ms since 1970. Raises ValueError."""
     try:
         moment = datetime.fromisoformat(text.upper()) if _RFC_3339.fullmatch(text) else None
     except ValueError:

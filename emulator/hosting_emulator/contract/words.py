@@ -1,7 +1,4 @@
-"""Words: naming what was probably meant; and tables that are mostly prose.
-
-Those are Markdown beside the code: a section a row, an item a value.
-"""
+"""Words: naming what was probably meant; and tables of prose, in Markdown beside the code."""
 
 from __future__ import annotations
 
@@ -43,10 +40,7 @@ def command_line(words: str, base_url: str, world: str) -> str:
 
 
 class DocumentRefused(ValueError):
-    """A fault or an intervention that cannot be: why, and what would be right.
-
-    `field` is where (`abort.code`), if that can be told.
-    """
+    """A fault or an intervention that cannot be: why and, if that can be told, in which `field`."""
 
     def __init__(self, message: str, field: str = "") -> None:
         super().__init__(message)
@@ -126,10 +120,7 @@ def kinds_in_words(found: str) -> str:
 
 
 def read_sections(path: Path) -> Iterator[tuple[str, list[tuple[str, str]]]]:
-    """Yield the heading of each section of a file, and its items `- name: text`.
-
-    An item may go on in further lines, indented by two spaces.
-    """
+    """Yield the heading of each section of a file, and its items `- name: text`, on more lines or not."""
     text = path.read_text(encoding="utf-8").replace("\n  ", " ")
     for section in text.split("\n## ")[1:]:
         heading, _, rest = section.partition("\n")

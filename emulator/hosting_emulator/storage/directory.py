@@ -102,10 +102,7 @@ class DataDirectory:
         return sorted(found | self._listed)
 
     def load(self, name: str) -> World | None:
-        """Read a world; None when there is none. Says what was dropped. Raises StateRefused.
-
-        With `salvage`, a damaged world is mended first, as far as it can be.
-        """
+        """Read a world, mended first with `salvage`; None when there is none. Raises StateRefused."""
         folder = self._folder(name)
         try:
             make_private(folder)

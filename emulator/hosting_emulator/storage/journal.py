@@ -190,10 +190,7 @@ class JournalLines:
 def whatever_is_there(
     path: Path, world: tuple[str, str]
 ) -> Iterator[tuple[int, StoredCommit | None]]:
-    """Walk a journal's lines by number; None for each that cannot be read. Raises FormatRefused.
-
-    Of a journal of another world none can be.
-    """
+    """Walk a journal's lines by number; None for one that cannot be read, or is of another world."""
     lines = [line for line in path.read_bytes().split(b"\n") if line]
     for number, line in enumerate(lines, 1):
         if number == 1 and (first := f.payload_of(line, _HEAD)) is not None:

@@ -122,10 +122,7 @@ class DiskKeeper(Keeper):
             )
 
     def durable(self) -> Awaitable[None] | None:
-        """Return what to await until all appended so far survives as `durability` says.
-
-        Once a sync has failed there is nothing to wait for: no change is made any more.
-        """
+        """Return what to await until all so far survives as `durability` says; None: nothing."""
         if not self.waits or self._failed is not None or self._appended <= self._synced:
             return None
         return self._until_synced(self._appended)
@@ -156,10 +153,7 @@ class DiskKeeper(Keeper):
         self._sync = None
 
     def close(self, *, fold: bool = True) -> None:
-        """Close the journal, folded into a last snapshot if that is quick and `fold` allows.
-
-        Raises OSError; nothing is then lost.
-        """
+        """Close the journal, folded into a last snapshot if that is quick. Raises OSError, losing nothing."""
         self._closing.set()
         if self._compaction is not None:
             self._compaction.result()

@@ -28,11 +28,7 @@ _NAMESAKE = "world of that name, such as one that was here before"
 
 
 class Recovery(NamedTuple):
-    """A world as found, with what is to be said of it.
-
-    `reached` is how far it came, None where that was lost. `journals` are its files of lines, oldest
-    first.
-    """
+    """A world as found, how far it came if that is known, and its journals, the oldest first."""
 
     world: World
     notices: list[str]
@@ -42,10 +38,7 @@ class Recovery(NamedTuple):
 
 
 def recover(folder: Path) -> Recovery | None:
-    """Read a world from its folder; None when none was ever finished there.
-
-    Raises StateRefused, naming file, line and what is wrong, and OSError.
-    """
+    """Read a world from its folder; None when none was finished there. Raises StateRefused, OSError."""
     marker = f.read_marker(folder)
     paths, snapshot = _journals_of(folder), folder / f.SNAPSHOT
     if not snapshot.exists():

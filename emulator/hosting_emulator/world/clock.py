@@ -1,7 +1,4 @@
-"""The world's clock: how the machine's time becomes the world's. Reads no clock itself.
-
-Moments are whole milliseconds since 1970. World time never goes back.
-"""
+"""The world's clock, in milliseconds since 1970. Reads no clock itself, and never goes back."""
 
 from __future__ import annotations
 

@@ -84,10 +84,7 @@ def not_found(world: World, table: Table[N], name: str) -> str:
 
 
 def renamed(world: World, name: str) -> World:
-    """Return a world under another name, as if it had been built so; its commits count as before.
-
-    Hosts carry the world's name, so the addresses of past deployments follow it.
-    """
+    """Return a world under another name, as if it had been built so; its commits count as before."""
     if name == world.name:
         return world
 

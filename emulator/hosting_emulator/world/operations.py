@@ -149,9 +149,8 @@ def begin(
     )
     if kind == INITIALIZE:  # call 2's response shows a deployment_id (contract, Operation)
         digests = draw(change, "digests", 64)
-        ids = (new_deployment_id(change), operation.id)
-        deployment = put_deployment(change, project, "queued", digests, ids, (now, now))
-        operation = replace(operation, deployment_id=deployment.id)
+        operation = replace(operation, deployment_id=new_deployment_id(change))
+        put_deployment(change, project, operation, digests)
     change.put(OPERATIONS, operation.id, operation)
     if project.claim is None:
         change.put(PROJECTS, project.id, replace(project, claim=operation.id))
@@ -165,33 +164,24 @@ def begin(
 
 
 def put_deployment(
-    change: Change,
-    project: Project,
-    status: str,
-    digests: bytes,
-    ids: tuple[str, str],
-    times: tuple[str, str],
-) -> Deployment:
-    """Write a deployment; `ids` are its own and its operation's, `times` created and updated at.
-
-    Its digests are made of 64 bytes. One that is ready has an artifact and a URL.
-    """
+    change: Change, project: Project, operation: Operation, digests: bytes, status: str = "queued"
+) -> None:
+    """Write the deployment of an operation. Its digests are made of 64 bytes."""
     text, ready = digests.hex(), status == "ready"
     deployment = Deployment(
-        id=ids[0],
+        id=str(operation.deployment_id),
         project_id=project.id,
-        operation_id=ids[1],
+        operation_id=operation.id,
         commit_sha=text[:40],
         source_digest="sha256:" + text[:64],
         build_plan_digest="sha256:" + text[64:],
         status=status,
-        created_at=times[0],
-        updated_at=times[1],
+        created_at=operation.created_at,
+        updated_at=operation.updated_at,
         artifact_digest="sha256:" + text[32:96] if ready else None,
         url=_production_url(change, project) if ready else None,
     )
     change.put(DEPLOYMENTS, deployment.id, deployment)
-    return deployment
 
 
 def _production_url(change: Change, project: Project) -> str:
@@ -229,8 +219,7 @@ def step(change: Change, operation_id: str) -> Operation:
     """Move an operation to the next step of its plan, now. It must hold the claim."""
     operation = _unscheduled(change, change.row(OPERATIONS, operation_id))
     if operation.step == 0 and (failure := _stale_generation(change, operation)):
-        operation = _enter(change, operation, Step("running", "building", "building", 0))
-        return finish(change, operation, "failed", failure=failure)
+        return fail(change, operation, failure)
     if (turn := next_turn(operation)) is not None:
         return _take(change, operation, turn)
     following = plan_of(operation)[operation.step + 1]
@@ -246,10 +235,9 @@ def next_turn(operation: Operation) -> int | None:
         return None
     # One that somebody was quicker with by hand is passed over.
     seen = operation.reconciliation.state if operation.reconciliation else "none"
-    states = lifecycles.RECONCILIATION.transitions
-    for place in range(told.done, len(told.turns)):
-        turn = told.turns[place]
-        if turn not in states or lifecycles.RECONCILIATION.may(seen, turn):
+    lifecycle = lifecycles.RECONCILIATION
+    for place, turn in enumerate(told.turns[told.done :], told.done):
+        if turn not in lifecycle.transitions or lifecycle.may(seen, turn):
             return place
     return None
 
@@ -435,8 +423,7 @@ def put_past_deployment(
     ids: tuple[str, str],
     times: tuple[str, str],
 ) -> None:
-    """Write a deployment that is simply there (see `put_deployment`), and the operation that made it."""
-    put_deployment(change, project, status, digests, ids, times)
+    """Write a deployment that is simply there, and its operation: `ids`, and `times` made and updated."""
     ready = status == "ready"
     operation = Operation(
         id=ids[1],
@@ -452,6 +439,7 @@ def put_past_deployment(
         build_completed_at=times[1] if ready else None,
         error=BUILD_FAILED if status == "failed" else None,
     )
+    put_deployment(change, project, operation, digests, status)
     change.put(OPERATIONS, operation.id, operation)
 
 

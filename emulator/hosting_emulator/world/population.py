@@ -155,8 +155,9 @@ def _replaced(default: Sequence[Any], own: Sequence[Any]) -> list[Any]:
     return [*({part.alias: part for part in (*default, *own)}.values())]
 
 
-#: Ids by kind and alias.
+#: Ids by kind and alias, and where each kind of what has one stands.
 _Ids = Mapping[tuple[str, str], str]
+_KINDS = {"organization": "organizations", "person": "people", "project": "projects"}
 
 #: The default world is worth looking at: its people and projects are few and speak for themselves,
 #: and every state that a call can show is there.
@@ -202,10 +203,7 @@ _DEFAULT = WorldPart(
 def new_world(
     name: str, seed: str, origin: r.Origin, machine_ms: int, world: WorldPart | None = None
 ) -> World:
-    """Return a fresh world that begins as `origin` says; None: the default one. Raises ClockRefused.
-
-    Whatever `world` names by an alias must be in it.
-    """
+    """Return a fresh world that begins as `origin` says; None: the default one. Raises ClockRefused."""
     clock = clocks.start(origin.mode, origin.rate, origin.at_ms, machine_ms)
     change = Change(empty_world(name, seed), clock.world_ms)
     change.assumptions = origin.assumptions
@@ -219,10 +217,23 @@ def new_world(
 
 def populate(change: Change, part: WorldPart, whole: WorldPart) -> None:
     """Write what stands last in a whole world, in which nothing may be wrong. Raises ValueError."""
-    ids = _ids(change.world.seed, whole)
+    ids: _Ids = {
+        (kind, one.alias): one.id or seeded_id(change.world.seed, SEEDED_MS, kind, one.alias)
+        for kind, table in _KINDS.items()
+        for one in getattr(whole, table)
+    }
     before = len(whole.organizations) - len(part.organizations)
-    for order, organization in enumerate(part.organizations, before):
-        _add_organization(change, organization, order, ids)
+    for order, one in enumerate(part.organizations, before):
+        organization = r.Organization(
+            id=ids["organization", one.alias],
+            alias=one.alias,
+            name=one.name or one.alias.capitalize(),
+            plan=one.plan,
+            credits=one.credits,
+            permissions=PERMISSIONS if one.permissions is None else tuple(one.permissions),
+            order=order,
+        )
+        change.put(t.ORGANIZATIONS, organization.id, organization)
     for order, person in enumerate(part.people, len(whole.people) - len(part.people)):
         _add_person(change, person, order, ids)
     for order, project in enumerate(part.projects, len(whole.projects) - len(part.projects)):
@@ -382,21 +393,18 @@ def _email(alias: str) -> str:
 
 
 def _described_project(world: World, project: r.Project, organization: str) -> ProjectPart:
-    databases = {
-        name: world.get(t.DATABASES, f"{project.id}/{name}") or r.Database("separate")
+    dev, prod = (
+        world.get(t.DATABASES, f"{project.id}/{name}") or r.Database("separate")
         for name in ("dev", "prod")
-    }
-    states: dict[str, Any] = {
-        name: "absent" if one.placement is None else one.placement.state
-        for name, one in databases.items()
-    }
+    )
+    states: Any = [one.placement.state if one.placement else "absent" for one in (dev, prod)]
+    mode: Any = dev.data_mode
     count = deployment_count(world.indexes, project.id)
-    mode: Any = databases["dev"].data_mode
     status: Any = (world.get(t.DNS, project.id) or r.Dns()).status
     generation = project.source_generation
     return ProjectPart(
         *(project.alias, organization, count, project.flag_enabled, project.custom_domain, status),
-        DatabasePart(mode, **states),
+        DatabasePart(mode, *states),
         None if generation == min(1, count) else generation,
         _chosen_id(world, "project", project),
         None if project.handle == project.alias else project.handle,
@@ -424,32 +432,6 @@ def with_overrides(
     return apply(world, writes, commit=world.commit, at_ms=world.at_ms) if writes else world
 
 
-def _ids(seed: str, world: WorldPart) -> _Ids:
-    parts: dict[str, Sequence[Any]] = {
-        "organization": world.organizations,
-        "person": world.people,
-        "project": world.projects,
-    }
-    return {
-        (kind, part.alias): part.id or seeded_id(seed, SEEDED_MS, kind, part.alias)
-        for kind, found in parts.items()
-        for part in found
-    }
-
-
-def _add_organization(change: Change, part: OrganizationPart, order: int, ids: _Ids) -> None:
-    organization = r.Organization(
-        id=ids["organization", part.alias],
-        alias=part.alias,
-        name=part.name or part.alias.capitalize(),
-        plan=part.plan,
-        credits=part.credits,
-        permissions=PERMISSIONS if part.permissions is None else tuple(part.permissions),
-        order=order,
-    )
-    change.put(t.ORGANIZATIONS, organization.id, organization)
-
-
 def _add_person(change: Change, part: PersonPart, order: int, ids: _Ids) -> None:
     person_id, name = ids["person", part.alias], part.name or part.alias.capitalize()
     person = r.Person(person_id, part.alias, name, part.email or _email(part.alias), order)
@@ -467,14 +449,11 @@ def _add_project(
 ) -> None:
     seed, generation = change.world.seed, part.source_generation
     deployments = _deployments(change.now_ms, part)
-    owner = next(
-        (
-            ids["person", person.alias]
-            for person in people
-            if person.organizations.get(part.organization) == "owner"
-            or person.projects.get(part.alias) == "owner"
-        ),
-        None,
+    owners = (
+        ids["person", person.alias]
+        for person in people
+        if person.organizations.get(part.organization) == "owner"
+        or person.projects.get(part.alias) == "owner"
     )
     project = r.Project(
         id=ids["project", part.alias],
@@ -485,16 +464,43 @@ def _add_project(
         dev_environment_id=seeded_id(seed, SEEDED_MS, "environment", part.alias),
         flag_enabled=part.flag,
         flag_enabled_at=format_timestamp(change.now_ms - 20 * DAY_MS) if part.flag else None,
-        flag_enabled_by=owner if part.flag else None,
+        flag_enabled_by=next(owners, None) if part.flag else None,
         custom_domain=part.domain,
         source_generation=min(1, len(deployments)) if generation is None else generation,
         order=order,
     )
     change.put(t.PROJECTS, project.id, project)
     _add_dns(change, project, part.dns)
-    _add_databases(change, project, part.database)
+    for environment, state in (("dev", part.database.dev), ("prod", part.database.prod)):
+        big = environment == "prod" or part.database.data_mode == "shared"
+        placement = r.Placement(
+            min_cu=0.25,
+            max_cu=2.0 if big else 1.0,
+            min_memory_gb=1.0,
+            max_memory_gb=8.0 if big else 4.0,
+            suspend_timeout_seconds=0 if big else 300,
+            state=state,
+            disabled=False,
+            region="eu-central-1",
+            pending_state="ready" if state in ("init", "resizing") else None,
+        )
+        database = r.Database(part.database.data_mode, None if state == "absent" else placement)
+        change.put(t.DATABASES, f"{project.id}/{environment}", database)
     for number, (began_ms, deployment) in enumerate(deployments):
-        _add_deployment(change, project, number, began_ms, deployment)
+        label, at_ms = f"{project.alias}/{number}", SEEDED_MS + number
+        digests = derive(seed, "digests", label, size=64)
+        commit = digests[:20] if deployment.commit is None else bytes.fromhex(deployment.commit)
+        put_past_deployment(
+            change,
+            project,
+            deployment.status,
+            commit + digests[20:],
+            (
+                seeded_id(seed, at_ms, "deployment", label),
+                seeded_id(seed, at_ms, "operation", label),
+            ),
+            (format_timestamp(began_ms), format_timestamp(began_ms + 10_000)),
+        )
 
 
 def _add_dns(change: Change, project: r.Project, status: str) -> None:
@@ -509,26 +515,6 @@ def _add_dns(change: Change, project: r.Project, status: str) -> None:
         schedule_event(change, expires_ms, "dns_expiry", project.id)
 
 
-def _add_databases(change: Change, project: r.Project, part: DatabasePart) -> None:
-    for environment, state in (("dev", part.dev), ("prod", part.prod)):
-        big = environment == "prod" or part.data_mode == "shared"
-        placement = None
-        if state != "absent":
-            placement = r.Placement(
-                min_cu=0.25,
-                max_cu=2.0 if big else 1.0,
-                min_memory_gb=1.0,
-                max_memory_gb=8.0 if big else 4.0,
-                suspend_timeout_seconds=0 if big else 300,
-                state=state,
-                disabled=False,
-                region="eu-central-1",
-                pending_state="ready" if state in ("init", "resizing") else None,
-            )
-        key = f"{project.id}/{environment}"
-        change.put(t.DATABASES, key, r.Database(part.data_mode, placement))
-
-
 def _deployments(start_ms: int, part: ProjectPart) -> list[tuple[int, DeploymentPart]]:
     """Return a project's deployments and when each began, the oldest first. Raises ValueError."""
     found = part.deployments
@@ -538,30 +524,9 @@ def _deployments(start_ms: int, part: ProjectPart) -> list[tuple[int, Deployment
             for n in range(found)
         ]
     total = len(found)
-    began = [
-        one.began_ms(start_ms, start_ms - (total - n) * DAY_MS // 2 - n * 7 * MINUTE_MS)
-        for n, one in enumerate(found)
-    ]
-    return sorted(zip(began, found, strict=True), key=lambda pair: pair[0])
-
-
-def _add_deployment(
-    change: Change, project: r.Project, number: int, began_ms: int, part: DeploymentPart
-) -> None:
-    seed, label = change.world.seed, f"{project.alias}/{number}"
-    digests = derive(seed, "digests", label, size=64)
-    commit = digests[:20] if part.commit is None else bytes.fromhex(part.commit)
-    put_past_deployment(
-        change,
-        project,
-        part.status,
-        commit + digests[20:],
-        (
-            seeded_id(seed, SEEDED_MS + number, "deployment", label),
-            seeded_id(seed, SEEDED_MS + number, "operation", label),
-        ),
-        (format_timestamp(began_ms), format_timestamp(began_ms + 10_000)),
-    )
+    usual = (start_ms - (total - n) * DAY_MS // 2 - n * 7 * MINUTE_MS for n in range(total))
+    dated = [(one.began_ms(start_ms, at), one) for one, at in zip(found, usual, strict=True)]
+    return sorted(dated, key=lambda pair: pair[0])
 
 
 #: Words of dev hosts: short, friendly, lowercase, easy to tell apart.
@@ -580,7 +545,7 @@ _PLACES = (
 
 
 def _dev_label(randomness: bytes) -> str:
-    """Return `dev-<word>-<word>-<word>` from at least three bytes of randomness."""
+    """Return `dev-<word>-<word>-<word>` from three bytes of randomness."""
     lists = (_COLOURS, _ANIMALS, _PLACES)
-    words = [words[byte % len(words)] for words, byte in zip(lists, randomness, strict=False)]
+    words = [words[byte % len(words)] for words, byte in zip(lists, randomness, strict=True)]
     return "-".join(("dev", *words))

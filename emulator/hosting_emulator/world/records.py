@@ -1,8 +1,8 @@
 """What a world is made of: frozen records, one kind a table. Behaviour lives elsewhere.
 
 Timestamps that the wire shows are kept as its text (`…_at`), moments that are compared are whole
-milliseconds of world time (`…_ms`). The records hold no other objects that could form cycles, so
-they are left out of garbage collection (`gc=False`): a large world then costs no pauses.
+milliseconds of world time (`…_ms`). Records form no cycles and are left out of garbage collection
+(`gc=False`): a large world then costs no pauses.
 """
 
 from __future__ import annotations
@@ -24,10 +24,7 @@ class WorldRecord(
 
 
 class Organization(WorldRecord, frozen=True, gc=False):
-    """A workspace. `permissions` are the product permissions its API keys may carry.
-
-    `order` is its place in what the world was made of; people and projects have one as well.
-    """
+    """A workspace. `permissions` are those its API keys may carry, `order` its place in the world."""
 
     id: str
     alias: str
@@ -67,9 +64,7 @@ class Grant(WorldRecord, frozen=True, gc=False):
 class Project(WorldRecord, frozen=True, gc=False):
     """A hosted project. `claim` is the operation that holds the mutation claim.
 
-    `flag_enabled_by` is who switched the flag on, None while it is off.
-
-    Operations that wait for the claim form a queue from `queue_head` to `queue_tail`, linked through
+    Those that wait for it form a queue from `queue_head` to `queue_tail`, linked through
     `Operation.next_waiting`, so that a long queue costs no more than a short one.
     """
 
@@ -122,7 +117,7 @@ class Database(WorldRecord, frozen=True, gc=False):
 
 
 class Deployment(WorldRecord, frozen=True, gc=False):
-    """A deployment, field for field as the wire shows it, so that a page needs no translation."""
+    """A deployment, field for field as the wire shows it: a page needs no translation."""
 
     id: str
     project_id: str
@@ -250,9 +245,8 @@ class InteractiveSession(WorldRecord, frozen=True, gc=False):
 class AuthorizationGrant(WorldRecord, frozen=True, gc=False):
     """What a sign-in gave a client (RFC 6749, 1.3), kept under the digest of its authorization code.
 
-    The code is redeemed once, at an address and by a challenge that it was issued for. `generation`
-    is that of the newest refresh token, 0 before the first. `auth_time` is in seconds of world time.
-    Once it is `revoked`, or past `expires_ms`, nothing of it is good any more.
+    `generation` is that of the newest refresh token, 0 before the first; `auth_time` in seconds of
+    world time. Once it is `revoked`, or past `expires_ms`, nothing of it is good any more.
     """
 
     session_id: str

@@ -26,10 +26,7 @@ def put_key(
     kept: tuple[str, str],
     permissions: tuple[str, ...],
 ) -> ApiKey:
-    """Write a key `of` an organization, a person and a name, with what is kept of its value.
-
-    That is its digest, and its last characters.
-    """
+    """Write a key `of` an organization, a person and a name; `kept`: its digest, its last characters."""
     organization_id, person_id, name = of
     found, end = kept
     key = ApiKey(

@@ -45,11 +45,7 @@ def next_number(change: Change, stream: str) -> int:
 
 
 def new_id(change: Change) -> str:
-    """Return a new Ulid: the world's time, then a count, then randomness.
-
-    The count makes ids sort in the order they were made even within one millisecond, and never
-    repeat within a world.
-    """
+    """Return a new Ulid: the world's time, a count (so that they sort as made), then randomness."""
     count = next_number(change, "ids")
     randomness = derive(change.world.seed, "stream", "ids", str(count), size=6)
     return make_ulid(change.now_ms, count.to_bytes(4, "big") + randomness)
@@ -86,10 +82,7 @@ def seeded_id(seed: str, at_ms: int, kind: str, alias: str) -> str:
 
 
 def new_secret(change: Change, stream: str) -> str:
-    """Return 43 characters from A-Z a-z 0-9 _ - (256 bits).
-
-    Drawn with the world's name too, so that a secret of one world is none in another of its seed.
-    """
+    """Return 43 characters (256 bits) of A-Z a-z 0-9 _ -, by the world's name too, not its seed alone."""
     count, world = next_number(change, stream), change.world
     secret = derive(world.seed, "secret", stream, world.name, str(count), size=32)
     return urlsafe_b64encode(secret).rstrip(b"=").decode()

@@ -178,10 +178,7 @@ class Transition(NamedTuple):
 
 
 class Change:
-    """What one call, or a run of due events, is about to do to a world.
-
-    `entered` tells what its operations went through on the way, which `writes` does not.
-    """
+    """What a call, or a run of due events, is about to do; `entered`: what its operations went through."""
 
     __slots__ = ("_schedule", "assumptions", "entered", "now_ms", "world", "writes")
 

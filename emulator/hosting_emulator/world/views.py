@@ -1,7 +1,4 @@
-"""Views: records as the wire shows them. One function for each resource of the contract.
-
-Where an assumption shapes an answer (absent or null, words, spelling of time), it does so here.
-"""
+"""Views: records as the wire shows them, one function a resource, as the assumptions shape it."""
 
 from __future__ import annotations
 
