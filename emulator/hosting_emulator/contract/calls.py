@@ -126,14 +126,10 @@ class CallSpec:
         first, *rest = self.call_id.split("_")
         return first + "".join(word.title() for word in rest)
 
-    @property
-    def own_codes(self) -> tuple[str, ...]:
-        """Its problem codes beyond COMMON_CODES."""
-        return ("idempotency_key_reused", *self.codes) if self.idempotent else self.codes
-
     def all_codes(self, assumptions: Assumptions) -> list[str]:
         """Return the codes that it may be refused with, those of conditions assumed otherwise too."""
-        usual = (*COMMON_CODES, *self.own_codes)
+        once = ("idempotency_key_reused",) if self.idempotent else ()
+        usual = (*COMMON_CODES, *once, *self.codes)
         others = assumptions.condition_codes.items()
         assumed = [code for name, code in others if CONDITIONS[name] in usual]
         return list(dict.fromkeys((*usual, *assumed)))

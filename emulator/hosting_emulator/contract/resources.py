@@ -77,31 +77,13 @@ class Resource(Struct, frozen=True):
     closed: bool = False
     open_presence: bool = False
 
-    @property
-    def names(self) -> frozenset[str]:
-        """The names of its fields."""
-        return frozenset(field.name for field in self.fields)
-
-    @property
-    def parts(self) -> dict[str, str]:
-        """The resources of the fields that hold objects of the contract, alone or in a list."""
-        return {field.name: field.kind.part for field in self.fields if field.kind.part}
-
-    @property
-    def times(self) -> tuple[str, ...]:
-        """The fields that hold timestamps."""
-        return tuple(field.name for field in self.fields if field.kind.name == "timestamp")
-
-    @property
-    def deployment_ids(self) -> tuple[str, ...]:
-        """The fields that hold the id of a deployment."""
-        own = ("id",) if self.name == "Deployment" else ()
-        return (*own, *(field.name for field in self.fields if field.name == "deployment_id"))
-
-    @property
-    def may_lack(self) -> tuple[str, ...]:
-        """The fields that an answer may leave out although they have a value."""
-        return tuple(f.name for f in self.fields if self.open_presence and not f.kept)
+    #: The names of its fields; those that hold timestamps, that hold the id of a deployment, and that an
+    #: answer may leave out although they have a value; the resources that fields or their items are.
+    names: frozenset[str] = frozenset()
+    times: tuple[str, ...] = ()
+    deployment_ids: tuple[str, ...] = ()
+    may_lack: tuple[str, ...] = ()
+    parts: dict[str, str] = {}
 
 
 # --- Kinds ---------------------------------------------------------------------------------------
@@ -109,10 +91,6 @@ class Resource(Struct, frozen=True):
 
 def _text(name: str = "text", **keywords: Any) -> Kind:
     return Kind(name, {"type": "string", **keywords})
-
-
-def _integer(**bounds: int) -> Kind:
-    return Kind("integer", {"type": "integer", **bounds})
 
 
 def _enum(component: str, *words: str, **keywords: str) -> Kind:
@@ -123,11 +101,8 @@ def _array(items: Kind, **keywords: Any) -> Kind:
     return Kind("array", {"type": "array", **keywords}, items=items, part=items.part)
 
 
-def _part(resource: str) -> Kind:
-    return Kind("object", {}, resource, part=resource)
-
-
 _LENGTH: dict[str, Any] = {"minLength": 1, "maxLength": 128}
+_WAIT = {"minimum": RETRY_AFTER_MIN, "maximum": RETRY_AFTER_MAX}
 _ORIGIN = r"https://dev-[a-z]+-[a-z]+-[a-z]+\.[a-z0-9.-]+"
 _REDEEM_URL = _ORIGIN + r"/\.service/dev-access/redeem\?stage=dev&ticket=[A-Za-z0-9_-]{43}"
 _RESULT = {
@@ -140,13 +115,13 @@ _KINDS = {
     "string": _text(),
     "string (URI reference)": _text("uri_reference", format="uri-reference"),
     "boolean": Kind("boolean", {"type": "boolean"}),
-    "integer": _integer(),
+    "integer": Kind("integer", {"type": "integer"}),
     "number": Kind("number", {"type": "number"}),
     "Ulid": _text("ulid", minLength=26, maxLength=26, pattern=ULID_PATTERN),
     "Ulid-like identifier string": _text(),
     "timestamp": _text("timestamp", format="date-time", **{"x-assumption": "timestamp_form"}),
     "array of string": _array(_text()),
-    "array of Deployment": _array(_part("Deployment")),
+    "array of Deployment": _array(Kind("object", {}, "Deployment", part="Deployment")),
     "filled": _text(minLength=1),
     "secret": _text("secret"),
     "request_id": _text(**_LENGTH),
@@ -154,9 +129,9 @@ _KINDS = {
     "zone": _text("zone", minLength=4, maxLength=253, pattern=r"^([a-z0-9-]{1,63}\.)+[a-z]{2,63}$"),
     "origin": _text("origin", pattern=f"^{_ORIGIN}$"),
     "redeem_url": _text("redeem_url", pattern=f"^{_REDEEM_URL}$"),
-    "error_status": _integer(minimum=400, maximum=599),
-    "wait": _integer(minimum=RETRY_AFTER_MIN, maximum=RETRY_AFTER_MAX),
-    "suspend_timeout": _integer(minimum=-1),
+    "error_status": Kind("integer", {"type": "integer", "minimum": 400, "maximum": 599}),
+    "wait": Kind("integer", {"type": "integer", **_WAIT}),
+    "suspend_timeout": Kind("integer", {"type": "integer", "minimum": -1}),
     "result": Kind("object", _RESULT, "OperationResult"),
     "dns_scopes": _array(_enum("DnsScope", "dns.write", "zone.read"), maxItems=2),
     "environment": _enum("Environment", "dev", "prod"),
@@ -189,7 +164,21 @@ def _read_resources() -> Iterator[Resource]:
             clause_key = f"{key}.{found[0].name}" if len(found) == 1 else several
             clauses[clause_key] = line
             fields |= {field.name: replace(field, key=clause_key) for field in found}
-        yield Resource(name, about, tuple(fields.values()), clauses, **attributes)
+        every = fields.values()
+        ids = ("id", "deployment_id") if name == "Deployment" else ("deployment_id",)
+        lack = [one.name for one in every if "open_presence" in attributes and not one.kept]
+        yield Resource(
+            name,
+            about,
+            tuple(every),
+            clauses,
+            names=frozenset(fields),
+            times=tuple(one.name for one in every if one.kind.name == "timestamp"),
+            deployment_ids=tuple(id_ for id_ in ids if id_ in fields),
+            may_lack=tuple(lack),
+            parts={one.name: one.kind.part for one in every if one.kind.part},
+            **attributes,
+        )
 
 
 def _fields(clause: str) -> Iterator[Field]:
@@ -235,7 +224,7 @@ def _annotate(field: Field, about: str, attributes: dict[str, Any]) -> Field:
     ours = {name: value for name, value in attributes.items() if name in _ATTRIBUTES}
     return replace(
         field,
-        kind=_part(part) if part else _KINDS[kind] if kind else named,
+        kind=Kind("object", {}, part, part=part) if part else _KINDS[kind] if kind else named,
         about=about or field.about,
         keywords={name: attributes[name] for name in attributes.keys() - ours.keys()},
         **ours,

@@ -58,9 +58,6 @@ class DataDirectory:
         self._executor = ThreadPoolExecutor(1, thread_name_prefix="snapshot")
         self._keepers: dict[str, DiskKeeper] = {}
         self._lock = FileLock(self.path / "lock", mode=0o600)
-        self._open()
-
-    def _open(self) -> None:
         try:
             if not self.path.exists():  # one that is there may be shared, and stays as it is
                 make_private_folder(self.path)
@@ -107,7 +104,7 @@ class DataDirectory:
         try:
             make_private(folder)
             if name in self._listed and not (folder / f.MARKER).exists():
-                self._miss(name, folder)
+                self._miss(name, folder / f.MARKER if folder.exists() else folder)
             found = self._recovered(name, folder)
             if found is not None and found.world.name != name:
                 raise f.StateRefused(
@@ -137,9 +134,8 @@ class DataDirectory:
         self._lineages[name] = found.lineage
         return found.world
 
-    def _miss(self, name: str, folder: Path) -> None:
+    def _miss(self, name: str, gone: Path) -> None:
         """Refuse a world of which all or its marker is gone; with `salvage`, go on without that."""
-        gone = folder / f.MARKER if folder.exists() else folder
         if not self._salvage:
             raise f.StateRefused(
                 f"{gone} is missing, and the world {name} was not deleted; restore it from a copy, "

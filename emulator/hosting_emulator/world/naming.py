@@ -9,20 +9,13 @@ from msgspec.structs import replace
 from hosting_emulator import DEFAULT_WORLD as DEFAULT_WORLD
 from hosting_emulator.contract.assumptions import Assumptions
 from hosting_emulator.contract.words import nearest
-from hosting_emulator.world.records import Organization, Person, Project
-from hosting_emulator.world.tables import (
-    DEPLOYMENTS,
-    MEMBERSHIPS,
-    ORGANIZATIONS,
-    PEOPLE,
-    PROJECTS,
-    Table,
-)
+from hosting_emulator.world import records as r
+from hosting_emulator.world import tables as t
 from hosting_emulator.world.value import World, apply
 
-N = TypeVar("N", Organization, Person, Project)
+N = TypeVar("N", r.Organization, r.Person, r.Project)
 
-_KINDS = {ORGANIZATIONS.name: "organization", PEOPLE.name: "person", PROJECTS.name: "project"}
+_KINDS = {t.ORGANIZATIONS.name: "organization", t.PEOPLE.name: "person", t.PROJECTS.name: "project"}
 
 
 class Hostnames(NamedTuple):
@@ -38,7 +31,7 @@ def zone_of(world_name: str, zone: str) -> str:
     return zone if world_name == DEFAULT_WORLD else f"{world_name}.{zone}"
 
 
-def hostnames(world_name: str, assumptions: Assumptions, project: Project) -> Hostnames:
+def hostnames(world_name: str, assumptions: Assumptions, project: r.Project) -> Hostnames:
     """Derive a project's hostnames."""
     return Hostnames(
         development=f"{project.dev_label}.{zone_of(world_name, assumptions.dev_zone)}",
@@ -52,31 +45,31 @@ def noun_of(kind: str) -> str:
     return "user" if kind == "person" else kind
 
 
-def kind_of(table: Table[N]) -> str:
+def kind_of(table: t.Table[N]) -> str:
     """Return the word for one row of a table."""
     return noun_of(_KINDS[table.name])
 
 
-def id_of(world: World, table: Table[N], name: str) -> str:
+def id_of(world: World, table: t.Table[N], name: str) -> str:
     """Return the id of what has this alias. What is no alias is taken for an id, there or not."""
     return str(world.indexes.get(f"{_KINDS[table.name]}:{name}") or name)
 
 
-def in_order(world: World, table: Table[N]) -> list[N]:
+def in_order(world: World, table: t.Table[N]) -> list[N]:
     """Return the rows of a table in the order in which the world was made of them."""
     return sorted((row for _, row in world.rows(table)), key=lambda row: (row.order, row.alias))
 
 
-def usual_person(world: World) -> Person | None:
+def usual_person(world: World) -> r.Person | None:
     """Return who asks where nobody is named: `owner`, or else the first organization's owner."""
     owners = {
-        m.organization_id: m.person_id for _, m in world.rows(MEMBERSHIPS) if m.role == "owner"
+        m.organization_id: m.person_id for _, m in world.rows(t.MEMBERSHIPS) if m.role == "owner"
     }
-    owned = (owners[found.id] for found in in_order(world, ORGANIZATIONS) if found.id in owners)
-    return world.get(PEOPLE, world.indexes.get("person:owner") or next(owned, ""))
+    owned = (owners[found.id] for found in in_order(world, t.ORGANIZATIONS) if found.id in owners)
+    return world.get(t.PEOPLE, world.indexes.get("person:owner") or next(owned, ""))
 
 
-def not_found(world: World, table: Table[N], name: str) -> str:
+def not_found(world: World, table: t.Table[N], name: str) -> str:
     """Say that nothing has this alias or id, and which alias is near; else which there are."""
     aliases = sorted(record.alias for _, record in world.rows(table))
     hint = nearest(name, aliases) or f"; there are {', '.join(aliases)}"
@@ -88,14 +81,14 @@ def renamed(world: World, name: str) -> World:
     if name == world.name:
         return world
 
-    def url_in(name: str, project: Project) -> str:
+    def url_in(name: str, project: r.Project) -> str:
         return f"https://{hostnames(name, world.assumptions, project).production}"
 
-    urls = {url_in(world.name, each): url_in(name, each) for _, each in world.rows(PROJECTS)}
+    urls = {url_in(world.name, each): url_in(name, each) for _, each in world.rows(t.PROJECTS)}
     moved = {
         key: replace(deployment, url=urls[deployment.url])
-        for key, deployment in world.rows(DEPLOYMENTS)
+        for key, deployment in world.rows(t.DEPLOYMENTS)
         if deployment.url in urls
     }
-    writes = {DEPLOYMENTS.name: moved}
+    writes = {t.DEPLOYMENTS.name: moved}
     return replace(apply(world, writes, commit=world.commit, at_ms=world.at_ms), name=name)

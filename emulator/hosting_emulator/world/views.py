@@ -11,16 +11,9 @@ from msgspec.structs import asdict
 from hosting_emulator.contract.assumptions import DEFAULTS, Assumptions
 from hosting_emulator.contract.resources import RESOURCES
 from hosting_emulator.contract.timestamps import format_timestamp, respell_timestamp
+from hosting_emulator.world import records as r
+from hosting_emulator.world import tables as t
 from hosting_emulator.world.operations import event_of, finished
-from hosting_emulator.world.records import (
-    ApiKey,
-    Database,
-    Deployment,
-    Dns,
-    Operation,
-    Project,
-)
-from hosting_emulator.world.tables import PROJECTS
 from hosting_emulator.world.value import Change
 
 _encode = msgspec.json.Encoder().encode
@@ -71,7 +64,7 @@ def _plan(resource: str) -> tuple[tuple[str, bool, str], ...]:
     return tuple((f.name, f.optional, f.assumption if f.name in worded else "") for f in fields)
 
 
-def powered_by_flag(project: Project) -> dict[str, Any]:
+def powered_by_flag(project: r.Project) -> dict[str, Any]:
     """PoweredByFlag."""
     return {
         "project_id": project.id,
@@ -80,9 +73,9 @@ def powered_by_flag(project: Project) -> dict[str, Any]:
     }
 
 
-def operation(change: Change, record: Operation) -> dict[str, Any]:
+def operation(change: Change, record: r.Operation) -> dict[str, Any]:
     """Operation, as it is in this change's moment."""
-    claim, assumptions = change.row(PROJECTS, record.project_id).claim, change.assumptions
+    claim, assumptions = change.row(t.PROJECTS, record.project_id).claim, change.assumptions
     waiting, over = record.state == "queued" and claim != record.id, finished(record)
     observed = {"observed_at": format_timestamp(change.now_ms)}
     progress = _render(
@@ -127,7 +120,7 @@ STATE_WORDS = {
 _DEFAULT_POLL_SECONDS = 60
 
 
-def _next_poll(change: Change, record: Operation) -> int:
+def _next_poll(change: Change, record: r.Operation) -> int:
     """Whole seconds until the next step, at least 1; of the claim's holder when this one waits."""
     event = event_of(change, record)
     if event is None:
@@ -136,7 +129,7 @@ def _next_poll(change: Change, record: Operation) -> int:
 
 
 def deployments_page(
-    records: list[Deployment], next_cursor: str | None, assumptions: Assumptions
+    records: list[r.Deployment], next_cursor: str | None, assumptions: Assumptions
 ) -> bytes:
     """Page of deployments, as JSON bytes.
 
@@ -155,13 +148,13 @@ def deployments_page(
     return encode(page, assumptions)
 
 
-def api_key(record: ApiKey, assumptions: Assumptions) -> dict[str, Any]:
+def api_key(record: r.ApiKey, assumptions: Assumptions) -> dict[str, Any]:
     """Key metadata of UserApiKeyCreation."""
     expires_at = format_timestamp(record.expires_ms)
     return _render("UserApiKey", record, assumptions, expires_at=expires_at)
 
 
-def dns_authorization(record: Dns, assumptions: Assumptions) -> dict[str, Any]:
+def dns_authorization(record: r.Dns, assumptions: Assumptions) -> dict[str, Any]:
     """DnsAuthorization."""
     scopes, expires_ms = record.scopes, record.expires_ms
     if record.status != "authorized" and assumptions.dns_details == "authorized":
@@ -173,7 +166,7 @@ def dns_authorization(record: Dns, assumptions: Assumptions) -> dict[str, Any]:
 
 
 def database_compute(
-    project: Project, environment: str, record: Database, now_ms: int, assumptions: Assumptions
+    project: r.Project, environment: str, record: r.Database, now_ms: int, assumptions: Assumptions
 ) -> dict[str, Any]:
     """DatabaseCompute, observed now."""
     placement = record.placement
