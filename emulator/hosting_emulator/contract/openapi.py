@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 from urllib.parse import urlsplit
 
 from hosting_emulator.contract.assumptions import CONDITIONS, PERMISSIONS, Assumptions
@@ -25,13 +25,16 @@ from hosting_emulator.contract.resources import RESOURCES, Field, Kind, Resource
 
 #: The version the machine-readable contract carries (contract, Versioning).
 CONTRACT_VERSION = "0.0.0"
+#: What a world knows, by parameter or field and by what it is of.
+_Values: TypeAlias = Mapping[str, Mapping[str, Any]]
+_Object: TypeAlias = dict[str, Any]
 _REF = "#/components/schemas/"
 _TAGS = {
     "projects": "What belongs to one project.",
     "organizations": "What belongs to one organization.",
     "operations": "Accepted asynchronous mutations.",
 }
-_HEADERS: dict[str, Any] = {
+_HEADERS: _Object = {
     "X-Request-Id": {
         "description": "Correlation identifier, equal to request_id.",
         "required": True,
@@ -54,14 +57,14 @@ def openapi_document(
     assumptions: Assumptions,
     server_url: str = "http://127.0.0.1:4620",
     absent: Mapping[str, Collection[str]] = MappingProxyType({}),
-    values: Mapping[str, Mapping[str, Any]] = MappingProxyType({}),
-) -> dict[str, Any]:
+    values: _Values = MappingProxyType({}),
+) -> _Object:
     """Return the document for a world with these assumptions, served at `server_url`.
 
-    Members in `absent`, by schema, may be missing there from what else would hold them. `values`
-    that the world knows, by parameter or field and by what they are of, stand as examples.
+    Members in `absent`, by schema, may be missing there from what else would hold them. `values` that
+    the world knows stand as examples.
     """
-    paths: dict[str, dict[str, Any]] = {}
+    paths: dict[str, _Object] = {}
     for spec in CallTable(assumptions):
         found = _operation(spec, assumptions, values)
         paths.setdefault(spec.path, {})[spec.method.lower()] = found
@@ -99,10 +102,8 @@ def openapi_document(
 # --- Calls ---------------------------------------------------------------------------------------
 
 
-def _operation(
-    spec: CallSpec, assumptions: Assumptions, values: Mapping[str, Mapping[str, Any]]
-) -> dict[str, Any]:
-    operation: dict[str, Any] = {
+def _operation(spec: CallSpec, assumptions: Assumptions, values: _Values) -> _Object:
+    operation: _Object = {
         "operationId": spec.operation_id,
         "tags": [f"{spec.subject}s"],
         "summary": spec.summary,
@@ -123,10 +124,10 @@ def _operation(
     return operation
 
 
-def _requires(spec: CallSpec, assumptions: Assumptions) -> dict[str, Any]:
+def _requires(spec: CallSpec, assumptions: Assumptions) -> _Object:
     """Return who may make the call: the least role, and the permission an API key needs."""
     whose = "organization_role" if spec.subject == "organization" else "project_role"
-    found: dict[str, Any] = {whose: spec.least_role(assumptions)}
+    found: _Object = {whose: spec.least_role(assumptions)}
     if spec.permission:
         place = PERMISSIONS.index(spec.key_permission(assumptions))
         permission = assumptions.key_permissions[place]
@@ -144,10 +145,8 @@ def _requires(spec: CallSpec, assumptions: Assumptions) -> dict[str, Any]:
     return found
 
 
-def _parameters(
-    spec: CallSpec, assumptions: Assumptions, values: Mapping[str, Mapping[str, Any]]
-) -> list[dict[str, Any]]:
-    subject: dict[str, Any] = {
+def _parameters(spec: CallSpec, assumptions: Assumptions, values: _Values) -> list[_Object]:
+    subject: _Object = {
         "name": f"{spec.subject}_id",
         "in": "path",
         "required": True,
@@ -179,7 +178,7 @@ _REQUEST_HEADERS = (
 )
 
 
-def _query_parameter(parameter: QueryParameter, assumptions: Assumptions) -> dict[str, Any]:
+def _query_parameter(parameter: QueryParameter, assumptions: Assumptions) -> _Object:
     required, description = parameter.required(assumptions), parameter.description
     schema = dict(parameter.schema)
     if parameter.default is not None:
@@ -209,7 +208,7 @@ class _Row(NamedTuple):
     title: str
 
 
-def responses(spec: CallSpec, assumptions: Assumptions) -> dict[str, Any]:
+def responses(spec: CallSpec, assumptions: Assumptions) -> _Object:
     """Return the Responses Object of a call: its successes, then its problems by status."""
     found = _successes(spec, assumptions)
     rows = [*_rows(spec, assumptions)]
@@ -233,8 +232,8 @@ def _rows(spec: CallSpec, assumptions: Assumptions) -> Iterator[_Row]:
         yield _Row("broken_request", "invalid_request", 400, "Not valid HTTP")
 
 
-def _successes(spec: CallSpec, assumptions: Assumptions) -> dict[str, Any]:
-    success: dict[str, Any] = {
+def _successes(spec: CallSpec, assumptions: Assumptions) -> _Object:
+    success: _Object = {
         "description": spec.summary,
         "content": {"application/json": {"schema": {"$ref": _REF + spec.response}}},
     }
@@ -255,15 +254,13 @@ def _successes(spec: CallSpec, assumptions: Assumptions) -> dict[str, Any]:
     return found
 
 
-def _problem(
-    spec: CallSpec, assumptions: Assumptions, status: int, rows: list[_Row]
-) -> dict[str, Any]:
+def _problem(spec: CallSpec, assumptions: Assumptions, status: int, rows: list[_Row]) -> _Object:
     names = ["X-Request-Id", *([_HEADERS_OF[status]] if status in _HEADERS_OF else [])]
     if any(row.code in ("rate_limited", assumptions.code_of("rate_exceeded")) for row in rows):
         names.append("Retry-After")
     examples = {row.name: {"$ref": f"#/components/examples/{row.name}"} for row in rows}
     content = {"schema": {"$ref": _REF + "ProblemDetails"}, "examples": examples}
-    response: dict[str, Any] = {
+    response: _Object = {
         "description": "; ".join(f"{row.title} (`{row.code}`)" for row in rows),
         "headers": {name: {"$ref": f"#/components/headers/{name}"} for name in names},
         "content": {"application/problem+json": content},
@@ -284,7 +281,7 @@ def _docs_url(server_url: str) -> str:
     return urlsplit(server_url)._replace(path="/_emulator/docs").geturl()
 
 
-def _problem_examples(assumptions: Assumptions, server_url: str) -> dict[str, Any]:
+def _problem_examples(assumptions: Assumptions, server_url: str) -> _Object:
     """Return an Example Object for each problem that the document names."""
     own = assumptions.docs_url == "own"
     docs_url = _docs_url(server_url) if own else assumptions.docs_url
@@ -292,7 +289,7 @@ def _problem_examples(assumptions: Assumptions, server_url: str) -> dict[str, An
     found = {}
     for name, row in sorted(rows.items()):
         problem = PROBLEMS[row.code]
-        value: dict[str, Any] = {
+        value: _Object = {
             "type": f"{docs_url}/errors/{problem.slug}",
             "title": problem.title,
             "status": row.status,
@@ -311,7 +308,7 @@ def _problem_examples(assumptions: Assumptions, server_url: str) -> dict[str, An
     return found
 
 
-def _links(spec: CallSpec, assumptions: Assumptions) -> dict[str, Any]:
+def _links(spec: CallSpec, assumptions: Assumptions) -> _Object:
     """Return where an answer leads: to the poll of its operation, to the next page."""
     if spec.response == "Operation":
         return {
@@ -335,7 +332,7 @@ def _links(spec: CallSpec, assumptions: Assumptions) -> dict[str, Any]:
     return {}
 
 
-def _poll(description: str, pointer: str) -> dict[str, Any]:
+def _poll(description: str, pointer: str) -> _Object:
     return {
         "operationId": "getOperation",
         "description": description,
@@ -346,9 +343,9 @@ def _poll(description: str, pointer: str) -> dict[str, Any]:
 # --- Schemas -------------------------------------------------------------------------------------
 
 
-def _schemas(assumptions: Assumptions, absent: Mapping[str, Collection[str]]) -> dict[str, Any]:
+def _schemas(assumptions: Assumptions, absent: Mapping[str, Collection[str]]) -> _Object:
     """Return the Schema Objects by name, sorted; members in `absent`, by schema, are optional."""
-    found: dict[str, Any] = {
+    found: _Object = {
         "Ulid": {
             "description": "Identifier: 26 characters of the ULID alphabet.",
             "type": "string",
@@ -372,11 +369,9 @@ def _schemas(assumptions: Assumptions, absent: Mapping[str, Collection[str]]) ->
     return dict(sorted(found.items()))
 
 
-def _object(
-    resource: Resource, assumptions: Assumptions, absent: Collection[str]
-) -> dict[str, Any]:
+def _object(resource: Resource, assumptions: Assumptions, absent: Collection[str]) -> _Object:
     fields = sorted(resource.fields, key=lambda field: field.optional)
-    schema: dict[str, Any] = {"additionalProperties": False} if resource.closed else {}
+    schema: _Object = {"additionalProperties": False} if resource.closed else {}
     schema["description"] = resource.about
     schema["properties"] = {field.name: _property(field, assumptions) for field in fields}
     free = {f.name for f in fields if f.optional or _source(f, assumptions) in _OPTIONAL} | {
@@ -402,7 +397,7 @@ def _source(field: Field, assumptions: Assumptions) -> str:
     return assumptions.source_generation if field.assumption == "source_generation" else ""
 
 
-def _property(field: Field, assumptions: Assumptions) -> dict[str, Any]:
+def _property(field: Field, assumptions: Assumptions) -> _Object:
     """Return the schema of a property, with what the assumptions decide."""
     value = getattr(assumptions, field.assumption, None)
     schema = dict(sorted((_schema(field.kind) | field.keywords).items()))
@@ -425,7 +420,7 @@ def _property(field: Field, assumptions: Assumptions) -> dict[str, Any]:
     return schema
 
 
-def _schema(kind: Kind) -> dict[str, Any]:
+def _schema(kind: Kind) -> _Object:
     if kind.component:
         return {"$ref": _REF + kind.component}
     items = {} if kind.items is None else {"items": _schema(kind.items)}

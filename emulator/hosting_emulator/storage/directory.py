@@ -51,8 +51,7 @@ class DataDirectory:
     ) -> None:
         self.path = path.absolute()
         self._durability, self._sync = durability, durability == "disk"
-        self._complain = complain
-        self._salvage = salvage
+        self._complain, self._salvage = complain, salvage
         self._lineages: dict[str, str] = {}
         self._listed: frozenset[str] = frozenset()
         self._executor = ThreadPoolExecutor(1, thread_name_prefix="snapshot")

@@ -64,13 +64,9 @@ _KEYS: dict[str, Callable[[Any], str]] = {
 }
 
 
-class _Broken(Exception):
-    """What is wrong with a row."""
-
-
 def _must(sound: object, otherwise: str) -> None:
     if not sound:
-        raise _Broken(otherwise)
+        raise ValueError(otherwise)
 
 
 def check_integrity(rows: Rows) -> None:
@@ -81,30 +77,24 @@ def check_integrity(rows: Rows) -> None:
                 if table == t.STREAMS.name:
                     _must(0 <= record < _MOST_DRAWS, f"{record} is not a number of draws")
                     continue
-                _check_key(table, key, record)
+                right: str | None = getattr(record, "id", None)
+                if table in _KEYS:
+                    right = _KEYS[table](record)
+                elif right is not None:
+                    _must(is_ulid(right), "its id is no Ulid")
+                _must(right in (None, key), f"it should be under {right!r}")
                 _check_fields(rows, table, record)
                 if check := _CHECKS.get(table):
                     check(rows, key, record)
-            except (_Broken, ValueError) as broken:
+            except ValueError as broken:
                 raise StateRefused(f"table {table}, row {key}: {broken}") from None
-
-
-def _check_key(table: str, key: str, record: Any) -> None:
-    if table in _KEYS:
-        right = _KEYS[table](record)
-    elif hasattr(record, "id"):
-        right = record.id
-        _must(is_ulid(right), "its id is no Ulid")
-    else:
-        return
-    _must(right == key, f"it should be under {right!r}")
 
 
 def _check_fields(rows: Rows, table: str, record: Any) -> None:
     try:
         msgspec.json.encode(record)
     except (OverflowError, UnicodeEncodeError) as error:
-        raise _Broken(f"it cannot be written: {error}") from None
+        raise ValueError(f"it cannot be written: {error}") from None
     words = _WORDS.get(table, {})
     for name in record.__struct_fields__:
         value = getattr(record, name)

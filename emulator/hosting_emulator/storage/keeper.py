@@ -53,14 +53,9 @@ class DiskKeeper(Keeper):
         compact_bytes: int = COMPACT_BYTES,
         lineage: str = "",
     ) -> None:
-        self.lineage = lineage
-        self.waits = durability != "process"
-        self._folder = folder
-        self._world = world
-        self._durability = durability
-        self._executor = executor
-        self._complain = complain
-        self._compact_bytes = compact_bytes
+        self.lineage, self.waits = lineage, durability != "process"
+        self._folder, self._world, self._durability = folder, world, durability
+        self._executor, self._complain, self._compact_bytes = executor, complain, compact_bytes
         self._snapshot_size = _size(folder / f.SNAPSHOT)
         self._snapshot_commit = -1
         self._snapshot_lock = threading.Lock()
@@ -69,9 +64,7 @@ class DiskKeeper(Keeper):
         self._journal = Journal(folder / f.JOURNAL, world.name, lineage)
         self._progress = f.Progress(folder, lineage)
         _, self.shown_ms, self.starts = self._progress.numbers
-        self._deleted = False
-        self._appended = 0
-        self._synced = 0
+        self._deleted, self._appended, self._synced = False, 0, 0
         self._sync: asyncio.Task[None] | None = None
         self._failed: OSError | None = None
         if unfolded := sorted(folder.glob("journal-*.ndjson")):
