@@ -6,7 +6,7 @@ concurrent requests are always one after the other.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from msgspec.structs import replace
@@ -199,10 +199,6 @@ class Engine:
         """
         world = anchored(snapshot.world, snapshot.at_ms, self._machine())
         self.replace_world(replace(world, commit=self.world.commit + 1), title, snapshot)
-
-    def durable(self) -> Awaitable[None] | None:
-        """Return what to await before an answer leaves; None: nothing."""
-        return self.keeper.durable()
 
     # --- moving time ----------------------------------------------------------------------------
 

@@ -8,7 +8,7 @@ keeps. The feed tells whoever listens, and costs one look at `awake` while nobod
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
@@ -276,9 +276,9 @@ class Tally:
         self.listener: Callable[[World, Entry], None] | None = None
         self.exchanges: dict[tuple[str, int], Count] = {}
         self.replays = 0
-        self.lost: dict[str, int] = {}
+        self.lost = Counter[str]()
         #: How many answers varied, by point.
-        self.varied: dict[str, int] = {}
+        self.varied = Counter[str]()
         self.commits = 0
 
     def add(self, world: World, entry: Entry) -> None:
@@ -291,11 +291,10 @@ class Tally:
         count.requests += 1
         count.took_ns += took_ns
         count.buckets[bisect_left(BUCKETS_NS, took_ns)] += 1
-        if entry.replayed:
-            self.replays += 1
+        self.replays += entry.replayed
         if entry.lost is not None:
-            self.lost[entry.lost] = self.lost.get(entry.lost, 0) + 1
-        for point in entry.varied:
-            self.varied[point] = self.varied.get(point, 0) + 1
+            self.lost[entry.lost] += 1
+        if entry.varied:
+            self.varied.update(entry.varied)
         if self.listener is not None:
             self.listener(world, entry)

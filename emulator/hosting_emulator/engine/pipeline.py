@@ -43,7 +43,6 @@ from hosting_emulator.variation.answers import vary_body, vary_headers, vary_pag
 from hosting_emulator.variation.worlds import assumed_points
 from hosting_emulator.world.fault_records import Phase
 from hosting_emulator.world.operations import finished
-from hosting_emulator.world.records import Variation
 from hosting_emulator.world.streams import place_of
 from hosting_emulator.world.tables import API_KEYS, FAULTS, OPERATIONS, OUTCOMES, SCHEDULE, TIMELINE
 from hosting_emulator.world.value import Change
@@ -237,7 +236,12 @@ def perform(engine: Engine, ctx: ExchangeContext) -> None:
     """Make the call, or answer again what its Idempotency-Key was answered with."""
     variation = engine.world.variation
     if variation is not None:
-        _vary_request(engine, ctx, variation)
+        # Under one Idempotency-Key an answer has one name: its replays are varied as it was.
+        ctx.what = _name(engine, ctx, ctx.idempotency_key if ctx.spec.idempotent else "")
+        if ctx.spec.response == "DeploymentPage":
+            ctx.paging = vary_paging(variation, ctx.what, ctx.values["limit"], LONGER)
+            page = {"limit": ctx.paging.size, "cursor_longer": ctx.paging.longer}
+            ctx.values = {**ctx.values, **page}
     remembered = recall(ctx.change, ctx, engine.in_flight) if ctx.spec.idempotent else None
     if remembered is not None:
         ctx.replayed = True
@@ -258,10 +262,17 @@ def perform(engine: Engine, ctx: ExchangeContext) -> None:
                 # One that is retryable may yet succeed.
                 and not is_retryable(refused.code, ctx.change.assumptions)
             ):
-                _remember_refusal(engine, ctx, refused)
+                told = refuse(engine, ctx, refused)
+                told.varied = ctx.varied
+                kept = Change(engine.world, ctx.at_ms)
+                remember(kept, ctx, told)
+                engine.commit(kept, f"{ctx.spec.call_id} refused")
             raise
-    if variation is not None or ctx.replayed:
-        _vary_reply(variation, reply, ctx)
+    if variation is not None and reply.varied is None:  # one that was remembered stays as it was
+        reply.body, reply.varied = vary_body(
+            variation, ctx.what, ctx.spec.response, reply.body, ctx.paging
+        )
+    ctx.varied = reply.varied or ()
     ctx.assumption = reply.assumption
     if ctx.spec.idempotent and not ctx.replayed:
         remember(ctx.change, ctx, reply)
@@ -369,19 +380,11 @@ def refuse(engine: Engine, ctx: ExchangeContext, refused: Refused) -> Reply:
     reply = problem_reply(
         refused, ctx.request_id(), ctx.docs_url(), engine.world.assumptions, ctx.spec
     )
-    if engine.world.variation is not None:
-        _vary_problem(engine, engine.world.variation, reply, ctx)
+    if (variation := engine.world.variation) is not None:
+        # A refused request leaves its key free, and the next try is another answer.
+        ctx.what = _name(engine, ctx, kind=" refused")
+        reply.body, ctx.varied = vary_body(variation, ctx.what, "ProblemDetails", reply.body)
     return reply
-
-
-def _remember_refusal(engine: Engine, ctx: ExchangeContext, refused: Refused) -> None:
-    # Only under the assumption `idempotency_remembers: all_answers`: by default a refusal leaves the
-    # key free and the world untouched.
-    reply = refuse(engine, ctx, refused)
-    reply.varied = ctx.varied
-    change = Change(engine.world, ctx.at_ms)
-    remember(change, ctx, reply)
-    engine.commit(change, f"{ctx.spec.call_id} refused")
 
 
 # --- faults ----------------------------------------------------------------------------------------
@@ -402,10 +405,8 @@ def decide_at(
     engine: Engine, subject: FaultSubject, now_ms: int, phase: Phase, *, refused: bool = False
 ) -> Decision:
     """Ask the armed faults; what they count is committed whatever becomes of the request."""
-    for fault in engine.world.tables[FAULTS.name].values():
-        if fault.rule.phase == phase and matches(fault.rule, subject):
-            break
-    else:
+    armed = engine.world.tables[FAULTS.name].values()
+    if not any(one.rule.phase == phase and matches(one.rule, subject) for one in armed):
         return NOTHING
     change = Change(engine.world, now_ms)
     decision = decide(change, subject, phase, refused=refused)
@@ -447,11 +448,9 @@ def _act(engine: Engine, ctx: ExchangeContext, decision: Decision, phase: Phase)
         ctx.effect = None
         return refuse(engine, ctx, decision.problem)
     reply = reply_of(effect)
-    if reply is None:
-        ctx.effect = effect
-        return None
-    ctx.varied = ()
-    ctx.effect = effect if effect.silent else None
+    ctx.effect = effect if reply is None or effect.silent else None
+    if reply is not None:
+        ctx.varied = ()
     return reply
 
 
@@ -460,9 +459,9 @@ def reply_of(effect: FaultKind) -> Reply | None:
     if effect.silent:
         return Reply(0, b"", content_type="", headers=())
     page = effect.page()
-    if page is None:
-        return None
-    return Reply(page.status, page.body, content_type=page.content_type, headers=page.headers)
+    return page and Reply(
+        page.status, page.body, content_type=page.content_type, headers=page.headers
+    )
 
 
 # --- where an exchange meets its world's variation; what may vary and how is decided there --------------
@@ -478,36 +477,6 @@ def _name(engine: Engine, ctx: ExchangeContext, key: str = "", kind: str = "") -
     whose = f"{ctx.principal.person_id} {key}" if key else ""
     asked = f"{engine.starts} {ctx.call or ctx.method} {about} {ctx.principal.person_id}{kind}"
     return engine.log.name_answer(asked, whose)
-
-
-def _vary_request(engine: Engine, ctx: ExchangeContext, variation: Variation) -> None:
-    """Name the answer to come, and say how its page is to be made, if it is one.
-
-    Under one Idempotency-Key it has one name: its replays are varied as it was.
-    """
-    ctx.what = _name(engine, ctx, ctx.idempotency_key if ctx.spec.idempotent else "")
-    if ctx.spec.response == "DeploymentPage":
-        paging = vary_paging(variation, ctx.what, ctx.values["limit"], LONGER)
-        ctx.values = {**ctx.values, "limit": paging.size, "cursor_longer": paging.longer}
-        ctx.paging = paging
-
-
-def _vary_reply(variation: Variation | None, reply: Reply, ctx: ExchangeContext) -> None:
-    """Vary a call's answer. One that was remembered stays as it was then."""
-    if reply.varied is None and variation is not None:
-        reply.body, reply.varied = vary_body(
-            variation, ctx.what, ctx.spec.response, reply.body, ctx.paging
-        )
-    ctx.varied = reply.varied or ()
-
-
-def _vary_problem(engine: Engine, variation: Variation, reply: Reply, ctx: ExchangeContext) -> None:
-    """Vary a problem document.
-
-    A refused request leaves its key free, and the next try is another answer.
-    """
-    ctx.what = _name(engine, ctx, kind=" refused")
-    reply.body, ctx.varied = vary_body(variation, ctx.what, "ProblemDetails", reply.body)
 
 
 def dress(engine: Engine, reply: Reply, ctx: ExchangeContext) -> None:
@@ -555,14 +524,9 @@ def carry_out(change: Change, key: str) -> None:
 
 def count_call(change: Change, call_id: str) -> None:
     """Count a successful call for the entries that wait for it, and carry out those it completes."""
-    waiting = sorted(
-        (
-            (planned.order, key)
-            for key, planned in change.world.rows(TIMELINE)
-            if not planned.done and planned.after_calls and planned.call in (None, call_id)
-        ),
-    )
-    for _, key in waiting:
+    for key, planned in sorted(change.world.rows(TIMELINE), key=lambda row: row[1].order):
+        if planned.done or not planned.after_calls or planned.call not in (None, call_id):
+            continue
         planned = change.row(TIMELINE, key)
         left = (planned.after_calls or 1) - 1
         change.put(TIMELINE, key, replace(planned, after_calls=left))

@@ -5,8 +5,9 @@ An entry is kept as it came and rendered when somebody looks. Secrets are cut ou
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Any, Protocol
 
 import msgspec
@@ -49,7 +50,7 @@ class RequestLog:
     def __init__(self) -> None:
         self._entries: deque[Entry] = deque(maxlen=CAPACITY)
         #: How many answers varied, by point.
-        self.varied: dict[str, int] = {}
+        self.varied = Counter[str]()
         #: How many requests there were, and so the number of the last.
         self.count = 0
         #: How often it was cleared: numbers begin anew then.
@@ -58,7 +59,7 @@ class RequestLog:
         self.turned: deque[int] = deque(maxlen=_TURNS)
         self.watcher: Watcher | None = None
         #: How many answers there were of each kind, and the names of those under a key.
-        self._answers: dict[str, int] = {}
+        self._answers = Counter[str]()
         self._keyed: dict[str, str] = {}
 
     def name_answer(self, asked: str, key: str = "") -> str:
@@ -66,22 +67,19 @@ class RequestLog:
 
         Under one key it is the same again.
         """
-        if key in self._keyed:
-            return self._keyed[key]
-        self._answers[asked] = number = self._answers.get(asked, 0) + 1
-        name = f"{asked} {number}"
-        if key:
+        if key not in self._keyed:
+            self._answers[asked] += 1
+            name = f"{asked} {self._answers[asked]}"
+            if not key:
+                return name
             self._keyed[key] = name
-        return name
+        return self._keyed[key]
 
     def record(self, ctx: ExchangeContext, reply: Reply) -> None:
         """Keep an exchange that is over; when the ring is full, the oldest goes, seen by the watcher."""
         body, answer, effect = ctx.body, reply.body, ctx.effect
-        ctx.status, ctx.content_type, ctx.answer_headers = (
-            reply.status,
-            reply.content_type,
-            reply.headers,
-        )
+        ctx.status, ctx.content_type = reply.status, reply.content_type
+        ctx.answer_headers = reply.headers
         ctx.body_bytes, ctx.answer_bytes = ctx.body_bytes or len(body), len(answer)
         ctx.answer = answer if len(answer) <= BODY_KEPT else _beginning(answer)
         if len(body) > BODY_KEPT:
@@ -96,8 +94,8 @@ class RequestLog:
         if self.watcher is not None and len(self._entries) == CAPACITY:
             self.watcher.forgetting(self._entries[0])
         self._entries.append(ctx)
-        for point in ctx.varied:
-            self.varied[point] = self.varied.get(point, 0) + 1
+        if ctx.varied:
+            self.varied.update(ctx.varied)
 
     def clear(self) -> None:
         """Forget everything and count from 1 again."""
@@ -119,12 +117,7 @@ class RequestLog:
 
     def after(self, n: int) -> list[Entry]:
         """Return the exchanges after a number that are kept, oldest first."""
-        found: list[Entry] = []
-        for entry in reversed(self._entries):
-            if entry.n <= n:
-                break
-            found.append(entry)
-        return found[::-1]
+        return [*takewhile(lambda entry: entry.n > n, reversed(self._entries))][::-1]
 
     def find(self, n: int) -> Entry | None:
         """Return the exchange of this number; None when it has left the ring, or never was."""

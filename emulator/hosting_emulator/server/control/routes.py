@@ -235,7 +235,7 @@ async def answer(context: Context, path: str) -> web.StreamResponse:
     except StoreFailed as failed:
         return answers.problem(503, "Not kept", f"nothing was changed: {failed}")
     engine = context.worlds.get(named.get("world", DEFAULT_WORLD))
-    durable = engine.durable() if engine is not None else None
+    durable = engine.keeper.durable() if engine is not None else None
     if durable is not None:
         try:
             await durable
