@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from aiohttp import web
 
 from hosting_emulator.calls.answers import REDEEM_PATH
@@ -21,17 +23,15 @@ from hosting_emulator.server.guard import (
 from hosting_emulator.world.naming import DEFAULT_WORLD
 
 
+@dataclass(slots=True)
 class App:
     """Answers requests for one set of worlds."""
 
-    def __init__(
-        self, worlds: Worlds, site: Site, guard: Guard, facts: Facts, library: ScenarioLibrary
-    ) -> None:
-        self.worlds = worlds
-        self.site = site
-        self._guard = guard
-        self._facts = facts
-        self._library = library
+    worlds: Worlds
+    site: Site
+    guard: Guard
+    facts: Facts
+    library: ScenarioLibrary
 
     async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
         """Answer any request."""
@@ -48,14 +48,14 @@ class App:
             elif path == "/" and asks_for_page(request):
                 return answers.redirect(routes.PREFIX)
         assert engine is not None
-        refused = self._guard.refused_host(request)
+        refused = self.guard.refused_host(request)
         if path == REDEEM_PATH and refused is None:
             project = public.project_of(engine, query)
             if project is not None:
                 return await public.answer_origin(request, engine, project, path, query, self.site)
         if refused is not None or "Origin" not in request.headers:
             return await public.answer(request, engine, path, query, self.site, refused)
-        app = self._guard.app_of(request)
+        app = self.guard.app_of(request)
         if app is None:
             refused = refused_origin(request)
             return await public.answer(request, engine, path, query, self.site, refused)
@@ -72,13 +72,13 @@ class App:
         return self.site.own_docs_url if chosen == "own" else chosen
 
     async def _control(self, request: web.BaseRequest, path: str, query: str) -> web.StreamResponse:
-        refusal = self._guard.refusal(request, path)
+        refusal = self.guard.refusal(request, path)
         if refusal is not None:
             return refusal
-        app = self._guard.app_of(request, path)
+        app = self.guard.app_of(request, path)
         if app is not None and (permission := preflight(request, app)) is not None:
             return permission
-        context = Context(request, self.worlds, self.site, self._facts, query, self._library)
+        context = Context(request, self.worlds, self.site, self.facts, query, self.library)
         response = await routes.answer(context, path)
         if app is not None:
             response.headers.update(granted(app))

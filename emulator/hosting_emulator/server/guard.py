@@ -10,13 +10,12 @@ in production (CORS): `/v1`, and of the identity provider what a client library 
 from __future__ import annotations
 
 import re
-from base64 import b64decode
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from hmac import compare_digest
 from ipaddress import IPv4Address, IPv6Address, ip_address
 
-from aiohttp import web
+from aiohttp import BasicAuth, web
 
 from hosting_emulator.contract.problems import Refused
 from hosting_emulator.server import answers
@@ -75,10 +74,8 @@ class Hosts:
 
     def lets_in(self, origin: str) -> bool:
         """Tell whether pages of an origin (an Origin header's value) are let in: this machine's are."""
-        found = _ORIGIN.fullmatch(origin)
-        if found is None:
-            return False
-        return origin.lower() in self._origins or _is_this_machine(host_name(found[1]))
+        name = _host_of(origin)
+        return name is not None and (origin.lower() in self._origins or _is_this_machine(name))
 
 
 def host_name(host: str) -> str:
@@ -109,8 +106,12 @@ def _is_this_machine(name: str) -> bool:
 
 def is_origin(text: str) -> bool:
     """Tell whether a text is a web origin: scheme, host and port, nothing behind it."""
-    found = _ORIGIN.fullmatch(text)
-    return found is not None and bool(host_name(found[1]))
+    return bool(_host_of(text))
+
+
+def _host_of(origin: str) -> str | None:
+    found = _ORIGIN.fullmatch(origin)
+    return found and host_name(found[1])
 
 
 @dataclass(slots=True)
@@ -235,13 +236,11 @@ def _bytes(text: str) -> bytes:
 
 def basic_credentials(request: web.BaseRequest) -> tuple[str, str]:
     """Return the name and the password that a request brings (RFC 7617); empty where it brings none."""
-    scheme, _, encoded = request.headers.get("Authorization", "").partition(" ")
     try:
-        decoded = b64decode(encoded, validate=True).decode() if scheme.lower() == "basic" else ""
+        found = BasicAuth.decode(request.headers.get("Authorization", ""), "utf-8")
     except ValueError:
-        decoded = ""
-    name, _, password = decoded.partition(":")
-    return name, password
+        return "", ""
+    return found.login, found.password
 
 
 def _same_origin(request: web.BaseRequest, host: str) -> bool:

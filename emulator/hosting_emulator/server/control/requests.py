@@ -73,6 +73,11 @@ STUCK_S = 30.0
 _RETRY_MS = 1000
 #: So many events at most are written at once.
 _BATCH = 50
+#: What the facts of an event are called.
+_TOLD = {
+    "commit": ("commit", "at", "title", "refused"),
+    **{"world": ("commit", "title"), "worlds": ("name", "made")},
+}
 
 
 async def list_requests(
@@ -89,7 +94,7 @@ async def list_requests(
     `after` (a number). Without `trail` the response is shorter and faster.
     """
     view = Explanations(engine.log).item if trail else entry_view
-    entries = await _find_entries(engine, read_filter(engine, filters), limit)
+    entries = await _find_entries(engine, filters, limit)
     items = (view(engine.world, entry) async for entry in _in_turns(entries))
     document = {"total": engine.log.count, "items": []}
     return await answers.json_list(context.request, document, "items", items)
@@ -108,7 +113,8 @@ def _find_entry(engine: Engine, n: str) -> Entry:
     return found(entry, "No such request", detail)
 
 
-async def _find_entries(engine: Engine, chosen: RequestFilter, limit: int) -> list[Entry]:
+async def _find_entries(engine: Engine, filters: RequestFilters, limit: int) -> list[Entry]:
+    chosen = read_filter(engine, filters)
     if chosen == RequestFilter():
         return engine.log.newest(limit)
     entries = engine.log.newest(len(engine.log))
@@ -246,7 +252,7 @@ async def export_har(
     With `state` it includes the world as it was before the first of them, so that they can
     be replayed to an identical one.
     """
-    entries = (await _find_entries(engine, read_filter(engine, filters), limit))[::-1]
+    entries = (await _find_entries(engine, filters, limit))[::-1]
     prefix = context.base_url + world_prefix(engine.world.name)
     explanations = Explanations(engine.log)
     items = (_entry(prefix, engine, entry, explanations) async for entry in _in_turns(entries))
@@ -493,17 +499,14 @@ class _Stream:
             return self._event(name, "gap", msgspec.json.encode({"missed": missed}))
         explanations, texts = Explanations(engine.log), []
         for event in events:
-            self._places[name] = event.id
-            if self._fits(name, event):
+            self._places[name], kind = event.id, event.kind
+            told = kind != "worlds" or name in ("", DEFAULT_WORLD)  # all worlds tell of it
+            chosen = kind != "request" or self._chosen(event.facts)
+            if told and chosen and kind in self._kinds:
                 if event.text is None:  # written once, however many listen
                     event.text = msgspec.json.encode(_data(engine, event, explanations))
-                texts.append(self._event(name, event.kind, event.text))
+                texts.append(self._event(name, kind, event.text))
         return b"".join(texts)
-
-    def _fits(self, name: str, event: FeedEvent) -> bool:
-        if event.kind == "worlds" and name not in ("", DEFAULT_WORLD):
-            return False  # all worlds tell it
-        return event.kind in self._kinds and (event.kind != "request" or self._chosen(event.facts))
 
     def _event(self, name: str, kind: str, data: bytes) -> bytes:
         # JSON is written in one line, so one `data` field holds it.
@@ -518,16 +521,9 @@ def _data(engine: Engine, event: FeedEvent, explanations: Explanations) -> JsonO
         return explanations.item(engine.world, facts)
     if event.kind == "clock":
         return clock_view(engine)
-    if event.kind == "commit":
-        commit, at_ms, title, refused = facts
-        at = format_timestamp(at_ms)
-        return {"commit": commit, "at": at, "title": title, "refused": refused}
-    if event.kind == "world":
-        commit, title = facts
-        return {"commit": commit, "title": title}
-    if event.kind == "worlds":
-        name, made = facts
-        return {"name": name, "made": made}
+    if event.kind in _TOLD:
+        told = dict(zip(_TOLD[event.kind], facts, strict=True))
+        return told | ({"at": format_timestamp(told["at"])} if "at" in told else {})
     id_, fault, at_ms = facts
     if fault is None:
         return {"id": id_, "removed": True}
