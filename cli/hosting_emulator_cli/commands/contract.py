@@ -155,7 +155,7 @@ def variation_points() -> list[dict[str, Any]]:
     """List where responses can vary with --vary."""
     from hosting_emulator.variation.points import POINTS
 
-    return [point._asdict() for point in POINTS.values()]
+    return list(POINTS.values())
 
 
 _MARKS = {

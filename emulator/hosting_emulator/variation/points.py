@@ -9,43 +9,27 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import NamedTuple
 
 from hosting_emulator.contract.calls import ALL_CALLS, CallSpec
 from hosting_emulator.contract.resources import RESOURCES, Resource
 from hosting_emulator.contract.words import nearest, read_sections
-
-
-class Point(NamedTuple):
-    """A freedom: its `id`, what is done with it, and the sentence of the contract that leaves it.
-
-    `calls` are those whose answers it can vary; none named: every call, and every problem too.
-    `assumptions` are those that decide it, for a world as a whole; without any, each answer is
-    drawn for by itself.
-    """
-
-    id: str
-    about: str
-    sentence: str
-    calls: tuple[str, ...] = ()
-    assumptions: tuple[str, ...] = ()
+from hosting_emulator.control_api import VariationPoint
 
 
 class VariationRefused(ValueError):
     """A point that there is not, or a seed that is none; the message says what would be right."""
 
 
-_SECTIONS = [*read_sections(Path(__file__).with_name("points.md"))]
+_ROWS = {name: dict(items) for name, items in read_sections(Path(__file__).with_name("points.md"))}
 
 
-def _read_points() -> Iterator[Point]:
+def _read_point(name: str, row: dict[str, str]) -> VariationPoint:
     # Operations first, as the contract's own list of points goes.
     specs = sorted(ALL_CALLS.values(), key=lambda spec: spec.response != "Operation")
-    for name, items in _SECTIONS:
-        row = dict(items)
-        answers, assumptions = row.get("answers", ""), row.get("assumptions", "").split()
-        calls = [spec.call_id for spec in specs if _varies(spec, answers, assumptions)]
-        yield Point(name, row["about"], row["sentence"], tuple(calls), tuple(assumptions))
+    answers, assumptions = row.get("answers", ""), row.get("assumptions", "").split()
+    calls = [spec.call_id for spec in specs if _varies(spec, answers, assumptions)]
+    about = {"id": name, "about": row["about"], "sentence": row["sentence"]}
+    return VariationPoint(**about, calls=calls, assumptions=assumptions)
 
 
 def _varies(spec: CallSpec, answers: str, assumptions: Iterable[str]) -> bool:
@@ -67,19 +51,21 @@ def _objects(name: str) -> Iterator[Resource]:
         yield from _objects(part)
 
 
-#: Every point by its id, in the order in which documents name them.
-POINTS = {point.id: point for point in _read_points()}
+#: Every point by its id, in the order in which documents name them. Without `calls` it varies the
+#: answers of every call, and every problem too. Its `assumptions` decide it for a world as a whole;
+#: without any, each answer is drawn for by itself.
+POINTS = {name: _read_point(name, row) for name, row in _ROWS.items()}
 #: What some points draw from.
 CHOICES: dict[str, dict[str, tuple[str, ...]]] = {
     point: {
         about: tuple(choices.split(", "))
-        for row in dict(items).get("choices", "").split("; ")
-        for about, _, choices in [row.strip().partition(": ")]
+        for choice in row.get("choices", "").split("; ")
+        for about, _, choices in [choice.strip().partition(": ")]
         if about
     }
-    for point, items in _SECTIONS
+    for point, row in _ROWS.items()
 }
-#: Those that are drawn once for a world, as assumptions; the others are drawn for each answer.
+#: Those that are drawn once for a world, as assumptions.
 ASSUMED = tuple(point for point in POINTS.values() if point.assumptions)
 
 

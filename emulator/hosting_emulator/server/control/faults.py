@@ -177,7 +177,7 @@ def delete_variation(engine: Engine) -> None:
 
 def list_points() -> list[JsonObject]:
     """List the points at which responses can vary."""
-    return [point._asdict() for point in POINTS.values()]
+    return list(POINTS.values())
 
 
 def variation_or_usual(
