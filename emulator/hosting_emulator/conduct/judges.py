@@ -47,19 +47,10 @@ _FLAG = "set_project_powered_by_flag"
 _ANOTHER_RUN_MS = 60_000
 #: What the contract says of a key sent again, beside the rule's own words, which are of call 3.
 _SAME_KEY = {
-    _FLAG: (
-        "Same key and same body: first result returned without switching again.",
-        "the contract, Endpoints, 1",
-    ),
-    "initialize_managed_source": (
-        "Headers: Idempotency-Key required, X-Request-Id optional.",
-        "the contract, Endpoints, 2",
-    ),
-    "apply_project_domains": (
-        "Starts an idempotent durable operation for the exact project-derived development, "
-        "production and mail hostnames",
-        "the contract, Endpoints, 4",
-    ),
+    _FLAG: "Same key and same body: first result returned without switching again.",
+    "initialize_managed_source": "Headers: Idempotency-Key required, X-Request-Id optional.",
+    "apply_project_domains": "Starts an idempotent durable operation for the exact project-derived "
+    "development, production and mail hostnames",
 }
 
 
@@ -130,12 +121,12 @@ def _accuse(first: ExchangeView, second: ExchangeView, known: _Attempts) -> Find
     told = first.says_uncertain and not first.entry.lost
     how = str(first.status) if told else "no complete response"
     another_run = second.line is not first.line and second.waited(first, _ANOTHER_RUN_MS)
+    quote = _SAME_KEY.get(str(first.call))
     accusation = Finding(
-        "new-key-after-uncertainty",
-        *(first, second),
+        *("new-key-after-uncertainty", first, second),
         how=how,
-        severity="note" if another_run else None,
-        quote=_SAME_KEY.get(str(first.call)),
+        severity=_note_unless(not another_run),
+        quote=(quote, f"the contract, {first.spec.place}") if quote and first.spec else None,
     )
     if len(known.accused) < _MOST_ACCUSED:
         known.accused[str(first.key)] = accusation
@@ -306,10 +297,9 @@ def _in_vain(before: ExchangeView, now: ExchangeView) -> bool:
     if now.entry.method in _NO_CALL or before.request != now.request or now.knows(before) == "no":
         return False
     if before.key != now.key:  # another key makes another request where the refusal was about it
-        keys = [
-            value for name, value in before.entry.raw_headers if name.lower() == b"idempotency-key"
-        ]
-        bad = len(keys) != 1 or not 1 <= len(before.key or "") <= _KEY_LIMIT
+        names = [name.lower() for name, _ in before.entry.raw_headers]
+        one = names.count(b"idempotency-key") == 1
+        bad = not one or not 1 <= len(before.key or "") <= _KEY_LIMIT
         if code == "idempotency_key_reused" or (code == "invalid_request" and bad):
             return False
     is_read = now.spec is not None and now.spec.method == "GET"

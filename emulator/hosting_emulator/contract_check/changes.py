@@ -130,9 +130,8 @@ def _hide_and_show(run: Run, first: Answer, first_key: str) -> None:
             kept = again["enabled_at"] == written
             run.see("flag_reenabled", "kept" if kept else "renewed")
             if kept and _depends(hidden) and written != first["enabled_at"]:
-                run.differs(
-                    "flag.off-refused", shown, "it had been hidden although that was refused"
-                )
+                wrong = "it had been hidden although that was refused"
+                run.differs("flag.off-refused", shown, wrong)
     # An earlier check may have used it, so nothing may depend on its answer.
     short_key = secrets.choice(string.ascii_letters + string.digits)
     _accepts_key(run, _put(run, True, "an Idempotency-Key of 1", key=short_key))
@@ -349,9 +348,8 @@ def _redeem(run: Run, first: Answer, second: Answer) -> None:
         run.skips(keys, why)
         return
     if not 200 <= used.status < 400:
-        run.skips(
-            keys, f"{used}: not accepted, and the contract does not say how to redeem a ticket"
-        )
+        why = "not accepted, and the contract does not say how to redeem a ticket"
+        run.skips(keys, f"{used}: {why}")
         return
     run.entrance = _entrance(used)
     for dead, answer in ((_SINGLE_USE, again), (_REVOKED, revoked), (_SINGLE_USE, unknown)):

@@ -101,10 +101,6 @@ _FORMS = {
 #: Open sets whose words a report lists, by the field of an answer.
 _OPEN_SETS = {name: name for name in ("progress.phase", "reconciliation.state", "error.code")}
 _OPEN_SETS["items[].status"] = "Deployment.status"
-#: What the contract does not forbid, and clients that look a request up stumble over.
-_OTHER_ID = (
-    "a problem's request_id is not what its X-Request-Id says: the contract does not forbid it"
-)
 #: So far may two clocks of one server be apart.
 _APART_MS = 60_000
 #: What is observed may be so much older than what happened just before, and is fresh.
@@ -246,9 +242,8 @@ class Judge:
         """
         found = dict(self.values)
         if "other" in self._forms or len(self._forms) > 1:
-            self.note(
-                "timestamps have more than one format, or one that this emulator cannot write"
-            )
+            other = "or one that this emulator cannot write"
+            self.note(f"timestamps have more than one format, {other}")
         elif self._forms:
             found["timestamp_form"] = next(iter(self._forms))
         found["problem_statuses"] = {
@@ -301,7 +296,8 @@ class Judge:
         problem = self._json_object(answer, "problem")
         if problem is not None:
             if request_id not in (None, problem.get("request_id")):
-                self.note(_OTHER_ID)
+                other = "a problem's request_id is not what its X-Request-Id says"
+                self.note(f"{other}: the contract does not forbid it")
             self._fields(answer, problem, "ProblemDetails")
             self._problem_as_a_whole(call, answer, problem)
             code, about_http = answer.code, answer.status in (405, 413, 415)
@@ -472,9 +468,8 @@ class Judge:
             self.differs(keys, seen, "created_at is older than what had happened before")
             return False
         if at_ms is not None and self._observed_ms > at_ms + _STALE_MS:
-            self.differs(
-                "compute.observed_at", seen, "observed_at was later than what came after it"
-            )
+            wrong = "observed_at was later than what came after it"
+            self.differs("compute.observed_at", seen, wrong)
         return True
 
     def _keeps_secrets(self, answer: Answer) -> None:

@@ -248,9 +248,7 @@ def _page_through(run: Run, limit: str) -> None:
     run.wrong_input("deployments.query", _list(run, f"{query}&{cursor}=!", "a cursor of !"))
     pages = [first]
     # Two pages with nothing on them, one after the other, lead nowhere.
-    while (
-        _cursor(pages[-1]) is not None and len(pages) < _MOST_PAGES and any(map(_ids, pages[-2:]))
-    ):
+    while _cursor(pages[-1]) and len(pages) < _MOST_PAGES and any(map(_ids, pages[-2:])):
         page = following(pages[-1], cursor, f"page {len(pages) + 1}")
         if not run.succeeded(f"{_THROUGH} deployments.query", page):
             break
