@@ -16,7 +16,7 @@ import threading
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from email.utils import parsedate_to_datetime
 from typing import Any
 from urllib.parse import urlsplit
@@ -215,13 +215,8 @@ _TIMESTAMP = re.compile(
     re.ASCII,
 )
 #: The states in which an operation goes on no more.
-TERMINAL = {
-    state
-    for field in RESOURCES["Operation"].fields
-    if field.name == "state"
-    for state in field.kind.schema["enum"]
-} - {"queued", "running"}
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_STATES = next(f.kind.schema["enum"] for f in RESOURCES["Operation"].fields if f.name == "state")
+TERMINAL = {*_STATES} - {"queued", "running"}
 
 
 def brief(value: Any) -> str:
@@ -240,9 +235,8 @@ def is_timestamp(value: Any) -> bool:
     """Whether a value is a date with a time of day and an offset or Z. Any year will do."""
     found = _TIMESTAMP.fullmatch(value) if isinstance(value, str) else None
     # The year 0000 is one, and a leap year, which `datetime` does not know.
-    return found is not None and (
-        _minute(found["day"].replace("0000-", "2000-", 1), found["minute"]) is not None
-    )
+    day = found["day"].replace("0000-", "2000-", 1) if found else ""
+    return found is not None and _minute(day, found["minute"]) is not None
 
 
 def moment(value: Any) -> int | None:
@@ -256,11 +250,9 @@ def moment(value: Any) -> int | None:
     began = _minute(found["day"], found["minute"])
     if began is None:
         return None
-    thousandths = int((found["fraction"] or "").ljust(3, "0")[:3])
-    ahead = timedelta(hours=int(found["hours"] or 0), minutes=int(found["minutes"] or 0))
-    at_ms = (began - _EPOCH) // timedelta(milliseconds=1)
-    at_ms += int(found["second"]) * 1000 + thousandths
-    return at_ms - (-1 if found["sign"] == "-" else 1) * (ahead // timedelta(milliseconds=1))
+    ahead_s = int(found["hours"] or 0) * 3600 + int(found["minutes"] or 0) * 60
+    at_s = began + int(found["second"]) - (-1 if found["sign"] == "-" else 1) * ahead_s
+    return at_s * 1000 + int((found["fraction"] or "").ljust(3, "0")[:3])
 
 
 def http_date(text: str) -> int | None:
@@ -271,9 +263,9 @@ def http_date(text: str) -> int | None:
         return None
 
 
-def _minute(day: str, minute: str) -> datetime | None:
+def _minute(day: str, minute: str) -> int | None:
     try:
-        return datetime.fromisoformat(f"{day}T{minute}+00:00")
+        return int(datetime.fromisoformat(f"{day}T{minute}+00:00").timestamp())
     except ValueError:
         return None
 

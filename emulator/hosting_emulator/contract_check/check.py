@@ -24,9 +24,6 @@ from hosting_emulator.contract_check.run import (
     Run,
 )
 
-#: Reads that a check makes first: of a project, and of whose role the contract says nothing.
-_READS = [id_ for id_, s in CALLS.items() if s.method == "GET" and s.role.endswith("_role")]
-
 
 class SentenceReport(TypedDict):
     """A sentence, its verdict, and the answers that show it or the reason why none does."""
@@ -112,13 +109,10 @@ def _check_options(options: CheckOptions) -> None:
     _check_address(options.base_url, "--base-url")
     if options.origin_url is not None:
         _check_address(options.origin_url, "--origin-url")
-    for name in ("project_id", "organization_id"):
-        found = getattr(options, name)
-        if not is_ulid(found):
-            option = name.removesuffix("_id")
-            raise CheckRefused(
-                f"--{option}: {found!r} is not a Ulid, 26 characters of 0-9 and A-Z without I, L, O, U"
-            )
+    for option in ("project", "organization"):
+        if not is_ulid(found := getattr(options, f"{option}_id")):
+            wrong = "is not a Ulid, 26 characters of 0-9 and A-Z without I, L, O, U"
+            raise CheckRefused(f"--{option}: {found!r} {wrong}")
     for name in TOKENS:
         value = getattr(options, name)
         if value is not None and not (value.isascii() and value.isprintable() and value.strip()):
@@ -139,8 +133,10 @@ def _check_options(options: CheckOptions) -> None:
 def _first_contact(run: Run) -> None:
     """Refuse to go on where nothing could be learnt. Raises CheckRefused."""
     where, answers = run.options.base_url, []
+    # Of a project, and of whose role the contract says nothing.
+    reads = [id_ for id_, s in CALLS.items() if s.method == "GET" and s.role.endswith("_role")]
     try:
-        for call_id in _READS:
+        for call_id in reads:
             answer = run.call(call_id, judged=False)
             if answer.status == 401:
                 raise CheckRefused(f"{where} refuses the token of --token (401)")

@@ -314,7 +314,16 @@ class Judge:
             ending = f"/errors/{code.replace('_', '-')}"
             wrong = f"type is {brief(link)}, which does not end in {ending}"
             judge("problem.type", link.endswith(ending), answer, wrong)
-        self._retry_after(answer, problem.get("retry_after_seconds"))
+        if (seconds := problem.get("retry_after_seconds")) is not None:
+            told = (answer.header("Retry-After") or "").strip()
+            until, now = http_date(told), http_date(answer.header("Date") or "")
+            right = until is not None  # HTTP allows a date there
+            if is_integer(seconds) and told.isascii() and told.isdigit() and len(told) < 10:
+                right = int(told) == seconds
+            elif is_integer(seconds) and until is not None and now is not None:
+                right = abs(until - now - seconds * 1000) <= _APART_MS
+            wrong = f"retry_after_seconds is {brief(seconds)}, and Retry-After {told or 'missing'}"
+            judge("problem.retry_after_seconds", right, answer, wrong)
         if isinstance(code, str) and code in _FIXED:
             key, fixed = _FIXED[code], PROBLEMS[code].status
             right = answer.status == fixed
@@ -322,19 +331,6 @@ class Judge:
             retryable = problem.get("retryable")
             if isinstance(retryable, bool):
                 judge(key, not retryable, answer, "it is retryable", call=call)
-
-    def _retry_after(self, answer: Answer, seconds: Any) -> None:
-        if seconds is None:
-            return
-        told = (answer.header("Retry-After") or "").strip()
-        until, now = http_date(told), http_date(answer.header("Date") or "")
-        right = until is not None  # HTTP allows a date there
-        if is_integer(seconds) and told.isascii() and told.isdigit() and len(told) < 10:
-            right = int(told) == seconds
-        elif is_integer(seconds) and until is not None and now is not None:
-            right = abs(until - now - seconds * 1000) <= _APART_MS
-        wrong = f"retry_after_seconds is {brief(seconds)}, and Retry-After {told or 'missing'}"
-        self.judge("problem.retry_after_seconds", right, answer, wrong)
 
     def _success(self, spec: CallSpec, call: str, response: str, answer: Answer) -> None:
         self.holds(f"{call} paths v1", answer)

@@ -88,8 +88,7 @@ def read_compute(run: Run) -> None:
             wrong = f"it is not that of {environment}"
             run.same("compute.query", answer["environment"], environment, answer, wrong)
     run.wrong_input("compute.query", read(f"?{name}=staging", "no environment"))
-    answers = (dev, prod)
-    shared = all(a["data_mode"] == "shared" and "database" in a.fields for a in answers)
+    shared = all(a["data_mode"] == "shared" and "database" in a.fields for a in (dev, prod))
     if shared:  # any setting may be left out, and the states are those of different moments
         one, other = dev["database"], prod["database"]
         same = one == other
