@@ -31,7 +31,6 @@ from hosting_emulator.contract.assumptions import DEFAULTS, parse_retention_ms
 from hosting_emulator.contract.calls import REDEEM_TICKET, CallSpec
 from hosting_emulator.contract.resources import RESOURCES
 from hosting_emulator.contract.timestamps import format_timestamp, parse_timestamp
-from hosting_emulator.control_api import Severity
 from hosting_emulator.engine.identity import Identity
 from hosting_emulator.world.streams import digest
 from hosting_emulator.world.tables import TICKETS
@@ -125,7 +124,7 @@ def _accuse(first: ExchangeView, second: ExchangeView, known: _Attempts) -> Find
     accusation = Finding(
         *("new-key-after-uncertainty", first, second),
         how=how,
-        severity=_note_unless(not another_run),
+        sure=not another_run,
         quote=(quote, f"the contract, {first.spec.place}") if quote and first.spec else None,
     )
     if len(known.accused) < _MOST_ACCUSED:
@@ -164,7 +163,7 @@ class KeyReused(ConductJudge):
                 what="another body" if first.path == now.path else "something else",
                 unsaid=f"; the first was refused, and {unsaid}" if free else "",
                 group=(now.who, now.key),
-                severity="note" if free else None,
+                sure=not free,
             )
             if free:
                 self._uses.keep(place, (now, refused))
@@ -278,14 +277,9 @@ class NotRetryable(ConductJudge):
         elif mutation or (now.call == "get_operation" and now.shows_end):
             self._refused.clear()
         if before is not None and _in_vain(before, now):
-            group = (*place, now.entry.code)
             # Another client may have heard the answer.
-            severity = _note_unless(now.knows(before) == "surely")
-            yield Finding("retried-not-retryable", before, now, group=group, severity=severity)
-
-
-def _note_unless(sure: bool) -> Severity | None:
-    return None if sure else "note"
+            sure, group = now.knows(before) == "surely", (*place, now.entry.code)
+            yield Finding("retried-not-retryable", before, now, sure=sure, group=group)
 
 
 def _in_vain(before: ExchangeView, now: ExchangeView) -> bool:
@@ -365,9 +359,7 @@ class TooSoon(ConductJudge):
                 waited=now.shown_wait(before),
                 group=(now.credentials, about),
                 # Of two jobs with one token, one has not heard what the other was told.
-                severity=_note_unless(
-                    (same or now.line is before.line) and now.knows(before) == "surely"
-                ),
+                sure=(same or now.line is before.line) and now.knows(before) == "surely",
             )
         by_limit, wait_s = now.entry.code == "rate_limited", now.retry_after_s
         if now.heard and wait_s is not None and (by_limit or now.status in (429, 503)):
@@ -410,7 +402,7 @@ class TooSoon(ConductJudge):
                     seconds=seconds,
                     waited=now.shown_wait(before),
                     group=place,
-                    severity=_note_unless(now.knows(before) == "surely"),
+                    sure=now.knows(before) == "surely",
                 )
         if now.operation is None:
             return
@@ -481,7 +473,12 @@ class AfterEnd(ConductJudge):
             if end.anew:
                 end.anew = False
             elif shown is not None and now.knows(end.last) != "no":
-                yield self._looked(now, end, on_end=on_end)
+                end.again = end.again + 1 if on_end and not now.waited(end.last, _A_LOOK_MS) else 1
+                own = now.line is end.last.line
+                at_once = own and not now.waited(end.last, _AT_ONCE_MS)
+                loop = at_once or end.again > (1 if own else 2)
+                sure = loop and now.knows(end.last) == "surely"
+                yield Finding("polled-after-end", end.first, now, sure=sure, group=place)
         if shown is None:
             return
         if now.shows_end and end is None:
@@ -490,14 +487,6 @@ class AfterEnd(ConductJudge):
             end.last = end.last if now.crossed(end.last) else now
         elif end is not None:
             end.anew, end.begun_anew = not end.begun_anew, True
-
-    def _looked(self, now: ExchangeView, end: _End, *, on_end: bool) -> Finding:
-        end.again = end.again + 1 if on_end and not now.waited(end.last, _A_LOOK_MS) else 1
-        own = now.line is end.last.line
-        loop = end.again > (1 if own else 2) or (own and not now.waited(end.last, _AT_ONCE_MS))
-        group = (now.credentials, now.entry.operation)
-        severity = _note_unless(loop and now.knows(end.last) == "surely")
-        return Finding("polled-after-end", end.first, now, group=group, severity=severity)
 
 
 # --- What was begun ------------------------------------------------------------------------------
@@ -530,14 +519,10 @@ class _Continuity(ConductJudge):
         return _unknown(self.resource, last.answer)
 
     def _stop(self, last: ExchangeView, says: str, *, meant: bool = False) -> Finding:
-        """Find a stop at the unknown: a note, unless the client goes on from what holds nothing such.
-
-        And a note where it may be `meant`.
-        """
+        """Find a stop at the unknown: sure if the client goes on from what holds nothing such."""
         known = self._from.get((last.credentials, _is_first(last)), ())
         sure = not meant and any(unknown is None for unknown in known)
-        severity = _note_unless(sure)
-        return Finding("stopped-at-the-unknown", last, says=says, severity=severity)
+        return Finding("stopped-at-the-unknown", last, says=says, sure=sure)
 
 
 class UnfinishedOperations(_Continuity):
@@ -569,8 +554,8 @@ class UnfinishedOperations(_Continuity):
         for id_, last in self._last.items():
             if last is None:
                 continue
-            unknown, state = self._stopped_at(last), last.answer.get("state")
-            if unknown:
+            state = last.answer.get("state")
+            if unknown := self._stopped_at(last):
                 says = f"Operation {id_} ({state}) was not polled again after a response with {unknown}."
                 yield self._stop(last, says)
             else:
@@ -715,7 +700,7 @@ class RequestContent(ConductJudge):
                 hint=hint,
                 group=(now.call, what),
                 # An empty object where no body is listed is what some libraries send by themselves.
-                severity="note" if what == _EMPTY else None,
+                sure=what != _EMPTY,
                 quote=quote,
             )
 

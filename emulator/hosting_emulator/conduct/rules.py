@@ -230,9 +230,9 @@ class Finding:
     """A rule that was broken: by which requests, in one sentence with the particulars.
 
     `requests` are numbers of the request log, oldest first; world time is that of the last. Findings
-    of one rule with the same `group` are one finding of more requests. `severity` is the rule's unless
-    this one is milder; `quote` is the sentence and its place, and `says` what is said, where the
-    rule's own do not fit; `words` are those that the rule's own sentence lacks.
+    of one rule with the same `group` are one finding of more requests. One that is not `sure` is a note.
+    `quote` is the sentence and its place, and `says` what is said, where the rule's own do not fit;
+    `words` are those that the rule's own sentence lacks.
     """
 
     def __init__(
@@ -240,13 +240,14 @@ class Finding:
         rule_id: str,
         *exchanges: ExchangeView,
         group: Hashable = None,
-        severity: Severity | None = None,
+        sure: bool = True,
         quote: tuple[str, str] | None = None,
         says: str = "",
         **words: object,
     ) -> None:
         self.rule = rule = RULES[rule_id]
-        self.severity, self.group = severity or rule.severity, group
+        self.severity: Severity = rule.severity if sure else "note"
+        self.group = group
         told = {"first": exchanges[0], "now": exchanges[-1], **words}
         self.says = says or _SAYS[rule_id].format_map(told)
         self.requests = sorted(exchange.n for exchange in exchanges)
