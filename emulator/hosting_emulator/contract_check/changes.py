@@ -525,24 +525,24 @@ def follow(run: Run) -> None:
     """Poll operations: each once, at once, and then one after the other to its end."""
     if not run.accepted:
         return
-    run.operation_path = path = _find_path(run, run.accepted[0])
-    if path is None:
+    _find_path(run, run.accepted[0])
+    if not run.operation_path:
         why = "where to poll operations is unknown: set it with --assume operation_path=/v1/…"
         run.skips(_OPERATION, why)
         return
     for found in run.accepted:
         run.states[found.id] = found.answer.text("state") or ""
-        _blocking(run, path, found, found.answer)
-    at_first = [(found, _poll(run, path, found, 1)) for found in run.accepted]
+        _blocking(run, found, found.answer)
+    at_first = [(found, _poll(run, found, 1)) for found in run.accepted]
     for found, answer in at_first:
         if answer.text("state") in TERMINAL and found.waited_s == run.waited_s:
             role = CALLS[found.answer.call_id].role
             run.see(role.replace("_role", "_profile"), "immediate")
     for found, answer in at_first:
-        _to_its_end(run, path, found, answer)
+        _to_its_end(run, found, answer)
 
 
-def _find_path(run: Run, accepted: Accepted) -> str | None:
+def _find_path(run: Run, accepted: Accepted) -> None:
     paths, known = [*_PATHS], run.options.assumed.get("operation_path")
     location = accepted.answer.header("Location") or ""
     told = location[location.find("/v1/") :]
@@ -550,18 +550,19 @@ def _find_path(run: Run, accepted: Accepted) -> str | None:
         told = told.replace(accepted.id, "{operation_id}").replace(" ", "")
         paths.insert(0, told.replace(run.options.project_id, "{project_id}"))
     for path in [known] if known else paths:
-        answer = run.poll(path, accepted.id, "to find where", judged=False)
+        run.operation_path = path
+        answer = run.poll(accepted.id, "to find where", judged=False)
         if known or (answer.ok and "state" in answer.fields):
             if "{project_id}" in path:
                 run.note(f"operations are polled at {path}")
             else:
                 run.see("operation_path", path)
-            return path
-    return None
+            return
+    run.operation_path = ""
 
 
-def _poll(run: Run, path: str, accepted: Accepted, number: int) -> Answer:
-    answer = run.poll(path, accepted.id, f"{accepted.answer.call_id}, poll {number}")
+def _poll(run: Run, accepted: Accepted, number: int) -> Answer:
+    answer = run.poll(accepted.id, f"{accepted.answer.call_id}, poll {number}")
     if run.succeeded("durable", answer):
         ids = (answer["id"], accepted.id)
         run.same("durable operation.id", *ids, answer, "it is another operation")
@@ -571,7 +572,7 @@ def _poll(run: Run, path: str, accepted: Accepted, number: int) -> Answer:
             run.judge("operation.deployment_id", made[0] == made[1], answer, wrong)
         made = [moment(each["created_at"]) for each in (accepted.answer, answer)]
         run.same("operation.times", made[0], made[1], answer, "created_at is another")
-        _blocking(run, path, accepted, answer)
+        _blocking(run, accepted, answer)
         # A state may go back, but an end is kept.
         state, before = answer.text("state"), run.states.get(accepted.id)
         run.states[accepted.id] = state or before or ""
@@ -583,31 +584,31 @@ def _poll(run: Run, path: str, accepted: Accepted, number: int) -> Answer:
     return answer
 
 
-def _blocking(run: Run, path: str, accepted: Accepted, answer: Answer) -> None:
+def _blocking(run: Run, accepted: Accepted, answer: Answer) -> None:
     blocking = answer.text("blocking_operation_id")
     if blocking is None:
         return
     run.judge("states.blocking", blocking != accepted.id, answer, "it waits on itself")
     if blocking not in (*(found.id for found in run.accepted), *run.states):
         run.states[blocking] = ""
-        known = run.poll(path, blocking, "which another waits on", judged=False)
+        known = run.poll(blocking, "which another waits on", judged=False)
         if known.code == "resource_not_found":
             run.differs("operation.blocking_operation_id", answer, "nothing is there that it names")
 
 
-def _to_its_end(run: Run, path: str, accepted: Accepted, answer: Answer) -> None:
+def _to_its_end(run: Run, accepted: Accepted, answer: Answer) -> None:
     for number in count(2):
         if not answer.ok:
             return
         if answer.text("state") in TERMINAL:
-            _ended(run, path, accepted, answer)
+            _ended(run, accepted, answer)
             return
         if not run.wait(_next_poll_s(answer)):
             why = "an operation had not ended within --patience"
             run.skips("operation.result operation.error error-object", why)
             run.note(why)
             return
-        answer = _poll(run, path, accepted, number)
+        answer = _poll(run, accepted, number)
 
 
 def _next_poll_s(operation: Answer) -> float:
@@ -616,10 +617,10 @@ def _next_poll_s(operation: Answer) -> float:
     return float(min(told, _LONGEST_S)) if type(told) is int and told >= 0 else _POLL_S
 
 
-def _ended(run: Run, path: str, accepted: Accepted, ended: Answer) -> None:
+def _ended(run: Run, accepted: Accepted, ended: Answer) -> None:
     """What has ended stays as it ended; and what its replay answers is observed."""
     state, first = ended["state"], accepted.answer
-    after = run.poll(path, accepted.id, f"{first.call_id}, after its end")
+    after = run.poll(accepted.id, f"{first.call_id}, after its end")
     if run.succeeded("durable", after):
         keys = "durable operation.reconciliation" if "reconciliation" in after.fields else "durable"
         run.judge(keys, after["state"] == state, after, f"it had ended as {state}")
@@ -652,26 +653,23 @@ def _deployed(run: Run, accepted: Accepted) -> None:
 @check(allow=("source", "domains"))
 def polling_roles(run: Run) -> None:
     """Poll an operation as nobody and as those whose tokens were given, and one that is not there."""
-    path, outsider = run.operation_path, run.options.outsider_token
-    if path is None:
+    if not run.operation_path:
         return
-    poll = partial(run.poll, path, run.accepted[0].id)
+    poll = partial(run.poll, run.accepted[0].id)
     nobody(run, poll)
-    if outsider is not None:
+    if (outsider := run.options.outsider_token) is not None:
         run.missing(poll("as an outsider", token=outsider))
-    run.missing(run.poll(path, NOWHERE, "no such operation"))
+    run.missing(run.poll(NOWHERE, "no such operation"))
     run.least_role("get_operation", lambda token, about: poll(about, token=token))
 
 
 @check(allow=("source", "domains"))
 def leave_nothing(run: Run) -> None:
     """Poll whatever else was started, so that the project is free for others, and the next check."""
-    path, made = run.operation_path, [*run.made.get(_SOURCE, ()), *run.made.get(_DOMAINS, ())]
-    if path is None:
-        return
+    made = [*run.made.get(_SOURCE, ()), *run.made.get(_DOMAINS, ())] if run.operation_path else []
     for operation_id in (one for one in made if run.states.get(one) not in TERMINAL):
         for number in count(1):
-            answer = run.poll(path, operation_id, f"the rest, poll {number}")
+            answer = run.poll(operation_id, f"the rest, poll {number}")
             ended = not answer.ok or answer.text("state") in TERMINAL
             if ended or not run.wait(_next_poll_s(answer)):
                 break

@@ -155,8 +155,8 @@ class Run(Judge):
         #: What lets somebody in at a dev origin, as a good ticket showed it.
         self.entrance: tuple[object, ...] | None = None
         self.accepted: list[Accepted] = []
-        #: Where operations are polled, once that is found out.
-        self.operation_path: str | None = None
+        #: Where operations are polled, with {operation_id}; empty until that is found out.
+        self.operation_path = ""
         #: An Idempotency-Key under which a call was answered with success, and that call.
         self.used_key: tuple[str, str] | None = None
         #: Why the plainest call, which many checks make, says nothing; empty where it does.
@@ -195,9 +195,9 @@ class Run(Judge):
         """Make the plainest call."""
         return self.call(READ, about, **how)
 
-    def poll(self, path: str, operation_id: str, about: str, **how: Any) -> Answer:
-        """Poll an operation at a path that holds {operation_id}."""
-        target = path.replace("{operation_id}", quote(operation_id, safe=""))
+    def poll(self, operation_id: str, about: str, **how: Any) -> Answer:
+        """Poll an operation."""
+        target = self.operation_path.replace("{operation_id}", quote(operation_id, safe=""))
         target = target.replace("{project_id}", self.options.project_id)
         return self.send("get_operation", "GET", target, about=about, **how)
 
