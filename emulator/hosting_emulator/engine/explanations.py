@@ -57,9 +57,8 @@ from hosting_emulator.world.operations import (
     profile_of,
     stands,
 )
-from hosting_emulator.world.records import Membership, Operation, Project
+from hosting_emulator.world.records import Operation, Project
 from hosting_emulator.world.sessions import is_current
-from hosting_emulator.world.tables import OPERATIONS, PROJECTS
 from hosting_emulator.world.value import Change, World
 from hosting_emulator.world.views import STATE_WORDS
 
@@ -76,14 +75,11 @@ STEPS = (
 _MOST_PEOPLE, _MOST_THINGS = 12, 6
 _KEY_HEADER = b"idempotency-key"
 #: Codes of access, which is judged before any key is looked at.
-_OF_ACCESS = frozenset(
-    {
-        *("organization_required", "resource_not_found", "forbidden", "invalid_request"),
-        "interactive_login_required",
-    }
+_OF_ACCESS = (
+    *("organization_required", "resource_not_found", "forbidden", "invalid_request"),
+    "interactive_login_required",
 )
-_DUE = "Ran due events up to"
-#: The title of the commits that count what faults have seen.
+#: What is told of a commit, where its status changed.
 _KINDS = {t.DEPLOYMENTS.name: "deployment", t.DNS.name: "DNS authorization"}
 #: Assumptions that can shape the answer of any call; that decide each success of a call; and that
 #: decide each refusal in a condition.
@@ -119,7 +115,7 @@ class Explanations:
 
     def __init__(self, log: RequestLog) -> None:
         self._log = log
-        self._by_key: dict[tuple[str, str], list[Entry]] | None = None
+        self._by_key: dict[tuple[str, str], list[Entry]] = {}
 
     def item(self, world: World, entry: Entry) -> dict[str, Any]:
         """Return an exchange in short, with its explanation; `world` is the one that now is."""
@@ -142,7 +138,9 @@ class Explanations:
             if made.title in ("due events", "clock"):
                 at = f"{format_timestamp(made.world.at_ms)} (commit {made.world.commit})"
                 happened = "; ".join(_happened(made)) or "nothing visible"
-                began = "The skip clock moved to" if made.title == "clock" else _DUE
+                began = (
+                    "The skip clock moved to" if made.title == "clock" else "Ran due events up to"
+                )
                 yield "due", f"{began} {at}: {happened}."
             else:
                 commits.append(made)
@@ -162,7 +160,7 @@ class Explanations:
             rest = f", or came after {entry.acted[-1].id}" if ended else ""
             yield "fault", f"{others} armed {do} not match the request{rest}."
         if spec is not None and entry.principal and entry.judged:
-            yield from _access(asked, entry, entry.principal, spec)
+            yield from _access(asked, entry, spec)
         if spec is not None and spec.idempotent and entry.judged:
             yield from _named("idempotency", self._of_key(entry, asked))
         yield from _named("outcome", _outcomes(own))
@@ -207,12 +205,11 @@ class Explanations:
 
     def _first(self, entry: Entry, key: str) -> str:
         """Say by which request a key was used, whose answer is remembered."""
-        if self._by_key is None:
-            self._by_key = {}
+        if not self._by_key:
             for one in reversed(self._log.newest(len(self._log))):
                 if (sent := sent_header(one, _KEY_HEADER)) is not None:
-                    self._by_key.setdefault((_person_id(one), sent), []).append(one)
-        used = self._by_key.get((_person_id(entry), key), [])
+                    self._by_key.setdefault((one.principal.person_id, sent), []).append(one)
+        used = self._by_key.get((entry.principal.person_id, key), [])
         # The newest whose answer was remembered: an older one has been forgotten since.
         first = next((one for one in used[::-1] if one.n < entry.n and _remembered(one)), None)
         if first is None:
@@ -224,10 +221,6 @@ class Explanations:
 
 def _named(step: str, sentences: Iterable[str]) -> Iterator[Step]:
     return ((step, sentence) for sentence in sentences)
-
-
-def _person_id(entry: Entry) -> str:
-    return entry.principal.person_id
 
 
 def _remembered(entry: Entry) -> bool:
@@ -276,88 +269,68 @@ def _principal(world: World, principal: Principal) -> str:
     return f"{who}, with an access token for {where}, {session}."
 
 
-def _access(world: World, entry: Entry, principal: Principal, spec: CallSpec) -> Iterator[Step]:
+def _access(world: World, entry: Entry, spec: CallSpec) -> Iterator[Step]:
     """Yield the steps `scope` and `role`, as far as the request came."""
+    principal, subject_id = entry.principal, entry.subject_id
     if principal.organization_id is None:
         yield "scope", "The token names no organization, and every call needs one."
         return
-    match = calls_at(world.assumptions.operation_path).recognize(entry.method, entry.path)
-    # Where its path was another assumption's, the entry knows still what it named.
-    subject_id = match.subject_id if match else entry.project or entry.operation or "?"
-    if spec.subject == "organization":
-        yield from _organization_access(world, principal, spec, subject_id)
-        return
+    person_id, change = principal.person_id, Change(world, entry.at_ms)
     operation = world.get(t.OPERATIONS, subject_id) if spec.subject == "operation" else None
-    project = world.get(t.PROJECTS, operation.project_id if operation else subject_id)
-    if project is None or (operation is None and spec.subject == "operation"):
+    found = world.get(t.PROJECTS, operation.project_id if operation else subject_id)
+    found = None if spec.subject == "organization" else found
+    owner_id = found.organization_id if found else subject_id
+    organization = world.get(t.ORGANIZATIONS, owner_id)
+    missing = organization if spec.subject == "organization" else found
+    if missing is None or (operation is None and spec.subject == "operation"):
         yield "scope", f"No {spec.subject} has the id {subject_id}."
         return
-    label = f"The project {project.alias}"
-    if operation is not None:
-        label = f"The operation of the project {project.alias}"
-    change = Change(world, entry.at_ms)
-    inside = reaches(change, principal, project.organization_id)
-    role = role_of(change, principal.person_id, project) if inside else None
-    owner = _alias(world, t.ORGANIZATIONS, project.organization_id)
-    if role is None:
-        yield "scope", _outside(world, label, owner, project, principal)
-        return
-    yield "scope", f"{label} is within the user's access: it belongs to {owner}."
-    least, key = spec.least_role(world.assumptions), ""
-    if principal.permissions is not None and spec.permission:
-        needed = spec.key_permission(world.assumptions)
-        carries = "carries" if needed in principal.permissions else "lacks"
-        key = f" The API key {carries} the permission {needed}."
-    yield "role", f"The call needs the role {least}; the user is {role}.{key}"
+    owner = _alias(world, t.ORGANIZATIONS, owner_id)
+    label = f"The operation of the project {found.alias}" if operation and found else ""
+    label = label or (f"The project {found.alias}" if found else f"The organization {owner}")
 
+    def role_now(id_: str) -> str | None:
+        member = world.get(t.MEMBERSHIPS, f"{owner_id}/{id_}")
+        if found is not None:
+            return role_of(change, id_, found)
+        return member.role if member else None
 
-def _organization_access(
-    world: World, principal: Principal, spec: CallSpec, organization_id: str
-) -> Iterator[Step]:
-    found = world.get(t.ORGANIZATIONS, organization_id)
-    if found is None:
-        yield "scope", f"No organization has the id {organization_id}."
-        return
-    member = world.get(t.MEMBERSHIPS, f"{found.id}/{principal.person_id}")
-    if found.id != principal.organization_id or member is None:
-        roles = {m.person_id: m.role for m in _members(world, found.id)}
-        yield (
-            "scope",
-            f"The organization {found.alias} exists, outside the access of "
-            f"{_alias(world, t.PEOPLE, principal.person_id)}, whose token is for "
-            f"{_alias(world, t.ORGANIZATIONS, principal.organization_id)}. {_could_see(world, roles)}",
-        )
-        return
-    yield "scope", f"{found.alias} is the organization of the token, and the user is a member."
-    if spec.interactive:
-        current = is_current(world, principal.session_id, principal.person_id)
-        which = "has one" if current else "is from one that ended"
-        which = which if principal.interactive else "has none"
-        yield (
-            "role",
-            f"Any member may do this; the call needs a current session, and the token {which}.",
-        )
-
-
-def _outside(world: World, label: str, owner: str, project: Project, principal: Principal) -> str:
-    if project.organization_id != principal.organization_id:
-        reason = f"whose token is for {_alias(world, t.ORGANIZATIONS, principal.organization_id)}"
-    elif world.get(t.MEMBERSHIPS, f"{project.organization_id}/{principal.person_id}") is None:
-        reason = f"who is not a member of {owner}"
-    else:
-        reason = f"who has no role in {project.alias}"
-    change = Change(world, world.at_ms)
-    members = (member.person_id for member in _members(world, project.organization_id))
-    roles = {id_: role for id_ in members if (role := role_of(change, id_, project))}
-    who = _alias(world, t.PEOPLE, principal.person_id)
-    return (
-        f"{label} exists in {owner}, outside the access of {who}, {reason}. "
-        f"{_could_see(world, roles)}"
+    within = (
+        reaches(change, principal, owner_id) if found else owner_id == principal.organization_id
     )
-
-
-def _members(world: World, organization_id: str) -> list[Membership]:
-    return [m for _, m in world.rows(t.MEMBERSHIPS) if m.organization_id == organization_id]
+    role = role_now(person_id) if within else None
+    if role is None:
+        reason = f"whose token is for {_alias(world, t.ORGANIZATIONS, principal.organization_id)}"
+        if found and owner_id == principal.organization_id:
+            member = world.get(t.MEMBERSHIPS, f"{owner_id}/{person_id}")
+            reason = (
+                f"who has no role in {found.alias}" if member else f"who is not a member of {owner}"
+            )
+        members = [
+            m.person_id for _, m in world.rows(t.MEMBERSHIPS) if m.organization_id == owner_id
+        ]
+        seen_by = _could_see(world, {id_: role for id_ in members if (role := role_now(id_))})
+        exists = f"{label} exists in {owner}" if found else f"{label} exists"
+        who = _alias(world, t.PEOPLE, person_id)
+        yield "scope", f"{exists}, outside the access of {who}, {reason}. {seen_by}"
+    elif found is None:
+        yield "scope", f"{owner} is the organization of the token, and the user is a member."
+        if spec.interactive:
+            current = is_current(world, principal.session_id, person_id)
+            which = "has one" if current else "is from one that ended"
+            which = which if principal.interactive else "has none"
+            says = (
+                f"Any member may do this; the call needs a current session, and the token {which}."
+            )
+            yield "role", says
+    else:
+        yield "scope", f"{label} is within the user's access: it belongs to {owner}."
+        least, key = spec.least_role(world.assumptions), ""
+        if principal.permissions is not None and spec.permission:
+            needed = spec.key_permission(world.assumptions)
+            carries = "carries" if needed in principal.permissions else "lacks"
+            key = f" The API key {carries} the permission {needed}."
+        yield "role", f"The call needs the role {least}; the user is {role}.{key}"
 
 
 def _could_see(world: World, roles: Mapping[str, str]) -> str:
@@ -580,10 +553,10 @@ def why(engine: Engine, operation_id: str) -> dict[str, Any] | None:
     Its commands are words of our command line, without what says which emulator and world is meant.
     """
     now_ms, world = engine.run_due(), engine.world
-    operation = world.get(OPERATIONS, operation_id)
+    operation = world.get(t.OPERATIONS, operation_id)
     if operation is None:
         return None
-    project = world.get(PROJECTS, operation.project_id)
+    project = world.get(t.PROJECTS, operation.project_id)
     assert project is not None
     if finished(operation):
         ended = STATE_WORDS[operation.state].ended
@@ -670,11 +643,11 @@ def _waiting(engine: Engine, operation: Operation, project: Project, now_ms: int
     world, claim = engine.world, str(project.claim)
     place, key = 0, project.queue_head  # unfinished operations ahead, but for the claim's holder
     while key is not None and key != operation.id:
-        waiting = world.get(OPERATIONS, key)
+        waiting = world.get(t.OPERATIONS, key)
         assert waiting is not None
         place, key = place + (waiting.state == "queued"), waiting.next_waiting
     ahead = "" if place == 0 else f", with {place} more waiting ahead of it"
-    holder = world.get(OPERATIONS, claim)
+    holder = world.get(t.OPERATIONS, claim)
     assert holder is not None
     before = _reason(engine, holder, project, now_ms)
     queued = (
