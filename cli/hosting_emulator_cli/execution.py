@@ -192,20 +192,20 @@ class _Run:
 
     def _report(self, ready: Ready, outcome: Outcome) -> None:
         """Write the report and the world, as far as they are asked for. What fails is said only."""
+        from hosting_emulator.sdk.text import report_text
+
         execution, failed = self._execution, outcome.code != 0
+        color = sys.stderr.isatty() and "NO_COLOR" not in os.environ
         try:
             with connected(ready.control_url, ready.control_token) as client:
                 world = client.world()
                 if execution.conduct != "off":
-                    text, found, bad = conduct_of(client, execution.conduct_off)
+                    text, found, bad = conduct_of(client, execution.conduct_off, color=color)
                     if not execution.silent and (found or execution.conduct == "report"):
                         mention(text)
                     self._misbehaved = bad and execution.conduct == "error"
                     failed = failed or self._misbehaved
                 if execution.report == "always" or (execution.report == "failed" and failed):
-                    color = sys.stderr.isatty() and "NO_COLOR" not in os.environ
-                    from hosting_emulator.sdk.text import report_text
-
                     document = world.report_document()
                     for one in document["operations"]:
                         one["commands"] = []  # the emulator ends with the command

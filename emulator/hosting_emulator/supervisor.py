@@ -262,7 +262,10 @@ class Supervisor:
 
     def watch(self) -> None:
         """Obey orders until the command and all its descendants have ended."""
-        self._handle_signals()
+        # A handler, not SIG_IGN: the command would inherit that. What is ignored already stays so.
+        for number in (*ending_signals(), signal.SIGCHLD):
+            signal.signal(number, lambda *_: None)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING)
         while not self._is_over():
             waiting = None if self._kill_at is None else _STEP_S
             reading = [self._signals] + ([self._orders] if self._orders >= 0 else [])
@@ -271,13 +274,6 @@ class Supervisor:
             if self._orders in ready:
                 self._read_orders()
             self._reap()
-
-    def _handle_signals(self) -> None:
-        # A handler, not SIG_IGN: the command would inherit that. What is ignored already stays so.
-        for number in (*ENDING, signal.SIGCHLD):
-            if number == signal.SIGCHLD or signal.getsignal(number) is not signal.SIG_IGN:
-                signal.signal(number, lambda *_: None)
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING)
 
     def _notice(self) -> None:
         """Remember which signals reached us: those from a terminal reached the command too."""

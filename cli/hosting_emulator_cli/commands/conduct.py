@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
@@ -53,7 +51,8 @@ def conduct(
     about = sarif_file(sarif, sarif_about)
     with opt.connected(url, control_token) as client:
         report = ask_conduct(client.world(world), off=off, final=final)
-        rules = client.contract("conduct-rules") if junit or sarif else []
+        known = client.contract("conduct-rules") if junit or sarif else []
+    rules = [rule for rule in known if rule["id"] not in report["rules_off"]]
     if junit is not None:
         write_whole(junit, _junit(report, rules, world, severity))
     if sarif is not None:
@@ -105,11 +104,10 @@ def ask_conduct(
         raise Failure(f"{option}{why}") from refused
 
 
-def conduct_of(client: ControlClient, off: Sequence[str]) -> tuple[str, bool, bool]:
+def conduct_of(client: ControlClient, off: Sequence[str], *, color: bool) -> tuple[str, bool, bool]:
     """Return what was found in all worlds, as text; whether it is anything; and a warning or worse."""
     from hosting_emulator.sdk.text import conduct_text, of_severity
 
-    color = sys.stderr.isatty() and "NO_COLOR" not in os.environ
     texts, found, bad = [], False, False
     for world in client.worlds():
         report = client.world(world["name"]).conduct.read(off=off, final=True)
@@ -130,8 +128,6 @@ def _junit(report: Any, rules: Sequence[_Document], world: str, severity: str) -
     failing = of_severity(report, severity)["findings"]
     cases = []
     for rule in rules:
-        if rule["id"] in report["rules_off"]:
-            continue
         of_rule = [found for found in report["findings"] if found["rule"] == rule["id"]]
         bad = [found for found in of_rule if found in failing]
         lines = [f"{request_numbers(found)}: {found['says']}" for found in bad or of_rule]
@@ -158,7 +154,6 @@ def _sarif(report: Any, rules: Sequence[_Document], world: str, about: str) -> s
             rule["severity"],
         )
         for rule in rules
-        if rule["id"] not in report["rules_off"]
     ]
     results = [
         {

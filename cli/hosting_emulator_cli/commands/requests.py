@@ -260,13 +260,22 @@ def replay(
     return 1 if report.differing else 0
 
 
+def _shrunk_words(found: dict[str, Any]) -> str:
+    numbers = found["requests"]
+    return (
+        f"{len(numbers)} of {found['of']} requests show it (#{', #'.join(map(str, numbers))}), "
+        f"found in {found['runs']} runs"
+        + ("." if found["shortest"] else "; the search stopped early: give more --max-runs.")
+    )
+
+
 @requests.command()
 @click.argument("file", required=False)
 @opt.option("--shows WORDS", required=True)
 @opt.option("--output FILE")
 @opt.option("--max-runs N", type=opt.WholeNumber(1, 100_000), default=500)
 @_replay_options
-@opt.json_option
+@out.prints(lambda found: "\n".join(found["curl"]), words=_shrunk_words)
 @opt.with_world
 def shrink(
     world: opt.HostingEmulator,
@@ -274,9 +283,8 @@ def shrink(
     shows: str,
     output: Path | None,
     max_runs: int,
-    as_json: bool,
     **how: Any,
-) -> None:
+) -> dict[str, Any]:
     """Find the fewest requests that still lead to a response; print them as curl commands."""
     from hosting_emulator import replay
 
@@ -292,20 +300,11 @@ def shrink(
         )
     except replay.NotShown as error:
         raise Failure(str(error)) from error
-    lines = list(replay.curl_lines(replay.read_record(found.har), found.began_ms))
-    numbers = [one.n for one in found.requests]
     if output is not None:
         put_document(found.har, output, "The result was written to")
-    if as_json:
-        counts = {"of": found.of, "runs": found.runs, "shortest": found.shortest}
-        out.put_json({"requests": numbers, **counts, "curl": lines})
-        return
-    out.put("\n".join(lines))
-    out.say(
-        f"{len(numbers)} of {found.of} requests show it (#{', #'.join(map(str, numbers))}), "
-        f"found in {found.runs} runs"
-        + ("." if found.shortest else "; the search stopped early: give more --max-runs.")
-    )
+    counts = {"of": found.of, "runs": found.runs, "shortest": found.shortest}
+    lines = replay.curl_lines(replay.read_record(found.har), found.began_ms)
+    return {"requests": [one.n for one in found.requests], **counts, "curl": [*lines]}
 
 
 def _read(world: opt.HostingEmulator, file: str | None) -> Recording:

@@ -283,7 +283,7 @@ def test_exec_tells_of_each_world_in_which_something_was_found(control: FakeCont
     control.on("GET /worlds/b/conduct?final=true", report(WARNING))
 
     with connected(control.url, None) as client:
-        text, _, bad = conduct_of(client, ())
+        text, _, bad = conduct_of(client, (), color=False)
 
     assert bad
     assert text.startswith("conduct: no findings in 12 requests\n\nworld b\nconduct: 1 finding")
