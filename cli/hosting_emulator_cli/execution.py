@@ -150,7 +150,7 @@ class _Run:
         command = self._execution.command
         child.begin(command, with_variables(variables))
         self._child = child
-        outcome = await child.outcome()
+        outcome = await asyncio.to_thread(child.outcome)
         self._child = None  # there is nothing left to signal; we end at once anyway
         for timer in self._later:
             timer.cancel()

@@ -1,7 +1,7 @@
 """Exploring a command from the first signal to the last report: emulator, runs, reports.
 
 One emulator in this process serves all runs; each is a process of its own in a world of its own.
-The event loop belongs to the emulator and to the processes: what explores waits in threads.
+The event loop belongs to the emulator: what explores, and each run, waits in threads.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import os
 import re
 import shlex
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
@@ -117,7 +118,9 @@ class _CommandExploration:
         self._jobs = options.jobs or max(4, min(16, 3 * (os.cpu_count() or 1)))
         self._signal: int | None = None
         self._cut = ""
+        #: What runs now; none of it is closed while the lock is held.
         self._running: set[ChildCommand] = set()
+        self._lock = threading.Lock()
         self._began = time.monotonic()
         self._ready: Ready
         self._client: ControlClient
@@ -144,8 +147,9 @@ class _CommandExploration:
     def _stop(self, why: str) -> None:
         """End all runs, and begin none any more."""
         self._cut = self._cut or why
-        for process in self._running:
-            process.end()
+        with self._lock:
+            for process in self._running:
+                process.end()
 
     # --- from the clean run to the reports -------------------------------------------------------
 
@@ -258,7 +262,7 @@ class _CommandExploration:
                             write_whole(path, out.as_json(found) + "\n")
                         show(result, len(done))
             except BaseException:
-                self._loop.call_soon_threadsafe(self._stop, "it could not continue")
+                self._stop("it could not continue")
                 raise
 
     # --- one run ---------------------------------------------------------------------------------
@@ -272,8 +276,7 @@ class _CommandExploration:
             variables = command_variables(world, ready, options.principal, options.exports)
             token = dict(options.exports).get("HOSTING_TOKEN", "HOSTING_TOKEN")
             visit.begin(world, variables[token])
-            running = self._run_command(with_variables(variables), limit_s)
-            ran = asyncio.run_coroutine_threadsafe(running, self._loop).result()
+            ran = self._run_command(with_variables(variables), limit_s)
             if ran.outcome.refused is not None:
                 raise Failure(f"{options.command[0]}: {ran.outcome.reason}")
             visit.end(world)
@@ -288,15 +291,18 @@ class _CommandExploration:
         end = (ran.outcome.code, ran.hung, ran.seconds, excerpt(lines))
         return runs.RunEnd(*end, printed=tuple(lines))
 
-    async def _run_command(self, environment: dict[str, str], limit_s: float | None) -> TimedRun:
+    def _run_command(self, environment: dict[str, str], limit_s: float | None) -> TimedRun:
         process = ChildCommand("kept")
-        self._running.add(process)
+        with self._lock:
+            self._running.add(process)
         try:
             if self._cut:
                 process.end()
-            ran = await process.run(self._options.command, environment, limit_s=limit_s)
+            ran = process.run(self._options.command, environment, limit_s=limit_s)
         finally:
-            self._running.discard(process)
+            with self._lock:
+                self._running.discard(process)
+            process.close()
         if self._cut:
             raise _Stop
         return ran

@@ -20,12 +20,9 @@ import select
 import signal
 import sys
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack, suppress
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
-
-if TYPE_CHECKING:
-    import asyncio
+from typing import Any, Literal, NamedTuple
 
 #: Signals that mean: end. Whoever started the command tells of those it gets.
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
@@ -82,7 +79,6 @@ class ChildCommand:
         self._not_ours = set() if self._kept else descendants(os.getpid())
         if not self._kept:
             become_subreaper()
-        self._news, self._printed, self._hung = b"", b"", False
         orders, self._orders = os.pipe()
         self._news_end, news = os.pipe()
         # Of a command whose output is not kept, nothing ever comes here.
@@ -132,17 +128,52 @@ class ChildCommand:
         """Send SIGTERM to the command and its descendants, and SIGKILL after so many seconds."""
         self._order(end=grace_s)
 
-    async def outcome(self) -> Outcome:
+    def outcome(self) -> Outcome:
         """Wait until the command has ended, or is known not to begin."""
-        await _read(self._news_end, self._take_news)
-        if not self._news:  # the supervisor was killed
+        news = b""
+        while b"\n" not in news and (piece := os.read(self._news_end, 65536)):
+            news += piece
+        return self._outcome_of(news)
+
+    def _outcome_of(self, news: bytes) -> Outcome:
+        if not news:  # the supervisor was killed
             self._end_orphans()
             return Outcome(128 + abs(self._supervisor.wait()))
-        news: dict[str, int] = json.loads(self._news)
-        if "refused" in news:
+        found: dict[str, int] = json.loads(news)
+        if "refused" in found:
             # As shells do: 127 for what is not there, 126 for what cannot be run.
-            return Outcome(127 if news["refused"] == 2 else 126, news["refused"])
-        return Outcome(news["ended"])
+            return Outcome(127 if found["refused"] == 2 else 126, found["refused"])
+        return Outcome(found["ended"])
+
+    def run(
+        self, command: Sequence[str], environment: Mapping[str, str], *, limit_s: float | None
+    ) -> TimedRun:
+        """Run a command to its end, or to the end of its time, until all of it is gone."""
+        began, poll = time.monotonic(), select.poll()
+        for end in (self._news_end, self._output_end):
+            poll.register(end, select.POLLIN)
+        self.begin(command, environment)
+        news, printed, hung, gone, seconds = b"", b"", False, False, 0.0
+        while not gone:
+            left_s = None if limit_s is None or news or hung else began + limit_s - time.monotonic()
+            ready = poll.poll(None if left_s is None else max(0.0, left_s) * 1000)
+            if not ready:
+                hung = True
+                self.end()
+            for end, _ in ready:
+                piece = os.read(end, 65536)
+                if end == self._output_end:
+                    printed = (printed + piece)[-_KEPT:]
+                    if not piece:
+                        poll.unregister(end)
+                else:
+                    news, gone = news + piece, not piece
+                    seconds = seconds or time.monotonic() - began
+        os.set_blocking(self._output_end, False)
+        with suppress(BlockingIOError):  # somebody who got away still holds it
+            while piece := os.read(self._output_end, 65536):
+                printed = (printed + piece)[-_KEPT:]
+        return TimedRun(self._outcome_of(news), hung, seconds, printed)
 
     def close(self) -> None:
         """Wait until all that the command started is gone; without a command, send it home."""
@@ -150,45 +181,6 @@ class ChildCommand:
         if self._supervisor.returncode is None:
             self._supervisor.wait()
             self._end_orphans()
-
-    async def run(
-        self, command: Sequence[str], environment: Mapping[str, str], *, limit_s: float | None
-    ) -> TimedRun:
-        """Run a command to its end, or to the end of its time; all of it is gone then."""
-        import asyncio
-
-        loop, began = asyncio.get_running_loop(), time.monotonic()
-        self.begin(command, environment)
-        expiry = None if limit_s is None else loop.call_later(limit_s, self._expire)
-        printing = asyncio.ensure_future(_read(self._output_end, self._take_output))
-        try:
-            outcome = await self.outcome()
-            seconds = time.monotonic() - began
-            await _read(self._news_end, lambda _: True)  # to its end: all of it is gone then
-        finally:
-            if expiry is not None:
-                expiry.cancel()
-            printing.cancel()
-            self.end(0)
-            await asyncio.shield(asyncio.to_thread(self._supervisor.wait))
-            os.set_blocking(self._output_end, False)
-            with suppress(BlockingIOError):  # somebody who got away still holds it
-                while piece := os.read(self._output_end, 65536):
-                    self._take_output(piece)
-            self._ends.close()
-        return TimedRun(outcome, self._hung, seconds, self._printed)
-
-    def _expire(self) -> None:
-        self._hung = not self._news
-        self.end()
-
-    def _take_news(self, piece: bytes) -> bool:
-        self._news += piece
-        return b"\n" not in self._news
-
-    def _take_output(self, piece: bytes) -> bool:
-        self._printed = (self._printed + piece)[-_KEPT:]
-        return True
 
     def _order(self, **order: Any) -> None:
         # Where there is no supervisor any more, `outcome` says so.
@@ -200,26 +192,6 @@ class ChildCommand:
     def _end_orphans(self) -> None:
         if not self._kept:
             end_orphans(self._not_ours | {self._supervisor.pid})
-
-
-async def _read(descriptor: int, take: Callable[[bytes], bool]) -> None:
-    """Hand on what comes until `take` has enough or the pipe ends, without holding up the loop."""
-    import asyncio
-
-    loop = asyncio.get_running_loop()
-    done: asyncio.Future[None] = loop.create_future()
-
-    def read() -> None:
-        piece = os.read(descriptor, 65536)
-        if not (piece and take(piece)) and not done.done():
-            loop.remove_reader(descriptor)
-            done.set_result(None)
-
-    loop.add_reader(descriptor, read)
-    try:
-        await done
-    finally:
-        loop.remove_reader(descriptor)
 
 
 def ending_signals() -> list[signal.Signals]:
