@@ -151,10 +151,7 @@ def matches(rule: Rule, subject: FaultSubject) -> bool:
         and (rule.path is None or fits(subject.path, rule.path))
         and (
             rule.header is None
-            or all(
-                any(fits(value, pattern) for value in subject.headers.getall(name, ()))
-                for name, pattern in rule.header.items()
-            )
+            or _has({name: subject.headers.getall(name, ()) for name in rule.header}, rule.header)
         )
         and (
             rule.query is None or _has(parse_qs(subject.query, keep_blank_values=True), rule.query)

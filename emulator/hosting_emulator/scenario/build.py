@@ -81,8 +81,7 @@ def build_world(scenario: Scenario, name: str, machine_ms: int, seed: str = DEFA
             _check_no_variables(place / action, found)
             _check_turn(place / action, found, change)
         with mistakes.at(place):
-            if planned.call is not None:
-                (place / "call").check_word("call", planned.call, ALL_CALLS)
+            (place / "call").check_word("call", planned.call, ALL_CALLS)
         kept = without_values(found)
         record = TimelineEntry(order, action, kept, planned.after_calls, planned.call)
         change.put(TIMELINE, key, record)
@@ -164,9 +163,9 @@ class _StoryCheck:
             if shared.name in counts:
                 mistakes.add(name.error(f"the part {shared.name!r} is already defined above"))
             for inner, step in enumerate(shared.steps):
-                with mistakes.at(place / inner / "use"):
-                    if step.use is not None:  # and so none can use itself
-                        (place / inner / "use").check_word("part above this one", step.use, counts)
+                use = place / inner / "use"
+                with mistakes.at(use):
+                    use.check_word("part above this one", step.use, counts)  # and so not itself
             counts[shared.name] = _count(place, shared.steps, counts)
             self._parts[shared.name] = (place, shared)
         if self._part.parts:
@@ -206,8 +205,8 @@ class _StoryCheck:
                 self._check_expect(place / "expect", step.expect)
         self._check_steps(place / "together", step.together or ())
         with mistakes.at(place):
+            (place / "use").check_word("part", step.use, self._parts)
             if step.use is not None:
-                (place / "use").check_word("part", step.use, self._parts)
                 self._used.add(step.use)
                 inner, shared = self._parts[step.use]
                 own = [name for name in step.with_ if name not in self._saved]
@@ -244,8 +243,7 @@ class _StoryCheck:
         return sorted(key.split(":")[1] for key in indexes if key.startswith(f"{index}:"))
 
     def _check_action(self, place: Place, step: StepPart) -> None:
-        if step.call is not None:
-            (place / "call").check_word("call", step.call, CALLS)
+        (place / "call").check_word("call", step.call, CALLS)
         if step.request is not None:
             if not _REQUEST.fullmatch(step.request):
                 message = "a request needs a method and a path, such as GET /v1/projects"
@@ -309,13 +307,11 @@ class _StoryCheck:
             place.check_word(noun_of(index), alias, self._aliases(index))
 
     def _check_expect(self, place: Place, expect: ExpectPart) -> None:
-        for code in expect.code if isinstance(expect.code, list) else filter(None, [expect.code]):
+        for code in expect.code if isinstance(expect.code, list) else [expect.code]:
             (place / "code").check_word("problem code", code, PROBLEMS)
-        if expect.same_as is not None:
-            (place / "same_as").check_word("saved answer", expect.same_as, self._answers)
+        (place / "same_as").check_word("saved answer", expect.same_as, self._answers)
         _check_comparisons(place, ("status", "items"))
-        if expect.headers:
-            _check_comparisons(place / "headers", expect.headers)
+        _check_comparisons(place / "headers", expect.headers)
         _check_values(place)
 
 

@@ -120,8 +120,8 @@ class Place:
             place = self.below(path) if field else self
             raise place.error(str(error)) from None
 
-    def check_word(self, what: str, word: str, known: Iterable[str]) -> None:
-        """Check a word. Raises ScenarioError, naming the nearest known one, or all of them."""
+    def check_word(self, what: str, word: str | None, known: Iterable[str]) -> None:
+        """Check a word, if there is one. Raises ScenarioError, naming the nearest known one, or all."""
         known = list(known)
-        if word not in known:
+        if word is not None and word not in known:
             raise self.error(unknown(what, word, known))
