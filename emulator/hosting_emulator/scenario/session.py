@@ -399,28 +399,23 @@ class _StoryWriter:
         if one.commit is not None:
             if not set(one.commit.turn or ()) & set(ACTIONS):
                 raise NotRecordable(f"{one.title}: a story cannot express it")
-            self._turn(one, one.commit)
+            step = each_text(one.commit.turn, self._text)
+            if "" in step.values():
+                return  # what is removed could act no more
+            for noun, table in (("fault", t.FAULTS), ("outcome", t.OUTCOMES)):
+                if noun in step:
+                    self._made |= dict.fromkeys(one.commit.writes[table.name], (step, noun, "id"))
+            if "api_key" in step:
+                for key in one.commit.writes[t.API_KEYS.name]:
+                    self._made[key] = (step, "key", "key.id")
+                    self._made[f"value of {key}"] = (step, "key_value", "value")
+            self.add(step, one)
         elif one.entry is not None:
             step = self._request(one.entry)
             expect = _expected(one.entry, self._again if "call" in step else str)
-            if not judged:
-                expect = {name: expect[name] for name in expect if name == "lost"}
-            step["expect"] = expect
+            step["expect"] = expect if judged else {n: expect[n] for n in expect if n == "lost"}
             self.add(step, one)
             self._learn(one.entry, step)
-
-    def _turn(self, one: Happened, commit: Commit) -> None:
-        step: Document = each_text(commit.turn, self._text)
-        if "" in step.values():
-            return  # what is removed could act no more
-        for noun, table in (("fault", t.FAULTS), ("outcome", t.OUTCOMES)):
-            if noun in step:
-                self._made |= dict.fromkeys(commit.writes[table.name], (step, noun, "id"))
-        if "api_key" in step:
-            for key in commit.writes[t.API_KEYS.name]:
-                self._made[key] = (step, "key", "key.id")
-                self._made[f"value of {key}"] = (step, "key_value", "value")
-        self.add(step, one)
 
     def _request(self, entry: Entry) -> Document:
         target = entry.path + (f"?{entry.query}" if entry.query else "")
