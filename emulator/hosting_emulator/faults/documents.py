@@ -195,12 +195,14 @@ def _resolved(rule: Rule, world: World, now_ms: int, family: Family) -> Rule:
     if until_ms is not None and until_ms <= max(now_ms, from_ms or 0):
         field = "until" if rule.until is not None else "ttl"
         raise DocumentRefused(f"{field}: this time has already passed", field)
-    rule = replace(
-        rule,
-        call=_known(rule.call and call_named(rule.call), "call", family.calls),
-        method=_known(rule.method, "method", METHODS),
-        **{field: _record_id(rule, field, world) for field in _RECORDS},
-    )
+    call = _known(rule.call and call_named(rule.call), "call", family.calls)
+    ids: dict[str, str] = {}
+    for field, table in _RECORDS.items():
+        if (name := getattr(rule, field)) is not None:
+            ids[field] = id_of(world, table, name)
+            if world.get(table, ids[field]) is None:
+                raise DocumentRefused(not_found(world, table, name), field)
+    rule = replace(rule, call=call, method=_known(rule.method, "method", METHODS), **ids)
     calls = calls_at(world.assumptions.operation_path)
     _check_possible(rule, [spec for spec in calls if spec.call_id in family.calls])
     return replace(
@@ -255,18 +257,6 @@ def _known(word: str | None, field: str, known: tuple[str, ...]) -> str | None:
         hint = nearest(word, known) or f"; it is one of {', '.join(known)}"
         raise DocumentRefused(f"there is no {field} {word!r}{hint}", field)
     return word
-
-
-def _record_id(rule: Rule, field: str, world: World) -> str | None:
-    """Return the id of a record given by alias or id; it must be there."""
-    name = getattr(rule, field)
-    if name is None:
-        return None
-    table = _RECORDS[field]
-    key = id_of(world, table, name)
-    if world.get(table, key) is None:
-        raise DocumentRefused(not_found(world, table, name), field)
-    return key
 
 
 def moment_ms(text: str, now_ms: int) -> int | None:

@@ -532,8 +532,12 @@ class _StoryWriter:
             known = self._made.get(value)
             lost = isinstance(known, tuple) and "lost" in known[0].get("expect", ())
             if made and value.encode() not in entry.body and (known is None or lost):
-                last = path[-1] if path[-1] != "id" else _noun(entry, path)
-                noun = last.removesuffix("_id").removeprefix("next_")
+                noun = path[-1].removesuffix("_id").removeprefix("next_")
+                if noun == "id":  # of what it is said in, or else of what is answered
+                    around = [one for one in path[:-1] if not one.isdigit() and one != "items"]
+                    spec = CALLS.get(entry.call or "")
+                    listed = spec is not None and spec.response == "DeploymentPage"
+                    noun = around[-1] if around else "deployment" if listed else "operation"
                 self._made[value] = (step, noun, ".".join(path))
         key = document.get("key") if isinstance(document, dict) else None
         if isinstance(key, dict) and document.get("value"):
@@ -566,15 +570,6 @@ class _StoryWriter:
     def _name(self, noun: str) -> str:
         number = self._names[noun] = self._names.get(noun, 0) + 1
         return f"{noun}_{number}"
-
-
-def _noun(entry: Entry, path: tuple[str, ...]) -> str:
-    """Return what to call the thing that has an id in an answer."""
-    inner = [part for part in path[:-1] if not part.isdigit() and part != "items"]
-    if inner:
-        return inner[-1]
-    spec = CALLS.get(entry.call or "")
-    return "deployment" if spec and spec.response == "DeploymentPage" else "operation"
 
 
 def _expected(entry: Entry, again: Callable[[str], str]) -> Document:

@@ -26,7 +26,6 @@ from hosting_emulator.contract.timestamps import format_timestamp, parse_timesta
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.exchange import (
     Delay,
-    Entry,
     Exchange,
     ExchangeContext,
     too_large,
@@ -494,10 +493,16 @@ class StoryRun:
             expected[name] = _alternatives(value)
             if name in ("fault", "why"):  # these are lists
                 expected[name] = [] if value is None else {"has": expected[name]}
-        entries = self._engine.log.after(0)
+        entries, found = self._engine.log.after(0), 0
         if len(entries) == CAPACITY:
             raise ValueError(f"the request log keeps only the last {CAPACITY} requests")
-        found = sum(not compare(expected, _log_view(world, entry), "") for entry in entries)
+        for entry in entries:
+            view = entry_view(world, entry)
+            project = world.get(t.PROJECTS, view["project"] or "")
+            view |= {"as": view["who"], "project": project.alias if project else None}
+            view["key"] = sent_header(entry, b"idempotency-key")
+            view["fault"] = [name for fault in entry.acted for name in (fault.id, fault.kind)]
+            found += not compare(expected, view, "")
         self._mismatches += compare(wanted, found, "log.count")
         return f"{found} of {len(entries)} requests match"
 
@@ -588,16 +593,6 @@ def _drip_ms(effect: FaultKind | None, reply: Reply) -> int:
 def _alternatives(expected: Any) -> Any:
     """Return what a value must be where a list says what it may be."""
     return {"one_of": expected} if isinstance(expected, list) else expected
-
-
-def _log_view(world: World, entry: Entry) -> dict[str, Any]:
-    """Return an exchange under the names of a `log` step."""
-    found = entry_view(world, entry)
-    project = world.get(t.PROJECTS, found["project"] or "")
-    key = sent_header(entry, b"idempotency-key")
-    acted = [name for fault in entry.acted for name in (fault.id, fault.kind)]
-    alias = project.alias if project else None
-    return {**found, "as": found["who"], "project": alias, "key": key, "fault": acted}
 
 
 def _title(action: str, step: StepPart) -> str:
