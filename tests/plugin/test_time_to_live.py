@@ -62,7 +62,7 @@ def test_open_worlds_are_renewed_while_the_tests_run(
     control.on("GET /worlds/ci/clock", {})
     world = ControlClient(control.control_url).world("ci")
     found, ended = worlds.OpenWorlds(), Event()
-    found.add(request.node, worlds.OpenWorld(world, "hosting_emulator"))
+    found.open.append(worlds.OpenWorld(world, "hosting_emulator", request.node))
     renewing = Thread(target=found.renew_until, args=(ended,))
 
     renewing.start()

@@ -399,15 +399,10 @@ class WorldConduct(InWorld):
         ]
 
     def report(
-        self,
-        *,
-        off: Collection[str] = (),
-        at_least: api.Severity = "note",
-        final: bool = True,
-        color: bool = False,
+        self, *, off: Collection[str] = (), at_least: api.Severity = "note", final: bool = True
     ) -> str:
         """Tell what was found: each rule with its requests, why it matters and what to do instead."""
-        return conduct_text(of_severity(self.read(off=off, final=final), at_least), color=color)
+        return conduct_text(of_severity(self.read(off=off, final=final), at_least))
 
     def assert_clean(
         self, *, off: Collection[str] = (), at_least: api.Severity = "warning", final: bool = True
