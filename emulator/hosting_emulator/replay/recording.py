@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import base64
-import binascii
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import quote, unquote, urlsplit
@@ -204,9 +203,6 @@ def call_of(method: str, target: str) -> str | None:
     return "get_operation" if method == "GET" and _POLL.fullmatch(path) else None
 
 
-# --- Exchanges of our own log ----------------------------------------------------------------
-
-
 def _read_exchanges(items: Sequence[Any]) -> Recording:
     found = []
     for place, item in enumerate(items):
@@ -246,9 +242,6 @@ def _exchange(item: Mapping[str, Any]) -> RecordedCall:
 
 def _is_cut(message: Mapping[str, Any]) -> bool:
     return message["body"] is None or bool(message["body_cut"])
-
-
-# --- HTTP Archives ---------------------------------------------------------------------------
 
 
 def _read_har(log: Any) -> Recording:
@@ -324,10 +317,9 @@ def _har_answer(response: Mapping[str, Any]) -> dict[str, Any]:
     content = response.get("content") or {}
     text = content.get("text")
     if text is not None and content.get("encoding") == "base64":
-        try:
-            text = base64.b64decode(text, validate=True).decode()
-        except (binascii.Error, UnicodeDecodeError):
-            text = None
+        encoded, text = text, None
+        with suppress(ValueError):
+            text = base64.b64decode(encoded, validate=True).decode()
     if _is_part(content) or (not text and content.get("size", 0) > 0):
         text = None
     return {"status": response["status"], "headers": _har_headers(response), "text": text}
@@ -365,15 +357,8 @@ def _at(place: str) -> Iterator[None]:
         raise RecordRefused(f"{place} cannot be read: {error}") from error
 
 
-# --- What a server makes anew each time, told from what must be the same: names, and moments -----
-#
-# Ids, cursors, digests and the like are other ones in another world. Walking a recorded answer and a
-# new one side by side pairs them; from then on one stands for the other, in what is compared and in
-# what is sent.
-
-
 class Names(dict[str, str]):
-    """Which recorded name stands for which new one."""
+    """Which recorded name (id, cursor, digest: what each server makes anew) stands for which new one."""
 
     def learn(self, recorded: str, new: str) -> str | None:
         """Pair two names; returns None, or the name that the recorded one had been paired with."""

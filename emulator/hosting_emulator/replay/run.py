@@ -264,10 +264,9 @@ class ReplayRun:
         except (OSError, HTTPException):
             connection.close()
             return None
-        try:
+        text = None
+        with suppress(UnicodeDecodeError):
             text = content.decode()
-        except UnicodeDecodeError:
-            text = None
         return RecordedAnswer(found.status, tuple(found.getheaders()), text)
 
     def _pair_cut_cursor(self, recorded: RecordedCall) -> None:

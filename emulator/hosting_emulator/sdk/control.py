@@ -356,8 +356,6 @@ class ControlClient:
         body = given(world=world, vary=vary, only=only, **scenario)
         return api.Record(self.post("scenarios/run", body))
 
-    # --- The wire ----------------------------------------------------------------------------
-
     def ask(self, method: str, path: str, body: Any = None) -> Any:
         """Send JSON (None: no body) to a path below the control URL; return what is answered, or None."""
         __tracebackhide__ = True  # pytest then shows who asked

@@ -6,7 +6,6 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import datetime, timedelta
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias, TypedDict, Unpack
 from urllib.parse import urlsplit
@@ -41,8 +40,6 @@ OperationLike: TypeAlias = str | Mapping[str, Any]
 """An operation's id, or its document as a call answered it."""
 #: A test may move time far; its tokens should not expire unless it asks for that.
 _TEN_YEARS_S = 10 * 365 * 86_400
-#: What is kept of a summary, until another one comes.
-_OF_SUMMARY = ("base_url", "control_url", "projects", "organizations", "people")
 _STATES: dict[str, type[api.FaultState | api.OutcomeState]] = {
     "faults": api.FaultState,
     "outcomes": api.OutcomeState,
@@ -166,6 +163,17 @@ class HostingEmulator(InWorld):
 
     clock: WorldClock
     """World time: `now`, `advance`, `until`, `freeze`, …"""
+    base_url: str
+    """The URL before `/v1/…` of this world."""
+    control_url: str
+    """The URL of this world in the control API."""
+    projects: Aliases
+    """Ids of projects by alias."""
+    organizations: Aliases
+    """Ids of organizations by alias."""
+    people: Aliases
+    """Ids of users by alias: `owner`, `member`, `reader`, `outsider`, `no-organization`, …"""
+    _homes: dict[str, str]
 
     def __init__(
         self,
@@ -182,10 +190,11 @@ class HostingEmulator(InWorld):
         self._own_connection = own_connection
         self._forks: list[HostingEmulator] = []
         self._tokens: dict[str | None, str] = {}
-        self._known = None if isinstance(world, str) else world
+        if not isinstance(world, str):
+            self._know(world)
 
     def __repr__(self) -> str:
-        at = self._known.base_url if self._known else self.control.control_url
+        at = vars(self).get("base_url", self.control.control_url)
         return f"<HostingEmulator {self.name!r} at {at}>"
 
     # --- Opening and closing -----------------------------------------------------------------
@@ -281,43 +290,26 @@ class HostingEmulator(InWorld):
         return api.WorldSummary(self._ask("GET"))
 
     def _know(self, answer: api.JsonObject) -> api.WorldSummary:
-        for name in _OF_SUMMARY:
-            vars(self).pop(name, None)
-        self._known = api.WorldSummary(answer)
-        return self._known
+        """Take over what a summary says."""
+        known = api.WorldSummary(answer)
+        self.base_url, self.control_url = known.base_url, known.control_url
+        self.projects = Aliases("project", known.projects)
+        self.organizations = Aliases("organization", known.organizations)
+        self.people = Aliases("user", known.people)
+        self._homes = {one["id"]: one["organization_id"] for one in known.projects}
+        return known
+
+    if not TYPE_CHECKING:  # what a summary says is asked for once it is needed
+
+        def __getattr__(self, name: str) -> Any:
+            if name not in HostingEmulator.__annotations__:
+                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+            self._know(self.summary)
+            return vars(self)[name]
 
     def _take_over(self, answer: api.JsonObject) -> api.WorldSummary:
         self._tokens = {}  # those of an earlier past may be refused by now
         return self._know(answer)
-
-    @property
-    def _place(self) -> api.WorldSummary:
-        return self._known or self._know(self.summary)
-
-    @cached_property
-    def base_url(self) -> str:
-        """The URL before `/v1/…` of this world."""
-        return self._place.base_url
-
-    @cached_property
-    def control_url(self) -> str:
-        """The URL of this world in the control API."""
-        return self._place.control_url
-
-    @cached_property
-    def projects(self) -> Aliases:
-        """Ids of projects by alias."""
-        return Aliases("project", self._place.projects)
-
-    @cached_property
-    def organizations(self) -> Aliases:
-        """Ids of organizations by alias."""
-        return Aliases("organization", self._place.organizations)
-
-    @cached_property
-    def people(self) -> Aliases:
-        """Ids of users by alias: `owner`, `member`, `reader`, `outsider`, `no-organization`, …"""
-        return Aliases("user", self._place.people)
 
     @property
     def project(self) -> str:
@@ -328,17 +320,13 @@ class HostingEmulator(InWorld):
     def organization(self) -> str:
         """The id of the first project's organization, or else of the first. NoSuchName if there is none."""
         if self.projects:
-            return self._home(self.project)
+            return self._homes[self.project]
         return self._first(self.organizations, "organization")
 
     def _first(self, ids: Aliases, kind: str) -> str:
         if not ids:
             raise NoSuchName(f"world {self.name} has no {kind}")
         return next(iter(ids.values()))
-
-    def _home(self, project: str) -> str:
-        homes: dict[str, str] = {p["id"]: p["organization_id"] for p in self._place.projects}
-        return homes[project]
 
     def url(self, path: str, /, *, project: str | None = None) -> str:
         """Return the whole URL of a path of this world, such as `/v1/projects/{project}/domains`.
@@ -352,7 +340,7 @@ class HostingEmulator(InWorld):
             id_ = self.project if project is None else self.projects[project]
             path = path.replace("{project}", id_)
         if "{organization}" in path:
-            home = self.organization if project is None else self._home(self.projects[project])
+            home = self.organization if project is None else self._homes[self.projects[project]]
             path = path.replace("{organization}", home)
         return self.base_url + path
 
@@ -518,8 +506,6 @@ class HostingEmulator(InWorld):
         self._know(self.summary)
         return said
 
-    # --- Other answers that the contract allows ----------------------------------------------
-
     @property
     def variation(self) -> api.VariationState | None:
         """How this world's responses vary: seed, points, and what has varied so far; None: not."""
@@ -534,8 +520,6 @@ class HostingEmulator(InWorld):
     def unvary(self) -> None:
         """Stop varying responses."""
         self._ask("DELETE", "variation")
-
-    # --- What happened -----------------------------------------------------------------------
 
     @property
     def requests(self) -> Requests:

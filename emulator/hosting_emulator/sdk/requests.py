@@ -171,8 +171,6 @@ class Requests(InWorld, Sequence[RecordedRequest]):
         headers = {} if last_id is None else {"Last-Event-ID": str(last_id)}
         return self.control.open_stream(path, headers)
 
-    # --- Asserting ---------------------------------------------------------------------------
-
     def assert_made(
         self,
         call: RequestName | None = None,
@@ -336,9 +334,6 @@ def _fits(request: RecordedRequest, name: str, value: Any) -> bool:
     return bool(has == (str(value).upper() if name == "method" else value))
 
 
-# --- What a failed assertion says: expected, made, and what is nearest -----------------------
-
-
 def _times_text(least: int | None, most: int | None) -> str:
     if most == 0:
         return "not to be made"
@@ -371,9 +366,6 @@ def _nearest(meant: RequestMatcher, held: Sequence[RecordedRequest]) -> list[str
 
 def _often(times: int | None) -> str:
     return {1: "once", 2: "twice"}.get(times or 0, f"{times:,} times")
-
-
-# --- How the client behaved ----------------------------------------------------------------------
 
 
 class WorldConduct(InWorld):

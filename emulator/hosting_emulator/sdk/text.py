@@ -74,9 +74,6 @@ def _answer(exchange: Mapping[str, Any], lost: str) -> list[str]:
     return [part for part in (exchange["code"], replayed, eaten) if part]
 
 
-# --- Words -----------------------------------------------------------------------------------
-
-
 def align(rows: Sequence[Sequence[str]]) -> list[str]:
     """Write rows, which may differ in length, as lines whose columns begin below each other."""
     columns = zip_longest(*(row[:-1] for row in rows), fillvalue="")
@@ -102,9 +99,6 @@ def one_line(text: str, longest: int) -> str:
 def paint(style: str, text: str, *, color: bool) -> str:
     """Return a text in bold, dim, red or yellow, if `color`."""
     return f"\x1b[{_COLORS[style]}m{text}\x1b[0m" if color and text else text
-
-
-# --- Names that people write -----------------------------------------------------------------
 
 
 class NoSuchName(KeyError):
@@ -154,6 +148,7 @@ _TEXT_WIDTH = 100
 #: More findings of one rule than these say the same.
 _OF_A_RULE = 10
 _NUMBERS = 6
+_wrapped = partial(wrap, break_long_words=False, break_on_hyphens=False)
 
 
 def of_severity(report: Document, at_least: str) -> ConductReport:
@@ -242,10 +237,6 @@ def _part(label: str, text: str) -> list[str]:
     first, *rest = _wrapped(text, _TEXT_WIDTH - indent) or [""]
     head = f"    {label:<9}" if label else " " * 4
     return [head + first, *(" " * indent + line for line in rest)]
-
-
-def _wrapped(text: str, width: int) -> list[str]:
-    return wrap(text, width, break_long_words=False, break_on_hyphens=False)
 
 
 # --- A world's story, short enough to stand below a failed test ----------------------------------
