@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 
 from hosting_emulator.bootstrap.logs import JsonLines, TextLines, log_requests
+from hosting_emulator.engine.engine import Worlds
 from hosting_emulator.engine.history import Memory
-from hosting_emulator.engine.worlds import Worlds
 from hosting_emulator.settings import Settings
 from hosting_emulator.world.records import Origin
 from tests.in_process import InProcess, fresh_world

@@ -7,9 +7,9 @@ from collections import Counter
 
 import pytest
 
+from hosting_emulator.engine.engine import unvary
 from hosting_emulator.engine.explanations import Explanations
 from hosting_emulator.engine.request_log import exchange_view
-from hosting_emulator.engine.worlds import unvary
 from hosting_emulator.variation.points import POINTS
 from tests.in_process import InProcess, fresh_world
 from tests.properties.varied_walk import Walk, varied

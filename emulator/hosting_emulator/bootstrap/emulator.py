@@ -27,11 +27,10 @@ from hosting_emulator.contract.assumptions import AssumptionRefused, Assumptions
 from hosting_emulator.contract.json_body import JsonRefused, read_json
 from hosting_emulator.contract.timestamps import format_timestamp, parse_timestamp
 from hosting_emulator.control_api import ClockMode
-from hosting_emulator.engine.engine import Engine, anchored
+from hosting_emulator.engine.engine import Engine, Worlds, anchored, vary
 from hosting_emulator.engine.history import StoreFailed
 from hosting_emulator.engine.identity import home_of
 from hosting_emulator.engine.machine import machine_ms
-from hosting_emulator.engine.worlds import Worlds, vary
 from hosting_emulator.scenario.document import Scenario, ScenarioLibrary, read_file, read_scenario
 from hosting_emulator.scenario.source import ScenarioError
 from hosting_emulator.server.app import App

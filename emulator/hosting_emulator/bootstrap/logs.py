@@ -14,9 +14,9 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
+from hosting_emulator.engine.engine import Worlds
 from hosting_emulator.engine.exchange import Entry
 from hosting_emulator.engine.request_log import entry_view
-from hosting_emulator.engine.worlds import Worlds
 from hosting_emulator.settings import Settings
 from hosting_emulator.world.value import World
 

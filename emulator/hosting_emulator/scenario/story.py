@@ -23,7 +23,7 @@ from hosting_emulator.calls.request import PlainHeaders, Reply
 from hosting_emulator.contract.calls import CALLS, CallSpec
 from hosting_emulator.contract.durations import format_duration, parse_duration_ms
 from hosting_emulator.contract.timestamps import format_timestamp, parse_timestamp
-from hosting_emulator.engine.engine import Engine
+from hosting_emulator.engine.engine import Engine, variation_view
 from hosting_emulator.engine.exchange import (
     Delay,
     Exchange,
@@ -35,7 +35,6 @@ from hosting_emulator.engine.identity import home_of
 from hosting_emulator.engine.machine import machine_ms
 from hosting_emulator.engine.pipeline import CALL_STEPS, REDEEM_STEPS, Step
 from hosting_emulator.engine.request_log import CAPACITY, document_of, entry_view, sent_header
-from hosting_emulator.engine.worlds import variation_view
 from hosting_emulator.faults.decisions import faults_in_order, value_at
 from hosting_emulator.faults.documents import FAULT, OUTCOME, Family, arm
 from hosting_emulator.faults.kinds import FaultKind

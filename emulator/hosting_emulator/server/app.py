@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from aiohttp import web
 
 from hosting_emulator.calls.answers import REDEEM_PATH
-from hosting_emulator.engine.worlds import Worlds
+from hosting_emulator.engine.engine import Worlds
 from hosting_emulator.scenario.document import ScenarioLibrary
 from hosting_emulator.server import answers, public
 from hosting_emulator.server.control import routes

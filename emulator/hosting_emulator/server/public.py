@@ -23,7 +23,7 @@ from hosting_emulator.calls.dev_origin import project_at, session_of, ticketed_p
 from hosting_emulator.calls.request import Reply
 from hosting_emulator.contract.assumptions import DEFAULTS, Assumptions
 from hosting_emulator.contract.problems import Refused
-from hosting_emulator.engine.engine import Engine
+from hosting_emulator.engine.engine import Engine, Worlds
 from hosting_emulator.engine.exchange import (
     Durable,
     Exchange,
@@ -33,7 +33,6 @@ from hosting_emulator.engine.exchange import (
     too_large,
 )
 from hosting_emulator.engine.pipeline import CALL_STEPS, MISDIRECTED_STEPS, REDEEM_STEPS, admit
-from hosting_emulator.engine.worlds import Worlds
 from hosting_emulator.server import answers
 from hosting_emulator.server.guard import Site, host_name
 from hosting_emulator.server.pages import CONTENT_SECURITY_POLICY, html, page

@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from hosting_emulator.engine.engine import Engine
-from hosting_emulator.engine.worlds import unvary, vary
+from hosting_emulator.engine.engine import Engine, unvary, vary
 from hosting_emulator.server.control import faults, identity, worlds
 from hosting_emulator.variation.worlds import read_variation
 from tests.in_process import InProcess, Machine, fresh_world

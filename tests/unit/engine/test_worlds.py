@@ -2,8 +2,8 @@
 
 import pytest
 
+from hosting_emulator.engine.engine import Worlds
 from hosting_emulator.engine.history import Memory, StoreFailed
-from hosting_emulator.engine.worlds import Worlds
 from hosting_emulator.world.records import Origin
 from hosting_emulator.world.tables import PROJECTS
 from tests.in_process import InProcess, Machine

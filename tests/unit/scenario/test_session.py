@@ -9,9 +9,8 @@ from typing import Any
 import pytest
 
 from hosting_emulator.bootstrap import visit_page
-from hosting_emulator.engine.engine import Engine
+from hosting_emulator.engine.engine import Engine, vary
 from hosting_emulator.engine.history import Memory, SavedState
-from hosting_emulator.engine.worlds import vary
 from hosting_emulator.scenario.build import build_world
 from hosting_emulator.scenario.document import read_scenario
 from hosting_emulator.scenario.session import NotRecordable, past_of, record_session

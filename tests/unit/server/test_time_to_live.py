@@ -9,7 +9,7 @@ from weakref import ref
 
 import pytest
 
-from hosting_emulator.engine.worlds import Worlds
+from hosting_emulator.engine.engine import Worlds
 from hosting_emulator.server.control import worlds as control
 from hosting_emulator.world.records import Origin
 

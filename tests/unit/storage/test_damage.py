@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from hosting_emulator.engine.worlds import Worlds
+from hosting_emulator.engine.engine import Worlds
 from hosting_emulator.storage.format import StateRefused
 from hosting_emulator.world.records import Origin
 from tests.in_process import InProcess, Machine, fresh_world

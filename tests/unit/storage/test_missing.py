@@ -13,8 +13,8 @@ from typing import Literal
 
 import pytest
 
+from hosting_emulator.engine.engine import Worlds
 from hosting_emulator.engine.history import Memory
-from hosting_emulator.engine.worlds import Worlds
 from hosting_emulator.storage import recovery
 from hosting_emulator.storage.format import (
     COMMIT,

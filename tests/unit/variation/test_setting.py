@@ -10,9 +10,8 @@ from msgspec.structs import replace
 from hosting_emulator.contract.assumptions import DEFAULTS
 from hosting_emulator.contract.openapi import openapi_document
 from hosting_emulator.contract.problems import PROBLEMS
-from hosting_emulator.engine.engine import Engine
+from hosting_emulator.engine.engine import Engine, Worlds, unvary, variation_view, vary
 from hosting_emulator.engine.history import Memory
-from hosting_emulator.engine.worlds import Worlds, unvary, variation_view, vary
 from hosting_emulator.faults.documents import arm
 from hosting_emulator.storage.documents import export_state, import_state
 from hosting_emulator.storage.format import StateRefused

@@ -18,8 +18,7 @@ from hosting_emulator.contract.json_body import JsonRefused, read_json
 from hosting_emulator.contract.timestamps import parse_timestamp
 from hosting_emulator.contract.words import DocumentRefused, command_line, read_fields
 from hosting_emulator.control_api import ClockMode, RequestFilters
-from hosting_emulator.engine.engine import Engine
-from hosting_emulator.engine.worlds import Worlds
+from hosting_emulator.engine.engine import Engine, Worlds
 from hosting_emulator.scenario.document import ScenarioLibrary
 from hosting_emulator.server.guard import Site
 from hosting_emulator.server.public import read_body

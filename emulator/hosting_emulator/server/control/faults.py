@@ -9,8 +9,7 @@ from msgspec import Meta, UnsetType
 
 from hosting_emulator.contract.words import DocumentRefused
 from hosting_emulator.control_api import JsonObject
-from hosting_emulator.engine.engine import Engine
-from hosting_emulator.engine.worlds import unvary, variation_view, vary
+from hosting_emulator.engine.engine import Engine, unvary, variation_view, vary
 from hosting_emulator.faults.decisions import faults_in_order
 from hosting_emulator.faults.documents import (
     FAULT,

@@ -20,10 +20,9 @@ from hosting_emulator.conduct.rules import RULES
 from hosting_emulator.conduct.watch import watch_of
 from hosting_emulator.contract.timestamps import parse_timestamp
 from hosting_emulator.contract.words import nearest
-from hosting_emulator.engine.engine import Engine
+from hosting_emulator.engine.engine import Engine, variation_view
 from hosting_emulator.engine.history import BUCKETS_NS, Tally
 from hosting_emulator.engine.request_log import entry_view, problem_of
-from hosting_emulator.engine.worlds import variation_view
 from hosting_emulator.faults.decisions import faults_in_order
 from hosting_emulator.faults.documents import fault_view
 from hosting_emulator.server import answers

@@ -22,11 +22,10 @@ from hosting_emulator.contract.assumptions import AssumptionRefused, Assumptions
 from hosting_emulator.contract.durations import parse_duration_ms
 from hosting_emulator.contract.timestamps import format_timestamp, parse_timestamp
 from hosting_emulator.control_api import JsonObject
-from hosting_emulator.engine.engine import Engine, anchored
+from hosting_emulator.engine.engine import Engine, Worlds, anchored, variation_view
 from hosting_emulator.engine.history import Commit, StoreFailed
 from hosting_emulator.engine.identity import issuer_path
 from hosting_emulator.engine.machine import machine_ms
-from hosting_emulator.engine.worlds import Worlds, variation_view
 from hosting_emulator.server import answers
 from hosting_emulator.server.control.context import (
     STATE_LIMIT,
