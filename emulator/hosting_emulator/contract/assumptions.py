@@ -5,7 +5,6 @@ This is the one place where such an answer has a default. A client must not depe
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Collection, Mapping
 from functools import lru_cache
@@ -198,12 +197,21 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
         Raises AssumptionRefused, naming the assumption, what was found and what would be right.
         """
         merged = msgspec.structs.asdict(self)
+        found = msgspec.convert(merged, Assumptions)  # an export of it names each list of words
         for name, value in values.items():
             if name not in merged:
-                raise AssumptionRefused(_unknown(name, list(merged)))
+                raise AssumptionRefused(_unknown(name, merged))
             merged[name] = _read_value(value, merged[name])
-            _convert(merged, name)
-        return _convert(merged, "")
+            try:
+                found = msgspec.convert(merged, Assumptions)
+            except msgspec.ValidationError as error:
+                reason = re.sub(r" - at `\$(\.[a-z_]+)?.*`$", "", str(error))
+                known = [str(word) for word in (getattr(DEFAULTS, name), *alternatives(name))]
+                hint = f" (one of {', '.join(known)})" if len(known) > 1 else ""
+                raise AssumptionRefused(
+                    f"assumption {name} cannot be {merged[name]!r}: {reason}{hint}"
+                ) from None
+        return found
 
     def changes(self) -> dict[str, Any]:
         """Return the values that differ from the defaults, by name."""
@@ -344,29 +352,10 @@ def _number(text: str) -> int | str:
     return int(text) if re.fullmatch(r"\s*[0-9]{1,9}\s*", text) else text
 
 
-def _convert(values: dict[str, Any], name: str) -> Assumptions:
-    try:
-        return msgspec.convert(values, Assumptions)
-    except msgspec.ValidationError as error:
-        reason = re.sub(r" - at `\$(\.[a-z_]+)?.*`$", "", str(error))
-        hint = ""
-        if name and (allowed := alternatives(name)):
-            known = [getattr(DEFAULTS, name), *allowed]
-            hint = f" (one of {', '.join(str(value) for value in known)})"
-        raise AssumptionRefused(
-            f"assumption {name} cannot be {values.get(name)!r}: {reason}{hint}"
-        ) from None
-
-
-def _unknown(name: str, known: list[str]) -> str:
+def _unknown(name: str, known: Collection[str]) -> str:
     if name in _texts():
         return f"{name} cannot be set: {_texts()[name].note}"
-    near = difflib.get_close_matches(name, known, n=1)
-    hint = (
-        f"; did you mean {near[0]}?"
-        if near
-        else "; `hosting-emulator contract assumptions` lists them"
-    )
+    hint = nearest(name, known) or "; `hosting-emulator contract assumptions` lists them"
     return f"no assumption is named {name!r}{hint}"
 
 

@@ -27,11 +27,7 @@ def format_timestamp(at_ms: int) -> str:
 
 def respell_timestamp(text: str, form: TimestampForm) -> str:
     """Rewrite a record's timestamp in another legal RFC 3339 form of the same moment."""
-    if form == "microseconds":
-        return text[:-1] + "000Z"
-    if form == "offset":
-        return text[:-1] + "+00:00"
-    return text
+    return text[:-1] + {"milliseconds": "Z", "microseconds": "000Z", "offset": "+00:00"}[form]
 
 
 def parse_timestamp(text: str) -> int:

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import cached_property
 
 
-@dataclass(frozen=True)
 class Lifecycle:
-    """A table of transitions. A state that leads nowhere is terminal."""
+    """A table of transitions. A state that leads nowhere is final."""
 
-    name: str
-    initial: str
-    transitions: Mapping[str, frozenset[str]]
+    def __init__(self, name: str, **rows: str) -> None:
+        """Take each state with those that may follow it; the first is the initial one."""
+        self.name, self._rows, self.initial = name, rows, next(iter(rows))
+        self.transitions = {state: frozenset(others.split()) for state, others in rows.items()}
+        self.finals = frozenset(state for state, others in self.transitions.items() if not others)
 
     def may(self, current: str, following: str) -> bool:
         """Tell whether a transition is in the table."""
@@ -25,29 +24,12 @@ class Lifecycle:
             raise ValueError(f"{self.name}: {current} cannot become {following}")
         return following
 
-    def terminal(self, state: str) -> bool:
-        """Tell whether a state is final."""
-        return not self.transitions[state]
-
     def assumed(self, others: Mapping[str, str]) -> Lifecycle:
         """Return the table with some rows replaced, as an assumption writes them."""
-        if not others:
-            return self
-        rows = {state: frozenset(following.split()) for state, following in others.items()}
-        return Lifecycle(self.name, self.initial, {**self.transitions, **rows})
-
-    @cached_property
-    def finals(self) -> frozenset[str]:
-        """All states that are final."""
-        return frozenset(filter(self.terminal, self.transitions))
+        return Lifecycle(self.name, **{**self._rows, **others}) if others else self
 
 
-def _lifecycle(name: str, **transitions: str) -> Lifecycle:
-    table = {state: frozenset(following.split()) for state, following in transitions.items()}
-    return Lifecycle(name, next(iter(table)), table)
-
-
-OPERATION = _lifecycle(
+OPERATION = Lifecycle(
     "operation",
     queued="running cancelled",
     running="succeeded failed cancelled",
@@ -55,7 +37,7 @@ OPERATION = _lifecycle(
     failed="",
     cancelled="",
 )
-DEPLOYMENT = _lifecycle(
+DEPLOYMENT = Lifecycle(
     "deployment",
     queued="building failed cancelled",
     building="deploying failed cancelled",
@@ -64,7 +46,7 @@ DEPLOYMENT = _lifecycle(
     failed="",
     cancelled="",
 )
-DNS_AUTHORIZATION = _lifecycle(
+DNS_AUTHORIZATION = Lifecycle(
     "DNS authorization",
     not_authorized="pending",
     pending="authorized revoked",
@@ -72,7 +54,7 @@ DNS_AUTHORIZATION = _lifecycle(
     expired="pending",
     revoked="pending",
 )
-DATABASE = _lifecycle(
+DATABASE = Lifecycle(
     "database",
     init="ready failed",
     ready="suspended resizing failed",
@@ -80,13 +62,11 @@ DATABASE = _lifecycle(
     resizing="ready failed",
     failed="ready",
 )
-TICKET = _lifecycle(
+TICKET = Lifecycle(
     "dev access ticket", unused="used expired revoked", used="", expired="", revoked=""
 )
-API_KEY = _lifecycle("API key", active="expired revoked", expired="", revoked="")
-
-
-RECONCILIATION = _lifecycle(
+API_KEY = Lifecycle("API key", active="expired revoked", expired="", revoked="")
+RECONCILIATION = Lifecycle(
     "reconciliation",
     none="required",
     required="running",

@@ -292,8 +292,8 @@ def _move_deployment(change: Change, operation: Operation, status: str) -> None:
     lifecycle, others = lifecycles.DEPLOYMENT, change.assumptions.deployment_transitions
     if not others:
         lifecycle.move(deployment.status, status)
-    elif not (
-        lifecycle.assumed(others).may(deployment.status, status) or lifecycle.terminal(status)
+    elif not lifecycle.assumed(others).may(deployment.status, status) and (
+        status not in lifecycle.finals
     ):
         return  # a stage that this service passes over
     extra: dict[str, Any] = {}

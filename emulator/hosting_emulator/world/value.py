@@ -51,6 +51,18 @@ class AnswerQueue(NamedTuple):
     entries: HashTrieMap[int, tuple[str, r.RememberedAnswer]] = HashTrieMap()
     front: tuple[str, r.RememberedAnswer] | None = None
 
+    def after(self, rows: Mapping[str, Any], table: HashTrieMap[str, Any]) -> AnswerQueue:
+        """Return the queue after some rows were written, which gave this table."""
+        first, last, entries, _ = self
+        for key, record in rows.items():
+            if record is not None and record.expires_ms is not None:
+                entries = entries.insert(last, (key, record))
+                last += 1
+        while first < last and table.get(entries[first][0]) is not entries[first][1]:
+            entries = entries.discard(first)
+            first += 1
+        return AnswerQueue(first, last, entries, entries.get(first))
+
 
 class World(msgspec.Struct, frozen=True, gc=False):
     """One isolated simulated hosting service. `commit` counts its accepted changes.
@@ -124,7 +136,7 @@ def apply(world: World, writes: Writes, *, commit: int, at_ms: int) -> World:
             for key, event in rows.items():
                 schedule = _rescheduled(schedule, key, before.get(key), event)
         elif name == t.REMEMBERED.name:
-            remembered = _remembered(remembered, rows, table)
+            remembered = remembered.after(rows, table)
     only: dict[str, Any] = {
         field: tables[name].get(t.ONLY) for name, field in _ONLY_ROWS.items() if name in writes
     }
@@ -152,22 +164,6 @@ def _rescheduled(
         place = bisect_left(schedule, item)
         schedule = (*schedule[:place], item, *schedule[place:])
     return schedule
-
-
-def _remembered(
-    remembered: AnswerQueue,
-    rows: Mapping[str, r.RememberedAnswer | None],
-    table: HashTrieMap[str, Any],
-) -> AnswerQueue:
-    first, last, entries, _ = remembered
-    for key, record in rows.items():
-        if record is not None and record.expires_ms is not None:
-            entries = entries.insert(last, (key, record))
-            last += 1
-    while first < last and table.get(entries[first][0]) is not entries[first][1]:
-        entries = entries.discard(first)
-        first += 1
-    return AnswerQueue(first, last, entries, entries.get(first))
 
 
 class Transition(NamedTuple):

@@ -36,7 +36,7 @@ def test_moves_along_its_table_and_nowhere_else(lifecycle):
 def test_no_state_follows_itself_and_final_states_lead_nowhere(lifecycle):
     for state, following in lifecycle.transitions.items():
         assert state not in following
-        assert lifecycle.terminal(state) == (not following)
+        assert (state in lifecycle.finals) == (not following)
 
 
 def test_words_are_those_of_the_contract_and_of_our_assumptions():
@@ -50,4 +50,4 @@ def test_each_state_of_an_operation_has_advice_and_each_final_one_says_how_it_en
     words = STATE_WORDS[state]
 
     assert words.advice
-    assert bool(words.ended) == OPERATION.terminal(state)
+    assert bool(words.ended) == (state in OPERATION.finals)
