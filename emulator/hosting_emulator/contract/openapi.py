@@ -130,12 +130,11 @@ def _requires(spec: CallSpec, assumptions: Assumptions) -> _Object:
     found: _Object = {whose: spec.least_role(assumptions)}
     if spec.permission:
         place = PERMISSIONS.index(spec.key_permission(assumptions))
-        permission = assumptions.key_permissions[place]
-        found["api_key"] = {"permission": permission, "x-assumption": "call_permissions"}
-    if spec.permission and spec.role == "owner":
-        found["api_key"]["x-assumption"] = "keys_on_owner_calls"
-        if assumptions.keys_on_owner_calls == "refused":
-            found["api_key"] = {"refused": True, "x-assumption": "keys_on_owner_calls"}
+        key: _Object = {"permission": assumptions.key_permissions[place]}
+        if spec.role == "owner" and assumptions.keys_on_owner_calls == "refused":
+            key = {"refused": True}
+        by = "keys_on_owner_calls" if spec.role == "owner" else "call_permissions"
+        found["api_key"] = key | {"x-assumption": by}
     if spec.interactive:
         found["interactive_session"] = True
     if hasattr(assumptions, spec.role):

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-import msgspec
-from msgspec import Meta
+from msgspec import Meta, field
 
 from hosting_emulator.contract.timestamps import parse_timestamp
+from hosting_emulator.world.records import WorldRecord
 
 Phase = Literal["before_commit", "after_commit"]
 DnsStatus = Literal["not_authorized", "pending", "authorized", "expired", "revoked"]
@@ -31,14 +31,7 @@ def _says(description: str, **bounds: Any) -> Meta:
     return Meta(description=description, **bounds)
 
 
-class Condition(
-    msgspec.Struct,
-    frozen=True,
-    gc=False,
-    forbid_unknown_fields=True,
-    omit_defaults=True,
-    rename={"not_": "not"},
-):
+class Condition(WorldRecord, frozen=True, gc=False, rename={"not_": "not"}):
     """How the world must be at the request, for its project and organization: all that is given.
 
     A request that names no project meets no condition about one.
@@ -64,14 +57,7 @@ class Condition(
     not_: Annotated[Condition | None, _says("conditions that must not hold")] = None
 
 
-class Rule(
-    msgspec.Struct,
-    frozen=True,
-    gc=False,
-    forbid_unknown_fields=True,
-    omit_defaults=True,
-    rename={"from_": "from", "while_": "while"},
-):
+class Rule(WorldRecord, frozen=True, gc=False, rename={"from_": "from", "while_": "while"}):
     """Which requests a fault acts on, and when, as people write it. What is None matches everything.
 
     Once a fault is armed, `project`, `organization` and `principal` are ids, `from` and `until`
@@ -125,7 +111,7 @@ class Rule(
         return None if self.until is None else parse_timestamp(self.until)
 
 
-class Fault(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True, omit_defaults=True):
+class Fault(WorldRecord, frozen=True, gc=False):
     """An armed fault or outcome, kept under its id.
 
     `armed_ms` is world time. `seen` counts the requests it matched, `hits` those it acted on; a kind
@@ -137,7 +123,7 @@ class Fault(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True, o
     order: int
     armed_ms: int
     kind: str
-    options: dict[str, Any] = {}
+    options: dict[str, Any] = field(default_factory=dict)
     rule: Rule = Rule()
     seen: int = 0
     hits: int = 0
