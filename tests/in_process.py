@@ -12,10 +12,8 @@ from hosting_emulator.contract.assumptions import Assumptions
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.exchange import Connection, ExchangeContext, run_through
 from hosting_emulator.engine.history import Keeper, Memory
-from hosting_emulator.engine.identity import issuer_path
 from hosting_emulator.world.population import new_world
 from hosting_emulator.world.records import Origin
-from hosting_emulator.world.sessions import standing_session
 from hosting_emulator.world.tables import PEOPLE
 from hosting_emulator.world.value import World
 from tests.conftest import Calls
@@ -109,14 +107,12 @@ class InProcess(Calls[Answer]):
         person = self.world.get(PEOPLE, self.world.indexes[f"person:{who}"])
         assert person is not None
         home = HOMES.get(who)
-        self._tokens[who, interactive] = token = self.engine.identity.mint(
+        self._tokens[who, interactive] = token = self.engine.mint(
             person,
             self.organization(home) if home else None,
-            issuer="http://127.0.0.1" + issuer_path(self.world.name),
-            audience=self.world.assumptions.token_audience,
-            now_ms=self.engine.now_ms(),
+            "http://127.0.0.1",
+            interactive=interactive,
             lifetime_s=TEN_YEARS_S,
-            session_id=standing_session(self.world, person.id) if interactive else None,
         )
         return token
 

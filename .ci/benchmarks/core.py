@@ -17,7 +17,6 @@ from hosting_emulator.engine.exchange import ExchangeContext, run_through
 from hosting_emulator.engine.history import Memory
 from hosting_emulator.world.population import new_world
 from hosting_emulator.world.records import Origin
-from hosting_emulator.world.sessions import standing_session
 from hosting_emulator.world.tables import DEPLOYMENTS, OPERATIONS, PEOPLE
 from hosting_emulator.world.value import World, apply
 
@@ -63,15 +62,8 @@ class Core:
         world = self._engine.world
         person = world.get(PEOPLE, world.indexes["person:owner"])
         assert person is not None
-        return self._engine.identity.mint(
-            person,
-            world.indexes["organization:acme"],
-            issuer="http://127.0.0.1/_emulator/idp",
-            audience=world.assumptions.token_audience,
-            now_ms=_NOW_MS,
-            lifetime_s=3600,
-            session_id=standing_session(world, person.id),
-        )
+        organization_id = world.indexes["organization:acme"]
+        return self._engine.mint(person, organization_id, "http://127.0.0.1", lifetime_s=3600)
 
     def cases(self) -> Iterator[tuple[str, Case]]:
         """Yield each call with a way to ask it."""

@@ -330,6 +330,8 @@ def _tag(change: Change, project: Project, packed: bytes) -> bytes:
     return derive(change.world.seed, "cursor", order, project.id, packed.hex(), size=_TAG)
 
 
+#: What answers a retry of a call that succeeded, where that is not what was remembered.
+AGAIN = {"create_user_api_key": create_key_again}
 #: The function of each call, by its name.
 ANSWERS: dict[str, Callable[[Change, CallRequest, Any], Reply]] = {
     call_id: globals()[call_id] for call_id in ALL_CALLS

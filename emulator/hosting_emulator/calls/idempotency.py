@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from hashlib import blake2b
 
-from hosting_emulator.calls.answers import create_key_again
+from hosting_emulator.calls.answers import AGAIN
 from hosting_emulator.calls.request import CallRequest, Reply
 from hosting_emulator.contract.assumptions import parse_retention_ms
 from hosting_emulator.contract.problems import Refused
@@ -93,8 +93,8 @@ def _is_forgotten(answer: RememberedAnswer, change: Change) -> bool:
 def answer_again(change: Change, request: CallRequest, found: RememberedAnswer) -> Reply:
     """Answer a retry from what was remembered, as its call has it."""
     if found.status < 400:
-        if request.spec.call_id == "create_user_api_key":
-            return create_key_again(change, request, found)
+        if own := AGAIN.get(request.spec.call_id):
+            return own(change, request, found)
         current = change.assumptions.operation_replay == "current"
         if current and request.spec.response == "Operation":
             operation = change.row(OPERATIONS, str(found.subject))

@@ -286,19 +286,31 @@ class Engine:
     ) -> str:
         """Return an access token that a person gets now, from the issuer under a base URL.
 
-        `redeemed` is what gives it, if somebody signed in by a browser.
+        Its lifetime is in seconds of world time, from the second of now. It speaks for a session, if
+        there is one. `redeemed` is what gives it, if somebody signed in by a browser: then it also
+        says for which client and scope (RFC 9068, 2.2), and ends when the grant is revoked.
         """
+        issued = self.now_ms() // 1000
+        claims: dict[str, Any] = {
+            "iss": base_url + issuer_path(self.world.name),
+            "aud": self.world.assumptions.token_audience,
+            "sub": person.id,
+            "iat": issued,
+            "exp": issued + (lifetime_s or self.token_lifetime_s),
+        }
         session_id = standing_session(self.world, person.id) if interactive else None
-        return self.identity.mint(
-            person,
-            organization_id,
-            issuer=base_url + issuer_path(self.world.name),
-            audience=self.world.assumptions.token_audience,
-            now_ms=self.now_ms(),
-            lifetime_s=lifetime_s or self.token_lifetime_s,
-            session_id=session_id if redeemed is None else redeemed.grant.session_id,
-            redeemed=redeemed,
-        )
+        if redeemed is not None:
+            session_id = redeemed.grant.session_id
+        if organization_id is not None:
+            claims["org_id"] = organization_id
+        if session_id is not None:
+            claims["sid"] = session_id
+        claims |= {"name": person.name, "email": person.email}
+        if redeemed is not None:
+            key, grant = redeemed
+            claims |= {"client_id": grant.client_id, "scope": grant.scope}
+            claims["jti"] = f"{key}.{grant.generation}"
+        return self.identity.sign(claims)
 
     def make_key(
         self,

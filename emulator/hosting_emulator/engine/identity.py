@@ -138,42 +138,10 @@ class Identity:
         """The id of the world's signing key."""
         return derive(self._seed, "key id", self._world_name, size=8).hex()
 
-    def mint(
-        self,
-        person: Person,
-        organization_id: str | None,
-        *,
-        issuer: str,
-        audience: str,
-        now_ms: int,
-        lifetime_s: int,
-        session_id: str | None,
-        redeemed: Redeemed | None = None,
-    ) -> str:
-        """Return a signed access JWT. Lifetime in seconds of world time, from the second of now.
-
-        It speaks for a session, if there is one. That of a grant also says for which client and
-        scope (RFC 9068, 2.2), and ends when the grant is revoked.
-        """
+    def sign(self, claims: dict[str, Any]) -> str:
+        """Return an access JWT with these claims."""
         import jwt
 
-        issued = now_ms // 1000
-        claims: dict[str, Any] = {
-            "iss": issuer,
-            "aud": audience,
-            "sub": person.id,
-            "iat": issued,
-            "exp": issued + lifetime_s,
-        }
-        if organization_id is not None:
-            claims["org_id"] = organization_id
-        if session_id is not None:
-            claims["sid"] = session_id
-        claims |= {"name": person.name, "email": person.email}
-        if redeemed is not None:
-            key, grant = redeemed
-            claims |= {"client_id": grant.client_id, "scope": grant.scope}
-            claims["jti"] = f"{key}.{grant.generation}"
         return jwt.encode(claims, self._private_key, ALGORITHM, headers={"kid": self.kid})
 
     def scope_of(self, token: str) -> str | None:

@@ -91,7 +91,8 @@ async def answer(
     reply = await carry_out(engine.exchange(ctx, steps), request)
     if granted:
         reply.headers = (*reply.headers, *granted)
-    return answers.ready(reply, ctx.effect)
+    # As `answers.ready`, with one function less for nearly every request.
+    return answers.ready(reply, ctx.effect) if ctx.effect else answers.ReadyResponse(reply)
 
 
 def _cut_headers(ctx: ExchangeContext) -> None:
