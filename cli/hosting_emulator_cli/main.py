@@ -177,7 +177,7 @@ _HERE = "hosting_emulator_cli.commands"
         "doctor": f"{_HERE}.status:doctor",
         "wait": f"{_HERE}.status:wait",
         "token": f"{_HERE}.env:token",
-        "clock": f"{_HERE}.clock:clock",
+        "clock": f"{_HERE}.world:clock",
         "fault": f"{_HERE}.fault:fault",
         "outcome": f"{_HERE}.fault:outcome",
         "intervene": f"{_HERE}.fault:intervene",

@@ -1,4 +1,4 @@
-"""Options that commands have in common, the kinds of values that people type, and the settings file.
+"""Options that commands share: kinds of values, what a shell offers for them, and the settings file.
 
 Each kind says in one line what would be right. An option holds before its variable, and that before
 the file. Nothing of the emulator is imported before a command runs.
@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
@@ -18,10 +18,11 @@ import click
 from click.core import ParameterSource as ParameterSource
 
 from hosting_emulator import DEFAULT_PORT
-from hosting_emulator_cli import completion
 from hosting_emulator_cli.main import Failure, load, near
 
 if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
     from hosting_emulator.sdk import ClockMode, ClockRequest
 
     # For commands too, which name them `opt.ControlClient` and `opt.HostingEmulator`.
@@ -155,6 +156,74 @@ KINDS: dict[str | None, click.ParamType] = {  # type: ignore[type-arg]
 }
 
 
+# --- What a shell is offered ---------------------------------------------------------------------
+
+Complete = Callable[[click.Context, click.Parameter, str], "list[CompletionItem]"]
+#: Names of our own, as `module:attribute`; or what asks the running emulator and the line's world.
+Source = str | Callable[["ControlClient", "HostingEmulator"], Iterable[str]]
+#: How long a person at a prompt waits for an emulator, in real seconds.
+_PATIENCE_S = 1.0
+
+
+def _offers(*sources: Source, files: bool = False) -> Complete:
+    def complete(
+        ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        from click.shell_completion import CompletionItem
+
+        try:
+            names = [name for source in sources for name in _names(source, ctx)]
+        except Exception:  # a prompt is no place for errors
+            names = []
+        found = [CompletionItem(name) for name in names if name.startswith(incomplete)]
+        return found + ([CompletionItem(incomplete, type="file")] if files else [])
+
+    return complete
+
+
+def _names(source: Source, ctx: click.Context) -> Iterable[str]:
+    if isinstance(source, str):
+        found = load(source)
+        return [*(found() if callable(found) else found)]
+    url = ctx.params.get("url") or default_url()
+    with connected(url, ctx.params.get("control_token"), timeout_s=_PATIENCE_S) as client:
+        return [*source(client, client.world(ctx.params.get("world") or "default"))]
+
+
+_LIBRARY = "hosting_emulator_cli.files:library_names"
+SCENARIOS, SCENARIOS_AND_FILES = _offers(_LIBRARY), _offers(_LIBRARY, files=True)
+CALLS = _offers(
+    "hosting_emulator.contract.calls:ALL_CALLS", "hosting_emulator.contract.calls:DOORS"
+)
+FAULT_KINDS = _offers("hosting_emulator.faults.kinds:fault_kinds")
+OUTCOME_KINDS = _offers("hosting_emulator.faults.outcomes:OUTCOME_KINDS")
+INTERVENTIONS = _offers("hosting_emulator.interventions:INTERVENTIONS")
+WORLDS = _offers(lambda client, _: (world["name"] for world in client.worlds()))
+OPERATIONS = _offers(
+    lambda client, world: (
+        operation["id"] for operation in client.get(world.control_path("operations"))["items"]
+    )
+)
+FAULTS = _offers(lambda _, world: (fault.state["id"] for fault in world.faults))
+OUTCOMES = _offers(lambda _, world: (outcome.state["id"] for outcome in world.outcomes))
+PROJECTS = _offers(lambda _, world: world.projects)
+PEOPLE = _offers(lambda _, world: world.people)
+#: Of options, by what help calls their value.
+_OFFERED: dict[tuple[str, str | None], Complete] = {
+    ("--call", "CALL"): CALLS,
+    ("--call", "NAME"): CALLS,
+    ("--calls", "CALL,..."): CALLS,
+    ("--faults", "KIND,..."): FAULT_KINDS,
+    ("--world", "NAME"): WORLDS,
+    ("--scenario", "NAME|FILE"): SCENARIOS_AND_FILES,
+    ("--until", "OPERATION"): OPERATIONS,
+    ("--project", "PROJECT"): PROJECTS,
+    ("--principal", "WHO"): PEOPLE,
+    ("--as", "WHO"): PEOPLE,
+    ("--who", "WHO"): PEOPLE,
+}
+
+
 # --- Declaring options ---------------------------------------------------------------------------
 
 
@@ -167,7 +236,7 @@ def option(
     """
     names = declared.split()
     metavar = None if names[-1].islower() else names.pop()
-    if (offer := completion.OPTIONS.get((names[0], metavar))) is not None:
+    if (offer := _OFFERED.get((names[0], metavar))) is not None:
         rest["shell_complete"] = offer
     if metavar in KINDS:
         rest = {"type": KINDS[metavar], **rest}

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from hosting_emulator_cli import completion
 from hosting_emulator_cli import options as opt
 from hosting_emulator_cli.main import CommandGroup
 from hosting_emulator_cli.output import columns, prints, say, table
@@ -67,7 +66,7 @@ def _kinds_text(found: Mapping[str, Any]) -> str:
 
 
 def _manage_commands(
-    group: click.Group, shown: Sequence[Any], ids: completion.Complete, kinds: str, about: str
+    group: click.Group, shown: Sequence[Any], ids: opt.Complete, kinds: str, about: str
 ) -> None:
     """Add the commands that list and remove what is armed, and list its `kinds`; `shown` are columns."""
     noun, counts = str(group.name), ("seen", "hits", ("USED UP", "spent"))
@@ -130,7 +129,7 @@ class _Add(click.Command):
 
 
 @fault.command(cls=_Add)
-@click.argument("effect", required=False, shell_complete=completion.FAULT_KINDS)
+@click.argument("effect", required=False, shell_complete=opt.FAULT_KINDS)
 @click.argument("taken", nargs=-1, metavar="[OPTION=VALUE]...", type=opt.TYPED_VALUE)
 @_who_options
 @opt.option("--method METHOD")
@@ -180,7 +179,7 @@ _manage_commands(
         ("WHEN", lambda found: _words(found).conditions or "always"),
         "phase",
     ],
-    completion.FAULTS,
+    opt.FAULTS,
     "describe_kinds",
     "List what faults can do, what they match and when they act.",
 )
@@ -192,7 +191,7 @@ def outcome() -> None:
 
 
 @outcome.command("add")
-@click.argument("kind", shell_complete=completion.OUTCOME_KINDS)
+@click.argument("kind", shell_complete=opt.OUTCOME_KINDS)
 @click.argument("taken", nargs=-1, metavar="[OPTION=VALUE]...", type=opt.TYPED_VALUE)
 @_who_options
 @_when_options
@@ -212,7 +211,7 @@ _manage_commands(
         ("OF", lambda found: _words(found).matches or "any operation"),
         ("WHEN", lambda found: _words(found).conditions or "always"),
     ],
-    completion.OUTCOMES,
+    opt.OUTCOMES,
     "describe_outcome_kinds",
     "List the kinds of outcomes, and what they match.",
 )
@@ -227,7 +226,7 @@ _intervention_columns = columns("word", ("FIELDS ([] is optional)", _field_names
 
 
 @click.command()
-@click.argument("word", required=False, shell_complete=completion.INTERVENTIONS)
+@click.argument("word", required=False, shell_complete=opt.INTERVENTIONS)
 @click.argument("fields", nargs=-1, metavar="[FIELD=VALUE]...", type=opt.TYPED_VALUE)
 @opt.flag("--all everything")
 @opt.flag("--list listing")

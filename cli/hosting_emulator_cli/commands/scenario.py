@@ -9,7 +9,6 @@ from typing import Any
 
 import click
 
-from hosting_emulator_cli import completion
 from hosting_emulator_cli import options as opt
 from hosting_emulator_cli.files import (
     choose_scenario,
@@ -35,7 +34,7 @@ def _several(name: str, metavar: str) -> Callable[[opt.F], opt.F]:
         nargs=-1,
         required=True,
         metavar=metavar,
-        shell_complete=completion.SCENARIOS_AND_FILES,
+        shell_complete=opt.SCENARIOS_AND_FILES,
     )
 
 
@@ -59,7 +58,7 @@ def list_(ask: opt.Ask) -> Any:
 
 
 @scenario.command()
-@click.argument("name", shell_complete=completion.SCENARIOS)
+@click.argument("name", shell_complete=opt.SCENARIOS)
 @opt.output_option
 @opt.with_or_without_client
 def show(ask: opt.Ask, name: str, output: Path | None) -> None:
@@ -89,7 +88,7 @@ def check(files: tuple[str, ...], junit: Path | None, as_json: bool) -> int:
 
 
 @scenario.command()
-@click.argument("named", metavar="SCENARIO", shell_complete=completion.SCENARIOS_AND_FILES)
+@click.argument("named", metavar="SCENARIO", shell_complete=opt.SCENARIOS_AND_FILES)
 @prints(words="World {value[name]} now has the content of {named}.")
 @opt.with_world
 def load(world: opt.HostingEmulator, named: str) -> Any:

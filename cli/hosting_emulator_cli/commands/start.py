@@ -57,7 +57,7 @@ def start(
     data_dir: Path,
     ephemeral: bool,
     **same: Any,
-) -> int:
+) -> None:
     """Run the emulator until Ctrl-C."""
     if as_json and quiet:
         raise click.UsageError("give --json or --quiet, not both")
@@ -85,7 +85,7 @@ def start(
                 write(document + "\n")
 
         try:
-            return run(settings, announce)
+            run(settings, announce)
         except StartError as error:
             raise Failure(str(error)) from error
 

@@ -10,7 +10,6 @@ from typing import Any
 
 import click
 
-from hosting_emulator_cli import completion
 from hosting_emulator_cli import options as opt
 from hosting_emulator_cli.commands.requests import put_whole
 from hosting_emulator_cli.commands.world import world_table
@@ -111,7 +110,7 @@ def _why_text(found: dict[str, Any]) -> str | None:
 
 
 @click.command()
-@click.argument("operation", shell_complete=completion.OPERATIONS)
+@click.argument("operation", shell_complete=opt.OPERATIONS)
 @opt.json_option
 @opt.with_world
 def why(world: opt.HostingEmulator, operation: str, as_json: bool) -> None:

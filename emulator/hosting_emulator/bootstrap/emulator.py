@@ -340,9 +340,6 @@ def _rebuild(world: World, origin: Origin, now_machine_ms: int) -> World:
     return build_world(scenario, world.name, now_machine_ms, world.seed)
 
 
-# --- Settings that cannot be, each refused in one clear line -------------------------------------
-
-
 def _clock_of(settings: Settings) -> tuple[ClockMode | None, float | None]:
     """Return the mode and rate that were asked for; None for what was not."""
     if settings.clock is None:
@@ -453,28 +450,24 @@ def _public_url(settings: Settings) -> str | None:
     return settings.public_url.rstrip("/")
 
 
-# --- in the foreground ---------------------------------------------------------------------------
+def run(settings: Settings, announce: Callable[[Ready], None]) -> None:
+    """Run an emulator until SIGINT or SIGTERM. Raises StartError."""
 
+    async def serve() -> None:
+        stopping = asyncio.Event()
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(number, stopping.set)
+        raise_limit()
+        loop.set_exception_handler(TooManyFiles())
+        async with Emulator(settings) as emulator:
+            # In a thread, so that the first request need not wait for cryptography to be loaded.
+            announce(await asyncio.to_thread(emulator.ready))
+            await warm_up()
+            await stopping.wait()
 
-def run(settings: Settings, announce: Callable[[Ready], None]) -> int:
-    """Run an emulator until SIGINT or SIGTERM; returns the exit code. Raises StartError."""
     log_to_stderr(settings)
-    return asyncio.run(_run(settings, announce))
-
-
-async def _run(settings: Settings, announce: Callable[[Ready], None]) -> int:
-    stopping = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, stopping.set)
-    raise_limit()
-    loop.set_exception_handler(TooManyFiles())
-    async with Emulator(settings) as emulator:
-        # In a thread, so that the first request need not wait for cryptography to be loaded.
-        announce(await asyncio.to_thread(emulator.ready))
-        await warm_up()
-        await stopping.wait()
-    return 0
+    asyncio.run(serve())
 
 
 async def warm_up() -> None:

@@ -359,7 +359,6 @@ def test_start_hands_it_on(run, monkeypatch: pytest.MonkeyPatch):
 
     def began(settings, tell):
         found.append(settings)
-        return 0
 
     monkeypatch.setattr(bootstrap, "run", began)
     run("start", "--ephemeral", "--vary", "7", "--only", "page-size")

@@ -41,17 +41,15 @@ class Bootstrap:
     def __init__(self) -> None:
         self.settings: list[Settings] = []
         self.ready = READY
-        self.code = 0
         self.error: Exception | None = None
         self.while_running: Callable[[], object] = lambda: None
 
-    def run(self, settings: Settings, announce: Callable[[Ready], None]) -> int:
+    def run(self, settings: Settings, announce: Callable[[Ready], None]) -> None:
         self.settings.append(settings)
         if self.error:
             raise self.error
         announce(self.ready)
         self.while_running()
-        return self.code
 
 
 @pytest.fixture
@@ -232,9 +230,8 @@ def test_ready_file_of_an_earlier_run_is_gone_before_this_one_is_ready(
     path.write_text("from an earlier run", encoding="utf-8")
     seen: list[bool] = []
 
-    def run_unready(settings: Settings, announce: object) -> int:
+    def run_unready(settings: Settings, announce: object) -> None:
         seen.append(path.exists())
-        return 0
 
     monkeypatch.setattr(sys.modules["hosting_emulator.bootstrap"], "run", run_unready)
 
@@ -281,12 +278,6 @@ def test_start_error_is_one_line(run, bootstrap: Bootstrap):
 
     assert (result.exit_code, result.stdout) == (2, "")
     assert result.stderr == "Error: port 4620 is in use; choose another with --port\n"
-
-
-def test_exit_code_is_the_emulators(run, bootstrap: Bootstrap):
-    bootstrap.code = 3
-
-    assert run("start", "--quiet").exit_code == 3
 
 
 def test_ctrl_c_that_the_emulator_did_not_take_is_quiet(run, bootstrap: Bootstrap):
