@@ -36,7 +36,6 @@ SEED_VARIABLE = "HOSTING_EMULATOR_VARY"
 ONLY_VARIABLE = "HOSTING_EMULATOR_VARY_ONLY"
 
 F = TypeVar("F", bound=Callable[..., Any])
-T = TypeVar("T")
 Decorator = Callable[[F], F]
 #: Asks the running emulator, by a function of its client; or ourselves, where that is possible.
 Ask = Callable[..., Any]
@@ -264,19 +263,18 @@ def options(*decorators: Decorator[Any]) -> Decorator[Any]:
     )
 
 
-def read_words(read: str | Callable[[list[str]], T]) -> Callable[..., T]:
+def read_words(read: str | Callable[[list[str]], Any]) -> Callable[..., Any]:
     """Make a callback for words given one by one, or several with commas or spaces between.
 
     A ValueError of `read` (or `module:function`) says what is wrong with them.
     """
 
-    def callback(ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]) -> T:
+    def callback(ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]) -> Any:
         words = [word for text in texts for word in text.replace(",", " ").split()]
         try:
-            found: T = load(read)(words)
+            return load(read)(words)
         except ValueError as error:
             raise click.BadParameter(str(error), ctx=ctx, param=param) from error
-        return found
 
     return callback
 
@@ -405,23 +403,23 @@ def typed_here(line: str) -> str:
 # --- How answers vary ----------------------------------------------------------------------------
 
 
-_READ_POINTS = "hosting_emulator.variation.points:read_points"
+def _read_points(
+    ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]
+) -> tuple[str, ...] | None:
+    if not any(texts):
+        return None
+    if ctx.params.get("vary") is None:
+        raise click.UsageError("--only needs --vary: give a seed")
+    found: tuple[str, ...]
+    found = read_words("hosting_emulator.variation.points:read_points")(ctx, param, texts)
+    return found or None
+
+
 #: They arrive as `vary` and `vary_only`, which is None for all points.
 vary_options = options(
-    option("--vary SEED", env=SEED_VARIABLE),
-    option(
-        "--only vary_only POINT",
-        multiple=True,
-        callback=read_words(lambda names: load(_READ_POINTS)(names) if names else None),
-        env=ONLY_VARIABLE,
-    ),
+    option("--vary SEED", env=SEED_VARIABLE, is_eager=True),
+    option("--only vary_only POINT", multiple=True, callback=_read_points, env=ONLY_VARIABLE),
 )
-
-
-def check_only(vary: str | None, vary_only: Sequence[str] | None) -> None:
-    """Refuse `--only` without `--vary`. Raises UsageError."""
-    if vary_only and vary is None:
-        raise click.UsageError("--only needs --vary: give a seed")
 
 
 # --- An emulator of its own ----------------------------------------------------------------------
@@ -459,7 +457,6 @@ def settings_of(*, assume: Sequence[tuple[str, str]], **same: Any) -> Settings:
     # What stands in a variable or a file is meant for every start: it must not end the second.
     named = [name for name in ("scenario", "state") if same[name]]
     same["only_new"] = bool(named) and not typed(*named)
-    check_only(same.get("vary"), same.get("vary_only"))
     from hosting_emulator.settings import Settings
     from hosting_emulator_scenarios import FOLDER
 

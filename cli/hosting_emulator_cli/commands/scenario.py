@@ -115,8 +115,6 @@ def run(
     """Run stories against the running emulator and report each step."""
     from hosting_emulator.sdk import ControlRefused
 
-    opt.check_only(vary, vary_only)
-
     def one(named: str) -> StoryResult:
         chosen = choose_scenario(named)
         try:

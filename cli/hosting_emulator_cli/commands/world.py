@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -83,39 +83,25 @@ def create(
     mode: str | None,
     at: str | None,
     assume: Sequence[tuple[str, str]],
-    vary: str | None,
     vary_only: tuple[str, ...] | None,
     **same: Any,
 ) -> WorldSummary:
     """Create a world and print its name."""
-    opt.check_only(vary, vary_only)
     same |= {"clock": opt.clock_request(mode, at) or None, "assumptions": dict(assume) or None}
     if scenario is not None:
         same["scenario"] = choose_scenario(scenario)
-    return client.create_world(name, vary=vary, only=vary_only, **same)
+    return client.create_world(name, only=vary_only, **same)
 
 
-def _person(
-    name: str, /, organization: str | None = None, role: str | None = None, **said: Any
-) -> tuple[str, Any]:
-    if role and not organization:
-        raise click.UsageError("--role is one in an organization: give --organization as well")
-    roles = {"organizations": {organization: role or "member"}} if organization else {}
-    return "add", {"people": [{"alias": name, **roles, **said}]}
-
-
-#: What can be added: the intervention that does it, and its fields.
-_ADDED: dict[str, Callable[..., tuple[str, Any]]] = {
-    "organization": lambda name, /, **said: ("add", {"organizations": [{"alias": name, **said}]}),
-    "person": _person,
-    "project": lambda name, /, **said: ("add", {"projects": [{"alias": name, **said}]}),
-    "key": lambda name, /, **said: ("add", {"keys": [{"person": name, **said}]}),
-    "member": lambda name, /, **said: (
-        "set_role" if "project" in said else "add_member",
-        {"person": name, **said},
-    ),
-    "deployment": lambda name, /, **said: ("add_deployments", {"project": name, **said}),
-    "domain": lambda name, /, **said: ("connect_domain", {"domain": name, **said}),
+#: What can be added: the list of a world file or the intervention, and what its name is called.
+_ADDED = {
+    "organization": ("organizations", "alias"),
+    "person": ("people", "alias"),
+    "project": ("projects", "alias"),
+    "key": ("keys", "person"),
+    "member": ("add_member", "person"),
+    "deployment": ("add_deployments", "project"),
+    "domain": ("connect_domain", "domain"),
 }
 
 
@@ -143,10 +129,21 @@ def add(
     said = dict(fields) | {field: text for field, text in given.items() if text is not None}
     if (file is None) == (name is None) or (file and said):
         raise click.UsageError("give KIND and NAME, or --from FILE")
+    if kind == "person":
+        role, organization = said.pop("role", None), said.pop("organization", None)
+        if role and not organization:
+            raise click.UsageError("--role is one in an organization: give --organization as well")
+        if organization:
+            said = {"organizations": {organization: role or "member"}, **said}
     if file is not None:
         word, document = "add", read_world_file(str(file))
     else:
-        word, document = _ADDED[str(kind)](name, **said)
+        word, called = _ADDED[str(kind)]
+        document = {called: name, **said}
+        if kind == "member" and "project" in said:
+            word = "set_role"
+        elif kind in ("organization", "person", "project", "key"):
+            word, document = "add", {word: [document]}
     return {"intervention": word, "said": world.intervene(word, **document)}
 
 
