@@ -10,16 +10,9 @@ from hosting_emulator.calls.answers import REDEEM_PATH
 from hosting_emulator.engine.engine import Worlds
 from hosting_emulator.scenario.document import ScenarioLibrary
 from hosting_emulator.server import answers, public
+from hosting_emulator.server import guard as guards
 from hosting_emulator.server.control import routes
 from hosting_emulator.server.control.context import Context, Facts
-from hosting_emulator.server.guard import (
-    Guard,
-    Site,
-    asks_for_page,
-    granted,
-    preflight,
-    refused_origin,
-)
 from hosting_emulator.world.naming import DEFAULT_WORLD
 
 
@@ -28,8 +21,8 @@ class App:
     """Answers requests for one set of worlds."""
 
     worlds: Worlds
-    site: Site
-    guard: Guard
+    site: guards.Site
+    guard: guards.Guard
     facts: Facts
     library: ScenarioLibrary
 
@@ -45,7 +38,7 @@ class App:
                 engine, path = named, f"/{rest}"
             elif (found := public.find_origin(self.worlds, request)) is not None:
                 return await public.answer_origin(request, *found, path, query, self.site)
-            elif path == "/" and asks_for_page(request):
+            elif path == "/" and guards.asks_for_page(request):
                 return answers.redirect(routes.PREFIX)
         assert engine is not None
         refused = self.guard.refused_host(request)
@@ -57,11 +50,11 @@ class App:
             return await public.answer(request, engine, path, query, self.site, refused)
         app = self.guard.app_of(request)
         if app is None:
-            refused = refused_origin(request)
+            refused = guards.refused_origin(request)
             return await public.answer(request, engine, path, query, self.site, refused)
         # The browser's question before it is not a call, and is not logged.
-        return preflight(request, app) or await public.answer(
-            request, engine, path, query, self.site, granted=granted(app)
+        return guards.preflight(request, app) or await public.answer(
+            request, engine, path, query, self.site, granted=guards.granted(app)
         )
 
     def docs_url(self) -> str:
@@ -76,10 +69,10 @@ class App:
         if refusal is not None:
             return refusal
         app = self.guard.app_of(request, path)
-        if app is not None and (permission := preflight(request, app)) is not None:
+        if app is not None and (permission := guards.preflight(request, app)) is not None:
             return permission
         context = Context(request, self.worlds, self.site, self.facts, query, self.library)
         response = await routes.answer(context, path)
         if app is not None:
-            response.headers.update(granted(app))
+            response.headers.update(guards.granted(app))
         return response

@@ -118,9 +118,8 @@ def list_operations(engine: Engine, unfinished: bool = False) -> list[JsonObject
     """List operations, oldest first; with `unfinished` only those that have not ended."""
     engine.run_due()
     rows = operations_in_order(engine, unfinished=unfinished)
-    return [
-        api.OperationState.of(row, project=worlds.project_of(engine.world, row)) for row in rows
-    ]
+    world = engine.world
+    return [api.OperationState.of(row, project=worlds.project_of(world, row)) for row in rows]
 
 
 def operations_in_order(engine: Engine, *, unfinished: bool) -> list[Operation]:
@@ -165,10 +164,9 @@ def list_history(engine: Engine, limit: Limit = 100) -> JsonObject:
     Commits that only count requests, for faults and the rate limit, are left out.
     """
     engine.run_due()
+    counts = (history.FAULTS_COUNTED, history.RATE_COUNTED)
     commits = engine.history.newest(history.CAPACITY)
-    kept = [
-        one for one in commits if one.title not in (history.FAULTS_COUNTED, history.RATE_COUNTED)
-    ]
+    kept = [one for one in commits if one.title not in counts]
     before = [*(one.world for one in kept[1 : limit + 1]), None]
     items = []
     for one, world_before in zip(kept[:limit], before, strict=False):

@@ -22,15 +22,8 @@ from hosting_emulator.contract.problems import Refused
 from hosting_emulator.contract.timestamps import format_timestamp
 from hosting_emulator.contract.words import command_line
 from hosting_emulator.control_api import JsonObject
+from hosting_emulator.engine import identity as provider
 from hosting_emulator.engine.engine import Engine
-from hosting_emulator.engine.identity import (
-    ID_TOKEN_ALGORITHM,
-    GrantRefused,
-    Redeemed,
-    bearer_token,
-    home_of,
-    issuer_path,
-)
 from hosting_emulator.server import answers, guard
 from hosting_emulator.server.control.context import (
     Body,
@@ -42,14 +35,9 @@ from hosting_emulator.server.control.context import (
 )
 from hosting_emulator.server.pages import Html, fill, html, sign_in_page
 from hosting_emulator.server.public import read_cookie
+from hosting_emulator.world import records as r
 from hosting_emulator.world import sessions
 from hosting_emulator.world.naming import id_of, usual_person
-from hosting_emulator.world.records import (
-    AuthorizationGrant,
-    InteractiveSession,
-    Organization,
-    Person,
-)
 from hosting_emulator.world.tables import MEMBERSHIPS, ORGANIZATIONS, PEOPLE, SESSIONS
 from hosting_emulator.world.value import Change, World
 
@@ -117,7 +105,7 @@ class NewToken(Body, rename={"who": "as"}):
 
 
 #: What a token says: person, organization, whether it carries a sign-in, and its lifetime.
-Claims: TypeAlias = tuple[Person, str | None, bool, int | None]
+Claims: TypeAlias = tuple[r.Person, str | None, bool, int | None]
 
 
 class NewKey(Body, rename={"who": "as"}):
@@ -151,7 +139,7 @@ def claims_for(world: World, body: NewToken) -> Claims:
     if isinstance(body.organization, str):
         organization_id: str | None = find(world, ORGANIZATIONS, body.organization).id
     else:
-        organization_id = home_of(world, person) if body.organization is UNSET else None
+        organization_id = provider.home_of(world, person) if body.organization is UNSET else None
     lifetime = body.expires_in_seconds
     if lifetime is not None and not 1 <= lifetime <= _LONGEST_LIFETIME_S:
         message = f"expires_in_seconds must be 1 to {_LONGEST_LIFETIME_S}"
@@ -159,7 +147,7 @@ def claims_for(world: World, body: NewToken) -> Claims:
     return person, organization_id, body.interactive, lifetime
 
 
-def _person(world: World, name: str | None) -> Person:
+def _person(world: World, name: str | None) -> r.Person:
     if name is not None:
         return find(world, PEOPLE, name)
     if (usual := usual_person(world)) is None:
@@ -170,11 +158,11 @@ def _person(world: World, name: str | None) -> Person:
 def mint(
     context: Context,
     engine: Engine,
-    person: Person,
+    person: r.Person,
     organization_id: str | None,
     interactive: bool,
     lifetime_s: int | None = None,
-    redeemed: Redeemed | None = None,
+    redeemed: provider.Redeemed | None = None,
 ) -> JsonObject:
     """Mint a token and describe it as OAuth 2.0 token endpoints do (and when it expires).
 
@@ -201,7 +189,7 @@ def mint(
 def create_api_key(engine: Engine, body: NewKey) -> JsonObject:
     """Create a user API key with chosen permissions; its value is returned once."""
     person, named = _person(engine.world, body.who), body.organization
-    organization_id = home_of(engine.world, person) if named is None else named
+    organization_id = provider.home_of(engine.world, person) if named is None else named
     if organization_id is None:
         raise ControlRefusal(409, "No organization", f"{person.alias} belongs to no organization")
     organization = find(engine.world, ORGANIZATIONS, organization_id)
@@ -239,8 +227,9 @@ async def token(context: Context, engine: Engine) -> Any:
         interactive = fields["grant_type"] == "password"
         who = fields.get("username" if interactive else "client_id", "")
         person, home = _choose(engine.world, who, named, "invalid_grant")
-        return mint(context, engine, person, home or home_of(engine.world, person), interactive)
-    except GrantRefused as refused:
+        home = home or provider.home_of(engine.world, person)
+        return mint(context, engine, person, home, interactive)
+    except provider.GrantRefused as refused:
         error, description = "invalid_grant", str(refused)
     except OAuthRefused as refused:
         error, description = refused.error, refused.description
@@ -261,7 +250,7 @@ def _read_fields(text: str) -> dict[str, str]:
     return fields
 
 
-def _choose(world: World, who: str, organization: str, error: str) -> tuple[Person, str | None]:
+def _choose(world: World, who: str, organization: str, error: str) -> tuple[r.Person, str | None]:
     """Return a named person, and their named organization. Raises OAuthRefused with this `error`."""
     try:
         person = find(world, PEOPLE, who)
@@ -275,7 +264,7 @@ def _choose(world: World, who: str, organization: str, error: str) -> tuple[Pers
     return person, place.id
 
 
-def _belongs(world: World, person: Person, organization_id: str) -> bool:
+def _belongs(world: World, person: r.Person, organization_id: str) -> bool:
     return world.get(MEMBERSHIPS, f"{organization_id}/{person.id}") is not None
 
 
@@ -322,15 +311,15 @@ async def _signed_in(context: Context, engine: Engine, fields: dict[str, str]) -
     return document
 
 
-def _still_there(world: World, grant: AuthorizationGrant) -> Person:
+def _still_there(world: World, grant: r.AuthorizationGrant) -> r.Person:
     """Return whom a grant is for, if they could still sign in so. Raises GrantRefused."""
     person = world.get(PEOPLE, grant.person_id)
     if not sessions.is_current(world, grant.session_id, grant.person_id):
-        raise GrantRefused("the session has ended; sign in again")
+        raise provider.GrantRefused("the session has ended; sign in again")
     if person is None:
-        raise GrantRefused("the user is no longer in this world")
+        raise provider.GrantRefused("the user is no longer in this world")
     if grant.organization_id and not _belongs(world, person, grant.organization_id):
-        raise GrantRefused("the user no longer belongs to that organization")
+        raise provider.GrantRefused("the user no longer belongs to that organization")
     return person
 
 
@@ -352,7 +341,7 @@ def _tell_of_time(context: Context, engine: Engine, now_ms: int) -> None:
     )
 
 
-def _claims(person: Person, scope: str, organization_id: str | None) -> JsonObject:
+def _claims(person: r.Person, scope: str, organization_id: str | None) -> JsonObject:
     """Return what a client with this scope may know (OpenID Connect Core 1.0, 5.4)."""
     scopes = scope.split()
     claims: JsonObject = {"sub": person.id}
@@ -370,7 +359,7 @@ def userinfo(context: Context, engine: Engine) -> Any:
     """Return the user of the access token in the Authorization header (OpenID Connect)."""
     sent = context.request.headers.getall("Authorization", [])
     try:
-        token = bearer_token(sent)
+        token = provider.bearer_token(sent)
         principal, key = engine.identity.authenticate(engine.begin_change(), sent)
         person = engine.world.get(PEOPLE, principal.person_id)
         if key is not None or person is None:
@@ -386,7 +375,7 @@ def userinfo(context: Context, engine: Engine) -> Any:
 
 
 def _issuer(context: Context, engine: Engine) -> str:
-    return context.base_url + issuer_path(engine.world.name)
+    return context.base_url + provider.issuer_path(engine.world.name)
 
 
 def discovery(context: Context, engine: Engine) -> JsonObject:
@@ -410,7 +399,7 @@ def discovery(context: Context, engine: Engine) -> JsonObject:
             "none client_secret_post client_secret_basic".split()
         ),
         "subject_types_supported": ["public"],
-        "id_token_signing_alg_values_supported": [ID_TOKEN_ALGORITHM],
+        "id_token_signing_alg_values_supported": [provider.ID_TOKEN_ALGORITHM],
         "claims_supported": (
             "iss aud sub iat exp auth_time nonce at_hash org_id sid client_id scope"
             " name preferred_username email email_verified"
@@ -459,7 +448,7 @@ def end_session(context: Context, engine: Engine) -> web.Response:
     local a link is shown instead (OpenID Connect RP-Initiated Logout 1.0).
     """
     to, address, ended = None, "", []
-    sign_ins, path = engine.identity, issuer_path(engine.world.name)
+    sign_ins, path = engine.identity, provider.issuer_path(engine.world.name)
     try:
         fields = _read_fields(context.query)
         if "id_token_hint" in fields:
@@ -602,7 +591,7 @@ class _Attempt:
             return self._sign_in(Change(world, now_ms), *known)
         if hinted is not None and self.to.local and not prompt:
             person, organization_id = _choose(world, hinted.id, named, "access_denied")
-            return self._begin(person, organization_id or home_of(world, person), now_ms)
+            return self._begin(person, organization_id or provider.home_of(world, person), now_ms)
         known_id = known[1].person_id if known else ""
         return _page("Sign in", self._choices(known_id, hint if hinted is None else ""))
 
@@ -627,14 +616,14 @@ class _Attempt:
             scopes=Html(f"<ul>{granted}</ul>" if granted else ""),
         )
 
-    def _begin(self, person: Person, organization_id: str | None, now_ms: int) -> web.Response:
+    def _begin(self, person: r.Person, organization_id: str | None, now_ms: int) -> web.Response:
         change = Change(self.engine.world, now_ms)
         session_id = sessions.begin_session(change, person.id, organization_id)
         return self._sign_in(change, session_id, change.row(SESSIONS, session_id))
 
-    def _sign_in(self, change: Change, id_: str, session: InteractiveSession) -> web.Response:
+    def _sign_in(self, change: Change, id_: str, session: r.InteractiveSession) -> web.Response:
         engine, fields, sign_ins = self.engine, self.fields, self.engine.identity
-        grant = AuthorizationGrant(
+        grant = r.AuthorizationGrant(
             session_id=id_,
             person_id=session.person_id,
             organization_id=session.organization_id,
@@ -650,7 +639,7 @@ class _Attempt:
         engine.commit(change, f"{change.row(PEOPLE, session.person_id).alias} signed in")
         response = self.back(code=code)
         kept = sign_ins.seal_session(id_, session.began_ms)
-        path = issuer_path(engine.world.name)
+        path = provider.issuer_path(engine.world.name)
         response.set_cookie(_COOKIE, kept, path=path, httponly=True, samesite="Lax")
         return response
 
@@ -675,7 +664,7 @@ def _page(title: str, body: Html, status: int = 200) -> web.Response:
 
 def _read_session(
     context: Context, engine: Engine, now_ms: int
-) -> tuple[str, InteractiveSession] | None:
+) -> tuple[str, r.InteractiveSession] | None:
     """Return the session that a request carries, with its id, if it is good in this world now."""
     sent, world = read_cookie(context.request, _COOKIE), engine.world
     id_ = engine.identity.open_session(sent, Change(world, now_ms)) if sent else None
@@ -692,7 +681,7 @@ def _read_session(
 
 def _people_to_choose(world: World, known_id: str) -> str:
     """Return everybody as buttons, by organization, owners first: one button for each organization."""
-    places: dict[str, list[Organization]] = {person_id: [] for person_id, _ in world.rows(PEOPLE)}
+    places: dict[str, list[r.Organization]] = {person_id: [] for person_id, _ in world.rows(PEOPLE)}
     order = dict.fromkeys(places, (1, "", ""))
     for _, membership in world.rows(MEMBERSHIPS):
         organization = world.get(ORGANIZATIONS, membership.organization_id)
