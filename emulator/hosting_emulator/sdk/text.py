@@ -96,9 +96,14 @@ def one_line(text: str, longest: int) -> str:
     return line if len(line) <= longest else f"{line[: longest - 1]}…"
 
 
-def paint(style: str, text: str, *, color: bool) -> str:
-    """Return a text in bold, dim, red or yellow, if `color`."""
-    return f"\x1b[{_COLORS[style]}m{text}\x1b[0m" if color and text else text
+def paint(style: str, text: str) -> str:
+    """Return a text in bold, dim, red or yellow."""
+    return f"\x1b[{_COLORS[style]}m{text}\x1b[0m"
+
+
+def plain(text: str) -> str:
+    """Return a text without its colours."""
+    return re.sub("\x1b\\[[0-9]+m", "", text)
 
 
 class NoSuchName(KeyError):
@@ -170,11 +175,11 @@ def conduct_text(report: Document, *, color: bool = False) -> str:
     findings, remarks = worst_first(report["findings"]), report["remarks"]
     what = summary(findings) if findings else "no findings"
     head = f"conduct: {what} in {count_text(report['judged'], 'request')}"
-    lines = [paint("bold", head, color=color)]
+    lines = [paint("bold", head)]
     for rule in dict.fromkeys(found["rule"] for found in findings):
         of_rule = [found for found in findings if found["rule"] == rule]
         first, shown = of_rule[0], of_rule[:_OF_A_RULE]
-        severity = paint(_SEVERITY_COLORS[first["severity"]], first["severity"], color=color)
+        severity = paint(_SEVERITY_COLORS[first["severity"]], first["severity"])
         lines += ["", f"{severity}: {first['title']} [{rule}]"]
         for found in shown:
             lines += _part("", f"{request_numbers(found)}: {found['says']}")
@@ -187,7 +192,8 @@ def conduct_text(report: Document, *, color: bool = False) -> str:
         lines.append("")
     for remark in remarks:
         lines += _wrapped(remark, _TEXT_WIDTH) or [""]
-    return "\n".join(lines)
+    text = "\n".join(lines)
+    return text if color else plain(text)
 
 
 def headline(findings: Iterable[Document]) -> str:
@@ -256,7 +262,6 @@ _CONDITIONS = "times skip_first every probability from until while".split()
 
 def report_text(document: Document, *, color: bool = False) -> str:
     """Write a report document as about 40 lines of text; its `conduct`, if it has one, comes last."""
-    bold = partial(paint, "bold", color=color)
     findings = (document.get("conduct") or {}).get("findings") or ()
     clock, changed = document["clock"], document["assumptions"]
     scenario = f", scenario {document['scenario']}" if document["scenario"] else ""
@@ -268,21 +273,24 @@ def report_text(document: Document, *, color: bool = False) -> str:
         time += f"; {pending} to come, the next at {clock['next_due_at']}"
     head = [("world", one_line(world, _WIDEST)), ("clock", one_line(time, _WIDEST))]
     if changed:
-        head.append(("assumed", one_line(", ".join(_pairs(changed, changed)), _WIDEST)))
+        values = ", ".join(f"{name}={_brief(value)}" for name, value in changed.items())
+        head.append(("assumed", one_line(values, _WIDEST)))
     # Hardly cut: it is what is needed to see the same failure again.
     varied = variation_lines(document["variation"]) if document.get("variation") else ()
     head += [(name, one_line(text, _WIDEST_VARIED)) for name, text in varied]
     lines = [
-        *(f"{bold(name.ljust(7))}  {text}" for name, text in head),
-        *(paint("red", f"timeline: {said}", color=color) for said in document.get("refused", ())),
-        *_requests(document["requests"], color),
-        *_operations(document["operations"], color),
-        *_armed(document["faults"], "fault", color),
-        *_armed(document.get("outcomes", ()), "outcome", color),
+        *(f"{paint('bold', name.ljust(7))}  {text}" for name, text in head),
+        *(paint("red", f"timeline: {said}") for said in document.get("refused", ())),
+        *_requests(document["requests"]),
+        *_operations(document["operations"]),
+        *_armed(document["faults"], "fault"),
+        *_armed(document.get("outcomes", ()), "outcome"),
     ]
     if findings:
-        lines += [bold(f"conduct: {summary(findings)}"), *finding_lines(findings[:_FINDINGS])]
-    return "\n".join(lines)
+        conduct = paint("bold", f"conduct: {summary(findings)}")
+        lines += [conduct, *finding_lines(findings[:_FINDINGS])]
+    text = "\n".join(lines)
+    return text if color else plain(text)
 
 
 def variation_lines(variation: Document) -> list[tuple[str, str]]:
@@ -300,28 +308,29 @@ def variation_lines(variation: Document) -> list[tuple[str, str]]:
     ]
 
 
-def _requests(requests: Document, color: bool) -> list[str]:
+def _requests(requests: Document) -> list[str]:
     items, total = requests["items"][-_REQUESTS:], requests["total"]
     if not items:
-        return [paint("bold", "no requests", color=color)]
+        return [paint("bold", "no requests")]
     left = f", the last {len(items)}" if total > len(items) else ""
-    lines = [paint("bold", f"{count_text(total, 'request')}{left}", color=color)]
+    lines = [paint("bold", f"{count_text(total, 'request')}{left}")]
     rows = []
     for item in items:
         why = item["why"] or ([item["problem"]["detail"]] if item["problem"] else [])
         reason = f"— {one_line('; '.join(why), _WIDEST_WHY)}" if any(why) else ""
         rows.append([*exchange_row(item), reason])
     for line, item in zip(align(rows), items, strict=True):
-        failed = item["lost"] or item["status"] >= 400
-        style = "red" if item["lost"] or item["status"] >= 500 else "yellow"
-        lines.append(paint(style, line, color=color and failed))
+        if item["lost"] or item["status"] >= 500:
+            lines.append(paint("red", line))
+        else:
+            lines.append(paint("yellow", line) if item["status"] >= 400 else line)
     return lines
 
 
-def _operations(operations: Sequence[Document], color: bool) -> list[str]:
+def _operations(operations: Sequence[Document]) -> list[str]:
     if not operations:
         return []
-    lines = [paint("bold", f"{count_text(len(operations), 'operation')} not ended", color=color)]
+    lines = [paint("bold", f"{count_text(len(operations), 'operation')} not ended")]
     for one in operations[:_OPERATIONS]:
         where = f" ({one['phase']})" if one["phase"] != one["state"] else ""
         lines.append(
@@ -330,11 +339,11 @@ def _operations(operations: Sequence[Document], color: bool) -> list[str]:
         then = one["next"]
         story = [f"next, at {then['at']}: {then['what']}"] if then else one["says"][:2]
         story += [f"try: {command}" for command in one["commands"][:1]]
-        lines += [paint("dim", f"    {one_line(line, _WIDEST)}", color=color) for line in story]
+        lines += [paint("dim", f"    {one_line(line, _WIDEST)}") for line in story]
     return lines + _more(operations, _OPERATIONS)
 
 
-def _armed(faults: Sequence[Document], noun: str, color: bool) -> list[str]:
+def _armed(faults: Sequence[Document], noun: str) -> list[str]:
     if not faults:
         return []
     head, used = count_text(len(faults), noun), sum(bool(fault["spent"]) for fault in faults)
@@ -346,7 +355,7 @@ def _armed(faults: Sequence[Document], noun: str, color: bool) -> list[str]:
         spent = ", used up" if fault["spent"] else ""
         counts = f"seen {fault['seen']}, hits {fault['hits']}{spent}"
         rows.append([f"  {fault['id']}", effect, when, counts])
-    return [paint("bold", head, color=color), *align(rows), *_more(faults, _FAULTS)]
+    return [paint("bold", head), *align(rows), *_more(faults, _FAULTS)]
 
 
 def _more(things: Sequence[Document], shown: int) -> list[str]:
