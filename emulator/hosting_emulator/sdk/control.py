@@ -11,10 +11,10 @@ import os
 import re
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import partialmethod
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, TypeAlias, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict, Unpack
 from urllib.parse import quote, urlencode, urlsplit
 
 from hosting_emulator import DEFAULT_PORT, __version__
@@ -270,7 +270,7 @@ def read_vary(
 # --- The client -----------------------------------------------------------------------------------
 
 
-class ControlClient:
+class ControlClient(AbstractContextManager["ControlClient", None]):
     """A client of a running emulator, over one kept-alive connection that threads may share.
 
     `control_url` is such as `http://127.0.0.1:4620/_emulator` (else ValueError), `token` the control
@@ -295,9 +295,6 @@ class ControlClient:
         #: It connects by itself, at first and whenever it was closed.
         self._connection = connection_to(control_url, timeout_s)
         self._process_id = 0
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
@@ -439,7 +436,7 @@ class ControlClient:
         return False
 
 
-class EventStream:
+class EventStream(AbstractContextManager["EventStream", None]):
     """The events of a world as they happen; iterating waits for the next. `close` it, or use `with`.
 
     It ends when the world is deleted; when the emulator stops it raises EmulatorUnreachable.
@@ -449,9 +446,6 @@ class EventStream:
         self._address = address
         self._connection = connection
         self._response = response
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, *_: object) -> None:
         self.close()

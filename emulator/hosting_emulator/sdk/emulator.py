@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias, TypedDict, Unpack
@@ -153,7 +153,7 @@ class WorldClock(InWorld):
         return api.ClockState(self._ask("PUT", "clock", body=clock))
 
 
-class HostingEmulator(InWorld):
+class HostingEmulator(InWorld, AbstractContextManager["HostingEmulator", None]):
     """A world: where it answers, who may ask, what is in it, and what happens to it.
 
     Made by `connect` or `fresh`, by a client's `world`, or given by the pytest plugin. What the
@@ -275,9 +275,6 @@ class HostingEmulator(InWorld):
                 self.delete()
         if self._own_connection:
             self.control.close()
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
@@ -616,7 +613,7 @@ def _written(kind: str, /, **arguments: Any) -> dict[str, Any]:
     return (options if effect is None else {effect: options}) | rule
 
 
-class ArmedFault(InWorld):
+class ArmedFault(InWorld, AbstractContextManager["ArmedFault", None]):
     """A fault or outcome that was armed. `id` is its id in its world; the end of `with` disarms it."""
 
     def __init__(self, world: InWorld, kept: str, document: api.JsonObject) -> None:
@@ -656,15 +653,12 @@ class ArmedFault(InWorld):
         self._ask("DELETE", self._kept, self.id)
         self._last = last
 
-    def __enter__(self) -> Self:
-        return self
-
     def __exit__(self, *_: object) -> None:
         with _gone_is_fine():  # it was removed inside, or its world was reset
             self.remove()
 
 
-class WorldSnapshot:
+class WorldSnapshot(AbstractContextManager["WorldSnapshot", None]):
     """A world as it was: `id`, `commit`, and `at`, a timestamp of world time.
 
     Restoring does not touch the request log. The end of a `with` block restores and forgets it; otherwise
@@ -688,9 +682,6 @@ class WorldSnapshot:
         """Delete the snapshot; it is no error if it is already deleted."""
         with _gone_is_fine():
             self._emulator.control.delete(self._emulator.control_path("snapshots", self.id))
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, *_: object) -> None:
         self.restore()

@@ -9,17 +9,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, Unpack, overload
 
 from hosting_emulator import control_api as api
+from hosting_emulator.sdk import text as wording
 from hosting_emulator.sdk.control import EventStream, InWorld
-from hosting_emulator.sdk.text import (
-    align,
-    answer_text,
-    conduct_text,
-    count_text,
-    exchange_row,
-    headline,
-    of_severity,
-    unknown,
-)
 
 if TYPE_CHECKING:
     from hosting_emulator.contract.calls import CallName
@@ -209,7 +200,7 @@ class Requests(InWorld, Sequence[RecordedRequest]):
         if at_most is not None and lost:
             raise AssertionError(
                 f"{expected}, which is no longer known: the log keeps only the last "
-                f"{count_text(len(held), 'request')}, {lost:,} older ones have left it\nin those it "
+                f"{wording.count_text(len(held), 'request')}, {lost:,} older ones have left it\nin those it "
                 f"was {made}; take `requests.from_now()` before what you count"
             )
         return matching
@@ -229,8 +220,12 @@ class Requests(InWorld, Sequence[RecordedRequest]):
         lines = [f"expected every request to succeed, but {len(failed)} of {len(held)} did not", ""]
         shown = failed[-_ROWS:]
         if len(failed) > len(shown):
-            lines.append(f"  … {count_text(len(failed) - len(shown), 'earlier one')} left out")
-        for request, line in zip(shown, align([exchange_row(r) for r in shown]), strict=True):
+            lines.append(
+                f"  … {wording.count_text(len(failed) - len(shown), 'earlier one')} left out"
+            )
+        for request, line in zip(
+            shown, wording.align([wording.exchange_row(r) for r in shown]), strict=True
+        ):
             lines += [line, *(f"      {sentence}" for sentence in request.why)]
         raise AssertionError("\n".join(lines))
 
@@ -240,13 +235,13 @@ class Requests(InWorld, Sequence[RecordedRequest]):
         lines = [f"made in world {self._emulator.name}{', > are those counted' if marked else ''}:"]
         shown = held[-_ROWS:]
         if left_out := len(held) - len(shown) + lost:
-            lines.append(f"    … {count_text(left_out, 'earlier request')} left out")
+            lines.append(f"    … {wording.count_text(left_out, 'earlier request')} left out")
         rows = []
         for request in shown:
-            number, *rest = exchange_row(request)
+            number, *rest = wording.exchange_row(request)
             key = f"key {request.idempotency_key}" if request.idempotency_key else ""
             rows.append([f"  {'>' if request.n in marked else ' '}{number[1:]}", *rest, key])
-        return [*lines, *align(rows)]
+        return [*lines, *wording.align(rows)]
 
     def _read(self) -> tuple[list[RecordedRequest], int]:
         """Return what the log holds, and how many older ones have left it."""
@@ -266,7 +261,7 @@ class RequestMatcher:
     def __init__(self, call: str | None, filters: Filters, world: HostingEmulator) -> None:
         known, fields = Filters.__annotations__, dict(filters)
         for name in fields.keys() - known.keys():
-            raise TypeError(unknown("filter", name, known))
+            raise TypeError(wording.unknown("filter", name, known))
         # A filter of None is as if not given, so that a test may hand one through.
         given: dict[str, Any] = {n: fields[n] for n in known if fields.get(n) is not None}
         self._aliases = {"who": world.people, "project": world.projects}
@@ -291,7 +286,7 @@ class RequestMatcher:
         if name == "project":
             return f"was about {self._aliases[name].alias_of(value)}"
         if name == "status":
-            return f"was {'answered ' if value else ''}{answer_text(request)}"
+            return f"was {'answered ' if value else ''}{wording.answer_text(request)}"
         if name in _FLAGS:
             return f"was {'' if value else 'not '}{_FLAGS[name]}"
         return "had no key" if name == "key" and not value else f"had the {name} {value}"
@@ -318,7 +313,7 @@ def known_call(name: str | None) -> str | None:
 
         name, names = call_named(name), (*ALL_CALLS, "redeem_ticket")
         if name not in names:
-            raise ValueError(unknown("call", name, names))
+            raise ValueError(wording.unknown("call", name, names))
     return name
 
 
@@ -384,7 +379,7 @@ class WorldConduct(InWorld):
         self, *, off: Collection[str] = (), at_least: api.Severity = "note", final: bool = True
     ) -> list[api.ConductFinding]:
         """Return what was found, in order; if `final`, also operations that were not followed."""
-        report = of_severity(self.read(off=off, final=final), at_least)
+        report = wording.of_severity(self.read(off=off, final=final), at_least)
         return [
             api.ConductFinding(found, requests=tuple(found["requests"]))
             for found in report.findings
@@ -394,13 +389,15 @@ class WorldConduct(InWorld):
         self, *, off: Collection[str] = (), at_least: api.Severity = "note", final: bool = True
     ) -> str:
         """Tell what was found: each rule with its requests, why it matters and what to do instead."""
-        return conduct_text(of_severity(self.read(off=off, final=final), at_least))
+        return wording.conduct_text(wording.of_severity(self.read(off=off, final=final), at_least))
 
     def assert_clean(
         self, *, off: Collection[str] = (), at_least: api.Severity = "warning", final: bool = True
     ) -> None:
         """Assert that nothing was found of `at_least` this severity. The AssertionError tells all."""
         __tracebackhide__ = True  # pytest then shows the test's own line
-        report = of_severity(self.read(off=off, final=final), at_least)
+        report = wording.of_severity(self.read(off=off, final=final), at_least)
         if report.findings:
-            raise AssertionError(f"{headline(report.findings)}\n\n{conduct_text(report)}")
+            raise AssertionError(
+                f"{wording.headline(report.findings)}\n\n{wording.conduct_text(report)}"
+            )
