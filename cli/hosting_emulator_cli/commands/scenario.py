@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from hosting_emulator_cli import options as opt
+from hosting_emulator_cli import output as out
 from hosting_emulator_cli.files import (
     choose_scenario,
     display_name,
@@ -21,7 +22,6 @@ from hosting_emulator_cli.files import (
     write_whole,
 )
 from hosting_emulator_cli.main import CommandGroup, Failure
-from hosting_emulator_cli.output import as_json as as_json_text
 from hosting_emulator_cli.output import columns, prints, put, put_json, say
 
 #: A report of the emulator; or, where the scenario itself is wrong, `file` and the `error` in it.
@@ -243,7 +243,7 @@ def _difference_lines(step: Mapping[str, Any]) -> Iterator[str]:
             if isinstance(value, str):
                 lines = value.splitlines() or ['""']
             else:
-                lines = as_json_text(value).splitlines()
+                lines = out.as_json(value).splitlines()
             yield from (f"{sign} {line}" for line in lines)
 
 

@@ -14,7 +14,7 @@ from hosting_emulator_cli import options as opt
 from hosting_emulator_cli.commands.requests import put_whole
 from hosting_emulator_cli.commands.world import world_table
 from hosting_emulator_cli.main import Failure
-from hosting_emulator_cli.output import console, fields, is_terminal, prints, put, put_json
+from hosting_emulator_cli.output import console, fields, is_terminal, prints, put, put_json, say
 
 #: Real time between two attempts.
 POLL_S = 0.05
@@ -55,16 +55,10 @@ def status(client: opt.ControlClient) -> dict[str, Any]:
     return {**info, "uptime_seconds": uptime_s, "worlds": client.worlds()}
 
 
-class NotUp(click.ClickException):
-    """The time is over: one line and exit code 1."""
-
-    exit_code = 1
-
-
 @click.command()
 @opt.option("--timeout timeout_s DURATION", default="30s")
 @opt.url_options
-def wait(timeout_s: float, url: str, control_token: str | None) -> None:
+def wait(timeout_s: float, url: str, control_token: str | None) -> int:
     """Wait until the emulator answers."""
     named = opt.source("url") is not opt.ParameterSource.DEFAULT
 
@@ -74,31 +68,27 @@ def wait(timeout_s: float, url: str, control_token: str | None) -> None:
         with opt.connected(at, control_token, timeout_s=seconds) as client:
             client.health()
 
-    if (reason := wait_until(attempt, timeout_s=timeout_s)) is not None:
-        raise NotUp(reason)
+    if (reason := wait_until(attempt, timeout_s=timeout_s)) is None:
+        return 0
+    say(f"Error: {' '.join(reason.split())}")
+    return 1
 
 
 def wait_until(attempt: Callable[[float], None], *, timeout_s: float) -> str | None:
     """Attempt, each time for so many seconds, until it succeeds: None; else say what failed last."""
-    left, end = timeout_s, time.monotonic() + timeout_s
+    end = time.monotonic() + timeout_s
     while True:
         try:
-            attempt(min(_ATTEMPT_S, max(left, POLL_S)))
+            attempt(min(_ATTEMPT_S, max(end - time.monotonic(), POLL_S)))
             return None
         except Failure as failure:
             left = end - time.monotonic()
             if left <= 0:
                 return failure.message
         time.sleep(min(POLL_S, left))
-        left = end - time.monotonic()
 
 
-def _why_text(found: dict[str, Any]) -> str | None:
-    if is_terminal():
-        from hosting_emulator_cli.rich_views import why_panel
-
-        console().print(why_panel(found))  # type: ignore[arg-type]
-        return None
+def _why_text(found: Any) -> str:
     following = found["next"]
     facts = found | {
         "state": found["state"] + (f" ({found['phase']})" if found["state"] == "running" else ""),
@@ -121,9 +111,12 @@ def why(world: opt.HostingEmulator, operation: str, as_json: bool) -> None:
     found = world.why(operation)
     found["commands"] = [opt.typed_here(line) for line in found["commands"]]
     if as_json:
-        put_json(found)
-    elif (text := _why_text(found)) is not None:
-        put(text)
+        return put_json(found)
+    if not is_terminal():
+        return put(_why_text(found))
+    from hosting_emulator_cli.rich_views import why_panel
+
+    console().print(why_panel(found))
 
 
 _COLORS = {"ok": "green", "note": "yellow", "problem": "red"}
