@@ -115,35 +115,26 @@ _REQUIREMENT = re.compile(r"([A-Za-z0-9._-]+)(?:\[[^\]]*\])?\s*>=\s*([0-9.]+)\s*
 
 
 def check_versions() -> Iterator[CheckFinding]:
-    """Hold Python and the dependencies against what the installed package asks for."""
+    """Hold Python and the dependencies, but for extras, against what the installed package asks for."""
     try:
         known = importlib.metadata.distribution(_PACKAGE)
     except importlib.metadata.PackageNotFoundError:
         yield finding("versions", "not_installed")
         return
-    yield check_python(platform.python_version(), known.metadata["Requires-Python"] or ">=3.11")
-    yield from check_dependencies(known.requires or [])
-
-
-def check_python(version: str, required: str) -> CheckFinding:
-    """Hold Python's version against what the package asks for, such as `>=3.11`."""
-    least = required.removeprefix(">=").strip()
+    version = platform.python_version()
+    least = (known.metadata["Requires-Python"] or ">=3.11").removeprefix(">=").strip()
     kind = "ok" if _release(version) >= _release(least) else "old"
-    return finding("python", kind, version=version, least=least)
-
-
-def check_dependencies(requirements: Iterable[str]) -> list[CheckFinding]:
-    """Hold each dependency against its least version; what belongs to an extra does not count."""
-    needed = [match.groups() for match in map(_REQUIREMENT.match, requirements) if match]
-    findings = []
+    yield finding("python", kind, version=version, least=least)
+    needed = [match.groups() for match in map(_REQUIREMENT.match, known.requires or []) if match]
+    old = []
     for name, least in needed:
         version, state = "", "is not installed"
         with suppress(importlib.metadata.PackageNotFoundError):
             version = importlib.metadata.version(name)
             state = f"is {version}"
         if _release(version) < _release(least):
-            findings.append(finding("dependencies", "old", name=name, state=state, least=least))
-    return findings or [finding("dependencies", "ok", count=len(needed))]
+            old.append(finding("dependencies", "old", name=name, state=state, least=least))
+    yield from old or [finding("dependencies", "ok", count=len(needed))]
 
 
 def _release(version: str) -> list[int]:

@@ -7,10 +7,12 @@ import errno
 import importlib.metadata
 import json
 import os
+import platform
 import socket
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -114,8 +116,14 @@ def test_a_check_that_fails_itself_does_not_stop_the_others(run, tmp_path: Path,
     ("version", "verdict"),
     [("3.10.14", "problem"), ("3.11.0", "ok"), ("3.14.0rc1", "ok"), ("4.0", "ok")],
 )
-def test_python_is_held_against_the_least(version: str, verdict: str):
-    assert doctor_checks.check_python(version, ">=3.11").verdict == verdict
+def test_python_is_held_against_the_least(
+    version: str, verdict: str, monkeypatch: pytest.MonkeyPatch
+):
+    asked = SimpleNamespace(metadata={"Requires-Python": ">=3.11"}, requires=[])
+    monkeypatch.setattr(importlib.metadata, "distribution", lambda name: asked)
+    monkeypatch.setattr(platform, "python_version", lambda: version)
+
+    assert next(doctor_checks.check_versions()).verdict == verdict
 
 
 def test_dependencies_that_are_missing_or_old_are_named(monkeypatch: pytest.MonkeyPatch):
@@ -127,9 +135,11 @@ def test_dependencies_that_are_missing_or_old_are_named(monkeypatch: pytest.Monk
             raise importlib.metadata.PackageNotFoundError(name)
         return installed[name]
 
+    asked = SimpleNamespace(metadata={"Requires-Python": ">=3.11"}, requires=wanted)
+    monkeypatch.setattr(importlib.metadata, "distribution", lambda name: asked)
     monkeypatch.setattr(importlib.metadata, "version", version)
 
-    old, missing = doctor_checks.check_dependencies(wanted)
+    _, old, missing = doctor_checks.check_versions()
 
     assert old.seen == "aiohttp is 3.9.5; 3.11 or newer is needed."
     assert missing.seen == "pyjwt is not installed; 2.9 or newer is needed."
