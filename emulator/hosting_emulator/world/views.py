@@ -50,8 +50,9 @@ def _render(resource: str, record: Any, assumptions: Assumptions, **own: Any) ->
             continue
         if assumption and value is not None:
             ours, assumed = getattr(DEFAULTS, assumption), getattr(assumptions, assumption)
-            words = dict(zip(ours, assumed, strict=True))
-            value = [words[one] for one in value] if isinstance(value, tuple) else words[value]
+            if assumed != ours:
+                words = dict(zip(ours, assumed, strict=True))
+                value = [words[one] for one in value] if isinstance(value, tuple) else words[value]
         found[name] = value
     return found
 
