@@ -265,22 +265,15 @@ def _unscheduled(change: Change, operation: Operation) -> Operation:
     return replace(operation, event=None)
 
 
-def _enter(change: Change, operation: Operation, entered: Step) -> Operation:
+def _enter(change: Change, operation: Operation, entered: Step, **more: Any) -> Operation:
     now = format_timestamp(change.now_ms)
     if entered.state != operation.state:
         lifecycles.OPERATION.move(operation.state, entered.state)
-    built = entered.phase == "deploying" and operation.deployment_id is not None
-    operation = _put(
-        change,
-        operation,
-        state=entered.state,
-        phase=entered.phase,
-        step=operation.step + 1,
-        updated_at=now,
-        build_completed_at=now if built else operation.build_completed_at,
-    )
+    if entered.phase == "deploying" and operation.deployment_id is not None:
+        more["build_completed_at"] = now
     _move_deployment(change, operation, entered.deployment)
-    return operation
+    state, phase, step = entered.state, entered.phase, operation.step + 1
+    return _put(change, operation, state=state, phase=phase, step=step, updated_at=now, **more)
 
 
 def _move_deployment(change: Change, operation: Operation, status: str) -> None:
@@ -331,7 +324,6 @@ def finish(
     One that waits in the queue stays in it, and is passed over when its turn comes.
     """
     lifecycles.OPERATION.move(operation.state, state)
-    _move_deployment(change, operation, "ready" if state == "succeeded" else state)
     project = change.row(PROJECTS, operation.project_id)
     result: dict[str, Any] | None = None
     if state == "succeeded":
@@ -342,18 +334,9 @@ def finish(
         elif operation.kind == INITIALIZE:
             result = {"source_generation": project.source_generation + 1}
             project = replace(project, **result)
-    operation = _put(
-        change,
-        _unscheduled(change, operation),
-        state=state,
-        phase="done",
-        step=operation.step + 1,
-        updated_at=format_timestamp(change.now_ms),
-        result=result,
-        error=failure,
-        stuck=False,
-        left_ms=None,
-    )
+    end = Step(state, "done", "ready" if state == "succeeded" else state, 0)
+    ended = {"result": result, "error": failure, "stuck": False, "left_ms": None}
+    operation = _enter(change, _unscheduled(change, operation), end, **ended)
     if project.claim == operation.id:
         _pass_claim(change, project)
     else:
