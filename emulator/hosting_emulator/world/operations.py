@@ -10,7 +10,7 @@ client sees does not depend on how often anybody looks.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
@@ -20,6 +20,7 @@ from hosting_emulator.world import lifecycles
 from hosting_emulator.world.naming import hostnames
 from hosting_emulator.world.records import (
     Deployment,
+    EventKind,
     Operation,
     OperationFailure,
     OperationOutcome,
@@ -454,12 +455,7 @@ def count_poll(change: Change, operation: Operation) -> Operation:
 # --- the schedule --------------------------------------------------------------------------------
 
 
-def schedule_event(
-    change: Change,
-    due_ms: int,
-    kind: Literal["operation_step", "dns_expiry", "timeline"],
-    subject: str,
-) -> str:
+def schedule_event(change: Change, due_ms: int, kind: EventKind, subject: str) -> str:
     """Put an event on the schedule, after all that are due at the same moment; returns its key."""
     sequence = next_number(change, "schedule")
     change.put(SCHEDULE, str(sequence), ScheduledEvent(due_ms, sequence, kind, subject))

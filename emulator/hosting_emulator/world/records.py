@@ -15,6 +15,7 @@ from hosting_emulator.contract.assumptions import Assumptions
 
 Plan = Literal["free", "paid"]
 ProjectRole = Literal["owner", "maintainer", "reader"]
+EventKind = Literal["operation_step", "dns_expiry", "timeline"]
 
 
 class WorldRecord(
@@ -311,7 +312,7 @@ class ScheduledEvent(WorldRecord, frozen=True, gc=False):
 
     due_ms: int
     sequence: int
-    kind: Literal["operation_step", "dns_expiry", "timeline"]
+    kind: EventKind
     subject: str
 
 
