@@ -32,6 +32,7 @@ from hosting_emulator.contract.calls import REDEEM_TICKET, CallSpec
 from hosting_emulator.contract.resources import RESOURCES
 from hosting_emulator.contract.timestamps import format_timestamp, parse_timestamp
 from hosting_emulator.engine.identity import Identity
+from hosting_emulator.variation.answers import objects_in
 from hosting_emulator.world.streams import digest
 from hosting_emulator.world.tables import TICKETS
 
@@ -621,26 +622,16 @@ def _is_first(answered: ExchangeView) -> bool:
 
 def _unknown(resource: str, document: Any) -> str | None:
     """Return the first thing in a document that neither the contract nor our defaults name."""
-    return next(_all_unknown(resource, document, ""), None)
-
-
-def _all_unknown(resource: str, document: Any, at: str) -> Iterator[str]:
-    if isinstance(document, list):
-        for item in document:
-            yield from _all_unknown(resource, item, at)
-    if not isinstance(document, dict):
-        return
-    known = {field.name: field for field in RESOURCES[resource].fields}
-    for name, value in document.items():
-        place, field = f"{at}{name}", known.get(name)
-        if field is None:
-            yield f"the unknown field {place}"
-            continue
-        words = getattr(DEFAULTS, field.assumption, None)
-        if isinstance(words, tuple) and isinstance(value, str) and value not in words:
-            yield f"the unknown {place} {value!r}"
-        if field.kind.part:
-            yield from _all_unknown(field.kind.part, value, f"{place}.")
+    for found in objects_in(resource, document):
+        at = "".join(f"{part}." for part in found.place.split("/")[1:] if not part.isdigit())
+        known = {field.name: field for field in found.resource.fields}
+        for name, value in found.members.items():
+            if name not in known:
+                return f"the unknown field {at}{name}"
+            words = getattr(DEFAULTS, known[name].assumption, None)
+            if isinstance(words, tuple) and isinstance(value, str) and value not in words:
+                return f"the unknown {at}{name} {value!r}"
+    return None
 
 
 # --- What a request holds ------------------------------------------------------------------------

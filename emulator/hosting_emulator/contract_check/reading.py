@@ -15,13 +15,9 @@ from hosting_emulator.contract_check.run import NOWHERE, PREFIX, Run, check
 
 #: Names that services give to the parameters that the contract does not name, by the assumption.
 _NAMES = {
-    "environment_parameter": ("environment", "env", "stage", "target", "database_environment"),
-    "limit_parameter": (
-        *("limit", "page_size", "per_page", "pageSize", "max_results", "size", "first"),
-    ),
-    "cursor_parameter": (
-        *("cursor", "page_token", "after", "next_cursor", "starting_after", "pageToken", "page"),
-    ),
+    "environment_parameter": "environment env stage target database_environment",
+    "limit_parameter": "limit page_size per_page pageSize max_results size first",
+    "cursor_parameter": "cursor page_token after next_cursor starting_after pageToken page",
 }
 
 
@@ -32,7 +28,7 @@ def _find(
 
     Where none does, the clauses of `keys` are skipped.
     """
-    known, usual = run.options.assumed.get(assumption), _NAMES[assumption]
+    known, usual = run.options.assumed.get(assumption), _NAMES[assumption].split()
     for name in (known,) if known else usual:
         if works(name) or known:
             run.see(assumption, name)

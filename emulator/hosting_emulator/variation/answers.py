@@ -89,16 +89,15 @@ class Member(NamedTuple):
         return (str(whole.get("project_id")), str(whole.get("environment")))
 
 
-def objects_in(resource: str, document: dict[str, Any], place: str = "") -> Iterator[Member]:
-    """Walk an answer's objects, each before those in it."""
-    yield Member(RESOURCES[resource], place, document)
-    for name, inner in RESOURCES[resource].parts.items():
-        value = document.get(name)
-        if isinstance(value, dict):
-            yield from objects_in(inner, value, f"{place}/{name}")
-        elif isinstance(value, list):
-            for number, item in enumerate(value):
-                yield from objects_in(inner, item, f"{place}/{name}/{number}")
+def objects_in(resource: str, document: Any, place: str = "") -> Iterator[Member]:
+    """Walk an answer's objects, each before those in it; what is none, or in none, is passed over."""
+    if isinstance(document, list):
+        for number, item in enumerate(document):
+            yield from objects_in(resource, item, f"{place}/{number}")
+    elif isinstance(document, dict):
+        yield Member(RESOURCES[resource], place, document)
+        for name, inner in RESOURCES[resource].parts.items():
+            yield from objects_in(inner, document.get(name), f"{place}/{name}")
 
 
 def vary_paging(variation: Variation, what: str, size: int, longer: Sequence[int]) -> Paging:
