@@ -17,7 +17,7 @@ from hosting_emulator.contract.calls import CallSpec, calls_at
 from hosting_emulator.contract.timestamps import format_timestamp
 from hosting_emulator.contract.words import read_sections
 from hosting_emulator.control_api import ConductFinding, ConductRuleRow, Severity
-from hosting_emulator.engine.exchange import NO_CONNECTION, Connection, Entry, retry_after_s
+from hosting_emulator.engine.exchange import Connection, Entry, retry_after_s
 from hosting_emulator.engine.request_log import document_of
 from hosting_emulator.faults.kinds import fault_kinds
 from hosting_emulator.world.lifecycles import OPERATION
@@ -39,7 +39,7 @@ _ON_ITS_WAY_MS, _TOGETHER_MS = 50, 1000
 class Line:
     """A connection: how many requests came by it so far, and the number of the last."""
 
-    connection: Connection = NO_CONNECTION
+    connection: Connection
     count: int = 0
     last: int = 0
 
@@ -47,12 +47,12 @@ class Line:
 class ExchangeView:
     """One exchange. What reads a body is worked out when a rule asks for it."""
 
-    def __init__(self, entry: Entry, line: Line | None = None) -> None:
-        self.entry, self.line = entry, line or Line()
-        self.line.count, self.line.last = self.line.count + 1, entry.n
+    def __init__(self, entry: Entry, line: Line) -> None:
+        self.entry, self.line = entry, line
+        line.count, line.last = line.count + 1, entry.n
         #: Which request of its connection it is, from 1; and how often in a row it was seen to be
         #: asked again by a new connection.
-        self.nth, self.again = self.line.count, 0
+        self.nth, self.again = line.count, 0
         self.n, self.call, self.at_ms, self.status = entry.n, entry.call, entry.at_ms, entry.status
         self.world: World = entry.world
         #: The call, or what was asked where there is none, for a sentence.
@@ -141,8 +141,6 @@ class ExchangeView:
         sent = [(name, _brief(value)) for name, value in entry.raw_headers if name.lower() == key]
         self.headers = {}
         self.entry = replace(entry, path=path, query=query, raw_headers=sent, body=b"", why=[])
-
-    # --- how long after another ------------------------------------------------------------------
 
     def waits_ms(self, before: ExchangeView) -> tuple[int, int]:
         """Return how long after an answer this was asked: world time, and the machine's."""

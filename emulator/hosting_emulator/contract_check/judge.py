@@ -262,9 +262,9 @@ class Judge:
 
     # --- Answers -----------------------------------------------------------------------------
 
-    def answered(self, call_id: str, answer: Answer) -> None:
+    def answered(self, answer: Answer) -> None:
         """Judge one answer of a call."""
-        spec, (call, response) = ALL_CALLS[call_id], CALL_CLAUSES[call_id]
+        spec, (call, response) = ALL_CALLS[answer.call_id], CALL_CLAUSES[answer.call_id]
         self._keeps_secrets(answer)
         if answer.ok:
             self._success(spec, call, response, answer)
@@ -388,8 +388,6 @@ class Judge:
         if waits and str(found.get("state")) in ("running", *TERMINAL):
             self.differs("states.blocking", seen, "it waits, and is not queued")
 
-    # --- Fields ------------------------------------------------------------------------------
-
     def _json_object(self, answer: Answer, keys: str) -> dict[str, Any] | None:
         document = answer.document
         if document is None:
@@ -444,8 +442,6 @@ class Judge:
         else:
             bound = field.bound if wrong.startswith(BOUNDS) else ""
             self.differs(f"{keys} {bound}", seen, f"{name}: {wrong}")
-
-    # --- What is fresh, and what is secret ---------------------------------------------------
 
     def _moment(self, seen: Answer, name: str, at_ms: int | None, key: str) -> None:
         """Judge that what is observed is not older than what had happened by then."""

@@ -244,7 +244,7 @@ class Run(Judge):
                 self._note_made(answer)
             limited = answer.status in (429, 503) or answer.code == "rate_limited"
             if judged or limited:
-                self.answered(call_id, answer)
+                self.answered(answer)
             waits = limited and told.isascii() and told.isdigit()
             if not (waits and len(told) < 6 and int(told) > 0 and self.wait(int(told))):
                 break
@@ -392,8 +392,6 @@ class Run(Judge):
             self.see(name, "owner")
         elif refused:
             self.note(f"{name} is maintainer or owner: use --maintainer-token to find out")
-
-    # --- Time --------------------------------------------------------------------------------
 
     def now(self) -> Now:
         """Return the service's time."""

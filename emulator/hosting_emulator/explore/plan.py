@@ -293,9 +293,6 @@ def faults_for(call: str, words: Iterable[str]) -> list[str]:
     return sorted(dict.fromkeys(found), key=order_of)
 
 
-# --- Requests ------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True, slots=True)
 class NumberedRequest:
     """A request of the log: the `n`-th of its call, and the `n_after`-th that faults after it see.
@@ -374,9 +371,6 @@ def number(
     return tuple(numbered)
 
 
-# --- The plan ------------------------------------------------------------------------------------
-
-
 READ = "a read changes nothing, so both phases look the same"
 SLOW = "the change is made in both phases, with the same response"
 LIMIT = "a limit refuses the request before anything is done"
@@ -386,8 +380,7 @@ REPEATED = "the same read repeated, neither the first nor the last time"
 _ONE_RUN = {"slow_response": SLOW, "rate_limit": LIMIT, "abort:rate_limited": LIMIT}
 
 
-@dataclass(frozen=True, slots=True)
-class MergedPoint:
+class MergedPoint(NamedTuple):
     """A point that gets no run of its own: `into` stands for it, because of `why`."""
 
     point: FaultPoint
@@ -395,8 +388,7 @@ class MergedPoint:
     why: str
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(NamedTuple):
     """What is to be run, in order; what was merged; what is left out, and by what."""
 
     requests: tuple[NumberedRequest, ...]

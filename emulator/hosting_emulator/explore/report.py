@@ -87,9 +87,6 @@ def coverage_counts(exploration: Exploration) -> dict[str, str]:
     return {name.replace("_", " "): f"{len(f['met'])} of {f['of']}" for name, f in figures}
 
 
-# --- JSON ----------------------------------------------------------------------------------------
-
-
 def document(exploration: Exploration) -> JsonObject:
     """Return an exploration as JSON; but for durations it is the same each time."""
     plan, clean = exploration.plan, exploration.clean
@@ -136,8 +133,6 @@ def read_result(found: Mapping[str, Any]) -> PointResult:
     values: dict[str, Any] = {n: tuple(v) if isinstance(v, list) else v for n, v in found.items()}
     return PointResult(**{**values, "point": FaultPoint.read(found["point"])})
 
-
-# --- matrix --------------------------------------------------------------------------------------
 
 #: A point that another stands for, whose mark it would share; and one that was not run.
 MERGED, NOT_RUN = "=", "-"
@@ -361,9 +356,6 @@ def _colored(text: str, color: bool) -> str:
     return text if color else _ANSI.sub("", text)
 
 
-# --- JUnit ---------------------------------------------------------------------------------------
-
-
 def junit_text(exploration: Exploration) -> str:
     """Write a suite for each request, a case for each point of the plan. Ends in a newline."""
     suites = []
@@ -394,9 +386,6 @@ def _outcome(result: PointResult, repeat: Callable[[FaultPoint], str]) -> Any:
     text = "\n".join([*result.output, *result.conduct, f"again: {repeat(result.point)}"])
     message = f"{result.verdict}: {'; '.join(result.says) or meaning}"
     return junit.element("failure", text, type=result.verdict, message=message)
-
-
-# --- SARIF ---------------------------------------------------------------------------------------
 
 
 def sarif_text(exploration: Exploration, about: str) -> str:

@@ -57,9 +57,6 @@ class Draws:
         return others[drawn % len(others)]
 
 
-# --- Answers --------------------------------------------------------------------------------------
-
-
 class Paging(NamedTuple):
     """How a page is made: its size, by how many characters its cursor is longer, and what varies."""
 
@@ -171,8 +168,6 @@ def vary_headers(
     return content_type, more, draws.varied
 
 
-# --- Single resources ----------------------------------------------------------------------------
-
 _NEXT_POLL = (1, 2, 3, 5, 10, 20)
 _RESULTS: tuple[dict[str, Any], ...] = (
     {},
@@ -216,8 +211,6 @@ def _vary_problem(draws: Draws, document: dict[str, Any]) -> None:
         document["instance"] = f"/problems/{document['request_id'].encode().hex()[:24]}"
 
 
-# --- Any object: what is there -------------------------------------------------------------------
-
 #: Members of which no client knows anything.
 _EXTRA: tuple[tuple[str, Any], ...] = (
     ("revision", 7),
@@ -258,8 +251,6 @@ def _vary_extra(draws: Draws, found: Member) -> None:
         found.members[name] = value
         found.members.update(known)
 
-
-# --- Words of open sets --------------------------------------------------------------------------
 
 #: By resource and field: the point, other words than ours, and the contract's own, which is left
 #: alone where it means something.

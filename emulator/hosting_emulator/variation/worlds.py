@@ -22,8 +22,6 @@ from hosting_emulator.world.value import Change, World, apply
 
 LONGEST_SEED = 200
 
-# --- Setting and clearing ------------------------------------------------------------------------
-
 
 def read_variation(seed: str, only: Iterable[str] | None = None) -> Variation:
     """Return a variation that is asked for; no `only` means every point. Raises VariationRefused."""
@@ -95,8 +93,6 @@ def _put(change: Change, assumptions: Assumptions, variation: Variation | None) 
         variation = replace(variation, assumed={})
     change.put(ORIGIN, ONLY, replace(origin, variation=variation))
 
-
-# --- What a seed assumes -------------------------------------------------------------------------
 
 _PROFILES = ("timed 3s 12s", "timed 5s 20s", "timed 1s 25s", "timed 12s 9s")
 #: What is drawn for assumptions that may be anything; for the others it is what else there is.
