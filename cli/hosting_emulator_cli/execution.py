@@ -230,7 +230,7 @@ _ELSEWHERE = "no response of this emulator; worlds that the command created itse
 
 
 class Stopped(Exception):
-    """A signal ended a run: nothing more is to be done."""
+    """Runs were ended from outside, which says nothing of the client: nothing more is to be done."""
 
 
 def execute_varied(

@@ -35,7 +35,7 @@ from hosting_emulator.supervisor import (
 )
 from hosting_emulator_cli import output as out
 from hosting_emulator_cli.commands.env import command_variables, with_variables
-from hosting_emulator_cli.execution import run_logged
+from hosting_emulator_cli.execution import Stopped, run_logged
 from hosting_emulator_cli.files import write_whole
 from hosting_emulator_cli.main import Failure
 
@@ -105,10 +105,6 @@ def explore(options: ExploreOptions) -> int:
         end_orphans(not_ours)
 
 
-class _Stop(Exception):
-    """All runs were ended, which says nothing of the client."""
-
-
 class _CommandExploration:
     """One exploration of a command."""
 
@@ -166,7 +162,7 @@ class _CommandExploration:
                 result = explorer.result("point", options.point, clean, once=True)
             except ValueError as error:
                 raise Failure(f"--point: {error}") from error
-        except _Stop:
+        except Stopped:
             return 0
         except runs.TooManyRequests as error:
             raise Failure(f"cannot explore the command: {error}") from error
@@ -253,7 +249,7 @@ class _CommandExploration:
             ]
             try:
                 for future in as_completed(futures):
-                    with suppress(_Stop):
+                    with suppress(Stopped):
                         result = future.result()
                         done[result.point] = result
                         if (path := self._options.state_file) is not None:
@@ -270,7 +266,7 @@ class _CommandExploration:
     def _perform(self, visit: runs.Visit, name: str, limit_s: float | None) -> runs.RunEnd:
         """Run the command in a copy of the default world, which is deleted afterwards."""
         if self._cut:
-            raise _Stop
+            raise Stopped
         options, ready = self._options, self._ready
         with self._client.world().fork(name) as world:
             variables = command_variables(world, ready, options.principal, options.exports)
@@ -304,7 +300,7 @@ class _CommandExploration:
                 self._running.discard(process)
             process.close()
         if self._cut:
-            raise _Stop
+            raise Stopped
         return ran
 
 
@@ -406,9 +402,7 @@ def _key_of(options: ExploreOptions, clean: runs.CleanRun) -> str:
 
 def _content(word: str) -> str | None:
     path = Path(word)
-    try:
+    with suppress(OSError, ValueError):
         if path.is_file() and path.stat().st_size <= _LONGEST_FILE:
             return sha256(path.read_bytes()).hexdigest()
-    except (OSError, ValueError):
-        pass
     return None

@@ -20,7 +20,7 @@ import select
 import signal
 import sys
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from typing import Any, Literal, NamedTuple
 
@@ -260,18 +260,15 @@ class Supervisor:
             self._orders = -1
             self._end(GRACE_S)
         *lines, self._unread = (self._unread + found).split(b"\n")
+        obey: dict[str, Callable[[Any], None]]
+        obey = {"run": self._run, "signal": self._pass_on, "end": self._end}
         for line in lines:
-            order = json.loads(line)
-            if "run" in order:
-                self._run(**order["run"])
-            elif "signal" in order:
-                self._pass_on(order["signal"])
-            else:
-                self._end(order["end"])
+            for order, what in json.loads(line).items():
+                obey[order](what)
 
-    def _run(self, command: list[str], environment: Mapping[str, str]) -> None:
-        argv = [word.encode("latin-1") for word in command]
-        env = {k.encode("latin-1"): v.encode("latin-1") for k, v in environment.items()}
+    def _run(self, what: Mapping[str, Any]) -> None:
+        argv = [word.encode("latin-1") for word in what["command"]]
+        env = {k.encode("latin-1"): v.encode("latin-1") for k, v in what["environment"].items()}
         # Python ignores these; the command is to find them as they are by default.
         changed = [signal.SIGPIPE, signal.SIGXFSZ]
         try:
