@@ -428,7 +428,6 @@ class CallTable:
     """
 
     def __init__(self, assumptions: Assumptions = DEFAULTS) -> None:
-        """Address the calls as the assumptions say."""
         self.specs = tuple(
             replace(spec, path=getattr(assumptions, spec.path_from)) if spec.path_from else spec
             for spec in _ROWS

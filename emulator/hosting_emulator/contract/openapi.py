@@ -99,9 +99,6 @@ def openapi_document(
     }
 
 
-# --- Calls ---------------------------------------------------------------------------------------
-
-
 def _operation(spec: CallSpec, assumptions: Assumptions, values: _Values) -> _Object:
     operation: _Object = {
         "operationId": spec.operation_id,
@@ -195,9 +192,6 @@ def _query_parameter(parameter: QueryParameter, assumptions: Assumptions) -> _Ob
     }
 
 
-# --- What calls answer ---------------------------------------------------------------------------
-
-
 class _Row(NamedTuple):
     """A problem that a call may answer with, by the name of its example."""
 
@@ -276,12 +270,10 @@ def _problem(spec: CallSpec, assumptions: Assumptions, status: int, rows: list[_
 
 
 def _docs_url(server_url: str) -> str:
-    """Return where the emulator's own pages are."""
     return urlsplit(server_url)._replace(path="/_emulator/docs").geturl()
 
 
 def _problem_examples(assumptions: Assumptions, server_url: str) -> _Object:
-    """Return an Example Object for each problem that the document names."""
     own = assumptions.docs_url == "own"
     docs_url = _docs_url(server_url) if own else assumptions.docs_url
     rows = {row.name: row for spec in CallTable(assumptions) for row in _rows(spec, assumptions)}
@@ -337,9 +329,6 @@ def _poll(description: str, pointer: str) -> _Object:
         "description": description,
         "parameters": {"operation_id": f"$response.body#/{pointer}"},
     }
-
-
-# --- Schemas -------------------------------------------------------------------------------------
 
 
 def _schemas(assumptions: Assumptions, absent: Mapping[str, Collection[str]]) -> _Object:

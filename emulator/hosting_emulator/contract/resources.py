@@ -234,7 +234,6 @@ def _annotate(field: Field, about: str, attributes: dict[str, Any]) -> Field:
 #: What calls send and answer, and the objects in that, by name.
 RESOURCES: Mapping[str, Resource] = {found.name: found for found in _read_resources()}
 
-# --- Models --------------------------------------------------------------------------------------
 
 _BOUNDS = {
     "minimum": "ge",

@@ -136,8 +136,6 @@ class StoredState:
         return apply(empty, rows, commit=self.commit, at_ms=self.at_ms)
 
 
-# --- Snapshots -----------------------------------------------------------------------------------
-
 _Rows = list[dict[str, Any]]
 
 
@@ -255,9 +253,6 @@ def _checksum(above: dict[str, Any], tables: dict[str, _Rows]) -> str:
     """Return the checksum of all that a snapshot says, however it is laid out."""
     filled = sorted((name, rows) for name, rows in tables.items() if rows)
     return f"{crc32(msgspec.json.encode([above, filled])):08x}"
-
-
-# --- Exports -------------------------------------------------------------------------------------
 
 
 def export_state(world: World, *, with_seed: bool = False) -> dict[str, Any]:

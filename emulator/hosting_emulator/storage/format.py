@@ -81,9 +81,6 @@ def payload_of(line: bytes, kind: bytes) -> bytes | None:
     return payload if line[len(_START) : _SUM] == b"%08x" % crc32(payload) else None
 
 
-# --- The marker ----------------------------------------------------------------------------------
-
-
 class Marker(msgspec.Struct, frozen=True):
     """`world.json`: says that a world lives in a folder.
 
@@ -128,8 +125,6 @@ def boot_id() -> str:
     except OSError:
         return ""
 
-
-# --- Progress ------------------------------------------------------------------------------------
 
 _NUMBER = struct.Struct("<Q")
 _CHECKED = 2 * _NUMBER.size

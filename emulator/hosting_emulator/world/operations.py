@@ -244,7 +244,6 @@ def next_turn(operation: Operation) -> int | None:
 
 
 def _take(change: Change, operation: Operation, place: int) -> Operation:
-    """Take a turn that was told beforehand."""
     told = operation.outcome
     assert told is not None
     turn = told.turns[place]
@@ -450,9 +449,6 @@ def count_poll(change: Change, operation: Operation) -> Operation:
     if operation.state != state and not finished(operation):
         operation = _put(change, operation, polls=0)
     return operation
-
-
-# --- the schedule --------------------------------------------------------------------------------
 
 
 def schedule_event(change: Change, due_ms: int, kind: EventKind, subject: str) -> str:
