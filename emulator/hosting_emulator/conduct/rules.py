@@ -224,13 +224,13 @@ _SAYS = {id_: row.pop("says", "") for id_, row in _ROWS.items()}
 RULES = {id_: ConductRuleRow(id=id_, **row) for id_, row in _ROWS.items()}
 
 
-class Finding:
+class Finding(ConductFinding):
     """A rule that was broken: by which requests, in one sentence with the particulars.
 
-    `requests` are numbers of the request log, oldest first; world time is that of the last. Findings
-    of one rule with the same `group` are one finding of more requests. One that is not `sure` is a note.
-    `quote` is the sentence and its place, and `says` what is said, where the rule's own do not fit;
-    `words` are those that the rule's own sentence lacks.
+    World time is that of the last request. Findings of one rule with the same `group` are one finding
+    of more requests, `last` being the number of the last of all. One that is not `sure` is a note; what
+    came later may show that it was none: it is `withdrawn`. `quote` is the sentence and its place, and
+    `says` what is said, where the rule's own do not fit; `words` are those that the rule's own lacks.
     """
 
     def __init__(
@@ -243,34 +243,23 @@ class Finding:
         says: str = "",
         **words: object,
     ) -> None:
-        self.rule = rule = RULES[rule_id]
-        self.severity: Severity = rule.severity if sure else "note"
-        self.group = group
+        rule = RULES[rule_id]
         told = {"first": exchanges[0], "now": exchanges[-1], **words}
-        self.says = says or _SAYS[rule_id].format_map(told)
-        self.requests = sorted(exchange.n for exchange in exchanges)
-        #: Requests beyond those that are listed, and the number of the last of all.
-        self.more, self.last = 0, self.requests[-1]
-        self.at_ms = max(exchanges, key=lambda exchange: exchange.n).at_ms
-        self._quote = quote or (rule.because, rule.place)
-        #: What came later shows that it was none.
-        self.withdrawn = False
-
-    def view(self) -> ConductFinding:
-        """Return the finding as the control API shows it."""
-        return ConductFinding(
-            rule=self.rule.id,
-            severity=self.severity,
-            title=self.rule.title,
-            says=self.says,
-            requests=self.requests,
-            more_requests=self.more,
-            at=format_timestamp(self.at_ms),
-            because=self._quote[0],
-            place=self._quote[1],
-            matters=self.rule.matters,
-            instead=self.rule.instead,
+        because, place = quote or (rule.because, rule.place)
+        super().__init__(
+            rule=rule_id,
+            severity=rule.severity if sure else "note",
+            title=rule.title,
+            says=says or _SAYS[rule_id].format_map(told),
+            requests=sorted(exchange.n for exchange in exchanges),
+            more_requests=0,
+            at=format_timestamp(max(exchanges, key=lambda exchange: exchange.n).at_ms),
+            because=because,
+            place=place,
+            matters=rule.matters,
+            instead=rule.instead,
         )
+        self.group, self.last, self.withdrawn = group, self.requests[-1], False
 
 
 class ConductJudge:

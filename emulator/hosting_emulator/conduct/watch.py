@@ -51,13 +51,13 @@ class _RuleFindings:
         new = [n for n in finding.requests if n > known.last]
         known.last = max(known.last, *finding.requests)
         room = max(0, MOST_REQUESTS - len(known.requests))
-        known.requests += new[:room]
-        known.more += len(new[room:])
-        known.at_ms = finding.at_ms
+        known["requests"] += new[:room]
+        known["more_requests"] += len(new[room:])
+        known["at"] = finding.at
         if SEVERITIES.index(finding.severity) > SEVERITIES.index(known.severity):
-            known.severity, known.says = finding.severity, finding.says
             room = MOST_REQUESTS - len(finding.requests)
-            known.requests = sorted({*known.requests[:room], *finding.requests})  # what it names
+            named = sorted({*known.requests[:room], *finding.requests})
+            known.update(severity=finding.severity, says=finding.says, requests=named)
 
     def standing(self) -> _RuleFindings:
         """Return what was not withdrawn; what is added to it is not added here."""
@@ -100,7 +100,7 @@ class Watch:
                     self._note(finding, found)
         found = {id_: one for id_, one in found.items() if one.count and id_ not in off}
         findings = [finding for of_rule in found.values() for finding in of_rule.kept]
-        findings.sort(key=lambda finding: (finding.requests[-1], finding.rule.id))
+        findings.sort(key=lambda finding: (finding.requests[-1], finding.rule))
         counts = {id_: of_rule.count for id_, of_rule in found.items()}
         skipping = "While polling moved the clock ahead (it skips), early polling was not checked."
         unseen = f"{_requests(self._unseen)} left the log before the first check: not checked."
@@ -110,7 +110,7 @@ class Watch:
         return ConductReport(
             judged=self._judged,
             unseen=self._unseen,
-            findings=[finding.view() for finding in findings],
+            findings=findings,
             counts=counts,
             rules_off=list(off),
             remarks=remarks,
@@ -149,8 +149,8 @@ class Watch:
             self._judges = [judge.after_return() for judge in self._judges]
 
     def _note(self, finding: Finding, found: dict[str, _RuleFindings]) -> None:
-        finding.says = Redactor(self._engine.world).text(finding.says)
-        found.setdefault(finding.rule.id, _RuleFindings()).add(finding)
+        finding["says"] = Redactor(self._engine.world).text(finding.says)
+        found.setdefault(finding.rule, _RuleFindings()).add(finding)
 
 
 def watch_of(engine: Engine) -> Watch:
