@@ -188,9 +188,9 @@ def is_terminal(stream: TextIO | None = None) -> bool:
     return (stream or sys.stdout).isatty() and os.environ.get("TERM") != "dumb"
 
 
-def has_color(stream: TextIO | None = None) -> bool:
-    """Tell whether colours may be written to stdout (or `stream`)."""
-    return is_terminal(stream) and "NO_COLOR" not in os.environ
+def has_color() -> bool:
+    """Tell whether colours may be written to stdout."""
+    return is_terminal() and "NO_COLOR" not in os.environ
 
 
 def console(stream: TextIO | None = None) -> Console:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
 from dataclasses import asdict
 from itertools import groupby
 from pathlib import Path
@@ -85,26 +84,20 @@ def _allowed(words: list[str]) -> frozenset[str]:
     return frozenset(ALLOWED if "all" in words else words)
 
 
-def _from_environment(declared: str, **rest: Any) -> Callable[..., Any]:
-    """Declare an option that the environment of `exec` gives as well."""
-    variable = f"HOSTING_{declared.split()[-2].lstrip('-').upper().replace('-', '_')}"
-    return opt.option(declared, env=variable, **{"required": True, **rest})
-
-
 @contract.command()
-@_from_environment("--base-url URL")
-@_from_environment("--token TOKEN")
-@_from_environment("--project project_id ID")
-@_from_environment("--organization organization_id ID")
+@opt.option("--base-url URL", env="HOSTING_BASE_URL", required=True)
+@opt.option("--token TOKEN", env="HOSTING_TOKEN", required=True)
+@opt.option("--project project_id ID", env="HOSTING_PROJECT_ID", required=True)
+@opt.option("--organization organization_id ID", env="HOSTING_ORGANIZATION_ID", required=True)
 @opt.option("--allow WORDS", multiple=True, callback=opt.read_words(_allowed))
-@_from_environment("--maintainer-token TOKEN", required=False)
-@_from_environment("--reader-token TOKEN", required=False)
-@_from_environment("--outsider-token TOKEN", required=False)
-@_from_environment("--no-organization-token TOKEN", required=False)
-@_from_environment("--api-key TOKEN", required=False)
+@opt.option("--maintainer-token TOKEN", env="HOSTING_MAINTAINER_TOKEN")
+@opt.option("--reader-token TOKEN", env="HOSTING_READER_TOKEN")
+@opt.option("--outsider-token TOKEN", env="HOSTING_OUTSIDER_TOKEN")
+@opt.option("--no-organization-token TOKEN", env="HOSTING_NO_ORGANIZATION_TOKEN")
+@opt.option("--api-key TOKEN", env="HOSTING_API_KEY")
 @opt.option("--assume assumed NAME=VALUE", multiple=True)
 @opt.option("--origin-url URL")
-@_from_environment("--ca-file FILE", required=False, type=str)
+@opt.option("--ca-file FILE", env="HOSTING_CA_FILE", type=str)
 @opt.option("--timeout timeout_s DURATION", default="10s")
 @opt.option("--patience patience_s DURATION", default="2m")
 @opt.flag("--no-waiting")
