@@ -105,11 +105,6 @@ def read_address(url: str | None) -> tuple[str, str | None]:
     return f"{found['server'].rstrip('/')}/_emulator", found["world"] or named or None
 
 
-def read_control_token(token: str | None) -> str | None:
-    """Return the control token to send: the one given, else HOSTING_EMULATOR_CONTROL_TOKEN's."""
-    return token or os.environ.get("HOSTING_EMULATOR_CONTROL_TOKEN") or None
-
-
 # --- How a world begins --------------------------------------------------------------------------
 
 #: A name in the library, a file, or the document itself (all of its keys may be left out).

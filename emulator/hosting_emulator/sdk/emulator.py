@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from datetime import datetime, timedelta
@@ -22,7 +23,6 @@ from hosting_emulator.sdk.control import (
     WorldOptions,
     given,
     read_address,
-    read_control_token,
     read_vary,
     world_request,
 )
@@ -717,7 +717,8 @@ def _reach(
         yield url, None, False
         return
     control_url, world = read_address(url)
-    control = ControlClient(control_url, token=read_control_token(control_token))
+    token = control_token or os.environ.get("HOSTING_EMULATOR_CONTROL_TOKEN")
+    control = ControlClient(control_url, token=token)
     try:
         yield control, world, True
     except BaseException:

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from hosting_emulator.sdk import ControlRefused, EmulatorUnreachable, HostingEmulator
-from hosting_emulator.sdk.control import DEFAULT_URL, default_url, read_address, read_control_token
+from hosting_emulator.sdk.control import DEFAULT_URL, default_url, read_address
 from tests.conftest import Api
+from tests.unit.sdk.conftest import control
+from tests.unit.sdk.fake_control import FakeControl
+
+__all__ = ["control"]
 
 LATER = {"clock": {"at": "2030-01-01T00:00:00Z", "mode": "frozen"}}
 
@@ -155,18 +160,28 @@ def test_addresses_as_people_write_them(url: str, control_url: str, world: str |
 
 
 def test_address_from_the_environment(monkeypatch: pytest.MonkeyPatch):
-    for name in ("URL", "WORLD", "CONTROL_TOKEN"):
+    for name in ("URL", "WORLD"):
         monkeypatch.delenv(f"HOSTING_EMULATOR_{name}", raising=False)
     assert read_address(None) == (f"{DEFAULT_URL}/_emulator", None)
-    assert read_control_token(None) is None
 
     monkeypatch.setenv("HOSTING_EMULATOR_URL", "http://h:1")
     monkeypatch.setenv("HOSTING_EMULATOR_WORLD", "a")
-    monkeypatch.setenv("HOSTING_EMULATOR_CONTROL_TOKEN", "t")
 
     assert read_address(None) == ("http://h:1/_emulator", "a")
     assert read_address("http://i:2") == ("http://i:2/_emulator", None)
-    assert (read_control_token(None), read_control_token("u")) == ("t", "u")
+
+
+def test_control_token_from_the_environment(control: FakeControl, monkeypatch: pytest.MonkeyPatch):
+    tables: dict[str, Any] = {"organizations": [], "people": [], "projects": []}
+    summary = {"name": "default", "base_url": "", "control_url": "", **tables}
+    control.on("GET /worlds/default", summary)
+
+    for variable, token in (("", None), ("t", None), ("t", "u")):
+        monkeypatch.setenv("HOSTING_EMULATOR_CONTROL_TOKEN", variable)
+        HostingEmulator.connect(control.control_url, control_token=token).close()
+
+    sent = [asked.headers.get("X-Control-Token") for asked in control.asked]
+    assert sent == [None, "t", "u"]
 
 
 @pytest.mark.parametrize(
