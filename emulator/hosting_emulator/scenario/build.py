@@ -20,7 +20,7 @@ from hosting_emulator.contract.timestamps import LATEST_MS, format_timestamp, pa
 from hosting_emulator.contract.words import nearest
 from hosting_emulator.faults.documents import FAULT, METHODS, OUTCOME, arm, moment_ms, read_fault
 from hosting_emulator.interventions import read_intervention
-from hosting_emulator.scenario.compare import COMPARISONS, half_comparisons, pattern_of
+from hosting_emulator.scenario.compare import COMPARISONS, half_comparisons, pattern_of, walk
 from hosting_emulator.scenario.document import (
     PLANNED,
     ExpectPart,
@@ -372,13 +372,7 @@ def _check_values(place: Place) -> None:
 
 def texts_in(found: Any) -> Iterator[tuple[Path, str]]:
     """Walk all texts of a value, each with the path to it."""
-    if isinstance(found, str):
-        yield (), found
-    pairs: Iterable[tuple[Any, Any]] = found.items() if isinstance(found, dict) else ()
-    if isinstance(found, list):
-        pairs = enumerate(found)
-    for name, value in pairs:
-        yield from (((name, *path), text) for path, text in texts_in(value))
+    return ((path, text) for path, text in walk(found) if isinstance(text, str))
 
 
 # --- Variables -----------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import operator
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 from hosting_emulator.contract.timestamps import parse_timestamp
@@ -79,14 +79,20 @@ def is_comparison(expected: Any) -> bool:
 
 def half_comparisons(expected: Any) -> Iterator[tuple[Path, str]]:
     """Walk what is half a comparison: the path to it, and what is wrong with it."""
-    pairs = [*(expected.items() if isinstance(expected, dict) else enumerate(expected))]
-    words = [name for name, _ in pairs if name in COMPARISONS]
-    for name, value in pairs:
-        if words and name not in COMPARISONS:
-            hint = nearest(str(name), COMPARISONS) or f"; those are {', '.join(COMPARISONS)}"
-            yield (name,), f"{name!r} is next to {words[0]} but is not a comparison{hint}"
-        if isinstance(value, dict | list):
-            yield from (((name, *path), wrong) for path, wrong in half_comparisons(value))
+    for path, value in walk(expected):
+        words = [name for name in value if name in COMPARISONS] if isinstance(value, dict) else []
+        for name in value if words else ():
+            if name not in COMPARISONS:
+                hint = nearest(str(name), COMPARISONS) or f"; those are {', '.join(COMPARISONS)}"
+                yield (*path, name), f"{name!r} is next to {words[0]} but is not a comparison{hint}"
+
+
+def walk(found: Any) -> Iterator[tuple[Path, Any]]:
+    """Walk a value and all that is in it, each with the path to it."""
+    yield (), found
+    pairs: Iterable[tuple[Any, Any]] = found.items() if isinstance(found, dict) else ()
+    for name, value in enumerate(found) if isinstance(found, list) else pairs:
+        yield from (((name, *path), inner) for path, inner in walk(value))
 
 
 def _in_order(wanted: Any, found: Any) -> tuple[Any, Any] | None:
