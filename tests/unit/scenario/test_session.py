@@ -191,7 +191,9 @@ def tokens_of(api: InProcess) -> str:
 
 #: What each of these is about lies in requests that were in progress at the same time.
 AT_ONCE = {"two-processes-one-key", "token-expires-inside-a-poll"}
-LIBRARY = [path for path in sorted(FOLDER.glob("*.yaml")) if path.stem not in AT_ONCE]
+#: A key of this one has a chosen value, of which no recording knows more than the digest.
+CHOSEN = {"no-organization"}
+LIBRARY = [path for path in sorted(FOLDER.glob("*.yaml")) if path.stem not in AT_ONCE | CHOSEN]
 
 
 @pytest.mark.parametrize("path", sampled(LIBRARY, 10), ids=lambda path: path.stem)
