@@ -39,6 +39,7 @@ _BARE_LINE_END: Final = re.compile(rb"(?<!\r)\n|\r(?!\n|\Z)|\x00")
 _BODY_HEADER: Final = re.compile(rb"\r\n(?:content-length|transfer-encoding)", re.IGNORECASE)
 _LENGTH: Final = re.compile(rb"\r\ncontent-length:[ \t]*([0-9]{1,15})[ \t]*\r\n", re.IGNORECASE)
 _CODING: Final = re.compile(rb"\r\ntransfer-encoding[ \t]*:", re.IGNORECASE)
+_UPGRADE: Final = re.compile(rb"\r\nconnection:[^\r]*upgrade", re.IGNORECASE)
 _CONNECTION: Final = re.compile(rb"(?<=\r\nconnection:)[^\r]*", re.IGNORECASE)
 _CHUNK: Final = re.compile(rb"([0-9A-Fa-f]{1,15})(?:;[^\x00-\x08\x0a-\x1f\x7f]*)?")
 _TRAILER: Final = re.compile(rb"(?:[!#-'*+.^_`|~0-9A-Za-z-]+:[^\x00-\x08\x0a-\x1f\x7f]*)?")
@@ -79,18 +80,23 @@ class RequestFraming:
 
         What belongs to one request is one piece.
         """
-        requests: list[list[bytes]] = []  # the pieces of each
+        requests: list[bytes] = []
+        pieces: list[bytes] = []  # of the last
         at = 0
         try:
             while at < len(data):
-                if not (self.in_body and requests):
-                    requests.append([])
+                if pieces and not self.in_body:
+                    requests.append(b"".join(pieces))
+                    pieces.clear()
                 piece, at = self._cut(data, at)
-                requests[-1].append(piece)
+                if piece:
+                    pieces.append(piece)
         except Malformed as error:
             self.wrong = str(error)
         self.partial = self.in_body or bool(self._held)
-        return list(filter(None, map(b"".join, requests)))
+        if pieces:
+            requests.append(b"".join(pieces))
+        return requests
 
     # --- heads ----------------------------------------------------------------------------------
 
@@ -123,7 +129,8 @@ class RequestFraming:
             self._refuse(f"The request has more than {_MOST_HEADERS} headers.")
         self.count += 1
         self._line_ends = 0
-        self.large = self.large or len(head) > _LARGE_HEAD
+        if len(head) > _LARGE_HEAD:
+            self.large = True
         if _BODY_HEADER.search(head):
             self._chunked = bool(_CODING.search(head))
             if self._chunked:
@@ -131,7 +138,7 @@ class RequestFraming:
             elif (length := _LENGTH.search(head)) and int(length[1]):
                 self.in_body, self._cut, self._missing = True, self._body, int(length[1])
         # No upgrade is ever made (RFC 9110, 7.8, leaves that to us), and aiohttp would wait for one.
-        return _CONNECTION.sub(_without_upgrade, head) if b"pgrade" in head else head, end
+        return _CONNECTION.sub(_without_upgrade, head) if _UPGRADE.search(head) else head, end
 
     def _check_part(self, part: bytearray) -> None:
         """Refuse a part of a head that can no longer become a whole one."""
