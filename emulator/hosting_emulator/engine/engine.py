@@ -92,8 +92,8 @@ class Engine:
         self.tally = tally or Tally()
         #: What happens here, told to whoever listens.
         self.feed = Feed(machine() * 1000)
-        #: Where commits are noted, as long as an exchange runs: they are its.
-        self.noted: list[Commit] | None = None
+        #: The exchange that runs: commits are its.
+        self.running: ExchangeContext | None = None
         self._read_machine, self._ahead_ms = machine, 0
         self._shown_ms = keeper.shown_ms
         #: What the machine's clock showed when it was last read.
@@ -173,8 +173,8 @@ class Engine:
         self.world = world
         self.history.append(commit)
         self.tally.commits += 1
-        if self.noted is not None:
-            self.noted.append(commit)
+        if self.running is not None:
+            self.running.commits += (commit,)
         if self.feed.awake:
             self.feed.committed(title, writes, world)
 
@@ -364,7 +364,7 @@ class Engine:
 
     def _take(self, ctx: ExchangeContext, steps: Sequence[Step]) -> Delay | Reply:
         """Take the steps until one ends the way, and record the exchange, unless it has to wait."""
-        self.noted, outcome = ctx.commits, None
+        self.running, outcome = ctx, None
         try:
             try:
                 for step in steps:
@@ -372,15 +372,15 @@ class Engine:
                         break
             except Refused as refused:
                 ctx.assumption, ctx.reply = refused.assumption, None
-                ctx.why.append(refused.why or refused.detail)
+                ctx.why += (refused.why or refused.detail,)
                 outcome = refuse(self, ctx, refused)
                 faults_after_commit(self, ctx)
         except StoreFailed as failed:
             lost = Refused("service_unavailable", f"Nothing was changed: {failed}.")
             ctx.effect = None
-            ctx.why.append(lost.detail)
+            ctx.why += (lost.detail,)
             outcome = refuse(self, ctx, lost)
-        self.noted = None
+        self.running = None
         if isinstance(outcome, Delay):
             return outcome
         reply = outcome or ctx.reply

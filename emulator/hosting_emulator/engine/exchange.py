@@ -9,7 +9,6 @@ from collections.abc import Awaitable, Callable, Generator, Iterable, Sequence
 from typing import Any, NamedTuple, TypeAlias, cast
 
 import msgspec
-from msgspec import field
 
 from hosting_emulator.calls.request import NO_STORE, CallRequest, Reply
 from hosting_emulator.contract.assumptions import Assumptions
@@ -95,7 +94,7 @@ class Entry(CallRequest, kw_only=True):
     code: str | None = None
     replayed: bool = False
     lost: str | None = None
-    why: list[str] = field(default_factory=list)
+    why: tuple[str, ...] = ()
     took_ns: int = 0
     body_bytes: int = 0
     answer_headers: Sequence[tuple[str, str]] = ()
@@ -103,7 +102,7 @@ class Entry(CallRequest, kw_only=True):
     answer: bytes = b""
     answer_bytes: int = 0
     judged: bool = False
-    commits: list[Commit] = field(default_factory=list)
+    commits: tuple[Commit, ...] = ()
     acted: tuple[Fault, ...] = ()
     varied: tuple[str, ...] = ()
     came_ms: int = 0

@@ -68,7 +68,7 @@ def admit(engine: Engine, ctx: ExchangeContext) -> None:
             engine.move_up_to(due_ms)
             ctx.at_ms = engine.now_ms()
             moved = f"the skip clock moved to {format_timestamp(ctx.at_ms)}"
-            ctx.why.append(f"{moved}, as the previous response's Retry-After asked")
+            ctx.why += (f"{moved}, as the previous response's Retry-After asked",)
     else:
         ctx.late_ms = engine.machine_ms - ctx.real_ms
     if found := ctx.headers.getall("X-Request-Id", ()):
@@ -229,7 +229,7 @@ def authorize_caller(engine: Engine, ctx: ExchangeContext) -> None:
         ctx.change = Change(engine.world, engine.now_ms())
         ctx.record = authorize(ctx.change, ctx)
         ctx.at_ms = ctx.change.now_ms
-        ctx.why.append(f"the skip clock moved to {format_timestamp(ctx.at_ms)}")
+        ctx.why += (f"the skip clock moved to {format_timestamp(ctx.at_ms)}",)
 
 
 def perform(engine: Engine, ctx: ExchangeContext) -> None:
@@ -245,9 +245,8 @@ def perform(engine: Engine, ctx: ExchangeContext) -> None:
     remembered = recall(ctx.change, ctx, engine.in_flight) if ctx.spec.idempotent else None
     if remembered is not None:
         ctx.replayed = True
-        ctx.why.append(
-            f"replay of the first response for this Idempotency-Key ({remembered.status})"
-        )
+        first = f"replay of the first response for this Idempotency-Key ({remembered.status})"
+        ctx.why += (first,)
         reply = answer_again(ctx.change, ctx, remembered)
     else:
         begins = ctx.spec.idempotent and ctx.spec.response == "Operation"
@@ -440,7 +439,7 @@ def _act(engine: Engine, ctx: ExchangeContext, decision: Decision, phase: Phase)
     """Return what a fault answers in place of the call; None: the answer goes out, maybe broken."""
     ctx.acted += decision.acted
     for fault in decision.acted:
-        ctx.why.append(f"{fault.id} ({fault.kind}, {phase}) acted, hit {fault.hits}")
+        ctx.why += (f"{fault.id} ({fault.kind}, {phase}) acted, hit {fault.hits}",)
     effect = decision.effect
     if effect is None:
         return None

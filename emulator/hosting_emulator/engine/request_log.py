@@ -89,7 +89,7 @@ class RequestLog:
             ctx.late_ms += effect.late_ms(len(answer))
             ctx.lost = None if effect.arrives else effect.name
             if said := effect.remark(len(answer)):
-                ctx.why.append(said)
+                ctx.why += (said,)
         ctx.took_ns = stopwatch_ns() - ctx.took_ns
         if self.watcher is not None and len(self._entries) == CAPACITY:
             self.watcher.forgetting(self._entries[0])
