@@ -147,7 +147,7 @@ class Emulator:
         world = build_world(scenario, DEFAULT_WORLD, now_ms, self._default.world.seed)
         assumptions = self._settings.assumptions
         world = with_overrides(world, now_ms, mode=mode, rate=rate, assumptions=assumptions)
-        return world, f"scenario {scenario.name}"
+        return world, f"scenario {scenario.part.name}"
 
     def _vary(self) -> None:
         if self._variation is not None:

@@ -242,18 +242,13 @@ class Scenario:
     text: str
 
     @property
-    def name(self) -> str:
-        """The scenario's name."""
-        return self.part.name
-
-    @property
     def kind(self) -> Literal["world", "story"]:
         """Whether it makes a world of its own, or only tells a story in the usual one."""
         return "world" if self.source.data.keys() - _TOLD_ONLY else "story"
 
     def row(self) -> dict[str, str]:
         """Return it as lists show it."""
-        return {"name": self.name, "kind": self.kind, "description": self.part.description}
+        return {"name": self.part.name, "kind": self.kind, "description": self.part.description}
 
     @property
     def place(self) -> Place:
@@ -445,15 +440,11 @@ class ScenarioLibrary:
         hint = nearest(name, self.names()) or "; `hosting-emulator scenario list` shows them"
         raise ScenarioError(name[:80], 0, 0, f"the library has no scenario of this name{hint}")
 
-    def read(self, name: str) -> Scenario:
-        """Read a scenario of the library. Raises ScenarioError."""
-        return read_scenario(self.text(name), f"{name}.yaml")
-
     def find(self, name: str) -> Scenario:
         """Read a scenario by its name in the library, or from a file. Raises ScenarioError."""
         path = FilePath(name)
         if path.suffix not in (".yaml", ".yml") and not path.exists():
-            return self.read(name)
+            return read_scenario(self.text(name), f"{name}.yaml")
         return read_file(path)
 
 

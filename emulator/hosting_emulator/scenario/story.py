@@ -181,7 +181,7 @@ class StoryRun:
             if not steps[-1]["passed"]:
                 break
         return {
-            "scenario": self._scenario.name,
+            "scenario": self._scenario.part.name,
             "file": self._scenario.source.file,
             "passed": all(step["passed"] for step in steps),
             "steps": steps,

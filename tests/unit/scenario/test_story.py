@@ -261,12 +261,12 @@ def test_a_text_is_read_once_and_its_story_leaves_what_was_read():
     """The whole library: a second reader gets the same value, as its file says it."""
     library = ScenarioLibrary(FOLDER)
     for name in library.names():
-        scenario = library.read(name)
+        scenario = library.find(name)
         before = msgspec.json.encode(scenario.part)
 
         StoryRun(scenario, Engine(build_world(scenario, "default", 0), Memory())).run()
 
-        assert library.read(name) is scenario
+        assert library.find(name) is scenario
         assert msgspec.json.encode(scenario.part) == before
 
 
