@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
@@ -14,8 +13,8 @@ from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
-from hosting_emulator_cli.commands.requests import cells_of, cut_words, target
-from hosting_emulator_cli.output import printable, printable_json, printable_lines
+from hosting_emulator_cli.commands.requests import body_parts, cells_of, target
+from hosting_emulator_cli.output import printable
 
 if TYPE_CHECKING:
     from hosting_emulator.sdk import Exchange, Message, Why
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
 WIDE = 110
 _COLUMNS = (27, 6, 9)
 _INDENT = 6
+_BODY_STYLES = {"binary": "dim italic", "cut": "yellow italic"}
 _STEP_STYLES = {"refusal": "red", "fault": "magenta", "due": "cyan", "commit": "green"}
 _STATE_STYLES = {"succeeded": "green", "failed": "red", "cancelled": "yellow", "queued": "cyan"}
 
@@ -87,20 +87,11 @@ def _message(title: str, message: Message) -> Iterator[RenderableType]:
         headers.append(f"{printable(name)}: ", "dim")
         headers.append(f"{printable(value)}\n")
     yield headers
-    if not message["body_bytes"]:
-        return
-    body = message["body"]
-    if body is None:
-        yield Text(f"{message['body_bytes']} bytes of binary data", "dim italic")
-    else:
-        try:
-            document = Text(printable_json(json.loads(body)), overflow="fold")
-            yield JSONHighlighter()(document)
-        except ValueError:  # no JSON, or not all of it
-            yield Text(printable_lines(body))
-        if message["body_cut"]:
-            yield Text(cut_words(message), "yellow italic")
-    yield Text()
+    for kind, text in body_parts(message):
+        shown = Text(text, _BODY_STYLES.get(kind, ""), overflow="fold")
+        yield JSONHighlighter()(shown) if kind == "json" else shown
+    if message["body_bytes"]:
+        yield Text()
 
 
 def why_panel(found: Why) -> Panel:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import nullcontext, suppress
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -42,9 +42,19 @@ def target(exchange: Exchange) -> str:
     return out.printable(f"{exchange['method']} {exchange['path']}{query}")
 
 
-def cut_words(message: Message) -> str:
-    """Say that what is shown of a body is a part of it."""
-    return f"… truncated: the body has {message['body_bytes']} bytes."
+def body_parts(message: Message) -> Iterator[tuple[str, str]]:
+    """Write a body, which cannot steer a terminal: `json`, `text` or `binary`, and that it is `cut`."""
+    body = message["body"]
+    if body is None and message["body_bytes"]:
+        yield "binary", f"{message['body_bytes']} bytes of binary data"
+    if not body:
+        return
+    try:
+        yield "json", out.printable_json(json.loads(body))
+    except ValueError:  # no JSON, or not all of it: as it is
+        yield "text", out.printable_lines(body)
+    if message["body_cut"]:
+        yield "cut", f"… truncated: the body has {message['body_bytes']} bytes."
 
 
 def _line(exchange: Exchange, projects: Mapping[str, str], *, why: bool = True) -> str:
@@ -84,18 +94,10 @@ def put_whole(world: HostingEmulator, exchange: Exchange, as_json: bool) -> None
 
 def _message_lines(message: Message) -> Iterator[str]:
     yield from (out.printable(f"  {name}: {value}") for name, value in message["headers"])
-    if not message["body_bytes"]:
-        return
-    yield ""
-    body = message["body"]
-    if body is None:
-        yield f"  {message['body_bytes']} bytes of binary data"
-        return
-    with suppress(ValueError):  # no JSON, or not all of it: as it is
-        body = out.printable_json(json.loads(body))
-    yield from (f"  {line}" for line in out.printable_lines(body).splitlines())
-    if message["body_cut"]:
-        yield f"  {cut_words(message)}"
+    if message["body_bytes"]:
+        yield ""
+    for _, text in body_parts(message):
+        yield from (f"  {line}" for line in text.splitlines())
 
 
 #: Which requests a command is about; they arrive as the client takes them.
