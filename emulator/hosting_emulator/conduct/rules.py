@@ -13,7 +13,7 @@ from urllib.parse import parse_qsl, unquote
 import msgspec
 from msgspec.structs import replace
 
-from hosting_emulator.contract.calls import CallSpec, calls_at
+from hosting_emulator.contract.calls import CallSpec
 from hosting_emulator.contract.timestamps import format_timestamp
 from hosting_emulator.contract.words import read_sections
 from hosting_emulator.control_api import ConductFinding, ConductRuleRow, Severity
@@ -58,8 +58,7 @@ class ExchangeView:
         #: The call, or what was asked where there is none, for a sentence.
         self.name = entry.call or f"{entry.method} {entry.path[:_LONGEST_PATH]}"
         #: The call's row of the contract's table; None: no call has this path.
-        calls = calls_at(self.world.assumptions.operation_path).by_id
-        self.spec: CallSpec | None = calls.get(entry.call or "")
+        self.spec: CallSpec | None = entry.spec if entry.call else None
         #: The person who asked; None: nobody known.
         self.who = entry.principal.person_id or None
         #: The headers sent, by their names in lower case; of a repeated one the last.
