@@ -284,10 +284,10 @@ class NotRetryable(ConductJudge):
 
 
 def _in_vain(before: ExchangeView, now: ExchangeView) -> bool:
-    code, problem = now.entry.code, before.problem
+    code, problem = now.entry.code, before.answer
     if code is None or before.entry.code != code or not before.heard or now.call == REDEEM_TICKET:
         return False
-    if problem is None or problem.get("retryable") is not False:
+    if not isinstance(problem, dict) or problem.get("retryable") is not False:
         return False
     if now.entry.method in _NO_CALL or before.request != now.request or now.knows(before) == "no":
         return False

@@ -111,12 +111,6 @@ class ExchangeView:
         return _json(self.entry.answer, self.entry.answer_bytes)
 
     @property
-    def problem(self) -> dict[str, Any] | None:
-        """The problem document that it was answered with."""
-        answer = self.answer if self.status >= 400 else None
-        return answer if isinstance(answer, dict) and "code" in answer else None
-
-    @property
     def retry_after_s(self) -> int | None:
         """The seconds of its Retry-After header; None: it has none in that form."""
         return retry_after_s(self.entry.answer_headers)
