@@ -122,15 +122,8 @@ def read_fault(change: Change, document: Mapping[str, Any], family: Family = FAU
     if document.get("while") is not None:
         rule = replace(rule, while_=_read_condition(document["while"], "while"))
     rule = _resolved(rule, change.world, change.now_ms, family)
-    if (rule.call or "").startswith(IDENTITY_PROVIDER):  # whose answers are not the API's
-        effect = fault_kinds()[kind]
-        if kind in ("abort", "rate_limit"):
-            message = f"{kind} returns a problem of the API, and {rule.call} has none; use respond"
-            raise DocumentRefused(message, kind)
-        whole = effect.silent or effect.answers or effect.delays or effect.arrives
-        if rule.phase == "before_commit" and not whole:
-            message = f"{kind} breaks a response: at {rule.call} it can only act after_commit"
-            raise DocumentRefused(message, "phase")
+    if (rule.call or "").startswith(IDENTITY_PROVIDER):
+        _check_at_identity_provider(kind, rule)
     if noun == "outcome":
         outcome = msgspec.convert(options, OUTCOME_KINDS[kind])
         if not any(outcome.told("", call) for call in (rule.call and [rule.call]) or family.calls):
@@ -140,6 +133,18 @@ def read_fault(change: Change, document: Mapping[str, Any], family: Family = FAU
             )
     order = next_number(change, f"{noun} order")
     return Fault(f"{noun}-{order + 1}", order, change.now_ms, kind, options, rule)
+
+
+def _check_at_identity_provider(kind: str, rule: Rule) -> None:
+    """Refuse what cannot be at the identity provider, whose answers are not the API's."""
+    effect = fault_kinds()[kind]
+    if kind in ("abort", "rate_limit"):
+        message = f"{kind} returns a problem of the API, and {rule.call} has none; use respond"
+        raise DocumentRefused(message, kind)
+    whole = effect.silent or effect.answers or effect.delays or effect.arrives
+    if rule.phase == "before_commit" and not whole:
+        message = f"{kind} breaks a response: at {rule.call} it can only act after_commit"
+        raise DocumentRefused(message, "phase")
 
 
 def _read_condition(found: Any, place: str) -> Condition:

@@ -169,6 +169,8 @@ class Intervention(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     function: ClassVar[Function]
     parameters: ClassVar[dict[str, Any]]
+    #: The fields that name a record by its alias, each with its table.
+    named: ClassVar[dict[str, t.Table[Any]]]
 
     def apply(self, change: Change) -> str:
         """Change the world and say what was done; or raise DocumentRefused, with nothing changed."""
@@ -214,13 +216,7 @@ class Intervention(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def check_names(self, change: Change) -> None:
         """Check the records it names by alias, but for variables of a story. Raises DocumentRefused."""
-        named: dict[str, t.Table[Any]] = {}
-        for name, kind in self.parameters.items():
-            if kind in _ALIASED:
-                named[name] = _ALIASED[kind]
-            elif subject := _SUBJECTS.get(kind):
-                named |= {field: table for field, (table, _) in subject.of.items()}
-        for field, table in named.items():
+        for field, table in self.named.items():
             written = getattr(self, field)
             if written is not None and "${" not in written:
                 try:
@@ -238,19 +234,23 @@ def intervention(function: F) -> F:
     hints = get_type_hints(function, include_extras=True)
     declared = [one for one in signature(function).parameters.values() if one.name != "change"]
     fields: list[Any] = []
+    named: dict[str, t.Table[Any]] = {}
     for name, default in ((one.name, one.default) for one in declared):
         kind = hints[name]
         if kind in _ALIASED:
             fields.append((name, str))
+            named[name] = _ALIASED[kind]
         elif subject := _SUBJECTS.get(kind):
             fields += [(field, str | None, None) for field in (subject.name, *subject.of)]
             fields.append(("all", bool, False))
+            named |= {field: table for field, (table, _) in subject.of.items()}
         else:
             fields.append((name, kind) if default is Parameter.empty else (name, kind, default))
     word = function.__name__
     namespace = {
         "__doc__": function.__doc__,
         "function": staticmethod(function),
+        "named": named,
         "parameters": {one.name: hints[one.name] for one in declared},
     }
     name = word.title().replace("_", "")

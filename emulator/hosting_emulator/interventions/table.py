@@ -7,7 +7,7 @@ the project whose claim it holds, a ticket by its id or the person it was issued
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Literal
 
 from msgspec import Meta
@@ -506,29 +506,34 @@ def set_database(
         one = min(databases.values(), key=lambda record: record.placement is None)
         before = dict.fromkeys(databases, one)
     for name, record in before.items():
-        placement = record.placement
-        # Where it may not become anything, the assumption says what it may.
-        found = placement.state if placement else ""
-        following = change.assumptions.database_transitions.get(found)
-        if following is not None and state not in (None, *following.split()):
-            raise DocumentRefused(
-                f"the database of {project.alias} can only become {following or 'nothing else'} now"
-            )
-        if placement is None and state is None and details:
-            raise DocumentRefused("the database is absent; give it a state too")
-        if state == "absent":
-            placement = None
-        elif state is not None:
-            placement = placement or r.Placement(
-                0.25, 1.0, 1.0, 4.0, 300, "init", False, "eu-central-1"
-            )
-            placement = replace(placement, state=state, pending_state=None)
-        if placement is not None:
-            placement = replace(placement, **details)
+        placement = _placed(change, project, record.placement, state, details)
         record = replace(record, data_mode=data_mode or record.data_mode, placement=placement)
         change.put(t.DATABASES, f"{project.id}/{name}", record)
     became = state or data_mode or "changed"
     return f"the database of {project.alias} ({' and '.join(databases)}) is {became}"
+
+
+def _placed(
+    change: Change,
+    project: r.Project,
+    before: r.Placement | None,
+    state: str | None,
+    details: Mapping[str, object],
+) -> r.Placement | None:
+    """Return the placement that a database gets, where the assumption lets it become that."""
+    following = change.assumptions.database_transitions.get(before.state if before else "")
+    if following is not None and state not in (None, *following.split()):
+        raise DocumentRefused(
+            f"the database of {project.alias} can only become {following or 'nothing else'} now"
+        )
+    if before is None and state is None and details:
+        raise DocumentRefused("the database is absent; give it a state too")
+    if state == "absent" or (before is None and state is None):
+        return None
+    after = before or r.Placement(0.25, 1.0, 1.0, 4.0, 300, "init", False, "eu-central-1")
+    if state is not None:
+        after = replace(after, state=state, pending_state=None)
+    return replace(after, **details)
 
 
 @intervention

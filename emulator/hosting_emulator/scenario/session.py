@@ -316,21 +316,6 @@ def _written(world: World, way: _Way, exact: bool) -> SessionFile:
         if (entry := one.entry) and entry.body_bytes > len(entry.body) and not entry.commits
     }
 
-    def failed(document: Document, seed: str) -> tuple[int | None, str] | None:
-        """Return the number of the first step that fails, and why. None: the story passes."""
-        try:
-            report = run_document(document, seed=seed)
-        except ScenarioError as error:
-            return None, error.message
-        if report["passed"]:
-            return None
-        step = report["steps"][-1]
-        differs = "; ".join(
-            f"{one['at']} is {one['found']!r} instead of {one['expected']!r}"
-            for one in step["differences"][:3]
-        )
-        return step["n"] - 1, f"when repeated, {differs}"
-
     while True:
         writer = _StoryWriter(world, way, exact)
         for place, one in enumerate(way.found):
@@ -341,7 +326,7 @@ def _written(world: World, way: _Way, exact: bool) -> SessionFile:
             else:
                 writer.write(one, judged=place >= way.silent)
         document["story"] = writer.steps
-        why = failed(document, world.seed)
+        why = _failed(document, world.seed)
         if why is None:
             break
         number, reason = why
@@ -353,13 +338,29 @@ def _written(world: World, way: _Way, exact: bool) -> SessionFile:
         left_out[entry.n] = reason
     text = write_yaml(document)
     seedless = {name: value for name, value in document.items() if name != "seed"}
-    if "probability:" not in text and not any(failed(seedless, seed) for seed in _SEEDS):
+    if "probability:" not in text and not any(_failed(seedless, seed) for seed in _SEEDS):
         text = write_yaml(seedless)
     try:
         read_scenario(text, "scenario.yaml")
     except ScenarioError as error:
         raise NotRecordable(f"{error.message}: record a shorter span") from None
     return SessionFile(text, len(writer.steps), [*left_out.values()])
+
+
+def _failed(document: Document, seed: str) -> tuple[int | None, str] | None:
+    """Return the number of the first step that fails, and why. None: the story passes."""
+    try:
+        report = run_document(document, seed=seed)
+    except ScenarioError as error:
+        return None, error.message
+    if report["passed"]:
+        return None
+    step = report["steps"][-1]
+    differs = "; ".join(
+        f"{one['at']} is {one['found']!r} instead of {one['expected']!r}"
+        for one in step["differences"][:3]
+    )
+    return step["n"] - 1, f"when repeated, {differs}"
 
 
 class _StoryWriter:
