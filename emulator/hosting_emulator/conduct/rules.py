@@ -133,7 +133,7 @@ class ExchangeView:
         _, path, query, _ = self.request
         sent = [(name, _brief(value)) for name, value in entry.raw_headers if name.lower() == key]
         self.headers = {}
-        self.entry = replace(entry, path=path, query=query, raw_headers=sent, body=b"", why=[])
+        self.entry = replace(entry, path=path, query=query, raw_headers=sent, body=b"", why=())
 
     def waits_ms(self, before: ExchangeView) -> tuple[int, int]:
         """Return how long after an answer this was asked: world time, and the machine's."""

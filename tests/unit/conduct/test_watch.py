@@ -5,7 +5,7 @@ from time import perf_counter
 
 import pytest
 
-from hosting_emulator.conduct.rules import RULES, Recent
+from hosting_emulator.conduct.rules import RULES, ExchangeView, Line, Recent
 from hosting_emulator.conduct.watch import MOST_FINDINGS, OWN, Watch, watch_of
 from hosting_emulator.engine.request_log import CAPACITY
 from tests.in_process import InProcess
@@ -23,6 +23,19 @@ def test_what_had_left_the_log_before_is_counted():
 
     assert (conduct.judged, conduct.unseen) == (CAPACITY, 25)
     assert conduct.remarks == ["25 requests left the log before the first check: not checked."]
+
+
+def test_of_a_request_that_is_over_only_what_is_compared_is_kept():
+    api = InProcess()
+    api.apply_domains(key="a")
+    (entry,) = api.engine.log.newest(1)
+    view = ExchangeView(entry, Line(entry.connection))
+
+    view.shed()
+
+    assert [name.lower() for name, _ in view.entry.raw_headers] == [b"idempotency-key"]
+    assert not any((view.entry.body, view.entry.why, view.headers))
+    assert len(entry.raw_headers) > 1
 
 
 def test_from_the_first_look_on_none_is_missed():
