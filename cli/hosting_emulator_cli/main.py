@@ -111,8 +111,7 @@ class CommandGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return one command, None if there is none of that name."""
         if cmd_name not in self._described:
-            address = self._lazy.get(cmd_name)
-            command = load(address) if address else self.commands.get(cmd_name)
+            command = load({**self._lazy, **self.commands}.get(cmd_name))
             if command is None:
                 return None
             path = f"{self.name} {cmd_name}".removeprefix(f"{PROGRAM} ")

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import click
 from click.core import ParameterSource as ParameterSource
 
-from hosting_emulator import DEFAULT_PORT
+from hosting_emulator import DEFAULT_PORT, DEFAULT_SEED
 from hosting_emulator_cli.main import Failure, load, near
 
 if TYPE_CHECKING:
@@ -443,7 +443,7 @@ log_options = options(
 world_options = options(
     option("--scenario NAME|FILE"),
     option("--from state FILE"),
-    option("--seed TEXT", default="hosting-emulator"),
+    option("--seed TEXT", default=DEFAULT_SEED),
     option("--clock MODE"),
     option("--at TIMESTAMP"),
     assume_option,

@@ -72,12 +72,10 @@ def assumptions(ask: opt.Ask, world: str) -> Any:
     return ask(lambda client: client.world(world).assumptions, default)
 
 
-#: As `hosting_emulator.contract_check.ALLOWED`, which is not loaded before it is needed.
-ALLOWED = ("flag", "source", "keys", "domains", "tickets")
-
-
 def _allowed(words: list[str]) -> frozenset[str]:
     """Read what may be changed, `all` being all of it. Raises ValueError."""
+    from hosting_emulator.contract_check import ALLOWED
+
     if unknown := {*words} - {*ALLOWED, "all"}:
         hint = near(min(unknown), (*ALLOWED, "all"), f"write all, or some of {', '.join(ALLOWED)}")
         raise ValueError(f"unknown word {min(unknown)!r}{hint}")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from hosting_emulator import DEFAULT_PORT
 from hosting_emulator_cli import options as opt
 from hosting_emulator_cli.commands.env import export_lines
 from hosting_emulator_cli.files import is_scenario_file, ready_file
@@ -26,7 +27,7 @@ CURL = (
 
 
 @click.command(cls=opt.SettingsCommand)
-@opt.address_options(port=4620)
+@opt.address_options(port=DEFAULT_PORT)
 @opt.option(
     "--data-dir DIRECTORY",
     type=click.Path(file_okay=False, path_type=Path),

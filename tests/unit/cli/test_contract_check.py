@@ -11,9 +11,7 @@ from xml.etree import ElementTree as Xml
 import pytest
 from click.testing import Result
 
-from hosting_emulator.contract_check import ALLOWED
 from hosting_emulator.sdk import HostingEmulator
-from hosting_emulator_cli.commands import contract
 from tests.contract_check.check_run import options
 from tests.contract_check.deviations import DEVIATIONS
 from tests.contract_check.tampering_proxy import wrong_server
@@ -210,7 +208,3 @@ def test_it_needs_to_be_told_where(run, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.delenv("HOSTING_BASE_URL", raising=False)
 
     assert "'--base-url'" in one_line(run("contract", "check"))
-
-
-def test_what_may_be_permitted_is_what_there_is():
-    assert contract.ALLOWED == ALLOWED
