@@ -19,7 +19,7 @@ from hosting_emulator.calls.request import NO_HEADERS, CallRequest, Reply, deriv
 from hosting_emulator.contract.durations import parse_duration_ms
 from hosting_emulator.contract.problems import Refused
 from hosting_emulator.engine.exchange import (
-    NOTHING,
+    GONE,
     Delay,
     Durable,
     Exchange,
@@ -360,7 +360,7 @@ class Engine:
                 del self.in_flight[ctx.storage_key]
             # What the log does not show is forgotten.
             ctx.headers, ctx.docs_url = NO_HEADERS, str
-            ctx.change = ctx.record = ctx.reply = NOTHING
+            ctx.change = ctx.record = ctx.reply = GONE
 
     def _take(self, ctx: ExchangeContext, steps: Sequence[Step]) -> Delay | Reply:
         """Take the steps until one ends the way, and record the exchange, unless it has to wait."""

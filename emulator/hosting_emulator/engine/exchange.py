@@ -36,7 +36,8 @@ class Durable(NamedTuple):
     kept: Callable[[], Awaitable[None] | None]
 
 
-NOTHING: Any = None
+#: Stands for what the log lets go of.
+GONE: Any = None
 #: An exchange on its way: it yields effects and returns the answer.
 Exchange: TypeAlias = Generator[Delay | Durable, OSError | None, Reply]
 
