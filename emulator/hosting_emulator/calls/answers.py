@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Callable
-from operator import is_
 from typing import Any, TypeAlias
 
 from msgspec.structs import replace
@@ -276,15 +275,10 @@ def list_deployments(change: Change, request: CallRequest, project: Project) -> 
     runs = deployment_runs(indexes, project.id, start, stop)
     longer = request.values.get("cursor_longer", 0)
     key = (change.world.seed, project.id, start, stop, following, longer)
-    # A run is immutable and replaced when one of its deployments changes, so `is` tells whether the
-    # bytes still hold: nothing needs to be told of a change, in this world or any other.
+    # A run is immutable and replaced when one of its deployments changes: the bytes of equal runs hold,
+    # and nothing needs to be told of a change, in this world or any other.
     kept = _pages.get(key)
-    if (
-        kept is not None
-        and kept[1] is assumptions
-        and len(kept[0]) == len(runs)
-        and all(map(is_, kept[0], runs))
-    ):
+    if kept is not None and kept[1] is assumptions and kept[0] == runs:
         return Reply(200, kept[2], project.id)
     next_cursor = None if following is None else _write_cursor(change, project, following, longer)
     records = in_runs(runs, start, stop)[:: -1 if newest_first else 1]
