@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path as FilePath
 from types import UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
@@ -297,6 +297,10 @@ def scenario_of(source: Source, text: str = "") -> Scenario:
     return Scenario(msgspec.convert(source.data, ScenarioPart), source, text)
 
 
+#: What a part's fields are, which takes long to find out.
+_fields = cache(msgspec.structs.fields)
+
+
 def _check_shape(place: Place, kind: Any) -> None:
     """Check that what stands at a place is of a kind. Raises ScenarioError at the innermost that is not."""
     try:
@@ -345,13 +349,13 @@ def _inside(place: Place, kind: Any) -> Iterator[tuple[Place, Any]]:
         elif isinstance(value, dict) and get_origin(member) is dict:
             yield from ((place / name, get_args(member)[1]) for name in value)
         elif isinstance(value, dict) and hasattr(member, "__struct_fields__"):
-            kinds = {field.encode_name: field.type for field in msgspec.structs.fields(member)}
+            kinds = {field.encode_name: field.type for field in _fields(member)}
             yield from ((place / name, kinds[name]) for name in value if name in kinds)
 
 
 def _wrong_fields(place: Place, kind: Any) -> Iterator[ScenarioError]:
     """Yield what is unknown among the fields of a mapping, or else what is missing there."""
-    fields = msgspec.structs.fields(kind) if hasattr(kind, "__struct_fields__") else ()
+    fields = _fields(kind) if hasattr(kind, "__struct_fields__") else ()
     known = [field.encode_name for field in fields]
     unknown = [name for name in place.value if name not in known] if known else []
     for name in unknown:

@@ -74,6 +74,7 @@ _POSSIBLE = "to be possible"
 _FAMILIES = {"fault": FAULT, "outcome": OUTCOME}
 #: What of a step is taken as it is written until its answer is there.
 _AS_WRITTEN = {"note", "call", "together", "log", "use", "expect", "save", "pause", "with_"}
+_FILLED = [name for name in StepPart.__struct_fields__ if name not in _AS_WRITTEN]
 
 
 class PageRequest(NamedTuple):
@@ -257,8 +258,8 @@ class StoryRun:
 
     def _with_values(self, step: StepPart) -> StepPart:
         """Return a step with the values of its variables, but for what is expected and saved."""
-        names = [name for name in step.__struct_fields__ if name not in _AS_WRITTEN]
-        return replace(step, **{name: self._filled(getattr(step, name)) for name in names})
+        given = {name: value for name in _FILLED if (value := getattr(step, name))}
+        return replace(step, **{name: self._filled(value) for name, value in given.items()})
 
     # --- requests -------------------------------------------------------------------------------
 
