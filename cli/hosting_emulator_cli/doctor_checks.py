@@ -52,10 +52,10 @@ class CheckFinding(NamedTuple):
     advice: str | None = None
 
 
-def finding(check: str, kind: str, *, shown_as: str | None = None, **facts: object) -> CheckFinding:
+def finding(check: str, kind: str, **facts: object) -> CheckFinding:
     """Fill a kind of finding with its facts."""
     row = {name: text.format(**facts) for name, text in _KINDS[check][kind].items()}
-    return CheckFinding(shown_as or check, **row)
+    return CheckFinding(check, **row)
 
 
 class EmulatorAnswer(NamedTuple):
@@ -233,7 +233,7 @@ def check_port(check: str, port: int, answered: EmulatorAnswer | None) -> CheckF
             folder = answered.info and answered.info["data_dir"]
             facts["version"] = answered.version or ""
             facts["kept"] = f" and keeps its state in {folder}" if folder else ""
-    return finding("port", kind, shown_as=check, **facts)
+    return finding("port", kind, **facts)._replace(check=check)
 
 
 # --- The data directory --------------------------------------------------------------------------

@@ -147,8 +147,6 @@ class _CommandExploration:
             for process in self._running:
                 process.end()
 
-    # --- from the clean run to the reports -------------------------------------------------------
-
     def _explore(self) -> int:
         options = self._options
         explorer = runs.Explorer(self._perform, limit_s=options.limit_s, conduct=options.conduct)
@@ -261,8 +259,6 @@ class _CommandExploration:
                 self._stop("it could not continue")
                 raise
 
-    # --- one run ---------------------------------------------------------------------------------
-
     def _perform(self, visit: runs.Visit, name: str, limit_s: float | None) -> runs.RunEnd:
         """Run the command in a copy of the default world, which is deleted afterwards."""
         if self._cut:
@@ -352,9 +348,6 @@ def _progress(done: int, of: int) -> Iterator[Callable[[runs.PointResult, int], 
                 bar.console.print(Text.from_ansi(report.result_text(result, color=True)))
 
         yield show_beside_bar
-
-
-# --- What is known so far, kept so that an exploration that was cut off can go on -----------------
 
 
 def _load_results(
