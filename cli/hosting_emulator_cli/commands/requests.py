@@ -44,17 +44,18 @@ def target(exchange: Exchange) -> str:
 
 def body_parts(message: Message) -> Iterator[tuple[str, str]]:
     """Write a body, which cannot steer a terminal: `json`, `text` or `binary`, and that it is `cut`."""
-    body = message["body"]
-    if body is None and message["body_bytes"]:
-        yield "binary", f"{message['body_bytes']} bytes of binary data"
-    if not body:
+    body, size = message["body"], message["body_bytes"]
+    if not size:
+        return
+    if body is None:
+        yield "binary", f"{size} bytes of binary data"
         return
     try:
         yield "json", out.printable_json(json.loads(body))
     except ValueError:  # no JSON, or not all of it: as it is
         yield "text", out.printable_lines(body)
     if message["body_cut"]:
-        yield "cut", f"… truncated: the body has {message['body_bytes']} bytes."
+        yield "cut", f"… truncated: the body has {size} bytes."
 
 
 def _line(exchange: Exchange, projects: Mapping[str, str], *, why: bool = True) -> str:
