@@ -104,6 +104,8 @@ class Engine:
         self.in_flight: dict[str, CallRequest] = {}
         #: Requests are counted from 1 again after a restart, and a frozen clock shows the same moment.
         self.starts = keeper.starts
+        #: Whether it lives in memory only.
+        self.ephemeral = False
         #: After how long without a request it is deleted, in milliseconds of real time.
         self.ttl_ms: int | None = None
         #: Calls off whatever looks after that, when it is deleted before.
@@ -440,7 +442,6 @@ class Worlds:
         self._engines: dict[str, Engine] = {}
         #: Return a world's engine by its name, or None.
         self.get: Callable[[str], Engine | None] = self._engines.get
-        self._ephemeral: set[str] = set()
         self._thrown_away = 0
         #: Worlds as they were when they were built, by what they were built from.
         self._prototypes: OrderedDict[Hashable, World] = OrderedDict()
@@ -448,11 +449,11 @@ class Worlds:
 
     def open(self, seed: str, origin: Origin) -> bool:
         """Load what is kept, and make the default world if it is not; tell whether it was made."""
-        for kept in self._library.worlds() if self._library is not None else ():
-            assert self._library is not None
-            world = self._library.load(kept)
-            if world is not None:
-                keeper = self._library.keep(world, fresh=False)
+        library = self._library
+        for kept in library.worlds() if library is not None else ():
+            assert library is not None
+            if (world := library.load(kept)) is not None:
+                keeper = library.keep(world, fresh=False)
                 # A scaled clock stood still while nobody ran it.
                 world = anchored(world, max(world.at_ms, keeper.shown_ms), self._machine())
                 self._take(Engine(world, keeper, self._machine, self.tally))
@@ -483,10 +484,6 @@ class Worlds:
     def __len__(self) -> int:
         """The number of worlds."""
         return len(self._engines)
-
-    def ephemeral(self, name: str) -> bool:
-        """Tell whether a world lives in memory only."""
-        return name in self._ephemeral
 
     def new_name(self) -> str:
         """Return a name for a throw-away world."""
@@ -535,8 +532,7 @@ class Worlds:
         except OSError as error:
             raise StoreFailed(f"the world could not be saved: {error.strerror or error}") from error
         engine = self._take(Engine(world, keeper, self._machine, self.tally))
-        if ephemeral:
-            self._ephemeral.add(world.name)
+        engine.ephemeral = ephemeral
         self._tell(world.name, made=True)
         return engine
 
@@ -572,14 +568,13 @@ class Worlds:
 
     def delete(self, name: str) -> None:
         """Delete a world and what is kept of it. Raises StoreFailed; it is then still there."""
-        if name not in self._ephemeral and self._library is not None:
+        if not self._engines[name].ephemeral and self._library is not None:
             try:
                 self._library.forget(name)
             except OSError as error:
                 raise StoreFailed(
                     f"the world could not be deleted: {error.strerror or error}"
                 ) from error
-        self._ephemeral.discard(name)
         self._engines.pop(name).feed.end()
         self._tell(name, made=False)
 

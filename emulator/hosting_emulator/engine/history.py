@@ -132,9 +132,6 @@ class Keeper:
         """Return what to await before an answer may say that all so far is kept; None: nothing."""
         return None
 
-    def discard(self) -> None:
-        """Forget the world."""
-
 
 class Memory(Keeper):
     """Keeps nothing beyond the process: for ephemeral worlds."""

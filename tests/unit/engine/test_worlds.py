@@ -127,7 +127,7 @@ def test_a_deleted_world_is_gone(worlds):
     worlds.delete("one")
 
     assert worlds.get("one") is None
-    assert not worlds.ephemeral("one")
+    assert not worlds.get("one").ephemeral
     assert len(worlds) == 1
 
 

@@ -341,7 +341,7 @@ def world_summary(context: Context, engine: Engine) -> JsonObject:
     }
     return api.WorldSummary.of(
         world,
-        ephemeral=context.facts.data_dir is None or context.worlds.ephemeral(world.name),
+        ephemeral=context.facts.data_dir is None or engine.ephemeral,
         base_url=base_url + world_prefix(world.name),
         control_url=f"{base_url}/_emulator/worlds/{world.name}",
         issuer=base_url + issuer_path(world.name),
