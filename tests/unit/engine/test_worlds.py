@@ -127,8 +127,8 @@ def test_a_deleted_world_is_gone(worlds):
     worlds.delete("one")
 
     assert worlds.get("one") is None
-    assert not worlds.get("one").ephemeral
     assert len(worlds) == 1
+    assert not worlds.create("one", "seed", Origin("frozen"), ephemeral=False).ephemeral
 
 
 def test_names_of_throw_away_worlds_are_free(worlds):
