@@ -122,7 +122,7 @@ def empty_world(name: str, seed: str) -> World:
 
 def apply(world: World, writes: Writes, *, commit: int, at_ms: int) -> World:
     """Return the world after some writes. The only place where tables, indexes and schedule move."""
-    tables = dict(world.tables)
+    tables, only = dict(world.tables), dict[str, Any]()
     indexes, schedule, remembered = world.indexes, world.schedule, world.remembered
     for name, rows in writes.items():
         before = table = tables[name]
@@ -137,9 +137,8 @@ def apply(world: World, writes: Writes, *, commit: int, at_ms: int) -> World:
                 schedule = _rescheduled(schedule, key, before.get(key), event)
         elif name == t.REMEMBERED.name:
             remembered = remembered.after(rows, table)
-    only: dict[str, Any] = {
-        field: tables[name].get(t.ONLY) for name, field in _ONLY_ROWS.items() if name in writes
-    }
+        elif name in _ONLY_ROWS:
+            only[_ONLY_ROWS[name]] = table.get(t.ONLY)
     return replace(
         world,
         commit=commit,
