@@ -375,10 +375,10 @@ _ROWS = (
     ),
 )
 
-#: Every call, by call_id, in the contract's order; and those whose address it gives.
+#: Every call, by call_id, in the contract's order; and those that need no operation to be made.
 ALL_CALLS: dict[str, CallSpec] = {spec.call_id: spec for spec in _ROWS}
 CALLS: dict[str, CallSpec] = {
-    call_id: spec for call_id, spec in ALL_CALLS.items() if spec.path_from is None
+    call_id: spec for call_id, spec in ALL_CALLS.items() if spec.subject != "operation"
 }
 GET_OPERATION = ALL_CALLS["get_operation"]
 _BY_OPERATION_ID = {spec.operation_id: call_id for call_id, spec in ALL_CALLS.items()}

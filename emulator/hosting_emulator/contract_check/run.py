@@ -264,8 +264,8 @@ class Run(Judge):
     def created(self) -> list[str]:
         """What was made or changed there."""
         left = _LEFT if self.put_back else {**_LEFT, _FLAG: "the project's flag was switched"}
-        made = self.made.items()
-        return [f"{left[call]}: {', '.join(ids)}" if ids else left[call] for call, ids in made]
+        made = [(left.get(id_) or ALL_CALLS[id_].summary, ids) for id_, ids in self.made.items()]
+        return [f"{what}: {', '.join(ids)}" if ids else what for what, ids in made]
 
     def new_key(self) -> str:
         """Return a new Idempotency-Key, named as ours."""

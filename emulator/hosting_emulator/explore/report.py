@@ -13,7 +13,7 @@ from string import Template
 from typing import Any, NamedTuple
 
 from hosting_emulator import junit, sarif
-from hosting_emulator.contract.calls import CALLS
+from hosting_emulator.contract.calls import ALL_CALLS, GET_OPERATION
 from hosting_emulator.contract.problems import PROBLEMS
 from hosting_emulator.explore.plan import KINDS, FaultPoint, Plan, kind_of, lasting, order_of
 from hosting_emulator.explore.runs import (
@@ -69,8 +69,9 @@ def coverage(exploration: Exploration) -> dict[str, JsonObject]:
     plan = exploration.plan
     outcomes = {point.fault for point in (*plan.points, *plan.left_out) if point.lasting}
     codes = exploration.clean.seen.codes.union(*(result.codes for result in exploration.results))
+    calls = [call_id for call_id in ALL_CALLS if call_id != GET_OPERATION.call_id]
     figures = (
-        ("calls", CALLS, {point.call for point in hit}),
+        ("calls", calls, {point.call for point in hit}),
         ("fault_kinds", KINDS, {kind_of(point.fault) for point in hit if not point.lasting}),
         *([("outcomes", sorted(outcomes), {point.fault for point in hit})] if outcomes else []),
         ("problem_codes", PROBLEMS, codes),

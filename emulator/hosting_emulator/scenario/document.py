@@ -11,26 +11,21 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path as FilePath
 from types import UnionType
-from typing import Annotated, Any, Literal, Union, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Union, get_args, get_origin
 
 import msgspec
 from msgspec import Meta
 
 from hosting_emulator.contract.words import kinds_in_words, nearest
+from hosting_emulator.faults.kinds import fault_kinds
 from hosting_emulator.scenario.source import Mistakes, Place, ScenarioError, Source
 from hosting_emulator.world.population import Alias, WorldPart
 
 Planned = Literal["fault", "outcome", "intervene"]
-Lost = Literal[
-    "timeout",
-    "connection_reset",
-    "empty_response",
-    "truncate",
-    "malformed_response",
-    "reset_in_body",
-    "wrong_content_length",
-    "refuse_connections",
-]
+if TYPE_CHECKING:
+    Lost = str
+else:  # the kinds of faults whose client gets no whole answer
+    Lost = Literal[tuple(name for name, kind in fault_kinds().items() if not kind.arrives)]
 
 
 class Part(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):

@@ -14,7 +14,7 @@ import msgspec
 
 from hosting_emulator import DEFAULT_SEED
 from hosting_emulator.calls.answers import dev_origin
-from hosting_emulator.contract.calls import CALLS, REDEEM_TICKET, calls_at
+from hosting_emulator.contract.calls import CALLS, GET_OPERATION, REDEEM_TICKET, calls_at
 from hosting_emulator.contract.durations import format_duration
 from hosting_emulator.contract.timestamps import format_timestamp, parse_timestamp
 from hosting_emulator.engine.engine import Engine
@@ -455,7 +455,7 @@ class _StoryWriter:
             return None
         spec, subject = match.spec, match.subject_id
         step: Document
-        if spec.call_id not in CALLS:
+        if spec.call_id == GET_OPERATION.call_id:
             step = {"poll": self._text(subject)}
         else:
             named = self._made.get(subject)
