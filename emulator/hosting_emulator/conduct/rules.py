@@ -14,6 +14,7 @@ import msgspec
 from msgspec.structs import replace
 
 from hosting_emulator.contract.calls import CallSpec
+from hosting_emulator.contract.resources import with_states
 from hosting_emulator.contract.timestamps import format_timestamp
 from hosting_emulator.contract.words import read_sections
 from hosting_emulator.control_api import ConductFinding, ConductRuleRow, Severity
@@ -210,7 +211,10 @@ _K = TypeVar("_K")
 _V = TypeVar("_V")
 
 
-_ROWS = {id_: dict(items) for id_, items in read_sections(Path(__file__).with_name("rules.md"))}
+_ROWS = {
+    id_: {name: with_states(text) for name, text in items}
+    for id_, items in read_sections(Path(__file__).with_name("rules.md"))
+}
 #: What findings of a rule say, where the judge does not say it.
 _SAYS = {id_: row.pop("says", "") for id_, row in _ROWS.items()}
 #: All rules by their ids, in the order in which documents list them.

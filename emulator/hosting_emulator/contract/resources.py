@@ -233,6 +233,17 @@ def _annotate(field: Field, about: str, attributes: dict[str, Any]) -> Field:
 
 #: What calls send and answer, and the objects in that, by name.
 RESOURCES: Mapping[str, Resource] = {found.name: found for found in _read_resources()}
+_STATE = next(f.kind.schema for f in RESOURCES["Operation"].fields if f.name == "state")
+#: The states of an operation; those that their description calls terminal; and of these, failures.
+STATES: tuple[str, ...] = tuple(_STATE["enum"])
+TERMINAL = tuple(state for state in STATES if state in _STATE["description"])
+FAILURES = tuple(state for state in TERMINAL if state != "succeeded")
+
+
+def with_states(text: str) -> str:
+    """Write a sentence with the states of an operation for {states}, the terminal ones for {ends}."""
+    ends = f"{', '.join(TERMINAL[:-1])} or {TERMINAL[-1]}"
+    return text.replace("{states}", ", ".join(STATES)).replace("{ends}", ends)
 
 
 _BOUNDS = {

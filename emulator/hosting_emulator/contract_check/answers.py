@@ -22,7 +22,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from hosting_emulator.contract.ids import is_ulid
-from hosting_emulator.contract.resources import RESOURCES, Kind
+from hosting_emulator.contract.resources import Kind
 
 #: No answer of the contract is nearly as long.
 _LONGEST = 4 << 20
@@ -214,9 +214,6 @@ _TIMESTAMP = re.compile(
     r"([Zz]|(?P<sign>[+-])(?P<hours>[01]\d|2[0-3]):?(?P<minutes>[0-5]\d)?)",
     re.ASCII,
 )
-#: The states in which an operation goes on no more.
-_STATES = next(f.kind.schema["enum"] for f in RESOURCES["Operation"].fields if f.name == "state")
-TERMINAL = {*_STATES} - {"queued", "running"}
 
 
 def brief(value: Any) -> str:

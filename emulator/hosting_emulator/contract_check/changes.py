@@ -17,9 +17,8 @@ from urllib.parse import urlsplit
 
 from hosting_emulator.contract.calls import CALLS
 from hosting_emulator.contract.problems import PROBLEMS
-from hosting_emulator.contract.resources import RESOURCES
+from hosting_emulator.contract.resources import RESOURCES, TERMINAL
 from hosting_emulator.contract_check.answers import (
-    TERMINAL,
     Answer,
     Unreachable,
     is_timestamp,

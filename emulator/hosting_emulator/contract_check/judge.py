@@ -16,11 +16,10 @@ from hosting_emulator.contract.assumptions import DEFAULTS, Assumptions
 from hosting_emulator.contract.calls import ALL_CALLS, CallSpec
 from hosting_emulator.contract.ids import is_ulid
 from hosting_emulator.contract.problems import PROBLEMS
-from hosting_emulator.contract.resources import RESOURCES, Field
+from hosting_emulator.contract.resources import RESOURCES, TERMINAL, Field, with_states
 from hosting_emulator.contract.words import read_sections
 from hosting_emulator.contract_check.answers import (
     BOUNDS,
-    TERMINAL,
     Answer,
     brief,
     complaint,
@@ -49,7 +48,7 @@ def _read_clauses() -> Iterator[Clause]:
                 for field_key, text in RESOURCES[key[1:]].clauses.items():
                     yield Clause(field_key, section, text)
             else:
-                text, _, unseen = quote.partition(" (unseen: ")
+                text, _, unseen = with_states(quote).partition(" (unseen: ")
                 yield Clause(key, section, text, unseen.removesuffix(")"))
 
 

@@ -60,7 +60,6 @@ from hosting_emulator.world.operations import (
 from hosting_emulator.world.records import Operation, Project
 from hosting_emulator.world.sessions import is_current
 from hosting_emulator.world.value import Change, World
-from hosting_emulator.world.views import STATE_WORDS
 
 if TYPE_CHECKING:
     from hosting_emulator.engine.engine import Engine
@@ -559,7 +558,7 @@ def why(engine: Engine, operation_id: str) -> dict[str, Any] | None:
     project = world.get(t.PROJECTS, operation.project_id)
     assert project is not None
     if finished(operation):
-        ended = STATE_WORDS[operation.state].ended
+        ended = lifecycles.STATE_WORDS[operation.state].ended
         reason = _Reason([f"It {ended} at {operation.updated_at}; that is final."])
         if operation.outcome is not None:
             reason.says.append(f"{operation.outcome.id} had set this in advance.")

@@ -16,6 +16,7 @@ from datetime import datetime, timedelta
 from typing import Any, Literal, NamedTuple
 
 from hosting_emulator.contract.calls import ALL_CALLS
+from hosting_emulator.contract.resources import FAILURES
 from hosting_emulator.control_api import Message
 from hosting_emulator.explore.plan import (
     LATE_MS,
@@ -193,7 +194,7 @@ NO_VALUE = (
 )
 _BY_CHANCE = re.compile(r"\b[\w:.-]*\d[\w:.-]*|\b(?:null|None|nil|undefined)\b|…")
 _LOST = re.compile(r"(?i)\b(?:value|secret|replay|revok)")
-_FAILED = re.compile(r" (?:failed|cancelled)(?: \(|$)")
+_FAILED = re.compile(rf" (?:{'|'.join(FAILURES)})(?: \(|$)")
 #: What stands for none, as a part of a name or an address.
 _NONE_AS_NAME = re.compile(
     r"\S*(?:\w[.@]|//)(?:null|None|undefined)\b\S*|\b(?:null|None|undefined)[.@]\w\S*"

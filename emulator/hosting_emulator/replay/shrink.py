@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any
 
+from hosting_emulator.contract.resources import FAILURES
 from hosting_emulator.delta_debugging import read_target, smallest
 from hosting_emulator.replay.recording import (
     RecordedAnswer,
@@ -107,7 +108,7 @@ def _failed(done: Sequence[Replayed], call: str) -> bool:
         refused = last.answer is None or last.answer.status >= 400
         return refused or ("value" in members and members["value"] is None)
     begun = {_made(one) for one in done if one.recorded.call == call}
-    return members.get("state") in ("failed", "cancelled") and members.get("id") in begun
+    return members.get("state") in FAILURES and members.get("id") in begun
 
 
 def _made(one: Replayed) -> str | None:

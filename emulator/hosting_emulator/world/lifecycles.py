@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import NamedTuple
 
 
 class Lifecycle:
@@ -29,6 +30,13 @@ class Lifecycle:
         return Lifecycle(self.name, **{**self._rows, **others}) if others else self
 
 
+class StateWords(NamedTuple):
+    """What is said of an operation's state: what a client does in it; how it ended, if that is final."""
+
+    advice: str
+    ended: str = ""
+
+
 OPERATION = Lifecycle(
     "operation",
     queued="running cancelled",
@@ -37,6 +45,16 @@ OPERATION = Lifecycle(
     failed="",
     cancelled="",
 )
+_POLL = StateWords("Poll the same operation again after next_poll_after_seconds.")
+STATE_WORDS = {
+    "queued": _POLL,
+    "running": _POLL,
+    "succeeded": StateWords("Nothing: the operation succeeded.", "succeeded"),
+    "failed": StateWords("Read the operation's error, and follow its suggested_action.", "failed"),
+    "cancelled": StateWords(
+        "Start a new operation with a new Idempotency-Key if you still need it.", "was cancelled"
+    ),
+}
 DEPLOYMENT = Lifecycle(
     "deployment",
     queued="building failed cancelled",

@@ -429,8 +429,8 @@ def put_past_deployment(
 def count_poll(change: Change, operation: Operation) -> Operation:
     """Count a poll of an unfinished operation; under `per_poll n` each state lasts n of them.
 
-    The phases of a running operation share its n polls as they share its time under `timed`. Each
-    turn of its outcome after the first lasts one poll.
+    The phases of a state share its n polls as they share its time under `timed`. Each turn of its
+    outcome after the first lasts one poll.
     """
     mode, per_state, _ = profile_of(change, operation)
     if mode != "per_poll" or operation.stuck or operation.kind == HELD:
@@ -438,9 +438,8 @@ def count_poll(change: Change, operation: Operation) -> Operation:
     if change.row(PROJECTS, operation.project_id).claim != operation.id:
         return operation
     operation = _put(change, operation, polls=operation.polls + 1)
-    state, phases = operation.state, len(plan_of(operation)) - 2
-    shared = phases if state == "running" else 1
-    due = operation.polls * shared // per_state + (1 if state == "running" else 0)
+    state, states = operation.state, [step.state for step in plan_of(operation)]
+    due = states.index(state) + operation.polls * states.count(state) // per_state
     told = operation.outcome
     if told is not None and told.done and next_turn(operation) is not None:
         due = operation.step + 1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 from msgspec.structs import asdict
@@ -13,6 +13,7 @@ from hosting_emulator.contract.resources import RESOURCES
 from hosting_emulator.contract.timestamps import format_timestamp, respell_timestamp
 from hosting_emulator.world import records as r
 from hosting_emulator.world import tables as t
+from hosting_emulator.world.lifecycles import STATE_WORDS
 from hosting_emulator.world.operations import event_of, finished
 from hosting_emulator.world.value import Change
 
@@ -100,23 +101,6 @@ def operation(change: Change, record: r.Operation) -> dict[str, Any]:
     )
 
 
-class StateWords(NamedTuple):
-    """What is said of an operation's state: what a client does in it; how it ended, if that is final."""
-
-    advice: str
-    ended: str = ""
-
-
-_POLL = StateWords("Poll the same operation again after next_poll_after_seconds.")
-STATE_WORDS = {
-    "queued": _POLL,
-    "running": _POLL,
-    "succeeded": StateWords("Nothing: the operation succeeded.", "succeeded"),
-    "failed": StateWords("Read the operation's error, and follow its suggested_action.", "failed"),
-    "cancelled": StateWords(
-        "Start a new operation with a new Idempotency-Key if you still need it.", "was cancelled"
-    ),
-}
 #: What a client is told when nothing is scheduled for an operation; the contract shows this value.
 _DEFAULT_POLL_SECONDS = 60
 

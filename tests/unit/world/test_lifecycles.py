@@ -3,8 +3,14 @@
 import pytest
 
 from hosting_emulator.contract.assumptions import DATABASE_STATES, DEPLOYMENT_STATUSES
-from hosting_emulator.world.lifecycles import DATABASE, DEPLOYMENT, LIFECYCLES, OPERATION
-from hosting_emulator.world.views import STATE_WORDS
+from hosting_emulator.contract.resources import STATES, TERMINAL
+from hosting_emulator.world.lifecycles import (
+    DATABASE,
+    DEPLOYMENT,
+    LIFECYCLES,
+    OPERATION,
+    STATE_WORDS,
+)
 
 BY_NAME = pytest.mark.parametrize("lifecycle", LIFECYCLES, ids=lambda found: found.name)
 
@@ -40,7 +46,8 @@ def test_no_state_follows_itself_and_final_states_lead_nowhere(lifecycle):
 
 
 def test_words_are_those_of_the_contract_and_of_our_assumptions():
-    assert list(OPERATION.transitions) == "queued running succeeded failed cancelled".split()
+    assert tuple(OPERATION.transitions) == STATES
+    assert set(TERMINAL) == OPERATION.finals
     assert set(DEPLOYMENT.transitions) == set(DEPLOYMENT_STATUSES)
     assert set(DATABASE.transitions) == set(DATABASE_STATES)
 
