@@ -5,16 +5,20 @@ The server is the plugin's own (`hosting_emulator`): what users get is what the 
 
 from __future__ import annotations
 
+import gc
 import json
 import signal
 import urllib.error
 import urllib.request
+from collections.abc import Generator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from tempfile import gettempdir
 from typing import Any, Generic, TypeVar
 
 import pytest
+from filelock import FileLock
 
 from hosting_emulator.sdk import HostingEmulator
 
@@ -45,6 +49,38 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         return LONGEST_FIRST.index(found[0]) if found else len(LONGEST_FIRST)
 
     items.sort(key=lambda item: place(item.path))
+
+
+def _compiled(config: pytest.Config) -> Path | None:
+    """Return the file that a worker of this run makes once the tests are compiled."""
+    run = getattr(config, "workerinput", {}).get("testrunuid")
+    return run and Path(gettempdir(), f"hosting-emulator-tests-{run}")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection(session: pytest.Session) -> Generator[None, object, object]:
+    """On a fresh machine let one worker compile the tests while the others wait."""
+    compiled = _compiled(session.config)
+    if compiled is not None:
+        with FileLock(compiled.with_suffix(".lock")):
+            if not compiled.exists():
+                found = yield
+                compiled.touch()
+                return found
+    return (yield)
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    if compiled := _compiled(config):
+        compiled.unlink(missing_ok=True)
+        compiled.with_suffix(".lock").unlink(missing_ok=True)
+
+
+def pytest_collection_finish() -> None:
+    """What is collected stays: the garbage collector need not go through it over and over."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(20_000, 50, 100)
 
 
 @dataclass(frozen=True)
