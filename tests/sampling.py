@@ -20,4 +20,4 @@ def sampled(rows: Iterable[Any], count: int, *, seed: str = "tests") -> list[Any
 
 
 def _values(row: Any) -> tuple[Any, ...]:
-    return row if isinstance(row, tuple) else (row,)
+    return row if type(row) is tuple else (row,)

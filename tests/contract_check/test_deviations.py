@@ -26,7 +26,7 @@ def emulator(hosting_emulator: HostingEmulator) -> HostingEmulator:
     return hosting_emulator
 
 
-@pytest.mark.parametrize("planted", DEVIATIONS, ids=lambda planted: planted.name)
+@pytest.mark.parametrize("planted", sampled(DEVIATIONS, 100), ids=lambda planted: planted.name)
 def test_a_planted_deviation_is_named_and_nothing_else(planted: Deviation) -> None:
     served = TamperedWorld()
     options = served.options()

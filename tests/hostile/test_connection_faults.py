@@ -52,9 +52,9 @@ async def stage() -> AsyncIterator[Stage]:
     [
         ("timeout", {}, "silent"),
         ("connection_reset", {}, "reset"),
-        ("empty_response", {}, "empty"),
-        ("truncate", {"bytes": 20}, "cut"),
-        ("malformed_response", {}, "whole"),
+        pytest.param("empty_response", {}, "empty", marks=pytest.mark.torture),
+        pytest.param("truncate", {"bytes": 20}, "cut", marks=pytest.mark.torture),
+        pytest.param("malformed_response", {}, "whole", marks=pytest.mark.torture),
         ("slow_response", {"bytes_per_second": 10_000}, "whole"),
     ],
 )

@@ -31,7 +31,7 @@ def in_threads(act: Callable[[int, HostingEmulator], Any], worlds: Worlds) -> li
         return list(pool.map(act, range(len(worlds)), worlds))
 
 
-@pytest.fixture(params=[in_turn, in_threads])
+@pytest.fixture(params=[in_threads, pytest.param(in_turn, marks=pytest.mark.torture)])
 def each(request: pytest.FixtureRequest) -> Each:
     found: Each = request.param
     return found

@@ -12,16 +12,17 @@ MOST_BYTES = 3 * 1024 * 1024
 
 
 @pytest.mark.slow
-def test_thousand_tests_leave_memory_flat(tmp_path: Path):
-    kept_by_pytest = grown(tmp_path, many.PLAIN)
+@pytest.mark.parametrize("tests", [500, pytest.param(many.TESTS, marks=pytest.mark.torture)])
+def test_many_tests_leave_memory_flat(tmp_path: Path, tests: int):
+    kept_by_pytest = grown(tmp_path, many.PLAIN, tests)
 
-    kept = grown(tmp_path, many.MANY)
+    kept = grown(tmp_path, many.MANY, tests)
 
     assert kept - kept_by_pytest <= MOST_BYTES
 
 
-def grown(folder: Path, suite: str) -> float:
-    """Return by how many bytes nine hundred tests of a suite grow its process."""
-    many.write(folder, suite.format(tests=many.TESTS))
+def grown(folder: Path, suite: str, tests: int) -> float:
+    """Return by how many bytes the tests of a suite grow its process after the first hundred."""
+    many.write(folder, suite.format(tests=tests))
     (watched,) = many.run(folder)
-    return watched["memory"]["1000"] - watched["memory"]["100"]
+    return watched["memory"][str(tests)] - watched["memory"]["100"]
