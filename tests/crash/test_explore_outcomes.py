@@ -13,6 +13,7 @@ from hosting_emulator.explore.runs import State, Visit
 from hosting_emulator.sdk import HostingEmulator
 from tests.crash.outcomes_client import RIGHT, WRONG
 from tests.crash.test_explore import explored, run, sh
+from tests.sampling import sampled
 
 CLIENT = str(Path(__file__).with_name("outcomes_client.py"))
 ASK = (
@@ -46,7 +47,7 @@ def client(manner: str) -> tuple[str, ...]:
     return ("--", sys.executable, "-IS", CLIENT, manner)
 
 
-@pytest.mark.parametrize("manner", RIGHT)
+@pytest.mark.parametrize("manner", sampled(RIGHT, 6))
 def test_a_correct_client_is_accused_of_nothing(manner: str):
     found = explored("--outcomes", "--quick", *client(manner))
 
@@ -61,7 +62,7 @@ def test_a_correct_client_is_accused_of_nothing_whatever_happens(manner: str):
     assert {point["verdict"] for point in found["points"]} <= {"survived", "gave up", "waits"}
 
 
-@pytest.mark.parametrize("manner", WRONG)
+@pytest.mark.parametrize("manner", sampled(WRONG, 10))
 def test_a_mistake_is_named_and_seen_again_by_its_line(manner: str):
     point, verdict = WRONG[manner]
 
@@ -103,7 +104,7 @@ SHELL_MISTAKES = {
 
 
 @pytest.mark.skipif(shutil.which("curl") is None, reason="there is no curl")
-@pytest.mark.parametrize("point", SHELL_MISTAKES)
+@pytest.mark.parametrize("point", sampled(SHELL_MISTAKES, 2))
 def test_mistakes_of_shell_scripts_are_named(point: str):
     verdict, script = SHELL_MISTAKES[point]
     begin = DOMAINS.partition("id=")[0]
