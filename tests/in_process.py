@@ -20,6 +20,8 @@ from tests.conftest import Calls
 
 #: Where the machine's clock stands at first: 2026-03-01T12:00:00Z.
 NOON_MS = 1_772_366_400_000
+#: A world is a value: tests that begin with the same may share it.
+_BEGUN: dict[tuple[str, str, str, int], World] = {}
 TEN_YEARS_S = 10 * 365 * 86_400
 HOMES = {"owner": "acme", "member": "acme", "reader": "acme", "outsider": "hobby"}
 
@@ -63,7 +65,11 @@ def fresh_world(
 ) -> World:
     """Return a default world whose clock stands still unless told otherwise."""
     origin = Origin(mode, rate, None, Assumptions().changed(assumptions))  # type: ignore[arg-type]
-    return new_world(name, seed, origin, (machine or Machine())())
+    at_ms = (machine or Machine())()
+    key = (name, seed, repr(origin), at_ms)
+    if key not in _BEGUN:
+        _BEGUN[key] = new_world(name, seed, origin, at_ms)
+    return _BEGUN[key]
 
 
 class InProcess(Calls[Answer]):

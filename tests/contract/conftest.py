@@ -15,7 +15,8 @@ from tests.contract.answer_checks import hold, moment
 class HeldApi(Api):
     """Calls whose every answer is held against the models.
 
-    A refused request must leave the world as it was, and so must a read with an access token: both are checked on each call, whatever its test is about.
+    A refused request must leave the world as it was, and so must a read with an access token:
+    both are checked on each call, whatever its test is about.
     """
 
     #: Whether the last page's next_cursor may be null (the assumption `last_page_cursor`).

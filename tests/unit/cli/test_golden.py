@@ -145,6 +145,7 @@ _VARYING = (
     (r"eyJ[\w.-]+", "TOKEN"),
     (re.escape(__version__), "VERSION"),
     (r"\b\d+\.\d+ ms", "N ms"),
+    (r"polled after 0\.\d\d s", "polled after N s"),
     (r'("duration_us"|"pid"|"uptime_seconds"|"time"|"wait"): [\d.]+', r"\1: N"),
     (r"\x1b\[[\d;]*m", ""),
     (r"\b\d+, up \d+\w+ *", "PID, up N"),
