@@ -13,8 +13,9 @@ from typing import Any
 from tests.conftest import Api
 from tests.contract.raw_http import Wire, wire
 
-#: How long no byte must come before an answer counts as one that never comes.
-SILENCE_S = 0.1
+#: How long no byte must come before an answer counts as one that never comes: where a fault holds it
+#: back, and where none does and only the machine is busy.
+SILENCE_S, LONG_S = 0.1, 10
 
 
 @dataclass(frozen=True)
@@ -66,12 +67,19 @@ class Client:
             headers.append(("Idempotency-Key", key))
         if body:
             headers.append(("Content-Type", "application/json"))
+        patience_s = SILENCE_S if self._held_back() else LONG_S
         began = time.monotonic()
         connection.ask(method, path, headers, body)
-        return look(connection.socket, method, began)
+        return look(connection.socket, method, began, patience_s)
+
+    def _held_back(self) -> bool:
+        world = self.api.emulator
+        armed = world.control.get(f"worlds/{world.name}/faults")["items"]
+        waits = (one.get("latency", {}).get("delay_ms", 0) >= 1_000 for one in armed)
+        return any("timeout" in one and not one["spent"] for one in armed) or any(waits)
 
 
-def look(connection: socket.socket, method: str, began: float) -> Seen:
+def look(connection: socket.socket, method: str, began: float, patience_s: float) -> Seen:
     """Read one answer, or see what comes instead."""
 
     def seen(kind: str, response: HTTPResponse | None = None, body: bytes = b"") -> Seen:
@@ -80,14 +88,14 @@ def look(connection: socket.socket, method: str, began: float) -> Seen:
             return Seen(kind, took_s)
         return Seen(kind, took_s, response.status, response.headers, body)
 
-    connection.settimeout(SILENCE_S)
+    connection.settimeout(patience_s)
     try:
         connection.recv(1, socket.MSG_PEEK)
     except TimeoutError:
         return seen("silent")
     except ConnectionResetError:
         return seen("reset")
-    connection.settimeout(10)
+    connection.settimeout(LONG_S)
     response = HTTPResponse(connection, method=method)
     try:
         response.begin()

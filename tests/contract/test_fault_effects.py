@@ -181,7 +181,6 @@ def test_all_effects_are_looked_at():
 @pytest.mark.parametrize("kind", [kind for kind in fault_kinds() if kind != ELSEWHERE])
 def test_example_of_the_kinds_works(client: Client, kind: str):
     look_alike = {
-        "latency": "silent",  # for longer than this client waits
         "timeout": "silent",
         "connection_reset": "reset",
         "empty_response": "empty",
