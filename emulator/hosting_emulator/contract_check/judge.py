@@ -16,7 +16,7 @@ from hosting_emulator.contract.assumptions import DEFAULTS, Assumptions
 from hosting_emulator.contract.calls import ALL_CALLS, CallSpec
 from hosting_emulator.contract.ids import is_ulid
 from hosting_emulator.contract.problems import PROBLEMS
-from hosting_emulator.contract.resources import RESOURCES, TERMINAL, Field, with_states
+from hosting_emulator.contract.resources import RESOURCES, STATES, Field, with_states
 from hosting_emulator.contract.words import read_sections
 from hosting_emulator.contract_check.answers import (
     BOUNDS,
@@ -383,8 +383,8 @@ class Judge:
             deployments = [each.get("deployment_id") for each in (found, progress)]
             if None not in deployments and deployments[0] != deployments[1]:
                 self.differs("progress-object", seen, "it is another deployment's progress")
-        waits = found.get("blocking_operation_id") is not None
-        if waits and str(found.get("state")) in ("running", *TERMINAL):
+        waits, state = found.get("blocking_operation_id") is not None, found.get("state")
+        if waits and state in STATES and state != "queued":
             self.differs("states.blocking", seen, "it waits, and is not queued")
 
     def _json_object(self, answer: Answer, keys: str) -> dict[str, Any] | None:

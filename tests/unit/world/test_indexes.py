@@ -15,6 +15,11 @@ from hosting_emulator.world.value import (
 )
 
 
+def test_a_deployment_lacks_on_the_wire_only_what_has_no_value():
+    """It is written without what equals a default."""
+    assert {*Deployment.__struct_defaults__} == {None}
+
+
 def deployment(number: int, project: str, status: str = "queued") -> Deployment:
     return Deployment(
         id=f"D{number}",
