@@ -81,7 +81,7 @@ class Page:
         """Open an address in one more window of the same person, and wait until it has its title."""
         before = self._runner.run(self._tab.titles()).count(title)
         self._runner.run(self._tab.open_beside(url))
-        self._until(title, lambda: self._runner.run(self._tab.titles()).count(title) > before)
+        self.until(title, lambda: self._runner.run(self._tab.titles()).count(title) > before)
 
     def look(self, width: int, scheme: str) -> None:
         """Change the window's width and the scheme that its user prefers."""
@@ -115,9 +115,7 @@ class Page:
     def wait(self, expression: str) -> None:
         """Wait until an expression of the page's is true."""
         asked = {"expression": f"Boolean({expression})", "returnByValue": True}
-        self._until(
-            expression, lambda: bool(self._shown(self._glance("Runtime.evaluate", **asked)))
-        )
+        self.until(expression, lambda: bool(self._shown(self._glance("Runtime.evaluate", **asked))))
 
     def find(self, role: str, name: str, *, nth: int = 0, within: Place | None = None) -> int:
         """Return the id of a thing that can be used: of this name, or whose name begins with it."""
@@ -127,12 +125,12 @@ class Page:
             found[:] = self._matching(role, name, within)
             return len(found) > nth
 
-        self._until(f"{role} {name!r}", there)
+        self.until(f"{role} {name!r}", there)
         return found[nth]
 
     def gone(self, role: str, name: str) -> None:
         """Wait until no such thing can be used."""
-        self._until(f"{role} {name!r} to go", lambda: not self.has(role, name))
+        self.until(f"{role} {name!r} to go", lambda: not self.has(role, name))
 
     def has(self, role: str, name: str) -> bool:
         """Return whether such a thing can be used right now."""
@@ -177,7 +175,7 @@ class Page:
             return left[0] is None
 
         try:
-            self._until(f"the choice {option!r} of {name!r}", there)
+            self.until(f"the choice {option!r} of {name!r}", there)
         except AssertionError as error:
             raise AssertionError(f"{error}\nchoices: {left}") from None
 
@@ -202,7 +200,7 @@ class Page:
 
     # --- below ----------------------------------------------------------------------------------
 
-    def _until(self, what: str, there: Callable[[], bool]) -> None:
+    def until(self, what: str, there: Callable[[], bool]) -> None:
         end = time.monotonic() + PATIENCE_S
         while True:
             try:
