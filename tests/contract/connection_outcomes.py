@@ -74,9 +74,11 @@ class Client:
 
     def _held_back(self) -> bool:
         world = self.api.emulator
-        armed = world.control.get(f"worlds/{world.name}/faults")["items"]
-        waits = (one.get("latency", {}).get("delay_ms", 0) >= 1_000 for one in armed)
-        return any("timeout" in one and not one["spent"] for one in armed) or any(waits)
+        return any(
+            not fault["spent"]
+            and ("timeout" in fault or fault.get("latency", {}).get("delay_ms", 0) >= 1_000)
+            for fault in world.control.get(f"worlds/{world.name}/faults")["items"]
+        )
 
 
 def look(connection: socket.socket, method: str, began: float, patience_s: float) -> Seen:
