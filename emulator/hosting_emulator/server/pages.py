@@ -29,8 +29,6 @@ DOCS_PATH: Final = "/_emulator/docs"
 """Where the pages are served; the `docs_url` of problem types ends with it."""
 ERRORS_PATH: Final = f"{DOCS_PATH}/errors"
 """The problem catalogue; the page of one problem lies under it by its slug."""
-STYLE_PATH: Final = f"{DOCS_PATH}/style.css"
-"""Where the server has to serve `stylesheet()`, as text/css."""
 STATIC_PATH: Final = "/_emulator/static"
 """Where the files are served that pages load, each under its name in `static_files()`."""
 

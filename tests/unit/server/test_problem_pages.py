@@ -14,7 +14,7 @@ import pytest
 from hosting_emulator.contract.problems import PROBLEMS, Problem
 from hosting_emulator.server.pages import (
     CONTENT_SECURITY_POLICY,
-    STYLE_PATH,
+    DOCS_PATH,
     Html,
     docs_page,
     example_document,
@@ -101,7 +101,7 @@ def test_a_page_works_under_its_content_security_policy(html: str) -> None:
     assert "script" not in outline.tags
     assert "style" not in outline.tags | outline.attributes
     assert not any(name.startswith("on") for name in outline.attributes)
-    assert f'href="{STYLE_PATH}"' in html
+    assert f'href="{DOCS_PATH}/style.css"' in html
     assert "'unsafe" not in CONTENT_SECURITY_POLICY
 
 
