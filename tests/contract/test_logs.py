@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from hosting_emulator.bootstrap.logs import JsonLines, TextLines, log_requests
+from hosting_emulator.bootstrap import JsonLines, TextLines, log_requests
 from hosting_emulator.engine.engine import Worlds
 from hosting_emulator.engine.history import Memory
 from hosting_emulator.settings import Settings

@@ -12,8 +12,7 @@ import pytest
 from aiohttp import web
 from aiohttp.test_utils import make_mocked_request
 
-from hosting_emulator.bootstrap import Emulator
-from hosting_emulator.bootstrap.emulator import control_token, is_reached_from_outside
+from hosting_emulator.bootstrap import Emulator, control_token, is_reached_from_outside
 from hosting_emulator.server.guard import TOKEN_HEADER, Guard, Hosts
 from hosting_emulator.settings import Settings, StartError
 from pytest_hosting_emulator import BackgroundEmulator

@@ -1,46 +1,59 @@
-"""The emulator in one piece: its worlds, its sockets and what they are told, built from settings."""
+"""Bootstrap: the one place that builds everything from settings, opens the sockets and closes them.
+
+Also what a running emulator says on stderr, and a look from outside at what a data directory holds.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import errno
+import fcntl
 import gc
+import json
 import logging
 import os
 import secrets
 import signal
 import socket
+import sys
 import tempfile
+import threading
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from ssl import SSLContext
-from typing import Self, cast, get_args
+from typing import Any, Self, cast
 from urllib.parse import urlsplit
 
 from msgspec.structs import replace
 
 from hosting_emulator import __version__
-from hosting_emulator.bootstrap.logs import log_requests, log_to_stderr
-from hosting_emulator.calls.inputs import load_models
+from hosting_emulator.calls.inputs import load_models as load_models
 from hosting_emulator.contract.assumptions import AssumptionRefused, Assumptions
 from hosting_emulator.contract.json_body import JsonRefused, read_json
 from hosting_emulator.contract.timestamps import format_timestamp, parse_timestamp
 from hosting_emulator.control_api import ClockMode
 from hosting_emulator.engine.engine import Engine, Worlds, anchored, vary
+from hosting_emulator.engine.exchange import Entry
 from hosting_emulator.engine.history import StoreFailed
 from hosting_emulator.engine.identity import home_of
 from hosting_emulator.engine.machine import machine_ms
+from hosting_emulator.engine.request_log import entry_view
 from hosting_emulator.scenario.document import Scenario, ScenarioLibrary, read_file, read_scenario
 from hosting_emulator.scenario.source import ScenarioError
 from hosting_emulator.server.app import App
+from hosting_emulator.server.control import routes
 from hosting_emulator.server.control.context import Facts
 from hosting_emulator.server.guard import Guard, Hosts, Site, host_name, is_loopback, is_origin
 from hosting_emulator.server.protocol import Server, TooManyFiles, raise_limit
 from hosting_emulator.settings import Ready, Settings, StartError
-from hosting_emulator.storage.directory import DataDirectory
+from hosting_emulator.storage.directory import WORLD_NAME, DataDirectory
 from hosting_emulator.storage.documents import import_state
 from hosting_emulator.storage.format import StateRefused
+from hosting_emulator.storage.recovery import recover
 from hosting_emulator.variation.points import VariationRefused
 from hosting_emulator.variation.worlds import read_variation
 from hosting_emulator.world.clock import ClockRefused
@@ -50,6 +63,8 @@ from hosting_emulator.world.records import Origin, Variation
 from hosting_emulator.world.tables import ONLY, PEOPLE, PROJECTS, VARIATION
 from hosting_emulator.world.value import World
 
+#: Answers a story's request to a page; the floors above a scenario hand it down.
+visit_page = routes.visit
 _log = logging.getLogger("hosting_emulator")
 #: How long open connections may finish when the emulator stops, in seconds of real time; one that
 #: does not is given the same time again to be cancelled.
@@ -83,7 +98,12 @@ class Emulator:
         for origin in settings.allowed_origins:
             if not is_origin(origin):
                 raise StartError(f"--allow-origin {origin!r} is not like http://app.test:3000")
-        self._variation = _variation_of(settings)
+        self._variation: Variation | None = None
+        if settings.vary is not None:
+            try:
+                self._variation = read_variation(settings.vary, settings.vary_only or None)
+            except VariationRefused as error:
+                raise StartError(f"--vary: {error}") from None
         # First of all: a file that cannot be read leaves no trace.
         state = None if settings.state is None else _read_state(settings.state, settings.state_seed)
         _check_beginning(settings)
@@ -109,26 +129,35 @@ class Emulator:
     def _begin(self, state: World | None) -> bool:
         """Open the worlds, and put in place what the default one is to be; returns whether it is new."""
         settings = self._settings
-        fresh = self.worlds.open(settings.seed, _origin_of(settings))
-        begun = None if state is None else (state, f"begun from {settings.state}")
-        if begun is None and settings.scenario is not None:
-            begun = self._built(self._library.find(settings.scenario))
-        if begun is not None and (fresh or settings.replace):
+        mode, rate = _clock_of(settings)
+        at_ms = None if settings.at is None else parse_timestamp(settings.at)
+        assumptions, chosen = (
+            Assumptions().changed(settings.assumptions),
+            tuple(settings.assumptions),
+        )
+        origin = Origin(mode or "real", rate, at_ms, assumptions, chosen=chosen)
+        fresh = self.worlds.open(settings.seed, origin)
+        other, option = settings.state or settings.scenario, "--scenario"
+        if other is None:
+            self._vary()
+            return fresh
+        if state is not None:
+            option, begun = "--from", (state, f"begun from {other}")
+        else:
+            begun = self._built(self._library.find(str(other)))
+        if fresh or settings.replace:
             self._become(*begun)
             return True
-        if begun is not None:
-            kept, option = settings.data_dir, "--from" if settings.state else "--scenario"
-            other = settings.state or settings.scenario
-            if not settings.only_new:
-                raise StartError(
-                    f"{kept} already has a kept world, which {option} would replace: start without "
-                    f"{option} to continue with it, with --ephemeral to keep nothing, with --data-dir "
-                    f"for another directory, or with --replace to replace it by {other}"
-                )
-            says = "continuing with the kept world in %s; %s is not loaded (--replace loads it)"
-            _log.warning(says, kept, other)
+        if not settings.only_new:
+            raise StartError(
+                f"{settings.data_dir} already has a kept world, which {option} would replace: start "
+                f"without {option} to continue with it, with --ephemeral to keep nothing, with "
+                f"--data-dir for another directory, or with --replace to replace it by {other}"
+            )
+        says = "continuing with the kept world in %s; %s is not loaded (--replace loads it)"
+        _log.warning(says, settings.data_dir, other)
         self._vary()
-        return fresh
+        return False
 
     def _become(self, world: World, title: str) -> None:
         """Put a world in the default one's place, later than all that was. Raises StoreFailed."""
@@ -225,25 +254,24 @@ class Emulator:
             )
         except OSError as error:
             raise _cannot_listen(host, port, error) from None
-        except OverflowError:
-            raise StartError(f"port {port} is not a port: use 0 to 65535") from None
         self._servers.append((server, context))
         return server
 
     def _refuse(self, for_s: float) -> None:
         """Close the ports for a while; the connections that there are stay."""
+
+        async def come_back() -> None:
+            await asyncio.sleep(for_s)
+            self._servers.clear()
+            for port, context in ports:
+                await self._listen(port, context)
+            self._away = None
+
         if self._away is None:
             ports = [(one.sockets[0].getsockname()[1], context) for one, context in self._servers]
             for server, _ in self._servers:
                 server.close()
-            self._away = asyncio.create_task(self._come_back(for_s, ports))
-
-    async def _come_back(self, for_s: float, ports: list[tuple[int, SSLContext | None]]) -> None:
-        await asyncio.sleep(for_s)
-        self._servers.clear()
-        for port, context in ports:
-            await self._listen(port, context)
-        self._away = None
+            self._away = asyncio.create_task(come_back())
 
     def _server_context(self) -> SSLContext:
         from hosting_emulator.server.tls import LocalAuthority
@@ -342,55 +370,19 @@ def _rebuild(world: World, origin: Origin, now_machine_ms: int) -> World:
 
 def _clock_of(settings: Settings) -> tuple[ClockMode | None, float | None]:
     """Return the mode and rate that were asked for; None for what was not."""
-    if settings.clock is None:
-        return None, None
-    mode, _, rate = settings.clock.partition(":")
-    with suppress(ValueError):
-        if mode in get_args(ClockMode) and (mode == "scaled") == bool(rate):
-            return cast("ClockMode", mode), float(rate) if rate else None
-    raise StartError(
-        f"--clock {settings.clock!r} is not a clock: use real, frozen, skip or scaled:RATE"
-    )
-
-
-def _origin_of(settings: Settings) -> Origin:
-    """Return how a new default world begins."""
-    mode, rate = _clock_of(settings)
-    try:
-        return Origin(
-            mode or "real",
-            rate,
-            None if settings.at is None else parse_timestamp(settings.at),
-            Assumptions().changed(settings.assumptions),
-            chosen=tuple(settings.assumptions),
-        )
-    except (AssumptionRefused, ValueError) as error:
-        raise StartError(str(error)) from None
-
-
-def _variation_of(settings: Settings) -> Variation | None:
-    """Return how worlds are to vary, if they are."""
-    if settings.vary is None:
-        if settings.vary_only:
-            raise StartError("--only needs --vary: give a seed")
-        return None
-    try:
-        return read_variation(settings.vary, settings.vary_only or None)
-    except VariationRefused as error:
-        raise StartError(f"--vary: {error}") from None
+    mode, _, rate = (settings.clock or "").partition(":")
+    return cast("ClockMode | None", mode or None), float(rate) if rate else None
 
 
 def _check_ports(settings: Settings) -> None:
     """Refuse ports that are taken, as far as that can be told without keeping them."""
     family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
     for port in filter(None, (settings.port, settings.tls_port)):
-        try:  # what is no port at all is told when it is opened
+        try:
             socket.create_server((settings.host, port), family=family).close()
         except OSError as error:
             if error.errno == errno.EADDRINUSE:
                 raise _cannot_listen(settings.host, port, error) from None
-        except OverflowError:
-            return
 
 
 def _cannot_listen(host: str, port: int, error: OSError) -> StartError:
@@ -435,9 +427,7 @@ def control_token(settings: Settings) -> str | None:
 
 def is_reached_from_outside(public_url: str | None) -> bool:
     """Tell whether others reach this server by a name or address that is not this machine's own."""
-    if public_url is None:
-        return False
-    return not Hosts().local(urlsplit(public_url).netloc)
+    return public_url is not None and not Hosts().local(urlsplit(public_url).netloc)
 
 
 def _public_url(settings: Settings) -> str | None:
@@ -477,3 +467,190 @@ async def warm_up() -> None:
     gc.collect()
     gc.freeze()  # it never becomes garbage
     gc.set_threshold(50_000, 20, 50)
+
+
+# --- What it says on stderr ----------------------------------------------------------------------
+
+#: Its records are exchanges; they carry their `fields` beside a message.
+REQUESTS = "hosting_emulator.requests"
+_FIELDS = (
+    *("n", "method", "path", "query", "call", "who", "status", "code"),
+    *("idempotency_key", "replayed", "lost", "varied", "duration_us", "why"),
+)
+#: What asyncio says of each answer to a client that has already gone: nothing is wrong then.
+_ABOUT_GONE_CLIENTS = ("SSL connection is closed", "socket.send() raised exception.")
+#: Wide enough for the longest name of a call.
+_CALL_WIDTH = 27
+_RESET, _DIM, _RED, _GREEN, _YELLOW = (f"\x1b[{n}m" for n in (0, 2, 31, 32, 33))
+
+
+def log_to_stderr(settings: Settings) -> None:
+    """Send warnings, and with `log_requests` every exchange, to stderr in the wanted format."""
+    handler = logging.StreamHandler(sys.stderr)
+    if settings.log_format == "json":
+        handler.setFormatter(JsonLines())
+        _catch_what_is_not_logged()
+    else:
+        plain = "NO_COLOR" in os.environ or os.environ.get("TERM") == "dumb"
+        handler.setFormatter(TextLines(color=sys.stderr.isatty() and not plain))
+    handler.addFilter(lambda record: record.msg not in _ABOUT_GONE_CLIENTS)
+    logging.basicConfig(handlers=[handler], level=logging.WARNING)
+    if settings.log_requests:
+        logging.getLogger(REQUESTS).setLevel(logging.INFO)
+
+
+def log_requests(settings: Settings, worlds: Worlds) -> None:
+    """Log each exchange of these worlds from now on, if the settings ask for it."""
+
+    def log(world: World, entry: Entry) -> None:
+        view = entry_view(world, entry)
+        fields = {"world": world.name, **{name: view[name] for name in _FIELDS}}
+        message = f"{view['method']} {view['path']}"
+        logging.getLogger(REQUESTS).info("%s", message, extra={"fields": fields})
+
+    if settings.log_requests:
+        worlds.tally.listener = log
+
+
+class JsonLines(logging.Formatter):
+    """One JSON object a line: time (RFC 3339), level, logger, message, the record's fields, `exception`.
+
+    It is plain ASCII, so that no reader takes a character within for the end of a line.
+    """
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Write a record as one line."""
+        moment = datetime.fromtimestamp(record.created, UTC)
+        line: dict[str, Any] = {
+            "time": moment.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+            "level": record.levelname.lower(),
+            "logger": record.name,
+            "message": record.getMessage(),
+            **getattr(record, "fields", {}),
+        }
+        if record.exc_info:
+            line["exception"] = self.formatException(record.exc_info)
+        if record.stack_info:
+            line["stack"] = record.stack_info
+        return json.dumps(line, default=str)
+
+
+class TextLines(logging.Formatter):
+    """One short line for people: warnings as they are, exchanges in columns."""
+
+    def __init__(self, *, color: bool) -> None:
+        super().__init__("hosting-emulator: %(message)s")
+        self._color = color
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Write a record as people read it; only a traceback takes more than its line."""
+        exchange = getattr(record, "fields", None)
+        if exchange is None:
+            return super().format(record)
+        moment = datetime.fromtimestamp(record.created).astimezone()
+        # What has a width of its own first, then what is long.
+        head = f"{moment:%H:%M:%S}.{moment.microsecond // 1000:03}  {exchange['world']:<10}"
+        head += f"  #{exchange['n']:<5}"
+        status, lost, key = exchange["status"], exchange["lost"], exchange["idempotency_key"]
+        rest = [
+            f"{exchange['method']:<4}",
+            f"{exchange['duration_us'] / 1000:>7.2f} ms",
+            f"{exchange['who'] or '-':<9}",
+            f"{exchange['call'] or '-':<{_CALL_WIDTH}}",
+            exchange["path"] + (f"?{exchange['query']}" if exchange["query"] else ""),
+            f"key={key}" if key else "",
+            exchange["code"] or "",
+            "replayed" if exchange["replayed"] else "",
+            f"lost={lost}" if lost else "",
+            "; ".join(exchange["why"]),
+        ]
+        # What a client sent can neither begin a line nor steer a terminal.
+        line = "  ".join(filter(None, rest))
+        line = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in line)
+        shown = str(status or "---")
+        if self._color:
+            bad = lost or not status or status >= 500
+            color = _RED if bad else _YELLOW if status >= 400 else _GREEN
+            head, shown = f"{_DIM}{head}{_RESET}", f"{color}{shown}{_RESET}"
+        return f"{head}  {shown} {line}"
+
+
+def _catch_what_is_not_logged() -> None:
+    """Log warnings and what nobody caught, which Python would write to stderr in its own way."""
+    logging.captureWarnings(True)
+
+    def log_raised(level: int, message: str, args: Any) -> None:
+        if args[1] is not None:
+            _log.log(level, message, exc_info=tuple(args[:3]))
+
+    sys.excepthook = lambda *args: log_raised(logging.CRITICAL, "the emulator crashed", args)
+    threading.excepthook = partial(log_raised, logging.ERROR, "a thread crashed")
+    sys.unraisablehook = lambda args: log_raised(
+        logging.ERROR, args.err_msg or "an error nobody could catch", args
+    )
+
+
+# --- What a data directory holds -----------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class Inspection:
+    """What was found. `refused` says of worlds that `start` would not read why, and what to do.
+
+    `held`: an emulator has it, so no world was read. `exposed`: files with secrets that others can read.
+    """
+
+    held: bool = False
+    worlds: list[str] = field(default_factory=list)
+    refused: list[str] = field(default_factory=list)
+    notices: list[str] = field(default_factory=list)
+    exposed: list[Path] = field(default_factory=list)
+
+
+def inspect(path: Path) -> Inspection:
+    """Look at a data directory that exists. Raises OSError where it cannot be read."""
+    found, worlds = Inspection(_is_held(path)), path / "worlds"
+    enterable: dict[Path, bool] = {}
+    for at, _, names in os.walk(path):
+        here = Path(at)
+        enterable[here] = enterable.get(here.parent, True) and bool(_mode(here) & 0o011)
+        if enterable[here] and here.is_relative_to(worlds):
+            files = (here / name for name in names)
+            found.exposed += [file for file in files if _mode(file) & 0o044]
+    for folder in sorted(worlds.iterdir()) if worlds.is_dir() else []:
+        if not folder.is_dir() or not WORLD_NAME.fullmatch(folder.name):
+            continue
+        found.worlds.append(folder.name)
+        try:
+            if not found.held and (world := recover(folder)) is not None:
+                found.notices += [f"world {folder.name}: {notice}" for notice in world.notices]
+        except StateRefused as refused:
+            found.refused.append(str(refused))
+        except OSError as error:
+            found.refused.append(f"{folder} cannot be read: {error.strerror}")
+    return found
+
+
+def _mode(path: Path) -> int:
+    """Return a file's mode; files come and go while an emulator runs."""
+    with suppress(FileNotFoundError):
+        return path.lstat().st_mode
+    return 0
+
+
+def _is_held(path: Path) -> bool:
+    """Tell whether a process has the directory. Raises OSError where locks do not work."""
+    try:
+        descriptor = os.open(path / "lock", os.O_RDONLY | os.O_NOFOLLOW)
+    except FileNotFoundError:
+        return False
+    try:
+        # Shared, and let go at once: nobody who starts meanwhile should find it taken.
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError as error:
+        if error.errno not in (errno.EWOULDBLOCK, errno.EACCES):
+            raise
+        return True
+    finally:
+        os.close(descriptor)
+    return False
