@@ -46,7 +46,6 @@ from hosting_emulator.scenario.document import Scenario, ScenarioLibrary, read_f
 from hosting_emulator.scenario.source import ScenarioError
 from hosting_emulator.server.app import App
 from hosting_emulator.server.control import routes
-from hosting_emulator.server.control.context import Facts
 from hosting_emulator.server.guard import Guard, Hosts, Site, host_name, is_loopback, is_origin
 from hosting_emulator.server.protocol import Server, TooManyFiles, raise_limit
 from hosting_emulator.settings import Ready, Settings, StartError
@@ -209,7 +208,7 @@ class Emulator:
         # Reached from outside, it is behind a proxy.
         everybody = is_reached_from_outside(site.public_url)
         guard = Guard(site.hosts, self._token, everybody=everybody)
-        facts = Facts(
+        facts = routes.Facts(
             version=__version__,
             data_dir=self._data_dir,
             durability=settings.durability if self._data_dir else "none",

@@ -16,7 +16,7 @@ from hosting_emulator.faults.kinds import fault_kinds
 from hosting_emulator.faults.outcomes import OUTCOME_KINDS
 from hosting_emulator.interventions import INTERVENTIONS
 from hosting_emulator.server.control import clock, faults, identity, worlds
-from hosting_emulator.server.control.context import ControlRefusal
+from hosting_emulator.server.control.routes import ControlRefusal
 from hosting_emulator.world import tables as t
 from hosting_emulator.world.value import Change
 from tests.in_process import InProcess, Machine, fresh_world

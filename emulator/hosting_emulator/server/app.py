@@ -12,7 +12,7 @@ from hosting_emulator.scenario.document import ScenarioLibrary
 from hosting_emulator.server import answers, public
 from hosting_emulator.server import guard as guards
 from hosting_emulator.server.control import routes
-from hosting_emulator.server.control.context import Context, Facts
+from hosting_emulator.server.control.routes import Context, Facts
 from hosting_emulator.world.naming import DEFAULT_WORLD
 
 

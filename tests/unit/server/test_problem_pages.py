@@ -12,17 +12,14 @@ from importlib.resources import files
 import pytest
 
 from hosting_emulator.contract.problems import PROBLEMS, Problem
+from hosting_emulator.server.control.documents import docs, errors, example_document, problem_page
 from hosting_emulator.server.pages import (
     CONTENT_SECURITY_POLICY,
     DOCS_PATH,
     Html,
-    docs_page,
-    example_document,
     page,
-    problem_index,
-    problem_page,
     prose,
-    stylesheet,
+    template,
 )
 
 every_problem = pytest.mark.parametrize("problem", PROBLEMS.values(), ids=PROBLEMS.keys())
@@ -75,10 +72,10 @@ def fact_on(html: str, label: str) -> str:
     return found[1]
 
 
-PLAIN_PAGES = {"index": problem_index()} | {
+PLAIN_PAGES = {"index": str(errors().text)} | {
     code: problem_page(problem) for code, problem in PROBLEMS.items()
 }
-ALL_PAGES = {"docs": docs_page(), **PLAIN_PAGES}
+ALL_PAGES = {"docs": str(docs().text), **PLAIN_PAGES}
 plain_page = pytest.mark.parametrize("html", PLAIN_PAGES.values(), ids=PLAIN_PAGES.keys())
 every_page = pytest.mark.parametrize("html", ALL_PAGES.values(), ids=ALL_PAGES.keys())
 
@@ -124,7 +121,7 @@ def test_a_pages_links_lead_somewhere(html: str) -> None:
 
 
 def test_the_entrance_leads_to_all_that_is_documented() -> None:
-    links = Outline(docs_page()).links
+    links = Outline(str(docs().text)).links
 
     assert {
         "/_emulator/docs/control-api",
@@ -136,7 +133,7 @@ def test_the_entrance_leads_to_all_that_is_documented() -> None:
 
 
 def test_the_catalogue_lists_every_problem_once_under_its_status() -> None:
-    html = problem_index()
+    html = str(errors().text)
 
     for problem in PROBLEMS.values():
         assert html.count(f'/errors/{problem.slug}"') == 1
@@ -226,7 +223,7 @@ def test_a_title_and_a_base_are_escaped() -> None:
 
 def test_a_base_stands_before_every_link() -> None:
     base = "http://127.0.0.1:4620"
-    html = problem_page(PROBLEMS["rate_limited"], base=base)
+    html = problem_page(PROBLEMS["rate_limited"], base)
 
     links = [link for link in Outline(html).links if not link.startswith("#")]
     assert links
@@ -245,7 +242,7 @@ def test_every_class_on_a_page_is_styled_and_every_style_is_used() -> None:
         for names in re.findall(r'class="([^"]+)"', html)
         for name in names.split()
     }
-    styled = classes(stylesheet())
+    styled = classes(template("style.css"))
 
     assert styled <= used
     assert used - styled - classes(base_style()) <= {"fault"}  # as quiet as a plain mark
@@ -278,7 +275,7 @@ def contrast(one: str, other: str) -> float:
 @pytest.mark.parametrize("theme", [0, 1], ids=["light", "dark"])
 def test_text_can_be_read_on_its_background(theme: int) -> None:
     pair = r"--([a-z-]+): light-dark\((#[0-9a-f]{6}), (#[0-9a-f]{6})\)"
-    found = re.findall(pair, base_style() + stylesheet())
+    found = re.findall(pair, base_style() + template("style.css"))
     colours = {name: both[theme] for name, *both in found}
     pairs = [
         *(

@@ -8,7 +8,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from hosting_emulator.server.pages import STATIC_PATH, static_file, static_files
+from hosting_emulator.server.control.documents import static_files
+from hosting_emulator.server.pages import STATIC_PATH
 from tests.conftest import Api
 
 
@@ -36,9 +37,7 @@ def fetch(api: Api, name: str, **headers: str):
 def test_a_file_is_served_and_kept_until_it_changes(api: Api, name: str, kind: str):
     status, headers, body = fetch(api, name)
 
-    file = static_file(name)
-    assert file is not None
-    assert (status, body) == (200, file.body)
+    assert (status, body) == (200, static_files()[name].read_bytes())
     assert headers["Content-Type"] == kind
     assert headers["X-Content-Type-Options"] == "nosniff"
     assert headers["Cache-Control"] == "no-cache"

@@ -16,7 +16,7 @@ from hosting_emulator.control_api import JsonObject
 from hosting_emulator.engine import history
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.server.control import worlds
-from hosting_emulator.server.control.context import (
+from hosting_emulator.server.control.routes import (
     Body,
     Context,
     ControlRefusal,

@@ -1,21 +1,71 @@
-"""Health, facts, and the documents of the contract; the pages people read, and what these load."""
+"""Health, facts, and the documents of the contract; the pages people read, and what these load.
+
+The documentation shows the calls by Swagger UI; the dashboard's modules ask the control API, and what
+stands in its page without them is written from summaries.
+"""
 
 from __future__ import annotations
 
+import json
 import os
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from hashlib import sha256
+from html import escape
+from http import HTTPStatus
+from itertools import groupby
+from operator import attrgetter
+from pathlib import Path
+from typing import Any, Final
 
 from aiohttp import web
 
 from hosting_emulator.contract.calls import describe_calls
-from hosting_emulator.contract.problems import PROBLEMS
+from hosting_emulator.contract.problems import PROBLEMS, Problem
+from hosting_emulator.contract.words import command_line
 from hosting_emulator.control_api import Info, JsonObject, ProblemRow
 from hosting_emulator.engine.engine import Engine
-from hosting_emulator.server import answers, pages
-from hosting_emulator.server.control.context import Context, found
+from hosting_emulator.server import answers
+from hosting_emulator.server.control.routes import Context, found
 from hosting_emulator.server.control.worlds import world_summary
 from hosting_emulator.server.guard import world_prefix
+from hosting_emulator.server.pages import (
+    CONTENT_SECURITY_POLICY,
+    DOCS_PATH,
+    ROOM,
+    STATIC_PATH,
+    Html,
+    fill,
+    html,
+    page,
+    prose,
+    template,
+)
 from hosting_emulator.world.naming import DEFAULT_WORLD
+
+_ERRORS_PATH: Final = f"{DOCS_PATH}/errors"
+#: Swagger UI writes styles into its elements; only its page allows that. It asks this server only.
+_DOCS_POLICY: Final = (
+    "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:;"
+    " connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+#: No script or style but our files', no other host, nobody's frame.
+_DASHBOARD_POLICY: Final = (
+    "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none';"
+    " form-action 'none'; frame-ancestors 'none'"
+)
+_TYPES: Final = {
+    "css": "text/css; charset=utf-8",
+    "js": "text/javascript; charset=utf-8",
+    "json": "application/json",
+    "png": "image/png",
+    "svg": "image/svg+xml",
+}
+_STYLES: Final = "dashboard/style/"
+#: These come first, in this order: what follows, such as a panel's own, is written on top of them.
+_FIRST: Final = [f"{_STYLES}{name}.css" for name in ("base", "parts", "frame")]
+_EXAMPLE_REQUEST_ID: Final = "01JQ7Z3M8W4K2X9V6T5R1P0NDB"
+_EXAMPLE_WAIT_SECONDS: Final = 30
 
 
 def health(context: Context) -> dict[str, str]:
@@ -61,14 +111,206 @@ def control_openapi(context: Context, engine: Engine) -> JsonObject:
     return control_document(context.base_url, context.facts.version, next(iter(ids), None))
 
 
-def control_docs() -> web.Response:
-    """Show this API, to read and to try."""
-    return answers.html(pages.control_docs_page(), pages.DOCS_POLICY)
-
-
 def problems() -> list[JsonObject]:
     """List the problem codes of the public API."""
     return [ProblemRow.of(row, specified=sorted(row.specified)) for row in PROBLEMS.values()]
+
+
+# --- the documentation ---------------------------------------------------------------------------
+
+
+def docs() -> web.Response:
+    """Show the API documentation, with links to all other documents."""
+    body, head = fill("docs", count=len(PROBLEMS)), fill("docs-head", script="docs.js")
+    return answers.html(page("Documentation", body, head=head), _DOCS_POLICY)
+
+
+def control_docs() -> web.Response:
+    """Show this API, to read and to try."""
+    body, head = fill("control-docs"), fill("docs-head", script="control-docs.js")
+    return answers.html(page("Control API", body, head=head), _DOCS_POLICY)
+
+
+def errors() -> web.Response:
+    """Show the problem catalogue."""
+    ordered = sorted(PROBLEMS.values(), key=attrgetter("status"))  # stable: keeps the order within
+    jumps, sections = "", ""
+    for status, group in groupby(ordered, attrgetter("status")):
+        rows = list(group)
+        jumps += html(
+            '<li><a href="#status-$status"><b>$status</b> $phrase <span class="count">$count</span>'
+            "</a></li>",
+            status=status,
+            phrase=_phrase(status),
+            count=len(rows),
+        )
+        sections += html(
+            '<section aria-labelledby="status-$status">\n<h2 id="status-$status">$status $phrase'
+            '</h2>\n<ul class="problems">$items</ul>\n</section>\n',
+            status=status,
+            phrase=_phrase(status),
+            items=Html("".join(map(_index_row, rows))),
+        )
+    body = fill(
+        "problems",
+        trail=_trail(),
+        count=len(PROBLEMS),
+        produced=sum(not problem.by_fault_only for problem in PROBLEMS.values()),
+        jumps=Html(jumps),
+        sections=Html(sections),
+    )
+    return answers.html(page("Problem catalogue", body), CONTENT_SECURITY_POLICY)
+
+
+def _index_row(problem: Problem) -> Html:
+    marks = '<span class="mark retry">retryable</span>' if problem.retryable else ""
+    if problem.specified:
+        marks += '<span class="mark specified">fixed by the contract</span>'
+    if problem.by_fault_only:
+        marks += '<span class="mark fault">by fault only</span>'
+    row = "<li>$link $marks\n<p>$meaning</p></li>\n"
+    return html(row, link=_link(problem), marks=Html(marks), meaning=prose(problem.meaning))
+
+
+def error(context: Context, slug: str) -> web.Response:
+    """Show the page that a problem's `type` links to."""
+    problem = next((one for one in PROBLEMS.values() if one.slug == slug), None)
+    nowhere = "no problem code has this page; see /_emulator/docs"
+    text = problem_page(found(problem, "No such problem", nowhere), context.base_url)
+    return answers.html(text, CONTENT_SECURITY_POLICY)
+
+
+def problem_page(problem: Problem, base_url: str = "") -> str:
+    """Return the page of one problem, with a mark at each value that is only our assumption."""
+    document = example_document(problem, base_url)
+    head = [
+        f"HTTP/1.1 {problem.status} {_phrase(problem.status)}",
+        "Content-Type: application/problem+json",
+        f"X-Request-Id: {_EXAMPLE_REQUEST_ID}",
+    ]
+    if "retry_after_seconds" in document:
+        head.append(f"Retry-After: {_EXAMPLE_WAIT_SECONDS}")
+    retryable = "<b>No</b>: the same request will be refused again"
+    if problem.retryable:
+        retryable = "<b>Yes</b>: the same request can succeed later"
+    marks = {}
+    for name in ("status", "retryable", "suggested_action"):
+        mark = '<span class="mark assumed">our assumption</span>'
+        if name in problem.specified:
+            mark = '<span class="mark specified">the contract says so</span>'
+        marks[f"{name}_mark"] = Html(mark)
+    lines = []
+    for field in document.items():
+        key, text = (escape(json.dumps(part), quote=False) for part in field)
+        lines.append(f'  <span class="key">{key}</span>: <span class="value">{text}</span>')
+    body = fill(
+        "problem",
+        trail=_trail(problem.code),
+        title=problem.title,
+        code=problem.code,
+        meaning=prose(problem.meaning),
+        status=problem.status,
+        phrase=_phrase(problem.status),
+        retryable=Html(retryable),
+        suggested_action=prose(problem.suggested_action),
+        **marks,
+        when=prose(problem.when),
+        advice=prose(problem.advice),
+        head="\n".join(head),
+        lines=Html(",\n".join(lines)),
+        neighbours=_neighbours(problem),
+    )
+    return page(f"{problem.code} ({problem.status})", body, base=base_url)
+
+
+def example_document(problem: Problem, base_url: str = "") -> dict[str, str | int | bool]:
+    """Return a problem document as a call would answer it; its detail is the code's meaning."""
+    detail = problem.meaning.removeprefix("Our reading: ").replace("`", "")
+    document: dict[str, str | int | bool] = {
+        "type": f"{base_url}{_ERRORS_PATH}/{problem.slug}",
+        "title": problem.title,
+        "status": problem.status,
+        "detail": detail[:1].upper() + detail[1:],
+        "code": problem.code,
+        "request_id": _EXAMPLE_REQUEST_ID,
+        "retryable": problem.retryable,
+    }
+    if problem.code == "rate_limited":  # the only code the contract gives the field a meaning for
+        document["retry_after_seconds"] = _EXAMPLE_WAIT_SECONDS
+    return document | {"suggested_action": problem.suggested_action}
+
+
+def _trail(code: str = "") -> Html:
+    here = f'<a href="{_ERRORS_PATH}">Problems</a>' if code else ""
+    steps = [f'<a href="{DOCS_PATH}">Docs</a>', here]
+    steps.append(html('<span aria-current="page">$here</span>', here=code or "Problems"))
+    items = "".join(f"<li>{step}</li>" for step in steps if step)
+    return Html(f'<nav aria-label="Breadcrumb"><ol class="trail">{items}</ol></nav>')
+
+
+def _link(problem: Problem) -> Html:
+    address = f"{_ERRORS_PATH}/{problem.slug}"
+    return html('<a href="$address"><code>$code</code></a>', address=address, code=problem.code)
+
+
+def _neighbours(problem: Problem) -> Html:
+    same = (other for other in PROBLEMS.values() if other.status == problem.status)
+    items = [f"<li>{_link(other)}</li>" for other in same if other is not problem]
+    if not items:
+        return Html("")
+    return html(
+        "<details$opened>\n<summary>Other problems with status $status</summary>\n"
+        '<ul class="others">$items</ul>\n</details>',
+        opened=" open" if len(items) <= 12 else "",
+        status=problem.status,
+        items=Html("".join(items)),
+    )
+
+
+def _phrase(status: int) -> str:
+    # RFC 9110's; older Pythons know the former one
+    return "Content Too Large" if status == 413 else HTTPStatus(status).phrase
+
+
+# --- the files that pages load -------------------------------------------------------------------
+
+
+def style() -> web.Response:
+    """Give the pages' style sheet."""
+    return answers.raw(200, template("style.css").encode(), _TYPES["css"])
+
+
+def static_file(context: Context, file: str) -> web.Response:
+    """Give a file that a page loads, or 304 when the browser has it already."""
+    source = found(static_files().get(file), "No such file", "no page uses a file of this name")
+    body, etag = _read_file(source)
+    kept = context.request.headers.get("If-None-Match", "")
+    tags = {tag.strip().removeprefix("W/") for tag in kept.split(",")}
+    status, body = (304, b"") if etag in tags or kept.strip() == "*" else (200, body)
+    kind = _TYPES.get(source.suffix[1:], "text/plain; charset=utf-8")
+    return answers.raw(status, body, kind, Cache_Control="no-cache", ETag=etag)
+
+
+@cache
+def static_files() -> dict[str, Path]:
+    """Return every file that is served, by its name below `STATIC_PATH`; no other path reaches a file."""
+    folders = {"": ROOM / "static/files", "dashboard/": ROOM / "dashboard/static"}
+    return {
+        prefix + path.relative_to(folder).as_posix(): path
+        for prefix, folder in folders.items()
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
+
+
+@cache
+def _read_file(source: Path) -> tuple[bytes, str]:
+    """Return a file, and its strong validator (RFC 9110, 8.8.3)."""
+    body = source.read_bytes()
+    return body, f'"{sha256(body).hexdigest()[:32]}"'
+
+
+# --- the dashboard -------------------------------------------------------------------------------
 
 
 def start(context: Context) -> web.Response:
@@ -79,40 +321,71 @@ def start(context: Context) -> web.Response:
         state = f"{facts.data_dir} (durability: {facts.durability})"
     summaries = [world_summary(context, engine) for engine in context.worlds]
     summaries.sort(key=lambda summary: summary["name"] != DEFAULT_WORLD)
-    fallback = pages.start_body(context.base_url, state, summaries)
-    return answers.html(pages.dashboard_page(fallback), pages.DASHBOARD_POLICY)
+    names = sorted(name for name in static_files() if name.startswith(_STYLES))
+    styles = "\n".join(
+        f'<link rel="stylesheet" href="{STATIC_PATH}/{name}">'
+        for name in (*_FIRST, *(name for name in names if name not in _FIRST))
+    )
+    fallback = start_body(context.base_url, state, summaries)
+    text = fill("dashboard", styles=Html(styles), fallback=fallback)
+    return answers.html(text, _DASHBOARD_POLICY)
 
 
-def docs() -> web.Response:
-    """Show the API documentation, with links to all other documents."""
-    return answers.html(pages.docs_page(), pages.DOCS_POLICY)
+def start_body(base_url: str, state: str, worlds: Sequence[JsonObject]) -> Html:
+    """Return what stands in `<main>` when no script runs: where things are, and the worlds."""
+    world = worlds[0]
+    people, projects, first_request = world["people"], world["projects"], Html("")
+    if people and projects:
+        named = (row["alias"] for row in people)
+        first_request = fill(
+            "first-request",
+            base_url=base_url,
+            env=command_line("env", base_url, world["name"]),
+            person="owner" if "owner" in named else people[0]["alias"],
+            project=projects[0]["alias"],
+            world=world["name"],
+            world_url=world["base_url"],
+            project_id=projects[0]["id"],
+        )
+    aliases = {row["id"]: row["alias"] for row in world["organizations"]}
+    homes = ((row, row["organization_id"]) for row in projects)
+    rows = []
+    for row in worlds:
+        clock = row["clock"]
+        mode = clock["mode"] if clock["mode"] != "scaled" else f"scaled, {clock['rate']:g}x"
+        rows.append({**row, **row["counts"], "mode": mode, "now": clock["now"]})
+    heads = {"Alias": "<b>$alias</b>", "Id": "<code>$id</code>"}
+    return fill(
+        "start",
+        base_url=base_url,
+        issuer=world["issuer"],
+        state=state,
+        first_request=first_request,
+        worlds=_table(
+            {
+                "World": "<b>$name</b><br><code>$base_url</code>",
+                "Clock": '<span class="mark retry">$mode</span> <time>$now</time>',
+                "Holds": "$projects projects, $deployments deployments, $operations operations",
+                "Look at": " ".join(
+                    f'<a href="/_emulator/worlds/$name/{look}">{look}</a>'
+                    for look in ("requests", "assumptions", "state")
+                ),
+            },
+            rows,
+        ),
+        world=world["name"],
+        projects=_table(
+            {**heads, "Organization": "$organization"},
+            ({**row, "organization": aliases.get(home, home)} for row, home in homes),
+        ),
+        organizations=_table({**heads, "Name and plan": "$name, $plan"}, world["organizations"]),
+        people=_table({**heads, "Name": "$name"}, people),
+    )
 
 
-def errors() -> web.Response:
-    """Show the problem catalogue."""
-    return answers.html(pages.problem_index(), pages.CONTENT_SECURITY_POLICY)
-
-
-def error(context: Context, slug: str) -> web.Response:
-    """Show the page that a problem's `type` links to."""
-    problem = next((one for one in PROBLEMS.values() if one.slug == slug), None)
-    nowhere = "no problem code has this page; see /_emulator/docs"
-    problem = found(problem, "No such problem", nowhere)
-    text = pages.problem_page(problem, base=context.base_url)
-    return answers.html(text, pages.CONTENT_SECURITY_POLICY)
-
-
-def style() -> web.Response:
-    """Give the pages' style sheet."""
-    return answers.raw(200, pages.stylesheet().encode(), "text/css; charset=utf-8")
-
-
-def static_file(context: Context, file: str) -> web.Response:
-    """Give a file that a page loads, or 304 when the browser has it already."""
-    served = found(pages.static_file(file), "No such file", "no page uses a file of this name")
-    kept = context.request.headers.get("If-None-Match", "")
-    tags = {tag.strip().removeprefix("W/") for tag in kept.split(",")}
-    fresh = served.etag in tags or kept.strip() == "*"
-    status, body = (304, b"") if fresh else (200, served.body)
-    headers = {"Cache_Control": "no-cache", "ETag": served.etag}
-    return answers.raw(status, body, served.content_type, **headers)
+def _table(columns: Mapping[str, str], rows: Iterable[JsonObject]) -> Html:
+    """Return a table of columns: head, and the template of its cells. Narrow screens read cards."""
+    head = "".join(f'<th scope="col">{name}</th>' for name in columns)
+    row = "".join(f'<td data-label="{name}">{cell}</td>' for name, cell in columns.items())
+    body = "".join(html(f"<tr>{row}</tr>\n", **values) for values in rows)
+    return Html(f"<table><thead><tr>{head}</tr></thead><tbody>\n{body}</tbody></table>")

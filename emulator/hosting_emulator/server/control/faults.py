@@ -19,7 +19,7 @@ from hosting_emulator.faults.documents import (
     describe_kinds,
     fault_view,
 )
-from hosting_emulator.server.control.context import Body, Context, ControlRefusal, found, refused_as
+from hosting_emulator.server.control.routes import Body, Context, ControlRefusal, found, refused_as
 from hosting_emulator.variation.points import POINTS, VariationRefused
 from hosting_emulator.variation.worlds import read_variation
 from hosting_emulator.world.population import without_values

@@ -25,7 +25,7 @@ from hosting_emulator.control_api import JsonObject
 from hosting_emulator.engine import identity as provider
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.server import answers, guard
-from hosting_emulator.server.control.context import (
+from hosting_emulator.server.control.routes import (
     Body,
     Context,
     ControlRefusal,

@@ -19,8 +19,14 @@ from hosting_emulator import control_api
 from hosting_emulator.contract.words import read_sections
 from hosting_emulator.control_api import ApiProblem, JsonObject, OAuthError, Record, RequestFilters
 from hosting_emulator.scenario.schema import scenario_schema
-from hosting_emulator.server.control.context import Words
-from hosting_emulator.server.control.routes import PREFIX, ROUTES, Handler, Route, load_handler
+from hosting_emulator.server.control.routes import (
+    PREFIX,
+    ROUTES,
+    Handler,
+    Route,
+    Words,
+    load_handler,
+)
 from hosting_emulator.server.guard import TOKEN_HEADER
 
 _COMPONENTS = "#/components/schemas/"

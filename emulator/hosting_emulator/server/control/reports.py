@@ -27,7 +27,7 @@ from hosting_emulator.faults.decisions import faults_in_order
 from hosting_emulator.faults.documents import fault_view
 from hosting_emulator.server import answers
 from hosting_emulator.server.control.clock import operations_in_order
-from hosting_emulator.server.control.context import Context, ControlRefusal, Limit, Words
+from hosting_emulator.server.control.routes import Context, ControlRefusal, Limit, Words
 from hosting_emulator.server.control.worlds import clock_view
 from hosting_emulator.server.guard import world_prefix
 from hosting_emulator.world import tables as t

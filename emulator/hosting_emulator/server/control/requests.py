@@ -35,7 +35,7 @@ from hosting_emulator.engine.history import KINDS, FeedEvent
 from hosting_emulator.engine.request_log import NO_CALL, NOBODY, RequestFilter, entry_view
 from hosting_emulator.faults.decisions import spent
 from hosting_emulator.server import answers
-from hosting_emulator.server.control.context import (
+from hosting_emulator.server.control.routes import (
     Body,
     Context,
     ControlRefusal,

@@ -2,7 +2,7 @@
 
 A handler names what it wants by its parameters: `context`, `engine` (of the world in the path, or
 else of the default world), `body` (the request's JSON as the type that stands there), the names in
-braces, and parameters of the query by the kinds in `context`. It returns a value, which is written as
+braces, and parameters of the query by the kinds below. It returns a value, which is written as
 the row says: a kind of `control_api`, a list of them (`[]`) as `items`, one that may be null (`?`), or
 a response of its own, of a media type. A world's engine is written as the world's summary. Its module
 is loaded when it is first asked: a start is not to wait for it.
@@ -10,23 +10,32 @@ is loaded when it is first asked: a start is not to wait for it.
 
 from __future__ import annotations
 
+import asyncio
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from importlib import import_module
 from inspect import Parameter, isawaitable, signature
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
-from urllib.parse import unquote, urlsplit
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeVar, cast, get_args, get_origin
+from urllib.parse import parse_qs, unquote, urlsplit
 
+import msgspec
 from aiohttp import web
+from msgspec import Meta
 from multidict import CIMultiDict
 
 from hosting_emulator.calls.answers import REDEEM_PATH
 from hosting_emulator.calls.dev_origin import project_at
 from hosting_emulator.calls.request import Reply
 from hosting_emulator.contract.calls import IDENTITY_PROVIDER
-from hosting_emulator.engine.engine import Engine
+from hosting_emulator.contract.json_body import JsonRefused, read_json
+from hosting_emulator.contract.timestamps import parse_timestamp
+from hosting_emulator.contract.words import DocumentRefused, command_line, read_fields
+from hosting_emulator.control_api import ClockMode, RequestFilters
+from hosting_emulator.engine.engine import Engine, Worlds
 from hosting_emulator.engine.exchange import problem_reply
 from hosting_emulator.engine.history import StoreFailed
 from hosting_emulator.engine.identity import issuer_path
@@ -35,16 +44,12 @@ from hosting_emulator.faults.decisions import NOTHING, Decision, FaultSubject
 from hosting_emulator.faults.kinds import FaultKind
 from hosting_emulator.scenario.document import ScenarioLibrary
 from hosting_emulator.server import answers, public
-from hosting_emulator.server.control.context import (
-    BODY_LIMIT,
-    QUERY_READERS,
-    Context,
-    ControlRefusal,
-    Facts,
-)
 from hosting_emulator.server.guard import Site
-from hosting_emulator.world.naming import DEFAULT_WORLD
-from hosting_emulator.world.value import Change
+from hosting_emulator.storage.directory import WORLD_NAME
+from hosting_emulator.world.naming import DEFAULT_WORLD, N, id_of, kind_of, not_found
+from hosting_emulator.world.records import Variation
+from hosting_emulator.world.tables import Table
+from hosting_emulator.world.value import Change, World
 
 if TYPE_CHECKING:
     from hosting_emulator.scenario.story import PageRequest
@@ -208,6 +213,214 @@ def load_handler(name: str) -> Handler:
     return Handler(function, frozenset(parameters), query, body, *(limits or [BODY_LIMIT]))
 
 
+# --- what a handler is given, and how it reads and refuses ----------------------------------------
+
+T = TypeVar("T")
+S = TypeVar("S", bound=msgspec.Struct)
+#: What a clock does, as the OpenAPI document tells it; the clock itself refuses any other word.
+Mode = Annotated[str, Meta(extra_json_schema={"enum": list(get_args(ClockMode))})]
+#: Likewise a moment, a span of time, and what a world or key may be called.
+Timestamp = Annotated[str, Meta(extra_json_schema={"format": "date-time"})]
+Duration = Annotated[
+    str, Meta(extra_json_schema={"pattern": r"^(\d{1,9}(\.\d{1,3})?(ms|s|m|h|d|w))+$"})
+]
+WorldName = Annotated[str, Meta(extra_json_schema={"pattern": f"^{WORLD_NAME.pattern}$"})]
+KeyName = Annotated[str, Meta(extra_json_schema={"minLength": 1, "maxLength": 64})]
+#: A control request is small, but for an imported state.
+BODY_LIMIT = 1024 * 1024
+STATE_LIMIT = 2 * 1024 * 1024 * 1024
+
+
+class ControlRefusal(Exception):
+    """A control request that cannot be done: status, title and one clear sentence."""
+
+    def __init__(self, status: int, title: str, detail: str) -> None:
+        super().__init__(detail)
+        self.status, self.title, self.detail = status, title, detail
+
+
+def found(record: T | None, title: str, detail: str) -> T:
+    """Return what was looked for. Raises ControlRefusal 404 when it is not there."""
+    if record is None:
+        raise ControlRefusal(404, title, detail)
+    return record
+
+
+@contextmanager
+def refused_as(status: int, title: str, *errors: type[Exception]) -> Iterator[None]:
+    """Refuse a request with the words of an error that a room raises."""
+    try:
+        yield
+    except errors as error:
+        raise ControlRefusal(status, title, str(error)) from None
+
+
+class Body(msgspec.Struct, forbid_unknown_fields=True):
+    """A JSON object that a request brings."""
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What stays the same while a server runs. `variation` is that of worlds that name none."""
+
+    version: str
+    data_dir: str | None
+    durability: str
+    started_at: str
+    seed: str
+    variation: Variation | None = None
+
+
+@dataclass
+class Context:
+    """One request of the control API. A story waits for nothing: its delays go to `pass_over`."""
+
+    request: web.BaseRequest
+    worlds: Worlds
+    site: Site
+    facts: Facts
+    query: str
+    library: ScenarioLibrary
+    body: bytes | None = None
+    pass_over: Callable[[int], None] | None = None
+
+    async def wait(self, ms: int) -> None:
+        """Wait for so many real milliseconds."""
+        if self.pass_over is None:
+            await asyncio.sleep(ms / 1000)
+        else:
+            self.pass_over(ms)
+
+    async def apart(self, function: Callable[..., T], *given: Any) -> T:
+        """Do what takes long where others are answered meanwhile."""
+        far = self.pass_over is None
+        return await asyncio.to_thread(function, *given) if far else function(*given)
+
+    def engine(self, name: str) -> Engine:
+        """Return a world's engine. Raises ControlRefusal 404."""
+        if (engine := self.worlds.get(name)) is not None:
+            engine.asked += 1
+            return engine
+        names = ", ".join(engine.world.name for engine in self.worlds)
+        raise ControlRefusal(404, "No such world", f"no world is named {name!r}; there are {names}")
+
+    @property
+    def base_url(self) -> str:
+        """Scheme, host and port under which the asker reaches this server."""
+        return self.site.base_url(self.request)
+
+    def why(self, engine: Engine, operation_id: str) -> dict[str, Any] | None:
+        """Explain an operation, with commands that work as they are typed."""
+        # Imported here: the first answer is not to wait for what few ever ask.
+        from hosting_emulator.engine.explanations import why
+
+        told, name = why(engine, operation_id), engine.world.name
+        if told is not None:
+            commands = told["commands"]
+            told["commands"] = [command_line(words, self.base_url, name) for words in commands]
+        return told
+
+    async def bytes(self, limit: int = BODY_LIMIT) -> bytes:
+        """Return the request body, as often as it is asked for. Raises ControlRefusal."""
+        if self.body is None:
+            self.body, refused = await public.read_body(self.request, limit)
+            if refused is not None:
+                status = 413 if refused.status == 413 else 400
+                raise ControlRefusal(status, "Bad request", refused.detail)
+        return self.body
+
+    async def read(self, kind: type[S], limit: int = BODY_LIMIT) -> S:
+        """Return the JSON body as a `kind`; none is an empty object. Raises ControlRefusal 400."""
+        try:
+            body = await self.bytes(limit) or b"{}"
+            # In a thread if it is long: others are answered meanwhile.
+            far = len(body) > BODY_LIMIT
+            document = await asyncio.to_thread(read_json, body) if far else read_json(body)
+        except JsonRefused as error:
+            raise ControlRefusal(400, "Bad request", f"the body {error}") from None
+        if not isinstance(document, dict):
+            raise ControlRefusal(400, "Bad request", "the body must be a JSON object")
+        if get_origin(kind) is Annotated:  # as with a limit of its own
+            kind = cast("type[S]", get_args(kind)[0])
+        try:
+            return read_fields(document, kind)
+        except DocumentRefused as error:
+            at = f"{error.field}: " if error.field else ""
+            raise ControlRefusal(400, "Bad request", f"{at}{error}") from None
+
+    @cached_property
+    def given(self) -> dict[str, list[str]]:
+        """The parameters of the query, each with its values."""
+        return parse_qs(self.query, keep_blank_values=True)
+
+
+# --- parameters of the query ---------------------------------------------------------------------
+
+#: How many are wanted.
+Limit = Annotated[int, Meta(ge=1, le=1000)]
+#: Words with commas between them; the parameter may come more than once.
+Words = list[str]
+#: A text that may be left out.
+Text = str | None
+
+
+def _text(context: Context, name: str, default: str | None) -> str | None:
+    return context.given.get(name, [default])[-1]
+
+
+def _limit(context: Context, name: str, default: int) -> int:
+    given = _text(context, name, str(default)) or ""
+    if not given.isascii() or not given.isdigit() or not 1 <= int(given[:9]) <= 1000:
+        raise ControlRefusal(400, f"Bad {name}", f"{name} must be a number from 1 to 1000")
+    return int(given)
+
+
+def _choice(context: Context, name: str, default: bool) -> bool:
+    given = _text(context, name, None)
+    if given not in ("true", "false", None):
+        raise ControlRefusal(400, f"Bad {name}", f"{name} must be true or false")
+    return default if given is None else given == "true"
+
+
+def _words(context: Context, name: str, _: object) -> list[str]:
+    words = ",".join(context.given.get(name, [])).split(",")
+    return list(dict.fromkeys(word.strip() for word in words if word.strip()))
+
+
+def _filters(context: Context, _: str, __: object) -> RequestFilters:
+    given = {name: _text(context, name, None) for name in RequestFilters.__annotations__}
+    # An empty text is one that is not looked for; an empty number is none.
+    kept = {name: value for name, value in given.items() if value or name == "after"}
+    return cast(RequestFilters, kept)
+
+
+#: How each kind of parameter is read: from the context, by its name, or else its default.
+QUERY_READERS: dict[Any, Callable[[Context, str, Any], Any]] = {
+    Limit: _limit,
+    bool: _choice,
+    Words: _words,
+    Text: _text,
+    RequestFilters: _filters,
+}
+
+
+def moment(text: str) -> int:
+    """Read a timestamp. Raises ControlRefusal 400."""
+    with refused_as(400, "Bad timestamp", ValueError):
+        return parse_timestamp(text)
+
+
+def find(world: World, table: Table[N], name: str) -> N:
+    """Return the person, organization or project of this alias or id. Raises ControlRefusal 404."""
+    row = world.get(table, id_of(world, table, name))
+    if row is None:
+        raise ControlRefusal(404, f"No such {kind_of(table)}", not_found(world, table, name))
+    return row
+
+
+# --- answering ------------------------------------------------------------------------------------
+
+
 async def answer(context: Context, path: str) -> web.StreamResponse:
     """Answer a request of the control API; `path` is the whole path, without the query."""
     rest = path[len(PREFIX) :].rstrip("/")
@@ -342,34 +555,6 @@ def as_reply(response: web.Response) -> Reply:
 # --- visits of a story ----------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class _Visitor:
-    """As much of a request as pages look at."""
-
-    method: str
-    headers: CIMultiDict[str]
-    raw_headers: tuple[tuple[bytes, bytes], ...] = ()
-    scheme: str = "http"
-    remote: None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Visit(Context):
-    """A request about one world, however its path names it. Nothing is waited for in real time."""
-
-    of: Engine
-    pass_over: Callable[[int], None]
-
-    def engine(self, name: str) -> Engine:
-        return self.of
-
-    async def wait(self, ms: int) -> None:
-        self.pass_over(ms)
-
-    async def apart(self, function: Callable[..., Any], *given: Any) -> Any:
-        return function(*given)
-
-
 def visit(
     engine: Engine, asked: PageRequest, pass_over: Callable[[int], None]
 ) -> tuple[Reply, FaultKind | None]:
@@ -380,7 +565,9 @@ def visit(
     """
     url, site = urlsplit(asked.url), Site(asked.own_url)
     host = {} if url.netloc == "" else {"Host": url.netloc}
-    visitor = cast("web.BaseRequest", _Visitor(asked.method, CIMultiDict(asked.headers | host)))
+    looked_at = {"headers": CIMultiDict(asked.headers | host), "raw_headers": ()}
+    sent = SimpleNamespace(method=asked.method, scheme="http", remote=None, **looked_at)
+    visitor = cast("web.BaseRequest", sent)
     if url.netloc:
         project = project_at(Change(engine.world, engine.world.at_ms), url.hostname or "")
         if project is None or url.path == REDEEM_PATH:
@@ -393,17 +580,10 @@ def visit(
         route = next((one for one in doors if one.pattern.fullmatch(rest)), None)
         if route is None:
             raise ValueError(f"the identity provider has no {asked.method} {url.path[:80]}")
-        context = _Visit(
-            request=visitor,
-            worlds=cast("Any", None),  # no page looks at another world
-            site=site,
-            facts=Facts("", None, "process", "", engine.world.seed),
-            query=url.query,
-            library=ScenarioLibrary(None),
-            kept={"body": asked.body},
-            of=engine,
-            pass_over=pass_over,
-        )
+        only = cast("Worlds", {DEFAULT_WORLD: engine})  # no page looks at another world
+        facts = Facts("", None, "process", "", engine.world.seed)
+        no_library = ScenarioLibrary(None)
+        context = Context(visitor, only, site, facts, url.query, no_library, asked.body, pass_over)
         page = respond(context, route, {"world": DEFAULT_WORLD})
     try:
         page.send(None)

@@ -15,9 +15,8 @@ from hosting_emulator.scenario.schema import scenario_schema
 from hosting_emulator.scenario.session import NotRecordable, past_of, record_session
 from hosting_emulator.scenario.source import ScenarioError
 from hosting_emulator.scenario.story import StoryRun, run_apart
-from hosting_emulator.server.control.context import Context, ControlRefusal, Text, refused_as
 from hosting_emulator.server.control.faults import Point, variation_or_usual
-from hosting_emulator.server.control.routes import visit
+from hosting_emulator.server.control.routes import Context, ControlRefusal, Text, refused_as, visit
 from hosting_emulator.server.control.worlds import Chosen, put_world
 from hosting_emulator.variation.worlds import varied_world
 from hosting_emulator.world.records import Variation

@@ -27,7 +27,9 @@ from hosting_emulator.engine.history import Commit, StoreFailed
 from hosting_emulator.engine.identity import issuer_path
 from hosting_emulator.engine.machine import machine_ms
 from hosting_emulator.server import answers
-from hosting_emulator.server.control.context import (
+from hosting_emulator.server.control.faults import Point, variation_or_usual
+from hosting_emulator.server.control.identity import Claims, NewToken, claims_for, mint
+from hosting_emulator.server.control.routes import (
     STATE_LIMIT,
     Body,
     Context,
@@ -39,8 +41,6 @@ from hosting_emulator.server.control.context import (
     found,
     refused_as,
 )
-from hosting_emulator.server.control.faults import Point, variation_or_usual
-from hosting_emulator.server.control.identity import Claims, NewToken, claims_for, mint
 from hosting_emulator.server.guard import world_prefix
 from hosting_emulator.storage.directory import WORLD_NAME
 from hosting_emulator.storage.documents import STATE_KIND, export_state, import_state
