@@ -39,37 +39,12 @@ _ONE_PRESS_S = 0.1
 _HINT_S = 1.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Execution:
-    """What is to be run and how. `patience_s` may be infinite: for ever for a command to end.
-
-    A `silent` one hears and says nothing: it has the null device for its input and output.
-    """
-
-    command: Sequence[str]
-    settings: Settings
-    principal: str | None
-    exports: Sequence[tuple[str, str]]
-    report: str
-    keep: Path | None
-    patience_s: float
-    quiet: bool
-    conduct: str = "off"
-    conduct_off: Sequence[str] = ()
-    silent: bool = False
-
-
 class CommandResult(NamedTuple):
     """A command's exit code, at which points its answers varied, and whether we were told to end it."""
 
     code: int
     varied: tuple[str, ...] = ()
     signalled: bool = False
-
-
-def execute(execution: Execution) -> CommandResult:
-    """Run the command. Raises Failure when the emulator cannot start."""
-    return run_logged(execution.settings, _Run(execution).through)
 
 
 def run_logged(settings: Settings, run: Callable[[], Coroutine[Any, Any, T]]) -> T:
@@ -96,11 +71,26 @@ def mention(text: str) -> None:
         os.close(nowhere)
 
 
-class _Run:
-    """One run of a command."""
+@dataclass(kw_only=True)
+class Execution:
+    """What is to be run and how, once. `patience_s` may be infinite: for ever for a command to end.
 
-    def __init__(self, execution: Execution) -> None:
-        self._execution = execution
+    A `silent` one hears and says nothing: it has the null device for its input and output.
+    """
+
+    command: Sequence[str]
+    settings: Settings
+    principal: str | None
+    exports: Sequence[tuple[str, str]]
+    report: str
+    keep: Path | None
+    patience_s: float
+    quiet: bool
+    conduct: str = "off"
+    conduct_off: Sequence[str] = ()
+    silent: bool = False
+
+    def __post_init__(self) -> None:
         self._child: ChildCommand | None = None
         self._signal: int | None = None
         self._signalled_at = 0.0
@@ -114,13 +104,13 @@ class _Run:
 
         try:
             # First: its supervisor gets ready while the emulator does.
-            child = ChildCommand("null" if self._execution.silent else "ours")
+            child = ChildCommand("null" if self.silent else "ours")
         except OSError as error:
             raise Failure(f"cannot start a process: {error.strerror}") from error
         try:
             for number in ending_signals():
                 asyncio.get_running_loop().add_signal_handler(number, self._on_signal, number)
-            async with Emulator(self._execution.settings) as emulator:
+            async with Emulator(self.settings) as emulator:
                 try:
                     ready = await asyncio.to_thread(emulator.ready)
                     # While the command begins, which takes its time too.
@@ -136,26 +126,17 @@ class _Run:
             child.close()
 
     async def _run(self, child: ChildCommand, ready: Ready) -> int:
-        settings = self._execution.settings
         variables = await asyncio.to_thread(self._variables, ready)
-        # By which worlds that the command makes elsewhere vary as ours do.
-        if settings.vary is not None:
-            variables[SEED_VARIABLE] = settings.vary
-            variables[ONLY_VARIABLE] = ",".join(settings.vary_only or ())
-        else:  # what an outer run says does not hold here
-            outer = {SEED_VARIABLE, ONLY_VARIABLE} & os.environ.keys()
-            variables |= dict.fromkeys(outer, "")
         if self._signal is not None:
             return 128 + self._signal
-        command = self._execution.command
-        child.begin(command, with_variables(variables))
+        child.begin(self.command, with_variables(variables))
         self._child = child
         outcome = await asyncio.to_thread(child.outcome)
         self._child = None  # there is nothing left to signal; we end at once anyway
         for timer in self._later:
             timer.cancel()
         if outcome.refused is not None:
-            mention(f"Error: {command[0]}: {outcome.reason}")
+            mention(f"Error: {self.command[0]}: {outcome.reason}")
         elif not self._at_once:
             await asyncio.to_thread(self._report, ready, outcome)
         return outcome.code or int(self._misbehaved)
@@ -163,61 +144,69 @@ class _Run:
     def _on_signal(self, number: int) -> None:
         now = time.monotonic()
         again = self._signal is not None and now - self._signalled_at > _ONE_PRESS_S
-        if self._signal is None:
-            self._signal = number
-        self._signalled_at = now
+        self._signal, self._signalled_at = self._signal or number, now
         if self._child is None:  # it has not begun, or has ended
             return
-        patience_s = self._execution.patience_s
-        if again and number == signal.SIGINT and patience_s != inf:
+        if again and number == signal.SIGINT and self.patience_s != inf:
             self._at_once = True
             self._child.end(0)
             return
         self._child.signal(number)
-        if patience_s != inf and not self._later:
+        if self.patience_s != inf and not self._later:
             loop = asyncio.get_running_loop()
-            self._later.append(loop.call_later(patience_s, self._child.end, _GRACE_S))
-            if number == signal.SIGINT and sys.stderr.isatty() and not self._execution.quiet:
+            self._later.append(loop.call_later(self.patience_s, self._child.end, _GRACE_S))
+            if number == signal.SIGINT and sys.stderr.isatty() and not self.quiet:
                 words = "Waiting for the command to end; press Ctrl-C again to kill it."
                 self._later.append(loop.call_later(_HINT_S, mention, words))
 
     def _variables(self, ready: Ready) -> dict[str, str]:
         """Ask the emulator for what the command needs to know. Raises Failure."""
-        execution = self._execution
         with connected(ready.control_url, ready.control_token) as client:
             world = client.world()
-            if execution.conduct != "off":
-                ask_conduct(world, off=execution.conduct_off, option="--conduct-off: ")
-            return command_variables(world, ready, execution.principal, execution.exports)
+            if self.conduct != "off":
+                ask_conduct(world, off=self.conduct_off, option="--conduct-off: ")
+            variables = command_variables(world, ready, self.principal, self.exports)
+        # By which worlds that the command makes elsewhere vary as ours do.
+        if self.settings.vary is not None:
+            variables[SEED_VARIABLE] = self.settings.vary
+            variables[ONLY_VARIABLE] = ",".join(self.settings.vary_only or ())
+        else:  # what an outer run says does not hold here
+            outer = {SEED_VARIABLE, ONLY_VARIABLE} & os.environ.keys()
+            variables |= dict.fromkeys(outer, "")
+        return variables
 
     def _report(self, ready: Ready, outcome: Outcome) -> None:
         """Write the report and the world, as far as they are asked for. What fails is said only."""
         from hosting_emulator.sdk.text import report_text
 
-        execution, failed = self._execution, outcome.code != 0
-        color = sys.stderr.isatty() and "NO_COLOR" not in os.environ
+        failed, color = outcome.code != 0, sys.stderr.isatty() and "NO_COLOR" not in os.environ
         try:
             with connected(ready.control_url, ready.control_token) as client:
                 world = client.world()
-                if execution.conduct != "off":
-                    text, found, bad = conduct_of(client, execution.conduct_off, color=color)
-                    if not execution.silent and (found or execution.conduct == "report"):
+                if self.conduct != "off":
+                    text, found, bad = conduct_of(client, self.conduct_off, color=color)
+                    if not self.silent and (found or self.conduct == "report"):
                         mention(text)
-                    self._misbehaved = bad and execution.conduct == "error"
+                    self._misbehaved = bad and self.conduct == "error"
                     failed = failed or self._misbehaved
-                if execution.report == "always" or (execution.report == "failed" and failed):
+                if self.report == "always" or (self.report == "failed" and failed):
                     document = world.report_document()
                     for one in document["operations"]:
                         one["commands"] = []  # the emulator ends with the command
                     mention(report_text(document, color=color))
-                if execution.keep is not None and failed:
-                    write_whole(execution.keep, f"{as_json(world.export())}\n", mode=PRIVATE)
-                    if not execution.quiet:
-                        path = shlex.quote(str(execution.keep))
+                if self.keep is not None and failed:
+                    write_whole(self.keep, f"{as_json(world.export())}\n", mode=PRIVATE)
+                    if not self.quiet:
+                        path = shlex.quote(str(self.keep))
                         line = f"hosting-emulator start --ephemeral --from {path}"
                         mention(f"The world was kept. Open it with: {line}")
         except Failure as error:
             mention(f"Error: {error.format_message()}")
+
+
+def execute(execution: Execution) -> CommandResult:
+    """Run the command. Raises Failure when the emulator cannot start."""
+    return run_logged(execution.settings, execution.through)
 
 
 #: Runs of the command that shrinking may take, beside the two that check what there is to shrink.

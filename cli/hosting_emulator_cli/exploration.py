@@ -59,8 +59,8 @@ _NOT_THEIRS = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class ExploreOptions:
+@dataclass(kw_only=True)
+class CommandExploration:
     """What to run, and how. Times are real seconds; None: as long as is usual, or without bound.
 
     `point` is the one to run instead of all; `repeat` writes the line that runs one, and
@@ -90,46 +90,27 @@ class ExploreOptions:
     repeat: Callable[[plan.FaultPoint], str]
     repeat_clean: str
 
-
-def explore(options: ExploreOptions) -> int:
-    """Explore, and return the exit code. Raises Failure for what cannot be explored."""
-    not_ours = descendants(os.getpid())
-    become_subreaper()
-    try:
-        return run_logged(options.settings, _CommandExploration(options).run)
-    except ControlError as error:
-        raise Failure(str(error)) from error
-    except OSError as error:
-        raise Failure(f"cannot start a process: {error.strerror or error}") from error
-    finally:
-        end_orphans(not_ours)
-
-
-class _CommandExploration:
-    """One exploration of a command."""
-
-    def __init__(self, options: ExploreOptions) -> None:
-        self._options = options
+    def __post_init__(self) -> None:
         # Many runs only wait.
-        self._jobs = options.jobs or max(4, min(16, 3 * (os.cpu_count() or 1)))
+        self._jobs = self.jobs or max(4, min(16, 3 * (os.cpu_count() or 1)))
         self._signal: int | None = None
         self._cut = ""
         #: What runs now; none of it is closed while the lock is held.
         self._running: set[ChildCommand] = set()
         self._lock = threading.Lock()
         self._began = time.monotonic()
+        self._done: dict[plan.FaultPoint, runs.PointResult] = {}
+        self._key = ""
         self._ready: Ready
         self._client: ControlClient
-        self._loop: asyncio.AbstractEventLoop
 
     async def run(self) -> int:
         """Start the emulator, explore, stop the emulator."""
         from hosting_emulator.bootstrap import Emulator, warm_up
 
-        self._loop = asyncio.get_running_loop()
         for number in ending_signals():
-            self._loop.add_signal_handler(number, self._interrupt, number)
-        async with Emulator(self._options.settings) as emulator:
+            asyncio.get_running_loop().add_signal_handler(number, self._interrupt, number)
+        async with Emulator(self.settings) as emulator:
             ready = self._ready = await asyncio.to_thread(emulator.ready)
             await warm_up()
             with ControlClient(ready.control_url, token=ready.control_token) as self._client:
@@ -148,16 +129,15 @@ class _CommandExploration:
                 process.end()
 
     def _explore(self) -> int:
-        options = self._options
-        explorer = runs.Explorer(self._perform, limit_s=options.limit_s, conduct=options.conduct)
-        if options.settings.state is not None:  # it brought a clock of its own
+        explorer = runs.Explorer(self._perform, limit_s=self.limit_s, conduct=self.conduct)
+        if self.settings.state is not None:  # it brought a clock of its own
             self._client.world().clock.change({"mode": "skip"})
         try:
             clean = explorer.clean()
-            if options.point is None:
+            if self.point is None:
                 return self._all(explorer, clean)
             try:
-                result = explorer.result("point", options.point, clean, once=True)
+                result = explorer.result("point", self.point, clean, once=True)
             except ValueError as error:
                 raise Failure(f"--point: {error}") from error
         except Stopped:
@@ -178,47 +158,45 @@ class _CommandExploration:
 
     def _all(self, explorer: runs.Explorer, clean: runs.CleanRun) -> int:
         """Run all points that are planned and not known yet, and report."""
-        options = self._options
         planned = plan.plan(
             clean.seen.requests,
-            faults=options.faults + plan.OUTCOMES * options.outcomes or plan.KINDS,
-            calls=options.calls,
-            max_runs=options.max_runs,
-            quick=options.quick,
+            faults=self.faults + plan.OUTCOMES * self.outcomes or plan.KINDS,
+            calls=self.calls,
+            max_runs=self.max_runs,
+            quick=self.quick,
         )
-        if not planned.requests and options.calls:
-            named = " or ".join(options.calls)
+        if not planned.requests and self.calls:
+            named = " or ".join(self.calls)
             raise Failure(f"the command sends no request of {named}: nothing to explore")
         if not planned.requests:
             raise Failure(
                 "the command sends no request to the emulator: does it use "
                 "HOSTING_BASE_URL and HOSTING_TOKEN?"
             )
-        done, key, says = dict[plan.FaultPoint, runs.PointResult](), _key_of(options, clean), ""
-        if options.state_file is not None:
-            done, says = _load_results(options.state_file, key, planned)
+        self._key = self._key_of(clean)
+        says = self.state_file and self._load_results(self.state_file, planned)
         out.say(report.plan_text(planned, self._jobs))
         if says:
             out.say(says)
-        self._run_points(explorer, planned.points, clean, done, key)
-        results = [done[point] for point in planned.points if point in done]
+        self._run_points(explorer, planned, clean)
+        results = [self._done[point] for point in planned.points if point in self._done]
         exploration = report.Exploration(
-            shlex.join(options.command),
+            shlex.join(self.command),
             clean,
             planned,
             results,
-            options.repeat,
+            self.repeat,
             cut=self._cut if len(results) < len(planned.points) else "",
-            conduct=options.conduct,
-            repeat_clean=options.repeat_clean,
+            conduct=self.conduct,
+            repeat_clean=self.repeat_clean,
         )
-        if options.junit_file is not None:
-            write_whole(options.junit_file, report.junit_text(exploration))
-        if options.sarif_file is not None:
-            write_whole(options.sarif_file, report.sarif_text(exploration, options.sarif_about))
-        if options.html_file is not None:
-            write_whole(options.html_file, report.page(exploration))
-        if options.as_json:
+        if self.junit_file is not None:
+            write_whole(self.junit_file, report.junit_text(exploration))
+        if self.sarif_file is not None:
+            write_whole(self.sarif_file, report.sarif_text(exploration, self.sarif_about))
+        if self.html_file is not None:
+            write_whole(self.html_file, report.page(exploration))
+        if self.as_json:
             out.put_json(report.document(exploration))
         else:
             color = out.has_color()
@@ -226,23 +204,62 @@ class _CommandExploration:
             out.put(text if color else out.printable_lines(text))
         return 0 if exploration.survived else 1
 
+    def _key_of(self, clean: runs.CleanRun) -> str:
+        """Return a text that differs when anything differs that the results rest upon, files by content."""
+        settings = asdict(self.settings)
+        shaping = ("seed", "clock", "at", "assumptions", "scenario", "state")
+        found: dict[str, Any] = {
+            "version": __version__,
+            "command": [[word, _content(word)] for word in self.command],
+            "settings": {name: str(settings[name]) for name in shaping},
+            "as": self.principal,
+            "exports": self.exports,
+            "limit": self.limit_s,
+            "conduct": self.conduct,
+            "requests": [
+                (r.name, r.exchange["method"], r.exchange["status"]) for r in clean.seen.requests
+            ],
+            "start": {kind: sorted(rows.items()) for kind, rows in clean.start.items()},
+        }
+        return sha256(json.dumps(found, sort_keys=True, default=str).encode()).hexdigest()
+
+    def _load_results(self, path: Path, planned: plan.Plan) -> str:
+        """Take what a file, if it is there, holds of a plan's points; say what becomes of it."""
+        try:
+            found = json.loads(path.read_text(encoding="utf-8"))
+            if found["format"] != _STATE_FORMAT:
+                raise ValueError
+            results = [report.read_result(result) for result in found["results"]]
+        except FileNotFoundError:
+            return ""
+        except OSError as error:
+            raise Failure(f"cannot read {path}: {error}") from error
+        except (ValueError, TypeError, LookupError):
+            message = f"{path} is not the state of an exploration: name another file"
+            raise Failure(message) from None
+        if found["key"] != self._key:
+            return f"{path} is from another command or another clean run: starting over."
+        done = {result.point: result for result in results if result.point in planned.points}
+        if len(done) == len(planned.points):
+            return f"{path} is from a finished exploration: starting over."
+        self._done = done
+        return f"Continuing from {path}: {len(done)} of {len(planned.points)} are done."
+
     def _run_points(
-        self,
-        explorer: runs.Explorer,
-        points: Sequence[plan.FaultPoint],
-        clean: runs.CleanRun,
-        done: dict[plan.FaultPoint, runs.PointResult],
-        key: str,
+        self, explorer: runs.Explorer, planned: plan.Plan, clean: runs.CleanRun
     ) -> None:
-        """Run what is not `done` yet, several points at a time, and keep each result."""
-        if (budget_s := self._options.budget_s) is not None:
-            why = f"the budget of {budget_s:g} s is used up"
-            left_s = max(0.0, budget_s - (time.monotonic() - self._began))
-            self._loop.call_soon_threadsafe(self._loop.call_later, left_s, self._stop, why)
-        with _progress(len(done), len(points)) as show, ThreadPoolExecutor(self._jobs) as pool:
+        """Run what is not done yet, several points at a time, and keep each result."""
+        if self.budget_s is not None:
+            left_s = max(0.0, self.budget_s - (time.monotonic() - self._began))
+            why = f"the budget of {self.budget_s:g} s is used up"
+            timer = threading.Timer(left_s, self._stop, [why])
+            timer.daemon = True
+            timer.start()
+        done, of = self._done, len(planned.points)
+        with _progress(len(done), of) as show, ThreadPoolExecutor(self._jobs) as pool:
             futures = [
                 pool.submit(explorer.result, f"run-{n}", point, clean)
-                for n, point in enumerate(points, 1)
+                for n, point in enumerate(planned.points, 1)
                 if point not in done
             ]
             try:
@@ -250,10 +267,10 @@ class _CommandExploration:
                     with suppress(Stopped):
                         result = future.result()
                         done[result.point] = result
-                        if (path := self._options.state_file) is not None:
+                        if self.state_file is not None:
                             results = [report.result_document(each) for each in done.values()]
-                            found = {"format": _STATE_FORMAT, "key": key, "results": results}
-                            write_whole(path, out.as_json(found) + "\n")
+                            found = {"format": _STATE_FORMAT, "key": self._key, "results": results}
+                            write_whole(self.state_file, out.as_json(found) + "\n")
                         show(result, len(done))
             except BaseException:
                 self._stop("it could not continue")
@@ -263,14 +280,14 @@ class _CommandExploration:
         """Run the command in a copy of the default world, which is deleted afterwards."""
         if self._cut:
             raise Stopped
-        options, ready = self._options, self._ready
+        ready = self._ready
         with self._client.world().fork(name) as world:
-            variables = command_variables(world, ready, options.principal, options.exports)
-            token = dict(options.exports).get("HOSTING_TOKEN", "HOSTING_TOKEN")
+            variables = command_variables(world, ready, self.principal, self.exports)
+            token = dict(self.exports).get("HOSTING_TOKEN", "HOSTING_TOKEN")
             visit.begin(world, variables[token])
             ran = self._run_command(with_variables(variables), limit_s)
             if ran.outcome.refused is not None:
-                raise Failure(f"{options.command[0]}: {ran.outcome.reason}")
+                raise Failure(f"{self.command[0]}: {ran.outcome.reason}")
             visit.end(world)
         # The lines as they would be in any other run.
         port = re.compile(rf"(?<![0-9]){ready.base_url.rpartition(':')[2]}(?![0-9])")
@@ -278,7 +295,7 @@ class _CommandExploration:
         lines = [
             out.printable(line.rstrip().expandtabs(4)) for line in text.splitlines() if line.strip()
         ]
-        if visit.point == options.point is not None:
+        if visit.point == self.point is not None:
             out.put("\n".join(lines))
         end = (ran.outcome.code, ran.hung, ran.seconds, excerpt(lines))
         return runs.RunEnd(*end, printed=tuple(lines))
@@ -290,7 +307,7 @@ class _CommandExploration:
         try:
             if self._cut:
                 process.end()
-            ran = process.run(self._options.command, environment, limit_s=limit_s)
+            ran = process.run(self.command, environment, limit_s=limit_s)
         finally:
             with self._lock:
                 self._running.discard(process)
@@ -298,6 +315,20 @@ class _CommandExploration:
         if self._cut:
             raise Stopped
         return ran
+
+
+def explore(exploration: CommandExploration) -> int:
+    """Explore, and return the exit code. Raises Failure for what cannot be explored."""
+    not_ours = descendants(os.getpid())
+    become_subreaper()
+    try:
+        return run_logged(exploration.settings, exploration.run)
+    except ControlError as error:
+        raise Failure(str(error)) from error
+    except OSError as error:
+        raise Failure(f"cannot start a process: {error.strerror or error}") from error
+    finally:
+        end_orphans(not_ours)
 
 
 def excerpt(lines: Sequence[str]) -> tuple[str, ...]:
@@ -348,49 +379,6 @@ def _progress(done: int, of: int) -> Iterator[Callable[[runs.PointResult, int], 
                 bar.console.print(Text.from_ansi(report.result_text(result, color=True)))
 
         yield show_beside_bar
-
-
-def _load_results(
-    path: Path, key: str, planned: plan.Plan
-) -> tuple[dict[plan.FaultPoint, runs.PointResult], str]:
-    """Return what a file, if it is there, holds of a plan's points; and in a sentence what becomes of it."""
-    try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-        if found["format"] != _STATE_FORMAT:
-            raise ValueError
-        results = [report.read_result(result) for result in found["results"]]
-    except FileNotFoundError:
-        return {}, ""
-    except OSError as error:
-        raise Failure(f"cannot read {path}: {error}") from error
-    except (ValueError, TypeError, LookupError):
-        raise Failure(f"{path} is not the state of an exploration: name another file") from None
-    done = {result.point: result for result in results if result.point in planned.points}
-    if found["key"] != key:
-        return {}, f"{path} is from another command or another clean run: starting over."
-    if len(done) == len(planned.points):
-        return {}, f"{path} is from a finished exploration: starting over."
-    return done, f"Continuing from {path}: {len(done)} of {len(planned.points)} are done."
-
-
-def _key_of(options: ExploreOptions, clean: runs.CleanRun) -> str:
-    """Return a text that differs when anything differs that the results rest upon, files by content."""
-    settings = asdict(options.settings)
-    shaping = ("seed", "clock", "at", "assumptions", "scenario", "state")
-    found: dict[str, Any] = {
-        "version": __version__,
-        "command": [[word, _content(word)] for word in options.command],
-        "settings": {name: str(settings[name]) for name in shaping},
-        "as": options.principal,
-        "exports": options.exports,
-        "limit": options.limit_s,
-        "conduct": options.conduct,
-        "requests": [
-            (r.name, r.exchange["method"], r.exchange["status"]) for r in clean.seen.requests
-        ],
-        "start": {kind: sorted(rows.items()) for kind, rows in clean.start.items()},
-    }
-    return sha256(json.dumps(found, sort_keys=True, default=str).encode()).hexdigest()
 
 
 def _content(word: str) -> str | None:

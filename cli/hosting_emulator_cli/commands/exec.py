@@ -165,7 +165,7 @@ def explore(
     """Find the failures that a command does not survive."""
     from hosting_emulator_cli import exploration
 
-    fields = exploration.ExploreOptions.__annotations__
+    fields = exploration.CommandExploration.__annotations__
     own = {name: given.pop(name) for name in fields if name in given}
     own["sarif_about"] = sarif_file(own["sarif_file"], own["sarif_about"])
     reports = [own[f"{kind}_file"] for kind in ("state", "junit", "html", "sarif")]
@@ -179,7 +179,7 @@ def explore(
     if clock is None and chosen is not None:
         of_exec += ["--clock", "skip"]
     return exploration.explore(
-        exploration.ExploreOptions(
+        exploration.CommandExploration(
             command=command,
             settings=settings,
             point=point,

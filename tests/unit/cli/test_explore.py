@@ -10,7 +10,7 @@ import pytest
 from hosting_emulator.explore.plan import FaultPoint
 from hosting_emulator.settings import Settings
 from hosting_emulator_cli import exploration
-from hosting_emulator_cli.exploration import ExploreOptions
+from hosting_emulator_cli.exploration import CommandExploration
 from hosting_emulator_scenarios import FOLDER
 
 POINT = "create_user_api_key#1/timeout/after_commit"
@@ -18,11 +18,11 @@ SETTINGS = Settings(port=0, data_dir=None, library=FOLDER, clock="skip")
 
 
 @pytest.fixture
-def explored(monkeypatch: pytest.MonkeyPatch) -> list[ExploreOptions]:
+def explored(monkeypatch: pytest.MonkeyPatch) -> list[CommandExploration]:
     """What is explored; each ends with exit code 1."""
-    found: list[ExploreOptions] = []
+    found: list[CommandExploration] = []
 
-    def explore(wanted: ExploreOptions) -> int:
+    def explore(wanted: CommandExploration) -> int:
         found.append(wanted)
         return 1
 
@@ -31,13 +31,13 @@ def explored(monkeypatch: pytest.MonkeyPatch) -> list[ExploreOptions]:
 
 
 def test_no_options_try_everything_on_a_clock_that_polling_moves(
-    run, explored: list[ExploreOptions]
+    run, explored: list[CommandExploration]
 ):
     result = run("explore", "--", "node", "--test")
 
     assert (result.exit_code, result.output) == (1, "")
     (wanted,) = explored
-    assert wanted == ExploreOptions(
+    assert wanted == CommandExploration(
         command=("node", "--test"),
         settings=SETTINGS,
         principal=None,
@@ -63,7 +63,7 @@ def test_no_options_try_everything_on_a_clock_that_polling_moves(
     )
 
 
-def test_every_option_is_heeded(run, explored: list[ExploreOptions], tmp_path: Path):
+def test_every_option_is_heeded(run, explored: list[CommandExploration], tmp_path: Path):
     files = [tmp_path / name for name in ("state.json", "junit.xml", "page.html")]
     run(
         *("explore", "--faults", "timeout,abort:rate_limited", "--faults", "timeout"),
@@ -102,13 +102,13 @@ def test_every_option_is_heeded(run, explored: list[ExploreOptions], tmp_path: P
     )
 
 
-def test_a_point_is_read(run, explored: list[ExploreOptions]):
+def test_a_point_is_read(run, explored: list[CommandExploration]):
     run("explore", "--point", POINT, "--", "node")
 
     assert explored[0].point == FaultPoint("create_user_api_key", 1, "timeout", "after_commit")
 
 
-def test_a_state_brings_its_own_clock(run, explored: list[ExploreOptions], tmp_path: Path):
+def test_a_state_brings_its_own_clock(run, explored: list[CommandExploration], tmp_path: Path):
     run("explore", "--from", str(tmp_path / "kept.json"), "--", "node")
 
     assert explored[0].settings.clock is None
@@ -132,7 +132,9 @@ def test_a_state_brings_its_own_clock(run, explored: list[ExploreOptions], tmp_p
     ],
     ids=" ".join,
 )
-def test_bad_use_is_one_line(run, explored: list[ExploreOptions], arguments: list[str], why: str):
+def test_bad_use_is_one_line(
+    run, explored: list[CommandExploration], arguments: list[str], why: str
+):
     result = run("explore", *arguments)
 
     assert (result.exit_code, explored) == (2, [])
