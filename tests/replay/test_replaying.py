@@ -11,7 +11,6 @@ from msgspec.structs import replace
 from hosting_emulator.replay import (
     Beginning,
     Recording,
-    ReplayOptions,
     ReplayReport,
     like_recorded,
     read_record,
@@ -204,7 +203,7 @@ def test_a_person_may_be_named_to_send_it_all(api: Api):
     record, control = recorded(api), api.emulator.control
 
     with like_recorded(control, record, Beginning()) as fresh:
-        report = replay(control, record, control.world(fresh.name), ReplayOptions(as_="reader"))
+        report = replay(control, record, control.world(fresh.name), as_="reader")
         said = [made.who for made in fresh.requests]
 
     assert said == ["reader", "nobody"]
@@ -218,7 +217,7 @@ def test_time_passes_as_in_the_record_unless_it_is_not_to(api: Api):
     record, control = recorded(api), api.emulator.control
 
     with like_recorded(control, record, Beginning()) as fresh:
-        report = replay(control, record, control.world(fresh.name), ReplayOptions(move_time=False))
+        report = replay(control, record, control.world(fresh.name), move_time=False)
 
     assert differences(report)[0] == (2, "body.state", "succeeded", "queued")
 

@@ -16,7 +16,7 @@ from hosting_emulator_cli.files import display_name, put_document, read_json
 from hosting_emulator_cli.main import CommandGroup, Failure
 
 if TYPE_CHECKING:
-    from hosting_emulator.replay import Beginning, Recording, ReplayOptions, ReplayReport
+    from hosting_emulator.replay import Beginning, Recording, ReplayReport
     from hosting_emulator.sdk import Exchange, HostingEmulator, Message
     from hosting_emulator.sdk.text import ExchangeCells
 
@@ -255,7 +255,7 @@ def replay(
     beginning, sending = _how(**how)
     made = replaying.like_recorded(world.control, record, beginning)
     with nullcontext(world) if named else made as target_world:
-        report = replaying.replay(world.control, record, target_world, sending)
+        report = replaying.replay(world.control, record, target_world, **sending)
     if as_json:
         out.put_json(replaying.report_document(report, record))
     else:
@@ -299,7 +299,7 @@ def shrink(
     beginning, sending = _how(**how)
     try:
         found = replay.shrink(
-            world.control, record, answer, beginning=beginning, options=sending, max_runs=max_runs
+            world.control, record, answer, beginning=beginning, max_runs=max_runs, **sending
         )
     except replay.NotShown as error:
         raise Failure(str(error)) from error
@@ -326,12 +326,12 @@ def _read(world: opt.HostingEmulator, file: str | None) -> Recording:
 
 def _how(
     *, assume: Any, principal: str | None, no_time: bool, **began: Any
-) -> tuple[Beginning, ReplayOptions]:
+) -> tuple[Beginning, dict[str, Any]]:
     """Return how the throw-away world begins, and how requests are sent."""
-    from hosting_emulator.replay import Beginning, ReplayOptions
+    from hosting_emulator.replay import Beginning
 
     beginning = Beginning(assumptions=dict(assume), **began)
-    return beginning, ReplayOptions(as_=principal, move_time=not no_time)
+    return beginning, {"as_": principal, "move_time": not no_time}
 
 
 def _replay_text(report: ReplayReport, record: Recording) -> str:

@@ -5,7 +5,6 @@ from hosting_emulator.replay.recording import RecordRefused as RecordRefused
 from hosting_emulator.replay.recording import read_record as read_record
 from hosting_emulator.replay.run import Beginning as Beginning
 from hosting_emulator.replay.run import Replayed as Replayed
-from hosting_emulator.replay.run import ReplayOptions as ReplayOptions
 from hosting_emulator.replay.run import ReplayReport as ReplayReport
 from hosting_emulator.replay.run import like_recorded as like_recorded
 from hosting_emulator.replay.run import replay as replay

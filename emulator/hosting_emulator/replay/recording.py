@@ -125,9 +125,11 @@ class RecordedCall(Struct, frozen=True):
         return self.target.partition("?")[0]
 
     @property
-    def signed(self) -> bool:
-        """Whether the recording has its Authorization header."""
-        return any(name.lower() == "authorization" for name, _ in self.headers)
+    def authorization(self) -> str | None:
+        """Its Authorization header; None: the recording has none."""
+        return next(
+            (value for name, value in self.headers if name.lower() == "authorization"), None
+        )
 
     @property
     def unsendable(self) -> str | None:

@@ -13,7 +13,6 @@ from urllib.parse import unquote, urlsplit
 
 from hosting_emulator.replay.recording import (
     CUT,
-    Headers,
     Names,
     RecordedAnswer,
     RecordedCall,
@@ -35,7 +34,7 @@ _UNKNOWN = "not-a-token"
 _CURSOR = re.compile("(?!\\d+$)[A-Za-z0-9_-]{6,}")
 #: What belongs to a connection, to another place or to somebody's session, not to the request.
 _NOT_SENT = frozenset(
-    "host connection keep-alive proxy-connection proxy-authorization transfer-encoding "
+    "authorization host connection keep-alive proxy-connection proxy-authorization transfer-encoding "
     "content-length te trailer upgrade expect accept-encoding cookie x-control-token".split()
 )
 #: For recordings, which hold none: what the worlds of one make anew is each time the same.
@@ -80,14 +79,6 @@ class ReplayReport:
 
 
 @dataclass(frozen=True)
-class ReplayOptions:
-    """How to replay. `as_` sends all as one person; `move_time`: the world's clock follows."""
-
-    as_: str | None = None
-    move_time: bool = True
-
-
-@dataclass(frozen=True)
 class Beginning:
     """How a throw-away world begins, where it is not to be as the recording has it."""
 
@@ -100,10 +91,15 @@ def replay(
     control: ControlClient,
     record: Recording,
     world: HostingEmulator,
-    options: ReplayOptions | None = None,
+    *,
+    as_: str | None = None,
+    move_time: bool = True,
 ) -> ReplayReport:
-    """Send all of a recording's requests to a world, in their order. Raises ControlError."""
-    run = ReplayRun(HostingEmulator(control, world.name), record, options or ReplayOptions())
+    """Send all of a recording's requests to a world, in their order. Raises ControlError.
+
+    `as_` sends all as one person; with `move_time` the world's clock follows.
+    """
+    run = ReplayRun(HostingEmulator(control, world.name), record, as_=as_, move_time=move_time)
     return ReplayReport(world.name, list(run.send(record.requests)), run.notes)
 
 
@@ -161,15 +157,20 @@ class ReplayRun:
     """One replay on its way. The recording has no secrets: tokens and keys are made for whoever asked."""
 
     def __init__(
-        self, emulator: HostingEmulator, record: Recording, options: ReplayOptions
+        self,
+        emulator: HostingEmulator,
+        record: Recording,
+        *,
+        as_: str | None = None,
+        move_time: bool = True,
     ) -> None:
-        self._emulator, self._own, self._person = emulator, record.own, options.as_
+        self._emulator, self._own, self._person = emulator, record.own, as_
         world, was = emulator.summary, record.world
         #: What could not be as it was, in sentences.
         self.notes: list[str] = []
         self._names = Names()
-        self._tokens: dict[tuple[str, str | None, bool], str] = {}
-        self._key_values: dict[str, str] = {}
+        #: The token of each sender, and the value of each API key by its recorded id.
+        self._credentials: dict[Who | str, str] = {}
         #: The next cursors of pages of which the recording has only a part, by the page's path.
         self._cut_pages: dict[str, str] = {}
         self._connection = connection_to(world.base_url, _TIMEOUT_S)
@@ -180,9 +181,9 @@ class ReplayRun:
         recorded_start_ms = now_ms if now_ms in begins_ms else begins_ms[0]
         #: What to add to a recorded moment.
         self._ahead_ms = now_ms - recorded_start_ms
-        self._moves = options.move_time and world.clock.mode in ("frozen", "skip")
+        self._moves = move_time and world.clock.mode in ("frozen", "skip")
         self._still = world.clock.mode == "frozen"
-        if options.move_time and not self._moves:
+        if move_time and not self._moves:
             self.notes.append(
                 f"the clock of {world.name} is running: it is not moved as in the recording"
             )
@@ -248,14 +249,18 @@ class ReplayRun:
         """Send a request as it was and read its answer; None: no complete response came."""
         connection, method, body = self._connection, recorded.method, recorded.body
         target = self._prefix + self._names.in_target(recorded.target)
-        headers = self._headers(recorded)
+        credential, sent = self._credential(recorded), recorded.authorization or ""
         with suppress(UnicodeDecodeError):
             body = None if body is None else self._names.in_text(body.decode()).encode()
         try:
             connection.putrequest(method, target, skip_accept_encoding=True)
-            for name, value in headers:
+            for name, value in recorded.headers:
                 if name.lower() not in _NOT_SENT and not name.startswith(":"):
+                    value = self._names.in_text(value)
                     connection.putheader(name, value.encode("utf-8", "surrogateescape"))
+            if credential is not None:
+                scheme = sent.partition(" ")[0] if " " in sent else "Bearer"
+                connection.putheader("Authorization", f"{scheme} {credential}")
             if body is not None or method not in ("GET", "HEAD"):
                 connection.putheader("Content-Length", str(len(body or b"")))
             connection.endheaders(body)
@@ -281,29 +286,14 @@ class ReplayRun:
         """Take up the value of an API key that a replayed request has made."""
         value, key = new.members.get("value"), recorded.members.get("key")
         if isinstance(value, str) and isinstance(key, dict) and "id" in key:
-            self._key_values[key["id"]] = value
+            self._credentials[key["id"]] = value
             old_value = recorded.members.get("value")
             if isinstance(old_value, str) and old_value != CUT:
                 self._names.learn(old_value, value)  # a recording of somebody who kept the secrets
 
-    def _headers(self, recorded: RecordedCall) -> Headers:
-        """Return a request's headers with the new names and its sender's credential in them."""
-        credential = self._credential(recorded)
-        found = []
-        for name, value in recorded.headers:
-            if name.lower() != "authorization":
-                found.append((name, self._names.in_text(value)))
-            elif credential is not None:
-                scheme = value.partition(" ")[0] if " " in value else "Bearer"
-                found.append((name, f"{scheme} {credential}"))
-                credential = None
-        if credential is not None:
-            found.append(("Authorization", f"Bearer {credential}"))
-        return tuple(found)
-
     def _credential(self, recorded: RecordedCall) -> str | None:
         """Return the bearer token to send; None: none, or none but the recorded one."""
-        if self._own and not recorded.signed:  # a browser may have left the header out
+        if self._own and recorded.authorization is None:  # a browser may have left the header out
             return None
         if self._person is not None:
             return self._emulator.token(self._person)
@@ -311,10 +301,8 @@ class ReplayRun:
             return self._credential_of(recorded.who)
         if self._own:  # it named nobody then, and must not now
             return _UNKNOWN
-        sent = next((v for n, v in recorded.headers if n.lower() == "authorization"), "")
-        value = sent.partition(" ")[2]
-        known = self._names.new_for(value)
-        if value and known != value:
+        known = self._names.get((recorded.authorization or "").partition(" ")[2])
+        if known is not None:
             return known
         self._note(
             "the recording does not say who sent it: it is sent as the owner, or as --as says"
@@ -322,23 +310,19 @@ class ReplayRun:
         return self._emulator.token()
 
     def _credential_of(self, who: Who) -> str:
-        person = who.alias or self._names.new_for(who.person)
+        if (known := self._credentials.get(who.api_key or who)) is not None:
+            return known
+        emulator, person = self._emulator, who.alias or self._names.new_for(who.person)
         organization = who.organization and self._names.new_for(who.organization)
         if who.api_key is None:
-            sender = (person, organization, who.interactive)
-            if sender not in self._tokens:
-                self._tokens[sender] = self._emulator.token(
-                    person, organization=organization, interactive=who.interactive
-                )
-            return self._tokens[sender]
-        if who.api_key not in self._key_values:
-            self._key_values[who.api_key] = self._emulator.api_key(
-                person, organization=organization, permissions=who.permissions
-            )
+            made = emulator.token(person, organization=organization, interactive=who.interactive)
+        else:
+            made = emulator.api_key(person, organization=organization, permissions=who.permissions)
             self._note(
                 f"the API key {who.api_key} is older than the recording: a similar key was created"
             )
-        return self._key_values[who.api_key]
+        self._credentials[who.api_key or who] = made
+        return made
 
     def _note(self, sentence: str) -> None:
         if sentence not in self.notes:

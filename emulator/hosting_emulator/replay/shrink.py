@@ -24,19 +24,16 @@ from hosting_emulator.replay.recording import (
 from hosting_emulator.replay.run import (
     Beginning,
     Replayed,
-    ReplayOptions,
     ReplayRun,
     like_recorded,
 )
 from hosting_emulator.sdk import ControlClient, HostingEmulator, JsonObject, known_call
 
 Calls = tuple[RecordedCall, ...]
-#: What tells an answer: `status=409 code=idempotency_key_reused call=… method=… path=… n=…`.
-ANSWER = ("status", "code", "call", "method", "path", "n")
-#: What tells what requests came to: a rule of conduct that was broken; a call that did the same
-#: twice; a call whose failure was heard (and overlooked, where the client claims success).
-EFFECTS = ("conduct", "doubled", "blind")
-FIELDS = (*ANSWER, *EFFECTS)
+#: What tells an answer: `status=409 code=idempotency_key_reused call=… method=… path=… n=…`. And what
+#: requests came to: a rule of conduct that was broken; a call that did the same twice; a call whose
+#: failure was heard (and overlooked, where the client claims success).
+FIELDS = ("status", "code", "call", "method", "path", "n", "conduct", "doubled", "blind")
 
 
 class NotShown(ValueError):
@@ -61,20 +58,19 @@ class Shows:
             known_call(given.get(name))
         if "method" in given:
             given["method"] = given["method"].upper()
-        self._effects = {name: given.pop(name) for name in EFFECTS if name in given}
-        self._path, self._given = given.pop("path", "*"), given
+        self._given = given
 
     def last_of(self, done: Sequence[Replayed], world: HostingEmulator) -> bool:
         """Whether the last of replayed requests shows it, in the world that answered them."""
         if not self.by(done[-1]):
             return False
-        effects = self._effects
-        if "conduct" in effects:
+        given = self._given
+        if "conduct" in given:
             findings = world.conduct.read(final=True)["findings"]
-            if effects["conduct"] not in {finding["rule"] for finding in findings}:
+            if given["conduct"] not in {finding["rule"] for finding in findings}:
                 return False
-        doubled = "doubled" not in effects or _doubled(done, effects["doubled"])
-        return doubled and ("blind" not in effects or _failed(done, effects["blind"]))
+        doubled = "doubled" not in given or _doubled(done, given["doubled"])
+        return doubled and ("blind" not in given or _failed(done, given["blind"]))
 
     def by(self, one: Replayed) -> bool:
         """Whether a replayed request was answered so."""
@@ -83,7 +79,7 @@ class Shows:
     def about(self, recorded: RecordedCall) -> bool:
         """Whether a request is one of those meant, whatever its answer."""
         fits = self._fits(n=recorded.n, call=recorded.call, method=recorded.method)
-        return fits and fnmatchcase(recorded.path, self._path)
+        return fits and fnmatchcase(recorded.path, self._given.get("path", "*"))
 
     def answered(self, answer: RecordedAnswer | None) -> bool:
         """Whether an answer is the one meant."""
@@ -143,16 +139,20 @@ def shrink(
     shows: Shows,
     *,
     beginning: Beginning | None = None,
-    options: ReplayOptions | None = None,
+    as_: str | None = None,
+    move_time: bool = True,
     max_runs: int = 500,
 ) -> Shrunk:
-    """Find the shortest part that shows an answer, in `max_runs` + 2 worlds. NotShown, ControlError."""
+    """Find the shortest part that shows an answer, in `max_runs` + 2 worlds; else as `replay`.
+
+    Raises NotShown, ControlError.
+    """
     runs = 0
 
     def sent(world: HostingEmulator, requests: Calls) -> Iterator[Replayed]:
         nonlocal runs
         runs += 1
-        return ReplayRun(world, record, options or ReplayOptions()).send(requests)
+        return ReplayRun(world, record, as_=as_, move_time=move_time).send(requests)
 
     def holds(kept: Calls) -> bool:
         with base.fork() as world:
@@ -283,7 +283,7 @@ def _token(recorded: RecordedCall, variables: Mapping[str, str], record: Recordi
     who = recorded.who
     if who is None:
         absent = None if record.own else _OWNERS
-        return "unknown" if recorded.signed else absent
+        return absent if recorded.authorization is None else "unknown"
     if who.api_key is not None:
         return f"${variables[who.api_key]}"
     flags = " --api-client" * (not who.interactive)

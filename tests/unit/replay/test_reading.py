@@ -69,7 +69,7 @@ def test_only_what_is_needed_must_be_there():
 
     (only,) = record.requests
     assert (only.target, only.at_ms) == ("/v1/projects/p/edge-dns", 1_767_225_600_000)
-    assert (record.own, only.signed) == (False, False)
+    assert (record.own, only.authorization) == (False, None)
 
 
 def test_a_browsers_pages_are_put_in_the_order_of_time():
