@@ -422,11 +422,21 @@ class ControlClient(AbstractContextManager["ControlClient", None]):
         So a POST survives a restarted server: nothing has been sent yet, nothing is repeated. Of a forked
         child and its parent only one may go on with the socket.
         """
-        if self._connection.sock is None:
+        import socket
+
+        if (sock := self._connection.sock) is None:
             return False
-        # TLS cannot be looked into.
-        if self._process_id == os.getpid() and (self._secure or _is_quiet(self._connection)):
-            return True
+        if self._process_id == os.getpid():
+            if self._secure:  # TLS cannot be looked into
+                return True
+            try:  # nothing is to be read between requests; an end of file means it is closed
+                sock.settimeout(0)
+                sock.recv(1, socket.MSG_PEEK)
+            except BlockingIOError:
+                sock.settimeout(self._connection.timeout)
+                return True
+            except OSError:
+                pass
         self._connection.close()
         return False
 
@@ -544,18 +554,3 @@ def _plain(text: str) -> str:
     if not text.isprintable() or not text.isascii():
         raise ValueError(f"{text!r} cannot be sent: it is not plain text of one line")
     return text
-
-
-def _is_quiet(connection: HTTPConnection) -> bool:
-    """Whether nothing is to be read, as between requests; an end of file means it is closed."""
-    import socket
-
-    quiet = False
-    with suppress(OSError):
-        connection.sock.settimeout(0)
-        try:
-            connection.sock.recv(1, socket.MSG_PEEK)
-        except BlockingIOError:
-            quiet = True
-        connection.sock.settimeout(connection.timeout)
-    return quiet

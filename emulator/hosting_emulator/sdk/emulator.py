@@ -40,10 +40,6 @@ OperationLike: TypeAlias = str | Mapping[str, Any]
 """An operation's id, or its document as a call answered it."""
 #: A test may move time far; its tokens should not expire unless it asks for that.
 _TEN_YEARS_S = 10 * 365 * 86_400
-_STATES: dict[str, type[api.FaultState | api.OutcomeState]] = {
-    "faults": api.FaultState,
-    "outcomes": api.OutcomeState,
-}
 
 
 class TokenOptions(TypedDict, total=False):
@@ -619,7 +615,7 @@ class ArmedFault(InWorld, AbstractContextManager["ArmedFault", None]):
     def __init__(self, world: InWorld, kept: str, document: api.JsonObject) -> None:
         super().__init__(world.control, world.name)
         self._kept = kept
-        self.state = _STATES[kept](document)
+        self.state = (api.FaultState if kept == "faults" else api.OutcomeState)(document)
         """The fault as it was when it was armed or listed."""
         self.id: str = self.state.id
         self._last: api.FaultState | api.OutcomeState | None = None
@@ -645,7 +641,7 @@ class ArmedFault(InWorld, AbstractContextManager["ArmedFault", None]):
     @property
     def now(self) -> api.FaultState | api.OutcomeState:
         """The fault as it is now, or as it was when it was removed from here; else ControlRefused."""
-        return self._last or _STATES[self._kept](self._ask("GET", self._kept, self.id))
+        return self._last or type(self.state)(self._ask("GET", self._kept, self.id))
 
     def remove(self) -> None:
         """Disarm it; its counts can be asked for all the same. Raises ControlRefused if it is gone."""

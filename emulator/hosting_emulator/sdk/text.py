@@ -134,15 +134,12 @@ class Aliases(dict[str, str]):
 
 def unknown(kind: str, name: object, known: Iterable[str]) -> str:
     """Say that no `kind` is called so, which name is nearest, and what names there are."""
-    from difflib import get_close_matches  # only for a mistake
+    from hosting_emulator.contract.words import nearest  # only for a mistake
 
     names, lower = sorted(known), str(name).lower()
     there_are = f"there are {', '.join(names)}" if names else f"there is no {kind} at all"
-    close = get_close_matches(lower.replace("-", "_"), names, 1) or get_close_matches(
-        lower, names, 1
-    )
-    near = f"did you mean {close[0]}? " if close else ""
-    return f"no {kind} is {name!r}; {near}{there_are}"
+    near = nearest(lower.replace("-", "_"), names) or nearest(lower, names) or ";"
+    return f"no {kind} is {name!r}{near} {there_are}"
 
 
 # --- How a client behaved ----------------------------------------------------------------------
