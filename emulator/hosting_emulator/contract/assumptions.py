@@ -59,10 +59,6 @@ DEPLOYMENT_STATUSES = ("queued", "building", "deploying", "ready", "failed", "ca
 _STAGES = DEPLOYMENT_STATUSES[:3]
 DATABASE_STATES = ("init", "ready", "suspended", "resizing", "failed")
 
-#: What each assumption is about, under the sentence of the contract that leaves it open; and what
-#: else was chosen.
-_TEXT = Path(__file__).with_name("assumptions.md")
-
 
 class AssumptionRefused(ValueError):
     """A name no assumption has, or a value one cannot take; the message says what would be right."""
@@ -77,87 +73,278 @@ _Zone = Annotated[str, Meta(pattern=rf"^{_LABEL}(\.{_LABEL}){{0,5}}$")]
 class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """All assumptions of one world. Immutable: `changed()` returns another."""
 
+    # What stands below each is shown to users: what it decides, `unseen` why the contract check does not
+    # find it out, and between brackets the calls whose answers it shapes, as `CallSpec.is_shaped_by`
+    # knows them. The sentence of the contract that leaves it, and those after it, open stands above.
+
+    """> Success status codes of operations 2, 3 and 4: not shown."""
     accepted_status: Literal[202, 200, 201] = 202
+    """Status of an accepted operation (calls 2, 4)."""
     key_created_status: Literal[201, 200] = 201
+    """Status of the first creation of an API key."""
     key_replayed_status: Literal[200, 201] = 200
+    """Status of the exact replay of a key creation."""
+    """> Response: DevAccessTicket. [no status given]"""
     ticket_created_status: Literal[201, 200] = 201
+    """Status of ticket creation."""
+    """> poll the same operation [no path given]"""
     operation_path: Annotated[
         str, Meta(pattern=r"^/v1(/[A-Za-z0-9_.:~-]+)*/\{operation_id\}(/[A-Za-z0-9_.:~-]+)*$")
     ] = "/v1/operations/{operation_id}"
+    """Where an operation is polled: a path under /v1 that contains {operation_id} once."""
+    """> Query parameter names for the cursor and the page size, default page size and ordering: not
+    shown."""
     cursor_parameter: _Parameter = "cursor"
+    """Name of the continuation cursor's query parameter."""
     limit_parameter: _Parameter = "limit"
+    """Name of the page size's query parameter."""
     default_page_size: Annotated[int, Meta(ge=1, le=100)] = 20
+    """Items on a page when the request sets no size."""
     deployment_order: Literal["newest_first", "oldest_first"] = "newest_first"
+    """Order of listed deployments. [DeploymentPage]"""
+    """> next_cursor (string, opaque continuation cursor [...])"""
     last_page_cursor: Literal["absent", "null"] = "absent"
+    """How the last page writes next_cursor: null is outside the contract, which writes "or null"
+    where it allows that. [DeploymentPage]"""
+    """> Its name, default and whether it is required: not shown."""
     environment_parameter: _Parameter = "environment"
+    """Name of the query parameter that chooses dev or prod."""
     missing_environment: Literal["refused", "dev", "prod"] = "refused"
+    """Response when it is missing: 400 invalid_request, or that environment."""
+    """> Meaning and bounds of expected_source_generation: not shown."""
     source_generation: Literal["checked", "ignored", "any_integer", "optional"] = "checked"
+    """expected_source_generation, 0 or more, is compared with the project's, on the request and
+    again when the operation starts (if it differs, 409 etag_mismatch), or ignored; or it may be any
+    integer, and is compared; or the field is optional, and is compared if present.
+    [initialize_managed_source]"""
+    """> Same key and same body: first result returned without switching again."""
     idempotency_scope: Literal["principal", "principal_and_call"] = "principal"
+    """The scope in which an Idempotency-Key is unique. [idempotent]"""
     idempotency_remembers: Literal["successes", "all_answers"] = "successes"
+    """Which responses are remembered for a key; never a refusal that says it is retryable.
+    [idempotent]"""
     idempotency_retention: str = "forever"
+    """How long (world time) a response is remembered: `forever`, or a duration like `24h`. (unseen:
+    that time would have to pass) [idempotent]"""
     operation_replay: Literal["first_response", "current"] = "first_response"
+    """What a replay of calls 2 and 4 returns: the first response, byte for byte, or the operation
+    as it now is. [initialize_managed_source apply_project_domains]"""
     idempotency_in_flight: Literal["wait", "refuse"] = "wait"
+    """Same key while the first request is in progress: wait and replay it, or refuse with
+    service_unavailable. (unseen: it needs two requests at exactly the same time) [idempotent]"""
     request_identity: Literal["what_is_read", "all_that_is_sent"] = "what_is_read"
+    """What makes two requests the same: only what the call reads, or also a query and a body that
+    it does not read. (unseen: the contract promises nothing about those) [idempotent]"""
     replay_access: Literal["checked", "not_checked"] = "checked"
+    """Whether a replay still requires the role. (unseen: a user would have to lose a role in
+    between) [idempotent]"""
+    """> Which HTTP status each other code uses, and which code follows which other condition: not
+    shown."""
     judgement_order: Literal["inputs_first", "access_first"] = "inputs_first"
+    """Whether a request's headers, query and body are checked before its access, or after (then
+    replay_access must be checked). (unseen: both are refusals that change nothing)"""
+    """> Same key and same body: first result returned without switching again."""
     changed_and_invalid: Literal["invalid_request", "key_reused"] = "invalid_request"
+    """Whether a retry with an invalid body is refused for that, or because its key was used.
+    (unseen: both are refusals that change nothing) [body]"""
+    """> Issuing a new ticket revokes unused tickets previously issued to the same principal."""
     same_principal: Literal["person", "person_in_organization", "credential"] = "person"
+    """What counts as one principal for Idempotency-Keys and tickets: a user, a user in one
+    organization, or each API key alone and a user's access tokens together. (unseen: it needs a
+    user with two keys) [idempotent DevAccessTicket]"""
+    """> Transitions: not shown."""
     source_profile: str = "timed 2s 8s"
+    """How an initialization moves: `timed QUEUED RUNNING`, `immediate`, `per_poll N` or `manual`.
+    (unseen: it did not end at once, and its duration varies) [initialize_managed_source]"""
     domains_profile: str = "timed 2s 8s"
+    """How applying domains moves: `timed QUEUED RUNNING`, `immediate`, `per_poll N` or `manual`.
+    (unseen: it did not end at once, and its duration varies) [apply_project_domains]"""
+    """> Allowed values of progress.phase, reconciliation.state and error.code [...]: not shown."""
     progress_phases: tuple[str, str, str, str, str] = PHASES
+    """Words of progress.phase, in order. [Operation]"""
     reconciliation_states: tuple[str, str, str, str] = RECONCILIATION_STATES
+    """Words of reconciliation.state. [Operation]"""
+    """> Deployment.status values beyond queued: not shown."""
     deployment_statuses: tuple[str, str, str, str, str, str] = DEPLOYMENT_STATUSES
+    """Words of Deployment.status. [DeploymentPage]"""
+    """> Transitions: not shown."""
     dns_transitions: dict[str, str] = {}
+    """Which statuses may follow each status of a DNS authorization, instead of the usual ones:
+    `pending=authorized revoked expired` also lets a pending one expire. (unseen: no call changes
+    it) [DnsAuthorization]"""
     deployment_transitions: dict[str, str] = {}
+    """Which stages of a deployment (queued, building, deploying) may follow each other, instead of
+    the next one only: `queued=deploying` skips building. (unseen: their durations vary)
+    [DeploymentPage]"""
     database_transitions: dict[str, str] = {}
+    """Which states may follow each database state, instead of any: `init=ready failed`. (unseen: no
+    call changes it) [DatabaseCompute]"""
+    """> null when status is not_authorized"""
     dns_details: Literal["always", "authorized"] = "always"
+    """Whether an authorization shows its scopes and expires_at in every other status, or only while
+    authorized. (unseen: the status of the project's cannot be chosen) [DnsAuthorization]"""
+    """> data_mode values beyond shared, [...]: not shown."""
     data_modes: tuple[Literal["shared"], str] = ("shared", "separate")
+    """Words of data_mode: for one database shared by both environments, which the contract fixes,
+    and for two. [DatabaseCompute]"""
+    """> database state / pending_state values beyond init: not shown."""
     database_states: tuple[str, str, str, str, str] = DATABASE_STATES
+    """Words of database state and pending_state. [DatabaseCompute]"""
+    """> when the current owner switched the flag on"""
     flag_reenabled: Literal["kept", "renewed"] = "kept"
+    """enabled_at when a flag that is on is switched on again by its owner. [PoweredByFlag]"""
+    """> Available at zero credits."""
     zero_credits: Literal["operations_refused", "nothing_refused"] = "operations_refused"
+    """Whether an organization without credits may start operations (calls 2 and 4), or is refused:
+    402 insufficient_organization_credits. (unseen: no call shows credits)
+    [initialize_managed_source apply_project_domains]"""
+    """> a Free workspace may connect its own domain to this project"""
     domains_plan: Literal["any", "paid"] = "any"
+    """Which plan applying domains needs: any, or a paid one, otherwise 402 paid_plan_required.
+    (unseen: no call shows the plan) [apply_project_domains]"""
+    """> Roles or permissions required by the remaining operations: not shown."""
     source_role: Role = "maintainer"
+    """Least role for call 2. (unseen: it needs --allow source, and --maintainer-token and
+    --reader-token)"""
     domains_role: Role = "maintainer"
+    """Least role for call 4. (unseen: it needs --allow domains, and --maintainer-token and
+    --reader-token)"""
     dns_role: Role = "reader"
+    """Least role for call 5."""
     deployments_role: Role = "reader"
+    """Least role for call 6."""
     operation_role: Role = "reader"
+    """Least role to poll an operation. (unseen: it needs an operation, and --maintainer-token and
+    --reader-token)"""
     key_creation_role: Literal["member", "owner"] = "member"
+    """Least role in the organization for call 3. (unseen: it needs a token of a member who does not
+    own the organization)"""
     organization_owner: Literal["owns_projects", "by_grant"] = "owns_projects"
+    """Whether an organization's owner owns all its projects, or only those granted. (unseen: no
+    call shows owners) [owner]"""
     keys_on_owner_calls: Literal["allowed", "refused"] = "allowed"
+    """Whether an API key of the owner may make owner-only calls. (unseen: a check makes few calls
+    with a key) [owner]"""
     call_permissions: dict[str, str] = {}
+    """The permission from key_permissions, by its usual name, that a call requires of an API key
+    instead of its usual one. (unseen: it needs keys with only some permissions)"""
+    """> A user key is bound to one organization and restricted to its enabled product
+    permissions."""
     new_key_permissions: Literal["all", "reading"] = "all"
+    """Which of its organization's enabled permissions a new key has: all, or only those that read.
+    (unseen: no call shows the enabled ones) [UserApiKeyCreation]"""
+    """> Resource missing or outside the caller's access scope"""
     access_scope: Literal["organization", "memberships"] = "organization"
+    """Whether an access token reaches only its own organization, or all organizations of its user.
+    (unseen: it needs a member of two organizations)"""
     unshared_project: Literal["not_found", "forbidden"] = "not_found"
+    """Whether a project of the organization in which a user has no role is outside their access
+    (404), or forbidden (403). (unseen: it needs a member without a role) [every]"""
+    """> Names of the permissions carried in key.permissions: not shown."""
     key_permissions: tuple[str, str, str, str, str, str, str] = PERMISSIONS
+    """Names of a key's permissions, in the order read projects, write projects, write domains, read
+    deployments, read databases, read DNS, write dev access. (unseen: no call shows what each name
+    means) [UserApiKeyCreation]"""
+    """> the full token"""
     key_prefix: Annotated[str, Meta(pattern="^[a-z]{2,8}_$")] = "phk_"
+    """Text an API key starts with; 43 characters follow. [UserApiKeyCreation]"""
+    """> an access JWT [...]"""
     token_lifetime: str = "1h"
+    """How long (world time) an access token is valid. (unseen: one token does not show how long
+    others are valid)"""
     token_audience: Annotated[str, Meta(min_length=1)] = "hosting-control-api"
+    """The `aud` claim of access tokens. [every]"""
+    """> X-Request-Id (optional request header, string 1-128 characters [...])"""
     request_id_invalid: Literal["refused", "ignored"] = "refused"
+    """X-Request-Id that is empty or over 128 characters. [every]"""
     request_id: Literal["client", "own"] = "client"
+    """Whether a response's request id is the client's, if it sent one. (unseen: the check
+    recognizes its own requests by it)"""
     request_id_on_success: Literal["absent", "echoed"] = "absent"
+    """X-Request-Id on successful responses."""
+    """> No additional properties [said of operation 1 alone]."""
     unknown_body_fields: Literal["ignored", "refused"] = "ignored"
+    """Unknown body fields of calls 2 and 3. [initialize_managed_source create_user_api_key]"""
+    """> No request body."""
     unexpected_body: Literal["ignored", "refused"] = "ignored"
+    """A body on a call that has none. [apply_project_domains DnsAuthorization DeploymentPage
+    DevAccessTicket DatabaseCompute]"""
+    """> Query: [...]"""
     unknown_query_parameters: Literal["ignored", "refused"] = "ignored"
+    """Query parameters a call does not list. [every]"""
+    """> Which HTTP status each other code uses, and which code follows which other condition: not
+    shown."""
     malformed_project_id: Literal["not_found", "invalid_request"] = "not_found"
+    """A path id that is not a Ulid: 404 resource_not_found or 400 invalid_request. [every]"""
     condition_codes: dict[str, str] = {}
+    """Other problem codes for conditions that have no code in the contract: session_missing,
+    no_permission_enabled, generation_stale, domain_depends_on_flag, provider_failing,
+    request_in_flight, wrong_media_type, body_too_long, rate_exceeded, creation_uncertain,
+    credits_used_up, plan_too_small. (unseen: the check recognizes a condition by its code)"""
     problem_retryable: dict[str, bool] = {}
+    """Other values of `retryable`, by problem code. (unseen: the check takes it as given)"""
     wrong_method: Literal["method_not_allowed", "not_found"] = "method_not_allowed"
+    """A method that a path does not support: 405 invalid_request with Allow, or 404
+    resource_not_found. (unseen: the check sends only the contract's methods)"""
     wrong_media_type: Literal["refused", "ignored"] = "refused"
+    """A body with a media type other than application/json: refused, or read anyway. (unseen: the
+    check sends JSON) [body]"""
+    """> A ticket is single use and valid ten minutes."""
     expiry_instant: Literal["outside", "inside"] = "outside"
+    """Whether something is still valid at its exact expiry time: a ticket, key, token, DNS
+    authorization or remembered response, and a sign-in's code and session. (unseen: that time would
+    have to pass) [DevAccessTicket]"""
     former_owners_ticket: Literal["redeemed", "refused"] = "redeemed"
+    """Whether a ticket can still be redeemed after its user is no longer owner. (unseen: a user
+    would have to lose a role in between) [DevAccessTicket]"""
     redemption_status: Literal[303, 302, 307] = 303
+    """Status of the redirect that redeems a ticket. (unseen: a dev origin is not part of the API)
+    [DevAccessTicket]"""
+    """> No cookie session is assumed."""
     dev_session_cookie: Annotated[str, Meta(pattern="^[A-Za-z][A-Za-z0-9_-]{0,63}$")] = "dev_access"
+    """Name of the cookie that a redeemed ticket sets at the dev origin. (unseen: a dev origin is
+    not part of the API) [DevAccessTicket]"""
     dev_session_lifetime: str = "12h"
+    """How long (world time) it opens the dev origin. (unseen: that time would have to pass)
+    [DevAccessTicket]"""
+    """> Which HTTP status each other code uses, and which code follows which other condition: not
+    shown."""
     problem_statuses: dict[str, int] = {}
+    """Other HTTP statuses for problem codes whose status the contract leaves open."""
+    """> Error statuses listed: 400, 401, 403, 404, 409, 503 (Problem Details)."""
     listed_statuses: Literal["closed", "open"] = "closed"
+    """Whether call 1, whose error statuses are listed, uses no others: a problem with another
+    status then gets 400 there. (unseen: the check sends nothing large, and does not test limits)
+    [PoweredByFlag]"""
+    """> request-size limit (code payload_too_large exists) [...]: not shown."""
     body_limit_bytes: Annotated[int, Meta(ge=1, le=67_108_864)] = 1_048_576
+    """Longest request body; more is 413 payload_too_large. (unseen: the check sends nothing large)
+    [every]"""
+    """> Numeric rate-limit values (code rate_limited exists) [...]: not shown."""
     rate_limit: str = "off"
+    """`off`, or requests per world time for one user, like `100/60s`, in windows that each start
+    with a request. Every call counts, refused or not; other paths and requests that are too long do
+    not. (unseen: the check does not test limits) [every]"""
+    """> date-time (ISO 8601 / RFC 3339)"""
     timestamp_form: Literal["milliseconds", "microseconds", "offset"] = "milliseconds"
+    """Format of timestamps. [every]"""
+    """> of the form https://dev-<word>-<word>-<word>.<dev_zone>"""
     dev_origin_port: Literal["shown", "absent"] = "shown"
+    """Whether origin and redeem_url show the port of dev origins, as if it belonged to <dev_zone>,
+    if that is not 443 (`--tls-port`): without it they do not open. (unseen: only a server whose dev
+    origins have their own port shows it) [DevAccessTicket]"""
+    """> hostnames (derived by the server, not supplied)"""
     dev_zone: _Zone = "dev.localhost"
+    """Zone of dev origins (other worlds put their name before it). [apply_project_domains
+    DevAccessTicket get_operation]"""
     production_zone: _Zone = "prod.localhost"
+    """Zone of production hostnames. (unseen: no field names it) [apply_project_domains
+    get_operation]"""
     mail_zone: _Zone = "mail.localhost"
+    """Zone of mail hostnames. (unseen: no field names it) [apply_project_domains get_operation]"""
+    """> documentation link of the form {docs_url}/errors/<code [...]>"""
     docs_url: Annotated[str, Meta(pattern="^(own|https?://[^ ]+[^ /])$")] = "own"
+    """Where a problem's `type` points: `own` for the emulator's pages, or any URL."""
 
     def __post_init__(self) -> None:
         parse_retention_ms(self.idempotency_retention)
@@ -279,11 +466,10 @@ def describe(assumptions: Assumptions) -> list[dict[str, Any]]:
                 "fixed": "",
             }
         )
-    for name, text in _texts().items():
-        if name not in Assumptions.__struct_fields__:
-            row = {"name": name, "value": "fixed", "default": "fixed", "alternatives": []}
-            row |= {"outside_the_letter": [], "about": text.about, "sentence": text.sentence}
-            rows.append(row | {"fixed": text.note})
+    for name, text in _fixed().items():
+        row = {"name": name, "value": "fixed", "default": "fixed", "alternatives": []}
+        row |= {"outside_the_letter": [], "about": text.about, "sentence": text.sentence}
+        rows.append(row | {"fixed": text.note})
     return rows
 
 
@@ -291,20 +477,44 @@ class _Text(NamedTuple):
     about: str
     sentence: str
     note: str
+    calls: frozenset[str] = frozenset()
 
 
 @lru_cache(maxsize=1)
 def _texts() -> dict[str, _Text]:
-    """Return what is said of the settings, and of what is fixed, each by name."""
+    """Return what is said of the settings: what stands below each field of the class above."""
+    source = Path(__file__).read_text(encoding="utf-8").partition("class Assumptions(")[2]
+    parts = source.partition("\n    def ")[0].replace("\n    ", " ").split('"""')
     found, sentence = {}, ""
-    for line in _TEXT.read_text(encoding="utf-8").replace("\n  ", " ").splitlines():
+    for declared, text in zip(parts[2::2], parts[3::2], strict=False):
+        if text.startswith("> "):
+            sentence = text[2:]
+            continue
+        text, _, calls = text.removesuffix("]").partition(" [")
+        about, _, unseen = text.partition(" (unseen: ")
+        name = re.findall(r"(\w+): ", declared)[0]
+        found[name] = _Text(about, sentence, unseen.removesuffix(")"), frozenset(calls.split()))
+    return found
+
+
+@lru_cache(maxsize=1)
+def _fixed() -> dict[str, _Text]:
+    """Return what is said of our choices that cannot be set."""
+    found, sentence = {}, ""
+    text = Path(__file__).with_name("assumptions.md").read_text(encoding="utf-8")
+    for line in text.replace("\n  ", " ").splitlines():
         if line.startswith("> "):
             sentence = line[2:]
         elif line.startswith("- "):
             name, _, about = line[2:].partition(": ")
-            about, _, noted = about.partition(" (unseen: " if " (unseen: " in about else " (why: ")
-            found[name] = _Text(about, sentence, noted.removesuffix(")"))
+            about, _, why = about.partition(" (why: ")
+            found[name] = _Text(about, sentence, why.removesuffix(")"))
     return found
+
+
+def shaped_by(name: str) -> frozenset[str]:
+    """Return the words for the calls whose answers an assumption shapes (see `CallSpec`)."""
+    return _texts()[name].calls
 
 
 def why_unseen(name: str) -> str:
@@ -352,8 +562,8 @@ def _number(text: str) -> int | str:
 
 
 def _unknown(name: str, known: Collection[str]) -> str:
-    if name in _texts():
-        return f"{name} cannot be set: {_texts()[name].note}"
+    if name in _fixed():
+        return f"{name} cannot be set: {_fixed()[name].note}"
     hint = nearest(name, known) or "; `hosting-emulator contract assumptions` lists them"
     return f"no assumption is named {name!r}{hint}"
 

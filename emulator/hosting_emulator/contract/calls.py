@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Any, Literal, NamedTuple, get_args
 from urllib.parse import unquote
 
-from hosting_emulator.contract.assumptions import CONDITIONS, DEFAULTS, Assumptions
+from hosting_emulator.contract.assumptions import CONDITIONS, DEFAULTS, Assumptions, shaped_by
 from hosting_emulator.contract.problems import PROBLEMS, Refused
 from hosting_emulator.contract.resources import RESOURCES
 
@@ -93,8 +93,8 @@ class CallSpec:
     `success` is a status the contract gives, `role` a project role, or each the name of the assumption
     that holds one, as `replayed` (the status of an exact replay, where it differs) and `path_from` are.
     `codes` are its own problem codes, beyond COMMON_CODES and that of its Idempotency-Key;
-    `listed_statuses` the error statuses, where the contract lists them all. `assumptions` can shape its
-    answers, beside what can shape any call's. `place`, `query_clause` and `body_clause`: the contract's.
+    `listed_statuses` the error statuses, where the contract lists them all. `place`, `query_clause` and
+    `body_clause`: the contract's.
     """
 
     call_id: CallName
@@ -115,7 +115,6 @@ class CallSpec:
     path_from: str | None = None
     codes: tuple[str, ...] = ()
     listed_statuses: tuple[int, ...] = ()
-    assumptions: tuple[str, ...] = ()
     place: str = "Endpoints"
     query_clause: str = ""
     body_clause: str = "No request body."
@@ -125,6 +124,18 @@ class CallSpec:
         """Its name in the OpenAPI document: `set_project_powered_by_flag` in camel case."""
         first, *rest = self.call_id.split("_")
         return first + "".join(word.title() for word in rest)
+
+    def is_shaped_by(self, assumption: str) -> bool:
+        """Tell whether an assumption can shape its answers, beside those that can shape `every` call's.
+
+        It is named in the row, or names calls itself: by their id, the resource they answer with or
+        their role, as `idempotent` ones, or as those with a `body`.
+        """
+        query = [name for one in self.query for name in (one.named_by, one.default)]
+        if assumption in (self.success, self.role, self.replayed, self.path_from, *query):
+            return True
+        words = [self.call_id, self.response, self.role, self.body and "body"]
+        return not shaped_by(assumption).isdisjoint([*words, self.idempotent and "idempotent"])
 
     def all_codes(self, assumptions: Assumptions) -> list[str]:
         """Return the codes that it may be refused with, those of conditions assumed otherwise too."""
@@ -170,14 +181,6 @@ def is_retryable(code: str, assumptions: Assumptions) -> bool:
     return assumptions.problem_retryable.get(code, PROBLEMS[code].retryable)
 
 
-_ONCE = (
-    *("idempotency_scope", "idempotency_remembers", "idempotency_retention"),
-    *("idempotency_in_flight", "request_identity", "replay_access", "same_principal"),
-)
-_BODY = ("wrong_media_type", "changed_and_invalid")
-_OWNER = ("organization_owner", "keys_on_owner_calls")
-_OPERATION = ("progress_phases", "reconciliation_states")
-_HOSTNAMES = ("dev_zone", "production_zone", "mail_zone")
 CURSOR = QueryParameter(
     value="cursor",
     named_by="cursor_parameter",
@@ -225,7 +228,6 @@ _ROWS = (
         idempotent=True,
         codes=("powered_by_flag_required",),
         listed_statuses=(400, 401, 403, 404, 409, 503),
-        assumptions=(*_ONCE, *_OWNER, "flag_reenabled", "listed_statuses", *_BODY),
         place="Endpoints, 1",
         body_clause="Body (required, application/json): { enabled: boolean (required) }, no other "
         "properties.",
@@ -242,10 +244,6 @@ _ROWS = (
         body="InitializeManagedSourceRequest",
         idempotent=True,
         codes=("etag_mismatch", "insufficient_organization_credits"),
-        assumptions=(
-            *("accepted_status", "source_role", "source_generation", "zero_credits", *_BODY),
-            *("source_profile", "operation_replay", "unknown_body_fields", *_ONCE, *_OPERATION),
-        ),
         place="Endpoints, 2",
         body_clause="Body (application/json): { expected_source_generation: integer }.",
     ),
@@ -269,11 +267,6 @@ _ROWS = (
             "api_key_permissions_unavailable",
             "api_key_creation_uncertain",
         ),
-        assumptions=(
-            *("key_created_status", "key_replayed_status", "key_prefix", "key_permissions"),
-            *("key_creation_role", "new_key_permissions", *_BODY),
-            *("unknown_body_fields", *_ONCE),
-        ),
         place="Endpoints, 3",
         body_clause="Body (application/json): { name: string, length 1 to 64 }.",
     ),
@@ -291,10 +284,6 @@ _ROWS = (
         permission="domains.write",
         idempotent=True,
         codes=("paid_plan_required", "insufficient_organization_credits"),
-        assumptions=(
-            *("accepted_status", "domains_role", "domains_profile", "operation_replay"),
-            *("zero_credits", "domains_plan", "unexpected_body", *_ONCE, *_OPERATION, *_HOSTNAMES),
-        ),
         place="Endpoints, 4",
     ),
     CallSpec(
@@ -305,7 +294,6 @@ _ROWS = (
         response="DnsAuthorization",
         role="dns_role",
         permission="dns.read",
-        assumptions=("dns_role", "dns_transitions", "dns_details", "unexpected_body"),
         place="Endpoints, 5",
     ),
     CallSpec(
@@ -317,11 +305,6 @@ _ROWS = (
         role="deployments_role",
         permission="deployments.read",
         query=(CURSOR, _LIMIT),
-        assumptions=(
-            *("deployments_role", "cursor_parameter", "limit_parameter", "default_page_size"),
-            *("deployment_order", "last_page_cursor", "deployment_statuses", "unexpected_body"),
-            "deployment_transitions",
-        ),
         place="Endpoints, 6",
         query_clause="Query: a continuation cursor [...] and a maximum page size (integer 1 to 100).",
     ),
@@ -338,11 +321,6 @@ _ROWS = (
         response="DevAccessTicket",
         role="owner",
         permission="dev_access.write",
-        assumptions=(
-            *("ticket_created_status", "dev_zone", "dev_origin_port", "unexpected_body"),
-            *("same_principal", "expiry_instant", "former_owners_ticket", "redemption_status"),
-            *("dev_session_cookie", "dev_session_lifetime", *_OWNER),
-        ),
         place="Endpoints, 7",
     ),
     CallSpec(
@@ -355,10 +333,6 @@ _ROWS = (
         permission="database.read",
         query=(_ENVIRONMENT,),
         codes=("compute_performance_unavailable",),
-        assumptions=(
-            *("environment_parameter", "missing_environment", "database_states", "data_modes"),
-            *("database_transitions", "unexpected_body"),
-        ),
         place="Endpoints, 8",
         query_clause="Query: one parameter choosing the environment, allowed values dev, prod.",
     ),
@@ -371,7 +345,6 @@ _ROWS = (
         role="operation_role",
         permission="projects.read",
         path_from="operation_path",
-        assumptions=("operation_path", "operation_role", *_OPERATION, *_HOSTNAMES),
     ),
 )
 

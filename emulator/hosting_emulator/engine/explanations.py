@@ -20,6 +20,7 @@ from hosting_emulator.contract.assumptions import (
     Assumptions,
     describe,
     parse_retention_ms,
+    shaped_by,
 )
 from hosting_emulator.contract.calls import (
     GET_OPERATION,
@@ -82,10 +83,14 @@ _OF_ACCESS = (
 _KINDS = {t.DEPLOYMENTS.name: "deployment", t.DNS.name: "DNS authorization"}
 #: Assumptions that can shape the answer of any call; that decide each success of a call; and that
 #: decide each refusal in a condition.
-_EVERY_CALL = (
-    *("token_audience", "rate_limit", "malformed_project_id", "body_limit_bytes"),
-    "unshared_project",
-    *("request_id_invalid", "unknown_query_parameters", "timestamp_form"),
+#: Changed assumptions that are named behind the others.
+_LAST = (
+    *("new_key_permissions", "operation_replay", "unknown_body_fields", "unexpected_body"),
+    *("idempotency_scope", "idempotency_remembers", "idempotency_retention"),
+    *("idempotency_in_flight", "request_identity", "replay_access", "same_principal"),
+    *("flag_reenabled", "listed_statuses", "token_audience", "rate_limit", "malformed_project_id"),
+    *("body_limit_bytes", "unshared_project", "request_id_invalid", "unknown_query_parameters"),
+    "timestamp_form",
 )
 _OF_CALL = {
     "initialize_managed_source": ("source_profile",),
@@ -447,8 +452,9 @@ def _assumptions(assumptions: Assumptions, entry: Entry, spec: CallSpec | None) 
             yield f"problem_statuses: {given}."
         else:
             yield _value(assumptions, name)
-    for name in (*(spec.assumptions if spec else ()), *_EVERY_CALL):
-        if name in changed and name not in deciding:
+    for name in sorted(changed, key=lambda name: _LAST.index(name) if name in _LAST else -1):
+        shapes = "every" in shaped_by(name) or (spec is not None and spec.is_shaped_by(name))
+        if shapes and name not in deciding:
             yield _value(assumptions, name)
 
 

@@ -35,7 +35,7 @@ def _read_point(name: str, row: dict[str, str]) -> VariationPoint:
 def _varies(spec: CallSpec, answers: str, assumptions: Iterable[str]) -> bool:
     """Whether a call's answers are those that a point can vary."""
     if not answers:
-        return not set(spec.assumptions).isdisjoint(assumptions)
+        return any(spec.is_shaped_by(name) for name in assumptions)
     if answers == "bodiless":
         return spec.body is None
     if answers == "open":

@@ -3,7 +3,7 @@
 import pytest
 
 from hosting_emulator.contract import calls
-from hosting_emulator.contract.assumptions import Assumptions
+from hosting_emulator.contract.assumptions import Assumptions, shaped_by
 from hosting_emulator.contract.calls import CallSpec, CallTable, MethodRefused, describe_calls
 from hosting_emulator.contract.problems import Refused
 
@@ -128,10 +128,23 @@ def test_what_is_no_call_is_not_recognized():
     assert TABLE.recognize("GET", "/v1/nothing") is None
 
 
-def test_every_assumption_that_shapes_a_call_is_one():
-    named = {name for spec in TABLE for name in spec.assumptions}
+@pytest.mark.parametrize("name", Assumptions.__struct_fields__)
+def test_an_assumption_names_calls_that_there_are(name: str):
+    words = {"every", "idempotent", "body"}
+    words |= {word for spec in TABLE for word in (spec.call_id, spec.response, spec.role)}
 
-    assert named <= set(Assumptions.__struct_fields__)
+    assert shaped_by(name) <= words
+
+
+def test_an_assumption_shapes_the_calls_that_it_names_and_those_whose_row_names_it():
+    def shaped(name: str) -> list[str]:
+        return [spec.call_id for spec in TABLE if spec.is_shaped_by(name)]
+
+    assert shaped("flag_reenabled") == ["set_project_powered_by_flag"]
+    assert shaped("accepted_status") == ["initialize_managed_source", "apply_project_domains"]
+    assert shaped("idempotency_scope") == [spec.call_id for spec in TABLE if spec.idempotent]
+    assert shaped("default_page_size") == ["list_deployments"]
+    assert shaped("docs_url") == []
 
 
 def test_every_call_is_described():
