@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import secrets
 import string
+from collections.abc import Callable
 from functools import partial
 from itertools import count
 from typing import Any
@@ -338,10 +339,10 @@ def _redeem(run: Run, first: Answer, second: Answer) -> None:
         run.skips(keys, "a redeem_url does not have the contract's form")
         return
     try:
-        revoked = _open(run, str(urls[0]), "the first ticket, revoked by the second")
-        used = _open(run, str(urls[1]), "the second ticket")
-        again = _open(run, str(urls[1]), "the second ticket again")
-        unknown = _open(run, f"{str(urls[1])[:-43]}{'x' * 43}", "a ticket that nobody issued")
+        revoked = _open(run, urls[0], "the first ticket, revoked by the second")
+        used = _open(run, urls[1], "the second ticket")
+        again = _open(run, urls[1], "the second ticket again")
+        unknown = _open(run, f"{urls[1][:-43]}{'x' * 43}", "a ticket that nobody issued")
     except Unreachable as error:
         why = f"the dev origin cannot be reached ({error}): give its URL with --origin-url"
         run.skips(keys, why)
@@ -357,13 +358,10 @@ def _redeem(run: Run, first: Answer, second: Answer) -> None:
 
 def _is_dead(run: Run, dead: str, answer: Answer) -> None:
     # How a ticket is refused is not shown: it may be sent elsewhere, or shown a page.
-    if answer.refused:
-        run.holds(dead, answer)
-    elif _entrance(answer) == run.entrance:
-        run.differs(dead, answer, "a ticket that is not valid was accepted")
+    if not answer.refused and _entrance(answer) != run.entrance:
+        run.skips(dead, f"{answer}: the response differs from a valid ticket's, and is not 4xx")
     else:
-        how = "the response differs from a valid ticket's, and is not 4xx"
-        run.skips(dead, f"{answer}: {how}")
+        run.judge(dead, answer.refused, answer, "a ticket that is not valid was accepted")
 
 
 def _entrance(answer: Answer) -> tuple[object, ...]:
@@ -378,14 +376,10 @@ def _entrance(answer: Answer) -> tuple[object, ...]:
 def _open(run: Run, url: str, about: str) -> Answer:
     """Open a redeem URL as a browser would. Raises Unreachable."""
     options, parts = run.options, urlsplit(url)
-    address = options.connect(
-        f"https://{parts.netloc}",
-        at=options.origin_url,
-        timeout_s=options.timeout_s,
-        ca_file=options.ca_file,
-    )
-    title = f"GET {parts.path} ({about})"
+    told = {"timeout_s": options.timeout_s, "ca_file": options.ca_file}
+    address = options.connect(f"https://{parts.netloc}", at=options.origin_url, **told)
     run.requests += 1
+    title = f"GET {parts.path} ({about})"
     return address.exchange(title, "GET", f"{parts.path}?{parts.query}", {}, None)
 
 
@@ -400,10 +394,8 @@ _SOURCE, _DOMAINS = "initialize_managed_source", "apply_project_domains"
 #: No project is at a generation like this.
 _SURELY_WRONG = 987_654
 _MOST_GENERATIONS = 20
-#: How long to wait between polls where the operation does not say.
-_POLL_S = 1.0
-#: No patience is as long.
-_LONGEST_S = 10**9
+#: How long to wait between polls where the operation does not say; and longer than any patience.
+_POLL_S, _LONGEST_S = 1.0, 10**9
 
 
 @check(
@@ -416,7 +408,6 @@ def initialize(run: Run) -> None:
     if started is None:
         return
     generation, key, answer = started
-
     again = partial(_source, run, generation, key)
     run.accept(answer, again)
     others_replay(run, again, run.missing)
@@ -538,17 +529,25 @@ def follow(run: Run) -> None:
             role = CALLS[found.answer.call_id].role
             run.see(role.replace("_role", "_profile"), "immediate")
     for found, answer in at_first:
-        _to_its_end(run, found, answer)
+        last = _to_its_end(run, answer, partial(_poll, run, found))
+        if last.ok and last.text("state") in TERMINAL:
+            _ended(run, found, last)
+        elif last.ok:
+            why = "an operation had not ended within --patience"
+            run.skips("operation.result operation.error error-object", why)
+            run.note(why)
 
 
 def _find_path(run: Run, accepted: Accepted) -> None:
-    paths, known = [*_PATHS], run.options.assumed.get("operation_path")
+    known = run.options.assumed.get("operation_path")
     location = accepted.answer.header("Location") or ""
     told = location[location.find("/v1/") :]
-    if told.startswith("/v1/") and accepted.id in told and told.isascii() and told.isprintable():
-        told = told.replace(accepted.id, "{operation_id}").replace(" ", "")
-        paths.insert(0, told.replace(run.options.project_id, "{project_id}"))
-    for path in [known] if known else paths:
+    told = told.replace(accepted.id, "{operation_id}").replace(
+        run.options.project_id, "{project_id}"
+    )
+    fine = told.startswith("/v1/") and "{operation_id}" in told
+    first = [told.replace(" ", "")] if fine and told.isascii() and told.isprintable() else []
+    for path in [known] if known else [*first, *_PATHS]:
         run.operation_path = path
         answer = run.poll(accepted.id, "to find where", judged=False)
         if known or (answer.ok and "state" in answer.fields):
@@ -595,25 +594,16 @@ def _blocking(run: Run, accepted: Accepted, answer: Answer) -> None:
             run.differs("operation.blocking_operation_id", answer, "nothing is there that it names")
 
 
-def _to_its_end(run: Run, accepted: Accepted, answer: Answer) -> None:
+def _to_its_end(run: Run, answer: Answer, poll: Callable[[int], Answer]) -> Answer:
+    """Poll on from a first answer while an operation has not ended and there is patience."""
     for number in count(2):
-        if not answer.ok:
-            return
-        if answer.text("state") in TERMINAL:
-            _ended(run, accepted, answer)
-            return
-        if not run.wait(_next_poll_s(answer)):
-            why = "an operation had not ended within --patience"
-            run.skips("operation.result operation.error error-object", why)
-            run.note(why)
-            return
-        answer = _poll(run, accepted, number)
-
-
-def _next_poll_s(operation: Answer) -> float:
-    progress: Any = operation["progress"]
-    told = progress.get("next_poll_after_seconds") if isinstance(progress, dict) else None
-    return float(min(told, _LONGEST_S)) if type(told) is int and told >= 0 else _POLL_S
+        progress: Any = answer["progress"]
+        told = progress.get("next_poll_after_seconds") if isinstance(progress, dict) else None
+        wait_s = float(min(told, _LONGEST_S)) if type(told) is int and told >= 0 else _POLL_S
+        if not answer.ok or answer.text("state") in TERMINAL or not run.wait(wait_s):
+            break
+        answer = poll(number)
+    return answer
 
 
 def _ended(run: Run, accepted: Accepted, ended: Answer) -> None:
@@ -630,8 +620,8 @@ def _ended(run: Run, accepted: Accepted, ended: Answer) -> None:
     if first.text("state") not in TERMINAL:
         replay = accepted.again("the same key, after its end")
         if replay.ok and replay["id"] == accepted.id:
-            current = replay["state"] == state
-            run.see("operation_replay", "current" if current else "first_response")
+            same = replay["state"] == state
+            run.see("operation_replay", "current" if same else "first_response")
 
 
 def _deployed(run: Run, accepted: Accepted) -> None:
@@ -639,8 +629,7 @@ def _deployed(run: Run, accepted: Accepted) -> None:
     made, limit = accepted.answer["deployment_id"], run.name_of("limit_parameter")
     if made is None:
         return
-    query = f"?{limit}=100" if limit else ""
-    page = run.call("list_deployments", "for what was deployed", query)
+    page = run.call("list_deployments", "for what was deployed", f"?{limit}=100" if limit else "")
     listed = {str(item.get("id")).upper(): item for item in items_of(page)}
     if (found := listed.get(str(made).upper())) is not None:
         ids = (found.get("operation_id"), accepted.id)
@@ -667,11 +656,11 @@ def leave_nothing(run: Run) -> None:
     """Poll whatever else was started, so that the project is free for others, and the next check."""
     made = [*run.made.get(_SOURCE, ()), *run.made.get(_DOMAINS, ())] if run.operation_path else []
     for operation_id in (one for one in made if run.states.get(one) not in TERMINAL):
-        for number in count(1):
-            answer = run.poll(operation_id, f"the rest, poll {number}")
-            ended = not answer.ok or answer.text("state") in TERMINAL
-            if ended or not run.wait(_next_poll_s(answer)):
-                break
+
+        def poll(number: int, id_: str = operation_id) -> Answer:
+            return run.poll(id_, f"the rest, poll {number}")
+
+        _to_its_end(run, poll(1), poll)
 
 
 @check(allow=("tickets",))

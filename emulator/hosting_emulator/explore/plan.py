@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 from typing import Any, Literal, NamedTuple, Self
@@ -27,11 +27,10 @@ from hosting_emulator.sdk import Exchange, HostingEmulator, JsonObject
 # --- What the service may do that is legal and lasts ---------------------------------------------
 #
 # A wire breaks once, and whoever tries again gets the answer. What stands here stays as it is to the
-# end of the run, for the contract lets it last: nobody can be asked to end well then, only to end, to
-# say so, and not to make it worse.
+# end of the run: nobody can be asked to end well then, only to end, to say so, and not to make it worse.
 
-#: What becomes of what was asked for: it is not done and the client hears so; it does not end; it is
-#: done in the end, however long that takes; or the answer is another one than usual.
+#: What becomes of what was asked for: it is refused; it does not end; it is done, however long that
+#: takes; or the answer is another one than usual.
 End = Literal["refused", "unfinished", "done", "answer"]
 #: What is armed: an outcome of the operations that the call begins; a fault of the call, or of every
 #: request; other members of the answer; or an intervention, before anything else is done there.
@@ -56,35 +55,31 @@ class Lasting(NamedTuple):
         if self.call and not (at.call == self.call and at.succeeded):
             return False
         if self.how == "members":
-            # What has no items has no other page.
-            return (
-                isinstance(at.answer, dict)
-                and not at.answer.get("next_cursor")
-                and any(at.answer.get(name) != value for name, value in self.effect.items())
-            )
+            if not isinstance(at.answer, dict) or at.answer.get("next_cursor"):
+                return False  # what has no items has no other page
+            return any(at.answer.get(name) != value for name, value in self.effect.items())
         if self.how == "intervention":
             begins = at.n == 1 if self.call else at.begins_operation and not at.busy
             return begins and at.exchange["project"] is not None
         return at.begins_operation if self.how == "outcome" else True
 
-    def arm(self, world: HostingEmulator, at: NumberedRequest, token: str | None) -> Any:
+    def arm(self, world: HostingEmulator, at: NumberedRequest, token: str | None = None) -> Any:
         """Have a world do it: to requests with `token`, if there is one. None: it is done already."""
+        rule: JsonObject = {"call": at.call, "skip_first": at.n - 1}
+        effect = self.effect
         match self.how:
             case "outcome":  # a client that begins it anew meets the same
-                rule = {"call": at.call, "skip_first": at.begun, "times": _EVER}
-                return world.tell({**self.effect, **rule})
+                return world.tell({**effect, **rule, "skip_first": at.begun, "times": _EVER})
             case "intervention":
-                ((name, options),) = self.effect.items()
+                ((name, options),) = effect.items()
                 world.intervene(name, project=at.exchange["project"], **options)
                 return None
             case "fault of all":
-                header = {"header": {"Authorization": f"Bearer {token}"}} if token else {}
-                return world.arm({**self.effect, **header, "skip_first": at.place - 1})
-            case "fault":
-                effect = self.effect
+                rule = {"skip_first": at.place - 1}
+                rule |= {"header": {"Authorization": f"Bearer {token}"}} if token else {}
             case "members":
-                effect = {"respond": {"content": {**at.answer, **self.effect}}}
-        return world.arm({**effect, "call": at.call, "skip_first": at.n - 1})
+                effect = {"respond": {"content": {**at.answer, **effect}}}
+        return world.arm({**effect, **rule})
 
 
 _NO_ZONE: JsonObject = {"status": "not_authorized", "zone": None, "scopes": [], "expires_at": None}
@@ -237,8 +232,7 @@ class FaultPoint:
 
 def check_calls(texts: Iterable[str]) -> tuple[str, ...]:
     """Return the names of calls, each once. Raises ValueError, naming the nearest."""
-    calls = tuple(ALL_CALLS)
-    return tuple(dict.fromkeys(_known(call_named(text), calls, "call") for text in texts))
+    return tuple(dict.fromkeys(_known(call_named(text), ALL_CALLS, "call") for text in texts))
 
 
 def check_faults(words: Iterable[str]) -> tuple[str, ...]:
@@ -247,7 +241,7 @@ def check_faults(words: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(_known(word, _WORDS, "fault", all_) for word in words))
 
 
-def _known(word: str, words: Sequence[str], what: str, all_: str = "") -> str:
+def _known(word: str, words: Collection[str], what: str, all_: str = "") -> str:
     if word not in words:
         hint = nearest(word, words) or f"; there are {all_ or ', '.join(words)}"
         raise ValueError(f"no {what} is named {word!r}{hint}")
@@ -298,9 +292,8 @@ class NumberedRequest:
     """A request of the log: the `n`-th of its call, and the `n_after`-th that faults after it see.
 
     `n_after` leaves out those that a fault of the world's own met after the commit; `succeeded` is
-    whether another can act there. `place` is its number among all, `begun` counts what its call has
-    begun before, and `busy` says whether the project had an operation before. `answer_bytes` is how
-    long its answer's body was and `answer` what it held, if anybody asked.
+    whether another can act there. `place` is its number among all, `begun` how many its call has begun
+    before, `busy` whether the project had an operation before. `answer_bytes` is its answer's length.
     """
 
     exchange: Exchange
@@ -343,11 +336,10 @@ class NumberedRequest:
 def number(
     exchanges: Iterable[Exchange], answers: Mapping[int, tuple[int, Any]] | None = None
 ) -> tuple[NumberedRequest, ...]:
-    """Number the exchanges of a log, given oldest first.
+    """Number the exchanges of a log, given oldest first; `answers` are their lengths and what they hold.
 
     Left out are those that no fault meets that is armed later: of no call, of nobody known, or met by
-    a fault of the world's own before. `answers` are the lengths of their bodies and what these hold,
-    by number in the log.
+    a fault of the world's own before.
     """
     counts, after, begun, busy = Counter[str](), Counter[str](), Counter[str](), set[str | None]()
     numbered: list[NumberedRequest] = []
@@ -357,17 +349,15 @@ def number(
         known = call in ALL_CALLS and exchange["principal"] is not None
         if call is None or not known or "before_commit" in acted:
             continue
-        succeeded = 200 <= exchange["status"] < 400 and not acted
+        succeeded, project = 200 <= exchange["status"] < 400 and not acted, exchange["project"]
         counts[call] += 1
         after[call] += not acted
-        request = NumberedRequest(
-            *(exchange, call, counts[call], after[call], succeeded),
-            *(len(numbered) + 1, begun[call], exchange["project"] in busy),
-            *(answers or {}).get(exchange["n"], ()),
-        )
+        counted = (counts[call], after[call], succeeded, len(numbered) + 1, begun[call])
+        answer = (answers or {}).get(exchange["n"], ())
+        request = NumberedRequest(exchange, call, *counted, project in busy, *answer)
         numbered.append(request)
         begun[call] += succeeded and not exchange["replayed"]
-        busy.update([exchange["project"]] if request.begins_operation else [])
+        busy.update([project] if request.begins_operation else [])
     return tuple(numbered)
 
 
@@ -430,8 +420,7 @@ def plan(
         first = stands_for[request.name]
         merged += [MergedPoint(p, replace(p, n=first), REPEATED) for p in points]
     ordered = [p for turn in zip_longest(*of_request) for p in turn if p is not None]
-    bound = len(ordered) if max_runs is None else max_runs
-    left_out_by = "the limit on runs"
+    bound, left_out_by = len(ordered) if max_runs is None else max_runs, "the limit on runs"
     if quick:
         reads_of = {request.name: request.is_read for request in chosen}
         ordered.sort(key=lambda point: (_rank(point), reads_of[point.request]))
@@ -448,10 +437,9 @@ def _rank(point: FaultPoint) -> int:
 
 
 def fault_at(point: FaultPoint, request: NumberedRequest, late_ms: int = LATE_MS) -> JsonObject:
-    """Return the fault that makes a point, to be armed in a world that has answered nothing yet.
+    """Return the fault that makes a point of a `request` of the clean run, to be armed in a new world.
 
-    `request` is the point's in the clean run; `late_ms` is how late the last byte of a delayed
-    answer is, in real milliseconds.
+    `late_ms` is how late the last byte of a delayed answer is, in real milliseconds.
     """
     passed = request.n_after if point.phase == "after_commit" else request.n
     kind, _, detail = point.fault.partition(":")

@@ -73,12 +73,13 @@ def coverage(exploration: Exploration) -> dict[str, JsonObject]:
     figures = (
         ("calls", calls, {point.call for point in hit}),
         ("fault_kinds", KINDS, {kind_of(point.fault) for point in hit if not point.lasting}),
-        *([("outcomes", sorted(outcomes), {point.fault for point in hit})] if outcomes else []),
+        ("outcomes", sorted(outcomes), {point.fault for point in hit}),
         ("problem_codes", PROBLEMS, codes),
     )
     return {
         name: {"met": [word for word in words if word in met], "of": len(words)}
         for name, words, met in figures
+        if words
     }
 
 
@@ -158,18 +159,14 @@ class Cell(NamedTuple):
 
 
 class Matrix(NamedTuple):
-    """`faults` are the columns, each a pair of cells of each row: before and after the commit."""
+    """`faults` are the columns, each a pair of cells of each row: before and after the commit.
 
-    faults: tuple[str, ...]
+    `legend` are the marks that occur, and what each means.
+    """
+
+    faults: list[str]
     rows: Mapping[str, Sequence[Cell]]
-
-    @property
-    def legend(self) -> list[tuple[str, str]]:
-        """The marks that occur, and what each means."""
-        marks = {cell.mark for cells in self.rows.values() for cell in cells}
-        words = [(meaning.mark, str(verdict)) for verdict, meaning in MEANINGS.items()]
-        words += [(MERGED, "merged"), (NOT_RUN, "not run")]
-        return [(mark, word) for mark, word in words if mark in marks]
+    legend: list[tuple[str, str]]
 
 
 def matrix(exploration: Exploration) -> Matrix:
@@ -185,17 +182,20 @@ def matrix(exploration: Exploration) -> Matrix:
         verdict = results.get(point)
         return Cell(MEANINGS[verdict].mark if verdict else NOT_RUN, point, verdict)
 
-    words = sorted({point.fault for point in known})
-    words.sort(key=lambda word: (order_of(word), word != "abort:service_unavailable"))
+    faults = sorted({point.fault for point in known})
+    faults.sort(key=lambda word: (order_of(word), word != "abort:service_unavailable"))
     named = {point.request for point in known}
     rows = {
         request.name: [
-            found for fault in words for found in [*map(cell, request.points(fault)), Cell(" ")][:2]
+            found for word in faults for found in [*map(cell, request.points(word)), Cell(" ")][:2]
         ]
         for request in plan.requests
         if request.name in named
     }
-    return Matrix(tuple(words), rows)
+    marks = {cell.mark for cells in rows.values() for cell in cells}
+    words = [(meaning.mark, str(verdict)) for verdict, meaning in MEANINGS.items()]
+    words += [(MERGED, "merged"), (NOT_RUN, "not run")]
+    return Matrix(faults, rows, [(mark, word) for mark, word in words if mark in marks])
 
 
 def short(fault: str) -> str:
@@ -359,34 +359,28 @@ def _colored(text: str, color: bool) -> str:
 
 def junit_text(exploration: Exploration) -> str:
     """Write a suite for each request, a case for each point of the plan. Ends in a newline."""
+
+    def case(point: FaultPoint, result: PointResult | None) -> Any:
+        meaning = MEANINGS[result.verdict].text if result else f"not run: {exploration.cut}"
+        seconds, outcome = f"{result.duration_s:.3f}" if result else "0", None
+        if result is None or result.verdict == "not reached":
+            outcome = junit.element("skipped", message=meaning)
+        elif not result.fine:
+            again = f"again: {exploration.repeat(point)}"
+            text = "\n".join([*result.output, *result.conduct, again])
+            message = f"{result.verdict}: {'; '.join(result.says) or meaning}"
+            outcome = junit.element("failure", text, type=result.verdict, message=message)
+        return junit.case(point.request, f"{point.fault} {point.phase}", outcome, time=seconds)
+
     suites = []
-    for request in exploration.plan.requests:
-        results = [r for r in exploration.results if r.point.request == request.name]
-        cases = [
-            _case(r.point, f"{r.duration_s:.3f}", _outcome(r, exploration.repeat)) for r in results
-        ]
-        left = junit.element("skipped", message=f"not run: {exploration.cut}")
-        not_run = (point for point in exploration.not_run if point.request == request.name)
-        cases += [_case(point, "0", left) for point in not_run]
+    for name in (request.name for request in exploration.plan.requests):
+        results = [result for result in exploration.results if result.point.request == name]
+        cases = [case(result.point, result) for result in results]
+        cases += [case(point, None) for point in exploration.not_run if point.request == name]
         if cases:
             seconds = sum(result.duration_s for result in results)
-            suites.append(junit.suite(request.name, cases, time=f"{seconds:.3f}"))
+            suites.append(junit.suite(name, cases, time=f"{seconds:.3f}"))
     return junit.report(f"hosting-emulator explore {exploration.subject}", suites)
-
-
-def _case(point: FaultPoint, seconds: str, outcome: Any) -> Any:
-    return junit.case(point.request, f"{point.fault} {point.phase}", outcome, time=seconds)
-
-
-def _outcome(result: PointResult, repeat: Callable[[FaultPoint], str]) -> Any:
-    meaning = MEANINGS[result.verdict].text
-    if result.verdict == "not reached":
-        return junit.element("skipped", message=meaning)
-    if result.fine:
-        return None
-    text = "\n".join([*result.output, *result.conduct, f"again: {repeat(result.point)}"])
-    message = f"{result.verdict}: {'; '.join(result.says) or meaning}"
-    return junit.element("failure", text, type=result.verdict, message=message)
 
 
 def sarif_text(exploration: Exploration, about: str) -> str:
@@ -403,19 +397,18 @@ def sarif_text(exploration: Exploration, about: str) -> str:
         for verdict, meaning in MEANINGS.items()
         if meaning.color in levels
     ]
-    results = [
-        {
-            "ruleId": result.verdict.replace(" ", "-"),
-            "level": levels[MEANINGS[result.verdict].color],
-            "message": {
-                "text": f"{'; '.join(result.says) or result.verdict}. "
-                f"Again: {exploration.repeat(result.point)}"
-            },
-            "locations": [sarif.location(about, result.point.request, str(result.point))],
-            "partialFingerprints": {"point": f"{result.point} {result.verdict}"},
-        }
-        for result in exploration.found
-    ]
+    results = []
+    for result in exploration.found:
+        says, again = "; ".join(result.says) or result.verdict, exploration.repeat(result.point)
+        results.append(
+            {
+                "ruleId": result.verdict.replace(" ", "-"),
+                "level": levels[MEANINGS[result.verdict].color],
+                "message": {"text": f"{says}. Again: {again}"},
+                "locations": [sarif.location(about, result.point.request, str(result.point))],
+                "partialFingerprints": {"point": f"{result.point} {result.verdict}"},
+            }
+        )
     return sarif.report("explore/", rules, results, notes(exploration))
 
 

@@ -53,59 +53,42 @@ def summary(state: JsonObject) -> dict[str, Counter[str]]:
         for key, row in tables[table].items()
     }
 
-    def name(row: Mapping[str, Any], of: str = "project") -> str:
-        return aliases.get(row[f"{of}_id"]) or str(row[f"{of}_id"])
+    def name(id_: str) -> str:
+        return aliases.get(id_, id_)
 
-    def rows(table: str) -> Iterable[Any]:
-        return tables.get(table, {}).values()
+    def rows(table: str) -> Iterable[tuple[str, Any]]:
+        return tables.get(table, {}).items()
 
-    def operation_state(row: Mapping[str, Any]) -> str:
-        error = (row.get("error") or {}).get("code")
-        ended = f" ({error})" if error else ""
-        return f"{row.get('state', 'queued')}{' and stuck' * bool(row.get('stuck'))}{ended}"
-
-    def placement_state(row: Mapping[str, Any]) -> str:
+    kinds = ("flag", "source", *MADE, "DNS authorization", "database")
+    found = {kind: Counter[str]() for kind in kinds}
+    for _, row in rows("projects"):
+        shows = "shows" if row.get("flag_enabled") else "hides"
+        found["flag"][f"{row['alias']} {shows} its flag"] += 1
+        found["source"][f"{row['alias']} at generation {row.get('source_generation', 0)}"] += 1
+    for _, row in rows("operations"):
+        if row["kind"] != "held_by_intervention":
+            error = (row.get("error") or {}).get("code")
+            ended = " and stuck" * bool(row.get("stuck")) + (f" ({error})" if error else "")
+            begun = f"{row['kind']} of {name(row['project_id'])}"
+            found["operation"][f"{begun} {row.get('state', 'queued')}{ended}"] += 1
+    for _, row in rows("deployments"):
+        found["deployment"][f"{name(row['project_id'])} {row['status']}"] += 1
+    for _, row in rows("user_api_keys"):
+        whose = f"{name(row['person_id'])} in {name(row['organization_id'])}"
+        found["API key"][f"{row['name']!r} of {whose}{' revoked' * bool(row.get('revoked'))}"] += 1
+    for _, row in rows("dev_access_tickets"):
+        if (ticket := row.get("state", "unused")) != "revoked":
+            whose = f"{name(row['project_id'])} for {name(row['principal'])}"
+            found["dev access ticket"][f"{whose} {ticket}"] += 1
+    for key, row in rows("dns_authorizations"):
+        status = f"{row.get('status', 'not_authorized')} {row.get('zone') or ''}"
+        found["DNS authorization"][f"{name(key)} {status}"] += 1
+    for key, row in rows("databases"):
+        project, _, environment = key.partition("/")
         placement = row.get("placement") or {}
-        states = (placement.get("state", "none"), placement.get("pending_state"))
-        return " to ".join(filter(None, states))
-
-    found: dict[str, list[str]] = {
-        "flag": [
-            f"{row['alias']} {'shows' if row.get('flag_enabled') else 'hides'} its flag"
-            for row in rows("projects")
-        ],
-        "source": [
-            f"{row['alias']} at generation {row.get('source_generation', 0)}"
-            for row in rows("projects")
-        ],
-        "operation": [
-            f"{row['kind']} of {name(row)} {operation_state(row)}"
-            for row in rows("operations")
-            if row["kind"] != "held_by_intervention"
-        ],
-        "deployment": [f"{name(row)} {row['status']}" for row in rows("deployments")],
-        "API key": [
-            f"{row['name']!r} of {name(row, 'person')} in {name(row, 'organization')}"
-            + " revoked" * bool(row.get("revoked"))
-            for row in rows("user_api_keys")
-        ],
-        "dev access ticket": [
-            f"{name(row)} for {aliases.get(row['principal'], row['principal'])} "
-            + row.get("state", "unused")
-            for row in rows("dev_access_tickets")
-            if row.get("state") != "revoked"
-        ],
-        "DNS authorization": [
-            f"{aliases.get(key, key)} {row.get('status', 'not_authorized')} {row.get('zone') or ''}"
-            for key, row in tables.get("dns_authorizations", {}).items()
-        ],
-        "database": [
-            f"{aliases.get(project, project)}/{environment} {placement_state(row)}"
-            for key, row in tables.get("databases", {}).items()
-            for project, _, environment in [key.partition("/")]
-        ],
-    }
-    return {kind: Counter(texts) for kind, texts in found.items()}
+        states = filter(None, (placement.get("state", "none"), placement.get("pending_state")))
+        found["database"][f"{name(project)}/{environment} {' to '.join(states)}"] += 1
+    return found
 
 
 def _shown(rows: Counter[str]) -> str:
@@ -128,8 +111,7 @@ Verdict = Literal[
     "repeated",
     "misbehaved",
 ]
-#: What is made of what the client did that the real service would not bear: nothing is said of it,
-#: it is told, or a run in which something was found does not count as survived.
+#: Of what the real service would not bear nothing is said, it is told, or no such run has survived.
 ConductChoice = Literal["off", "report", "error"]
 
 
@@ -170,11 +152,9 @@ FINE = tuple(verdict for verdict, meaning in MEANINGS.items() if meaning.color i
 MAX_RUNS = 300
 #: How many exchanges a world's log keeps, and so how many requests a run may have.
 _MOST_REQUESTS = 1000
-#: How long a run may take at least, and how often as long as the clean run, in real seconds; and
-#: how long the clean run may take where nothing is said.
-SHORTEST_LIMIT_S, _TIMES, _CLEAN_LIMIT_S = 10.0, 3, 600.0
-#: How many times as long where something lasts.
-_PATIENT = 2
+#: How long a run may take at least, and the clean run at most, in real seconds; and how many times as
+#: long as the clean run others may, and once more where something lasts.
+SHORTEST_LIMIT_S, _CLEAN_LIMIT_S, _TIMES, _PATIENT = 10.0, 600.0, 3, 2
 _SEVERE = ("warning", "error")
 #: How late an answer is for clients that do not wait for one, in real milliseconds.
 _SOON_MS = 100
@@ -186,8 +166,7 @@ _ANEW = timedelta(minutes=10)
 #: Of two that ask at once none hears what the other is answered, but so many are a retry.
 _SOME = 3
 _TOO_SOON, _AFTER_END = "retried-too-soon:", "polled-after-end:"
-#: Nobody who waits for what does not end is given more time than this before being taken for one
-#: who waits for ever, in real seconds.
+#: Who waits longer for what does not end waits for ever, in real seconds.
 _LONGEST_WAIT_S = 150.0
 NO_VALUE = (
     "it reports success without an API key's value: the response was lost, and a replay has null"
@@ -332,10 +311,9 @@ class Visit:
 
         `token` is the one that the client is given, if that is known.
         """
-        clock = world.clock.state
+        clock, point = world.clock.state, self.point
         if clock.mode in ("real", "scaled"):
             self._settles_at = datetime.fromisoformat(clock.now) + timedelta(hours=_SETTLES_H)
-        point = self.point
         if point is None or self._clean is None:
             self.start = self._state(world)
             return
@@ -343,21 +321,21 @@ class Visit:
         if (request := alike.get(point.request)) is None:
             wrong = f"the clean run has no request {point.request}"
             raise ValueError(f"{wrong}: it sends {len(alike)} of {point.call}")
-        if (found := point.lasting) is not None:
-            if not found.suits(request):
-                wrong = f"{point.fault} does not apply to {point.request} of the clean run"
-                raise ValueError(wrong)
-            who, expires = request.exchange["who"], point.fault == "token_expired"
-            if token is None and expires and who is not None:
-                token = world.token(who)  # a test is given the same by the same handle
-            self._fault = found.arm(world, request, token if expires else None)
-            return
-        if point.phase == "after_commit" and not request.succeeded:
+        found, who = point.lasting, request.exchange["who"]
+        if found is None and point.phase == "after_commit" and not request.succeeded:
             raise ValueError(
                 f"{point.request} gets {request.exchange['status']} in the clean run, "
                 "so there is no commit for a fault to follow; write before_commit"
             )
-        self._fault = world.arm(fault_at(point, request, self.late_ms))
+        if found is None:
+            self._fault = world.arm(fault_at(point, request, self.late_ms))
+        elif not found.suits(request):
+            raise ValueError(f"{point.fault} does not apply to {point.request} of the clean run")
+        elif point.fault != "token_expired":
+            self._fault = found.arm(world, request)
+        else:  # a test is given the same token by the same handle
+            token = world.token(who) if token is None and who is not None else token
+            self._fault = found.arm(world, request, token)
 
     def end(self, world: HostingEmulator) -> None:
         """Observe what the world has come to."""
@@ -388,8 +366,8 @@ class Visit:
             except ControlRefused as refused:
                 if refused.status != 404:  # the client itself may have removed it
                     raise
-            passes = hit and point is not None and point.lasting is None
-            late = passes and not any(f"{fault.id} (" in why for e in exchanges for why in e["why"])
+            late = hit and point is not None and point.lasting is None
+            late = late and not any(f"{fault.id} (" in why for e in exchanges for why in e["why"])
         findings = world.conduct.read(off=self._off, final=True)["findings"]
         told = (f"{f['rule']}: {f['title']}" for f in findings if f["severity"] in _SEVERE)
         # Where a key was asked for again, its value did not come, or came to one of two at once.
