@@ -35,11 +35,10 @@ _ABSOLUTE: Final = re.compile(
 #: What the part of a head that is here already has to begin with.
 _BEGINNING: Final = re.compile(rb"[A-Z-]{1,32}(?: |\Z)")
 _BARE_LINE_END: Final = re.compile(rb"(?<!\r)\n|\r(?!\n|\Z)|\x00")
-#: What begins each header that tells of a body, and of nothing else.
-_BODY_HEADER: Final = re.compile(rb"\r\n(?:content-length|transfer-encoding)", re.IGNORECASE)
-_LENGTH: Final = re.compile(rb"\r\ncontent-length:[ \t]*([0-9]{1,15})[ \t]*\r\n", re.IGNORECASE)
-_CODING: Final = re.compile(rb"\r\ntransfer-encoding[ \t]*:", re.IGNORECASE)
-_UPGRADE: Final = re.compile(rb"\r\nconnection:[^\r]*upgrade", re.IGNORECASE)
+#: What tells of a body, and of an upgrade, in a head in lower case.
+_LENGTH: Final = re.compile(rb"\r\ncontent-length:[ \t]*([0-9]{1,15})[ \t]*\r\n")
+_CODING: Final = re.compile(rb"\r\ntransfer-encoding[ \t]*:")
+_UPGRADE: Final = re.compile(rb"\r\nconnection:[^\r]*upgrade")
 _CONNECTION: Final = re.compile(rb"(?<=\r\nconnection:)[^\r]*", re.IGNORECASE)
 _CHUNK: Final = re.compile(rb"([0-9A-Fa-f]{1,15})(?:;[^\x00-\x08\x0a-\x1f\x7f]*)?")
 _TRAILER: Final = re.compile(rb"(?:[!#-'*+.^_`|~0-9A-Za-z-]+:[^\x00-\x08\x0a-\x1f\x7f]*)?")
@@ -115,12 +114,12 @@ class RequestFraming:
             head = data[at:end]
         else:
             self._held += data[at : at + _LONGEST_HEAD]
-            found = self._held.find(_END, max(0, self._searched - len(_END))) + len(_END)
-            if found < len(_END):
+            length = self._held.find(_END, max(0, self._searched - len(_END))) + len(_END)
+            if length < len(_END):
                 self._check_part(self._held)
                 self._searched = len(self._held)
                 return b"", len(data)
-            head, end = bytes(self._held[:found]), at + found - held
+            head, end = bytes(self._held[:length]), at + length - held
             self._forget()
         if not _USUAL_LINE.match(head):
             head = self._take_line(head)
@@ -131,14 +130,20 @@ class RequestFraming:
         self._line_ends = 0
         if len(head) > _LARGE_HEAD:
             self.large = True
-        if _BODY_HEADER.search(head):
-            self._chunked = bool(_CODING.search(head))
-            if self._chunked:
-                self.in_body, self._cut = True, self._chunk_size
-            elif (length := _LENGTH.search(head)) and int(length[1]):
-                self.in_body, self._cut, self._missing = True, self._body, int(length[1])
+        # To look for a few words is quick; patterns that ignore case are not.
+        lower = head.lower()
         # No upgrade is ever made (RFC 9110, 7.8, leaves that to us), and aiohttp would wait for one.
-        return _CONNECTION.sub(_without_upgrade, head) if _UPGRADE.search(head) else head, end
+        if b"upgrade" in lower and _UPGRADE.search(lower):
+            head = _CONNECTION.sub(_without_upgrade, head)
+        self._chunked = b"transfer-encoding" in lower and bool(_CODING.search(lower))
+        if self._chunked:
+            self.in_body, self._cut = True, self._chunk_size
+        elif b"content-length" in lower and (found := _LENGTH.search(lower)):
+            missing = int(found[1])
+            if missing <= len(data) - end:  # most bodies come with their head
+                return head + data[end : end + missing], end + missing
+            self.in_body, self._cut, self._missing = True, self._body, missing
+        return head, end
 
     def _check_part(self, part: bytearray) -> None:
         """Refuse a part of a head that can no longer become a whole one."""
