@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from hosting_emulator.bootstrap import visit_page
+from hosting_emulator.calls.request import Reply
 from hosting_emulator.contract.problems import PROBLEMS
 from hosting_emulator.engine.engine import Engine
-from hosting_emulator.engine.exchange import Exchange, ExchangeContext
+from hosting_emulator.engine.exchange import ExchangeContext
 from hosting_emulator.engine.history import Memory
 from hosting_emulator.scenario.build import build_world
 from hosting_emulator.scenario.document import read_scenario
@@ -35,14 +36,14 @@ class WatchedEngine(Engine):
         self._seen: dict[tuple[str, str], str] = {}
         self._look()
 
-    def exchange(self, x: ExchangeContext, *steps: Any) -> Exchange:
-        reply = yield from super().exchange(x, *steps)
-        if x.code is not None and x.effect is None:
-            self.codes.add(x.code)
+    async def exchange(self, ctx: ExchangeContext, *way: Any, **how: Any) -> Reply:
+        reply = await super().exchange(ctx, *way, **how)
+        if ctx.code is not None and ctx.effect is None:
+            self.codes.add(ctx.code)
             if not self.world.count(t.FAULTS):
-                self.codes_without_faults.add(x.code)
-            if all(fault.rule.while_ is not None for fault in x.acted):
-                self.codes_by_state.add(x.code)
+                self.codes_without_faults.add(ctx.code)
+            if all(fault.rule.while_ is not None for fault in ctx.acted):
+                self.codes_by_state.add(ctx.code)
         return reply
 
     def commit(self, change: Change, title: str, turn: Mapping[str, Any] | None = None) -> None:

@@ -22,8 +22,9 @@ from hosting_emulator.engine.exchange import (
     GONE,
     Delay,
     Durable,
-    Exchange,
     ExchangeContext,
+    Wait,
+    hand_out,
     run_through,
 )
 from hosting_emulator.engine.history import (
@@ -134,7 +135,7 @@ class Engine:
         now_ms = max(world.at_ms, self._shown_ms, clocks.read(world.clock, machine_ms))
         if now_ms != self._shown_ms:
             self._shown_ms = now_ms
-            self.keeper.show(now_ms)
+            self.keeper.shown_ms = now_ms
         return now_ms
 
     def run_due(self) -> int:
@@ -339,23 +340,27 @@ class Engine:
 
     # --- requests -------------------------------------------------------------------------------
 
-    def exchange(self, ctx: ExchangeContext, steps: Sequence[Step] = CALL_STEPS) -> Exchange:
+    async def exchange(
+        self, ctx: ExchangeContext, steps: Sequence[Step] = CALL_STEPS, wait: Wait = hand_out
+    ) -> Reply:
         """Answer one request of the public API. Never raises for anything a client did.
 
-        Yields what is to be awaited on the way; see `exchange.run_through` for who need not wait.
+        Waits on its way by `wait`; see `exchange.run_through` for who need not.
         """
         try:
             while isinstance(reply := self._take(ctx, steps), Delay):
                 self.log.count -= 1  # it comes again
-                yield reply
-            if self.keeper.waits and (yield Durable(self.keeper.durable)) is not None:
-                ctx.effect = None
-                detail = "The change could not be written to disk; it may be lost."
-                return run_through(
-                    self.exchange(ctx.again(Refused("service_unavailable", detail)), steps)
-                )
+                await wait(reply)
+            if self.keeper.waits:
+                try:
+                    await wait(Durable(self.keeper.durable))
+                except OSError:
+                    ctx.effect = None
+                    detail = "The change could not be written to disk; it may be lost."
+                    refused = ctx.again(Refused("service_unavailable", detail))
+                    return run_through(self.exchange(refused, steps))
             if ctx.delay_ms or ctx.held:
-                yield Delay(ctx.delay_ms, answered=True)
+                await wait(Delay(ctx.delay_ms, answered=True))
             return reply
         finally:
             if self.in_flight.get(ctx.storage_key) is ctx:

@@ -5,7 +5,8 @@ These are plain values: the server makes the context and carries the effects out
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Generator, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Generator, Iterable, Sequence
+from types import coroutine
 from typing import Any, NamedTuple, TypeAlias, cast
 
 import msgspec
@@ -31,22 +32,29 @@ class Delay(NamedTuple):
 
 
 class Durable(NamedTuple):
-    """Await what this returns, if anything, and send back the OSError that it raised, if it did."""
+    """Await what this returns, if anything; it may raise OSError."""
 
     kept: Callable[[], Awaitable[None] | None]
 
 
 #: Stands for what the log lets go of.
 GONE: Any = None
-#: An exchange on its way: it yields effects and returns the answer.
-Exchange: TypeAlias = Generator[Delay | Durable, OSError | None, Reply]
+#: An exchange on its way, and how it waits.
+Exchange: TypeAlias = Coroutine[Delay | Durable, None, Reply]
+Wait: TypeAlias = Callable[[Delay | Durable], Awaitable[None]]
+
+
+@coroutine
+def hand_out(effect: Delay | Durable) -> Generator[Delay | Durable, None, None]:
+    """Leave the waiting to whoever runs the exchange by `send`."""
+    yield effect
 
 
 def run_through(exchange: Exchange, pass_over: Callable[[int], None] | None = None) -> Reply:
     """Carry an exchange through without waiting for anything: delays are told to `pass_over`."""
     try:
         while True:
-            effect = next(exchange)
+            effect = exchange.send(None)
             if pass_over is not None and isinstance(effect, Delay):
                 pass_over(effect.ms)
     except StopIteration as done:

@@ -111,7 +111,7 @@ class Keeper:
     """Keeps one world's commits: this one in memory only. What it cannot keep raises OSError.
 
     `starts` is 0 in the process that made the world, and one more each time it is read back;
-    `shown_ms` is the last moment that anybody was shown before;
+    `shown_ms` is the last moment that anybody was shown: it is to be set with each later one;
     `waits` says that an answer has to wait for what `durable` returns.
     """
 
@@ -124,9 +124,6 @@ class Keeper:
 
     def replace(self, world: World) -> None:
         """Keep a whole world in place of everything before."""
-
-    def show(self, at_ms: int) -> None:
-        """Keep in mind that a moment was shown."""
 
     def durable(self) -> Awaitable[None] | None:
         """Return what to await before an answer may say that all so far is kept; None: nothing."""

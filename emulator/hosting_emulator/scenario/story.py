@@ -308,7 +308,7 @@ class StoryRun:
             at_ms, _, place, exchange = heappop(waiting)
             self._wait(max(0, before_ms + at_ms - self._waited_ms))
             try:
-                waits = next(exchange)
+                waits = exchange.send(None)
             except StopIteration as done:
                 effect = contexts[place][0].effect
                 late_ms = at_ms + _drip_ms(effect, done.value)

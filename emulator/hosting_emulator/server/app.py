@@ -13,6 +13,7 @@ from hosting_emulator.server import answers, public
 from hosting_emulator.server import guard as guards
 from hosting_emulator.server.control import routes
 from hosting_emulator.server.control.routes import Context, Facts
+from hosting_emulator.server.protocol import Protocol
 from hosting_emulator.world.naming import DEFAULT_WORLD
 
 
@@ -28,6 +29,11 @@ class App:
 
     async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
         """Answer any request."""
+        protocol = request.protocol
+        assert isinstance(protocol, Protocol)
+        protocol.begun = (protocol.answered + 1, request)
+        if protocol.refusal is not None:
+            protocol.break_off_body()
         path, _, query = request.raw_path.partition("?")
         engine = self.worlds.get(DEFAULT_WORLD)
         if not path.startswith("/v1/"):
@@ -41,7 +47,9 @@ class App:
             elif path == "/" and guards.asks_for_page(request):
                 return answers.redirect(routes.PREFIX)
         assert engine is not None
-        refused = self.guard.refused_host(request)
+        hosts, known = request.headers.getall("Host", ()), self.guard.hosts.known
+        usual = len(hosts) == 1 and hosts[0] in known
+        refused = None if usual else self.guard.refused_host(hosts)
         if path == REDEEM_PATH and refused is None:
             project = public.project_of(engine, query)
             if project is not None:

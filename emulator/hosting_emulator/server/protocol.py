@@ -58,7 +58,7 @@ class Protocol(web.RequestHandler):
         self.server, self.docs_url, self.refuse = manager, manager.docs_url, manager.refuse
         self.connection = Connection(next(_connections))
         self.framing = RequestFraming()
-        #: How many requests are answered, and the one whose handler began last.
+        #: How many requests are answered, and the one whose handler began last, which sets it.
         self.answered = 0
         self.begun: tuple[int, web.BaseRequest] | None = None
         #: Why the last request is refused. What follows it is not listened to.
@@ -224,16 +224,7 @@ class Server(web.Server):
         self, handler: Handler, docs_url: Callable[[], str], refuse: Callable[[float], None]
     ) -> None:
         self.docs_url, self.refuse = docs_url, refuse
-
-        async def answer(request: web.BaseRequest) -> web.StreamResponse:
-            protocol = request.protocol
-            assert isinstance(protocol, Protocol)
-            protocol.begun = (protocol.answered + 1, request)
-            if protocol.refusal is not None:
-                protocol.break_off_body()
-            return await handler(request)
-
-        super().__init__(answer)
+        super().__init__(handler)
         #: How many connections there are; how many at most, and how many came, since a crowd left.
         self._open = self._most = self._came = 0
         self._waiting = False

@@ -25,8 +25,8 @@ from hosting_emulator.contract.assumptions import DEFAULTS, Assumptions
 from hosting_emulator.contract.problems import Refused
 from hosting_emulator.engine.engine import Engine, Worlds
 from hosting_emulator.engine.exchange import (
+    Delay,
     Durable,
-    Exchange,
     ExchangeContext,
     problem_reply,
     run_through,
@@ -88,7 +88,7 @@ async def answer(
     )
     if protocol.framing.large:
         _cut_headers(ctx)
-    reply = await carry_out(engine.exchange(ctx, steps), request)
+    reply = await engine.exchange(ctx, steps, partial(wait_for, request))
     if granted:
         reply.headers = (*reply.headers, *granted)
     # As `answers.ready`, with one function less for nearly every request.
@@ -108,29 +108,19 @@ def _cut_headers(ctx: ExchangeContext) -> None:
     ctx.raw_headers = kept
 
 
-async def carry_out(exchange: Exchange, request: web.BaseRequest) -> Reply:
-    """Carry an exchange through: the one place that awaits what it asks for on its way."""
-    error: OSError | None = None
-    try:
-        while True:
-            effect = exchange.send(error)
-            error = None
-            if isinstance(effect, Durable):
-                try:
-                    if (kept := effect.kept()) is not None:
-                        await kept
-                except OSError as failed:
-                    _log.error("a change could not be made durable: %s", failed)
-                    error = failed
-            elif effect.answered:  # what was asked is done: it is late for nobody but the client
-                await protocol_of(request).lost(effect.ms / 1000)
-            else:
-                await asyncio.sleep(effect.ms / 1000)
-    except StopIteration as done:
-        reply: Reply = done.value
-        return reply
-    finally:
-        exchange.close()
+async def wait_for(request: web.BaseRequest, effect: Delay | Durable) -> None:
+    """Await what the exchange of a request waits for on its way: the one place that does."""
+    if isinstance(effect, Durable):
+        try:
+            if (kept := effect.kept()) is not None:
+                await kept
+        except OSError as failed:
+            _log.error("a change could not be made durable: %s", failed)
+            raise
+    elif effect.answered:  # what was asked is done: it is late for nobody but the client
+        await protocol_of(request).lost(effect.ms / 1000)
+    else:
+        await asyncio.sleep(effect.ms / 1000)
 
 
 # --- bodies: bounded, and with a refusal instead of an exception when they are broken --------------
@@ -248,7 +238,7 @@ async def answer_origin(
         ctx.connection = protocol.connection
         if protocol.framing.large:
             _cut_headers(ctx)
-        reply = await carry_out(engine.exchange(ctx, REDEEM_STEPS), request)
+        reply = await engine.exchange(ctx, REDEEM_STEPS, partial(wait_for, request))
         return answers.ready(reply, ctx.effect) if ctx.effect else _response(reply)
     home = _home(request, Change(engine.world, engine.run_due()), project)
     if "Authorization" in request.headers:  # which does not belong here: the log tells of it

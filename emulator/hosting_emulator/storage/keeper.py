@@ -63,7 +63,7 @@ class DiskKeeper(Keeper):
         self._closing = threading.Event()
         self._journal = Journal(folder / f.JOURNAL, world.name, lineage)
         self._progress = f.Progress(folder, lineage)
-        _, self.shown_ms, self.starts = self._progress.numbers
+        self.starts = self._progress.numbers[f.STARTS]
         self._deleted, self._appended, self._synced = False, 0, 0
         self._sync: asyncio.Task[None] | None = None
         self._failed: OSError | None = None
@@ -94,8 +94,13 @@ class DiskKeeper(Keeper):
         self._progress.note(f.SHOWN, 0)
         self._restart_journal()
 
-    def show(self, at_ms: int) -> None:
-        """Note that a moment was shown: after a kill time goes on from it."""
+    @property
+    def shown_ms(self) -> int:
+        """The last moment that was shown: after a kill time goes on from it."""
+        return self._progress.numbers[f.SHOWN]
+
+    @shown_ms.setter
+    def shown_ms(self, at_ms: int) -> None:
         self._progress.note(f.SHOWN, at_ms)
 
     def start(self) -> None:

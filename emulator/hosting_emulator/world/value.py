@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar, cast
 
 import msgspec
 from msgspec.structs import replace
-from rpds import HashTrieMap
+from rpds import HashTrieMap, Queue
 
 from hosting_emulator.contract.assumptions import Assumptions
 from hosting_emulator.world import records as r
@@ -39,29 +39,9 @@ _ONLY_ROWS = {
 }
 
 
-class AnswerQueue(NamedTuple):
-    """Answers that expire, in the order they were remembered: (key, record) by number, `first` to `last`.
-
-    One whose key was deleted or remembered anew stays until it comes to the front: the front is
-    always one that is there.
-    """
-
-    first: int = 0
-    last: int = 0
-    entries: HashTrieMap[int, tuple[str, r.RememberedAnswer]] = HashTrieMap()
-    front: tuple[str, r.RememberedAnswer] | None = None
-
-    def after(self, rows: Mapping[str, Any], table: HashTrieMap[str, Any]) -> AnswerQueue:
-        """Return the queue after some rows were written, which gave this table."""
-        first, last, entries, _ = self
-        for key, record in rows.items():
-            if record is not None and record.expires_ms is not None:
-                entries = entries.insert(last, (key, record))
-                last += 1
-        while first < last and table.get(entries[first][0]) is not entries[first][1]:
-            entries = entries.discard(first)
-            first += 1
-        return AnswerQueue(first, last, entries, entries.get(first))
+#: Answers that expire, in the order they were remembered: (key, record). One whose key was deleted or
+#: remembered anew stays until it comes to the front: the front is always one that is there.
+AnswerQueue: TypeAlias = "Queue[tuple[str, r.RememberedAnswer]]"
 
 
 class World(msgspec.Struct, frozen=True, gc=False):
@@ -105,19 +85,15 @@ class World(msgspec.Struct, frozen=True, gc=False):
 
     def remembered_in_order(self) -> Iterator[str]:
         """Walk the storage keys of the answers that expire, the one remembered longest first."""
-        first, last, entries, _ = self.remembered
         rows = self.tables[t.REMEMBERED.name]
-        for number in range(first, last):
-            key, record = entries[number]
-            if rows.get(key) is record:
-                yield key
+        return (key for key, record in self.remembered if rows.get(key) is record)
 
 
 def empty_world(name: str, seed: str) -> World:
     """Return a world without any row, not even those it cannot be without: CLOCK, ASSUMPTIONS, ORIGIN."""
     tables = dict.fromkeys(t.TABLES, EMPTY)
     clock = r.ClockRecord(mode="frozen", world_ms=0, machine_ms=0)
-    return World(name, seed, 0, 0, tables, EMPTY, (), AnswerQueue(), Assumptions(), clock)
+    return World(name, seed, 0, 0, tables, EMPTY, (), Queue(), Assumptions(), clock)
 
 
 def apply(world: World, writes: Writes, *, commit: int, at_ms: int) -> World:
@@ -136,7 +112,11 @@ def apply(world: World, writes: Writes, *, commit: int, at_ms: int) -> World:
             for key, event in rows.items():
                 schedule = _rescheduled(schedule, key, before.get(key), event)
         elif name == t.REMEMBERED.name:
-            remembered = remembered.after(rows, table)
+            for key, record in rows.items():
+                if record is not None and record.expires_ms is not None:
+                    remembered = remembered.enqueue((key, record))
+            while (front := next(iter(remembered), None)) and table.get(front[0]) is not front[1]:
+                remembered = remembered.dequeue()  # type: ignore[call-arg]  # it takes none
         elif name in _ONLY_ROWS:
             only[_ONLY_ROWS[name]] = table.get(t.ONLY)
     return replace(

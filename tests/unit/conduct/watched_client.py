@@ -70,7 +70,7 @@ class Watched(InProcess):
             sent.append(("Idempotency-Key", options["key"]))
         self.fault(latency={"delay_ms": delay_ms})
         exchange = self.engine.exchange(self._context(method, path, sent))
-        assert next(exchange) == Delay(delay_ms)
+        assert exchange.send(None) == Delay(delay_ms)
         between = options.get("between")
         if between is not None:
             between()

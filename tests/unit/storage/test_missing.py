@@ -14,7 +14,6 @@ from typing import Literal
 import pytest
 
 from hosting_emulator.engine.engine import Worlds
-from hosting_emulator.engine.history import Memory
 from hosting_emulator.storage import recovery
 from hosting_emulator.storage.format import (
     COMMIT,
@@ -79,7 +78,7 @@ def test_salvage_goes_on_with_what_is_left(tmp_path: Path):
 def test_salvage_keeps_the_moment_that_was_shown_last(tmp_path: Path):
     with folder(tmp_path / "default") as kept:
         busy(kept.api)
-        kept.keeper.show(NOON_MS * 2)
+        kept.keeper.shown_ms = NOON_MS * 2
         without_last_line(kept.journal)
 
         recovery.salvage(kept.path, lambda _: None)
@@ -370,10 +369,3 @@ def test_a_world_that_is_replaced_may_begin_earlier(tmp_path: Path):
 
         assert kept.api.engine.now_ms() < late_ms
         assert kept.keeper._progress.numbers[SHOWN] < late_ms
-
-
-def test_a_world_in_memory_keeps_nothing():
-    keeper = Memory()
-    keeper.show(5)
-
-    assert keeper.shown_ms == 0

@@ -129,8 +129,8 @@ def test_answers_are_forgotten_in_the_order_they_were_remembered(steps):
             change.delete(REMEMBERED, queue.pop(0))
         world = change.applied()
 
-        oldest = world.remembered.front
-        assert (oldest[0] if oldest else None) == (queue[0] if queue else None)
+        oldest, _ = next(iter(world.remembered), (None, None))
+        assert oldest == (queue[0] if queue else None)
         assert list(world.remembered_in_order()) == queue
 
 

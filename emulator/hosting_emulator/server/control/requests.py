@@ -48,7 +48,7 @@ from hosting_emulator.server.control.routes import (
 from hosting_emulator.server.control.worlds import clock_view
 from hosting_emulator.server.guard import world_prefix
 from hosting_emulator.server.protocol import protocol_of
-from hosting_emulator.server.public import carry_out
+from hosting_emulator.server.public import wait_for
 from hosting_emulator.storage.documents import export_state
 from hosting_emulator.world import clock as clocks
 from hosting_emulator.world import tables as t
@@ -233,7 +233,7 @@ async def replay_request(context: Context, engine: Engine, n: str, body: Replay)
         dev_port=context.site.tls_port,
         raw_headers=headers,
     )
-    await carry_out(engine.exchange(ctx), context.request)
+    await engine.exchange(ctx, wait=partial(wait_for, context.request))
     return Explanations(engine.log).whole(engine.world, engine.log.newest(1)[0])
 
 
