@@ -95,8 +95,9 @@ class CommandExploration:
         self._jobs = self.jobs or max(4, min(16, 3 * (os.cpu_count() or 1)))
         self._signal: int | None = None
         self._cut = ""
-        #: What runs now; none of it is closed while the lock is held.
+        #: What runs now, none of which is closed while the lock is held, and what has run and waits.
         self._running: set[ChildCommand] = set()
+        self._idle: list[ChildCommand] = []
         self._lock = threading.Lock()
         self._began = time.monotonic()
         self._done: dict[plan.FaultPoint, runs.PointResult] = {}
@@ -114,7 +115,11 @@ class CommandExploration:
             ready = self._ready = await asyncio.to_thread(emulator.ready)
             await warm_up()
             with ControlClient(ready.control_url, token=ready.control_token) as self._client:
-                code = await asyncio.to_thread(self._explore)
+                try:
+                    code = await asyncio.to_thread(self._explore)
+                finally:
+                    for process in self._idle:
+                        process.close()
         return code if self._signal is None else 128 + self._signal
 
     def _interrupt(self, number: int) -> None:
@@ -301,17 +306,21 @@ class CommandExploration:
         return runs.RunEnd(*end, printed=tuple(lines))
 
     def _run_command(self, environment: dict[str, str], limit_s: float | None) -> TimedRun:
-        process = ChildCommand("kept")
         with self._lock:
+            if self._cut:
+                raise Stopped
+            process = self._idle.pop() if self._idle else ChildCommand("kept")
+            process.begin(self.command, environment)
             self._running.add(process)
         try:
-            if self._cut:
-                process.end()
-            ran = process.run(self.command, environment, limit_s=limit_s)
+            ran = process.finish(limit_s)
         finally:
             with self._lock:
                 self._running.discard(process)
-            process.close()
+                if process.is_free:
+                    self._idle.append(process)
+            if not process.is_free:
+                process.close()
         if self._cut:
             raise Stopped
         return ran

@@ -1,15 +1,17 @@
 """The one place that runs a child command, so that nothing of it outlives us: `ChildCommand`.
 
 This file is also run by itself (`python -I -S supervisor.py ORDERS NEWS`, two descriptors), as the
-command's parent. It starts the command when it is told to, says how it ended, and ends whatever the
-command leaves behind; also, and at once, when the process that started it is gone. So its imports
-are few, of the standard library, and those that only `ChildCommand` needs stand where they are used.
+command's parent. It starts the command when it is told to, says how it ended, ends whatever the
+command leaves behind, and waits to be told of another; when the process that started it is gone, it
+ends all at once, and itself. So its imports are few, of the standard library, and those that only
+`ChildCommand` needs stand where they are used.
 
 Orders and news are JSON, one object a line:
   {"run": {"command": [...], "environment": {...}}}   bytes as Latin-1
   {"signal": 15}                                      pass it on, unless the command has it already
   {"end": 2.0}                                        SIGTERM to all, SIGKILL after so many seconds
-  {"refused": errno} · {"ended": exit code}           the news, one of them, once
+  {"refused": errno} · {"ended": exit code}           the news, one of them for each run
+  {"gone": true}                                      nothing of it is left: another may be run
 """
 
 from __future__ import annotations
@@ -63,12 +65,12 @@ class TimedRun(NamedTuple):
 
 
 class ChildCommand:
-    """A command that is yet to begin, with its supervisor, which is there from now on. Raises OSError.
+    """A command yet to begin, or several in turn, and their supervisor, started here. Raises OSError.
 
     `output` says where its input and output are: ours, the null device, or kept. One whose output is
-    kept has no input and a session of its own: no signal of our terminal reaches it, and several may
-    run at once (`run`). Of the others nothing is left after `close`. Where this process dies without
-    a word, the supervisor sees to that.
+    kept has no input and a session of its own: no signal of our terminal reaches it, several may run
+    at once, and one after the other (`finish`). Of the others nothing is left after `close`. Where this
+    process dies without a word, the supervisor sees to that.
     """
 
     def __init__(self, output: Literal["ours", "null", "kept"] = "ours") -> None:
@@ -83,6 +85,9 @@ class ChildCommand:
         self._news_end, news = os.pipe()
         # Of a command whose output is not kept, nothing ever comes here.
         self._output_end, output_end = os.pipe()
+        os.set_blocking(self._output_end, False)
+        #: Whether another command may be run: of the one before, nothing is left.
+        self.is_free = True
         self._ends = ExitStack()
         for ours in (self._orders, self._news_end, self._output_end):
             self._ends.callback(os.close, ours)
@@ -133,7 +138,7 @@ class ChildCommand:
         news = b""
         while b"\n" not in news and (piece := os.read(self._news_end, 65536)):
             news += piece
-        return self._outcome_of(news)
+        return self._outcome_of(news.split(b"\n")[0])
 
     def _outcome_of(self, news: bytes) -> Outcome:
         if not news:  # the supervisor was killed
@@ -145,14 +150,11 @@ class ChildCommand:
             return Outcome(127 if found["refused"] == 2 else 126, found["refused"])
         return Outcome(found["ended"])
 
-    def run(
-        self, command: Sequence[str], environment: Mapping[str, str], *, limit_s: float | None
-    ) -> TimedRun:
-        """Run a command to its end, or to the end of its time, until all of it is gone."""
-        began, poll = time.monotonic(), select.poll()
+    def finish(self, limit_s: float | None) -> TimedRun:
+        """Let a command run to its end, or to the end of its time, until all of it is gone."""
+        began, poll, self.is_free = time.monotonic(), select.poll(), False
         for end in (self._news_end, self._output_end):
             poll.register(end, select.POLLIN)
-        self.begin(command, environment)
         news, printed, hung, gone, seconds = b"", b"", False, False, 0.0
         while not gone:
             left_s = None if limit_s is None or news or hung else began + limit_s - time.monotonic()
@@ -167,13 +169,14 @@ class ChildCommand:
                     if not piece:
                         poll.unregister(end)
                 else:
-                    news, gone = news + piece, not piece
+                    news += piece
                     seconds = seconds or time.monotonic() - began
-        os.set_blocking(self._output_end, False)
-        with suppress(BlockingIOError):  # somebody who got away still holds it
+                    self.is_free = b'"gone"' in news
+                    gone = self.is_free or not piece
+        with suppress(BlockingIOError):  # somebody holds it: the supervisor, or who got away
             while piece := os.read(self._output_end, 65536):
                 printed = (printed + piece)[-_KEPT:]
-        return TimedRun(self._outcome_of(news), hung, seconds, printed)
+        return TimedRun(self._outcome_of(news.split(b"\n")[0]), hung, seconds, printed)
 
     def close(self) -> None:
         """Wait until all that the command started is gone; without a command, send it home."""
@@ -219,7 +222,7 @@ def _latin(text: str) -> str:
 
 
 class Supervisor:
-    """One command from its start to the end of its last descendant."""
+    """One command after another, each from its start to the end of its last descendant."""
 
     def __init__(self, orders: int, news: int) -> None:
         self._orders, self._news = orders, news
@@ -233,12 +236,12 @@ class Supervisor:
         signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
 
     def watch(self) -> None:
-        """Obey orders until the command and all its descendants have ended."""
+        """Obey orders until nobody can give one and nothing is left of the last command."""
         # A handler, not SIG_IGN: the command would inherit that. What is ignored already stays so.
         for number in (*ending_signals(), signal.SIGCHLD):
             signal.signal(number, lambda *_: None)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING)
-        while not self._is_over():
+        while not self._is_done():
             waiting = None if self._kill_at is None else _STEP_S
             reading = [self._signals] + ([self._orders] if self._orders >= 0 else [])
             ready, _, _ = select.select(reading, [], [], waiting)
@@ -261,7 +264,7 @@ class Supervisor:
             self._end(GRACE_S)
         *lines, self._unread = (self._unread + found).split(b"\n")
         obey: dict[str, Callable[[Any], None]]
-        obey = {"run": self._run, "signal": self._pass_on, "end": self._end}
+        obey = {"run": self._run, "signal": self._pass_on, "end": self._end_now}
         for line in lines:
             for order, what in json.loads(line).items():
                 obey[order](what)
@@ -299,6 +302,11 @@ class Supervisor:
         if not (came and together):
             os.kill(self._command, number)
 
+    def _end_now(self, grace_s: float) -> None:
+        """End what runs; what ended while the order was on its way leaves nothing to do."""
+        if self._command is not None or self._kill_at is not None:
+            self._end(grace_s)
+
     def _end(self, grace_s: float) -> None:
         """Ask all that is left to end, and kill it after a while."""
         kill_at = time.monotonic() + grace_s
@@ -309,16 +317,19 @@ class Supervisor:
             self._kill_at = kill_at
         self._kill_at = min(self._kill_at, kill_at)
 
-    def _is_over(self) -> bool:
+    def _is_done(self) -> bool:
+        """Return whether nothing is left to do: no run, and nobody who could order one."""
         if self._kill_at is None:
             return False
-        living = descendants(os.getpid())
-        if not living:
-            self._reap()  # the command may have ended since: how is not to be lost
-        late_s = time.monotonic() - self._kill_at
-        if living and late_s >= 0:
-            send(signal.SIGKILL, living)
-        return not living or late_s > _PATIENCE_S
+        if living := descendants(os.getpid()):
+            late_s = time.monotonic() - self._kill_at
+            if late_s >= 0:
+                send(signal.SIGKILL, living)
+            return late_s > _PATIENCE_S
+        self._reap()  # the command may have ended since: how is not to be lost
+        self._kill_at = None
+        self._tell({"gone": True})
+        return self._orders < 0
 
     def _reap(self) -> None:
         with suppress(ChildProcessError):
@@ -394,7 +405,7 @@ def _processes_by_ps() -> Iterable[tuple[int, int]]:
 
 
 def main() -> None:
-    """Watch over one command, as told through the descriptors that the command line names."""
+    """Watch over commands, as told through the descriptors that the command line names."""
     orders, news = (int(number) for number in sys.argv[1:3])
     for descriptor in (orders, news):
         os.set_inheritable(descriptor, False)
