@@ -7,7 +7,8 @@ them, and the SDK returns them. They describe, and check nothing.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import UserDict
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self, TypeAlias, TypedDict
 
 JsonObject: TypeAlias = dict[str, Any]
@@ -317,29 +318,19 @@ class WorldEvent(NamedTuple):
     data: JsonObject
 
 
-class HeaderValues(Mapping[str, str]):
+class HeaderValues(UserDict[str, str]):
     """Headers by name, whose case does not matter; a header given twice is joined by a comma."""
 
     def __init__(self, pairs: Iterable[Iterable[str]]) -> None:
-        self._values: dict[str, str] = {}
+        super().__init__()
         for name, value in pairs:
-            key = name.lower()
-            self._values[key] = f"{self._values[key]}, {value}" if key in self._values else value
+            self.data[name.lower()] = f"{self[name]}, {value}" if name in self else value
 
     def __getitem__(self, name: str) -> str:
-        return self._values[name.lower()]
+        return self.data[name.lower()]
 
     def __contains__(self, name: object) -> bool:
-        return isinstance(name, str) and name.lower() in self._values
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._values)
-
-    def __len__(self) -> int:
-        return len(self._values)
-
-    def __repr__(self) -> str:
-        return f"HeaderValues({self._values!r})"
+        return isinstance(name, str) and name.lower() in self.data
 
 
 # --- Operations and conduct ------------------------------------------------------------------

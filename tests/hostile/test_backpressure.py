@@ -6,6 +6,7 @@ import asyncio
 import gzip
 import socket
 import threading
+from typing import Any
 
 import pytest
 
@@ -13,6 +14,7 @@ from hosting_emulator.engine.explanations import Explanations
 from hosting_emulator.scenario.document import Scenario, ScenarioLibrary, read_scenario
 from hosting_emulator.server.control import requests, scenarios, worlds
 from hosting_emulator.server.protocol import Protocol
+from hosting_emulator.storage.documents import export_state
 from hosting_emulator.world.value import World
 from tests.hostile.raw_requests import Requests, answers, statuses
 from tests.hostile.stage import LONG_S, Ear, Stage
@@ -183,13 +185,13 @@ async def test_one_export_serves_all_who_want_it_meanwhile(
     stage: Stage, monkeypatch: pytest.MonkeyPatch
 ):
     written: list[World] = []
-    write = worlds._written
+    export = export_state
 
-    def count(world: World, with_seed: bool) -> bytes:
+    def count(world: World, *, with_seed: bool) -> dict[str, Any]:
         written.append(world)
-        return write(world, with_seed)
+        return export(world, with_seed=with_seed)
 
-    monkeypatch.setattr(worlds, "_written", count)
+    monkeypatch.setattr(worlds, "export_state", count)
 
     said = await asyncio.gather(*(stage.talk(STATE) for _ in range(20)))
 

@@ -50,6 +50,7 @@ from hosting_emulator.variation.points import POINTS
 from hosting_emulator.world import lifecycles
 from hosting_emulator.world import tables as t
 from hosting_emulator.world.fault_records import Fault, Phase
+from hosting_emulator.world.naming import alias_of
 from hosting_emulator.world.operations import (
     HELD,
     finished,
@@ -263,8 +264,8 @@ def _refusal(entry: Entry) -> str:
 
 
 def _principal(world: World, principal: Principal) -> str:
-    who = _alias(world, t.PEOPLE, principal.person_id)
-    where = _alias(world, t.ORGANIZATIONS, principal.organization_id)
+    who = alias_of(world, t.PEOPLE, principal.person_id)
+    where = alias_of(world, t.ORGANIZATIONS, principal.organization_id)
     if principal.api_key_id is not None:
         key = world.get(t.API_KEYS, principal.api_key_id)
         name = key.name if key else principal.api_key_id
@@ -289,7 +290,7 @@ def _access(world: World, entry: Entry, spec: CallSpec) -> Iterator[Step]:
     if missing is None or (operation is None and spec.subject == "operation"):
         yield "scope", f"No {spec.subject} has the id {subject_id}."
         return
-    owner = _alias(world, t.ORGANIZATIONS, owner_id)
+    owner = alias_of(world, t.ORGANIZATIONS, owner_id)
     label = f"The operation of the project {found.alias}" if operation and found else ""
     label = label or (f"The project {found.alias}" if found else f"The organization {owner}")
 
@@ -304,7 +305,7 @@ def _access(world: World, entry: Entry, spec: CallSpec) -> Iterator[Step]:
     )
     role = role_now(person_id) if within else None
     if role is None:
-        reason = f"whose token is for {_alias(world, t.ORGANIZATIONS, principal.organization_id)}"
+        reason = f"whose token is for {alias_of(world, t.ORGANIZATIONS, principal.organization_id)}"
         if found and owner_id == principal.organization_id:
             member = world.get(t.MEMBERSHIPS, f"{owner_id}/{person_id}")
             reason = (
@@ -315,7 +316,7 @@ def _access(world: World, entry: Entry, spec: CallSpec) -> Iterator[Step]:
         ]
         seen_by = _could_see(world, {id_: role for id_ in members if (role := role_now(id_))})
         exists = f"{label} exists in {owner}" if found else f"{label} exists"
-        who = _alias(world, t.PEOPLE, person_id)
+        who = alias_of(world, t.PEOPLE, person_id)
         yield "scope", f"{exists}, outside the access of {who}, {reason}. {seen_by}"
     elif found is None:
         yield "scope", f"{owner} is the organization of the token, and the user is a member."
@@ -338,17 +339,11 @@ def _access(world: World, entry: Entry, spec: CallSpec) -> Iterator[Step]:
 
 
 def _could_see(world: World, roles: Mapping[str, str]) -> str:
-    people = sorted(f"{_alias(world, t.PEOPLE, id_)} ({role})" for id_, role in roles.items())
+    people = sorted(f"{alias_of(world, t.PEOPLE, id_)} ({role})" for id_, role in roles.items())
     if not people:
         return "No user can see it."
     more = f" and {len(people) - _MOST_PEOPLE} more" if len(people) > _MOST_PEOPLE else ""
     return f"Users who can see it: {', '.join(people[:_MOST_PEOPLE])}{more}."
-
-
-def _alias(world: World, table: t.Table[Any], id_: str | None) -> str:
-    """Return the alias of an organization, a person or a project, or what stands for it."""
-    row = None if id_ is None else world.get(table, id_)
-    return str(row.alias) if row else id_ or "no organization"
 
 
 # --- which faults saw the request, which acted, and why the others did not -------------------------
@@ -414,7 +409,7 @@ def _happened(made: Commit) -> list[str]:
         for id_, record in made.writes.get(table, {}).items():
             old = made.before.get(t.TABLES[table], id_)
             if record is not None and (old is None or old.status != record.status):
-                project = _alias(made.world, t.PROJECTS, getattr(record, "project_id", id_))
+                project = alias_of(made.world, t.PROJECTS, getattr(record, "project_id", id_))
                 was = f", was {old.status}" if old else ""
                 all_.append(f"the {kind} of {project} is {record.status}{was}")
     all_ += [f"the timeline: {planned.said}" for planned in planned_in(made.writes)]
@@ -435,7 +430,7 @@ def _operations(made: Commit) -> Iterator[str]:
         )
         was = f", was {stands(old)}" if old else ""
         way = f", after {' and '.join(passed)}" if passed else ""
-        of = f"{operation.kind} of {_alias(made.world, t.PROJECTS, operation.project_id)}"
+        of = f"{operation.kind} of {alias_of(made.world, t.PROJECTS, operation.project_id)}"
         yield f"operation {id_} ({of}) is {stands(operation)}{was}{way}"
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from msgspec.structs import replace
 
@@ -53,6 +53,12 @@ def kind_of(table: t.Table[N]) -> str:
 def id_of(world: World, table: t.Table[N], name: str) -> str:
     """Return the id of what has this alias. What is no alias is taken for an id, there or not."""
     return str(world.indexes.get(f"{_KINDS[table.name]}:{name}") or name)
+
+
+def alias_of(world: World, table: t.Table[Any], id_: str | None) -> str:
+    """Return what people call a record; its id where it is gone."""
+    row = None if id_ is None else world.get(table, id_)
+    return str(row.alias) if row else id_ or "no organization"
 
 
 def in_order(world: World, table: t.Table[N]) -> list[N]:

@@ -30,9 +30,10 @@ from hosting_emulator.server.control.routes import (
 )
 from hosting_emulator.world import views
 from hosting_emulator.world.clock import ClockRefused
+from hosting_emulator.world.naming import alias_of
 from hosting_emulator.world.operations import finished, stands
 from hosting_emulator.world.records import Operation
-from hosting_emulator.world.tables import API_KEYS, OPERATIONS
+from hosting_emulator.world.tables import API_KEYS, OPERATIONS, PROJECTS
 from hosting_emulator.world.value import Change, World
 
 #: More steps than any queue of operations that a test could want.
@@ -119,7 +120,10 @@ def list_operations(engine: Engine, unfinished: bool = False) -> list[JsonObject
     engine.run_due()
     rows = operations_in_order(engine, unfinished=unfinished)
     world = engine.world
-    return [api.OperationState.of(row, project=worlds.project_of(world, row)) for row in rows]
+    return [
+        api.OperationState.of(row, project=alias_of(world, PROJECTS, row.project_id))
+        for row in rows
+    ]
 
 
 def operations_in_order(engine: Engine, *, unfinished: bool) -> list[Operation]:
@@ -165,12 +169,10 @@ def list_history(engine: Engine, limit: Limit = 100) -> JsonObject:
     """
     engine.run_due()
     counts = (history.FAULTS_COUNTED, history.RATE_COUNTED)
-    commits = engine.history.newest(history.CAPACITY)
-    kept = [one for one in commits if one.title not in counts]
-    before = [*(one.world for one in kept[1 : limit + 1]), None]
+    kept = [one for one in engine.history.newest(history.CAPACITY) if one.title not in counts]
     items = []
-    for one, world_before in zip(kept[:limit], before, strict=False):
-        changes = [*_changes(one, world_before)]
+    for one, before in zip(kept[:limit], [*kept[1:], None], strict=False):
+        changes = [*_changes(one, before and before.world)]
         more = [f"and {len(changes) - _TOLD} more"] if len(changes) > _TOLD else []
         says = "; ".join([*changes[:_TOLD], *more])
         at = format_timestamp(one.world.at_ms)
@@ -271,8 +273,9 @@ def show_timeline(engine: Engine, limit: Limit = 20) -> JsonObject:
     now_ms = engine.run_due()
     world = engine.world
     rows = (operation for _, operation in world.rows(OPERATIONS))
-    newest = sorted(rows, key=lambda row: (parse_timestamp(row.created_at), row.id), reverse=True)
-    spans: dict[str, list[JsonObject]] = {operation.id: [] for operation in newest[:limit]}
+    by_age = sorted(rows, key=lambda row: (parse_timestamp(row.created_at), row.id), reverse=True)
+    newest = by_age[:limit]
+    spans: dict[str, list[JsonObject]] = {operation.id: [] for operation in newest}
     seen: dict[str, Operation | None] = {}
     for place, commit in enumerate(reversed(engine.history.newest(history.CAPACITY))):
         for at_ms, entered in commit.entered if place else ():
@@ -288,8 +291,10 @@ def show_timeline(engine: Engine, limit: Limit = 20) -> JsonObject:
                 _enter(spans_of_it, record, format_timestamp(commit.world.at_ms))
             seen[operation_id] = record
     items = [
-        api.OperationHistory.of(one, project=worlds.project_of(world, one), spans=spans[one.id])
-        for one in newest[:limit]
+        api.OperationHistory.of(
+            one, project=alias_of(world, PROJECTS, one.project_id), spans=spans[one.id]
+        )
+        for one in newest
     ]
     return {"now": format_timestamp(now_ms), "total": world.count(OPERATIONS), "items": items}
 

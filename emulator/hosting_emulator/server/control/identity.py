@@ -61,13 +61,11 @@ _GRANTS: Final = (*_PROVEN, "password", "client_credentials")
 _WITHOUT_SCOPE: Final = "openid profile email"
 #: Addresses of this machine and of its own network. What else is not global, such as a tunnel's
 #: (RFC 4380), may well lead out.
-_LOCAL: Final = tuple(
-    map(
-        ip_network,
-        "0.0.0.0/32 127.0.0.0/8 10.0.0.0/8 172.16.0.0/12 192.168.0.0/16 169.254.0.0/16"
-        " ::1/128 fc00::/7 fe80::/10".split(),
-    )
-)
+_LOCAL: Final = [
+    ip_network(one)
+    for one in "0.0.0.0/32 127.0.0.0/8 10.0.0.0/8 172.16.0.0/12 192.168.0.0/16 169.254.0.0/16"
+    " ::1/128 fc00::/7 fe80::/10".split()
+]
 #: What RFC 3986 lets a URI consist of. Browsers and parsers differ on what is outside of it.
 _URI: Final = re.compile(r"[A-Za-z0-9._~:/?\[\]@!$&'()*+,;=%-]{1,2000}")
 _LONGEST: Final = 2_000
@@ -516,8 +514,7 @@ def _destination(uri: str, hosts: guard.Hosts) -> Destination:
         raise OAuthRefused("The redirect_uri names no host.")
     origin = f"{parts.scheme}://{parts.netloc}".lower()
     if (address := guard.address_of(name)) is not None:
-        networks = (network for network in _LOCAL if network.version == address.version)
-        local = any(address in network for network in networks)
+        local = any(address in network for network in _LOCAL)
     else:
         # One label is a name of this network, unless a dot at its end makes it one of the root's. A
         # browser reads one number, such as 134744072 or 0x8080808, as an address.

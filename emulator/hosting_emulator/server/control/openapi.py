@@ -72,8 +72,7 @@ def control_document(base_url: str, version: str, operation_id: str | None = Non
         if route.answer in ("text/html", "text/css", "*/*"):
             continue
         tag, _, name = route.handler.partition(".")
-        first, *rest = name.split("_")
-        id_ = first + "".join(map(str.title, rest))
+        id_ = re.sub("_(.)", lambda found: found[1].upper(), name)
         if id_ in ids and "{world}" in route.path:  # of two places the first is the default world's
             id_ += "OfWorld"
         if id_ in ids:
@@ -229,7 +228,9 @@ def _parameters(
     for name in re.findall(r"\{(\w+)", route.path):
         schema = {"type": "integer", "minimum": 1} if name == "n" else _TEXT
         found = _parameter("Path", name, schema) | {"in": "path", "required": True}
-        yield found | _example(operation_id if name == "operation" else found.get("example"))
+        if name == "operation" and operation_id is not None:
+            found["example"] = operation_id
+        yield found
     for parameter in handler.query.values():
         if parameter.annotation is RequestFilters:
             for name in _WORDS["Filters"]:
@@ -245,11 +246,7 @@ def _parameters(
 def _parameter(section: str, name: str, schema: JsonObject) -> JsonObject:
     words, _, example = _WORDS[section][name].partition(" [")
     found = {"name": name, "in": "query", "description": words, "schema": dict(schema)}
-    return found | _example(msgspec.json.decode(example[:-1]) if example else None)
-
-
-def _example(value: Any) -> JsonObject:
-    return {} if value is None else {"example": value}
+    return found | ({"example": msgspec.json.decode(example[:-1])} if example else {})
 
 
 def _body(route: Route, handler: Handler, kinds: _Kinds) -> JsonObject | None:
@@ -262,7 +259,8 @@ def _body(route: Route, handler: Handler, kinds: _Kinds) -> JsonObject | None:
         schema = {"$ref": schema["$ref"]}
     # Faults and interventions, which are schemas of scenario files, need a member each.
     found = kinds.bodies.get(name, {"required": [name]} if name else schema)
-    example = _WORDS["Bodies"].get(route.handler)
-    content = {"schema": schema, **_example(example and msgspec.json.decode(example))}
+    content = {"schema": schema}
+    if example := _WORDS["Bodies"].get(route.handler):
+        content["example"] = msgspec.json.decode(example)
     media_type = "application/x-www-form-urlencoded" if form else "application/json"
     return {"required": bool(found.get("required")), "content": {media_type: content}}

@@ -43,6 +43,7 @@ def report(context: Context, engine: Engine, requests: Limit = 20) -> dict[str, 
     origin = world.get(t.ORIGIN, t.ONLY)
     entries = engine.log.newest(requests)[::-1]
     pending = operations_in_order(engine, unfinished=True)[:_OPERATIONS]
+    timeline = sorted((row for _, row in world.rows(t.TIMELINE)), key=attrgetter("order"))
     return {
         "world": world.name,
         "base_url": context.base_url + world_prefix(world.name),
@@ -53,15 +54,9 @@ def report(context: Context, engine: Engine, requests: Limit = 20) -> dict[str, 
         "variation": variation_view(engine),
         "requests": {
             "total": engine.log.count,
-            "items": [
-                {**entry_view(world, entry), "problem": problem_of(entry)} for entry in entries
-            ],
+            "items": [entry_view(world, one) | {"problem": problem_of(one)} for one in entries],
         },
-        "refused": [
-            f"{row.said}"
-            for row in sorted((row for _, row in world.rows(t.TIMELINE)), key=attrgetter("order"))
-            if row.refused
-        ],
+        "refused": [str(row.said) for row in timeline if row.refused],
         "operations": [context.why(engine, operation.id) for operation in pending],
         **{
             name: [fault_view(world, one, now_ms) for one in faults_in_order(world, table)]
@@ -105,11 +100,10 @@ class _Collector:
     """Reads the tally and the worlds into metrics."""
 
     def __init__(self, context: Context) -> None:
-        self._context = context
+        self._facts, self._worlds = context.facts, context.worlds
 
     def collect(self) -> Iterator[Metric]:
-        facts, worlds = self._context.facts, self._context.worlds
-        tally = worlds.tally
+        facts, worlds, tally = self._facts, self._worlds, self._worlds.tally
         info = {"version": facts.version, "durability": facts.durability}
         yield InfoMetricFamily("hosting_emulator", "The running emulator.", info)
         up_s = max(0.0, time.time() - parse_timestamp(facts.started_at) / 1000)

@@ -62,11 +62,10 @@ async def record_scenario(
     The file starts with the world as it was at the start of the span, and its story passes. 409 if
     a scenario cannot express what was done.
     """
+    name = name or "recorded"
     with refused_as(409, "Not recorded", NotRecordable):
-        past = past_of(engine)
         # In a thread: the story is tried until it passes, and others are answered meanwhile.
-        name = name or "recorded"
-        written = await asyncio.to_thread(record_session, past, name, first, last)
+        written = await asyncio.to_thread(record_session, past_of(engine), name, first, last)
         return {**read_scenario(written.text, name).row(), **written._asdict()}
 
 

@@ -49,7 +49,7 @@ from hosting_emulator.variation.worlds import varied_world
 from hosting_emulator.world import tables as t
 from hosting_emulator.world import views
 from hosting_emulator.world.clock import ClockRefused
-from hosting_emulator.world.naming import DEFAULT_WORLD, in_order
+from hosting_emulator.world.naming import DEFAULT_WORLD, alias_of, in_order
 from hosting_emulator.world.operations import HELD, plan_of
 from hosting_emulator.world.population import with_overrides
 from hosting_emulator.world.records import Database, Dns, Operation, Origin, Project, Ticket
@@ -268,28 +268,23 @@ async def get_state(engine: Engine, seed: bool = False) -> web.Response:
     world = engine.world
     key = (id(world), seed)
     export = _exports.get(key)
-    if export is None:
-        export = _exports[key] = _Export(world, seed)
-    text = await asyncio.shield(export.text)
+    if export is None:  # elsewhere: others are answered meanwhile
+        export = asyncio.create_task(asyncio.to_thread(_export, world, seed))
+        _exports[key] = export
+    _, text = await asyncio.shield(export)
     return answers.raw(200, text, "application/json", kept=export, Cache_Control="no-store")
 
 
-class _Export:
-    """The state of a world as a text: whoever wants it while it is written or sent shares it."""
-
-    def __init__(self, world: World, with_seed: bool) -> None:
-        self.world = world
-        # Elsewhere: others are answered meanwhile.
-        self.text = asyncio.create_task(asyncio.to_thread(_written, world, with_seed))
+#: States that are written or sent now, for all who want them: by the id of their world, which each
+#: holds on to, and whether they tell its seed.
+_exports: WeakValueDictionary[tuple[int, bool], asyncio.Task[tuple[World, bytes]]] = (
+    WeakValueDictionary()
+)
 
 
-#: By the id of their world, which each holds on to, and whether they tell its seed.
-_exports: WeakValueDictionary[tuple[int, bool], _Export] = WeakValueDictionary()
-
-
-def _written(world: World, with_seed: bool) -> bytes:
+def _export(world: World, with_seed: bool) -> tuple[World, bytes]:
     state = export_state(world, with_seed=with_seed)
-    return msgspec.json.format(msgspec.json.encode(state), indent=1) + b"\n"
+    return world, msgspec.json.format(msgspec.json.encode(state), indent=1) + b"\n"
 
 
 async def put_state(context: Context, world: str, body: StateDocument) -> Engine:
@@ -335,10 +330,14 @@ def world_summary(context: Context, engine: Engine) -> JsonObject:
     """Return what is worth knowing of a world at a glance."""
     engine.run_due()
     world, base_url = engine.world, context.base_url
-    counted: dict[str, t.Table[Any]] = {
-        **{table.name: table for table in (t.PROJECTS, t.OPERATIONS, t.DEPLOYMENTS)},
-        **{"tickets": t.TICKETS, "api_keys": t.API_KEYS},
-    }
+    names = ("projects", "operations", "deployments", "tickets", "api_keys")
+    tables: tuple[t.Table[Any], ...] = (
+        t.PROJECTS,
+        t.OPERATIONS,
+        t.DEPLOYMENTS,
+        t.TICKETS,
+        t.API_KEYS,
+    )
     return api.WorldSummary.of(
         world,
         ephemeral=context.facts.data_dir is None or engine.ephemeral,
@@ -348,7 +347,7 @@ def world_summary(context: Context, engine: Engine) -> JsonObject:
         clock=clock_view(engine),
         assumptions=world.assumptions.changes(),
         variation=variation_view(engine),
-        counts={name: world.count(table) for name, table in counted.items()},
+        counts={name: world.count(table) for name, table in zip(names, tables, strict=True)},
         organizations=[api.WorldOrganization.of(row) for row in in_order(world, t.ORGANIZATIONS)],
         people=[api.WorldPerson.of(row) for row in in_order(world, t.PEOPLE)],
         projects=[api.WorldProject.of(row) for row in in_order(world, t.PROJECTS)],
@@ -377,7 +376,7 @@ def _next_event(world: World) -> str | None:
     if event.kind == "timeline":
         return "the scenario's timeline continues"
     if event.kind == "dns_expiry":
-        return f"the DNS authorization of {alias(world, t.PROJECTS, event.subject)} expires"
+        return f"the DNS authorization of {alias_of(world, t.PROJECTS, event.subject)} expires"
     operation = world.get(t.OPERATIONS, event.subject)
     if operation is None:
         return None
@@ -388,18 +387,8 @@ def _next_event(world: World) -> str | None:
 
 def operation_title(world: World, operation: Operation) -> str:
     """Return an operation's kind and project in words."""
-    return f"{operation.kind.replace('_', ' ')} of {project_of(world, operation)}"
-
-
-def project_of(world: World, operation: Operation) -> str:
-    """Return the alias of an operation's project."""
-    return alias(world, t.PROJECTS, operation.project_id)
-
-
-def alias(world: World, table: t.Table[Any], id_: str) -> str:
-    """Return what people call a record; its id where it is gone."""
-    row = world.get(table, id_)
-    return row.alias if row else id_
+    project = alias_of(world, t.PROJECTS, operation.project_id)
+    return f"{operation.kind.replace('_', ' ')} of {project}"
 
 
 # --- what they hold ------------------------------------------------------------------------------
@@ -427,8 +416,8 @@ def list_keys(engine: Engine) -> list[JsonObject]:
     return [
         api.KeyState.of(
             key,
-            who=alias(world, t.PEOPLE, key.person_id),
-            organization=alias(world, t.ORGANIZATIONS, key.organization_id),
+            who=alias_of(world, t.PEOPLE, key.person_id),
+            organization=alias_of(world, t.ORGANIZATIONS, key.organization_id),
             expires_at=format_timestamp(key.expires_ms),
             expired=key.expires_ms <= now_ms,
         )
@@ -464,7 +453,7 @@ def _project(
         tickets=[
             api.TicketState.of(
                 ticket,
-                who=alias(world, t.PEOPLE, ticket.principal),
+                who=alias_of(world, t.PEOPLE, ticket.principal),
                 state="expired"
                 if ticket.state == "unused" and ticket.expires_ms <= now_ms
                 else ticket.state,
@@ -481,7 +470,7 @@ def _people(world: World, project: Project) -> list[dict[str, str]]:
     owns = world.assumptions.organization_owner == "owns_projects"
     for _, member in world.rows(t.MEMBERSHIPS):
         if member.organization_id == project.organization_id:
-            who = alias(world, t.PEOPLE, member.person_id)
+            who = alias_of(world, t.PEOPLE, member.person_id)
             grant = world.get(t.GRANTS, f"{project.id}/{member.person_id}")
             if member.role == "owner" and owns:
                 rows.append({"who": who, "role": "owner", "through": "organization"})
