@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from hosting_emulator.delta_debugging import smallest
-from hosting_emulator.supervisor import ChildCommand, Outcome, ending_signals, exit_on_signals
+from hosting_emulator.supervisor import ChildCommand, Outcome, ending_signals
 from hosting_emulator_cli.commands.conduct import ask_conduct, conduct_of
 from hosting_emulator_cli.commands.env import command_variables, with_variables
 from hosting_emulator_cli.files import PRIVATE, write_whole
@@ -49,7 +49,8 @@ class CommandResult(NamedTuple):
 
 def run_logged(settings: Settings, run: Callable[[], Coroutine[Any, Any, T]]) -> T:
     """Run what starts an emulator of its own. Raises Failure when that cannot start."""
-    exit_on_signals()
+    for number in ending_signals():  # until the event loop heeds them
+        signal.signal(number, lambda number, _: sys.exit(128 + number))
     from hosting_emulator.bootstrap import log_to_stderr
     from hosting_emulator.settings import StartError
 

@@ -52,11 +52,6 @@ def _sections() -> dict[str, str]:
     return dict(section.split("\n", 1) for section in text.split("\n## ")[1:])
 
 
-def _items(section: str) -> dict[str, str]:
-    found = re.findall(r"^- `(--[^`]+)`: (.*(?:\n  .*)*)", section, re.MULTILINE)
-    return {flag: text.replace("\n  ", " ") for flag, text in found}
-
-
 def _describe(command: click.Command, path: str) -> click.Command:
     """Give a command and its options the help that `commands.md` has for them."""
     section = _sections().get(path, "")
@@ -73,10 +68,11 @@ def _describe(command: click.Command, path: str) -> click.Command:
     if examples:
         lines = map(_typed_in_lines, examples.partition("\n```")[0].splitlines())
         command.epilog = "\b\nExamples:\n" + indent("\n".join(lines), "  ")
-    described = _items(_sections()["Options in common"]) | _items(text)
+    items = f"{_sections()['Options in common']}\n{text}"
+    described = dict(re.findall(r"^- `(--[^`]+)`: (.*(?:\n  .*)*)", items, re.MULTILINE))
     for option in command.params:
         if isinstance(option, click.Option) and option.help is None:
-            option.help = described.get(option.opts[-1])
+            option.help = described.get(option.opts[-1], "").replace("\n  ", " ") or None
     return command
 
 

@@ -37,8 +37,6 @@ ONLY_VARIABLE = "HOSTING_EMULATOR_VARY_ONLY"
 
 F = TypeVar("F", bound=Callable[..., Any])
 Decorator = Callable[[F], F]
-#: Asks the running emulator, by a function of its client; or ourselves, where that is possible.
-Ask = Callable[..., Any]
 
 
 # --- Kinds of values -----------------------------------------------------------------------------
@@ -79,13 +77,6 @@ def seconds(text: str) -> float:
     from hosting_emulator.contract.durations import parse_duration_ms
 
     return parse_duration_ms(text) / 1000
-
-
-def _whole_seconds(text: str) -> int:
-    found = seconds(text)
-    if found < 1 or not found.is_integer():
-        raise ValueError(f"{text!r} must be whole seconds, 1s or more")
-    return int(found)
 
 
 def timestamp(text: str) -> str:
@@ -138,7 +129,6 @@ def _typed_value(text: str) -> tuple[str, Any]:
         return name, value
 
 
-WHOLE_SECONDS = TextType("duration", _whole_seconds)
 TIMESTAMP = TextType("timestamp", timestamp)
 RATE = TextType("rate", _rate)
 #: A value is JSON where it reads as JSON, else plain text.
@@ -342,26 +332,17 @@ def with_world(command: F) -> F:
     return world_option(call)  # type: ignore[no-any-return]
 
 
-def with_or_without_client(command: F) -> F:
-    """Give a command `ask(of_client, by_itself)`: the running emulator's answer, or our own.
+def ask(of_client: Callable[[ControlClient], Any], by_itself: Any = None) -> Any:
+    """Return the running emulator's answer to a command with `url_options`, or our own.
 
     Where there is our own, a function or `module:function`, the emulator is asked only if the command
     line names one: the environment names one for all commands, running or not.
     """
-
-    @functools.wraps(command)
-    def call(*args: Any, url: str, control_token: str | None, **rest: Any) -> Any:
-        named = typed("url", "world")
-
-        def ask(of_client: Callable[[ControlClient], Any], by_itself: Any = None) -> Any:
-            if by_itself is not None and not named:
-                return load(by_itself)()
-            with connected(url, control_token) as client:
-                return of_client(client)
-
-        return command(*args, ask=ask, **rest)
-
-    return url_options(call)  # type: ignore[no-any-return]
+    if by_itself is not None and not typed("url", "world"):
+        return load(by_itself)()
+    given = click.get_current_context().params
+    with connected(given["url"], given["control_token"]) as client:
+        return of_client(client)
 
 
 @contextmanager

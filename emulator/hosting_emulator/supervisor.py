@@ -202,12 +202,6 @@ def ending_signals() -> list[signal.Signals]:
     return [number for number in ENDING if signal.getsignal(number) is not signal.SIG_IGN]
 
 
-def exit_on_signals() -> None:
-    """Let each ending signal end this process at once, with the exit code that says so."""
-    for number in ending_signals():
-        signal.signal(number, lambda number, _: sys.exit(128 + number))
-
-
 def end_orphans(not_ours: set[int]) -> None:
     """Kill what is below this process, but for `not_ours`: a supervisor that was killed left it."""
     until = time.monotonic() + _PATIENCE_S

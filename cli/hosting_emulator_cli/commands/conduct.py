@@ -29,34 +29,30 @@ _Document = Mapping[str, Any]
 @opt.option("--sarif FILE")
 @opt.option("--sarif-about PATH")
 @opt.json_option
-@opt.world_option
-@opt.url_options
+@opt.with_world
 @click.pass_context
 def conduct(
     ctx: click.Context,
-    final: bool,
+    world: opt.HostingEmulator,
     off: tuple[str, ...],
     severity: str,
     junit: Path | None,
     sarif: Path | None,
     sarif_about: str | None,
     as_json: bool,
-    world: str,
-    url: str,
-    control_token: str | None,
+    final: bool,
 ) -> int:
     """Report what the client did wrong."""
     if ctx.invoked_subcommand is not None:
         return 0
     about = sarif_file(sarif, sarif_about)
-    with opt.connected(url, control_token) as client:
-        report = ask_conduct(client.world(world), off=off, final=final)
-        known = client.contract("conduct-rules") if junit or sarif else []
+    report = ask_conduct(world, off=off, final=final)
+    known = world.control.contract("conduct-rules") if junit or sarif else []
     rules = [rule for rule in known if rule["id"] not in report["rules_off"]]
     if junit is not None:
-        write_whole(junit, _junit(report, rules, world, severity))
+        write_whole(junit, _junit(report, rules, world.name, severity))
     if sarif is not None:
-        write_whole(sarif, _sarif(report, rules, world, about))
+        write_whole(sarif, _sarif(report, rules, world.name, about))
     from hosting_emulator.sdk.text import conduct_text, of_severity
 
     if as_json:

@@ -28,10 +28,10 @@ def contract() -> None:
 @contract.command()
 @opt.output_option
 @opt.world_option
-@opt.with_or_without_client
-def openapi(ask: opt.Ask, output: Path | None, world: str) -> None:
+@opt.url_options
+def openapi(output: Path | None, world: str, **_: Any) -> None:
     """Print the OpenAPI 3.1 document (JSON) of the public API."""
-    document = ask(
+    document = opt.ask(
         lambda client: client.world(world).openapi(),
         "hosting_emulator.variation.documents:default_document",
     )
@@ -40,8 +40,8 @@ def openapi(ask: opt.Ask, output: Path | None, world: str) -> None:
 
 @contract.command()
 @prints(columns("code", "status", "retryable", ("FROM CONTRACT", "specified"), "title"))
-@opt.with_or_without_client
-def problems(ask: opt.Ask) -> Any:
+@opt.url_options
+def problems(**_: Any) -> Any:
     """List every problem code."""
 
     def default() -> Any:
@@ -49,7 +49,7 @@ def problems(ask: opt.Ask) -> Any:
 
         return [asdict(each) | {"specified": sorted(each.specified)} for each in PROBLEMS.values()]
 
-    return ask(lambda client: client.contract("problems"), default)
+    return opt.ask(lambda client: client.contract("problems"), default)
 
 
 def _value(row: dict[str, Any]) -> str:
@@ -60,8 +60,8 @@ def _value(row: dict[str, Any]) -> str:
 @contract.command()
 @prints(columns("name", ("VALUE", _value), "alternatives", "about"))
 @opt.world_option
-@opt.with_or_without_client
-def assumptions(ask: opt.Ask, world: str) -> Any:
+@opt.url_options
+def assumptions(world: str, **_: Any) -> Any:
     """List what is assumed where the contract is silent, and the alternatives."""
 
     def default() -> Any:
@@ -69,7 +69,7 @@ def assumptions(ask: opt.Ask, world: str) -> Any:
 
         return describe(Assumptions())
 
-    return ask(lambda client: client.world(world).assumptions, default)
+    return opt.ask(lambda client: client.world(world).assumptions, default)
 
 
 def _allowed(words: list[str]) -> frozenset[str]:

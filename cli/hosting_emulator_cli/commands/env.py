@@ -134,13 +134,22 @@ def env(
     return found
 
 
+def _whole_seconds(text: str) -> int:
+    found = opt.seconds(text)
+    if found < 1 or not found.is_integer():
+        raise ValueError(f"{text!r} must be whole seconds, 1s or more")
+    return int(found)
+
+
 @click.command()
 @opt.as_option
 @opt.option("--organization ORG")
 @opt.flag("--api-client")
 @opt.flag("--api-key")
 @opt.option("--permission permissions NAME", multiple=True)
-@opt.option("--expires-in expires_in_seconds DURATION", type=opt.WHOLE_SECONDS)
+@opt.option(
+    "--expires-in expires_in_seconds DURATION", type=opt.TextType("duration", _whole_seconds)
+)
 @prints(lambda made: made.get("value") or made["access_token"])
 @opt.with_world
 def token(

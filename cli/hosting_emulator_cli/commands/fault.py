@@ -95,9 +95,9 @@ def _manage_commands(
 
     @group.command("kinds", help=about)
     @prints(_kinds_text)
-    @opt.with_or_without_client
-    def list_kinds(ask: opt.Ask) -> Any:
-        return ask(
+    @opt.url_options
+    def list_kinds(**_: Any) -> Any:
+        return opt.ask(
             lambda client: client.contract(f"{noun}-kinds"),
             f"hosting_emulator.faults.documents:{kinds}",
         )
@@ -237,23 +237,23 @@ _intervention_columns = columns("word", ("FIELDS ([] is optional)", _field_names
     ),
 )
 @opt.world_option
-@opt.with_or_without_client
+@opt.url_options
 def intervene(
-    ask: opt.Ask,
     world: str,
     word: str | None,
     fields: tuple[tuple[str, Any], ...],
     everything: bool,
     listing: bool,
+    **_: Any,
 ) -> Any:
     """Change a world: stick an operation, expire a ticket, move DNS, set a plan."""
     if listing == (word is not None):
         raise click.UsageError("give either WORD or --list")
     if word is not None:
         given = dict(fields) | ({"all": True} if everything else {})
-        said = ask(lambda client: client.world(world).intervene(str(word), **given))
+        said = opt.ask(lambda client: client.world(world).intervene(str(word), **given))
         return {"intervention": word, "said": said}
-    return ask(
+    return opt.ask(
         lambda client: client.contract("interventions"),
         "hosting_emulator.interventions:describe_interventions",
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -28,14 +29,8 @@ from hosting_emulator_cli.output import columns, prints, put, put_json, say
 StoryResult = Mapping[str, Any]
 
 
-def _several(name: str, metavar: str) -> Callable[[opt.F], opt.F]:
-    return click.argument(
-        name,
-        nargs=-1,
-        required=True,
-        metavar=metavar,
-        shell_complete=opt.SCENARIOS_AND_FILES,
-    )
+#: An argument of `check` and `run`: one scenario or more.
+_several = partial(click.argument, nargs=-1, required=True, shell_complete=opt.SCENARIOS_AND_FILES)
 
 
 @click.group(cls=CommandGroup)
@@ -45,8 +40,8 @@ def scenario() -> None:
 
 @scenario.command("list")
 @prints(columns(("SCENARIO", "name"), "kind", "description"))
-@opt.with_or_without_client
-def list_(ask: opt.Ask) -> Any:
+@opt.url_options
+def list_(**_: Any) -> Any:
     """List the scenario library."""
 
     def shipped() -> list[dict[str, str]]:
@@ -54,21 +49,21 @@ def list_(ask: opt.Ask) -> Any:
 
         return [read_scenario(library_text(name), name).row() for name in library_names()]
 
-    return ask(lambda client: client.scenarios(), shipped)
+    return opt.ask(lambda client: client.scenarios(), shipped)
 
 
 @scenario.command()
 @click.argument("name", shell_complete=opt.SCENARIOS)
 @opt.output_option
-@opt.with_or_without_client
-def show(ask: opt.Ask, name: str, output: Path | None) -> None:
+@opt.url_options
+def show(name: str, output: Path | None, **_: Any) -> None:
     """Print a scenario of the library as YAML, to read or to start from."""
-    text: str = ask(lambda client: client.scenario(name)["text"], lambda: library_text(name))
+    text: str = opt.ask(lambda client: client.scenario(name)["text"], lambda: library_text(name))
     put_document(text.rstrip("\n"), output, f"Scenario {name} was written to")
 
 
 @scenario.command()
-@_several("files", "FILE...")
+@_several("files", metavar="FILE...")
 @opt.junit_option
 @opt.json_option
 def check(files: tuple[str, ...], junit: Path | None, as_json: bool) -> int:
@@ -97,7 +92,7 @@ def load(world: opt.HostingEmulator, named: str) -> Any:
 
 
 @scenario.command()
-@_several("scenarios", "SCENARIO...")
+@_several("scenarios", metavar="SCENARIO...")
 @opt.option("--world NAME")
 @opt.vary_options
 @opt.junit_option
@@ -201,10 +196,10 @@ def _put_smallest(
 
 @scenario.command()
 @opt.output_option
-@opt.with_or_without_client
-def schema(ask: opt.Ask, output: Path | None) -> None:
+@opt.url_options
+def schema(output: Path | None, **_: Any) -> None:
     """Print the JSON Schema of scenario files, for editors."""
-    found = ask(
+    found = opt.ask(
         lambda client: client.contract("scenario-schema.json"),
         "hosting_emulator.scenario.schema:scenario_schema",
     )

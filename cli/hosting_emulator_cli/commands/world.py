@@ -158,13 +158,11 @@ def fork(world: opt.HostingEmulator, name: str | None, **same: Any) -> WorldSumm
     return world.copy(name, **same)
 
 
-def _commit_words(found: Mapping[str, Any]) -> str:
-    return ": ".join(filter(None, (found["title"], found["says"])))
-
-
 @world.command()
 @opt.option("--limit N", type=opt.WholeNumber(1, 1000), default=20)
-@prints(columns("commit", "at", ("WHAT", _commit_words)))
+@prints(
+    columns("commit", "at", ("WHAT", lambda it: ": ".join(filter(None, (it["title"], it["says"])))))
+)
 @opt.with_world
 def history(world: opt.HostingEmulator, limit: int) -> list[CommitEntry]:
     """List a world's last commits, newest first, to rewind to or fork at."""
