@@ -137,7 +137,7 @@ class Execution:
         for timer in self._later:
             timer.cancel()
         if outcome.refused is not None:
-            mention(f"Error: {self.command[0]}: {outcome.reason}")
+            mention(f"Error: {self.command[0]}: {outcome.refused}")
         elif not self._at_once:
             await asyncio.to_thread(self._report, ready, outcome)
         return outcome.code or int(self._misbehaved)

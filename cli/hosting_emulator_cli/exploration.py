@@ -292,7 +292,7 @@ class CommandExploration:
             visit.begin(world, variables[token])
             ran = self._run_command(with_variables(variables), limit_s)
             if ran.outcome.refused is not None:
-                raise Failure(f"{self.command[0]}: {ran.outcome.reason}")
+                raise Failure(f"{self.command[0]}: {ran.outcome.refused}")
             visit.end(world)
         # The lines as they would be in any other run.
         port = re.compile(rf"(?<![0-9]){ready.base_url.rpartition(':')[2]}(?![0-9])")

@@ -74,7 +74,7 @@ def prints(
                 )
                 if shown is not None:
                     write(shown)
-            return int(fails(value))
+            return int(bool(fails(value)))
 
         return json_option(call)  # type: ignore[no-any-return]
 

@@ -16,6 +16,7 @@ Orders and news are JSON, one object a line:
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import select
@@ -46,13 +47,7 @@ class Outcome(NamedTuple):
     """A command's exit code: 128+N after signal N; 127 or 126 if it never began, `refused` being why."""
 
     code: int
-    refused: int | None = None
-
-    @property
-    def reason(self) -> str:
-        """Why it never began, in words."""
-        assert self.refused is not None
-        return "command not found" if self.refused == 2 else os.strerror(self.refused).lower()
+    refused: str | None = None
 
 
 class TimedRun(NamedTuple):
@@ -145,10 +140,12 @@ class ChildCommand:
             self._end_orphans()
             return Outcome(128 + abs(self._supervisor.wait()))
         found: dict[str, int] = json.loads(news)
-        if "refused" in found:
-            # As shells do: 127 for what is not there, 126 for what cannot be run.
-            return Outcome(127 if found["refused"] == 2 else 126, found["refused"])
-        return Outcome(found["ended"])
+        if "ended" in found:
+            return Outcome(found["ended"])
+        # As shells do: 127 for what is not there, 126 for what cannot be run.
+        if found["refused"] == errno.ENOENT:
+            return Outcome(127, "command not found")
+        return Outcome(126, os.strerror(found["refused"]).lower())
 
     def finish(self, limit_s: float | None) -> TimedRun:
         """Let a command run to its end, or to the end of its time, until all of it is gone."""
@@ -271,7 +268,7 @@ class Supervisor:
         try:
             self._command = os.posix_spawnp(argv[0], argv, env, setsigdef=changed)
         except OSError as error:
-            self._tell({"refused": error.errno})
+            self._tell(refused=error.errno)
             self._end(0)
         # What came before the command was there, it cannot have got.
         self._notice()
@@ -334,10 +331,10 @@ class Supervisor:
                 if pid == self._command:
                     self._command = None
                     code = os.waitstatus_to_exitcode(status)
-                    self._tell({"ended": code if code >= 0 else 128 - code})
+                    self._tell(ended=code if code >= 0 else 128 - code)
                     self._end(GRACE_S)
 
-    def _tell(self, news: Mapping[str, Any]) -> None:
+    def _tell(self, **news: int | None) -> None:
         with suppress(BrokenPipeError):
             os.write(self._news, json.dumps(news).encode() + b"\n")
 
@@ -373,29 +370,23 @@ def send(number: int, pids: Iterable[int]) -> None:
 
 def _processes() -> Iterable[tuple[int, int]]:
     """Walk pid and parent's pid of all processes that have not ended."""
-    if sys.platform != "linux":
-        yield from _processes_by_ps()
-        return
-    # Without pathlib, which would take longer to load than all this takes.
-    for name in os.listdir("/proc"):  # noqa: PTH208
-        if name.isdigit():
+    if sys.platform == "linux":
+        # Without pathlib, which would take longer to load than all this takes.
+        for name in filter(str.isdigit, os.listdir("/proc")):  # noqa: PTH208
             with suppress(OSError), open(f"/proc/{name}/stat", "rb") as file:  # noqa: PTH123
                 # pid (name) state parent …; the name may hold anything, brackets too.
                 state, parent = file.read().rpartition(b")")[2].split()[:2]
                 if state not in (b"Z", b"X"):
                     yield int(name), int(parent)
-
-
-def _processes_by_ps() -> Iterable[tuple[int, int]]:
+        return
     import subprocess
 
     columns = ["ps", "-axo", "pid=,ppid=,stat="]
     with subprocess.Popen(columns, stdout=subprocess.PIPE, text=True) as ps:
-        assert ps.stdout is not None
-        for line in ps.stdout:
-            pid, parent, state = line.split(None, 2)
-            if int(pid) != ps.pid and not state.startswith("Z"):
-                yield int(pid), int(parent)
+        for line in ps.stdout or ():
+            pid, ppid, stat = line.split(None, 2)
+            if int(pid) != ps.pid and not stat.startswith("Z"):
+                yield int(pid), int(ppid)
 
 
 def main() -> None:

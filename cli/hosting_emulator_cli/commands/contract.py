@@ -14,7 +14,7 @@ import click
 from hosting_emulator_cli import options as opt
 from hosting_emulator_cli.files import put_document, write_whole
 from hosting_emulator_cli.main import CommandGroup, Failure, near
-from hosting_emulator_cli.output import cell_text, columns, prints, put, put_json, say
+from hosting_emulator_cli.output import cell_text, columns, prints, say
 
 if TYPE_CHECKING:
     from hosting_emulator.contract_check import Report
@@ -72,6 +72,45 @@ def assumptions(world: str, **_: Any) -> Any:
     return opt.ask(lambda client: client.world(world).assumptions, default)
 
 
+_MARKS = {
+    "holds": ("holds", "green"),
+    "differs": ("DIFFERS", "red"),
+    "skipped": ("skipped", "yellow"),
+    "cannot be seen from outside": ("unseen", "bright_black"),
+}
+
+
+def _check_text(report: Report) -> str:
+    """Write a report: sections and their sentences, then what was observed."""
+    lines = [f"{report['base_url']}, project {report['project_id']}", ""]
+    for section, sentences in groupby(report["sentences"], lambda found: found["section"]):
+        lines.append(click.style(section, bold=True))
+        for sentence in sentences:
+            word, color = _MARKS[sentence["verdict"]]
+            lines.append(f"  {click.style(f'{word:<7}', fg=color)}  {sentence['sentence']}")
+            if sentence["verdict"] != "holds":
+                lines += [f"           {message}" for message in sentence["seen"]]
+        lines.append("")
+    lists = {"Changed on the server:": report["created"], "Noted:": report["notes"]}
+    for title, rows in lists.items():
+        if rows:
+            lines += [title, *(f"  {row}" for row in rows), ""]
+    if report["assumptions"]:
+        lines += ["Different from this emulator, for a scenario:", "", *_assumption_lines(report)]
+    else:
+        lines.append("Where the contract is silent, no difference from this emulator was observed.")
+    return "\n".join(lines)
+
+
+def _check_words(report: Report) -> str:
+    counts = report["summary"]
+    return (
+        f"{sum(counts.values())} sentences: {counts['holds']} hold, {counts['differs']} differ, "
+        f"{counts['skipped']} skipped, {counts['cannot be seen from outside']} cannot be seen "
+        f"from outside ({report['requests']} requests)."
+    )
+
+
 def _allowed(words: list[str]) -> frozenset[str]:
     """Read what may be changed, `all` being all of it. Raises ValueError."""
     from hosting_emulator.contract_check import ALLOWED
@@ -101,15 +140,14 @@ def _allowed(words: list[str]) -> frozenset[str]:
 @opt.flag("--no-waiting")
 @opt.option("--scenario FILE")
 @opt.junit_option
-@opt.json_option
+@prints(_check_text, words=_check_words, fails=lambda report: report["summary"]["differs"])
 def check(
     assumed: tuple[tuple[str, str], ...],
     no_waiting: bool,
     scenario: Path | None,
     junit: Path | None,
-    as_json: bool,
     **same: Any,
-) -> int:
+) -> Report:
     """Check any server against the contract, sentence by sentence."""
     from hosting_emulator import contract_check
 
@@ -121,23 +159,12 @@ def check(
         report = contract_check.check(contract_check.CheckOptions(assumed=dict(assumed), **same))
     except contract_check.CheckRefused as refused:
         raise Failure(str(refused)) from refused
-    if as_json:
-        put_json(report)
-    else:
-        put(_check_text(report))
     if scenario is not None:
         write_whole(scenario, _scenario_text(report))
         say(f"A scenario that behaves the same was written to {scenario}.")
     if junit is not None:
         write_whole(junit, _junit(report))
-    counts = report["summary"]
-    if not as_json:
-        say(
-            f"{sum(counts.values())} sentences: {counts['holds']} hold, {counts['differs']} differ, "
-            f"{counts['skipped']} skipped, {counts['cannot be seen from outside']} cannot be seen "
-            f"from outside ({report['requests']} requests)."
-        )
-    return 1 if counts["differs"] else 0
+    return report
 
 
 @contract.command("variation-points")
@@ -147,36 +174,6 @@ def variation_points() -> list[dict[str, Any]]:
     from hosting_emulator.variation.points import POINTS
 
     return list(POINTS.values())
-
-
-_MARKS = {
-    "holds": ("holds", "green"),
-    "differs": ("DIFFERS", "red"),
-    "skipped": ("skipped", "yellow"),
-    "cannot be seen from outside": ("unseen", "bright_black"),
-}
-
-
-def _check_text(report: Report) -> str:
-    """Write a report: sections and their sentences, then what was observed."""
-    lines = [f"{report['base_url']}, project {report['project_id']}", ""]
-    for section, sentences in groupby(report["sentences"], lambda found: found["section"]):
-        lines.append(click.style(section, bold=True))
-        for sentence in sentences:
-            word, color = _MARKS[sentence["verdict"]]
-            lines.append(f"  {click.style(f'{word:<7}', fg=color)}  {sentence['sentence']}")
-            if sentence["verdict"] != "holds":
-                lines += [f"           {message}" for message in sentence["seen"]]
-        lines.append("")
-    lists = {"Changed on the server:": report["created"], "Noted:": report["notes"]}
-    for title, rows in lists.items():
-        if rows:
-            lines += [title, *(f"  {row}" for row in rows), ""]
-    if report["assumptions"]:
-        lines += ["Different from this emulator, for a scenario:", "", *_assumption_lines(report)]
-    else:
-        lines.append("Where the contract is silent, no difference from this emulator was observed.")
-    return "\n".join(lines)
 
 
 def _scenario_text(report: Report) -> str:
