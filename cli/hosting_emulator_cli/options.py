@@ -117,15 +117,12 @@ def _named_value(text: str) -> tuple[str, str]:
 
 
 def _typed_value(text: str) -> tuple[str, Any]:
-    import json
-
-    def refuse(constant: str) -> Any:
-        raise ValueError(f"{constant} is not JSON")  # NaN and Infinity, which Python would let pass
+    from hosting_emulator.contract.json_body import read_json
 
     name, value = _named_value(text)
     try:
-        return name, json.loads(value, parse_constant=refuse)
-    except (ValueError, RecursionError):
+        return name, read_json(value.encode())
+    except ValueError:
         return name, value
 
 
@@ -155,28 +152,25 @@ _PATIENCE_S = 1.0
 
 
 def _offers(*sources: Source, files: bool = False) -> Complete:
-    def complete(
-        ctx: click.Context, param: click.Parameter, incomplete: str
-    ) -> list[CompletionItem]:
+    def names(given: Mapping[str, Any]) -> Iterator[str]:
+        for source in sources:
+            if isinstance(source, str):
+                found = load(source)
+                yield from found() if callable(found) else found
+                continue
+            url, token = given.get("url") or default_url(), given.get("control_token")
+            with connected(url, token, timeout_s=_PATIENCE_S) as client:
+                yield from source(client, client.world(given.get("world") or "default"))
+
+    def complete(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[CompletionItem]:
         from click.shell_completion import CompletionItem
 
-        try:
-            names = [name for source in sources for name in _names(source, ctx)]
-        except Exception:  # a prompt is no place for errors
-            names = []
-        found = [CompletionItem(name) for name in names if name.startswith(incomplete)]
+        found = []
+        with suppress(Exception):  # a prompt is no place for errors
+            found = [CompletionItem(n) for n in names(ctx.params) if n.startswith(incomplete)]
         return found + ([CompletionItem(incomplete, type="file")] if files else [])
 
     return complete
-
-
-def _names(source: Source, ctx: click.Context) -> Iterable[str]:
-    if isinstance(source, str):
-        found = load(source)
-        return [*(found() if callable(found) else found)]
-    url = ctx.params.get("url") or default_url()
-    with connected(url, ctx.params.get("control_token"), timeout_s=_PATIENCE_S) as client:
-        return [*source(client, client.world(ctx.params.get("world") or "default"))]
 
 
 _LIBRARY = "hosting_emulator_cli.files:library_names"
@@ -189,12 +183,12 @@ OUTCOME_KINDS = _offers("hosting_emulator.faults.outcomes:OUTCOME_KINDS")
 INTERVENTIONS = _offers("hosting_emulator.interventions:INTERVENTIONS")
 WORLDS = _offers(lambda client, _: (world["name"] for world in client.worlds()))
 OPERATIONS = _offers(
-    lambda client, world: (
-        operation["id"] for operation in client.get(world.control_path("operations"))["items"]
-    )
+    lambda client, world: [
+        one["id"] for one in client.get(world.control_path("operations"))["items"]
+    ]
 )
-FAULTS = _offers(lambda _, world: (fault.state["id"] for fault in world.faults))
-OUTCOMES = _offers(lambda _, world: (outcome.state["id"] for outcome in world.outcomes))
+FAULTS = _offers(lambda _, world: (fault.id for fault in world.faults))
+OUTCOMES = _offers(lambda _, world: (outcome.id for outcome in world.outcomes))
 PROJECTS = _offers(lambda _, world: world.projects)
 PEOPLE = _offers(lambda _, world: world.people)
 #: Of options, by what help calls their value.
