@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from hosting_emulator.delta_debugging import smallest
 from hosting_emulator.supervisor import ChildCommand, Outcome, ending_signals
 from hosting_emulator_cli.commands.conduct import ask_conduct, conduct_of
-from hosting_emulator_cli.commands.env import command_variables, with_variables
+from hosting_emulator_cli.commands.start import command_variables, with_variables
 from hosting_emulator_cli.files import PRIVATE, write_whole
 from hosting_emulator_cli.main import Failure
 from hosting_emulator_cli.options import ONLY_VARIABLE, SEED_VARIABLE, connected

@@ -34,7 +34,7 @@ from hosting_emulator.supervisor import (
     ending_signals,
 )
 from hosting_emulator_cli import output as out
-from hosting_emulator_cli.commands.env import command_variables, with_variables
+from hosting_emulator_cli.commands.start import command_variables, with_variables
 from hosting_emulator_cli.execution import Stopped, run_logged
 from hosting_emulator_cli.files import write_whole
 from hosting_emulator_cli.main import Failure

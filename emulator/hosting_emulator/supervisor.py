@@ -319,7 +319,7 @@ class Supervisor:
             return late_s > _PATIENCE_S
         self._reap()  # the command may have ended since: how is not to be lost
         self._kill_at = None
-        self._tell({"gone": True})
+        self._tell(gone=True)
         return self._orders < 0
 
     def _reap(self) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -66,13 +66,25 @@ def _kinds_text(found: Mapping[str, Any]) -> str:
 
 
 def _manage_commands(
-    group: click.Group, shown: Sequence[Any], ids: opt.Complete, kinds: str, about: str
+    group: click.Group, of: str, any_: str, *more: str, ids: opt.Complete, kinds: str, about: str
 ) -> None:
-    """Add the commands that list and remove what is armed, and list its `kinds`; `shown` are columns."""
-    noun, counts = str(group.name), ("seen", "hits", ("USED UP", "spent"))
+    """Add the commands that list and remove what is armed, and list its `kinds`.
+
+    `of` is over what it matches, `any_` what stands there if it matches all; `more` are columns.
+    """
+    noun = str(group.name)
+    shown = columns(
+        (noun.upper(), "id"),
+        ("EFFECT", lambda armed: _words(armed).effect),
+        (of, lambda armed: _words(armed).matches or any_),
+        ("WHEN", lambda armed: _words(armed).conditions or "always"),
+        *more,
+        *("seen", "hits"),
+        ("USED UP", "spent"),
+    )
 
     @group.command("list", help=f"List the {noun}s in the order they apply.")
-    @prints(columns((noun.upper(), "id"), *shown, *counts))
+    @prints(shown)
     @opt.with_world
     def list_(world: opt.HostingEmulator) -> Any:
         return world.control.get(world.control_path(f"{noun}s"))["items"]
@@ -172,16 +184,10 @@ def add(
 
 
 _manage_commands(
-    fault,
-    [
-        ("EFFECT", lambda found: _words(found).effect),
-        ("MATCHES", lambda found: _words(found).matches or "everything"),
-        ("WHEN", lambda found: _words(found).conditions or "always"),
-        "phase",
-    ],
-    opt.FAULTS,
-    "describe_kinds",
-    "List what faults can do, what they match and when they act.",
+    *(fault, "MATCHES", "everything", "phase"),
+    ids=opt.FAULTS,
+    kinds="describe_kinds",
+    about="List what faults can do, what they match and when they act.",
 )
 
 
@@ -205,15 +211,10 @@ def add_outcome(
 
 
 _manage_commands(
-    outcome,
-    [
-        ("EFFECT", lambda found: _words(found).effect),
-        ("OF", lambda found: _words(found).matches or "any operation"),
-        ("WHEN", lambda found: _words(found).conditions or "always"),
-    ],
-    opt.OUTCOMES,
-    "describe_outcome_kinds",
-    "List the kinds of outcomes, and what they match.",
+    *(outcome, "OF", "any operation"),
+    ids=opt.OUTCOMES,
+    kinds="describe_outcome_kinds",
+    about="List the kinds of outcomes, and what they match.",
 )
 
 

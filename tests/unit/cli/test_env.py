@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from hosting_emulator_cli.commands.env import SHELLS, export_lines
+from hosting_emulator_cli.commands.start import SHELLS, export_lines
 from tests.unit.cli.samples import INFO, TOKEN, world
 from tests.unit.sdk.fake_control import FakeControl, Says
 
