@@ -427,7 +427,7 @@ def _fault_subject(engine: Engine, ctx: ExchangeContext) -> FaultSubject:
         principal=principal.person_id,
         method=ctx.method,
         path=ctx.path,
-        headers=ctx.headers,
+        headers=ctx.headers.getall,
         query=ctx.query,
         body=ctx.body,
         credentials=ctx.credentials,

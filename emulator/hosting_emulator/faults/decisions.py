@@ -8,10 +8,10 @@ the commit also sees the requests that are refused, and leaves them alone.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache, partial
 from operator import attrgetter
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 from urllib.parse import parse_qs
 
 import msgspec
@@ -32,17 +32,11 @@ from hosting_emulator.world.value import Change, World, deployment_count, deploy
 _by_order = attrgetter("order")
 
 
-class HeaderLists(Protocol):
-    """The headers of a request."""
-
-    def getall(self, name: str, default: tuple[()], /) -> Sequence[str]:
-        """Return every value of a header."""
-
-
 class FaultSubject(NamedTuple):
     """What a fault can match: one request, once it is known who asks what.
 
-    `call` is a call's id or a door. `credentials` are what a request of the API came with.
+    `call` is a call's id or a door, `headers` returns every value of a header, `credentials` are what
+    a request of the API came with.
     """
 
     call: str
@@ -51,7 +45,7 @@ class FaultSubject(NamedTuple):
     principal: str
     method: str
     path: str
-    headers: HeaderLists
+    headers: Callable[[str, tuple[()]], Sequence[str]]
     query: str = ""
     body: bytes = b""
     credentials: str = "token"
@@ -151,7 +145,7 @@ def matches(rule: Rule, subject: FaultSubject) -> bool:
         and (rule.path is None or fits(subject.path, rule.path))
         and (
             rule.header is None
-            or _has({name: subject.headers.getall(name, ()) for name in rule.header}, rule.header)
+            or _has({name: subject.headers(name, ()) for name in rule.header}, rule.header)
         )
         and (
             rule.query is None or _has(parse_qs(subject.query, keep_blank_values=True), rule.query)
@@ -213,11 +207,10 @@ def idle_reason(
     fault: Fault, now_ms: int, world: World, project_id: str | None, organization_id: str | None
 ) -> str:
     """Say why a fault that has seen a request did not act on it."""
-    if reason := _idle_reason(fault, now_ms, world, project_id, organization_id):
-        return reason
-    if fault.rule.probability < 1:
-        return f"its probability is {fault.rule.probability:g}, and it was not drawn this time"
-    return "its limit is not reached"
+    reason = _idle_reason(fault, now_ms, world, project_id, organization_id)
+    if reason is None and fault.rule.probability < 1:
+        reason = f"its probability is {fault.rule.probability:g}, and it was not drawn this time"
+    return reason or "its limit is not reached"
 
 
 def _idle_reason(
@@ -262,15 +255,14 @@ def unmet(
             if unmet(wanted, world, project_id, organization_id) is None:
                 return f"{condition_text(wanted)}, which must not be"
             continue
-        found: Any
         if name in ("plan", "credits_below"):
             if organization is None:
                 return f"it depends on {name}, and the request names no organization"
-            found = organization.plan
             if name == "credits_below":
-                if organization.credits < wanted:
-                    continue
-                return f"there are {organization.credits} credits"
+                if organization.credits >= wanted:
+                    return f"there are {organization.credits} credits"
+                continue
+            found: Any = organization.plan
         elif project is None:
             return f"it depends on {name}, and the request names no project"
         else:
@@ -310,9 +302,8 @@ def condition_text(condition: Condition) -> str:
 
 def _asked(condition: Condition) -> dict[str, Any]:
     """Return what a condition asks for, by the names it is written with."""
-    fields = msgspec.structs.fields(condition)
-    asked = {field.encode_name: getattr(condition, field.name) for field in fields}
-    return {name: wanted for name, wanted in asked.items() if wanted is not None}
+    asked = zip(condition.__struct_encode_fields__, msgspec.structs.astuple(condition), strict=True)
+    return {name: wanted for name, wanted in asked if wanted is not None}
 
 
 def _word(value: Any) -> str:

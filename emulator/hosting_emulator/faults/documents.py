@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from typing import Any, NamedTuple, get_type_hints
+from typing import Any, NamedTuple
 
 import msgspec
 from msgspec.structs import replace
@@ -345,8 +345,7 @@ def describe_kinds(family: Family = FAULT) -> dict[str, Any]:
 
 
 def _abouts(kind: type[Rule | Condition]) -> dict[str, str]:
-    hints = get_type_hints(kind, include_extras=True)
     return {
-        field.encode_name: str(hints[field.name].__metadata__[-1].description)
+        field.encode_name: field.type.__metadata__[-1].description
         for field in msgspec.structs.fields(kind)
     }

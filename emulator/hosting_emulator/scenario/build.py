@@ -64,7 +64,7 @@ def build_world(scenario: Scenario, name: str, machine_ms: int, seed: str = DEFA
     if part.world is not None:
         prefix, whole = origin.assumptions.key_prefix, part.world.whole()
         for path, message in mistakes_in(part.world, whole, LATEST_MS, prefix):
-            mistakes.add((top / "world").below(path).error(message))
+            mistakes.append((top / "world").below(path).error(message))
     mistakes.tell()  # without its world nothing else can be looked at
     with (top / "clock").refusals():
         world = new_world(name, part.seed or seed, origin, machine_ms, part.world)
@@ -90,7 +90,7 @@ def build_world(scenario: Scenario, name: str, machine_ms: int, seed: str = DEFA
             schedule_event(change, max(change.now_ms, due_ms), "timeline", key)
         elif planned.at is not None:
             message = f"{planned.at!r} is neither a duration after the start (10m) nor a timestamp"
-            mistakes.add((place / "at").error(message))
+            mistakes.append((place / "at").error(message))
     _StoryCheck(scenario, change, mistakes).check()
     variation = None
     with mistakes.at(top / "vary" / "seed"):
@@ -161,7 +161,7 @@ class _StoryCheck:
         for number, shared in enumerate(self._part.parts):
             place, name = top / number / "steps", top / number / "name"
             if shared.name in counts:
-                mistakes.add(name.error(f"the part {shared.name!r} is already defined above"))
+                mistakes.append(name.error(f"the part {shared.name!r} is already defined above"))
             for inner, step in enumerate(shared.steps):
                 use = place / inner / "use"
                 with mistakes.at(use):

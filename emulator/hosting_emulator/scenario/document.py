@@ -274,9 +274,7 @@ def scenario_of(source: Source, text: str = "") -> Scenario:
     top = Place(source)
     if not isinstance(source.data, dict):
         raise top.error("a scenario is a mapping with name, description and more")
-    mistakes = Mistakes()
-    for error in _wrong_fields(top, ScenarioPart):
-        mistakes.add(error)
+    mistakes = Mistakes(_wrong_fields(top, ScenarioPart))
     for place, kind in _inside(top, ScenarioPart):
         items = [*_inside(place, kind)] if isinstance(place.value, list) else []
         for inner, its_kind in items or [(place, kind)]:
@@ -362,12 +360,10 @@ def _wrong_fields(place: Place, kind: Any) -> Iterator[ScenarioError]:
 
 
 def _shown(value: Any) -> str:
-    if isinstance(value, dict):
-        return "a mapping"
-    if isinstance(value, list):
-        return "a list"
+    if isinstance(value, dict | list):
+        return "a mapping" if isinstance(value, dict) else "a list"
     if value is None or isinstance(value, bool):
-        return {None: "nothing", True: "true", False: "false"}[value]
+        return "nothing" if value is None else str(value).lower()
     return repr(value) if len(str(value)) <= 60 else repr(str(value)[:60]) + "…"
 
 

@@ -28,15 +28,8 @@ class ScenarioError(Exception):
         self.more = more
 
 
-class Mistakes:
+class Mistakes(list[ScenarioError]):
     """What is wrong with a scenario in several places, to be told all at once."""
-
-    def __init__(self) -> None:
-        self._found: list[ScenarioError] = []
-
-    def add(self, error: ScenarioError) -> None:
-        """Keep an error."""
-        self._found.append(error)
 
     @contextmanager
     def at(self, place: Place) -> Iterator[None]:
@@ -45,12 +38,12 @@ class Mistakes:
             with place.refusals():
                 yield
         except ScenarioError as error:
-            self.add(error)
+            self.append(error)
 
     def tell(self) -> None:
         """Raise ScenarioError with all that was found, if anything was."""
-        if self._found:
-            found = {str(one): one for one in self._found}  # a part may be used twice
+        if self:
+            found = {str(one): one for one in self}  # a part may be used twice
             first, *rest = sorted(found.values(), key=lambda one: (one.line, one.column))
             raise ScenarioError(first.file, first.line, first.column, first.message, rest)
 

@@ -24,12 +24,7 @@ from hosting_emulator.contract.calls import CALLS, CallSpec
 from hosting_emulator.contract.durations import format_duration, parse_duration_ms
 from hosting_emulator.contract.timestamps import format_timestamp, parse_timestamp
 from hosting_emulator.engine.engine import Engine, variation_view
-from hosting_emulator.engine.exchange import (
-    Delay,
-    Exchange,
-    ExchangeContext,
-    too_large,
-)
+from hosting_emulator.engine.exchange import Delay, Exchange, ExchangeContext, too_large
 from hosting_emulator.engine.history import Memory
 from hosting_emulator.engine.identity import home_of
 from hosting_emulator.engine.machine import machine_ms

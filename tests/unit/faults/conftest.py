@@ -50,7 +50,7 @@ class Desk:
             principal=str(self.world.indexes[f"person:{who}"]),
             method=method,
             path=path,
-            headers=PlainHeaders(sent),
+            headers=PlainHeaders(sent).getall,
         )
         change = Change(self.world, self.now_ms)
         decision = decide(change, subject, phase)

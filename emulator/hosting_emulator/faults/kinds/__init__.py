@@ -131,15 +131,10 @@ class FaultKind(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
 @cache
 def fault_kinds() -> Mapping[str, type[FaultKind]]:
     """Return every kind by its name, in their order."""
-    found: dict[str, type[FaultKind]] = {}
     for module in pkgutil.iter_modules(__path__):
-        members = vars(import_module(f"{__name__}.{module.name}")).values()
-        found[module.name] = next(
-            member
-            for member in members
-            if isinstance(member, type) and issubclass(member, FaultKind) and member != FaultKind
-        )
-    return dict(sorted(found.items(), key=lambda item: item[1].order))
+        import_module(f"{__name__}.{module.name}")
+    kinds = sorted(FaultKind.__subclasses__(), key=lambda kind: kind.order)
+    return {kind.__module__.rpartition(".")[2]: kind for kind in kinds}
 
 
 def kind_of(fault: Fault) -> FaultKind:

@@ -1,5 +1,3 @@
-"""An answer that comes late."""
-
 import math
 from typing import Annotated, Any, ClassVar, Literal
 

@@ -1,5 +1,3 @@
-"""Too many requests."""
-
 from typing import Annotated, Any, ClassVar
 
 from msgspec import Meta

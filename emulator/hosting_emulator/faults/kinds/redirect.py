@@ -1,5 +1,3 @@
-"""An answer that sends the client elsewhere."""
-
 from __future__ import annotations
 
 from typing import ClassVar, Literal

@@ -1,5 +1,3 @@
-"""A service that is not there for a while."""
-
 from typing import Annotated, ClassVar
 
 from msgspec import Meta

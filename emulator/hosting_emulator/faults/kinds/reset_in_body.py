@@ -1,5 +1,3 @@
-"""An answer that is torn off."""
-
 from typing import Annotated, ClassVar
 
 from msgspec import Meta

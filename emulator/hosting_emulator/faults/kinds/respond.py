@@ -1,5 +1,3 @@
-"""An answer of one's own."""
-
 import json
 import re
 from http import HTTPStatus

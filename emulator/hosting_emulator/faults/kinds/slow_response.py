@@ -1,5 +1,3 @@
-"""An answer that comes in drops."""
-
 from typing import Annotated, Any, ClassVar
 
 from msgspec import Meta

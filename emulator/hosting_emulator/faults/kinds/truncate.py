@@ -1,5 +1,3 @@
-"""An answer that breaks off."""
-
 from typing import Annotated, Any, ClassVar
 
 from msgspec import Meta

@@ -1,5 +1,3 @@
-"""An answer that is longer or shorter than it says."""
-
 import re
 from typing import Annotated, ClassVar
 

@@ -506,7 +506,7 @@ async def _answer_at(
         principal="",
         method=context.request.method,
         path=route.path,
-        headers=context.request.headers,
+        headers=context.request.headers.getall,
         query=context.query,
         body=await context.bytes(),
     )
