@@ -52,6 +52,11 @@ _NAMES = re.compile("|".join(f"(?P<{kind}>{pattern})" for kind, pattern in _KIND
 CUT = "<redacted>"
 
 
+def header_of(headers: Headers, name: str) -> str | None:
+    """Return the first header of a name, in lower case; None: there is none."""
+    return next((value for known, value in headers if known.lower() == name), None)
+
+
 class RecordRefused(ValueError):
     """A recording that cannot be read; the message says what is wrong, where, and what would be right."""
 
@@ -73,10 +78,6 @@ class RecordedAnswer(Struct, frozen=True):
     status: int
     headers: Headers
     text: str | None
-
-    def header(self, name: str) -> str | None:
-        """Return the first header of a name, in lower case; None: there is none."""
-        return next((value for known, value in self.headers if known.lower() == name), None)
 
     @property
     def members(self) -> dict[str, Any]:
@@ -127,9 +128,7 @@ class RecordedCall(Struct, frozen=True):
     @property
     def authorization(self) -> str | None:
         """Its Authorization header; None: the recording has none."""
-        return next(
-            (value for name, value in self.headers if name.lower() == "authorization"), None
-        )
+        return header_of(self.headers, "authorization")
 
     @property
     def unsendable(self) -> str | None:
@@ -227,7 +226,7 @@ def _exchange(item: Mapping[str, Any]) -> RecordedCall:
     text = None if _is_cut(answer) else answer["body"]
     arrived = {"status": item["status"], "headers": answer["headers"], "text": text}
     who = {"person": item["principal"], "alias": item["who"], "interactive": True}
-    call = {
+    found = {
         "n": item["n"],
         "at_ms": moment_ms(item["at"]),
         "method": item["method"],
@@ -239,7 +238,7 @@ def _exchange(item: Mapping[str, Any]) -> RecordedCall:
         "cut": _NOT_KEPT if _is_cut(request) else None,
         "call": item.get("call"),
     }
-    return convert(call, RecordedCall)
+    return convert(found, RecordedCall)
 
 
 def _is_cut(message: Mapping[str, Any]) -> bool:
@@ -288,7 +287,7 @@ def _har_entry(number: int, target: str, entry: Mapping[str, Any], own: bool) ->
     if not own:
         headers = tuple(pair for pair in headers if not _OF_A_PAGE.fullmatch(pair[0]))
         typed = (posted or {}).get("mimeType")
-        if typed and not any(name.lower() == "content-type" for name, _ in headers):
+        if typed and header_of(headers, "content-type") is None:
             headers = (*headers, ("Content-Type", typed))  # which some leave out of the headers
     body, cut = None, None
     if posted:
@@ -380,13 +379,12 @@ class Names(dict[str, str]):
     def in_target(self, target: str) -> str:
         """Put new names in place of the recorded ones in a path and its query."""
         path, mark, query = target.partition("?")
-        return self.in_text(path) + mark + "&".join(map(self._in_field, query.split("&")))
-
-    def _in_field(self, field: str) -> str:
-        name, mark, value = field.partition("=")
-        plain = unquote(value)
-        named = self.in_text(plain)
-        return f"{name}{mark}{value if named == plain else quote(named, safe='')}"
+        fields = []
+        for each in query.split("&"):
+            name, equals, value = each.partition("=")
+            named = self.in_text(unquote(value))
+            fields.append(name + equals + (value if named == unquote(value) else quote(named, "")))
+        return self.in_text(path) + mark + "&".join(fields)
 
 
 def names_in(text: str) -> Iterator[tuple[str, str]]:

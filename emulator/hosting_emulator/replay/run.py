@@ -18,6 +18,7 @@ from hosting_emulator.replay.recording import (
     RecordedCall,
     Recording,
     Who,
+    header_of,
     moment_ms,
     names_in,
     without_secrets,
@@ -295,25 +296,23 @@ class ReplayRun:
         """Return the bearer token to send; None: none, or none but the recorded one."""
         if self._own and recorded.authorization is None:  # a browser may have left the header out
             return None
+        emulator, names, who = self._emulator, self._names, recorded.who
         if self._person is not None:
-            return self._emulator.token(self._person)
-        if recorded.who is not None:
-            return self._credential_of(recorded.who)
-        if self._own:  # it named nobody then, and must not now
-            return _UNKNOWN
-        known = self._names.get((recorded.authorization or "").partition(" ")[2])
+            return emulator.token(self._person)
+        if who is None:
+            if self._own:  # it named nobody then, and must not now
+                return _UNKNOWN
+            known = names.get((recorded.authorization or "").partition(" ")[2])
+            if known is None:
+                self._note(
+                    "the recording does not say who sent it: it is sent as the owner, or as --as says"
+                )
+            return known or emulator.token()
+        known = self._credentials.get(who.api_key or who)
         if known is not None:
             return known
-        self._note(
-            "the recording does not say who sent it: it is sent as the owner, or as --as says"
-        )
-        return self._emulator.token()
-
-    def _credential_of(self, who: Who) -> str:
-        if (known := self._credentials.get(who.api_key or who)) is not None:
-            return known
-        emulator, person = self._emulator, who.alias or self._names.new_for(who.person)
-        organization = who.organization and self._names.new_for(who.organization)
+        person = who.alias or names.new_for(who.person)
+        organization = who.organization and names.new_for(who.organization)
         if who.api_key is None:
             made = emulator.token(person, organization=organization, interactive=who.interactive)
         else:
@@ -379,7 +378,8 @@ class Comparison:
         if recorded.status != new.status:
             yield AnswerDifference("status", recorded.status, new.status)
         for name in _HEADERS:
-            at, before, now = f"header {name}", recorded.header(name), new.header(name)
+            at = f"header {name}"
+            before, now = (header_of(one.headers, name) for one in (recorded, new))
             if before is not None and now is not None:
                 yield from self._texts(at, before, now)
             elif before is not now:

@@ -19,6 +19,7 @@ from hosting_emulator.replay.recording import (
     RecordedCall,
     Recording,
     Who,
+    header_of,
     moment_ms,
 )
 from hosting_emulator.replay.run import (
@@ -271,7 +272,7 @@ def _curl(recorded: RecordedCall, token: str | None) -> str:
         if name.lower() in _WORTH:
             words.append(f"-H {shlex.quote(f'{name}: {value}' if value else f'{name};')}")
     if recorded.body is not None:
-        if all(name.lower() != "content-type" for name, _ in recorded.headers):
+        if header_of(recorded.headers, "content-type") is None:
             words.append("-H Content-Type:")  # or curl would say that it is a form
         words.append(f"--data-raw {shlex.quote(recorded.body.decode(errors='replace'))}")
     target = _NOT_PLAIN.sub(r"\\\1", recorded.target)
