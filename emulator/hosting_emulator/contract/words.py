@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, get_args, get_type_hints
 
@@ -29,6 +29,15 @@ def unknown(what: str, word: str, known: Iterable[str]) -> str:
     known = list(known)
     hint = nearest(word, known) or f"; there are {', '.join(known) or 'none'}"
     return f"there is no {what} {word[:80]!r}{hint}"
+
+
+def each_text(found: Any, act: Callable[[str], Any]) -> Any:
+    """Return a JSON value with what is made of each text in it."""
+    if isinstance(found, dict):
+        return {name: each_text(value, act) for name, value in found.items()}
+    if isinstance(found, list):
+        return [each_text(item, act) for item in found]
+    return act(found) if isinstance(found, str) else found
 
 
 def command_line(words: str, base_url: str, world: str) -> str:

@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 from hosting_emulator.contract.assumptions import DEFAULTS, Assumptions, why_unseen
 from hosting_emulator.contract.calls import CALLS
 from hosting_emulator.contract.ids import is_ulid
+from hosting_emulator.contract.words import each_text
 from hosting_emulator.contract_check import changes as changes
 from hosting_emulator.contract_check.answers import Unreachable
 from hosting_emulator.contract_check.judge import CLAUSES, Outcome
@@ -197,18 +198,12 @@ def _report(run: Run) -> Report:
         "created": run.created,
         "notes": run.notes,
     }
+
+    def told(text: str) -> str:
+        for secret in run.secrets:
+            text = text.replace(secret, "…")
+        return text
+
     for part in ("sentences", "assumptions", "observed", "words", "notes"):
-        report[part] = _without(report[part], [*run.secrets])
+        report[part] = each_text(report[part], told)
     return report
-
-
-def _without(found: Any, secrets: list[str]) -> Any:
-    """Return a document without these texts, wherever they stand."""
-    if isinstance(found, dict):
-        return {name: _without(value, secrets) for name, value in found.items()}
-    if isinstance(found, list):
-        return [_without(value, secrets) for value in found]
-    if isinstance(found, str):
-        for secret in secrets:
-            found = found.replace(secret, "…")
-    return found

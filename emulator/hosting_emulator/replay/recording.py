@@ -14,6 +14,7 @@ from urllib.parse import quote, unquote, urlsplit
 from msgspec import Struct, convert, field
 
 from hosting_emulator.contract.calls import CallTable
+from hosting_emulator.contract.words import each_text
 
 Headers = tuple[tuple[str, str], ...]
 
@@ -401,13 +402,11 @@ def names_in(text: str) -> Iterator[tuple[str, str]]:
 
 def without_secrets(value: Any) -> Any:
     """Return a JSON value with the secrets cut out of its texts."""
-    if isinstance(value, str):
-        return "".join(CUT if kind == "secret" else piece for kind, piece in names_in(value))
-    if isinstance(value, list):
-        return [without_secrets(item) for item in value]
-    if isinstance(value, dict):
-        return {name: without_secrets(item) for name, item in value.items()}
-    return value
+
+    def cut(text: str) -> str:
+        return "".join(CUT if kind == "secret" else piece for kind, piece in names_in(text))
+
+    return each_text(value, cut)
 
 
 def moment_ms(text: str) -> int:

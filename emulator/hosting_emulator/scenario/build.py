@@ -17,7 +17,7 @@ from hosting_emulator.contract.calls import ALL_CALLS, CALLS, REDEEM_TICKET
 from hosting_emulator.contract.durations import parse_duration_ms
 from hosting_emulator.contract.problems import PROBLEMS
 from hosting_emulator.contract.timestamps import LATEST_MS, format_timestamp, parse_timestamp
-from hosting_emulator.contract.words import nearest
+from hosting_emulator.contract.words import each_text, nearest
 from hosting_emulator.faults.documents import FAULT, METHODS, OUTCOME, arm, moment_ms, read_fault
 from hosting_emulator.interventions import read_intervention
 from hosting_emulator.scenario.compare import COMPARISONS, half_comparisons, pattern_of, walk
@@ -391,15 +391,6 @@ def moved(name: str, look_up: Callable[[str], Any]) -> str | None:
     by_ms = parse_duration_ms(found[3])
     at_ms = parse_timestamp(str(look_up(found[1])))
     return format_timestamp(at_ms + (by_ms if found[2] == "+" else -by_ms))
-
-
-def each_text(found: Any, act: Callable[[str], Any]) -> Any:
-    """Return a value with what is made of each text in it."""
-    if isinstance(found, dict):
-        return {name: each_text(value, act) for name, value in found.items()}
-    if isinstance(found, list):
-        return [each_text(item, act) for item in found]
-    return act(found) if isinstance(found, str) else found
 
 
 def fill(found: Any, look_up: Callable[[str], Any]) -> Any:

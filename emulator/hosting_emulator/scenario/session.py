@@ -17,6 +17,7 @@ from hosting_emulator.calls.answers import dev_origin
 from hosting_emulator.contract.calls import CALLS, GET_OPERATION, REDEEM_TICKET, calls_at
 from hosting_emulator.contract.durations import format_duration
 from hosting_emulator.contract.timestamps import format_timestamp, parse_timestamp
+from hosting_emulator.contract.words import each_text
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.exchange import Entry
 from hosting_emulator.engine.history import CAPACITY, Commit
@@ -25,7 +26,7 @@ from hosting_emulator.engine.redaction import Redactor
 from hosting_emulator.engine.request_log import document_of, sent_header
 from hosting_emulator.faults.decisions import faults_in_order, spent
 from hosting_emulator.faults.documents import FAULT, OUTCOME, fault_view
-from hosting_emulator.scenario.build import NOBODY, USUAL, build_world, each_text, texts_in
+from hosting_emulator.scenario.build import NOBODY, USUAL, build_world, texts_in
 from hosting_emulator.scenario.document import ACTIONS, read_scenario, scenario_of
 from hosting_emulator.scenario.source import ScenarioError, Source
 from hosting_emulator.scenario.story import run_document
