@@ -46,7 +46,7 @@ from hosting_emulator.scenario.document import Scenario, ScenarioLibrary, read_f
 from hosting_emulator.scenario.source import ScenarioError
 from hosting_emulator.server.app import App
 from hosting_emulator.server.control import routes
-from hosting_emulator.server.guard import Guard, Hosts, Site, host_name, is_loopback, is_origin
+from hosting_emulator.server.guard import Site, host_name, is_loopback, is_origin, is_this_machine
 from hosting_emulator.server.protocol import Server, TooManyFiles, raise_limit
 from hosting_emulator.settings import Ready, Settings, StartError
 from hosting_emulator.storage.directory import WORLD_NAME, DataDirectory
@@ -92,8 +92,7 @@ class Emulator:
         #: The data directory and whatever else is let go of at the end.
         self._held = ExitStack()
         self._ca_file: str | None = None
-        self._site = Site(url="", public_url=_public_url(settings))
-        self._token = control_token(settings)
+        self._site = Site(public_url=_public_url(settings), token=control_token(settings))
         for origin in settings.allowed_origins:
             if not is_origin(origin):
                 raise StartError(f"--allow-origin {origin!r} is not like http://app.test:3000")
@@ -204,10 +203,10 @@ class Emulator:
         allowed = {*settings.allowed_hosts, settings.host} - set(_WILDCARDS)
         if site.public_url:
             allowed.add(host_name(urlsplit(site.public_url).netloc))
-        site.hosts = Hosts(allowed, settings.allowed_origins)
+        site.names = frozenset(name.lower() for name in allowed)
+        site.origins = frozenset(origin.lower() for origin in settings.allowed_origins)
         # Reached from outside, it is behind a proxy.
-        everybody = is_reached_from_outside(site.public_url)
-        guard = Guard(site.hosts, self._token, everybody=everybody)
+        site.everybody = is_reached_from_outside(site.public_url)
         facts = routes.Facts(
             version=__version__,
             data_dir=self._data_dir,
@@ -216,7 +215,7 @@ class Emulator:
             seed=settings.seed,
             variation=self._variation,
         )
-        app = App(self.worlds, site, guard, facts, self._library)
+        app = App(self.worlds, site, facts, self._library)
         self._http = Server(app.handle, app.docs_url, self._refuse)
         try:
             server = await self._listen(settings.port, None)
@@ -314,7 +313,7 @@ class Emulator:
             data_dir=self._data_dir,
             world=DEFAULT_WORLD,
             pid=os.getpid(),
-            control_token=self._token,
+            control_token=self._site.token,
             fresh=self._fresh,
             local_url=self._site.local_url,
             clock=world.clock.mode,
@@ -426,7 +425,7 @@ def control_token(settings: Settings) -> str | None:
 
 def is_reached_from_outside(public_url: str | None) -> bool:
     """Tell whether others reach this server by a name or address that is not this machine's own."""
-    return public_url is not None and not Hosts().local(urlsplit(public_url).netloc)
+    return public_url is not None and not is_this_machine(host_name(urlsplit(public_url).netloc))
 
 
 def _public_url(settings: Settings) -> str | None:

@@ -13,7 +13,7 @@ from aiohttp import web
 from aiohttp.test_utils import make_mocked_request
 
 from hosting_emulator.bootstrap import Emulator, control_token, is_reached_from_outside
-from hosting_emulator.server.guard import TOKEN_HEADER, Guard, Hosts
+from hosting_emulator.server.guard import TOKEN_HEADER, Site
 from hosting_emulator.settings import Settings, StartError
 from pytest_hosting_emulator import BackgroundEmulator
 from tests.security.raw_client import ask, host_of
@@ -66,25 +66,25 @@ def request(peer: str | None, path: str, method: str = "GET", **headers: str) ->
     return make_mocked_request(method, path.strip(), sent, transport=transport)
 
 
-def status(guard: Guard, asked: web.BaseRequest, path: str) -> int:
+def status(guard: Site, asked: web.BaseRequest, path: str) -> int:
     refusal = guard.refusal(asked, path)
     return 200 if refusal is None else refusal.status
 
 
 @pytest.fixture
-def guard() -> Guard:
-    return Guard(Hosts(), TOKEN)
+def guard() -> Site:
+    return Site(token=TOKEN)
 
 
 @pytest.mark.parametrize("path", CLOSED)
 @pytest.mark.parametrize("peer", [*ELSEWHERE, None])
-def test_other_machines_need_the_token(guard: Guard, peer: str | None, path: str):
+def test_other_machines_need_the_token(guard: Site, peer: str | None, path: str):
     assert status(guard, request(peer, path), path) == 401
     assert status(guard, request(peer, path, X_Control_Token=TOKEN), path) == 200
 
 
 @pytest.mark.parametrize("path", OPEN)
-def test_what_an_application_under_test_needs_is_open(guard: Guard, path: str):
+def test_what_an_application_under_test_needs_is_open(guard: Site, path: str):
     assert status(guard, request("172.17.0.1", path), path) == 200
     # but not to the pages of a site that rebound its name to ours
     evil = {"Host": "evil.example.com", "Origin": "http://evil.example.com"}
@@ -92,14 +92,14 @@ def test_what_an_application_under_test_needs_is_open(guard: Guard, path: str):
 
 
 @pytest.mark.parametrize("peer", HERE)
-def test_this_machine_needs_none(guard: Guard, peer: str):
+def test_this_machine_needs_none(guard: Site, peer: str):
     assert status(guard, request(peer, STATE, Host="localhost:4620"), STATE) == 200
 
 
 @pytest.mark.parametrize("header", HANDED_ON, ids=str)
 @pytest.mark.parametrize("path", CLOSED[:5])
 def test_what_a_proxy_hands_on_comes_from_elsewhere(
-    guard: Guard, path: str, header: tuple[str, str]
+    guard: Site, path: str, header: tuple[str, str]
 ):
     name, value = header
     sent = {"Host": "127.0.0.1:4620", name.replace("-", "_"): value}
@@ -109,7 +109,7 @@ def test_what_a_proxy_hands_on_comes_from_elsewhere(
 
 
 @pytest.mark.parametrize("header", HANDED_ON, ids=str)
-def test_no_header_makes_a_stranger_local(guard: Guard, header: tuple[str, str]):
+def test_no_header_makes_a_stranger_local(guard: Site, header: tuple[str, str]):
     sent = {"Host": "127.0.0.1:4620", header[0].replace("-", "_"): header[1]}
 
     assert status(guard, request("192.168.1.7", STATE, **sent), STATE) == 401
@@ -129,18 +129,18 @@ WRONG = [
 
 
 @pytest.mark.parametrize("given", WRONG)
-def test_a_wrong_token_is_refused(guard: Guard, given: str):
+def test_a_wrong_token_is_refused(guard: Site, given: str):
     assert status(guard, request("10.0.0.1", STATE, X_Control_Token=given), STATE) == 401
 
 
 def test_without_a_token_nobody_elsewhere_gets_in():
-    guard = Guard(Hosts(), None)
+    guard = Site()
 
     for given in ("", "None", "null"):
         assert status(guard, request("10.0.0.1", STATE, X_Control_Token=given), STATE) == 401
 
 
-def test_it_is_no_good_in_a_url_or_a_cookie(guard: Guard):
+def test_it_is_no_good_in_a_url_or_a_cookie(guard: Site):
     for asked in (
         request("10.0.0.1", f"{STATE}?control_token={TOKEN}&token={TOKEN}&X-Control-Token={TOKEN}"),
         request("10.0.0.1", STATE, Cookie=f"X-Control-Token={TOKEN}; control_token={TOKEN}"),
@@ -149,14 +149,14 @@ def test_it_is_no_good_in_a_url_or_a_cookie(guard: Guard):
         assert status(guard, asked, STATE) == 401
 
 
-def test_it_does_not_open_the_door_to_a_page_of_another_site(guard: Guard):
+def test_it_does_not_open_the_door_to_a_page_of_another_site(guard: Site):
     """A browser that was given the token adds it to requests of foreign pages as well."""
     for foreign in ({"Origin": "http://evil.example.com"}, {"Sec_Fetch_Site": "cross-site"}):
         asked = request("10.0.0.1", STATE, Authorization=_basic(TOKEN), **foreign)
         assert status(guard, asked, STATE) == 403
 
 
-def test_it_is_compared_in_constant_time(guard: Guard, monkeypatch: pytest.MonkeyPatch):
+def test_it_is_compared_in_constant_time(guard: Site, monkeypatch: pytest.MonkeyPatch):
     seen: list[tuple[bytes, bytes]] = []
 
     def compare(given: bytes, token: bytes) -> bool:
@@ -176,7 +176,7 @@ def _basic(password: str, user: str = "anybody") -> str:
     return "Basic " + b64encode(f"{user}:{password}".encode()).decode()
 
 
-def test_a_browser_is_asked_for_it_and_told_where_it_is(guard: Guard):
+def test_a_browser_is_asked_for_it_and_told_where_it_is(guard: Site):
     refusal = guard.refusal(request("10.0.0.1", "/_emulator", Accept="text/html"), "/_emulator")
 
     assert isinstance(refusal, web.Response)
@@ -187,7 +187,7 @@ def test_a_browser_is_asked_for_it_and_told_where_it_is(guard: Guard):
     assert TOKEN not in str(refusal.text)
 
 
-def test_a_program_is_not_asked(guard: Guard):
+def test_a_program_is_not_asked(guard: Site):
     refusal = guard.refusal(request("10.0.0.1", STATE), STATE)
 
     assert isinstance(refusal, web.Response)
@@ -196,14 +196,14 @@ def test_a_program_is_not_asked(guard: Guard):
 
 
 @pytest.mark.parametrize("user", ["", "anybody", "ü"])
-def test_what_the_browser_then_sends_is_taken(guard: Guard, user: str):
+def test_what_the_browser_then_sends_is_taken(guard: Site, user: str):
     asked = request("10.0.0.1", STATE, Authorization=_basic(TOKEN, user))
 
     assert status(guard, asked, STATE) == 200
 
 
 @pytest.mark.parametrize("sent", ["Basic", "Basic !", "Basic /w==", "Basic " + "A" * 5000])
-def test_broken_credentials_are_refused(guard: Guard, sent: str):
+def test_broken_credentials_are_refused(guard: Site, sent: str):
     assert status(guard, request("10.0.0.1", STATE, Authorization=sent), STATE) == 401
 
 

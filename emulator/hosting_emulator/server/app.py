@@ -23,7 +23,6 @@ class App:
 
     worlds: Worlds
     site: guards.Site
-    guard: guards.Guard
     facts: Facts
     library: ScenarioLibrary
 
@@ -47,16 +46,16 @@ class App:
             elif path == "/" and guards.asks_for_page(request):
                 return answers.redirect(routes.PREFIX)
         assert engine is not None
-        hosts, known = request.headers.getall("Host", ()), self.guard.hosts.known
+        hosts, known = request.headers.getall("Host", ()), self.site.known
         usual = len(hosts) == 1 and hosts[0] in known
-        refused = None if usual else self.guard.refused_host(hosts)
+        refused = None if usual else self.site.refused_host(hosts)
         if path == REDEEM_PATH and refused is None:
             project = public.project_of(engine, query)
             if project is not None:
                 return await public.answer_origin(request, engine, project, path, query, self.site)
         if refused is not None or "Origin" not in request.headers:
             return await public.answer(request, engine, path, query, self.site, refused)
-        app = self.guard.app_of(request)
+        app = self.site.app_of(request)
         if app is None:
             refused = guards.refused_origin(request)
             return await public.answer(request, engine, path, query, self.site, refused)
@@ -73,10 +72,10 @@ class App:
         return self.site.own_docs_url if chosen == "own" else chosen
 
     async def _control(self, request: web.BaseRequest, path: str, query: str) -> web.StreamResponse:
-        refusal = self.guard.refusal(request, path)
+        refusal = self.site.refusal(request, path)
         if refusal is not None:
             return refusal
-        app = self.guard.app_of(request, path)
+        app = self.site.app_of(request, path)
         if app is not None and (permission := guards.preflight(request, app)) is not None:
             return permission
         context = Context(request, self.worlds, self.site, self.facts, query, self.library)

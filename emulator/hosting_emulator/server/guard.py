@@ -10,7 +10,7 @@ in production (CORS): `/v1`, and of the identity provider what a client library 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from hmac import compare_digest
 from ipaddress import IPv4Address, IPv6Address, ip_address
@@ -45,39 +45,6 @@ _HANDED_ON = ("Forwarded", "Via", "X-Forwarded-For", "X-Forwarded-Host", "X-Real
 _ASK = 'Basic realm="hosting-emulator: the password is the control token", charset="UTF-8"'
 
 
-class Hosts:
-    """The names (without a port) that a server answers to, and the origins whose pages are let in."""
-
-    def __init__(self, names: Iterable[str] = (), origins: Iterable[str] = ()) -> None:
-        self._names = frozenset(name.lower() for name in names)
-        self._origins = frozenset(origin.lower() for origin in origins)
-        #: Hosts that were found harmless.
-        self.known: set[str] = set()
-
-    def local(self, host: str) -> bool:
-        """Tell whether a Host is a name of this machine, or one that was allowed."""
-        name = host_name(host)
-        return _is_this_machine(name) or name in self._names
-
-    def harmless(self, host: str) -> bool:
-        """Tell whether no page of another site can be loaded under this Host. None at all is harmless."""
-        if host in self.known:
-            return True
-        name = host_name(host)
-        common = "." in name and name not in self._names and not name.endswith(RESERVED)
-        if host and (not name or (common and address_of(name) is None)):
-            return False
-        if len(self.known) >= _REMEMBERED:
-            self.known.clear()
-        self.known.add(host)
-        return True
-
-    def lets_in(self, origin: str) -> bool:
-        """Tell whether pages of an origin (an Origin header's value) are let in: this machine's are."""
-        name = _host_of(origin)
-        return name is not None and (origin.lower() in self._origins or _is_this_machine(name))
-
-
 def host_name(host: str) -> str:
     """Return the name of a Host header, lowercase, without port or brackets; empty when it is none."""
     found = _HOST.fullmatch(host)
@@ -100,7 +67,8 @@ def is_loopback(name: str | None) -> bool:
     return address is not None and address.is_loopback
 
 
-def _is_this_machine(name: str) -> bool:
+def is_this_machine(name: str) -> bool:
+    """Tell whether a name or an IP address is this machine's own."""
     return name == "localhost" or name.endswith(".localhost") or is_loopback(name)
 
 
@@ -116,28 +84,58 @@ def _host_of(origin: str) -> str | None:
 
 @dataclass(slots=True)
 class Site:
-    """The addresses of one server. `public_url` overrides what requests say; no slash at its end.
+    """One server: its addresses, the names it answers to, the origins that it lets in, and its token.
 
-    URLs follow the request's Host, so that they open through a mapped port or another name as well,
-    but for one that this server does not answer to.
+    `public_url` overrides what requests say; no slash at its end. `names` (without a port) and `origins`
+    are lowercase. URLs follow the request's Host, so that they open through a mapped port or another
+    name as well, but for one that this server does not answer to. `everybody`: behind a proxy, this
+    machine's requests need the token too.
     """
 
-    url: str
+    url: str = ""
     public_url: str | None = None
     tls_port: int | None = None
-    hosts: Hosts = field(default_factory=Hosts)
+    names: frozenset[str] = frozenset()
+    origins: frozenset[str] = frozenset()
+    token: str | None = field(default=None, repr=False)
+    everybody: bool = False
+    #: Hosts that were found harmless.
+    known: set[str] = field(default_factory=set)
+
+    def local(self, host: str) -> bool:
+        """Tell whether a Host is a name of this machine, or one that was allowed."""
+        name = host_name(host)
+        return is_this_machine(name) or name in self.names
+
+    def harmless(self, host: str) -> bool:
+        """Tell whether no page of another site can be loaded under this Host. None at all is harmless."""
+        if host in self.known:
+            return True
+        name = host_name(host)
+        common = "." in name and name not in self.names and not name.endswith(RESERVED)
+        if host and (not name or (common and address_of(name) is None)):
+            return False
+        if len(self.known) >= _REMEMBERED:
+            self.known.clear()
+        self.known.add(host)
+        return True
+
+    def lets_in(self, origin: str) -> bool:
+        """Tell whether pages of an origin (an Origin header's value) are let in: this machine's are."""
+        name = _host_of(origin)
+        return name is not None and (origin.lower() in self.origins or is_this_machine(name))
 
     def base_url(self, request: web.BaseRequest) -> str:
         """Return scheme, host and port under which the asker reaches this server."""
         found = request.headers.getall("Host", ())
         host = found[0] if len(found) == 1 else ""
-        if self.public_url is not None or not (host_name(host) and self.hosts.harmless(host)):
+        if self.public_url is not None or not (host_name(host) and self.harmless(host)):
             return self.own_url
         return f"{request.scheme}://{host}"
 
     def docs_url(self, request: web.BaseRequest) -> str:
         """Return where the documentation is: under the request's Host only if it opens there."""
-        opens = self.hosts.local(request.headers.get("Host", "")) or not is_loopback(request.remote)
+        opens = self.local(request.headers.get("Host", "")) or not is_loopback(request.remote)
         return self.base_url(request) + DOCS_PATH if opens else self.own_docs_url
 
     @property
@@ -155,20 +153,6 @@ class Site:
         """Where the documentation is, whoever asks."""
         return self.own_url + DOCS_PATH
 
-
-def world_prefix(name: str) -> str:
-    """Return what stands before `/v1` in a world's paths."""
-    return "" if name == DEFAULT_WORLD else f"/worlds/{name}"
-
-
-class Guard:
-    """Who may use a server. `everybody`: behind a proxy, this machine's requests need the token too."""
-
-    def __init__(self, hosts: Hosts, token: str | None, *, everybody: bool = False) -> None:
-        self.hosts = hosts
-        self._token = None if token is None else _bytes(token)
-        self._everybody = everybody
-
     def refusal(self, request: web.BaseRequest, path: str) -> web.Response | None:
         """Return the answer to a request of the control API that may not pass; None lets it through."""
         hosts = request.headers.getall("Host", [])
@@ -177,15 +161,15 @@ class Guard:
             if _FOR_APPS.fullmatch(path) and "Origin" in request.headers:
                 return _forbidden(_not_let_in(request.headers["Origin"]))
             return _forbidden("a page of another site may not use the control API")
-        if self._token is not None:
+        if self.token is not None:
             given = request.headers.get(TOKEN_HEADER) or basic_credentials(request)[1]
-            if compare_digest(_bytes(given), self._token):
+            if compare_digest(_bytes(given), _bytes(self.token)):
                 return None
         handed_on = any(name in request.headers for name in _HANDED_ON)
-        mine = is_loopback(request.remote) and not handed_on and not self._everybody
-        if mine and self.hosts.local(host):
+        mine = is_loopback(request.remote) and not handed_on and not self.everybody
+        if mine and self.local(host):
             return None
-        if not self.hosts.harmless(host) or (mine and not _OPEN.fullmatch(path)):
+        if not self.harmless(host) or (mine and not _OPEN.fullmatch(path)):
             return _forbidden(
                 f"the Host {host[:80]!r} is not this emulator's; allow it with --allow-host"
             )
@@ -209,14 +193,14 @@ class Guard:
         origins = request.headers.getall("Origin", ())
         if len(origins) != 1 or not (path is None or _FOR_APPS.fullmatch(path)):
             return None
-        return origins[0] if self.hosts.lets_in(origins[0]) else None
+        return origins[0] if self.lets_in(origins[0]) else None
 
     def refused_host(self, hosts: Sequence[str]) -> Refused | None:
         """Return why the public API does not answer under a request's Host headers; None: it does.
 
         A bearer token alone would not do: those of a well-known seed can be made by anybody.
         """
-        if not hosts or (len(hosts) == 1 and self.hosts.harmless(hosts[0])):
+        if not hosts or (len(hosts) == 1 and self.harmless(hosts[0])):
             return None
         return Refused(
             "invalid_request",
@@ -225,6 +209,11 @@ class Guard:
             why="a web page of another site could have this Host (DNS rebinding)",
             action="Start the emulator with --allow-host and this name, or ask for one of its own.",
         )
+
+
+def world_prefix(name: str) -> str:
+    """Return what stands before `/v1` in a world's paths."""
+    return "" if name == DEFAULT_WORLD else f"/worlds/{name}"
 
 
 def _bytes(text: str) -> bytes:

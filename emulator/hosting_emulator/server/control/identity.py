@@ -458,7 +458,7 @@ def end_session(context: Context, engine: Engine) -> web.Response:
                 raise OAuthRefused("The id_token_hint was issued to another client_id.")
             ended.append(str(claims["sid"]))
         if "post_logout_redirect_uri" in fields:
-            to = _destination(fields["post_logout_redirect_uri"], context.site.hosts)
+            to = _destination(fields["post_logout_redirect_uri"], context.site)
             address = to.uri
             if "state" in fields:
                 address = _with_answer(to.uri, {"state": fields["state"]})
@@ -492,7 +492,7 @@ class Destination(NamedTuple):
     local: bool
 
 
-def _destination(uri: str, hosts: guard.Hosts) -> Destination:
+def _destination(uri: str, site: guard.Site) -> Destination:
     """Judge an address that a browser is to be sent to.
 
     Local are names and addresses that nobody on the internet can have, and the origins that were
@@ -521,7 +521,7 @@ def _destination(uri: str, hosts: guard.Hosts) -> Destination:
         of_the_root = parts.netloc.partition(":")[0] == f"{name}."
         label = "." not in name and not (of_the_root or name.isdigit() or name.startswith("0x"))
         local = name.endswith(guard.RESERVED) or label
-    return Destination(uri, origin, local or hosts.lets_in(origin))
+    return Destination(uri, origin, local or site.lets_in(origin))
 
 
 def _check(fields: dict[str, str]) -> None:
@@ -559,7 +559,7 @@ class _Attempt:
         if len(fields["client_id"]) > _LONGEST:
             raise OAuthRefused("The client_id is longer than 2000 characters.")
         self.context, self.engine, self.fields = context, engine, fields
-        self.to = _destination(fields["redirect_uri"], context.site.hosts)
+        self.to = _destination(fields["redirect_uri"], context.site)
         asked = fields.get("scope", "").split()
         self.scope = " ".join(scope for scope in _SCOPES if scope in asked)
 

@@ -57,6 +57,7 @@ from hosting_emulator.world.value import apply
 
 _STATUS = re.compile(r"0|[1-5]([0-9]{2}|xx)", re.IGNORECASE)
 _NUMBER = re.compile(r"[0-9]{1,15}")
+_PLACE = re.compile(r"[0-9]{1,18}")
 _CALLS = (*ALL_CALLS, REDEEM_TICKET)
 _ABOUT = (
     "Times are world time; durations are real time in the emulator. Secrets "
@@ -207,21 +208,20 @@ async def replay_request(context: Context, engine: Engine, n: str, body: Replay)
         message = f"request {entry.n} redeemed a ticket, which works only once"
         raise ControlRefusal(409, "Not replayed", message)
     # A header that was not sent is not added.
-    instead: dict[bytes, str] = {}
+    instead: dict[bytes, bytes] = {}
     principal = entry.principal
     person = engine.world.get(t.PEOPLE, principal.person_id)
     if principal.api_key_id is None and person is not None:
         engine.run_due()
         home, by_person = principal.organization_id, principal.interactive
         token = engine.mint(person, home, context.base_url, interactive=by_person)
-        instead[b"authorization"] = f"Bearer {token}"
+        instead[b"authorization"] = f"Bearer {token}".encode()
     if not body.same_key:
         # A key is only remembered with a commit, so the number of the last one makes it a new one.
-        instead[b"idempotency-key"] = f"replay-of-{entry.n}-at-{engine.world.commit}"
-    headers = [
-        (name, instead[name.lower()].encode() if name.lower() in instead else value)
-        for name, value in (*entry.raw_headers, (OWN, b"replay"))
-    ]
+        key = f"replay-of-{entry.n}-at-{engine.world.commit}"
+        instead[b"idempotency-key"] = key.encode()
+    kept = (*entry.raw_headers, (OWN, b"replay"))
+    headers = [(name, instead.get(name.lower(), value)) for name, value in kept]
     sent = [(name.decode(), value.decode("utf-8", "surrogateescape")) for name, value in headers]
     ctx = ExchangeContext(
         method=entry.method,
@@ -267,19 +267,15 @@ async def export_har(
         }
     }
     if state and entries:
-        document["log"]["_state"] = await asyncio.to_thread(_state_before, entries[0])
+        # What the first exchange found, the clock standing still; what fell due before is pending.
+        world, at_ms = entries[0].world, entries[0].world.at_ms
+        clock = clocks.start("frozen", None, at_ms, 0)
+        still = apply(world, {t.CLOCK.name: {t.ONLY: clock}}, commit=world.commit, at_ms=at_ms)
+        document["log"]["_state"] = await asyncio.to_thread(export_state, still)
     named = f'attachment; filename="{engine.world.name}.har"'
     return await answers.json_list(
         context.request, document, "entries", items, Content_Disposition=named
     )
-
-
-def _state_before(entry: Entry) -> JsonObject:
-    """Return the state an exchange found, its clock standing still; what fell due before is pending."""
-    world = entry.world
-    clock = clocks.start("frozen", None, world.at_ms, 0)
-    still = apply(world, {t.CLOCK.name: {t.ONLY: clock}}, commit=world.commit, at_ms=world.at_ms)
-    return export_state(still)
 
 
 def _entry(prefix: str, engine: Engine, entry: Entry, explanations: Explanations) -> JsonObject:
@@ -437,11 +433,12 @@ class _Stream:
         if not self._kinds <= set(KINDS):
             raise ControlRefusal(400, "Bad only", f"only takes some of {', '.join(KINDS)}")
         self._request, self._engines, self._chosen = context.request, dict(engines), chosen
-        self._places: dict[str, int] = {}
-        for name, engine in engines.items():
-            given = places.get(name, "")
-            known = given.isascii() and given.isdigit() and len(given) < 19
-            self._places[name] = int(given) if known else engine.feed.last_id
+        self._places = {
+            name: int(given)
+            if _PLACE.fullmatch(given := places.get(name, ""))
+            else one.feed.last_id
+            for name, one in engines.items()
+        }
 
     async def run(self) -> web.StreamResponse:
         """Write what happens, until the listener goes or nothing is left to listen to."""

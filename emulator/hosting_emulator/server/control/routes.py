@@ -15,7 +15,7 @@ import re
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache
 from importlib import import_module
 from inspect import Parameter, isawaitable, signature
 from types import SimpleNamespace
@@ -206,7 +206,7 @@ def load_handler(name: str) -> Handler:
     query = {
         name: found
         for name, found in parameters.items()
-        if name != "body" and found.annotation in QUERY_READERS
+        if name != "body" and found.annotation in _QUERY_KINDS
     }
     body = parameters["body"].annotation if "body" in parameters else None
     limits = [part for part in getattr(body, "__metadata__", ()) if isinstance(part, int)]
@@ -348,11 +348,6 @@ class Context:
             at = f"{error.field}: " if error.field else ""
             raise ControlRefusal(400, "Bad request", f"{at}{error}") from None
 
-    @cached_property
-    def given(self) -> dict[str, list[str]]:
-        """The parameters of the query, each with its values."""
-        return parse_qs(self.query, keep_blank_values=True)
-
 
 # --- parameters of the query ---------------------------------------------------------------------
 
@@ -362,46 +357,29 @@ Limit = Annotated[int, Meta(ge=1, le=1000)]
 Words = list[str]
 #: A text that may be left out.
 Text = str | None
+_QUERY_KINDS = (Limit, bool, Words, Text, RequestFilters)
 
 
-def _text(context: Context, name: str, default: str | None) -> str | None:
-    return context.given.get(name, [default])[-1]
-
-
-def _limit(context: Context, name: str, default: int) -> int:
-    given = _text(context, name, str(default)) or ""
-    if not given.isascii() or not given.isdigit() or not 1 <= int(given[:9]) <= 1000:
-        raise ControlRefusal(400, f"Bad {name}", f"{name} must be a number from 1 to 1000")
-    return int(given)
-
-
-def _choice(context: Context, name: str, default: bool) -> bool:
-    given = _text(context, name, None)
-    if given not in ("true", "false", None):
+def _read_parameter(given: dict[str, list[str]], parameter: Parameter) -> Any:
+    """Return a parameter of the query, or else its default. Raises ControlRefusal 400."""
+    name, kind, values = parameter.name, parameter.annotation, given.get(parameter.name, [])
+    if kind is RequestFilters:
+        last = {name: given[name][-1] for name in RequestFilters.__annotations__ if name in given}
+        # An empty text is one that is not looked for; an empty number is none.
+        return {name: value for name, value in last.items() if value or name == "after"}
+    if kind == Words:
+        words = ",".join(values).split(",")
+        return list(dict.fromkeys(word.strip() for word in words if word.strip()))
+    if not values:
+        return parameter.default
+    text = values[-1]
+    if kind is bool and text not in ("true", "false"):
         raise ControlRefusal(400, f"Bad {name}", f"{name} must be true or false")
-    return default if given is None else given == "true"
-
-
-def _words(context: Context, name: str, _: object) -> list[str]:
-    words = ",".join(context.given.get(name, [])).split(",")
-    return list(dict.fromkeys(word.strip() for word in words if word.strip()))
-
-
-def _filters(context: Context, _: str, __: object) -> RequestFilters:
-    given = {name: _text(context, name, None) for name in RequestFilters.__annotations__}
-    # An empty text is one that is not looked for; an empty number is none.
-    kept = {name: value for name, value in given.items() if value or name == "after"}
-    return cast(RequestFilters, kept)
-
-
-#: How each kind of parameter is read: from the context, by its name, or else its default.
-QUERY_READERS: dict[Any, Callable[[Context, str, Any], Any]] = {
-    Limit: _limit,
-    bool: _choice,
-    Words: _words,
-    Text: _text,
-    RequestFilters: _filters,
-}
+    if kind == Limit:
+        if not (text.isascii() and text.isdigit() and 1 <= int(text[:9]) <= 1000):
+            raise ControlRefusal(400, f"Bad {name}", f"{name} must be a number from 1 to 1000")
+        return int(text)
+    return text == "true" if kind is bool else text
 
 
 def moment(text: str) -> int:
@@ -473,9 +451,8 @@ async def _ask(context: Context, route: Route, named: dict[str, str]) -> web.Str
         given["engine"] = context.engine(named.get("world", DEFAULT_WORLD))
     if handler.body is not None:
         given["body"] = await context.read(handler.body, handler.body_limit)
-    for parameter in handler.query.values():
-        read = QUERY_READERS[parameter.annotation]
-        given[parameter.name] = read(context, parameter.name, parameter.default)
+    asked = parse_qs(context.query, keep_blank_values=True)
+    given |= {name: _read_parameter(asked, one) for name, one in handler.query.items()}
     value = handler.function(**{name: given[name] for name in handler.parameters})
     value = await value if isawaitable(value) else value
     if isinstance(value, web.StreamResponse):
