@@ -18,7 +18,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from hosting_emulator.storage.keeper import COMPACT_BYTES
+from hosting_emulator.storage.directory import COMPACT_BYTES
 from tests.crash.clients import PROJECTS, Builder, Hammer, Hand, Ledger, Writer
 from tests.crash.process import Client, DiedEarly, Process
 
@@ -36,7 +36,7 @@ OPERATION_CALLS = ("apply_project_domains", "initialize_managed_source")
 #: at which step of its work on files, 0 for none.
 DYING = """
 import os, signal, sys
-from hosting_emulator.storage import keeper
+from hosting_emulator.storage import directory as keeper
 from hosting_emulator_cli.main import main
 
 fold_bytes, left = int(sys.argv[1]), int(sys.argv[2])

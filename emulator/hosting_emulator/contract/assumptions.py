@@ -353,7 +353,6 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
         parse_profile(self.source_profile)
         parse_profile(self.domains_profile)
         parse_rate_limit(self.rate_limit)
-        _check_problems("problem_statuses", self.problem_statuses)
         if self.call_permissions:
             # Imported here: the table of calls is made with the defaults below.
             from hosting_emulator.contract.calls import ALL_CALLS
@@ -361,11 +360,36 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
             by_keys = [call_id for call_id, spec in ALL_CALLS.items() if spec.permission]
             _check_words("call_permissions", self.call_permissions, by_keys, PERMISSIONS)
         _check_words("condition_codes", self.condition_codes, CONDITIONS, _OPEN_CODES)
-        _check_problems("problem_retryable", self.problem_retryable)
+        self._check_problems()
         _check_transitions("dns_transitions", self.dns_transitions, DNS_STATUSES)
         _check_transitions("deployment_transitions", self.deployment_transitions, _STAGES)
         _check_transitions("database_transitions", self.database_transitions, DATABASE_STATES)
-        _check_distinct(self)
+        self._check_distinct()
+
+    def _check_problems(self) -> None:
+        for table in ("problem_statuses", "problem_retryable"):
+            for code in getattr(self, table):
+                if code not in PROBLEMS:
+                    raise ValueError(f"{table}: no problem has the code {code!r}")
+        for code, status in self.problem_statuses.items():
+            try:
+                PROBLEMS[code].check_status(status)
+            except ValueError as error:
+                raise ValueError(f"problem_statuses: {error}") from None
+        for code in self.problem_retryable:
+            if "retryable" in PROBLEMS[code].specified:
+                raise ValueError(f"problem_retryable: the contract fixes that of {code}")
+
+    def _check_distinct(self) -> None:
+        words = "progress_phases deployment_statuses database_states key_permissions data_modes"
+        for name in words.split():
+            given = getattr(self, name)
+            if len(set(given)) != len(given) or not all(given):
+                raise ValueError(f"{name} needs distinct, non-empty words")
+        if self.judgement_order == "access_first" and self.replay_access == "not_checked":
+            raise ValueError("judgement_order access_first needs replay_access checked")
+        if self.cursor_parameter == self.limit_parameter:
+            raise ValueError("cursor_parameter and limit_parameter need different names")
 
     def code_of(self, condition: str) -> str:
         """Return the problem code that answers a condition (of CONDITIONS)."""
@@ -385,8 +409,13 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
         merged = msgspec.structs.asdict(self)
         found = msgspec.convert(merged, Assumptions)  # an export of it names each list of words
         for name, value in values.items():
+            if name not in merged and name in _texts():
+                raise AssumptionRefused(f"{name} cannot be set: {_texts()[name].note}")
             if name not in merged:
-                raise AssumptionRefused(_unknown(name, merged))
+                hint = (
+                    nearest(name, merged) or "; `hosting-emulator contract assumptions` lists them"
+                )
+                raise AssumptionRefused(f"no assumption is named {name!r}{hint}")
             merged[name] = _read_value(value, merged[name])
             try:
                 found = msgspec.convert(merged, Assumptions)
@@ -450,26 +479,18 @@ def describe(assumptions: Assumptions) -> list[dict[str, Any]]:
     Behind them come our choices that cannot be set: `fixed` says why.
     """
     rows: list[dict[str, Any]] = []
-    for name in Assumptions.__struct_fields__:
-        others, text = alternatives(name), _texts()[name]
-        rows.append(
-            {
-                "name": name,
-                "value": _plain(getattr(assumptions, name)),
-                "default": _plain(getattr(DEFAULTS, name)),
-                "alternatives": others or "any",
-                "outside_the_letter": [
-                    value for value in others if f"{value} is outside the contract" in text.about
-                ],
-                "about": text.about,
-                "sentence": text.sentence,
-                "fixed": "",
-            }
-        )
-    for name, text in _fixed().items():
+    for name, text in _texts().items():
         row = {"name": name, "value": "fixed", "default": "fixed", "alternatives": []}
         row |= {"outside_the_letter": [], "about": text.about, "sentence": text.sentence}
-        rows.append(row | {"fixed": text.note})
+        row["fixed"] = text.note
+        if name in Assumptions.__struct_fields__:
+            others = alternatives(name)
+            row["value"] = _plain(getattr(assumptions, name))
+            row["default"] = _plain(getattr(DEFAULTS, name))
+            row["alternatives"] = others or "any"
+            forbidden = [one for one in others if f"{one} is outside the contract" in text.about]
+            row |= {"outside_the_letter": forbidden, "fixed": ""}
+        rows.append(row)
     return rows
 
 
@@ -477,38 +498,26 @@ class _Text(NamedTuple):
     about: str
     sentence: str
     note: str
-    calls: frozenset[str] = frozenset()
+    calls: frozenset[str]
 
 
 @lru_cache(maxsize=1)
 def _texts() -> dict[str, _Text]:
-    """Return what is said of the settings: what stands below each field of the class above."""
+    """Return what is said of the settings, below each field of the class above, and of what is fixed."""
     source = Path(__file__).read_text(encoding="utf-8").partition("class Assumptions(")[2]
     parts = source.partition("\n    def ")[0].replace("\n    ", " ").split('"""')
+    said = [*zip(parts[2::2], parts[3::2], strict=False)]
+    fixed = Path(__file__).with_name("assumptions.md").read_text(encoding="utf-8")
+    said += re.findall(r"^(?:- (\w+: ))?(.+)", fixed.replace("\n  ", " "), re.MULTILINE)
     found, sentence = {}, ""
-    for declared, text in zip(parts[2::2], parts[3::2], strict=False):
+    for declared, text in said:
         if text.startswith("> "):
             sentence = text[2:]
-            continue
-        text, _, calls = text.removesuffix("]").partition(" [")
-        about, _, unseen = text.partition(" (unseen: ")
-        name = re.findall(r"(\w+): ", declared)[0]
-        found[name] = _Text(about, sentence, unseen.removesuffix(")"), frozenset(calls.split()))
-    return found
-
-
-@lru_cache(maxsize=1)
-def _fixed() -> dict[str, _Text]:
-    """Return what is said of our choices that cannot be set."""
-    found, sentence = {}, ""
-    text = Path(__file__).with_name("assumptions.md").read_text(encoding="utf-8")
-    for line in text.replace("\n  ", " ").splitlines():
-        if line.startswith("> "):
-            sentence = line[2:]
-        elif line.startswith("- "):
-            name, _, about = line[2:].partition(": ")
-            about, _, why = about.partition(" (why: ")
-            found[name] = _Text(about, sentence, why.removesuffix(")"))
+        elif name := re.search(r"(\w+): ", declared):
+            text, _, calls = text.removesuffix("]").partition(" [")
+            about, *note = re.split(r" \((?:unseen|why): ", text)
+            why = note[0].removesuffix(")") if note else ""
+            found[name[1]] = _Text(about, sentence, why, frozenset(calls.split()))
     return found
 
 
@@ -551,35 +560,13 @@ def _read_value(value: Any, current: Any) -> Any:
         return tuple(part.strip() for part in value.split(","))
     if isinstance(current, dict):
         pairs = (part.partition("=") for part in value.split(",") if part.strip())
-        words = {key.strip(): word.strip() for key, _, word in pairs}
         booleans = {"true": True, "false": False}
-        return {key: booleans.get(word, _number(word)) for key, word in words.items()}
-    return _number(value) if isinstance(current, int) else value
-
-
-def _number(text: str) -> int | str:
-    return int(text) if re.fullmatch(r"\s*[0-9]{1,9}\s*", text) else text
-
-
-def _unknown(name: str, known: Collection[str]) -> str:
-    if name in _fixed():
-        return f"{name} cannot be set: {_fixed()[name].note}"
-    hint = nearest(name, known) or "; `hosting-emulator contract assumptions` lists them"
-    return f"no assumption is named {name!r}{hint}"
-
-
-def _check_problems(table: str, found: Mapping[str, Any]) -> None:
-    for code, value in found.items():
-        if code not in PROBLEMS:
-            raise ValueError(f"{table}: no problem has the code {code!r}")
-        if table == "problem_retryable":
-            if "retryable" in PROBLEMS[code].specified:
-                raise ValueError(f"{table}: the contract fixes that of {code}")
-            continue
-        try:
-            PROBLEMS[code].check_status(value)
-        except ValueError as error:
-            raise ValueError(f"{table}: {error}") from None
+        return {
+            key.strip(): booleans.get(word.strip(), _read_value(word.strip(), 0))
+            for key, _, word in pairs
+        }
+    number = isinstance(current, int) and re.fullmatch(r"\s*[0-9]{1,9}\s*", value)
+    return int(value) if number else value
 
 
 def _check_words(
@@ -596,18 +583,6 @@ def _check_transitions(table: str, found: Mapping[str, str], states: Collection[
     for state, following in found.items():
         words = dict.fromkeys(following.split(), state)
         _check_words(table, {state: state, **words}, states, states)
-
-
-def _check_distinct(found: Assumptions) -> None:
-    words = "progress_phases deployment_statuses database_states key_permissions data_modes"
-    for name in words.split():
-        given = getattr(found, name)
-        if len(set(given)) != len(given) or not all(given):
-            raise ValueError(f"{name} needs distinct, non-empty words")
-    if found.judgement_order == "access_first" and found.replay_access == "not_checked":
-        raise ValueError("judgement_order access_first needs replay_access checked")
-    if found.cursor_parameter == found.limit_parameter:
-        raise ValueError("cursor_parameter and limit_parameter need different names")
 
 
 #: Every assumption as it is unless told otherwise.

@@ -170,10 +170,9 @@ def problem_status(
     status = assumptions.problem_statuses.get(code, usual)
     if own is not None and own != usual:
         status = own
-    listed: tuple[int, ...] = ()
-    if spec is not None and assumptions.listed_statuses == "closed":
-        listed = spec.listed_statuses
-    return next((one for one in (status, usual, 400) if one in listed), status)
+    if spec is None or assumptions.listed_statuses == "open":
+        return status
+    return next((one for one in (status, usual, 400) if one in spec.listed_statuses), status)
 
 
 def is_retryable(code: str, assumptions: Assumptions) -> bool:

@@ -50,7 +50,7 @@ _HEADERS: _Object = {
     },
     "Allow": {"description": "The methods that the path takes.", "schema": {"type": "string"}},
 }
-_HEADERS_OF = {401: "WWW-Authenticate", 405: "Allow"}
+_HEADERS_OF = {401: ["WWW-Authenticate"], 405: ["Allow"]}
 
 
 def openapi_document(
@@ -193,9 +193,7 @@ def _query_parameter(parameter: QueryParameter, assumptions: Assumptions) -> _Ob
 
 
 class _Row(NamedTuple):
-    """A problem that a call may answer with, by the name of its example."""
-
-    name: str
+    name: str  # of its example
     code: str
     status: int
     title: str
@@ -203,15 +201,18 @@ class _Row(NamedTuple):
 
 def responses(spec: CallSpec, assumptions: Assumptions) -> _Object:
     """Return the Responses Object of a call: its successes, then its problems by status."""
-    found = _successes(spec, assumptions)
     rows = [*_rows(spec, assumptions)]
-    for status in sorted({row.status for row in rows}):
-        same = [row for row in rows if row.status == status]
-        found[str(status)] = _problem(spec, assumptions, status, same)
-    return found
+    problems = {
+        str(status): _problem(
+            spec, assumptions, status, [row for row in rows if row.status == status]
+        )
+        for status in sorted({row.status for row in rows})
+    }
+    return _successes(spec, assumptions) | problems
 
 
 def _rows(spec: CallSpec, assumptions: Assumptions) -> Iterator[_Row]:
+    """Yield the problems that a call may answer with."""
     for code in spec.all_codes(assumptions):
         status = problem_status(code, assumptions, spec)
         kept = status != problem_status(code, assumptions)
@@ -239,16 +240,13 @@ def _successes(spec: CallSpec, assumptions: Assumptions) -> _Object:
         success["x-assumption"] = spec.success
     found = {str(spec.success_status(assumptions)): success}
     if spec.replayed is not None:
-        replayed = success | {
-            "description": "Exact replay: metadata, no value",
-            "x-assumption": spec.replayed,
-        }
-        found.setdefault(str(getattr(assumptions, spec.replayed)), replayed)
+        about = {"description": "Exact replay: metadata, no value", "x-assumption": spec.replayed}
+        found.setdefault(str(getattr(assumptions, spec.replayed)), success | about)
     return found
 
 
 def _problem(spec: CallSpec, assumptions: Assumptions, status: int, rows: list[_Row]) -> _Object:
-    names = ["X-Request-Id", *([_HEADERS_OF[status]] if status in _HEADERS_OF else [])]
+    names = ["X-Request-Id", *_HEADERS_OF.get(status, ())]
     if any(row.code in ("rate_limited", assumptions.code_of("rate_exceeded")) for row in rows):
         names.append("Retry-After")
     examples = {row.name: {"$ref": f"#/components/examples/{row.name}"} for row in rows}
@@ -274,8 +272,7 @@ def _docs_url(server_url: str) -> str:
 
 
 def _problem_examples(assumptions: Assumptions, server_url: str) -> _Object:
-    own = assumptions.docs_url == "own"
-    docs_url = _docs_url(server_url) if own else assumptions.docs_url
+    docs_url = _docs_url(server_url) if assumptions.docs_url == "own" else assumptions.docs_url
     rows = {row.name: row for spec in CallTable(assumptions) for row in _rows(spec, assumptions)}
     found = {}
     for name, row in sorted(rows.items()):
@@ -308,18 +305,15 @@ def _links(spec: CallSpec, assumptions: Assumptions) -> _Object:
         }
     if spec.response == "DeploymentPage":
         following = {
-            "project_id": "$request.path.project_id",
-            assumptions.cursor_parameter: "$response.body#/next_cursor",
-        }
-        creator = "The operation that created the first deployment."
-        return {
-            "nextPage": {
-                "operationId": spec.operation_id,
-                "description": "The next page, if there is a next_cursor.",
-                "parameters": following,
+            "operationId": spec.operation_id,
+            "description": "The next page, if there is a next_cursor.",
+            "parameters": {
+                "project_id": "$request.path.project_id",
+                assumptions.cursor_parameter: "$response.body#/next_cursor",
             },
-            "operation": _poll(creator, "items/0/operation_id"),
         }
+        creator = _poll("The operation that created the first deployment.", "items/0/operation_id")
+        return {"nextPage": following, "operation": creator}
     return {}
 
 
@@ -362,10 +356,12 @@ def _object(resource: Resource, assumptions: Assumptions, absent: Collection[str
     schema: _Object = {"additionalProperties": False} if resource.closed else {}
     schema["description"] = resource.about
     schema["properties"] = {field.name: _property(field, assumptions) for field in fields}
-    free = {f.name for f in fields if f.optional or _source(f, assumptions) in _OPTIONAL} | {
-        *absent
-    }
-    schema["required"] = [f.name for f in fields if f.name not in free]
+    schema["required"] = [
+        field.name
+        for field in fields
+        if not (field.optional or field.name in absent)
+        and getattr(assumptions, field.assumption, None) not in ("optional", "ignored")
+    ]
     schema["type"] = "object"
     if resource.open_presence:
         schema["x-assumption"] = "optional_fields"
@@ -374,15 +370,6 @@ def _object(resource: Resource, assumptions: Assumptions, absent: Collection[str
         if assumptions.unknown_body_fields == "refused":
             schema["additionalProperties"] = False
     return schema
-
-
-#: How the source generation may be checked so that a body need not tell it.
-_OPTIONAL = ("optional", "ignored")
-
-
-def _source(field: Field, assumptions: Assumptions) -> str:
-    """Return how a source generation is checked; "" for other fields."""
-    return assumptions.source_generation if field.assumption == "source_generation" else ""
 
 
 def _property(field: Field, assumptions: Assumptions) -> _Object:
@@ -401,7 +388,7 @@ def _property(field: Field, assumptions: Assumptions) -> _Object:
         schema["description"] = f"{value}.".replace("_", " ").capitalize()
     elif value == "null":
         schema["description"] = "Opaque continuation cursor; null on the last page."
-    elif _source(field, assumptions) == "ignored":
+    elif value == "ignored":
         schema["description"] = "Not looked at."
     elif value == "any_integer":
         del schema["minimum"]

@@ -17,9 +17,13 @@ from secrets import token_hex
 from typing import NamedTuple
 
 from hosting_emulator.storage import format as f
-from hosting_emulator.storage.documents import StoredState, read_snapshot, write_snapshot
+from hosting_emulator.storage.documents import (
+    StoredState,
+    check_integrity,
+    read_snapshot,
+    write_snapshot,
+)
 from hosting_emulator.storage.files import sync_directory
-from hosting_emulator.storage.integrity import check_integrity
 from hosting_emulator.storage.journal import JournalLines, begin_journal, whatever_is_there
 from hosting_emulator.world.value import World
 

@@ -168,7 +168,7 @@ def test_a_torn_line_is_said(directory, complaints):
 
 
 def test_a_world_that_cannot_be_written_leaves_no_open_file(directory, monkeypatch):
-    from hosting_emulator.storage import keeper as keepers
+    from hosting_emulator.storage import directory as keepers
 
     def fail(*_):
         raise OSError(28, "No space left on device")

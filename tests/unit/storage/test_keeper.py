@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from hosting_emulator.storage import keeper as keepers
+from hosting_emulator.storage import directory as keepers
 from hosting_emulator.storage.documents import write_snapshot
 from hosting_emulator.storage.format import StateRefused
 from hosting_emulator.storage.journal import first_line

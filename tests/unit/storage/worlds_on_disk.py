@@ -9,10 +9,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from hosting_emulator.storage.directory import DataDirectory
+from hosting_emulator.storage.directory import DataDirectory, DiskKeeper
 from hosting_emulator.storage.documents import export_state, import_state, rows_of
 from hosting_emulator.storage.format import Marker, write_marker
-from hosting_emulator.storage.keeper import DiskKeeper
 from hosting_emulator.storage.recovery import recover
 from hosting_emulator.world.value import World
 from tests.in_process import InProcess, fresh_world
