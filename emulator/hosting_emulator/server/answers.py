@@ -19,7 +19,7 @@ from typing import Any
 
 import msgspec
 from aiohttp import web
-from aiohttp.http import HttpVersion10, HttpVersion11
+from aiohttp.http import HttpVersion11
 
 from hosting_emulator import __version__
 from hosting_emulator.calls.request import Reply
@@ -144,9 +144,9 @@ def html(
 
 
 @lru_cache(maxsize=1)
-def _date(second: int) -> str:
-    """Return the Date header of a second (real time: it is about the connection)."""
-    return formatdate(second, usegmt=True)
+def _dated(second: int) -> str:
+    """Return the Date (real time: it is about the connection) and Server headers of a second."""
+    return f"Date: {formatdate(second, usegmt=True)}\r\nServer: {_SERVER}\r\n"
 
 
 class ReadyResponse(web.StreamResponse):
@@ -172,20 +172,17 @@ class ReadyResponse(web.StreamResponse):
         of_type = f"Content-Type: {reply.content_type}\r\n" if reply.content_type else ""
         text = (
             f"{_STATUS_LINES[reply.status or 200]}{of_type}"
-            f"Content-Length: {len(reply.body)}\r\nDate: {_date(int(time.time()))}\r\n"
-            f"Server: {_SERVER}\r\n"
+            f"Content-Length: {len(reply.body)}\r\n{_dated(int(time.time()))}"
         )
         for name, value in reply.headers:
             if "\r" in value or "\n" in value:
                 raise ValueError(f"the header {name} would break the answer")
             text += f"{name}: {value}\r\n"
-        version = request.version
         if not keep_alive:
             text += "Connection: close\r\n"
-        elif version == HttpVersion10:
-            text += "Connection: keep-alive\r\n"
-        head = (text + "\r\n").encode("utf-8", "surrogateescape")
-        self.head = head if version == HttpVersion11 else head.replace(b"1.1", b"1.0", 1)
+        if request.version != HttpVersion11:
+            text = text.replace("1.1", "1.0", 1) + "Connection: keep-alive\r\n" * keep_alive
+        self.head = (text + "\r\n").encode("utf-8", "surrogateescape")
         return request.writer
 
     async def write_eof(self, data: bytes = b"") -> None:
