@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from hosting_emulator.calls.request import PlainHeaders
+from multidict import CIMultiDict
+
 from hosting_emulator.contract.assumptions import Assumptions
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.exchange import Connection, ExchangeContext, run_through
@@ -136,7 +137,7 @@ class InProcess(Calls[Answer]):
             path=path,
             query=query,
             docs_url=lambda: "http://docs",
-            headers=PlainHeaders(headers),
+            headers=CIMultiDict(headers),
             body=body,
             dev_port=self.dev_port,
             raw_headers=[(_raw(name), _raw(value)) for name, value in headers],

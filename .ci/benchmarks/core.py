@@ -10,8 +10,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from msgspec.structs import replace
+from multidict import CIMultiDict
 
-from hosting_emulator.calls.request import PlainHeaders, Reply
+from hosting_emulator.calls.request import Reply
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.exchange import ExchangeContext, run_through
 from hosting_emulator.engine.history import Memory
@@ -112,7 +113,7 @@ class Core:
             path=path,
             query=query,
             docs_url=lambda: "",
-            headers=PlainHeaders(headers.items()),
+            headers=CIMultiDict(headers.items()),
             body=body,
         )
         reply = run_through(self._engine.exchange(context))

@@ -37,10 +37,9 @@ from hosting_emulator.contract.json_body import JsonRefused, read_json
 from hosting_emulator.contract.timestamps import format_timestamp, parse_timestamp
 from hosting_emulator.control_api import ClockMode
 from hosting_emulator.engine.engine import Engine, Worlds, anchored, vary
-from hosting_emulator.engine.exchange import Entry
+from hosting_emulator.engine.exchange import Entry, machine_ms
 from hosting_emulator.engine.history import StoreFailed
 from hosting_emulator.engine.identity import home_of
-from hosting_emulator.engine.machine import machine_ms
 from hosting_emulator.engine.request_log import entry_view
 from hosting_emulator.scenario.document import Scenario, ScenarioLibrary, read_file, read_scenario
 from hosting_emulator.scenario.source import ScenarioError

@@ -33,7 +33,7 @@ SALTED = "`hash()` of a text differs in each process: use hashlib"
 
 # (file under hosting_emulator/, forbidden name): why it is harmless there.
 ALLOWED = {
-    ("engine/machine.py", "time"): (
+    ("engine/exchange.py", "time"): (
         "the one door to the machine's clock, above every rule of the service: a world's clock"
         " follows it, and the request log says how long an answer took"
     ),

@@ -7,8 +7,9 @@ from email.utils import formatdate
 from typing import Any
 from urllib.parse import urlsplit
 
-from hosting_emulator.calls.dev_origin import project_at
-from hosting_emulator.calls.request import PlainHeaders
+from multidict import CIMultiDict
+
+from hosting_emulator.calls.answers import project_at
 from hosting_emulator.contract_check import ALLOWED, CheckOptions, Report, check
 from hosting_emulator.contract_check.answers import Address, Answer
 from hosting_emulator.engine.exchange import ExchangeContext, run_through
@@ -47,7 +48,7 @@ class TamperedWorld(InProcess):
             method=exchange.method,
             path=path,
             query=query,
-            headers=PlainHeaders(exchange.sent.items()),
+            headers=CIMultiDict(exchange.sent.items()),
             body=exchange.content,
             docs_url=lambda: "https://docs.example",
             record=project,

@@ -7,8 +7,9 @@ from random import Random
 from typing import Any
 from urllib.parse import urlsplit
 
-from hosting_emulator.calls.dev_origin import project_at
-from hosting_emulator.calls.request import PlainHeaders
+from multidict import CIMultiDict
+
+from hosting_emulator.calls.answers import project_at
 from hosting_emulator.engine.exchange import ExchangeContext, run_through
 from hosting_emulator.engine.identity import home_of
 from hosting_emulator.engine.pipeline import REDEEM_STEPS
@@ -147,7 +148,7 @@ class RandomSession:
             path=url.path,
             query=url.query,
             docs_url=lambda: "http://docs",
-            headers=PlainHeaders(),
+            headers=CIMultiDict(),
             record=record,
         )
         run_through(self.engine.exchange(context, REDEEM_STEPS))

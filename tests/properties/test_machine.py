@@ -26,7 +26,7 @@ from hypothesis.stateful import (
 )
 from msgspec.structs import replace
 
-from hosting_emulator.calls.dev_origin import redeem
+from hosting_emulator.calls.answers import redeem
 from hosting_emulator.contract.problems import Refused
 from hosting_emulator.engine.history import Memory
 from hosting_emulator.faults.documents import arm

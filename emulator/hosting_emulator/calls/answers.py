@@ -17,10 +17,11 @@ from hosting_emulator.calls.inputs import bad_cursor
 from hosting_emulator.calls.request import CallRequest, Reply
 from hosting_emulator.contract.assumptions import Assumptions
 from hosting_emulator.contract.calls import ALL_CALLS
+from hosting_emulator.contract.durations import parse_duration_ms
 from hosting_emulator.contract.problems import Refused
 from hosting_emulator.contract.timestamps import format_timestamp
 from hosting_emulator.world import operations, views
-from hosting_emulator.world.naming import hostnames
+from hosting_emulator.world.naming import hostnames, zone_of
 from hosting_emulator.world.records import (
     ApiKey,
     Database,
@@ -175,7 +176,7 @@ def _key(change: Change, request: CallRequest, key: ApiKey, value: str | None) -
     }
 
 
-# --- dev access (what becomes of a ticket: see `dev_origin`) -----------------------------------------
+# --- dev access -----------------------------------------
 
 
 def create_dev_access_ticket(change: Change, request: CallRequest, project: Project) -> Reply:
@@ -215,6 +216,68 @@ def dev_origin(change: Change, project: Project, port: int | None) -> str:
     """Return the https origin of a project's dev host."""
     host = hostnames(change.world.name, change.assumptions, project).development
     return f"https://{host}" if port in (None, 443) else f"https://{host}:{port}"
+
+
+# What becomes of a ticket at a project's dev origin. To a stranger, one that is unknown, used, expired,
+# revoked or of another origin looks the same.
+
+
+def project_at(change: Change, host: str) -> Project | None:
+    """Return the project whose dev host this is (without port), or None."""
+    label, _, zone = host.lower().partition(".")
+    if zone != zone_of(change.world.name, change.assumptions.dev_zone):
+        return None
+    project_id = change.world.indexes.get(f"dev:{label}")
+    return change.get(PROJECTS, project_id) if project_id else None
+
+
+def ticketed_project(change: Change, secret: str) -> Project | None:
+    """Return the project that a ticket was issued for, also where it is no longer good."""
+    ticket = _ticket_of(change, secret)
+    return None if ticket is None else change.get(PROJECTS, ticket.project_id)
+
+
+def _ticket_of(change: Change, secret: str) -> Ticket | None:
+    ticket_id = change.world.indexes.get(f"ticket:{digest(secret)}")
+    return change.get(TICKETS, ticket_id) if ticket_id else None
+
+
+def redeem(change: Change, project: Project, secret: str) -> str:
+    """Use a ticket up and return the secret of the session it opens. Raises Refused."""
+    ticket = _ticket_of(change, secret)
+    if why := _why_refused(change, project, ticket):
+        detail = "This ticket cannot be redeemed here: ask for a new one."
+        raise Refused("resource_not_found", detail, why=why)
+    assert ticket is not None
+    session = new_secret(change, "secrets")
+    used = replace(ticket, state="used", session_digest=digest(session), used_ms=change.now_ms)
+    change.put(TICKETS, ticket.id, used)
+    return f"{ticket.id}.{session}"
+
+
+def _why_refused(change: Change, project: Project, ticket: Ticket | None) -> str | None:
+    if ticket is None:
+        return "no ticket has this secret"
+    if ticket.project_id != project.id:
+        return f"the ticket is for project {ticket.project_id}"
+    if ticket.state != "unused":
+        return f"the ticket is {ticket.state}"
+    former = change.assumptions.former_owners_ticket == "refused"
+    if former and role_of(change, ticket.principal, project) != "owner":
+        return "the user who got the ticket is no longer owner"
+    over = change.assumptions.is_over(ticket.expires_ms, change.now_ms)
+    return "the ticket has expired" if over else None
+
+
+def session_of(change: Change, project: Project, cookie: str) -> Ticket | None:
+    """Return the ticket that opened this session at this project's origin, or None."""
+    ticket_id, _, session = cookie.partition(".")
+    ticket = change.get(TICKETS, ticket_id)
+    if ticket is None or ticket.used_ms is None or ticket.session_digest != digest(session):
+        return None
+    ends_ms = ticket.used_ms + parse_duration_ms(change.assumptions.dev_session_lifetime)
+    over = change.assumptions.is_over(ends_ms, change.now_ms)
+    return None if over or ticket.project_id != project.id else ticket
 
 
 # --- what is only read -------------------------------------------------------------------------------

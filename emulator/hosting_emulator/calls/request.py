@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, cast
+from typing import Any, TypeAlias, cast
 
 import msgspec
+from multidict import CIMultiDict, MultiMapping
 
 from hosting_emulator.contract.assumptions import Assumptions
 from hosting_emulator.contract.calls import CallSpec
@@ -19,27 +20,9 @@ from hosting_emulator.world.value import World
 NO_STORE = (("Cache-Control", "no-store"),)
 
 
-class Headers(Protocol):
-    """The headers of a request, as multidict keeps them: one name may have come more than once."""
-
-    def getall(self, name: str, default: tuple[()], /) -> Sequence[str]:
-        """Return every value of a header, whatever the case of its name."""
-
-
-class PlainHeaders:
-    """Headers from pairs of name and value, for requests that come from no socket."""
-
-    def __init__(self, pairs: Iterable[tuple[str, str]] = ()) -> None:
-        self._values: dict[str, list[str]] = {}
-        for name, value in pairs:
-            self._values.setdefault(name.lower(), []).append(value)
-
-    def getall(self, name: str, default: tuple[()], /) -> Sequence[str]:
-        """Return every value of a header."""
-        return self._values.get(name.lower(), default)
-
-
-NO_HEADERS = PlainHeaders()
+#: The headers of a request: one name may have come more than once, in any case.
+Headers: TypeAlias = MultiMapping[str]
+NO_HEADERS = CIMultiDict[str]()
 
 
 @dataclass(frozen=True, slots=True)

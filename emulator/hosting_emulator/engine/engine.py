@@ -25,6 +25,7 @@ from hosting_emulator.engine.exchange import (
     ExchangeContext,
     Wait,
     hand_out,
+    machine_ms,
     run_through,
 )
 from hosting_emulator.engine.history import (
@@ -39,7 +40,6 @@ from hosting_emulator.engine.history import (
     Tally,
 )
 from hosting_emulator.engine.identity import Identity, Redeemed, issuer_path
-from hosting_emulator.engine.machine import machine_ms
 from hosting_emulator.engine.pipeline import (
     CALL_STEPS,
     Step,

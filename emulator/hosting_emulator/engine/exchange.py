@@ -5,6 +5,7 @@ These are plain values: the server makes the context and carries the effects out
 
 from __future__ import annotations
 
+import time
 from collections.abc import Awaitable, Callable, Coroutine, Generator, Iterable, Sequence
 from types import coroutine
 from typing import Any, NamedTuple, TypeAlias, cast
@@ -22,6 +23,18 @@ from hosting_emulator.variation.answers import Paging
 from hosting_emulator.world.fault_records import Fault
 from hosting_emulator.world.records import ApiKey
 from hosting_emulator.world.value import Change
+
+#: Returns nanoseconds on a clock that only measures how long something took.
+stopwatch_ns = time.perf_counter_ns
+
+
+def machine_ms(read: Callable[[], int] = time.time_ns) -> int:
+    """Return the machine's time in whole milliseconds since 1970: the one place that reads it.
+
+    `read` is looked up once: a test library that puts another clock in place of a process's own
+    (freezegun) does not reach the emulator that runs in it.
+    """
+    return read() // 1_000_000
 
 
 class Delay(NamedTuple):

@@ -16,8 +16,7 @@ import msgspec
 from msgspec.structs import replace
 
 from hosting_emulator.calls.access import authorize, count_request
-from hosting_emulator.calls.answers import ANSWERS, LONGER, REDEEM_PATH, dev_origin
-from hosting_emulator.calls.dev_origin import redeem
+from hosting_emulator.calls.answers import ANSWERS, LONGER, REDEEM_PATH, dev_origin, redeem
 from hosting_emulator.calls.idempotency import answer_again, recall, remember
 from hosting_emulator.calls.inputs import read_inputs, read_request_id
 from hosting_emulator.calls.request import NO_STORE, Reply
@@ -27,9 +26,14 @@ from hosting_emulator.contract.ids import is_ulid
 from hosting_emulator.contract.problems import Refused
 from hosting_emulator.contract.timestamps import LATEST_MS, format_timestamp
 from hosting_emulator.contract.words import DocumentRefused
-from hosting_emulator.engine.exchange import Delay, ExchangeContext, problem_reply, retry_after_s
+from hosting_emulator.engine.exchange import (
+    Delay,
+    ExchangeContext,
+    problem_reply,
+    retry_after_s,
+    stopwatch_ns,
+)
 from hosting_emulator.engine.history import FAULTS_COUNTED, RATE_COUNTED
-from hosting_emulator.engine.machine import stopwatch_ns
 from hosting_emulator.faults.decisions import (
     NOTHING,
     Decision,

@@ -15,8 +15,7 @@ import msgspec
 from hosting_emulator.calls.request import Reply
 from hosting_emulator.contract.calls import CALLS
 from hosting_emulator.contract.timestamps import format_timestamp
-from hosting_emulator.engine.exchange import Entry, ExchangeContext
-from hosting_emulator.engine.machine import stopwatch_ns
+from hosting_emulator.engine.exchange import Entry, ExchangeContext, stopwatch_ns
 from hosting_emulator.engine.redaction import Redactor
 from hosting_emulator.world.tables import OPERATIONS, PEOPLE
 from hosting_emulator.world.value import World

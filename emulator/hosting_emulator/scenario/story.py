@@ -16,18 +16,18 @@ from urllib.parse import urlencode, urlsplit
 import msgspec
 from msgspec import UNSET
 from msgspec.structs import replace
+from multidict import CIMultiDict
 
 from hosting_emulator import DEFAULT_SEED
-from hosting_emulator.calls.dev_origin import project_at
-from hosting_emulator.calls.request import PlainHeaders, Reply
+from hosting_emulator.calls.answers import project_at
+from hosting_emulator.calls.request import Reply
 from hosting_emulator.contract.calls import CALLS, CallSpec
 from hosting_emulator.contract.durations import format_duration, parse_duration_ms
 from hosting_emulator.contract.timestamps import format_timestamp, parse_timestamp
 from hosting_emulator.engine.engine import Engine, variation_view
-from hosting_emulator.engine.exchange import Delay, Exchange, ExchangeContext, too_large
+from hosting_emulator.engine.exchange import Delay, Exchange, ExchangeContext, machine_ms, too_large
 from hosting_emulator.engine.history import Memory
 from hosting_emulator.engine.identity import home_of
-from hosting_emulator.engine.machine import machine_ms
 from hosting_emulator.engine.pipeline import CALL_STEPS, REDEEM_STEPS, Step
 from hosting_emulator.engine.request_log import CAPACITY, document_of, entry_view, sent_header
 from hosting_emulator.faults.decisions import faults_in_order, value_at
@@ -338,7 +338,7 @@ class StoryRun:
             method=method,
             path=path,
             query="&".join(filter(None, (query, _query(step)))),
-            headers=PlainHeaders(sent.items()),
+            headers=CIMultiDict(sent.items()),
             raw_headers=[(name.encode(), value.encode()) for name, value in sent.items()],
             body=body,
             refused=too_large(limit, world.assumptions) if len(body) > limit else None,

@@ -18,8 +18,7 @@ from urllib.parse import parse_qs
 
 from aiohttp import web
 
-from hosting_emulator.calls.answers import REDEEM_PATH
-from hosting_emulator.calls.dev_origin import project_at, session_of, ticketed_project
+from hosting_emulator.calls.answers import REDEEM_PATH, project_at, session_of, ticketed_project
 from hosting_emulator.calls.request import Reply
 from hosting_emulator.contract.assumptions import DEFAULTS, Assumptions
 from hosting_emulator.contract.problems import Refused

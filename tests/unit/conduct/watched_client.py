@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from hosting_emulator.calls.request import PlainHeaders
+from multidict import CIMultiDict
+
 from hosting_emulator.conduct.watch import watch_of
 from hosting_emulator.control_api import ConductFinding, ConductReport
 from hosting_emulator.engine.exchange import Delay, ExchangeContext, run_through
@@ -92,7 +93,7 @@ class Watched(InProcess):
             path=path,
             query="",
             docs_url=lambda: "http://docs",
-            headers=PlainHeaders(sent),
+            headers=CIMultiDict(sent),
             raw_headers=[(k.encode(), v.encode()) for k, v in sent],
         )
 

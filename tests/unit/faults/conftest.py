@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pytest
+from multidict import CIMultiDict
 
-from hosting_emulator.calls.request import PlainHeaders
 from hosting_emulator.faults.decisions import Decision, FaultSubject, decide
 from hosting_emulator.faults.documents import arm, fault_view
 from hosting_emulator.world.fault_records import Fault, Phase
@@ -50,7 +50,7 @@ class Desk:
             principal=str(self.world.indexes[f"person:{who}"]),
             method=method,
             path=path,
-            headers=PlainHeaders(sent).getall,
+            headers=CIMultiDict(sent).getall,
         )
         change = Change(self.world, self.now_ms)
         decision = decide(change, subject, phase)

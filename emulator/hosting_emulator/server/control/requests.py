@@ -20,8 +20,8 @@ from urllib.parse import parse_qsl
 
 import msgspec
 from aiohttp import web
+from multidict import CIMultiDict
 
-from hosting_emulator.calls.request import PlainHeaders
 from hosting_emulator.conduct.watch import OWN
 from hosting_emulator.contract.calls import ALL_CALLS, REDEEM_TICKET, call_named
 from hosting_emulator.contract.durations import parse_duration_ms
@@ -228,7 +228,7 @@ async def replay_request(context: Context, engine: Engine, n: str, body: Replay)
         path=entry.path,
         query=entry.query,
         docs_url=partial(context.site.docs_url, context.request),
-        headers=PlainHeaders(sent),
+        headers=CIMultiDict(sent),
         body=entry.body,
         dev_port=context.site.tls_port,
         raw_headers=headers,

@@ -27,8 +27,7 @@ from aiohttp import web
 from msgspec import Meta
 from multidict import CIMultiDict
 
-from hosting_emulator.calls.answers import REDEEM_PATH
-from hosting_emulator.calls.dev_origin import project_at
+from hosting_emulator.calls.answers import REDEEM_PATH, project_at
 from hosting_emulator.calls.request import Reply
 from hosting_emulator.contract.calls import IDENTITY_PROVIDER
 from hosting_emulator.contract.json_body import JsonRefused, read_json

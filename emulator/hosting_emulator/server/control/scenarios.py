@@ -8,7 +8,7 @@ from typing import Any
 from msgspec import UNSET, UnsetType
 
 from hosting_emulator.engine.engine import Engine
-from hosting_emulator.engine.machine import machine_ms
+from hosting_emulator.engine.exchange import machine_ms
 from hosting_emulator.scenario.build import build_world
 from hosting_emulator.scenario.document import Scenario, read_scenario
 from hosting_emulator.scenario.schema import scenario_schema

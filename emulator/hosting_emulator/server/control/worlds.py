@@ -23,9 +23,9 @@ from hosting_emulator.contract.durations import parse_duration_ms
 from hosting_emulator.contract.timestamps import format_timestamp, parse_timestamp
 from hosting_emulator.control_api import JsonObject
 from hosting_emulator.engine.engine import Engine, Worlds, anchored, variation_view
+from hosting_emulator.engine.exchange import machine_ms
 from hosting_emulator.engine.history import Commit, StoreFailed
 from hosting_emulator.engine.identity import issuer_path
-from hosting_emulator.engine.machine import machine_ms
 from hosting_emulator.server import answers
 from hosting_emulator.server.control.faults import Point, variation_or_usual
 from hosting_emulator.server.control.identity import Claims, NewToken, claims_for, mint
