@@ -20,8 +20,7 @@ from hosting_emulator.engine.history import Commit
 from hosting_emulator.faults.decisions import Decision
 from hosting_emulator.faults.kinds import FaultKind
 from hosting_emulator.variation.answers import Paging
-from hosting_emulator.world.fault_records import Fault
-from hosting_emulator.world.records import ApiKey
+from hosting_emulator.world.records import ApiKey, Fault
 from hosting_emulator.world.value import Change
 
 #: Returns nanoseconds on a clock that only measures how long something took.

@@ -49,7 +49,6 @@ from hosting_emulator.faults.outcomes import outcome_text
 from hosting_emulator.variation.points import POINTS
 from hosting_emulator.world import lifecycles
 from hosting_emulator.world import tables as t
-from hosting_emulator.world.fault_records import Fault, Phase
 from hosting_emulator.world.naming import alias_of
 from hosting_emulator.world.operations import (
     HELD,
@@ -59,7 +58,7 @@ from hosting_emulator.world.operations import (
     profile_of,
     stands,
 )
-from hosting_emulator.world.records import Operation, Project
+from hosting_emulator.world.records import Fault, Operation, Phase, Project
 from hosting_emulator.world.sessions import is_current
 from hosting_emulator.world.value import Change, World
 

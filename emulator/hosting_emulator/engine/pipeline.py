@@ -45,8 +45,8 @@ from hosting_emulator.faults.decisions import (
 from hosting_emulator.faults.kinds import FaultKind
 from hosting_emulator.variation.answers import vary_body, vary_headers, vary_paging
 from hosting_emulator.variation.worlds import assumed_points
-from hosting_emulator.world.fault_records import Phase
 from hosting_emulator.world.operations import finished
+from hosting_emulator.world.records import Phase
 from hosting_emulator.world.streams import place_of
 from hosting_emulator.world.tables import API_KEYS, FAULTS, OPERATIONS, OUTCOMES, SCHEDULE, TIMELINE
 from hosting_emulator.world.value import Change

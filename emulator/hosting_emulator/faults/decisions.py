@@ -24,8 +24,16 @@ from hosting_emulator.faults.kinds import FaultKind, kind_of
 from hosting_emulator.faults.kinds.latency import LONGEST_DELAY_MS
 from hosting_emulator.faults.outcomes import outcome_of
 from hosting_emulator.world import tables as t
-from hosting_emulator.world.fault_records import Condition, Fault, Phase, Rule
-from hosting_emulator.world.records import Database, Dns, OperationOutcome, Project
+from hosting_emulator.world.records import (
+    Condition,
+    Database,
+    Dns,
+    Fault,
+    OperationOutcome,
+    Phase,
+    Project,
+    Rule,
+)
 from hosting_emulator.world.streams import draw
 from hosting_emulator.world.value import Change, World, deployment_count, deployment_runs
 

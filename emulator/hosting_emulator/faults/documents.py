@@ -32,8 +32,8 @@ from hosting_emulator.contract.words import DocumentRefused, nearest, read_field
 from hosting_emulator.faults.decisions import fits, spent
 from hosting_emulator.faults.kinds import FaultKind, fault_kinds
 from hosting_emulator.faults.outcomes import OUTCOME_KINDS, OutcomeKind, phases_of
-from hosting_emulator.world.fault_records import Condition, Fault, Rule
 from hosting_emulator.world.naming import id_of, not_found
+from hosting_emulator.world.records import Condition, Fault, Rule
 from hosting_emulator.world.streams import next_number
 from hosting_emulator.world.tables import FAULTS, ORGANIZATIONS, OUTCOMES, PEOPLE, PROJECTS, Table
 from hosting_emulator.world.value import Change, World

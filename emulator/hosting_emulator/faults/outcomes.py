@@ -15,9 +15,8 @@ from msgspec.structs import replace
 
 from hosting_emulator.contract.durations import format_duration, parse_duration_ms
 from hosting_emulator.world import lifecycles
-from hosting_emulator.world.fault_records import Fault
 from hosting_emulator.world.operations import DEPLOYING_PLAN, INITIALIZE, PLAIN_PLAN
-from hosting_emulator.world.records import OperationFailure, OperationOutcome
+from hosting_emulator.world.records import Fault, OperationFailure, OperationOutcome
 
 Phase = Literal["queued", "building", "deploying", "verifying"]
 Text = Annotated[str, Meta(min_length=1)]

@@ -14,7 +14,7 @@ from hosting_emulator.faults.documents import FAULT, OUTCOME, Family
 from hosting_emulator.interventions import INTERVENTIONS
 from hosting_emulator.scenario.document import ACTIONS, BELONGS, ScenarioPart
 from hosting_emulator.variation.points import POINTS
-from hosting_emulator.world.fault_records import Rule
+from hosting_emulator.world.records import Rule
 
 
 def scenario_schema() -> dict[str, Any]:

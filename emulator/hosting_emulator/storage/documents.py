@@ -44,7 +44,6 @@ from hosting_emulator.world import clock as clocks
 from hosting_emulator.world import lifecycles
 from hosting_emulator.world import records as r
 from hosting_emulator.world import tables as t
-from hosting_emulator.world.fault_records import Fault
 from hosting_emulator.world.operations import APPLY_DOMAINS, HELD, INITIALIZE, finished, plan_of
 from hosting_emulator.world.value import World, apply, empty_world
 
@@ -485,7 +484,7 @@ def _check_event(rows: Rows, key: str, event: r.ScheduledEvent) -> None:
     )
 
 
-def _check_fault(rows: Rows, key: str, fault: Fault) -> None:
+def _check_fault(rows: Rows, key: str, fault: r.Fault) -> None:
     family = OUTCOME if key.startswith(OUTCOME.noun) else FAULT
     drawn = rows[t.STREAMS.name].get(f"{family.noun} order", 0)
     _must(0 <= fault.order < drawn and fault.id == key, "its order was not drawn yet")

@@ -35,7 +35,6 @@ SEEDED_MS = 1_735_689_600_000
 
 Alias = Annotated[str, Meta(pattern="^[a-z][a-z0-9-]{0,40}$")]
 Ulid = Annotated[str, Meta(pattern=ULID_PATTERN)]
-DnsStatus = Literal["not_authorized", "pending", "authorized", "expired", "revoked"]
 DatabaseState = Literal["absent", "init", "ready", "suspended", "resizing", "failed"]
 
 
@@ -100,7 +99,7 @@ class ProjectPart(PopulationPart):
     deployments: Annotated[int, Meta(ge=0, le=100_000)] | list[DeploymentPart] = 0
     flag: bool = False
     domain: str | None = None
-    dns: DnsStatus = "not_authorized"
+    dns: r.DnsStatus = "not_authorized"
     database: DatabasePart = msgspec.field(default_factory=DatabasePart)
     source_generation: Annotated[int, Meta(ge=0)] | None = None
     id: Ulid | None = None

@@ -6,7 +6,6 @@ from typing import Any, Generic, TypeVar
 
 from hosting_emulator.contract.assumptions import Assumptions
 from hosting_emulator.world import records as r
-from hosting_emulator.world.fault_records import Fault
 
 R = TypeVar("R")
 
@@ -43,8 +42,8 @@ STREAMS: Table[int] = Table("streams", int)
 CLOCK = Table("clock", r.ClockRecord)
 ASSUMPTIONS = Table("assumptions", Assumptions)
 ORIGIN = Table("origin", r.Origin)
-FAULTS = Table("faults", Fault)
-OUTCOMES = Table("outcomes", Fault)
+FAULTS = Table("faults", r.Fault)
+OUTCOMES = Table("outcomes", r.Fault)
 TIMELINE = Table("timeline", r.TimelineEntry)
 VARIATION = Table("variation", r.Variation)
 

@@ -8,7 +8,7 @@ from multidict import CIMultiDict
 
 from hosting_emulator.faults.decisions import Decision, FaultSubject, decide
 from hosting_emulator.faults.documents import arm, fault_view
-from hosting_emulator.world.fault_records import Fault, Phase
+from hosting_emulator.world.records import Fault, Phase
 from hosting_emulator.world.tables import FAULTS
 from hosting_emulator.world.value import Change
 from tests.in_process import NOON_MS, fresh_world

@@ -14,7 +14,7 @@ from typing import Any, ClassVar, NamedTuple, Protocol
 import msgspec
 
 from hosting_emulator.contract.problems import Refused
-from hosting_emulator.world.fault_records import Fault
+from hosting_emulator.world.records import Fault
 
 #: Draws a number from [0, 1).
 Chance = Callable[[], float]
