@@ -1,8 +1,4 @@
-"""Who judges: each looks at what clients do, one exchange after the other, for what its rules forbid.
-
-Trying and polling again; whether what was begun is followed to its end, also past words that did not
-exist yesterday; and what a request holds that it should not.
-"""
+"""Who judges: each looks at what clients do, one exchange after the other, for what its rules forbid."""
 
 from __future__ import annotations
 
@@ -28,7 +24,7 @@ from hosting_emulator.conduct.rules import (
     Recent,
 )
 from hosting_emulator.contract.assumptions import DEFAULTS, parse_retention_ms
-from hosting_emulator.contract.calls import REDEEM_TICKET, CallSpec
+from hosting_emulator.contract.calls import REDEEM_TICKET, CallName, CallSpec
 from hosting_emulator.contract.resources import RESOURCES
 from hosting_emulator.contract.timestamps import format_timestamp, parse_timestamp
 from hosting_emulator.engine.identity import Identity
@@ -38,20 +34,12 @@ from hosting_emulator.world.tables import TICKETS
 
 # --- Trying and polling again --------------------------------------------------------------------
 
-_Request = tuple[str, str, str, bytes]
 #: Exchanges by what they are remembered for.
 _Views = Recent[Hashable, ExchangeView]
 _MOST_ACCUSED = 100
-_FLAG = "set_project_powered_by_flag"
+_FLAG: CallName = "set_project_powered_by_flag"
 #: Who comes by another connection so much later may be another run: a job of every few minutes, say.
 _ANOTHER_RUN_MS = 60_000
-#: What the contract says of a key sent again, beside the rule's own words, which are of call 3.
-_SAME_KEY = {
-    _FLAG: "Same key and same body: first result returned without switching again.",
-    "initialize_managed_source": "Headers: Idempotency-Key required, X-Request-Id optional.",
-    "apply_project_domains": "Starts an idempotent durable operation for the exact project-derived "
-    "development, production and mail hostnames",
-}
 
 
 @dataclass(slots=True)
@@ -76,9 +64,9 @@ class KeyChanged(ConductJudge):
     """
 
     def __init__(self) -> None:
-        self._of: Recent[tuple[str | None, _Request], _Attempts] = Recent()
-        #: Flags whose switching ended uncertain, by person and address.
-        self._flags: Recent[tuple[str | None, str], dict[_Request, _Attempts]] = Recent()
+        self._of: Recent[Hashable, _Attempts] = Recent()
+        #: Flags whose switching ended uncertain, by person and address, then by what was asked.
+        self._flags: Recent[Hashable, dict[Hashable, _Attempts]] = Recent()
 
     def see(self, now: ExchangeView) -> Iterable[Finding]:
         key = now.mutation_key
@@ -121,13 +109,11 @@ def _accuse(first: ExchangeView, second: ExchangeView, known: _Attempts) -> Find
     told = first.says_uncertain and not first.entry.lost
     how = str(first.status) if told else "no complete response"
     another_run = second.line is not first.line and second.waited(first, _ANOTHER_RUN_MS)
-    quote = _SAME_KEY.get(str(first.call))
-    accusation = Finding(
-        *("new-key-after-uncertainty", first, second),
-        how=how,
-        sure=not another_run,
-        quote=(quote, f"the contract, {first.spec.place}") if quote and first.spec else None,
-    )
+    spec, quote = first.spec, None
+    if spec is not None and spec.retry_clause:  # the rule's own words are of another call
+        quote = (spec.retry_clause, f"the contract, {spec.place}")
+    accused = ("new-key-after-uncertainty", first, second)
+    accusation = Finding(*accused, how=how, sure=not another_run, quote=quote)
     if len(known.accused) < _MOST_ACCUSED:
         known.accused[str(first.key)] = accusation
     return accusation
@@ -145,7 +131,7 @@ class KeyReused(ConductJudge):
 
     def __init__(self) -> None:
         #: The first use of a key, and whether it was refused: the key may be free still.
-        self._uses: Recent[tuple[str | None, str, str], tuple[ExchangeView, bool]] = Recent()
+        self._uses: Recent[Hashable, tuple[ExchangeView, bool]] = Recent()
 
     def see(self, now: ExchangeView) -> Iterator[Finding]:
         key = now.mutation_key
@@ -155,9 +141,11 @@ class KeyReused(ConductJudge):
         place = (now.who, key, str(now.call) if scoped else "")
         first, free = self._uses.get(place, (now, True))
         refused = 400 <= now.status < 500
+        other = first.request != now.request
         if first is now or _forgotten(first, now):
             self._uses.keep(place, (now, refused))
-        elif first.request != now.request:
+            return
+        if other:
             unsaid = "the contract does not say whether its key is free again"
             yield Finding(
                 *("key-reused-for-another-request", first, now),
@@ -166,10 +154,8 @@ class KeyReused(ConductJudge):
                 group=(now.who, now.key),
                 sure=not free,
             )
-            if free:
-                self._uses.keep(place, (now, refused))
-        elif free and not refused:
-            self._uses.keep(place, (now, False))
+        if free and (other or not refused):
+            self._uses.keep(place, (now, refused))
 
 
 class KeyOutlivesIntent(ConductJudge):
@@ -186,17 +172,16 @@ class KeyOutlivesIntent(ConductJudge):
         key = now.mutation_key
         if key is None or now.call != _FLAG or not now.succeeded:
             return
-        place = (now.who, now.path)
+        place, group = (now.who, now.path), (now.who, key)
         if not now.entry.replayed:
-            self._heard.keep((now.who, key), now)
+            self._heard.keep(group, now)
             self._done.keep(place, now)
             return
-        first, since = self._heard.get((now.who, key)), self._done.get(place)
-        self._heard.keep((now.who, key), first or now)
+        first, since = self._heard.get(group), self._done.get(place)
+        self._heard.keep(group, first or now)
         if first is None or since is None or since.n < first.n or since.request == now.request:
             return
         if now.entry.real_ms >= since.left_ms:
-            group = (now.who, key)
             yield Finding("key-outlives-intent", first, since, now, since=since, group=group)
 
 
@@ -242,10 +227,8 @@ class KeyValues(ConductJudge):
 
 #: A read after so long looks anew.
 _A_READ_AGAIN_MS = 60_000
-#: Who asks again so soon after the end did not see it.
-_AT_ONCE_MS = 1000
-#: Who looks at an end as seldom as this does not wait for it.
-_A_LOOK_MS = 30_000
+#: Who asks again so soon after the end did not see it; who looks as seldom does not wait for it.
+_AT_ONCE_MS, _A_LOOK_MS = 1000, 30_000
 _KEY_LIMIT = 128
 #: What libraries and browsers ask by themselves.
 _NO_CALL = frozenset({"HEAD", "OPTIONS"})
@@ -284,12 +267,12 @@ class NotRetryable(ConductJudge):
 
 
 def _in_vain(before: ExchangeView, now: ExchangeView) -> bool:
-    code, problem = now.entry.code, before.answer
+    code, problem = now.entry.code, before.answer if isinstance(before.answer, dict) else {}
     if code is None or before.entry.code != code or not before.heard or now.call == REDEEM_TICKET:
         return False
-    if not isinstance(problem, dict) or problem.get("retryable") is not False:
+    if problem.get("retryable") is not False or now.entry.method in _NO_CALL:
         return False
-    if now.entry.method in _NO_CALL or before.request != now.request or now.knows(before) == "no":
+    if before.request != now.request or now.knows(before) == "no":
         return False
     if before.key != now.key:  # another key makes another request where the refusal was about it
         names = [name.lower() for name, _ in before.entry.raw_headers]
@@ -380,12 +363,11 @@ class TooSoon(ConductJudge):
             return
         tried = self._in_vain.get(place) or self._in_vain.keep(place, deque(maxlen=_STORM))
         tried.append(now)
-        if len(tried) == _STORM and not now.waited(tried[0], _STORM_MS):
-            first = tried[0]
-            says = (
-                f"{now.name} failed (#{first.n}: {first.status or 'no response'}), and was "
-                f"sent {_STORM} times within {now.shown_wait(first)} (to #{now.n})."
-            )
+        first = tried[0]
+        if len(tried) == _STORM and not now.waited(first, _STORM_MS):
+            failed = f"{now.name} failed (#{first.n}: {first.status or 'no response'})"
+            often = f"{_STORM} times within {now.shown_wait(first)} (to #{now.n})"
+            says = f"{failed}, and was sent {often}."
             yield Finding("retried-too-soon", *tried, says=says, group=(*place, "storm"))
 
     def _poll(self, now: ExchangeView) -> Iterator[Finding]:
@@ -639,7 +621,7 @@ def _unknown(resource: str, document: Any) -> str | None:
 _EMPTY, _TICKET = "an empty body", "a ticket"
 #: How languages write that there is nothing.
 _NOTHINGS = frozenset({"null", "none", "nil", "<nil>", "undefined", "nan", "[object object]"})
-#: What stands before two more parts, each run once: a token's header, maybe behind other letters.
+#: A token's header, which stands before two more parts, maybe behind other letters.
 _BEFORE_TWO_PARTS = re.compile(r"(?<![\w-])[\w-]++(?=\.[\w-]++\.[\w-])")
 #: What may be one of this service's secrets; whether it is, is looked up.
 _SECRET = re.compile(r"[A-Za-z0-9_-]{43,}")
@@ -650,13 +632,11 @@ class RequestContent(ConductJudge):
     """What each request holds. It remembers the cursors that were given out."""
 
     def __init__(self) -> None:
-        #: The project whose page had a cursor.
+        #: The project whose page had a cursor; and what redirected somebody to another host.
         self._given: Recent[str, str] = Recent()
-        #: What redirected somebody to another host.
         self._redirected: Recent[tuple[bytes, str], ExchangeView] = Recent()
-        #: Tickets whose redemption was not heard of.
+        #: Tickets whose redemption was not heard of; and until when a ticket was valid when shown.
         self._unheard: Recent[str, bool] = Recent()
-        #: Until when a ticket was valid when it was shown.
         self._until: Recent[str, int] = Recent()
 
     def after_return(self) -> RequestContent:
@@ -704,15 +684,12 @@ class RequestContent(ConductJudge):
             yield Finding("null-as-token", now, token=token.strip(), group=token)
         redirected = self._redirected.get((now.credentials, host))
         at_dev_origin = now.call == REDEEM_TICKET or (now.call is None and host.startswith("dev-"))
-        if at_dev_origin or redirected is not None:
-            for what in _secrets_in(now, token):
-                seen, came = [now], "to a dev origin"
-                if redirected is not None:
-                    seen, came = [redirected, now], f"through the redirect of #{redirected.n}"
-                group = (host, what)
-                yield Finding(
-                    "token-sent-elsewhere", *seen, came=came, host=host, what=what, group=group
-                )
+        came, seen = "to a dev origin", [now]
+        if redirected is not None:
+            came, seen = f"through the redirect of #{redirected.n}", [redirected, now]
+        for what in _secrets_in(now, token) if at_dev_origin or redirected is not None else ():
+            rule, group = "token-sent-elsewhere", (host, what)
+            yield Finding(rule, *seen, came=came, host=host, what=what, group=group)
         if 300 <= now.status < 400 and now.heard and now.call != REDEEM_TICKET:
             for name, value in now.entry.answer_headers:
                 elsewhere = urlsplit(value).netloc if name == "Location" else ""
@@ -728,6 +705,7 @@ class RequestContent(ConductJudge):
             return
         id_, is_over, came_ms = ticket.id, now.world.assumptions.is_over, now.entry.came_ms
         newest = indexes.get(f"last_ticket:{ticket.holder or ticket.principal}")
+        until_ms = self._until.get(id_, ticket.expires_ms)
         unheard = self._unheard.pop(id_, False)
         if not now.heard:
             self._unheard.keep(id_, True)
@@ -735,7 +713,6 @@ class RequestContent(ConductJudge):
             if not unheard:  # who never heard of it asks again
                 yield Finding("ticket-redeemed-twice", now, id=id_, group=id_)
         elif is_over(ticket.expires_ms, came_ms):
-            until_ms = self._until.get(id_, ticket.expires_ms)
             if is_over(until_ms, came_ms):  # nobody ended it early
                 until = format_timestamp(until_ms)
                 yield Finding("ticket-redeemed-late", now, id=id_, until=until, group=id_)
@@ -834,9 +811,7 @@ def _secrets_in(now: ExchangeView, text: str) -> list[str]:
     return list(kinds)
 
 
-#: All judges.
 JUDGES: tuple[type[ConductJudge], ...] = (
-    *(KeyChanged, KeyReused, KeyOutlivesIntent, SentTwice, KeyValues),
-    *(NotRetryable, TooSoon, AfterEnd),
-    *(UnfinishedOperations, UnfinishedLists, RequestContent),
+    *(KeyChanged, KeyReused, KeyOutlivesIntent, SentTwice, KeyValues, NotRetryable, TooSoon),
+    *(AfterEnd, UnfinishedOperations, UnfinishedLists, RequestContent),
 )

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, TypeVar, cast
 from urllib.parse import parse_qsl, unquote
 
 import msgspec
 from msgspec.structs import replace
 
-from hosting_emulator.contract.calls import CallSpec
+from hosting_emulator.contract.calls import CallName, CallSpec, DoorName
 from hosting_emulator.contract.resources import with_states
 from hosting_emulator.contract.timestamps import format_timestamp
 from hosting_emulator.contract.words import read_sections
@@ -31,8 +31,8 @@ _LONGEST_PATH = 120
 _COMPARED_BYTES = 256
 #: What is asked again after so long is a new attempt of somebody, and no retry.
 A_RETRY_MS = 600_000
-#: What came so soon, in real time, by another connection may have been on its way already; and of
-#: two programs that were started together one asks so much later.
+#: What came so soon by another connection may have been on its way already; and of two programs that
+#: were started together one asks so much later.
 _ON_ITS_WAY_MS, _TOGETHER_MS = 50, 1000
 
 
@@ -51,10 +51,10 @@ class ExchangeView:
     def __init__(self, entry: Entry, line: Line) -> None:
         self.entry, self.line = entry, line
         line.count, line.last = line.count + 1, entry.n
-        #: Which request of its connection it is, from 1; and how often in a row it was seen to be
-        #: asked again by a new connection.
+        #: Its place on its connection, from 1; and how often in a row a new connection asked again.
         self.nth, self.again = line.count, 0
-        self.n, self.call, self.at_ms, self.status = entry.n, entry.call, entry.at_ms, entry.status
+        self.n, self.at_ms, self.status = entry.n, entry.at_ms, entry.status
+        self.call = cast("CallName | DoorName | None", entry.call)
         self.world: World = entry.world
         #: The call, or what was asked where there is none, for a sentence.
         self.name = entry.call or f"{entry.method} {entry.path[:_LONGEST_PATH]}"
@@ -79,8 +79,8 @@ class ExchangeView:
         self.heard = entry.lost is None and not delayed
         #: Whether it was answered with success, and the client heard of it.
         self.succeeded = 200 <= entry.status < 300 and self.heard
-        #: Whether it was answered that nobody knows: a 5xx, or the code for it at any status; and
-        #: whether the client cannot know what became of it: so, or without a whole answer.
+        #: Whether the answer says that nobody knows; and whether the client cannot know what became
+        #: of it: so, or without a whole answer.
         self.says_uncertain = entry.status >= 500 or entry.code == "api_key_creation_uncertain"
         self.uncertain = entry.lost is not None or entry.status == 0 or self.says_uncertain
         #: The machine's time when the answer was on its way.
@@ -206,11 +206,6 @@ def _json(body: bytes, whole: int) -> Any:
 
 #: From the least to the worst.
 SEVERITIES: tuple[Severity, ...] = ("note", "warning", "error")
-
-_K = TypeVar("_K")
-_V = TypeVar("_V")
-
-
 _ROWS = {
     id_: {name: with_states(text) for name, text in items}
     for id_, items in read_sections(Path(__file__).with_name("rules.md"))
@@ -224,10 +219,10 @@ RULES = {id_: ConductRuleRow(id=id_, **row) for id_, row in _ROWS.items()}
 class Finding(ConductFinding):
     """A rule that was broken: by which requests, in one sentence with the particulars.
 
-    World time is that of the last request. Findings of one rule with the same `group` are one finding
-    of more requests, `last` being the number of the last of all. One that is not `sure` is a note; what
-    came later may show that it was none: it is `withdrawn`. `quote` is the sentence and its place, and
-    `says` what is said, where the rule's own do not fit; `words` are those that the rule's own lacks.
+    Findings of one rule with the same `group` are one finding of more requests, `last` being the
+    number of the last of all. One that is not `sure` is a note; one that later requests refute is
+    `withdrawn`. `quote` is the sentence and its place, and `says` what is said, where the rule's own
+    do not fit; `words` are those that the rule's own lacks.
     """
 
     def __init__(
@@ -273,6 +268,10 @@ class ConductJudge:
     def end(self) -> Iterable[Finding]:
         """Say what can only be said once the client is done. Changes nothing: it may go on."""
         return ()
+
+
+_K = TypeVar("_K")
+_V = TypeVar("_V")
 
 
 class Recent(dict[_K, _V]):

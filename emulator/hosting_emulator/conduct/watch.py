@@ -1,7 +1,6 @@
 """The watch over one world: every exchange is judged once, when somebody looks or it would be lost.
 
-It costs the way of a request nothing. From the first look on no exchange leaves the request log
-unjudged; what had left it before cannot be judged, and is counted.
+It costs the way of a request nothing. What had left the request log before the first look is counted.
 """
 
 from __future__ import annotations
@@ -11,14 +10,8 @@ from dataclasses import dataclass, field
 from math import inf
 
 from hosting_emulator.conduct.judges import JUDGES
-from hosting_emulator.conduct.rules import (
-    SEVERITIES,
-    ConductJudge,
-    ExchangeView,
-    Finding,
-    Line,
-    Recent,
-)
+from hosting_emulator.conduct.rules import SEVERITIES, ExchangeView, Finding, Line, Recent
+from hosting_emulator.contract.calls import GET_OPERATION
 from hosting_emulator.control_api import ConductReport
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.exchange import Connection, Entry
@@ -81,7 +74,7 @@ class Watch:
         self._last = self._judged = self._own = 0
         self._skipping = False
         self._found: dict[str, _RuleFindings] = {}
-        self._judges: list[ConductJudge] = [judge() for judge in JUDGES]
+        self._judges = [judge() for judge in JUDGES]
         self._lines: Recent[Connection, Line] = Recent()
 
     def look(self, off: Sequence[str] = (), *, final: bool = False) -> ConductReport:
@@ -94,26 +87,22 @@ class Watch:
             self._judge(entry)
         self._notice_returns(inf)
         found = {id_: of_rule.standing() for id_, of_rule in self._found.items()}
-        if final:
-            for judge in self._judges:
-                for finding in judge.end():
-                    self._note(finding, found)
+        for judge in self._judges if final else ():
+            for finding in judge.end():
+                self._note(finding, found)
         found = {id_: one for id_, one in found.items() if one.count and id_ not in off}
         findings = [finding for of_rule in found.values() for finding in of_rule.kept]
-        findings.sort(key=lambda finding: (finding.requests[-1], finding.rule))
-        counts = {id_: of_rule.count for id_, of_rule in found.items()}
         skipping = "While polling moved the clock ahead (it skips), early polling was not checked."
         unseen = f"{_requests(self._unseen)} left the log before the first check: not checked."
         own = f"{_requests(self._own)} came from the emulator's own pages and tools: not checked."
         told = ((self._unseen, unseen), (self._skipping, skipping), (self._own, own))
-        remarks = [remark for applies, remark in told if applies]
         return ConductReport(
             judged=self._judged,
             unseen=self._unseen,
-            findings=findings,
-            counts=counts,
+            findings=sorted(findings, key=lambda finding: (finding.requests[-1], finding.rule)),
+            counts={id_: of_rule.count for id_, of_rule in found.items()},
             rules_off=list(off),
-            remarks=remarks,
+            remarks=[remark for applies, remark in told if applies],
         )
 
     def forgetting(self, entry: Entry) -> None:
@@ -128,16 +117,15 @@ class Watch:
 
     def _judge(self, entry: Entry) -> None:
         self._notice_returns(entry.n)
-        self._last = entry.n
+        self._last, place = entry.n, entry.connection
         if any(name.lower() == OWN for name, _ in entry.raw_headers):
             self._own += 1
             return
         self._judged += 1
-        place = entry.connection
         line = self._lines.get(place) or self._lines.keep(place, Line(place))
         exchange = ExchangeView(entry, line)
-        if entry.call == "get_operation" and entry.world.clock.mode == "skip":
-            self._skipping = True
+        polled = entry.call == GET_OPERATION.call_id
+        self._skipping |= polled and entry.world.clock.mode == "skip"
         for judge in self._judges:
             for finding in judge.see(exchange):
                 self._note(finding, self._found)

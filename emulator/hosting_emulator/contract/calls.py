@@ -93,8 +93,8 @@ class CallSpec:
     `success` is a status the contract gives, `role` a project role, or each the name of the assumption
     that holds one, as `replayed` (the status of an exact replay, where it differs) and `path_from` are.
     `codes` are its own problem codes, beyond COMMON_CODES and that of its Idempotency-Key;
-    `listed_statuses` the error statuses, where the contract lists them all. `place`, `query_clause` and
-    `body_clause`: the contract's.
+    `listed_statuses` the error statuses, where the contract lists them all. `place` and the clauses are
+    the contract's (`retry_clause`: of its key sent again); `leaves` says what a success leaves there.
     """
 
     call_id: CallName
@@ -118,6 +118,8 @@ class CallSpec:
     place: str = "Endpoints"
     query_clause: str = ""
     body_clause: str = "No request body."
+    retry_clause: str = ""
+    leaves: str = ""
 
     @property
     def operation_id(self) -> str:
@@ -230,6 +232,8 @@ _ROWS = (
         place="Endpoints, 1",
         body_clause="Body (required, application/json): { enabled: boolean (required) }, no other "
         "properties.",
+        retry_clause="Same key and same body: first result returned without switching again.",
+        leaves="the project's flag was switched",
     ),
     CallSpec(
         call_id="initialize_managed_source",
@@ -245,6 +249,8 @@ _ROWS = (
         codes=("etag_mismatch", "insufficient_organization_credits"),
         place="Endpoints, 2",
         body_clause="Body (application/json): { expected_source_generation: integer }.",
+        retry_clause="Headers: Idempotency-Key required, X-Request-Id optional.",
+        leaves="started initializing the project's managed source",
     ),
     CallSpec(
         call_id="create_user_api_key",
@@ -268,6 +274,7 @@ _ROWS = (
         ),
         place="Endpoints, 3",
         body_clause="Body (application/json): { name: string, length 1 to 64 }.",
+        leaves="user API keys, valid 90 days",
     ),
     CallSpec(
         call_id="apply_project_domains",
@@ -284,6 +291,9 @@ _ROWS = (
         idempotent=True,
         codes=("paid_plan_required", "insufficient_organization_credits"),
         place="Endpoints, 4",
+        retry_clause="Starts an idempotent durable operation for the exact project-derived "
+        "development, production and mail hostnames",
+        leaves="started applying the project's domains",
     ),
     CallSpec(
         call_id="get_dns_authorization",
@@ -321,6 +331,7 @@ _ROWS = (
         role="owner",
         permission="dev_access.write",
         place="Endpoints, 7",
+        leaves="dev access tickets, valid ten minutes",
     ),
     CallSpec(
         call_id="read_database_compute",

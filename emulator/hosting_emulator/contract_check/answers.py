@@ -1,8 +1,7 @@
 """What comes back: HTTP as the check needs it, and values as any service may write them.
 
 Whatever a server does becomes an `Answer`, never an exception. Redirects are not followed, answers
-are bounded in time and size, and nothing is sent twice. This emulator reads and writes fewer
-timestamps than the check: it has no moment before 1970, and no leap second.
+are bounded in time and size, and nothing is sent twice.
 """
 
 from __future__ import annotations
@@ -74,8 +73,7 @@ class Answer:
     @property
     def fields(self) -> dict[str, Any]:
         """The body as a JSON object; empty where it is none."""
-        document = self.document
-        return document if isinstance(document, dict) else {}
+        return document if isinstance(document := self.document, dict) else {}
 
     def __getitem__(self, name: str) -> Any:
         """Return a field of the body; None where there is none."""
@@ -148,17 +146,17 @@ class Address:
             connection.request(method, self._prefix + path, body, sent)
             response = connection.getresponse()
             content = response.read(_LONGEST + 1)
-            if response.length and len(content) <= _LONGEST:
+            if len(content) > _LONGEST:
+                return Answer(title, broken=f"a response of more than {_LONGEST >> 20} MiB")
+            if response.length:
                 raise http.client.IncompleteRead(content)
+            return Answer(title, response.status, tuple(response.getheaders()), content)
         except (OSError, http.client.HTTPException, ValueError) as error:
             why = f"no complete response within {longest_s:g} s"
             return Answer(title, broken=why if late.is_set() else _why(error, self._timeout_s))
         finally:
             watch.cancel()
             connection.close()
-        if len(content) > _LONGEST:
-            return Answer(title, broken=f"a response of more than {_LONGEST >> 20} MiB")
-        return Answer(title, response.status, tuple(response.getheaders()), content)
 
     def _open(self) -> socket.socket:
         try:
@@ -200,14 +198,12 @@ def _unreachable(error: OSError | UnicodeError, timeout_s: float) -> str:
 
 #: What begins a complaint about a length or value that is of the right kind.
 BOUNDS = "out of bounds"
-#: In a redeem URL, between the origin and the ticket.
 _REDEEM = "/.service/dev-access/redeem?stage=dev&ticket="
 #: What has another length than a zone may is complained of for that.
 _ZONE = re.compile(r"([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63}|.{0,3}|.{254,}", re.DOTALL)
 _CURSOR = re.compile("[A-Za-z0-9_-]+")
 _ORIGIN = re.compile(r"https://dev-[a-z]+-[a-z]+-[a-z]+\.[a-z0-9.-]+(:[0-9]+)?")
-# All of RFC 3339, which also allows a space for the T, and small letters; and ISO 8601 without the
-# seconds.
+# RFC 3339, which allows a space for the T, and small letters; and ISO 8601 without the seconds.
 _TIMESTAMP = re.compile(
     r"(?P<day>\d{4}-\d\d-\d\d)[Tt ](?P<minute>([01]\d|2[0-3]):[0-5]\d)"
     r"(:(?P<second>[0-5]\d|60)([.,](?P<fraction>\d{1,30}))?)?"
@@ -237,15 +233,10 @@ def is_timestamp(value: Any) -> bool:
 
 
 def moment(value: Any) -> int | None:
-    """Read a timestamp as ms since 1970, negative before; None for anything else.
-
-    None too where the text is too coarse to be compared: without the seconds.
-    """
+    """Read a timestamp as ms since 1970, negative before; None for anything else, or without seconds."""
     found = _TIMESTAMP.fullmatch(value) if isinstance(value, str) else None
-    if found is None or found["second"] is None:
-        return None
-    began = _minute(found["day"], found["minute"])
-    if began is None:
+    began = _minute(found["day"], found["minute"]) if found else None
+    if found is None or began is None or found["second"] is None:
         return None
     ahead_s = int(found["hours"] or 0) * 3600 + int(found["minutes"] or 0) * 60
     at_s = began + int(found["second"]) - (-1 if found["sign"] == "-" else 1) * ahead_s
@@ -269,15 +260,15 @@ def _minute(day: str, minute: str) -> int | None:
 
 def complaint(kind: Kind, value: Any) -> str | None:
     """Say what is wrong with a value of a kind; None: nothing. No secret and no ticket is shown."""
+    schema = kind.schema
     if kind.name == "redeem_url":
         return redeem_url_complaint(value)
     if kind.name == "enum":
-        words = kind.schema["enum"]
+        words = schema["enum"]
         return None if value in words else f"{brief(value)} is not one of {', '.join(words)}"
     is_right, wrong = _KINDS[kind.name]
     if not is_right(value):
         return wrong if kind.name == "secret" else f"{brief(value)} {wrong}"
-    schema = kind.schema
     if isinstance(value, str):
         least, most = schema.get("minLength", 0), schema.get("maxLength")
         if most is not None and not least <= len(value) <= most:

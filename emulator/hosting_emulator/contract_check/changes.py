@@ -16,7 +16,7 @@ from itertools import count
 from typing import Any
 from urllib.parse import urlsplit
 
-from hosting_emulator.contract.calls import CALLS
+from hosting_emulator.contract.calls import CALLS, CallName
 from hosting_emulator.contract.problems import PROBLEMS
 from hosting_emulator.contract.resources import RESOURCES, TERMINAL
 from hosting_emulator.contract_check.answers import (
@@ -87,7 +87,8 @@ def switch(run: Run) -> None:
         if just_now is None:
             run.note("the flag's earlier state is unknown: it stays shown")
         try:
-            run.put_back = _put(run, just_now is not True, "as it was").ok
+            back = _put(run, just_now is not True, "as it was")
+            run.put_back |= {back.call_id} if back.ok else set()
         finally:
             if not run.put_back:
                 how = "hidden" if just_now else "shown"
@@ -324,7 +325,7 @@ def tickets(run: Run) -> None:
     second = issue("the second")
     if run.succeeded("tickets.call", second):
         wrong = "the project's dev origin changed"
-        run.same("ticket.origin", first["origin"], second["origin"], second, wrong)
+        run.judge("ticket.origin", alike(first["origin"], second["origin"]), second, wrong)
         for name in ("ticket_id", "redeem_url"):
             if name in first.fields:
                 wrong = f"its {name} is that of the ticket before"
@@ -390,7 +391,8 @@ _OPERATION = (
     "durable operation.id operation.state operation.times states.operation operation.progress "
     "progress-object operation.result"
 )
-_SOURCE, _DOMAINS = "initialize_managed_source", "apply_project_domains"
+_SOURCE: CallName = "initialize_managed_source"
+_DOMAINS: CallName = "apply_project_domains"
 #: No project is at a generation like this.
 _SURELY_WRONG = 987_654
 _MOST_GENERATIONS = 20
@@ -473,8 +475,8 @@ def apply_domains(run: Run) -> None:
     others_replay(run, again, run.missing)
     retried = again("the same key")
     if run.succeeded("domains.idempotent", retried):
-        ids = (answer["id"], retried["id"])
-        run.same("domains.idempotent", *ids, retried, "it is another operation")
+        same = alike(answer["id"], retried["id"])
+        run.judge("domains.idempotent", same, retried, "it is another operation")
     # A call without a body can only be changed by its path: the key of another call is that.
     if run.used_key is None:
         run.skips("domains.reused", "a key to reuse needs --allow flag or --allow keys")
@@ -562,14 +564,14 @@ def _find_path(run: Run, accepted: Accepted) -> None:
 def _poll(run: Run, accepted: Accepted, number: int) -> Answer:
     answer = run.poll(accepted.id, f"{accepted.answer.call_id}, poll {number}")
     if run.succeeded("durable", answer):
-        ids = (answer["id"], accepted.id)
-        run.same("durable operation.id", *ids, answer, "it is another operation")
+        same = alike(answer["id"], accepted.id)
+        run.judge("durable operation.id", same, answer, "it is another operation")
         made = [each["deployment_id"] for each in (accepted.answer, answer)]
         if made != [None, None]:
             wrong = "it does not name its deployment in every state"
             run.judge("operation.deployment_id", made[0] == made[1], answer, wrong)
         made = [moment(each["created_at"]) for each in (accepted.answer, answer)]
-        run.same("operation.times", made[0], made[1], answer, "created_at is another")
+        run.judge("operation.times", alike(*made), answer, "created_at is another")
         _blocking(run, accepted, answer)
         # A state may go back, but an end is kept.
         state, before = answer.text("state"), run.states.get(accepted.id)
@@ -632,8 +634,8 @@ def _deployed(run: Run, accepted: Accepted) -> None:
     page = run.call("list_deployments", "for what was deployed", f"?{limit}=100" if limit else "")
     listed = {str(item.get("id")).upper(): item for item in items_of(page)}
     if (found := listed.get(str(made).upper())) is not None:
-        ids = (found.get("operation_id"), accepted.id)
-        run.same("deployment.operation_id", *ids, page, "it names another operation")
+        same = alike(found.get("operation_id"), accepted.id)
+        run.judge("deployment.operation_id", same, page, "it names another operation")
     elif listed and not page["next_cursor"] and "NONE" not in listed:
         run.differs("operation.deployment_id", page, "it does not list the deployment")
 

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import secrets
 import ssl
+from contextlib import suppress
 from dataclasses import replace
-from typing import Any, NotRequired, TypedDict, get_args
+from typing import Any, TypedDict, get_args
 from urllib.parse import urlsplit
+
+from msgspec import to_builtins
 
 from hosting_emulator.contract.assumptions import DEFAULTS, Assumptions, why_unseen
 from hosting_emulator.contract.calls import CALLS
@@ -36,17 +39,11 @@ class SentenceReport(TypedDict):
     seen: list[str]
 
 
-class AssumptionReport(TypedDict):
-    """An assumption: our default, and what was observed or `why` it was not."""
-
-    name: str
-    default: Any
-    observed: NotRequired[Any]
-    why: NotRequired[str]
-
-
 class Report(TypedDict):
-    """One check. `assumptions` are only those observed otherwise than our defaults."""
+    """One check. `assumptions` are only those observed otherwise than our defaults.
+
+    Each of `observed` has the `name` of an assumption, our `default`, and `observed` or `why` it was not.
+    """
 
     base_url: str
     project_id: str
@@ -56,7 +53,7 @@ class Report(TypedDict):
     summary: dict[str, int]
     sentences: list[SentenceReport]
     assumptions: dict[str, Any]
-    observed: list[AssumptionReport]
+    observed: list[dict[str, Any]]
     words: dict[str, list[str]]
     created: list[str]
     notes: list[str]
@@ -94,22 +91,22 @@ def check(options: CheckOptions) -> Report:
     return _report(run)
 
 
-def _check_address(url: str, name: str) -> None:
-    """Refuse what is no HTTP address, or has more than a path behind it. Raises CheckRefused."""
-    try:
+def _is_address(url: str) -> bool:
+    """Whether a text is an HTTP address, with no more than a path behind it."""
+    with suppress(ValueError):
         parts = urlsplit(url)
-        fine = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
-        fine = fine and not (parts.query or parts.fragment or parts.username)
-    except ValueError:
-        fine = False
-    if not fine or not url.isascii() or not url.isprintable() or " " in url:
-        raise CheckRefused(f"{name}: {url!r} is not an address: write it like https://api.example")
+        known = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+        more = parts.query or parts.fragment or parts.username or " " in url
+        return known and not more and url.isascii() and url.isprintable()
+    return False
 
 
 def _check_options(options: CheckOptions) -> None:
-    _check_address(options.base_url, "--base-url")
-    if options.origin_url is not None:
-        _check_address(options.origin_url, "--origin-url")
+    for option in ("base_url", "origin_url"):
+        url = getattr(options, option)
+        if url is not None and not _is_address(url):
+            wrong = f"{url!r} is not an address: write it like https://api.example"
+            raise CheckRefused(f"--{option.replace('_', '-')}: {wrong}")
     for option in ("project", "organization"):
         if not is_ulid(found := getattr(options, f"{option}_id")):
             wrong = "is not a Ulid, 26 characters of 0-9 and A-Z without I, L, O, U"
@@ -135,10 +132,10 @@ def _first_contact(run: Run) -> None:
     """Refuse to go on where nothing could be learnt. Raises CheckRefused."""
     where, answers = run.options.base_url, []
     # Of a project, and of whose role the contract says nothing.
-    reads = [id_ for id_, s in CALLS.items() if s.method == "GET" and s.role.endswith("_role")]
+    specs = [s for s in CALLS.values() if s.method == "GET" and s.role.endswith("_role")]
     try:
-        for call_id in reads:
-            answer = run.call(call_id, judged=False)
+        for spec in specs:
+            answer = run.call(spec.call_id, judged=False)
             if answer.status == 401:
                 raise CheckRefused(f"{where} refuses the token of --token (401)")
             if answer.status == 0:
@@ -147,43 +144,29 @@ def _first_contact(run: Run) -> None:
     except Unreachable as error:
         raise CheckRefused(f"{where} cannot be reached: {error}") from error
     if all(answer.document is None and answer.body.strip() != b"null" for answer in answers):
-        came = answers[0].media_type or "no media type"
-        raise CheckRefused(
-            f"No response there is JSON: is this the API? ({where}: {answers[0].status}, {came})"
-        )
+        came = f"{where}: {answers[0].status}, {answers[0].media_type or 'no media type'}"
+        raise CheckRefused(f"No response there is JSON: is this the API? ({came})")
     if all(answer.code == "resource_not_found" for answer in answers):
-        project = run.options.project_id
-        raise CheckRefused(
-            f"{where} finds no project {project} with this token (404): is --project right?"
-        )
+        unknown = f"{where} finds no project {run.options.project_id} with this token (404)"
+        raise CheckRefused(f"{unknown}: is --project right?")
 
 
 def _report(run: Run) -> Report:
-    """Write the report. No token, key or ticket is in it, wherever a server put one."""
+    """Write the report: no token, key or ticket is in it, wherever a server put one."""
     options, settled = run.options, run.settled()
     sentences: list[SentenceReport] = []
-    for clause in CLAUSES.values():
-        outcome, seen = run.verdict(clause)
+    for key, section, text, unseen in CLAUSES.values():
+        outcome, seen = run.verdict(key, unseen)
         sentences.append(
-            {
-                "key": clause.key,
-                "section": clause.section,
-                "sentence": clause.text,
-                "verdict": outcome,
-                "seen": seen,
-            }
+            {"key": key, "section": section, "sentence": text, "verdict": outcome, "seen": seen}
         )
     verdicts = [sentence["verdict"] for sentence in sentences]
-    assumptions: list[AssumptionReport] = []
+    assumptions: list[dict[str, Any]] = []
     for name in DEFAULTS.__struct_fields__:
-        default = getattr(DEFAULTS, name)
-        default = list(default) if isinstance(default, tuple) else default
-        one: AssumptionReport = {"name": name, "default": default}
-        if name in settled:
-            one["observed"] = settled[name]
-        else:
-            one["why"] = why_unseen(name) or "no permitted request showed it"
-        assumptions.append(one)
+        why = why_unseen(name) or "no permitted request showed it"
+        one = {"observed": settled[name]} if name in settled else {"why": why}
+        default = to_builtins(getattr(DEFAULTS, name))
+        assumptions.append({"name": name, "default": default, **one})
     report: Report = {
         "base_url": options.base_url,
         "project_id": options.project_id,

@@ -67,26 +67,27 @@ def _clauses_of_calls() -> Iterator[tuple[str, tuple[str, str]]]:
 #: The clause of each call's address, and that of what it answers.
 CALL_CLAUSES = dict(_clauses_of_calls())
 
+_NONE, _MISSING = "no operation that was started", "no problem had this field"
 #: Why nothing was seen of clauses that only some answers can show.
-_WHY_UNMET = {
-    "operation.blocking_operation_id states.blocking": (
-        "no operation that was started waited on another"
-    ),
-    "operation.deployment_id": "no operation that was started created a deployment",
-    "operation.result": "no operation that was started had a result",
-    "operation.error error-object": "no operation that was started failed",
-    "operation.reconciliation reconciliation-object": (
-        "no operation that was started was being reconciled"
-    ),
-    "problem.detail problem.instance": "no problem had this field",
-    "problem.retry_after_seconds limit.retry-after": (
-        "no problem had this field: the server limited nothing"
-    ),
-    "deployment.artifact_digest deployment.url": "no deployment had this field",
-    "limit.zone": "no DNS zone is authorized",
-    "compute.placement": "neither environment has a database",
+_UNMET = {
+    key: why
+    for keys, why in (
+        ("operation.blocking_operation_id states.blocking", f"{_NONE} waited on another"),
+        ("operation.deployment_id", f"{_NONE} created a deployment"),
+        ("operation.result", f"{_NONE} had a result"),
+        ("operation.error error-object", f"{_NONE} failed"),
+        ("operation.reconciliation reconciliation-object", f"{_NONE} was being reconciled"),
+        ("problem.detail problem.instance", _MISSING),
+        (
+            "problem.retry_after_seconds limit.retry-after",
+            f"{_MISSING}: the server limited nothing",
+        ),
+        ("deployment.artifact_digest deployment.url", "no deployment had this field"),
+        ("limit.zone", "no DNS zone is authorized"),
+        ("compute.placement", "neither environment has a database"),
+    )
+    for key in keys.split()
 }
-UNMET = {key: why for keys, why in _WHY_UNMET.items() for key in keys.split()}
 
 Outcome = Literal["holds", "differs", "skipped", "cannot be seen from outside"]
 
@@ -100,18 +101,16 @@ _FORMS = {
 #: Open sets whose words a report lists, by the field of an answer.
 _OPEN_SETS = {name: name for name in ("progress.phase", "reconciliation.state", "error.code")}
 _OPEN_SETS["items[].status"] = "Deployment.status"
-#: So far may two clocks of one server be apart.
-_APART_MS = 60_000
-#: What is observed may be so much older than what happened just before, and is fresh.
-_STALE_MS = 300_000
+#: So far may two clocks of one server be apart; and what is observed be older than what happened before.
+_APART_MS, _STALE_MS = 60_000, 300_000
 #: Credentials that show what they are: a password in a URL, a JWT, a private key.
 _SECRET = re.compile(
     r"://[^/\s:@]+:[^/\s@]+@|\beyJ[\w-]{8,}\.[\w-]+\.|-----BEGIN [A-Z ]*PRIVATE KEY"
 )
-#: The calls that show nothing of a provider, the clauses that say so, and names that give it away.
+#: The resources that show nothing of a provider, by the clauses that say so; names that give it away.
 _NO_SECRETS = {
-    "get_dns_authorization": "dns.no-credentials",
-    "read_database_compute": "compute.no-identifiers",
+    "DnsAuthorization": "dns.no-credentials",
+    "DatabaseCompute": "compute.no-identifiers",
 }
 _CREDENTIAL = re.compile(
     r"secret|password|credential|private_?key|(access|auth|api)_?(token|key)", re.I
@@ -127,10 +126,8 @@ class Judge:
     """Looks at answers; takes evidence of what they bear out or break, and what is observed.
 
     A single difference outweighs everything else; what holds outweighs a skip. `keys` are those of one
-    or more clauses, between spaces.
-
-    `values` are what was observed, by the name of the assumption; `words` those that the contract
-    leaves open; `notes` tell a reader what no assumption has a place for.
+    or more clauses, between spaces. `values` are what was observed, by the name of the assumption;
+    `words` those that the contract leaves open; `notes` tell what no assumption has a place for.
     """
 
     def __init__(self, project_id: str) -> None:
@@ -143,8 +140,7 @@ class Judge:
         self._forms: set[str] = set()
         #: What was seen, in words, by key and by the name of the method that took it.
         self._evidence = {
-            key: {"holds": list[str](), "differs": list[str](), "skips": list[str]()}
-            for key in CLAUSES
+            key: {how: list[str]() for how in ("holds", "differs", "skips")} for key in CLAUSES
         }
         #: What bears a clause out if a call works, by key: the call's clause, and what was seen.
         self._refusals: dict[str, list[tuple[str, str]]] = {key: [] for key in CLAUSES}
@@ -192,13 +188,13 @@ class Judge:
             self.holds(keys, seen)
         return right
 
-    def verdict(self, clause: Clause) -> tuple[Outcome, list[str]]:
+    def verdict(self, key: str, unseen: str) -> tuple[Outcome, list[str]]:
         """Return what became of a clause, and what was seen or why nothing was."""
-        found, refusals = self._evidence[clause.key], self._refusals[clause.key]
+        found, refusals = self._evidence[key], self._refusals[key]
         if found["differs"]:
             return "differs", found["differs"]
-        if clause.unseen:
-            return "cannot be seen from outside", [clause.unseen]
+        if unseen:
+            return "cannot be seen from outside", [unseen]
         shown = found["holds"] + [seen for call, seen in refusals if call in self.working]
         if shown:
             return "holds", shown[:1]
@@ -207,8 +203,7 @@ class Judge:
             reasons = self._evidence[call]["skips"] + self._evidence[call]["differs"]
             tail = f" ({reasons[0]})" if reasons else ""
             why.append(f"{seen}: refused, but no correct request succeeded{tail}")
-        why.append(UNMET.get(clause.key, "no response showed it"))
-        return "skipped", why[:1]
+        return "skipped", [*why, _UNMET.get(key, "no response showed it")][:1]
 
     # --- What is observed --------------------------------------------------------------------
 
@@ -241,8 +236,9 @@ class Judge:
         """
         found = dict(self.values)
         if "other" in self._forms or len(self._forms) > 1:
-            other = "or one that this emulator cannot write"
-            self.note(f"timestamps have more than one format, {other}")
+            self.note(
+                "timestamps have more than one format, or one that this emulator cannot write"
+            )
         elif self._forms:
             found["timestamp_form"] = next(iter(self._forms))
         found["problem_statuses"] = {
@@ -432,35 +428,34 @@ class Judge:
             self.differs(key, seen, f"{name} is another project's")
         if field.kind.name in ("ulid", "timestamp") and value is not None:
             keys += f" {field.kind.name}"
-            if wrong is None and field.kind.name == "timestamp":
-                forms = (form for form, written in _FORMS.items() if written.fullmatch(value))
-                self._forms.add(next(forms, "other"))
-        if wrong is None:
-            self.holds(keys if value is None else f"{keys} {field.bound}", seen)
-            self._moment(seen, name, moment(value), field.key)
-        else:
+        if wrong is not None:
             bound = field.bound if wrong.startswith(BOUNDS) else ""
             self.differs(f"{keys} {bound}", seen, f"{name}: {wrong}")
-
-    def _moment(self, seen: Answer, name: str, at_ms: int | None, key: str) -> None:
-        """Judge that what is observed is not older than what had happened by then."""
-        if at_ms is None:
+            return
+        self.holds(keys if value is None else f"{keys} {field.bound}", seen)
+        if field.kind.name == "timestamp" and value is not None:
+            forms = (form for form, written in _FORMS.items() if written.fullmatch(value))
+            self._forms.add(next(forms, "other"))
+        if (at_ms := moment(value)) is None:
             return
         if name.endswith(("created_at", "updated_at")):
             self._happened_ms = max(self._happened_ms, at_ms)
-        elif name == "observed_at":
+        elif name == "observed_at":  # what is observed is not older than what had happened by then
             self._observed_ms = max(self._observed_ms, at_ms)
-            wrong = f"{name} is older than what had happened before"
-            self.judge(key, at_ms >= self._happened_ms - _STALE_MS, seen, wrong)
+            fresh = at_ms >= self._happened_ms - _STALE_MS
+            self.judge(field.key, fresh, seen, f"{name} is older than what had happened before")
 
     def made_now(self, seen: Answer, at_ms: int | None, keys: str) -> bool:
         """Judge the moment of something that was made just now, and by it what was observed before."""
-        if at_ms is not None and at_ms < self._happened_ms - _STALE_MS:
+        if at_ms is None:
+            return True
+        if at_ms < self._happened_ms - _STALE_MS:
             self.differs(keys, seen, "created_at is older than what had happened before")
             return False
-        if at_ms is not None and self._observed_ms > at_ms + _STALE_MS:
-            wrong = "observed_at was later than what came after it"
-            self.differs("compute.observed_at", seen, wrong)
+        if self._observed_ms > at_ms + _STALE_MS:
+            self.differs(
+                "compute.observed_at", seen, "observed_at was later than what came after it"
+            )
         return True
 
     def _keeps_secrets(self, answer: Answer) -> None:
@@ -468,7 +463,7 @@ class Judge:
         for secret, keys in self.secrets.items():
             if secret in shown:
                 self.differs(keys, answer, "it shows a credential that was sent or shown before")
-        key = _NO_SECRETS.get(answer.call_id) if answer.ok else None
+        key = _NO_SECRETS.get(ALL_CALLS[answer.call_id].response) if answer.ok else None
         for name, value in _members(answer.document):
             handed_out = name in ("value", "redeem_url")
             known = name in _KNOWN or isinstance(value, bool) or not value
@@ -476,11 +471,10 @@ class Judge:
                 self.differs(key or "ticket.once", answer, f"{name} holds a credential")
             elif not known and _CREDENTIAL.search(name):
                 self.differs(key or "ticket.once", answer, f"{name} looks like a credential")
-            elif known or is_ulid(str(value)):
-                continue
-            elif (_PROVIDER if key is None else _IDENTIFIER).search(name):
+            elif not known and not is_ulid(str(value)):
                 wrong = f"{name} looks like a provider's identifier"
-                self.differs(key or "compute.no-identifiers", answer, wrong)
+                if (_IDENTIFIER if key else _PROVIDER).search(name):
+                    self.differs(key or "compute.no-identifiers", answer, wrong)
 
 
 def _members(document: Any, name: str = "") -> Iterator[tuple[str, Any]]:

@@ -11,7 +11,7 @@ from hosting_emulator.contract.calls import CALLS
 from hosting_emulator.contract.resources import RESOURCES
 from hosting_emulator.contract_check.answers import Answer, moment
 from hosting_emulator.contract_check.judge import CALL_CLAUSES
-from hosting_emulator.contract_check.run import NOWHERE, PREFIX, Run, check
+from hosting_emulator.contract_check.run import NOWHERE, PREFIX, Run, alike, check
 
 #: Names that services give to the parameters that the contract does not name, by the assumption.
 _NAMES = {
@@ -82,7 +82,7 @@ def read_compute(run: Run) -> None:
     for environment, answer in (("dev", dev), ("prod", prod)):
         if run.succeeded(keys, answer):
             wrong = f"it is not that of {environment}"
-            run.same("compute.query", answer["environment"], environment, answer, wrong)
+            run.judge("compute.query", alike(answer["environment"], environment), answer, wrong)
     run.wrong_input("compute.query", read(f"?{name}=staging", "no environment"))
     shared = all(a["data_mode"] == "shared" and "database" in a.fields for a in (dev, prod))
     if shared:  # any setting may be left out, and the states are those of different moments
@@ -120,19 +120,18 @@ def request_ids(run: Run) -> None:
         run.skips("request-id limit.request-id", run.unreadable)
         return
 
-    def ask(request_id: str, about: str, subject: str | None = None) -> Answer:
-        headers = {"X-Request-Id": request_id}
-        return run.read(f"X-Request-Id {about}", subject=subject, headers=headers)
+    def ask(request_id: str, subject: str | None = None) -> Answer:
+        about = f"X-Request-Id of {len(request_id)}" if request_id else "X-Request-Id empty"
+        return run.read(about, subject=subject, headers={"X-Request-Id": request_id})
 
-    for length in (1, 128):
-        request_id = (PREFIX * 6)[-length:]
-        answer = ask(request_id, f"of {length}")
+    for request_id in (PREFIX[-1:], (PREFIX * 6)[-128:]):
+        answer = ask(request_id)
         if run.succeeded("request-id limit.request-id", answer):
             run.holds("limit.request-id", answer)
             echoed = answer.header("X-Request-Id") is not None
             run.see("request_id_on_success", "echoed" if echoed else "absent")
-        ask(request_id, f"of {length}", NOWHERE)
-    outside = [ask("", "empty"), ask("x" * 129, "of 129")]
+        ask(request_id, NOWHERE)
+    outside = [ask(""), ask("x" * 129)]
     if all(answer.ok for answer in outside):
         run.see("request_id_invalid", "ignored")
     elif all(answer.status == 400 for answer in outside):
@@ -143,10 +142,8 @@ def request_ids(run: Run) -> None:
 
 # --- Deployments, page by page -------------------------------------------------------------------
 
-#: The largest page that the contract allows.
-_LARGEST = 100
-#: So many pages are read of a long list.
-_MOST_PAGES = 12
+#: The largest page that the contract allows; and how many pages are read of a long list.
+_LARGEST, _MOST_PAGES = 100, 12
 _QUERY = "deployments.query limit.page-size"
 _THROUGH = "deployments.page-through"
 
@@ -337,7 +334,7 @@ def as_reader(run: Run) -> None:
     if not _is_refused_owners_calls(run, token, "reader"):
         run.skips(reads, stranger)
         return
-    for call_id in (id_ for id_, spec in CALLS.items() if spec.role == "reader"):
+    for call_id in (spec.call_id for spec in CALLS.values() if spec.role == "reader"):
         if call_id not in run.askable():
             run.skips("compute.readers", "the query parameter's name is not known")
             continue
@@ -355,7 +352,7 @@ def as_maintainer(run: Run) -> None:
 
 
 def _is_refused_owners_calls(run: Run, token: str | None, role: str) -> bool:
-    for call_id in (id_ for id_, spec in CALLS.items() if spec.role == "owner"):
+    for call_id in (spec.call_id for spec in CALLS.values() if spec.role == "owner"):
         key = CALL_CLAUSES[call_id][0].replace(".call", ".owner-only")
         answer = run.call(call_id, f"as a {role}", token=token)
         if answer.code in ("resource_not_found", "organization_required", "unauthenticated"):
@@ -369,9 +366,9 @@ def _is_refused_owners_calls(run: Run, token: str | None, role: str) -> bool:
 @check()
 def roles(run: Run) -> None:
     """Read as each of those whose tokens were given."""
-    for call_id, spec in CALLS.items():
+    for spec in CALLS.values():
         if spec.method == "GET" and spec.role != "reader":
-            run.least_role(call_id)
+            run.least_role(spec.call_id)
 
 
 @check(needs="outsider_token")
@@ -408,13 +405,12 @@ def without_organization(run: Run) -> None:
 @check()
 def idempotency_keys(run: Run) -> None:
     """Make calls that need an Idempotency-Key without one, and with ones out of bounds."""
+    bounds = "idempotency-key limit.idempotency-key"
     for call_id in (spec.call_id for spec in CALLS.values() if spec.idempotent):
-        for key, about, limit in (
-            (None, "without Idempotency-Key", ""),
-            ("", "Idempotency-Key empty", "limit.idempotency-key"),
-            ("k" * 129, "Idempotency-Key of 129", "limit.idempotency-key"),
-        ):
-            run.wrong_input(f"idempotency-key {limit}", run.call(call_id, about, key=key))
+        without = run.call(call_id, "without Idempotency-Key", key=None)
+        run.wrong_input("idempotency-key", without)
+        run.wrong_input(bounds, run.call(call_id, "Idempotency-Key empty", key=""))
+        run.wrong_input(bounds, run.call(call_id, "Idempotency-Key of 129", key="k" * 129))
 
 
 #: Bodies that are not in order, and what is wrong with each: by the bodies' resource and clauses.
@@ -446,6 +442,6 @@ _WRONG_BODIES: dict[tuple[str, str], tuple[tuple[Any, str], ...]] = {
 def bodies(run: Run) -> None:
     """Send each call that has a body something that the body may not be."""
     for (resource, keys), wrong in _WRONG_BODIES.items():
-        call_id = next(id_ for id_, spec in CALLS.items() if spec.body == resource)
+        call_id = next(spec.call_id for spec in CALLS.values() if spec.body == resource)
         for body, about in wrong:
             run.wrong_input(keys, run.call(call_id, about, body=body))

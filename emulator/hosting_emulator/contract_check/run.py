@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
-from hosting_emulator.contract.calls import ALL_CALLS, CALLS
+from hosting_emulator.contract.calls import ALL_CALLS, CALLS, GET_OPERATION, CallName
 from hosting_emulator.contract.problems import PROBLEMS
 from hosting_emulator.contract.resources import RESOURCES
 from hosting_emulator.contract_check.answers import Address, Answer, http_date, moment
@@ -18,7 +18,6 @@ from hosting_emulator.contract_check.judge import CALL_CLAUSES, Judge
 
 #: What may be changed at the server, each for the sentences that cannot be seen otherwise.
 ALLOWED = ("flag", "source", "keys", "domains", "tickets")
-
 #: Assumptions that a check may be told, where it cannot find them out.
 TOLD = ("operation_path", "cursor_parameter", "limit_parameter", "environment_parameter")
 
@@ -32,9 +31,8 @@ class CheckOptions:
     """One check. Ids are Ulids; tokens are bearer tokens of people the service knows.
 
     `token` is the project owner's, in an interactive session, with the organization of the project.
-    `allow` holds words of ALLOWED. `assumed` says what the check should not have to find out: where
-    operations are polled, names of query parameters. `origin_url` is where dev origins answer, if
-    their names cannot be resolved. `timeout_s` bounds each answer; `patience_s` all waiting together,
+    `allow` holds words of ALLOWED; `assumed` values of TOLD. `origin_url` is where dev origins answer,
+    if their names cannot be resolved. `timeout_s` bounds each answer; `patience_s` all waiting together,
     in seconds of whatever clock `pause` keeps. `connect` makes the way to an address.
     """
 
@@ -67,14 +65,13 @@ class CheckOptions:
 TOKENS = [f.name for f in fields(CheckOptions) if f.name.endswith(("token", "api_key"))]
 #: The service's time in ms by what it observes, and by its Date header.
 Now = tuple[int | None, int | None]
-
 #: What begins the name of everything that a check creates or sends.
 PREFIX = "hosting-emulator-check-"
 #: A Ulid that no service gave to anything: it lies at the far end of time.
 NOWHERE = "7ZZZZZZZZZZZZZZZZZZZZZZZZZ"
 #: The call that reads and needs nothing more; and one whose answer tells the service's time.
-READ = next(id_ for id_, spec in CALLS.items() if spec.method == "GET" and not spec.query)
-_CLOCK = next(id_ for id_, s in CALLS.items() if "observed_at" in RESOURCES[s.response].names)
+READ = next(s.call_id for s in CALLS.values() if s.method == "GET" and not s.query)
+_CLOCK = next(s.call_id for s in CALLS.values() if "observed_at" in RESOURCES[s.response].names)
 #: What stands in bodies that are in order, by the kind of the field.
 _VALUES = {"boolean": True, "integer": 0, "text": PREFIX.rstrip("-")}
 #: Codes that say nothing of what was asked: the service is busy, limits or is out of order.
@@ -96,15 +93,6 @@ _NOT_ALLOWED = frozenset(
 _ROLES = ("owner", "reader")
 #: What is shorter is no secret, and would be found in innocent words.
 _SHORTEST_SECRET = 8
-#: What the calls that change something leave there.
-_FLAG = "set_project_powered_by_flag"
-_LEFT = {
-    _FLAG: "the project's flag was switched, and switched back",
-    "create_user_api_key": "user API keys, valid 90 days",
-    "create_dev_access_ticket": "dev access tickets, valid ten minutes",
-    "initialize_managed_source": "started initializing the project's managed source",
-    "apply_project_domains": "started applying the project's domains",
-}
 #: So many answers in a row may stay out before a server counts as gone; and so often the same request
 #: is sent again after it was told to wait.
 _TOO_MANY, _AGAIN = 3, 5
@@ -146,10 +134,10 @@ class Run(Judge):
         self.waited_s = 0.0
         #: A user API key that may be used: the one given, or the one that was created.
         self.api_key = options.api_key
-        #: What was made or changed there, by call: the ids, where they have some.
+        #: What was made or changed there, by call: the ids, where they have some; and the calls of
+        #: which nothing is left, since all is again as it was.
         self.made: dict[str, list[str]] = {}
-        #: Whether the flag is again as it was.
-        self.put_back = False
+        self.put_back: set[str] = set()
         #: The states that operations were seen in last, by id.
         self.states: dict[str, str] = {}
         #: What lets somebody in at a dev origin, as a good ticket showed it.
@@ -166,7 +154,7 @@ class Run(Judge):
 
     def call(
         self,
-        call_id: str,
+        call_id: CallName,
         about: str = "",
         query: str | None = None,
         *,
@@ -197,9 +185,9 @@ class Run(Judge):
 
     def poll(self, operation_id: str, about: str, **how: Any) -> Answer:
         """Poll an operation."""
-        target = self.operation_path.replace("{operation_id}", quote(operation_id, safe=""))
-        target = target.replace("{project_id}", self.options.project_id)
-        return self.send("get_operation", "GET", target, about=about, **how)
+        path = self.operation_path.replace("{operation_id}", quote(operation_id, safe=""))
+        path = path.replace("{project_id}", self.options.project_id)
+        return self.send(GET_OPERATION.call_id, "GET", path, about=about, **how)
 
     def send(
         self,
@@ -252,20 +240,23 @@ class Run(Judge):
 
     def _note_made(self, answer: Answer) -> None:
         key = answer["key"]
-        found = answer.fields | (key if isinstance(key, dict) else {})
+        named = key if isinstance(key, dict) else {}
+        found = answer.fields | named
         made = self.made.setdefault(answer.call_id, [])
         one = str(found.get("id") or found.get("ticket_id") or "")
-        if answer.call_id == "create_user_api_key" and one and "name" in found:
-            one = f"{found['name']} ({one})"
+        one = f"{named['name']} ({one})" if one and "name" in named else one
         if one and one not in made:
             made.append(one)
 
     @property
     def created(self) -> list[str]:
         """What was made or changed there."""
-        left = _LEFT if self.put_back else {**_LEFT, _FLAG: "the project's flag was switched"}
-        made = [(left.get(id_) or ALL_CALLS[id_].summary, ids) for id_, ids in self.made.items()]
-        return [f"{what}: {', '.join(ids)}" if ids else what for what, ids in made]
+        made = []
+        for call_id, ids in self.made.items():
+            what = ALL_CALLS[call_id].leaves or ALL_CALLS[call_id].summary
+            what += ", and switched back" * (call_id in self.put_back)
+            made.append(f"{what}: {', '.join(ids)}" if ids else what)
+        return made
 
     def new_key(self) -> str:
         """Return a new Idempotency-Key, named as ours."""
@@ -286,7 +277,7 @@ class Run(Judge):
         found = self.options.assumed.get(assumption, self.values.get(assumption))
         return found if isinstance(found, str) else None
 
-    def askable(self) -> list[str]:
+    def askable(self) -> list[CallName]:
         """Return the calls that can be made in order: the name of what one needs may be unknown."""
         return [
             spec.call_id
@@ -319,10 +310,6 @@ class Run(Judge):
             self.differs(keys, answer, "it should have succeeded")
         return False
 
-    def same(self, keys: str, one: Any, other: Any, seen: object, wrong: str) -> bool | None:
-        """Judge that two answers say the same; None: one of them does not say it."""
-        return self.judge(keys, alike(one, other), seen, wrong)
-
     def refused(self, keys: str, answer: Answer, code: str | None = None) -> bool | None:
         """Whether a request that must be refused was; with `code`, whether by that one.
 
@@ -352,7 +339,7 @@ class Run(Judge):
 
     def missing(self, answer: Answer) -> None:
         """Judge that what is not there, or not for who asks, is missing."""
-        if answer.code in _NOT_ALLOWED - {"forbidden"} or answer.code == "invalid_request":
+        if answer.code in _NOT_ALLOWED - {"forbidden"} | {"invalid_request"}:
             self.skips("condition.missing", f"{answer}: it says nothing of what is asked for")
         else:
             self.refused("condition.missing", answer, "resource_not_found")
@@ -373,7 +360,9 @@ class Run(Judge):
         if answer.ok or answer.status == 400:
             self.see(assumption, "ignored" if answer.ok else "refused")
 
-    def least_role(self, call_id: str, ask: Callable[[str, str], Answer] | None = None) -> None:
+    def least_role(
+        self, call_id: CallName, ask: Callable[[str, str], Answer] | None = None
+    ) -> None:
         """Observe who of reader, maintainer and owner may make a call: the assumption of its row.
 
         `ask` makes it with a token, and says as whom.

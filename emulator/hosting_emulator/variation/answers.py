@@ -1,7 +1,6 @@
 """Varying one answer: its document, its headers and its media type, each as the seed draws.
 
-The same seed and thing draw the same again. What is drawn at one point depends on no other, so that
-a failure can be traced to the point that matters.
+What is drawn at one point depends on no other, so that a failure can be traced to the point that matters.
 """
 
 from __future__ import annotations
@@ -77,13 +76,11 @@ class Member(NamedTuple):
 
         So a recording, which holds no seed, is answered as it was where it is sent again.
         """
-        if "id" in self.members:
-            return (place_of(self.members["id"]),)
-        if whole.get("data_mode") == "shared":  # both environments show the same database
-            return (str(whole["project_id"]),)
-        if "id" in whole:
-            return (place_of(whole["id"]),)
-        return (str(whole.get("project_id")), str(whole.get("environment")))
+        if "id" in self.members or "id" in whole:
+            return (place_of((self.members if "id" in self.members else whole)["id"]),)
+        project = str(whole.get("project_id"))
+        shared = whole.get("data_mode") == "shared"  # both environments show the same database
+        return (project,) if shared else (project, str(whole.get("environment")))
 
 
 def objects_in(resource: str, document: Any, place: str = "") -> Iterator[Member]:
@@ -121,10 +118,8 @@ def vary_body(
         draws.varied |= paging.varied
     elif resource == "ProblemDetails":
         _vary_problem(draws, document)
-    elif resource == "DnsAuthorization":
-        scopes = document["scopes"]
-        if len(scopes) > 1 and draws.takes("scope-order"):  # no order of theirs is spoken of
-            scopes.reverse()
+    elif len(document.get("scopes", ())) > 1 and draws.takes("scope-order"):
+        document["scopes"].reverse()  # no order of theirs is spoken of
     whole = dict(document)  # what is left out still says what the answer is about
     for each in objects_in(resource, document):
         _vary_absent(draws, each, whole)
@@ -199,14 +194,14 @@ _ACTIONS = ("Follow the documentation of this code.", "See `type`.")
 
 def _vary_problem(draws: Draws, document: dict[str, Any]) -> None:
     """Put a problem in other words: what they mean, its code and what the contract fixes stay."""
-    if draws.takes("problem-wording"):
-        document["title"] = draws.pick("problem-wording", _TITLES, draws.what, "title")
-        document["detail"] = draws.pick("problem-wording", _DETAILS, draws.what, "detail")
+    point, what = "problem-wording", draws.what
+    if draws.takes(point):
+        document["title"] = draws.pick(point, _TITLES, what, "title")
+        document["detail"] = draws.pick(point, _DETAILS, what, "detail")
         if document["detail"] is None:
             del document["detail"]
         if "suggested_action" not in PROBLEMS[document["code"]].specified:
-            action = draws.pick("problem-wording", _ACTIONS, draws.what, "action")
-            document["suggested_action"] = action
+            document["suggested_action"] = draws.pick(point, _ACTIONS, what, "action")
     if draws.takes("problem-extras", draws.what, "instance", one_in=3):
         document["instance"] = f"/problems/{document['request_id'].encode().hex()[:24]}"
 
@@ -275,7 +270,7 @@ def _vary_words(draws: Draws, found: Member, whole: dict[str, Any]) -> None:
 
 # --- Spelling: timestamps, order of members, white space, escapes --------------------------------
 
-#: Suffix, minutes east of UTC, digits of the fraction. None: as few as say it all. The zones are far
+#: Suffix, minutes east of UTC, digits of the fraction (None: as few as say it all). The zones are far
 #: apart, so that who compares texts is wrong where the moments are hours apart, too.
 _FORMS: tuple[tuple[str, int, int | None], ...] = (
     ("Z", 0, None),
@@ -305,11 +300,9 @@ def _vary_times(draws: Draws, found: list[Member]) -> None:
             if not _DAY_MS <= at_ms <= LATEST_MS - _DAY_MS:  # another zone may have no such year
                 continue
             spelled = format_timestamp(at_ms + minutes * 60_000)[:-1] + "000" * (digits == 6)
-            if digits is None and at_ms % 1000 == 0:
-                spelled = spelled[:-4]
-            if spelled + suffix != text:
-                members[name] = spelled + suffix
-                draws.varied.add(point)
+            spelled = spelled[:-4] if digits is None and at_ms % 1000 == 0 else spelled
+            draws.varied.update([point] if spelled + suffix != text else [])
+            members[name] = spelled + suffix
 
 
 _ORDERS: tuple[Callable[[list[str]], list[str]], ...] = (

@@ -1,8 +1,7 @@
 """The points at which answers can vary: one for each freedom that the contract leaves.
 
-A point is a freedom and nothing more: how it is used is decided elsewhere. What a client must know
-before its first request (names of parameters, where an operation is polled, roles, zones, claims of
-a token) is no point: a client cannot find it out from an answer.
+What a client must know before its first request (names of parameters, where an operation is polled,
+roles, zones, claims of a token) is no point: a client cannot find it out from an answer.
 """
 
 from __future__ import annotations

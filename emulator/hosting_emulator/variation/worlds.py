@@ -43,7 +43,7 @@ def set_variation(change: Change, asked: Variation, kept: Collection[str] = ()) 
     before = change.get(VARIATION, ONLY)
     assumptions = _without(change.assumptions, before)
     origin = change.get(ORIGIN, ONLY) or Origin()
-    kept = tuple(sorted({*kept, *origin.chosen, *(before.kept if before else asked.kept)}))
+    kept = tuple(sorted({*kept, *origin.chosen, *(before or asked).kept}))
     drawn = draw_assumptions(asked, assumptions, kept)
     varied = replace(asked, kept=kept, assumed=drawn)
     _put(change, assumptions.changed(drawn), varied)
@@ -70,15 +70,10 @@ def varied_world(world: World, asked: Variation | None, kept: Collection[str] = 
 
 def _without(assumptions: Assumptions, before: Variation | None) -> Assumptions:
     """Return assumptions as they are without a variation; those changed since by hand stay so."""
-    if before is None:
-        return assumptions
-    drawn = DEFAULTS.changed(before.assumed)
-    back = {
-        name: getattr(DEFAULTS, name)
-        for name in before.assumed
-        if getattr(assumptions, name) == getattr(drawn, name)
-    }
-    return assumptions.changed(back) if back else assumptions
+    assumed = before.assumed if before else {}
+    drawn = DEFAULTS.changed(assumed)
+    alike = [name for name in assumed if getattr(assumptions, name) == getattr(drawn, name)]
+    return assumptions.changed({name: getattr(DEFAULTS, name) for name in alike})
 
 
 def _put(change: Change, assumptions: Assumptions, variation: Variation | None) -> None:
@@ -112,10 +107,7 @@ STATUSES = {code: tuple(map(int, words)) for code, words in CHOICES["problem-sta
 def draw_assumptions(
     variation: Variation, assumptions: Assumptions, kept: Collection[str]
 ) -> dict[str, Any]:
-    """Return the assumptions that a variation draws, by name; those in `kept` are left alone.
-
-    So are those that differ from their defaults: somebody has chosen them.
-    """
+    """Return the assumptions that a variation draws, but for those `kept`, or chosen by hand."""
     found: dict[str, Any] = {}
     for point in ASSUMED:
         asked_for = variation.only is None or point.id in variation.only
@@ -179,9 +171,9 @@ def assumed_points(
             return status == assumed[name] and again == (point == "key-replayed-status")
         return replayed or point != "operation-replay"
 
-    found = []
-    for point in ASSUMED:
-        name = next((name for name in point.assumptions if name in assumed), "")
-        if name and (not point.calls or call in point.calls) and shows(point.id, name):
-            found.append(point.id)
-    return found
+    return [
+        point.id
+        for point in ASSUMED
+        for name in [name for name in point.assumptions if name in assumed][:1]
+        if (not point.calls or call in point.calls) and shows(point.id, name)
+    ]
