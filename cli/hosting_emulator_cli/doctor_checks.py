@@ -37,8 +37,8 @@ _KINDS = tomllib.loads(Path(__file__).with_name("doctor.toml").read_text("utf-8"
 _PACKAGE = "hosting-emulator"
 _DEFAULT_DIRECTORY = Path(".hosting-emulator")
 _HERE = "127.0.0.1"
-#: Names that stand for all a running emulator must have certificates for.
-_NAMES = ("localhost", "x.dev.localhost")
+#: It stands for all dev origins.
+_DEV_NAME = "x.dev.localhost"
 #: How long an emulator may take to answer, in real seconds. A slower resolver is as good as none.
 _PATIENCE_S, _RESOLVER_S = 3.0, 5.0
 
@@ -59,10 +59,7 @@ def finding(check: str, kind: str, **facts: object) -> CheckFinding:
 
 
 class EmulatorAnswer(NamedTuple):
-    """What an address answered: `version` None is no emulator, and `why` says what else; or `silent`.
-
-    `info` None beside a version: the emulator keeps the rest to those who have its control token.
-    """
+    """What an address answered: no `version` is no emulator, no `info` one that wants its control token."""
 
     version: str | None
     info: Info | None
@@ -90,14 +87,19 @@ def examine(
     used = running.info and running.info["data_dir"]
     path = data_dir or (Path(used) if used and Path(used).is_dir() else kept)
     uses = bool(used) and Path(str(used)).resolve() == path.resolve()
+    its_port = running.info["tls_port"] if running.info and uses else None
     checks: dict[str, Callable[[], Iterable[CheckFinding]]] = {
         "versions": check_versions,
         "settings": lambda: settings,
         "emulator": lambda: [check_emulator(url, running, named=named)],
         "port": lambda: check_ports(url, port, tls_port, running),
         "data": lambda: check_data(path, answers=uses),
-        "certificates": lambda: check_certificates(path / "tls", running if uses else None),
-        "machine": check_machine,
+        "certificates": lambda: check_certificates(path / "tls", its_port),
+        "localhost": lambda: [check_name("localhost", "localhost", _resolve_in_time)],
+        "dev origins": lambda: [check_name("dev origins", _DEV_NAME, _resolve_in_time)],
+        "open files": lambda: [check_open_files(resource.getrlimit(resource.RLIMIT_NOFILE)[1])],
+        "clock": lambda: [check_clock(datetime.now(UTC))],
+        "proxies": lambda: [check_proxies(os.environ)],
     }
     findings: list[CheckFinding] = []
     for name, check in checks.items():
@@ -296,12 +298,11 @@ def _judge_secrets(path: Path, found: Inspection) -> CheckFinding:
 _LEFT = timedelta(days=30)
 
 
-def check_certificates(folder: Path, running: EmulatorAnswer | None) -> Iterator[CheckFinding]:
-    """Judge the authority that is kept, and what the emulator that uses it presents."""
+def check_certificates(folder: Path, port: int | None) -> Iterator[CheckFinding]:
+    """Judge the authority that is kept, and what the emulator that uses it presents at its TLS port."""
     yield check_authority(folder, datetime.now(UTC))
-    port, ca_file = running and running.info and running.info["tls_port"], folder / "ca.pem"
-    if port and ca_file.exists():
-        yield check_served(ca_file, port)
+    if port and (folder / "ca.pem").exists():
+        yield check_served(folder / "ca.pem", port)
 
 
 def check_authority(folder: Path, now: datetime) -> CheckFinding:
@@ -334,8 +335,8 @@ def check_authority(folder: Path, now: datetime) -> CheckFinding:
 
 def check_served(ca_file: Path, port: int) -> CheckFinding:
     """Judge what the emulator's TLS port presents, to a client that trusts the file."""
-    context = ssl.create_default_context(cafile=str(ca_file))
-    for name in _NAMES:
+    context, names = ssl.create_default_context(cafile=str(ca_file)), ("localhost", _DEV_NAME)
+    for name in names:
         try:
             with (
                 socket.create_connection((_HERE, port), _PATIENCE_S) as plain,
@@ -345,23 +346,13 @@ def check_served(ca_file: Path, port: int) -> CheckFinding:
         except (OSError, ValueError) as error:
             why = error.verify_message if isinstance(error, ssl.SSLCertVerificationError) else error
             return finding("certificates", "refused", port=port, name=name, path=ca_file, why=why)
-    return finding("certificates", "served", port=port, names=" and ".join(_NAMES))
+    return finding("certificates", "served", port=port, names=" and ".join(names))
 
 
 # --- The machine ---------------------------------------------------------------------------------
 
 _FEW_FILES, _ENOUGH_FILES = 256, 4096
 _PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")
-
-
-def check_machine() -> Iterator[CheckFinding]:
-    """Judge how names resolve here, what a process may open, what time it is, what proxies do."""
-    for check, name in zip(("localhost", "dev origins"), _NAMES, strict=True):
-        yield check_name(check, name, _resolve_in_time)
-    most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
-    yield check_open_files(None if most == resource.RLIM_INFINITY else most)
-    yield check_clock(datetime.now(UTC))
-    yield check_proxies(os.environ)
 
 
 def _resolve_in_time(name: str) -> list[str]:
@@ -396,9 +387,9 @@ def check_name(check: str, name: str, resolve: Callable[[str], Collection[str]])
     return finding(check, kind, name=name, addresses=", ".join(found))
 
 
-def check_open_files(most: int | None) -> CheckFinding:
-    """Judge the most files a process may open here, its hard limit; None is no limit."""
-    if most is None:
+def check_open_files(most: int) -> CheckFinding:
+    """Judge the most files a process may open here, its hard limit."""
+    if most == resource.RLIM_INFINITY:
         return finding("open files", "ok", most="any number of")
     kind = "few" if most < _FEW_FILES else "some" if most < _ENOUGH_FILES else "ok"
     return finding("open files", kind, most=f"{most:,}")
@@ -418,13 +409,10 @@ def check_proxies(environ: Mapping[str, str]) -> CheckFinding:
         return finding("proxies", "none")
     spared = ",".join(environ.get(name, "") for name in ("NO_PROXY", "no_proxy"))
     entries = [part.strip().lower().lstrip(".") for part in spared.split(",")]
-    fine = all(any(_spares(entry, host) for entry in entries) for host in ("localhost", _HERE))
+    spares_address = {"*", _HERE} & {*entries}
+    for entry in entries:
+        with suppress(ValueError):
+            if ipaddress.ip_address(_HERE) in ipaddress.ip_network(entry):
+                spares_address.add(entry)
+    fine = spares_address and {"*", "localhost"} & {*entries}
     return finding("proxies", "ok" if fine else "wrong", names=", ".join(named))
-
-
-def _spares(entry: str, host: str) -> bool:
-    if entry in ("*", host):
-        return True
-    with suppress(ValueError):
-        return ipaddress.ip_address(host) in ipaddress.ip_network(entry)
-    return False
