@@ -23,7 +23,7 @@ from hosting_emulator.supervisor import ChildCommand, Outcome, ending_signals
 from hosting_emulator_cli.commands.conduct import ask_conduct, conduct_of
 from hosting_emulator_cli.commands.start import command_variables, with_variables
 from hosting_emulator_cli.files import PRIVATE, write_whole
-from hosting_emulator_cli.main import Failure
+from hosting_emulator_cli.main import Failure, failing
 from hosting_emulator_cli.options import ONLY_VARIABLE, SEED_VARIABLE, connected
 from hosting_emulator_cli.output import as_json, say
 
@@ -55,10 +55,8 @@ def run_logged(settings: Settings, run: Callable[[], Coroutine[Any, Any, T]]) ->
     from hosting_emulator.settings import StartError
 
     log_to_stderr(settings)
-    try:
+    with failing(StartError):
         return asyncio.run(run())
-    except StartError as error:
-        raise Failure(str(error)) from error
 
 
 def mention(text: str) -> None:

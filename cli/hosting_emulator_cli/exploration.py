@@ -37,7 +37,7 @@ from hosting_emulator_cli import output as out
 from hosting_emulator_cli.commands.start import command_variables, with_variables
 from hosting_emulator_cli.execution import Stopped, run_logged
 from hosting_emulator_cli.files import write_whole
-from hosting_emulator_cli.main import Failure
+from hosting_emulator_cli.main import Failure, failing
 
 if TYPE_CHECKING:
     from hosting_emulator.settings import Ready, Settings
@@ -141,10 +141,8 @@ class CommandExploration:
             clean = explorer.clean()
             if self.point is None:
                 return self._all(explorer, clean)
-            try:
+            with failing(ValueError, of="--point: "):
                 result = explorer.result("point", self.point, clean, once=True)
-            except ValueError as error:
-                raise Failure(f"--point: {error}") from error
         except Stopped:
             return 0
         except runs.TooManyRequests as error:
@@ -331,9 +329,8 @@ def explore(exploration: CommandExploration) -> int:
     not_ours = descendants(os.getpid())
     become_subreaper()
     try:
-        return run_logged(exploration.settings, exploration.run)
-    except ControlError as error:
-        raise Failure(str(error)) from error
+        with failing(ControlError):
+            return run_logged(exploration.settings, exploration.run)
     except OSError as error:
         raise Failure(f"cannot start a process: {error.strerror or error}") from error
     finally:

@@ -11,7 +11,7 @@ from pathlib import Path
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any
 
-from hosting_emulator_cli.main import Failure, near
+from hosting_emulator_cli.main import Failure, failing, near
 from hosting_emulator_cli.output import as_json, put, say
 
 if TYPE_CHECKING:
@@ -160,10 +160,8 @@ def read_world_file(path: str) -> dict[str, Any]:
     from hosting_emulator.scenario.source import ScenarioError
     from hosting_emulator.scenario.yaml_text import read_yaml
 
-    try:
+    with failing(ScenarioError):
         found = read_yaml(read_scenario_file(path), display_name(path)).data
-    except ScenarioError as error:
-        raise Failure(str(error)) from error
     if isinstance(found, dict) and ("world" in found or "name" in found):
         found = found.get("world")
     if not isinstance(found, dict):

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import cache
 from importlib import import_module
 from inspect import cleandoc
@@ -28,6 +29,15 @@ class Failure(click.ClickException):
     """Ends a command with one line on stderr and exit code 2."""
 
     exit_code = 2
+
+
+@contextmanager
+def failing(*errors: type[Exception], of: str = "") -> Iterator[None]:
+    """Let what is raised within, if it is one of these, end the command; `of` stands before its text."""
+    try:
+        yield
+    except errors as error:
+        raise Failure(f"{of}{error}") from error
 
 
 def load(address: Any) -> Any:

@@ -18,7 +18,7 @@ import click
 from click.core import ParameterSource as ParameterSource
 
 from hosting_emulator import DEFAULT_PORT, DEFAULT_SEED
-from hosting_emulator_cli.main import Failure, load, near
+from hosting_emulator_cli.main import Failure, failing, load, near
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -346,11 +346,8 @@ def connected(
     """Open a client of the emulator at `url`; what goes wrong with it becomes a Failure."""
     from hosting_emulator.sdk import ControlError
 
-    with open_client(url, control_token, timeout_s=timeout_s) as client:
-        try:
-            yield client
-        except ControlError as error:
-            raise Failure(str(error)) from error
+    with open_client(url, control_token, timeout_s=timeout_s) as client, failing(ControlError):
+        yield client
 
 
 def open_client(url: str, control_token: str | None, *, timeout_s: float) -> ControlClient:
@@ -459,10 +456,8 @@ class SettingsCommand(click.Command):
         """Read the command line, variables and the file. Raises Failure for what the file has wrong."""
         from hosting_emulator.settings_file import read_settings_file
 
-        try:
+        with failing(ValueError):
             name, found = read_settings_file()
-        except ValueError as error:
-            raise Failure(str(error)) from error
         ctx.meta[TYPED] = [*args]
         words = {word.partition("=")[0] for word in args[: [*args, "--"].index("--")]}
         if self.name == "start":  # whose options are variables too

@@ -13,7 +13,7 @@ import click
 
 from hosting_emulator_cli import options as opt
 from hosting_emulator_cli.files import put_document, write_whole
-from hosting_emulator_cli.main import CommandGroup, Failure, near
+from hosting_emulator_cli.main import CommandGroup, Failure, failing, near
 from hosting_emulator_cli.output import cell_text, columns, prints, say
 
 if TYPE_CHECKING:
@@ -155,10 +155,8 @@ def check(
         raise Failure(f"--ca-file: cannot read {path}")
     if no_waiting:
         same["pause"] = lambda seconds: None
-    try:
+    with failing(contract_check.CheckRefused):
         report = contract_check.check(contract_check.CheckOptions(assumed=dict(assumed), **same))
-    except contract_check.CheckRefused as refused:
-        raise Failure(str(refused)) from refused
     if scenario is not None:
         write_whole(scenario, _scenario_text(report))
         say(f"A scenario that behaves the same was written to {scenario}.")

@@ -13,7 +13,7 @@ import click
 from hosting_emulator_cli import options as opt
 from hosting_emulator_cli import output as out
 from hosting_emulator_cli.files import display_name, put_document, read_json
-from hosting_emulator_cli.main import CommandGroup, Failure
+from hosting_emulator_cli.main import CommandGroup, failing
 
 if TYPE_CHECKING:
     from hosting_emulator.replay import Beginning, Recording, ReplayReport
@@ -297,12 +297,10 @@ def shrink(
         raise click.BadParameter(str(error), param_hint="--shows") from error
     record = _read(world, file)
     beginning, sending = _how(**how)
-    try:
+    with failing(replay.NotShown):
         found = replay.shrink(
             world.control, record, answer, beginning=beginning, max_runs=max_runs, **sending
         )
-    except replay.NotShown as error:
-        raise Failure(str(error)) from error
     if output is not None:
         put_document(found.har, output, "The result was written to")
     counts = {"of": found.of, "runs": found.runs, "shortest": found.shortest}
@@ -314,14 +312,14 @@ def _read(world: opt.HostingEmulator, file: str | None) -> Recording:
     """Read a recording, or a world's log. Raises Failure."""
     from hosting_emulator.replay import RecordRefused, read_record
 
-    document = world.requests.har(state=True) if file is None else read_json(file)
-    if file is None and "_state" in document["log"]:  # ids are then those of a copy of this world
-        document["log"]["_state"]["seed"] = world.summary["seed"]
-    try:
+    if file is not None:
+        document, name = read_json(file), display_name(file)
+    else:
+        document, name = world.requests.har(state=True), f"world {world.name}"
+        if "_state" in document["log"]:  # ids are then those of a copy of this world
+            document["log"]["_state"]["seed"] = world.summary["seed"]
+    with failing(RecordRefused, of=f"{name}: "):
         return read_record(document)
-    except RecordRefused as error:
-        name = f"world {world.name}" if file is None else display_name(file)
-        raise Failure(f"{name}: {error}") from error
 
 
 def _how(

@@ -22,7 +22,7 @@ from hosting_emulator_cli.files import (
     scenario_text,
     write_whole,
 )
-from hosting_emulator_cli.main import CommandGroup, Failure
+from hosting_emulator_cli.main import CommandGroup, failing
 from hosting_emulator_cli.output import columns, prints, put, put_json, say
 
 #: A report of the emulator; or, where the scenario itself is wrong, `file` and the `error` in it.
@@ -180,13 +180,9 @@ def _put_smallest(
     from hosting_emulator.scenario.shrinking import NotKept, shrink_scenario
     from hosting_emulator.scenario.source import ScenarioError
 
-    try:
+    with failing(ScenarioError), failing(NotKept, of=f"{file}: "):
         whole = read_scenario(text, file)
         found = shrink_scenario(whole, keeps, max_runs=max_runs, visit=visit_page)
-    except NotKept as error:
-        raise Failure(f"{file}: {error}") from error
-    except ScenarioError as error:
-        raise Failure(str(error)) from error
     put_document(found.text.rstrip("\n"), output, "The result was written to")
     say(
         f"{found.steps} of {found.of} steps are left, found in {found.runs} runs"

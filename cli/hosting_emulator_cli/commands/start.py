@@ -17,7 +17,7 @@ import click
 from hosting_emulator import DEFAULT_PORT
 from hosting_emulator_cli import options as opt
 from hosting_emulator_cli.files import is_scenario_file, ready_file
-from hosting_emulator_cli.main import Failure
+from hosting_emulator_cli.main import Failure, failing
 from hosting_emulator_cli.output import as_json as to_json
 from hosting_emulator_cli.output import fields, prints, put
 
@@ -89,10 +89,8 @@ def start(
             if write is not None:
                 write(document + "\n")
 
-        try:
+        with failing(StartError):
             run(settings, announce)
-        except StartError as error:
-            raise Failure(str(error)) from error
 
 
 #: A container has nothing but variables: `--data-dir` is HOSTING_EMULATOR_DATA_DIR.
