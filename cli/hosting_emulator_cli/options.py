@@ -248,10 +248,7 @@ def options(*decorators: Decorator[Any]) -> Decorator[Any]:
 
 
 def read_words(read: str | Callable[[list[str]], Any]) -> Callable[..., Any]:
-    """Make a callback for words given one by one, or several with commas or spaces between.
-
-    A ValueError of `read` (or `module:function`) says what is wrong with them.
-    """
+    """Make a callback for words, given one by one or with commas or spaces between; `read` takes them."""
 
     def callback(ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]) -> Any:
         words = [word for text in texts for word in text.replace(",", " ").split()]

@@ -89,10 +89,7 @@ def fields(pairs: Iterable[tuple[str, object]]) -> str:
 
 
 def columns(*declared: str | tuple[str, Field]) -> Callable[[Iterable[Any]], str]:
-    """Make what lays out items in a table: the field of each column, or its header and its field.
-
-    A field of a field is written `clock.now`.
-    """
+    """Make what lays out items in a table: of each column its field (as `clock.now`), or header and field."""
     shown = [
         (each.rpartition(".")[2].upper().replace("_", " "), each) if isinstance(each, str) else each
         for each in declared

@@ -29,10 +29,7 @@ _STATE_STYLES = {"succeeded": "green", "failed": "red", "cancelled": "yellow", "
 
 
 def line_view(exchange: Exchange, projects: Mapping[str, str], room: int) -> RenderableType:
-    """Show an exchange in a line, and below it, dimmed, why it was answered so.
-
-    From WIDE columns on, lines stand below each other in columns; what is longer is wrapped.
-    """
+    """Show an exchange in a line, from WIDE on in columns, and below it why it was answered so."""
     head, why = _head(exchange, projects, room)
     return Group(head, Padding(Text(why, "dim"), (0, 0, 0, _INDENT), expand=False)) if why else head
 

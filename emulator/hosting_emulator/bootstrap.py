@@ -510,10 +510,7 @@ def log_requests(settings: Settings, worlds: Worlds) -> None:
 
 
 class JsonLines(logging.Formatter):
-    """One JSON object a line: time (RFC 3339), level, logger, message, the record's fields, `exception`.
-
-    It is plain ASCII, so that no reader takes a character within for the end of a line.
-    """
+    """One JSON object a line, in ASCII: time (RFC 3339), level, logger, message, fields, `exception`."""
 
     def format(self, record: logging.LogRecord) -> str:
         """Write a record as one line."""

@@ -16,7 +16,7 @@ from hosting_emulator_cli.files import check_folder_of
 from hosting_emulator_cli.main import load, near
 
 if TYPE_CHECKING:
-    from hosting_emulator.explore.plan import FaultPoint
+    pass
 
 #: What the command finds in its environment. The last two are there only with --tls-port.
 VARIABLES = (
@@ -80,21 +80,21 @@ _export_option = opt.option(
 @opt.option("--conduct-off RULE", multiple=True, callback=opt.read_words(tuple))
 @opt.flag("--quiet")
 @_command_argument
-def exec_(command: tuple[str, ...], shrink: bool, **same: Any) -> int:
+def exec_(shrink: bool, **given: Any) -> int:
     """Run a command with a fresh emulator, and exit with its exit code."""
     from hosting_emulator_cli.execution import Execution, execute, execute_varied
 
     # What is no field of a run is a setting of its emulator.
-    run = {name: same.pop(name) for name in Execution.__annotations__ if name in same}
-    settings = opt.settings_of(data_dir=None, **same)
+    own = {name: given.pop(name) for name in Execution.__annotations__ if name in given}
+    settings = opt.settings_of(data_dir=None, **given)
     if shrink and settings.vary is None:
         raise click.UsageError("--shrink needs --vary: give a seed")
-    if run["conduct_off"] and run["conduct"] == "off":
+    if own["conduct_off"] and own["conduct"] == "off":
         raise click.UsageError("--conduct-off needs --conduct: give report or error")
-    check_folder_of(run["keep"])
-    if run["quiet"] and opt.source("report") is opt.ParameterSource.DEFAULT:
-        run["report"] = "never"
-    execution = Execution(command=command, settings=settings, **run)
+    check_folder_of(own["keep"])
+    if own["quiet"] and opt.source("report") is opt.ParameterSource.DEFAULT:
+        own["report"] = "never"
+    execution = Execution(settings=settings, **own)
     if settings.vary is None:
         return execute(execution).code
     return execute_varied(execution, _line_again, shrinking=shrink)
@@ -102,18 +102,24 @@ def exec_(command: tuple[str, ...], shrink: bool, **same: Any) -> int:
 
 def _line_again(points: Sequence[str] | None) -> str:
     """Return the command line that runs the same command with the same answers again."""
-    ctx = click.get_current_context()
-    command, kept = ctx.params["command"], list[str]()
-    words = iter(ctx.meta[opt.TYPED][: -len(command)])
-    for word in words:
-        if word in ("--vary", "--only"):
-            next(words, None)
-        elif word not in ("--", "--shrink") and not word.startswith(("--vary=", "--only=")):
-            kept.append(word)
-    kept += ["--vary", ctx.params["vary"]]
+    given, changed = click.get_current_context().params, ("vary", "vary_only", "shrink")
+    kept = [word for name, words in _typed().items() if name not in changed for word in words]
+    kept += ["--vary", given["vary"]]
     for point in points or ():
         kept += ["--only", point]
-    return shlex.join(["hosting-emulator", "exec", *kept, "--", *command])
+    return shlex.join(["hosting-emulator", "exec", *kept, "--", *given["command"]])
+
+
+def _typed() -> dict[str | None, list[str]]:
+    """Return the words of the options as they were typed, by the names they arrive under."""
+    ctx, found = click.get_current_context(), dict[str | None, list[str]]()
+    options = {flag: param for param in ctx.command.params for flag in param.opts}
+    words = iter(ctx.meta[opt.TYPED][: -len(ctx.params["command"])])
+    for word in words:
+        if isinstance(option := options.get(word.partition("=")[0]), click.Option):
+            alone = option.is_flag or "=" in word
+            found.setdefault(option.name, []).extend([word] if alone else [word, next(words)])
+    return found
 
 
 _PLAN = "hosting_emulator.explore.plan"
@@ -155,58 +161,34 @@ def _limit(text: str) -> float:
 @opt.option("--sarif sarif_file FILE")
 @opt.option("--sarif-about PATH")
 @_command_argument
-def explore(
-    command: tuple[str, ...],
-    point: FaultPoint | None,
-    as_json: bool,
-    clock: str | None,
-    **given: Any,
-) -> int:
+def explore(clock: str | None, **given: Any) -> int:
     """Find the failures that a command does not survive."""
     from hosting_emulator_cli import exploration
 
+    # What is no field of an exploration is a setting of its emulator.
     fields = exploration.CommandExploration.__annotations__
     own = {name: given.pop(name) for name in fields if name in given}
     own["sarif_about"] = sarif_file(own["sarif_file"], own["sarif_about"])
     reports = [own[f"{kind}_file"] for kind in ("state", "junit", "html", "sarif")]
     chosen = clock or (None if given["state"] else "skip")
     settings = opt.settings_of(port=0, data_dir=None, clock=chosen, **given)
-    if point is not None and (as_json or any(reports)):
+    if own["point"] is not None and (own["as_json"] or any(reports)):
         raise click.UsageError("--point runs one point and writes no reports")
     for path in reports:
         check_folder_of(path)
-    said, of_exec = _said(*_SHAPING, *_SHAPING_TOO), _said(*_SHAPING)
+    typed, command = _typed(), own["command"]
+    of_exec = [word for name in _SHAPING for word in typed.get(name, ())]
+    said = of_exec + [word for name in _SHAPING_TOO for word in typed.get(name, ())]
     if clock is None and chosen is not None:
         of_exec += ["--clock", "skip"]
+    of_exec += ["--conduct", "report"]
     return exploration.explore(
         exploration.CommandExploration(
-            command=command,
             settings=settings,
-            point=point,
-            as_json=as_json,
-            repeat=lambda found: shlex.join(
-                ["hosting-emulator", "explore", *said, "--point", str(found), "--", *command]
+            repeat=lambda point: shlex.join(
+                ["hosting-emulator", "explore", *said, "--point", str(point), "--", *command]
             ),
-            repeat_clean=shlex.join(
-                ["hosting-emulator", "exec", *of_exec, "--conduct", "report", "--", *command]
-            ),
+            repeat_clean=shlex.join(["hosting-emulator", "exec", *of_exec, "--", *command]),
             **own,
         )
     )
-
-
-def _said(*names: str) -> list[str]:
-    """Return options as far as they were given, as one types them."""
-    ctx, words = click.get_current_context(), list[str]()
-    flags = {param.name: param.opts[-1] for param in ctx.command.params}
-    for name in filter(opt.typed, names):
-        value, flag = ctx.params[name], flags[name]
-        if isinstance(value, tuple):
-            words += [word for one, other in value for word in (flag, f"{one}={other}")]
-        elif name == "limit_s":
-            from hosting_emulator.contract.durations import format_duration
-
-            words += [flag, format_duration(round(value * 1000))]
-        else:
-            words += [flag, str(value)]
-    return words
