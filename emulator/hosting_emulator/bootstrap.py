@@ -45,7 +45,13 @@ from hosting_emulator.scenario.document import Scenario, ScenarioLibrary, read_f
 from hosting_emulator.scenario.source import ScenarioError
 from hosting_emulator.server.app import App
 from hosting_emulator.server.control import routes
-from hosting_emulator.server.guard import Site, host_name, is_loopback, is_origin, is_this_machine
+from hosting_emulator.server.guard import (
+    Site,
+    host_name,
+    host_of_origin,
+    is_loopback,
+    is_this_machine,
+)
 from hosting_emulator.server.protocol import Server, TooManyFiles, raise_limit
 from hosting_emulator.settings import Ready, Settings, StartError
 from hosting_emulator.storage.directory import WORLD_NAME, DataDirectory
@@ -93,7 +99,7 @@ class Emulator:
         self._ca_file: str | None = None
         self._site = Site(public_url=_public_url(settings), token=control_token(settings))
         for origin in settings.allowed_origins:
-            if not is_origin(origin):
+            if not host_of_origin(origin):
                 raise StartError(f"--allow-origin {origin!r} is not like http://app.test:3000")
         self._variation: Variation | None = None
         if settings.vary is not None:

@@ -13,6 +13,7 @@ from hosting_emulator.server import answers, public
 from hosting_emulator.server import guard as guards
 from hosting_emulator.server.control import routes
 from hosting_emulator.server.control.routes import Context, Facts
+from hosting_emulator.server.pages import DOCS_PATH
 from hosting_emulator.server.protocol import Protocol
 from hosting_emulator.world.naming import DEFAULT_WORLD
 
@@ -69,7 +70,7 @@ class App:
         engine = self.worlds.get(DEFAULT_WORLD)
         assert engine is not None
         chosen = engine.world.assumptions.docs_url
-        return self.site.own_docs_url if chosen == "own" else chosen
+        return self.site.own_url + DOCS_PATH if chosen == "own" else chosen
 
     async def _control(self, request: web.BaseRequest, path: str, query: str) -> web.StreamResponse:
         refusal = self.site.refusal(request, path)

@@ -72,14 +72,10 @@ def is_this_machine(name: str) -> bool:
     return name == "localhost" or name.endswith(".localhost") or is_loopback(name)
 
 
-def is_origin(text: str) -> bool:
-    """Tell whether a text is a web origin: scheme, host and port, nothing behind it."""
-    return bool(_host_of(text))
-
-
-def _host_of(origin: str) -> str | None:
-    found = _ORIGIN.fullmatch(origin)
-    return found and host_name(found[1])
+def host_of_origin(text: str) -> str:
+    """Return the name in a web origin (scheme, host and port, nothing behind it); empty when it is none."""
+    found = _ORIGIN.fullmatch(text)
+    return host_name(found[1]) if found else ""
 
 
 @dataclass(slots=True)
@@ -122,8 +118,7 @@ class Site:
 
     def lets_in(self, origin: str) -> bool:
         """Tell whether pages of an origin (an Origin header's value) are let in: this machine's are."""
-        name = _host_of(origin)
-        return name is not None and (origin.lower() in self.origins or is_this_machine(name))
+        return origin.lower() in self.origins or is_this_machine(host_of_origin(origin))
 
     def base_url(self, request: web.BaseRequest) -> str:
         """Return scheme, host and port under which the asker reaches this server."""
@@ -136,7 +131,7 @@ class Site:
     def docs_url(self, request: web.BaseRequest) -> str:
         """Return where the documentation is: under the request's Host only if it opens there."""
         opens = self.local(request.headers.get("Host", "")) or not is_loopback(request.remote)
-        return self.base_url(request) + DOCS_PATH if opens else self.own_docs_url
+        return (self.base_url(request) if opens else self.own_url) + DOCS_PATH
 
     @property
     def local_url(self) -> str:
@@ -147,11 +142,6 @@ class Site:
     def own_url(self) -> str:
         """Where the server is reached when no request says how."""
         return self.public_url or self.local_url
-
-    @property
-    def own_docs_url(self) -> str:
-        """Where the documentation is, whoever asks."""
-        return self.own_url + DOCS_PATH
 
     def refusal(self, request: web.BaseRequest, path: str) -> web.Response | None:
         """Return the answer to a request of the control API that may not pass; None lets it through."""

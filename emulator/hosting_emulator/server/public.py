@@ -34,7 +34,7 @@ from hosting_emulator.engine.exchange import (
 from hosting_emulator.engine.pipeline import CALL_STEPS, MISDIRECTED_STEPS, REDEEM_STEPS, admit
 from hosting_emulator.server import answers
 from hosting_emulator.server.guard import Site, host_name
-from hosting_emulator.server.pages import CONTENT_SECURITY_POLICY, html, page
+from hosting_emulator.server.pages import CONTENT_SECURITY_POLICY, DOCS_PATH, html, page
 from hosting_emulator.server.protocol import Protocol, protocol_of
 from hosting_emulator.world.records import Project
 from hosting_emulator.world.value import Change
@@ -212,7 +212,7 @@ async def answer_origin(
     def docs_url() -> str:
         # Tests send a dev host to wherever the emulator is: without a port it leads nowhere.
         named = ":" in request.headers.get("Host", "")
-        return site.docs_url(request) if named else site.own_docs_url
+        return site.docs_url(request) if named else site.own_url + DOCS_PATH
 
     # Link checkers and previews ask with HEAD: that must not use a ticket up.
     redeems = path == REDEEM_PATH
