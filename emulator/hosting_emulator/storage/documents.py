@@ -30,15 +30,8 @@ from hosting_emulator.contract.ids import is_ulid
 from hosting_emulator.contract.timestamps import LATEST_MS
 from hosting_emulator.faults.documents import FAULT, OUTCOME, what_is_wrong
 from hosting_emulator.scenario.document import without_seed
+from hosting_emulator.storage import format as f
 from hosting_emulator.storage.files import write_atomically
-from hosting_emulator.storage.format import (
-    ADVICE,
-    FORMAT,
-    SNAPSHOT,
-    StateRefused,
-    check_format,
-    found_in,
-)
 from hosting_emulator.variation.worlds import read_variation
 from hosting_emulator.world import clock as clocks
 from hosting_emulator.world import lifecycles
@@ -74,17 +67,17 @@ def read_row(table: str, key: str, document: Any) -> Any:
     """Return the record of a plain document. Raises StateRefused, naming the row."""
     known = t.TABLES.get(table)
     if known is None:
-        raise StateRefused(f"there is no table {table!r}; tables are {', '.join(t.TABLES)}")
+        raise f.StateRefused(f"there is no table {table!r}; tables are {', '.join(t.TABLES)}")
     try:
         return msgspec.convert(document, known.kind)
     except msgspec.ValidationError as error:
-        raise StateRefused(f"table {table}, row {key}: {error}") from None
+        raise f.StateRefused(f"table {table}, row {key}: {error}") from None
 
 
 def _heading(world: World) -> dict[str, Any]:
     """Return what stands above the rows: format, who wrote it, world, seed, commit, moment."""
     return {
-        "format": FORMAT,
+        "format": f.FORMAT,
         "written_by": __version__,
         "world": world.name,
         "seed": world.seed,
@@ -112,7 +105,7 @@ class StoredState:
             self.commit, self.at_ms = int(meta["commit"]), int(meta["at_ms"])
             self.lineage = str(meta.get("lineage", ""))
         except (KeyError, TypeError, ValueError) as error:
-            raise StateRefused(f"the heading lacks or garbles {error}") from None
+            raise f.StateRefused(f"the heading lacks or garbles {error}") from None
         self.tables: dict[str, dict[str, Any]] = {name: {} for name in t.TABLES}
         for table, key, document in rows:
             record = read_row(table, key, document)
@@ -123,7 +116,7 @@ class StoredState:
         if commit.number <= self.commit:
             return
         if commit.number != self.commit + 1:
-            raise StateRefused(
+            raise f.StateRefused(
                 f"commit {commit.number} follows {self.commit}; what lay between is missing"
             )
         for name, rows in commit.writes.items():
@@ -138,7 +131,7 @@ class StoredState:
         """Return the world. Raises StateRefused when a part is missing."""
         for table in (t.CLOCK, t.ASSUMPTIONS, t.ORIGIN):
             if t.ONLY not in self.tables[table.name]:
-                raise StateRefused(f"the table {table.name} has no row {t.ONLY!r}")
+                raise f.StateRefused(f"the table {table.name} has no row {t.ONLY!r}")
         # By their operations: their own ids may be in no order.
         deployments = sorted(
             self.tables[t.DEPLOYMENTS.name].items(),
@@ -171,7 +164,7 @@ class AtomicStorage(Storage):
         except FileNotFoundError:
             return None
         except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-            raise StateRefused(f"it is not a snapshot: {error}") from None
+            raise f.StateRefused(f"it is not a snapshot: {error}") from None
 
     def write(self, data: Any) -> None:
         """Replace the file. Raises OSError, leaving the old file."""
@@ -227,28 +220,28 @@ def read_snapshot(path: Path, *, complain: Callable[[str], None] | None = None) 
 
     With `complain` whatever is there, though the checksum may not fit, which is then said.
     """
-    with found_in(path, ADVICE):
+    with f.found_in(path, f.ADVICE):
         database = _database(path)
         tables: dict[str, _Rows] = {
             name: list(database.table(name).all()) for name in sorted(database.tables())
         }
         headings = tables.pop(_HEADING, [])
         if len(headings) != 1:
-            raise StateRefused("it is not a snapshot: it has no heading")
+            raise f.StateRefused("it is not a snapshot: it has no heading")
         heading = dict(headings[0])
         written = heading.pop(_CHECKSUM, None)
-        check_format(heading.get("format"), heading.get("written_by"))
+        f.check_format(heading.get("format"), heading.get("written_by"))
     whole = written == _checksum(heading, tables)
-    with found_in(path):
+    with f.found_in(path):
         if not whole and complain is None:
-            raise StateRefused(
-                f"the checksum does not fit, so the file was changed or damaged; {ADVICE} (to change "
+            raise f.StateRefused(
+                f"the checksum does not fit, so the file was changed or damaged; {f.ADVICE} (to change "
                 "a world by hand, use export and import)"
             )
         state = StoredState(heading, _plain(tables))
     if not whole and complain is not None:
         complain(
-            f"{SNAPSHOT}: the checksum does not fit: something in it is not as it was written, and "
+            f"{f.SNAPSHOT}: the checksum does not fit: something in it is not as it was written, and "
             "what is not known; it was taken as it is, as its rows fit together"
         )
     return state
@@ -289,17 +282,17 @@ def import_state(document: Any, name: str, after_commit: int, seed: str | None =
     table and the row that cannot be used.
     """
     if not isinstance(document, Mapping) or document.get("kind") != STATE_KIND:
-        raise StateRefused(f'this is not an exported state: it has no "kind": "{STATE_KIND}"')
+        raise f.StateRefused(f'this is not an exported state: it has no "kind": "{STATE_KIND}"')
     tables = document.get("tables")
     if not isinstance(tables, Mapping):
-        raise StateRefused('"tables" is missing or no object')
+        raise f.StateRefused('"tables" is missing or no object')
     for table, rows in tables.items():
         if not isinstance(rows, Mapping):
-            raise StateRefused(f"table {table}: it must be an object of rows by key")
-    check_format(document.get("format"), document.get("written_by"))
+            raise f.StateRefused(f"table {table}: it must be an object of rows by key")
+    f.check_format(document.get("format"), document.get("written_by"))
     seed = seed if seed is not None else document.get("seed", secrets.token_hex(16))
     if not isinstance(seed, str):
-        raise StateRefused('"seed" is not text')
+        raise f.StateRefused('"seed" is not text')
     state = StoredState(
         {
             "world": name,
@@ -316,7 +309,7 @@ def import_state(document: Any, name: str, after_commit: int, seed: str | None =
 def _number(document: Mapping[str, Any], name: str, most: int) -> int:
     number = document.get(name)
     if not isinstance(number, int) or isinstance(number, bool) or not 0 <= number <= most:
-        raise StateRefused(f'"{name}" is missing or no whole number from 0 to {most}')
+        raise f.StateRefused(f'"{name}" is missing or no whole number from 0 to {most}')
     return number
 
 
@@ -384,7 +377,7 @@ def check_integrity(rows: Rows) -> None:
                 if check := _CHECKS.get(table):
                     check(rows, key, record)
             except ValueError as broken:
-                raise StateRefused(f"table {table}, row {key}: {broken}") from None
+                raise f.StateRefused(f"table {table}, row {key}: {broken}") from None
 
 
 def _check_fields(rows: Rows, table: str, record: Any) -> None:
