@@ -207,22 +207,19 @@ class DataDirectory:
         )
         try:
             keeper.replace(world) if fresh else keeper.start()
-            self._mark(folder, lineage)
+            marker = f.Marker("" if self._sync else f.boot_id(), lineage)
+            try:
+                f.write_marker(folder, marker, sync=self._sync)
+            except OSError as error:  # such as a full disk: what is kept can be used all the same
+                self._complain(f"{folder}: its marker could not be written: {error.strerror}")
+            if self._sync:
+                sync_directory(folder.parent)
             self._list(self._listed | {world.name})
         except BaseException:
             keeper.abandon()
             raise
         self._keepers[world.name] = keeper
         return keeper
-
-    def _mark(self, folder: Path, lineage: str) -> None:
-        marker = f.Marker("" if self._sync else f.boot_id(), lineage)
-        try:
-            f.write_marker(folder, marker, sync=self._sync)
-        except OSError as error:  # such as a full disk: what is kept can be used all the same
-            self._complain(f"{folder}: its marker could not be written: {error.strerror}")
-        if self._sync:
-            sync_directory(folder.parent)
 
     def forget(self, name: str) -> None:
         """Delete a world's files. Raises OSError; the world is then still kept."""

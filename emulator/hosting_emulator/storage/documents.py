@@ -238,21 +238,18 @@ def read_snapshot(path: Path, *, complain: Callable[[str], None] | None = None) 
                 f"the checksum does not fit, so the file was changed or damaged; {f.ADVICE} (to change "
                 "a world by hand, use export and import)"
             )
-        state = StoredState(heading, _plain(tables))
+        rows = (
+            (name, str(row.pop(_KEY, "?")), row.get(_VALUE) if name == t.STREAMS.name else row)
+            for name, found in tables.items()
+            for row in found
+        )
+        state = StoredState(heading, rows)
     if not whole and complain is not None:
         complain(
             f"{f.SNAPSHOT}: the checksum does not fit: something in it is not as it was written, and "
             "what is not known; it was taken as it is, as its rows fit together"
         )
     return state
-
-
-def _plain(tables: dict[str, _Rows]) -> Iterator[Row]:
-    for name, rows in tables.items():
-        for row in rows:
-            fields = {field: value for field, value in row.items() if field != _KEY}
-            streams = name == t.STREAMS.name
-            yield name, str(row.get(_KEY, "?")), fields.get(_VALUE) if streams else fields
 
 
 def _checksum(above: dict[str, Any], tables: dict[str, _Rows]) -> str:
@@ -505,15 +502,15 @@ def _check_clock(_: Rows, key: str, clock: r.ClockRecord) -> None:
     clocks.start(clock.mode, rate, clock.world_ms, 0)
 
 
+def _check_variation(_: Rows, key: str, variation: r.Variation) -> None:
+    read_variation(variation.seed, variation.only)
+    DEFAULTS.changed(variation.assumed)
+
+
 def _check_origin(rows: Rows, key: str, origin: r.Origin) -> None:
     if origin.variation is not None:
         _check_variation(rows, key, origin.variation)
     clocks.start(origin.mode, origin.rate, origin.at_ms, 0)
-
-
-def _check_variation(_: Rows, key: str, variation: r.Variation) -> None:
-    read_variation(variation.seed, variation.only)
-    DEFAULTS.changed(variation.assumed)
 
 
 _CHECKS: dict[str, Callable[[Rows, str, Any], None]] = {

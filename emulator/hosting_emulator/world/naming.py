@@ -86,11 +86,11 @@ def renamed(world: World, name: str) -> World:
     """Return a world under another name, as if it had been built so; its commits count as before."""
     if name == world.name:
         return world
-
-    def url_in(name: str, project: r.Project) -> str:
-        return f"https://{hostnames(name, world.assumptions, project).production}"
-
-    urls = {url_in(world.name, each): url_in(name, each) for _, each in world.rows(t.PROJECTS)}
+    hosts = (
+        [hostnames(one, world.assumptions, project).production for one in (world.name, name)]
+        for _, project in world.rows(t.PROJECTS)
+    )
+    urls = {f"https://{old}": f"https://{new}" for old, new in hosts}
     moved = {
         key: replace(deployment, url=urls[deployment.url])
         for key, deployment in world.rows(t.DEPLOYMENTS)

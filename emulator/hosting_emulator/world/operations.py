@@ -217,16 +217,27 @@ def _put(change: Change, operation: Operation, **changes: Any) -> Operation:
 
 
 def step(change: Change, operation_id: str) -> Operation:
-    """Move an operation to the next step of its plan, now. It must hold the claim."""
+    """Move an operation to the next step of its plan, or of its outcome, now. It must hold the claim."""
     operation = _unscheduled(change, change.row(OPERATIONS, operation_id))
     if operation.step == 0 and (failure := _stale_generation(change, operation)):
         return fail(change, operation, failure)
-    if (turn := next_turn(operation)) is not None:
-        return _take(change, operation, turn)
-    following = plan_of(operation)[operation.step + 1]
-    if following.state == "succeeded":
-        return finish(change, operation, "succeeded")
-    return schedule_next(change, _enter(change, operation, following))
+    place, told = next_turn(operation), operation.outcome
+    if place is None or told is None:
+        following = plan_of(operation)[operation.step + 1]
+        if following.state == "succeeded":
+            return finish(change, operation, "succeeded")
+        return schedule_next(change, _enter(change, operation, following))
+    turn = told.turns[place]
+    operation = _put(change, operation, outcome=replace(told, done=place + 1))
+    if turn == "cancelled":
+        return finish(change, operation, turn)
+    if turn == "stuck":
+        return _put(change, operation, stuck=True, left_ms=0)
+    if turn != "failed":
+        operation = reconcile(change, operation, turn)
+    if turn in ("failed", "exhausted"):
+        return fail(change, operation, told.failure or EXHAUSTED)
+    return schedule_next(change, operation)
 
 
 def next_turn(operation: Operation) -> int | None:
@@ -241,22 +252,6 @@ def next_turn(operation: Operation) -> int | None:
         if turn not in lifecycle.transitions or lifecycle.may(seen, turn):
             return place
     return None
-
-
-def _take(change: Change, operation: Operation, place: int) -> Operation:
-    told = operation.outcome
-    assert told is not None
-    turn = told.turns[place]
-    operation = _put(change, operation, outcome=replace(told, done=place + 1))
-    if turn == "cancelled":
-        return finish(change, operation, turn)
-    if turn == "stuck":
-        return _put(change, operation, stuck=True, left_ms=0)
-    if turn != "failed":
-        operation = reconcile(change, operation, turn)
-    if turn in ("failed", "exhausted"):
-        return fail(change, operation, told.failure or EXHAUSTED)
-    return schedule_next(change, operation)
 
 
 def _unscheduled(change: Change, operation: Operation) -> Operation:
@@ -337,14 +332,9 @@ def finish(
     end = Step(state, "done", "ready" if state == "succeeded" else state, 0)
     ended = {"result": result, "error": failure, "stuck": False, "left_ms": None}
     operation = _enter(change, _unscheduled(change, operation), end, **ended)
-    if project.claim == operation.id:
-        _pass_claim(change, project)
-    else:
+    if project.claim != operation.id:
         change.put(PROJECTS, project.id, project)
-    return operation
-
-
-def _pass_claim(change: Change, project: Project) -> None:
+        return operation
     heir, head = None, project.queue_head
     while head is not None and heir is None:
         waiting = change.row(OPERATIONS, head)
@@ -356,6 +346,7 @@ def _pass_claim(change: Change, project: Project) -> None:
     change.put(PROJECTS, project.id, project)
     if heir is not None:
         schedule_next(change, heir)
+    return operation
 
 
 def stick(change: Change, operation: Operation) -> Operation:

@@ -142,21 +142,17 @@ class WorldPart(PopulationPart):
         """Return it with what it extends; what it has under the same alias takes its place there."""
         if self.extends is None:
             return self
-        return WorldPart(
-            _replaced(_DEFAULT.organizations, self.organizations),
-            _replaced(_DEFAULT.people, self.people),
-            _replaced(_DEFAULT.projects, self.projects),
-            keys=self.keys,
-        )
-
-
-def _replaced(default: Sequence[Any], own: Sequence[Any]) -> list[Any]:
-    return [*({part.alias: part for part in (*default, *own)}.values())]
+        found = WorldPart(keys=self.keys)
+        for name in _SECTIONS:
+            parts = (*getattr(_DEFAULT, name), *getattr(self, name))
+            setattr(found, name, [*{part.alias: part for part in parts}.values()])
+        return found
 
 
 #: Ids by kind and alias, and where each kind of what has one stands.
 _Ids = Mapping[tuple[str, str], str]
-_KINDS = {"organization": "organizations", "person": "people", "project": "projects"}
+_KINDS = {"organization": "organizations", "project": "projects", "person": "people"}
+_SECTIONS = (*_KINDS.values(),)
 
 #: The default world is worth looking at: its people and projects are few and speak for themselves,
 #: and every state that a call can show is there.
@@ -234,7 +230,15 @@ def populate(change: Change, part: WorldPart, whole: WorldPart) -> None:
         )
         change.put(t.ORGANIZATIONS, organization.id, organization)
     for order, person in enumerate(part.people, len(whole.people) - len(part.people)):
-        _add_person(change, person, order, ids)
+        id_, name = ids["person", person.alias], person.name or person.alias.capitalize()
+        email = person.email or _email(person.alias)
+        change.put(t.PEOPLE, id_, r.Person(id_, person.alias, name, email, order))
+        for alias, role in person.organizations.items():
+            place_id = ids["organization", alias]
+            change.put(t.MEMBERSHIPS, f"{place_id}/{id_}", r.Membership(place_id, id_, role))
+        for alias, granted in person.projects.items():
+            project_id = ids["project", alias]
+            change.put(t.GRANTS, f"{project_id}/{id_}", r.Grant(project_id, id_, granted))
     for order, project in enumerate(part.projects, len(whole.projects) - len(part.projects)):
         _add_project(change, project, order, whole.people, ids)
     for key in part.keys:
@@ -269,7 +273,6 @@ def without_values(found: Any) -> Any:
 
 #: Where something is wrong, and why.
 Mistake = tuple[tuple[str | int, ...], str]
-_SECTIONS = ("organizations", "projects", "people")
 
 
 def mistakes_in(part: WorldPart, whole: WorldPart, now_ms: int, prefix: str) -> Iterator[Mistake]:
@@ -283,8 +286,22 @@ def mistakes_in(part: WorldPart, whole: WorldPart, now_ms: int, prefix: str) -> 
                 message = unknown("permission", permission, PERMISSIONS)
                 yield ("organizations", i, "permissions", j), message
     for i, project in enumerate(part.projects):
-        for path, message in _wrong_with(project, known["organizations"], now_ms):
-            yield ("projects", i, *path), message
+        database = project.database
+        if database.data_mode == "shared" and database.dev != database.prod:
+            message = (
+                "a shared database is one for both environments: give dev and prod the same state"
+            )
+            yield ("projects", i, "database"), message
+        if project.organization not in known["organizations"]:
+            message = unknown("organization", project.organization, known["organizations"])
+            yield ("projects", i, "organization"), message
+        for j, deployment in enumerate(
+            project.deployments if isinstance(project.deployments, list) else ()
+        ):
+            try:
+                deployment.began_ms(now_ms, 0)
+            except ValueError as error:
+                yield ("projects", i, "deployments", j), str(error)
     for i, person in enumerate(part.people):
         for section in ("organizations", "projects"):
             for alias in getattr(person, section):
@@ -307,21 +324,6 @@ def _taken(section: str, added: Sequence[Any], whole: Sequence[Any]) -> Iterator
             if text is not None and text in taken:
                 yield (section, i, field), f"the {field} {text!r} is already used {taken[text]}"
             taken[text] = "above"
-
-
-def _wrong_with(project: ProjectPart, known: list[str], now_ms: int) -> Iterator[Mistake]:
-    database = project.database
-    if database.data_mode == "shared" and database.dev != database.prod:
-        message = "a shared database is one for both environments: give dev and prod the same state"
-        yield ("database",), message
-    if project.organization not in known:
-        yield ("organization",), unknown("organization", project.organization, known)
-    chosen = project.deployments if isinstance(project.deployments, list) else []
-    for i, deployment in enumerate(chosen):
-        try:
-            deployment.began_ms(now_ms, 0)
-        except ValueError as error:
-            yield ("deployments", i), str(error)
 
 
 def _wrong_with_key(key: KeyPart, whole: WorldPart, prefix: str) -> Iterator[tuple[str, str]]:
@@ -429,18 +431,6 @@ def with_overrides(
     if assumptions:
         writes[t.ASSUMPTIONS.name] = {t.ONLY: world.assumptions.changed(assumptions)}
     return apply(world, writes, commit=world.commit, at_ms=world.at_ms) if writes else world
-
-
-def _add_person(change: Change, part: PersonPart, order: int, ids: _Ids) -> None:
-    person_id, name = ids["person", part.alias], part.name or part.alias.capitalize()
-    person = r.Person(person_id, part.alias, name, part.email or _email(part.alias), order)
-    change.put(t.PEOPLE, person_id, person)
-    for alias, role in part.organizations.items():
-        membership = r.Membership(ids["organization", alias], person_id, role)
-        change.put(t.MEMBERSHIPS, f"{membership.organization_id}/{person_id}", membership)
-    for alias, granted in part.projects.items():
-        grant = r.Grant(ids["project", alias], person_id, granted)
-        change.put(t.GRANTS, f"{grant.project_id}/{person_id}", grant)
 
 
 def _add_project(
