@@ -21,8 +21,6 @@ import click
 from hosting_emulator import __version__
 
 PROGRAM = "hosting-emulator"
-#: Help fits into a terminal of so many columns.
-_HELP_WIDTH = 80
 
 
 class Failure(click.ClickException):
@@ -76,27 +74,13 @@ def _describe(command: click.Command, path: str) -> click.Command:
     )
     command.help = "\n\n".join(filter(None, [cleandoc(command.help or ""), prose]))
     if examples:
-        lines = map(_typed_in_lines, examples.partition("\n```")[0].splitlines())
-        command.epilog = "\b\nExamples:\n" + indent("\n".join(lines), "  ")
+        command.epilog = "\b\nExamples:\n" + indent(examples.partition("\n```")[0], "  ")
     items = f"{_sections()['Options in common']}\n{text}"
     described = dict(re.findall(r"^- `(--[^`]+)`: (.*(?:\n  .*)*)", items, re.MULTILINE))
     for option in command.params:
         if isinstance(option, click.Option) and option.help is None:
             option.help = described.get(option.opts[-1], "").replace("\n  ", " ") or None
     return command
-
-
-def _typed_in_lines(line: str) -> str:
-    """Break a long command line as one types it: before an option, with a backslash."""
-    if len(line) <= _HELP_WIDTH - 4:
-        return line
-    lines = [""]
-    for word in re.findall(r"""\s*(?:--[\w-]* +(?=[^-\s]))?(?:[^\s'"]|'[^']*'|"[^"]*")+""", line):
-        if len(lines[-1]) + len(word) > _HELP_WIDTH - 6:
-            lines.append(f"   {word}")
-        else:
-            lines[-1] += word
-    return " \\\n".join(lines)
 
 
 class CommandGroup(click.Group):
