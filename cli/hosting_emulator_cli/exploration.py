@@ -362,28 +362,25 @@ def excerpt(lines: Sequence[str]) -> tuple[str, ...]:
 @contextmanager
 def _progress(done: int, of: int) -> Iterator[Callable[[runs.PointResult, int], None]]:
     """Say on stderr each result that matters as it comes; and on a terminal, how far it is."""
+
+    def show(result: runs.PointResult, done: int) -> None:
+        if not result.fine:
+            out.say(f"[{done}/{of}] {out.printable(report.result_text(result))}")
+
+    def show_beside_bar(result: runs.PointResult, done: int) -> None:
+        bar.update(task, completed=done)
+        if not result.fine:
+            bar.console.print(Text.from_ansi(report.result_text(result, color=True)))
+
     if not (of and out.is_terminal(sys.stderr)):
-
-        def show(result: runs.PointResult, done: int) -> None:
-            if not result.fine:
-                out.say(f"[{done}/{of}] {out.printable(report.result_text(result))}")
-
         yield show
         return
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
-    from rich.progress import TimeElapsedColumn as Elapsed
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeElapsedColumn
     from rich.text import Text
 
-    words = TextColumn("{task.description}", markup=False)
-    columns = (words, BarColumn(), MofNCompleteColumn(), Elapsed())
+    columns = ("Exploring", BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=out.console(sys.stderr), transient=True) as bar:
-        task = bar.add_task("Exploring", total=of, completed=done)
-
-        def show_beside_bar(result: runs.PointResult, done: int) -> None:
-            bar.update(task, completed=done)
-            if not result.fine:
-                bar.console.print(Text.from_ansi(report.result_text(result, color=True)))
-
+        task = bar.add_task("", total=of, completed=done)
         yield show_beside_bar
 
 
