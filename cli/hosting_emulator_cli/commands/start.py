@@ -178,9 +178,7 @@ def world_variables(
     found = {
         "HOSTING_BASE_URL": summary["base_url"],
         # The development server's name for this world: the same path below the other address.
-        "HOSTING_DEV_BASE_URL": path
-        if path == summary["base_url"]
-        else info["dev_base_url"] + path,
+        "HOSTING_DEV_BASE_URL": info["dev_base_url"] + path,
         "HOSTING_TOKEN": token,
         "HOSTING_ORGANIZATION_ID": organization or (project and project["organization_id"]),
         "HOSTING_PROJECT_ID": project and project["id"],
