@@ -198,7 +198,6 @@ def test_nothing_of_a_problem_reaches_the_page_as_markup() -> None:
     evil = '<script>"x" & y</script>'
     problem = replace(
         PROBLEMS["forbidden"],
-        code=evil,
         title=evil,
         suggested_action=evil,
         meaning=evil,

@@ -20,11 +20,13 @@ from typing import Any, Final
 
 from aiohttp import web
 
+from hosting_emulator.contract.assumptions import DEFAULTS
 from hosting_emulator.contract.calls import describe_calls
-from hosting_emulator.contract.problems import PROBLEMS, Problem
+from hosting_emulator.contract.problems import PROBLEMS, Problem, Refused
 from hosting_emulator.contract.words import command_line
 from hosting_emulator.control_api import Info, JsonObject, ProblemRow
 from hosting_emulator.engine.engine import Engine
+from hosting_emulator.engine.exchange import problem_reply
 from hosting_emulator.server import answers
 from hosting_emulator.server.control.routes import Context, found
 from hosting_emulator.server.control.worlds import world_summary
@@ -223,21 +225,15 @@ def problem_page(problem: Problem, base_url: str = "") -> str:
     return page(f"{problem.code} ({problem.status})", body, base=base_url)
 
 
-def example_document(problem: Problem, base_url: str = "") -> dict[str, str | int | bool]:
-    """Return a problem document as a call would answer it; its detail is the code's meaning."""
+def example_document(problem: Problem, base_url: str = "") -> JsonObject:
+    """Return a problem document as a call answers it; its detail is the code's meaning."""
     detail = problem.meaning.removeprefix("Our reading: ").replace("`", "")
-    document: dict[str, str | int | bool] = {
-        "type": f"{base_url}{_ERRORS_PATH}/{problem.slug}",
-        "title": problem.title,
-        "status": problem.status,
-        "detail": detail[:1].upper() + detail[1:],
-        "code": problem.code,
-        "request_id": _EXAMPLE_REQUEST_ID,
-        "retryable": problem.retryable,
-    }
-    if problem.code == "rate_limited":  # the only code the contract gives the field a meaning for
-        document["retry_after_seconds"] = _EXAMPLE_WAIT_SECONDS
-    return document | {"suggested_action": problem.suggested_action}
+    # The only code the contract gives the field a meaning for.
+    wait = _EXAMPLE_WAIT_SECONDS if problem.code == "rate_limited" else None
+    refused = Refused(problem.code, detail[:1].upper() + detail[1:], retry_after_seconds=wait)
+    reply = problem_reply(refused, _EXAMPLE_REQUEST_ID, base_url + DOCS_PATH, DEFAULTS)
+    document: JsonObject = json.loads(reply.body)
+    return document | {"suggested_action": document.pop("suggested_action")}
 
 
 def _trail(code: str = "") -> Html:
