@@ -26,7 +26,7 @@ from hosting_emulator.conduct.watch import OWN
 from hosting_emulator.contract.calls import ALL_CALLS, REDEEM_TICKET, call_named
 from hosting_emulator.contract.durations import parse_duration_ms
 from hosting_emulator.contract.timestamps import format_timestamp, parse_timestamp
-from hosting_emulator.control_api import JsonObject, RequestFilters
+from hosting_emulator.control_api import HeaderValues, JsonObject, RequestFilters
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.exchange import Entry, ExchangeContext
 from hosting_emulator.engine.explanations import Explanations
@@ -282,7 +282,8 @@ def _entry(prefix: str, engine: Engine, entry: Entry, explanations: Explanations
     whole = explanations.whole(engine.world, entry)
     sent, answer, principal = whole["request"], whole["answer"], entry.principal
     took_ms, allowed = whole["duration_us"] / 1000, principal.permissions
-    if whole["call"] == REDEEM_TICKET and (host := _value(sent, "host")).startswith("dev-"):
+    host = HeaderValues(sent["headers"]).get("host", "")
+    if whole["call"] == REDEEM_TICKET and host.startswith("dev-"):
         prefix = f"https://{host}"
     query = whole["query"]
     request = {
@@ -298,7 +299,7 @@ def _entry(prefix: str, engine: Engine, entry: Entry, explanations: Explanations
         **_message(
             answer,
             content={"size": answer["body_bytes"], **_content(answer)},
-            redirectURL=_value(answer, "location"),
+            redirectURL=HeaderValues(answer["headers"]).get("location", ""),
         ),
         "_transferSize": answer["body_bytes"],  # Chromium would take the unknown headers for -1
         "comment": f"It did not arrive: {whole['lost']}." if whole["lost"] else "",
@@ -344,16 +345,12 @@ def _content(message: JsonObject) -> dict[str, str]:
     kept = "A part of it: its beginning." if message["body_cut"] else ""
     if message["body"] is None:
         kept = "It is not text, and is left out."
-    kind = _value(message, "content-type")
+    kind = HeaderValues(message["headers"]).get("content-type", "")
     return {"mimeType": kind, "text": message["body"] or "", "comment": kept}
 
 
 def _pairs(pairs: Sequence[tuple[str, str]]) -> list[dict[str, str]]:
     return [{"name": name, "value": value} for name, value in pairs]
-
-
-def _value(message: JsonObject, header: str) -> str:
-    return next((value for name, value in message["headers"] if name.lower() == header), "")
 
 
 def _world(engine: Engine, entries: Sequence[Entry]) -> JsonObject:
@@ -367,15 +364,14 @@ def _world(engine: Engine, entries: Sequence[Entry]) -> JsonObject:
             began_at = format_timestamp(then.at_ms)
             break
     named: tuple[t.Table[Any], ...] = (t.ORGANIZATIONS, t.PEOPLE, t.PROJECTS)
+    by_id = itemgetter(0)
     return {
         "name": world.name,
         "at": format_timestamp(entries[0].world.at_ms if entries else engine.run_due()),
         "began_at": began_at,
         "assumptions": world.assumptions.changes(),
         **{
-            table.name: {
-                row.alias: id_ for id_, row in sorted(world.rows(table), key=itemgetter(0))
-            }
+            table.name: {row.alias: id_ for id_, row in sorted(world.rows(table), key=by_id)}
             for table in named
         },
     }

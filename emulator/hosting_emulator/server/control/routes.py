@@ -12,14 +12,14 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from inspect import Parameter, isawaitable, signature
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeVar, cast, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeVar, cast, get_args
 from urllib.parse import parse_qs, unquote, urlsplit
 
 import msgspec
@@ -39,7 +39,7 @@ from hosting_emulator.engine.exchange import problem_reply
 from hosting_emulator.engine.history import StoreFailed
 from hosting_emulator.engine.identity import issuer_path
 from hosting_emulator.engine.pipeline import decide_at, reply_of
-from hosting_emulator.faults.decisions import NOTHING, Decision, FaultSubject
+from hosting_emulator.faults.decisions import Decision, FaultSubject
 from hosting_emulator.faults.kinds import FaultKind
 from hosting_emulator.scenario.document import ScenarioLibrary
 from hosting_emulator.server import answers, public
@@ -151,6 +151,8 @@ _MODULES = {
     **{"history": "clock", "projects": "worlds"},
     **{"tokens": "identity", "sign_in": "identity", "events": "requests"},
 }
+#: Handlers whose bodies may hold an exported state.
+_WITH_STATES = ("worlds.create_world", "worlds.put_state")
 
 
 class Route(NamedTuple):
@@ -208,8 +210,8 @@ def load_handler(name: str) -> Handler:
         if name != "body" and found.annotation in _QUERY_KINDS
     }
     body = parameters["body"].annotation if "body" in parameters else None
-    limits = [part for part in getattr(body, "__metadata__", ()) if isinstance(part, int)]
-    return Handler(function, frozenset(parameters), query, body, *(limits or [BODY_LIMIT]))
+    limit = STATE_LIMIT if name in _WITH_STATES else BODY_LIMIT
+    return Handler(function, frozenset(parameters), query, body, limit)
 
 
 # --- what a handler is given, and how it reads and refuses ----------------------------------------
@@ -339,8 +341,6 @@ class Context:
             raise ControlRefusal(400, "Bad request", f"the body {error}") from None
         if not isinstance(document, dict):
             raise ControlRefusal(400, "Bad request", "the body must be a JSON object")
-        if get_origin(kind) is Annotated:  # as with a limit of its own
-            kind = cast("type[S]", get_args(kind)[0])
         try:
             return read_fields(document, kind)
         except DocumentRefused as error:
@@ -439,7 +439,7 @@ async def respond(context: Context, route: Route, named: dict[str, str]) -> web.
     if route.door:
         engine = context.engine(named.get("world", DEFAULT_WORLD))
         if engine.world.has_faults:
-            return await _answer_at(context, engine, route, lambda: _ask(context, route, named))
+            return await _answer_at(context, engine, route, named)
     return await _ask(context, route, named)
 
 
@@ -469,12 +469,9 @@ async def _ask(context: Context, route: Route, named: dict[str, str]) -> web.Str
 
 
 async def _answer_at(
-    context: Context,
-    engine: Engine,
-    route: Route,
-    ask: Callable[[], Awaitable[web.StreamResponse]],
+    context: Context, engine: Engine, route: Route, named: dict[str, str]
 ) -> web.StreamResponse:
-    """Answer a request at a door, as `ask` does or as the faults that are armed for it say."""
+    """Answer a request at a door, as the faults that are armed for it say."""
     subject = FaultSubject(
         call=route.door,
         project=None,
@@ -486,21 +483,20 @@ async def _answer_at(
         query=context.query,
         body=await context.bytes(),
     )
-    before = decide_at(engine, subject, engine.run_due(), "before_commit")
-    if (instead := await _instead(context, engine, before)) is not None:
+    decision = decide_at(engine, subject, engine.run_due(), "before_commit")
+    if (instead := await _instead(context, engine, decision)) is not None:
         return instead
-    response, after = await ask(), NOTHING
-    if before.effect is None:  # the first ends the search
+    response = await _ask(context, route, named)
+    if decision.effect is None:  # the first ends the search
         refused, now_ms = response.status >= 400, engine.run_due()
-        after = decide_at(engine, subject, now_ms, "after_commit", refused=refused)
-    if (instead := await _instead(context, engine, after)) is not None:
-        return instead
-    effect = before.effect or after.effect
-    if effect is None or not isinstance(response, web.Response):
+        decision = decide_at(engine, subject, now_ms, "after_commit", refused=refused)
+        if (instead := await _instead(context, engine, decision)) is not None:
+            return instead
+    if decision.effect is None or not isinstance(response, web.Response):
         return response
     reply = as_reply(response)
     reply.headers = [pair for pair in reply.headers if pair[0] != "Content-Length"]
-    return answers.FaultyResponse(reply, effect)
+    return answers.FaultyResponse(reply, decision.effect)
 
 
 async def _instead(
@@ -511,11 +507,9 @@ async def _instead(
         await context.wait(decision.delay_ms)
     if decision.effect is None:
         return None
-    if decision.problem is not None:
-        docs_url = context.site.docs_url(context.request)
-        assumptions = engine.world.assumptions
-        problem = problem_reply(decision.problem, engine.request_id(), docs_url, assumptions)
-        return answers.ReadyResponse(problem)
+    if (refused := decision.problem) is not None:
+        docs_url, assumed = context.site.docs_url(context.request), engine.world.assumptions
+        return answers.ReadyResponse(problem_reply(refused, engine.request_id(), docs_url, assumed))
     reply, effect = reply_of(decision.effect), decision.effect
     return None if reply is None else answers.ready(reply, effect if effect.silent else None)
 

@@ -30,7 +30,6 @@ from hosting_emulator.server import answers
 from hosting_emulator.server.control.faults import Point, variation_or_usual
 from hosting_emulator.server.control.identity import Claims, NewToken, claims_for, mint
 from hosting_emulator.server.control.routes import (
-    STATE_LIMIT,
     Body,
     Context,
     ControlRefusal,
@@ -59,12 +58,9 @@ _log = logging.getLogger("hosting_emulator.worlds")
 _SHORTEST_TTL_MS = 100
 #: How many of a project's tickets are shown, and of its deployments unless asked: the newest.
 _SHOWN = 10
-#: An exported state; it may be large.
-StateDocument = Annotated[
-    JsonObject,
-    Meta(extra_json_schema={"properties": {"kind": {"const": STATE_KIND}}, "required": ["kind"]}),
-    STATE_LIMIT,
-]
+#: An exported state.
+_OF_KIND = {"properties": {"kind": {"const": STATE_KIND}}, "required": ["kind"]}
+StateDocument = Annotated[JsonObject, Meta(extra_json_schema=_OF_KIND)]
 
 
 class Chosen(Body):
@@ -128,7 +124,7 @@ def show_world(engine: Engine) -> Engine:
     return engine
 
 
-async def create_world(context: Context, body: Annotated[NewWorld, STATE_LIMIT]) -> JsonObject:
+async def create_world(context: Context, body: NewWorld) -> JsonObject:
     """Create a world: a default one, or from a scenario or an exported state.
 
     One without a name is temporary: it is kept in memory only. With `vary` its responses vary. With
