@@ -43,7 +43,7 @@ def test_a_world_lives_as_long_as_it_is_asked(timers: Timers):
     worlds = Worlds(None)
     engine = worlds.create("ci", "seed", Origin("frozen"), ephemeral=True)
     engine.ttl_ms = 90_000
-    control._watch_idle(worlds, ref(engine))
+    control._watch_idle(worlds, engine)
 
     for _ in range(3):
         engine.asked += 1
@@ -62,7 +62,7 @@ def test_another_world_of_its_name_is_left_alone(timers: Timers):
     worlds = Worlds(None)
     first = worlds.create("ci", "seed", Origin("frozen"), ephemeral=True)
     first.ttl_ms = 1_000
-    control._watch_idle(worlds, ref(first))
+    control._watch_idle(worlds, first)
     worlds.delete("ci")
     worlds.create("ci", "seed", Origin("frozen"), ephemeral=True)
 
@@ -75,7 +75,7 @@ def test_another_world_of_its_name_is_left_alone(timers: Timers):
 def test_a_world_without_one_is_not_watched(timers: Timers):
     worlds = Worlds(None)
     engine = worlds.create("ci", "seed", Origin("frozen"), ephemeral=True)
-    control._watch_idle(worlds, ref(engine))
+    control._watch_idle(worlds, engine)
 
     assert timers.asked == []
 
@@ -85,7 +85,7 @@ def test_a_watch_over_a_world_does_not_keep_it(timers: Timers):
     engine = worlds.create("ci", "seed", Origin("frozen"), ephemeral=True)
     engine.ttl_ms = 1_000
     kept = ref(engine)
-    control._watch_idle(worlds, kept)
+    control._watch_idle(worlds, engine)
     engine.call_off()
     worlds.delete("ci")
 

@@ -10,7 +10,7 @@ import asyncio
 import logging
 from operator import itemgetter
 from typing import Annotated, Any
-from weakref import WeakValueDictionary, ref
+from weakref import WeakValueDictionary
 
 import msgspec
 from aiohttp import web
@@ -177,27 +177,23 @@ def _begun(
     context: Context, engine: Engine, ttl_ms: int | None, claims: Claims | None
 ) -> JsonObject:
     engine.ttl_ms = ttl_ms
-    _watch_idle(context.worlds, ref(engine))
+    _watch_idle(context.worlds, engine)
     summary = world_summary(context, engine)
     return summary if claims is None else {**summary, "token": mint(context, engine, *claims)}
 
 
-def _watch_idle(worlds: Worlds, found: ref[Engine], before: tuple[int, int] | None = None) -> None:
-    """Delete a world that has a time to live if nobody has asked since `before`, or listens.
-
-    It is held weakly: the watch over a world that was deleted is not to keep it.
-    """
-    engine = found()
-    if engine is None or engine.ttl_ms is None or worlds.get(engine.world.name) is not engine:
+def _watch_idle(worlds: Worlds, engine: Engine, before: tuple[int, int] | None = None) -> None:
+    """Delete a world that has a time to live if nobody has asked since `before`, or listens."""
+    if engine.ttl_ms is None or worlds.get(engine.world.name) is not engine:
         return
-    name, asked = engine.world.name, (engine.asked, engine.log.count)
+    asked = (engine.asked, engine.log.count)
     if asked != before or engine.feed.awake:
         later = asyncio.get_running_loop().call_later
-        timer = later(engine.ttl_ms / 1000, _watch_idle, worlds, found, asked)
-        engine.call_off = timer.cancel
+        engine.call_off = later(engine.ttl_ms / 1000, _watch_idle, worlds, engine, asked).cancel
         return
     try:
-        worlds.delete(name)
+        worlds.delete(engine.world.name)
+        engine.call_off()
     except StoreFailed as failed:
         _log.error("%s", failed)
 
