@@ -1,7 +1,8 @@
 """Clients generated from the served documents, as users would: they compile, and make every call.
 
 One is Python's (openapi-python-client), one TypeScript's (openapi-typescript, which needs Node.js
-and a package index for its own packages), one Java's (openapi-generator-cli, which needs a JDK).
+and a package index for its own packages), one Java's (openapi-generator-cli, which needs a JDK and
+takes long: `make schemathesis`).
 """
 
 import compileall
@@ -425,6 +426,7 @@ def compile_java(jar: Path, sources: Sequence[Path], classes: Path) -> None:
     )
 
 
+@pytest.mark.schemathesis
 def test_java_has_a_world_of_its_own_by_the_control_api(
     moving: Api, java_generator: Path, tmp_path: Path
 ):
