@@ -55,7 +55,7 @@ from hosting_emulator.variation.worlds import clear_variation, set_variation, va
 from hosting_emulator.world import clock as clocks
 from hosting_emulator.world import views
 from hosting_emulator.world.naming import DEFAULT_WORLD, renamed
-from hosting_emulator.world.operations import event_of, run_due
+from hosting_emulator.world.operations import event_of, finished, run_due
 from hosting_emulator.world.population import new_world
 from hosting_emulator.world.records import ClockRecord, Organization, Origin, Person, Variation
 from hosting_emulator.world.sessions import standing_session
@@ -244,6 +244,18 @@ class Engine:
         """Move world time forward to a moment, unless time has passed it by itself."""
         now_ms = self.run_due()
         return self._move(now_ms, max(due_ms, now_ms))
+
+    def move_until_ended(self, operation_id: str) -> int | None:
+        """Move world time forward until an operation has ended; returns the number of events.
+
+        None: it does not move with time, or not any more.
+        """
+        events = 0
+        while not finished(self.world.tables[OPERATIONS.name][operation_id]):
+            if (due_ms := self.due_of(operation_id)) is None:
+                return None
+            events += self.move_up_to(due_ms)
+        return events
 
     def _move(
         self, now_ms: int, at_ms: int | None, mode: str | None = None, rate: float | None = None

@@ -16,11 +16,11 @@ from hosting_emulator.contract.assumptions import Assumptions
 from hosting_emulator.contract.calls import ALL_CALLS, CALLS, REDEEM_TICKET
 from hosting_emulator.contract.durations import parse_duration_ms
 from hosting_emulator.contract.problems import PROBLEMS
-from hosting_emulator.contract.timestamps import LATEST_MS, format_timestamp, parse_timestamp
-from hosting_emulator.contract.words import each_text, nearest
+from hosting_emulator.contract.timestamps import LATEST_MS, parse_timestamp
+from hosting_emulator.contract.words import nearest
 from hosting_emulator.faults.documents import FAULT, METHODS, OUTCOME, arm, moment_ms, read_fault
 from hosting_emulator.interventions import read_intervention
-from hosting_emulator.scenario.compare import COMPARISONS, half_comparisons, pattern_of, walk
+from hosting_emulator.scenario.compare import COMPARISONS, pattern_of, walk
 from hosting_emulator.scenario.document import (
     PLANNED,
     ExpectPart,
@@ -46,8 +46,9 @@ USUAL = {"project": "shop", "organization": "acme", "person": "owner"}
 NOBODY = "nobody"
 #: What variables call the world's time.
 NOW = "now"
-_VARIABLE = re.compile(r"\$\{([^}]*)\}")
-_MOMENT = re.compile(r"(.+?)([+-])(\d[\d.a-z]*)")
+#: A variable in a text; and the name of one that is some time before or after another (`now+10m`).
+VARIABLE = re.compile(r"\$\{([^}]*)\}")
+MOMENT = re.compile(r"(.+?)([+-])(\d[\d.a-z]*)")
 #: How many steps a story may take, with those of its parts.
 _MOST_STEPS = 20_000
 _REQUEST = re.compile(r"[A-Z]+ (/|https?://|\$\{)\S*")
@@ -224,7 +225,7 @@ class _StoryCheck:
     def _check_variables(self, place: Place) -> None:
         for inner, name in _names_in(place.value):
             index, _, alias = name.partition(".")
-            moment = _MOMENT.fullmatch(name)
+            moment = MOMENT.fullmatch(name)
             if moment is not None and name not in self._saved:
                 with place.below(inner).refusals():
                     parse_duration_ms(moment[3])
@@ -360,14 +361,18 @@ def _check_comparisons(place: Place, names: Iterable[str]) -> None:
 
 def _check_values(place: Place) -> None:
     """Check the patterns and comparisons in what is expected."""
-    for inner, wrong in half_comparisons(place.value):
-        raise place.below(inner).error(wrong, key=True)
-    for inner, text in texts_in(place.value):
+    for path, value in walk(place.value):
+        words = [name for name in value if name in COMPARISONS] if isinstance(value, dict) else []
+        for name in value if words else ():
+            if name not in COMPARISONS:
+                hint = nearest(str(name), COMPARISONS) or f"; those are {', '.join(COMPARISONS)}"
+                message = f"{name!r} is next to {words[0]} but is not a comparison{hint}"
+                raise place.below((*path, name)).error(message, key=True)
         try:
-            re.compile(pattern_of(text) or "")
+            re.compile(pattern_of(value) or "")
         except re.error as error:
-            message = f"{text!r} is not a regular expression: {error}"
-            raise place.below(inner).error(message) from None
+            message = f"{value!r} is not a regular expression: {error}"
+            raise place.below(path).error(message) from None
 
 
 def texts_in(found: Any) -> Iterator[tuple[Path, str]]:
@@ -380,25 +385,4 @@ def texts_in(found: Any) -> Iterator[tuple[Path, str]]:
 
 def _names_in(found: Any) -> Iterator[tuple[Path, str]]:
     """Walk all variables in a value: the path to the text each stands in, and its name."""
-    yield from ((path, name) for path, text in texts_in(found) for name in _VARIABLE.findall(text))
-
-
-def moved(name: str, look_up: Callable[[str], Any]) -> str | None:
-    """Return the timestamp that a variable is, such as `now+10m`; None: it is none. Raises ValueError."""
-    found = _MOMENT.fullmatch(name)
-    if found is None:
-        return None
-    by_ms = parse_duration_ms(found[3])
-    at_ms = parse_timestamp(str(look_up(found[1])))
-    return format_timestamp(at_ms + (by_ms if found[2] == "+" else -by_ms))
-
-
-def fill(found: Any, look_up: Callable[[str], Any]) -> Any:
-    """Put values in the place of variables. A text that is one variable takes the value's type."""
-
-    def filled(text: str) -> Any:
-        if whole := _VARIABLE.fullmatch(text):
-            return look_up(whole.group(1))
-        return _VARIABLE.sub(lambda match: str(look_up(match.group(1))), text)
-
-    return each_text(found, filled)
+    yield from ((path, name) for path, text in texts_in(found) for name in VARIABLE.findall(text))

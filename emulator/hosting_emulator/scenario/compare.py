@@ -77,16 +77,6 @@ def is_comparison(expected: Any) -> bool:
     return isinstance(expected, dict) and bool(expected) and expected.keys() <= COMPARISONS.keys()
 
 
-def half_comparisons(expected: Any) -> Iterator[tuple[Path, str]]:
-    """Walk what is half a comparison: the path to it, and what is wrong with it."""
-    for path, value in walk(expected):
-        words = [name for name in value if name in COMPARISONS] if isinstance(value, dict) else []
-        for name in value if words else ():
-            if name not in COMPARISONS:
-                hint = nearest(str(name), COMPARISONS) or f"; those are {', '.join(COMPARISONS)}"
-                yield (*path, name), f"{name!r} is next to {words[0]} but is not a comparison{hint}"
-
-
 def walk(found: Any) -> Iterator[tuple[Path, Any]]:
     """Walk a value and all that is in it, each with the path to it."""
     yield (), found

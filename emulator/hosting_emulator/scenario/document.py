@@ -10,13 +10,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path as FilePath
-from types import UnionType
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Union, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin
 
 import msgspec
 from msgspec import Meta
 
-from hosting_emulator.contract.words import kinds_in_words, nearest
+from hosting_emulator.contract.words import kinds_in_words, nearest, part_at, words_of
 from hosting_emulator.faults.kinds import fault_kinds
 from hosting_emulator.scenario.source import Mistakes, Place, ScenarioError, Source
 from hosting_emulator.world.population import Alias, WorldPart
@@ -275,17 +274,23 @@ def scenario_of(source: Source, text: str = "") -> Scenario:
     if not isinstance(source.data, dict):
         raise top.error("a scenario is a mapping with name, description and more")
     mistakes = Mistakes(_wrong_fields(top, ScenarioPart))
-    for place, kind in _inside(top, ScenarioPart):
-        items = [*_inside(place, kind)] if isinstance(place.value, list) else []
-        for inner, its_kind in items or [(place, kind)]:
-            with mistakes.at(inner):
-                _check_shape(inner, its_kind)
-                if its_kind is SharedPart:
-                    _check_steps(inner / "steps", ACTIONS)
-                elif its_kind is StepPart:
-                    _check_step(inner, ACTIONS)
-                elif its_kind is PlannedPart:
-                    _check_planned(inner)
+    for field in _fields(ScenarioPart):
+        value, places, kind = (
+            source.data.get(field.encode_name),
+            [top / field.encode_name],
+            field.type,
+        )
+        if value and isinstance(value, list) and get_origin(kind) is list:
+            places, kind = [places[0] / number for number in range(len(value))], get_args(kind)[0]
+        for place in places if field.encode_name in source.data else ():
+            with mistakes.at(place):
+                _check_shape(place, kind)
+                if kind is SharedPart:
+                    _check_steps(place / "steps", ACTIONS)
+                elif kind is StepPart:
+                    _check_step(place, ACTIONS)
+                elif kind is PlannedPart:
+                    _check_planned(place)
     mistakes.tell()
     return Scenario(msgspec.convert(source.data, ScenarioPart), source, text)
 
@@ -300,17 +305,20 @@ def _check_shape(place: Place, kind: Any) -> None:
         msgspec.convert(place.value, kind)
         return
     except msgspec.ValidationError as error:
-        reason, further_in, _ = str(error).partition(" - at `$")
-    for inner, its_kind in _inside(place, kind) if further_in else ():
-        _check_shape(inner, its_kind)
-    value, members = place.value, [*_members(kind)]
-    if isinstance(value, dict):
-        for wrong in (wrong for member in members for wrong in _wrong_fields(place, member)):
-            raise wrong
-    field = next((part for part in reversed(place.path) if isinstance(part, str)), "")
-    hint = ""
+        reason, _, further_in = str(error).partition(" - at `$")
+    words: list[str] = []
+    for name in re.findall(r"\.{3}|\w+", further_in):
+        if name == "...":  # the first of a mapping that is no text, or none of some words
+            words = words_of(part_at(ScenarioPart, place.path), str(place.path[-1]))
+            items = place.value.items()
+            name = next(key for key, one in items if one not in (words or [str(one)]))
+        place /= int(name) if name.isdecimal() else name
+    part, value = part_at(ScenarioPart, place.path), place.value
+    field = next(name for name in reversed(place.path) if isinstance(name, str))
+    if reason.startswith("Object "):
+        raise next(_wrong_fields(place, part))
     if "Invalid enum value" in reason:
-        words = [str(w) for one in members if get_origin(one) is Literal for w in get_args(one)]
+        words = words or words_of(part, field)
         hint = nearest(str(value), words) or f"; it is one of {', '.join(words)}"
     elif found := re.search("Expected `([^`]*)`, got `", reason):
         right = kinds_in_words(found.group(1))
@@ -322,41 +330,16 @@ def _check_shape(place: Place, kind: Any) -> None:
     raise place.error(f"{field} cannot be {_shown(value)}{hint}")
 
 
-def _members(kind: Any) -> Iterator[Any]:
-    """Yield what a value of a kind may be: the members of a union, without their bounds."""
-    if get_origin(kind) is Annotated:
-        kind = get_args(kind)[0]
-    if get_origin(kind) in (Union, UnionType):
-        for member in get_args(kind):
-            yield from _members(member)
-    else:
-        yield kind
-
-
-def _inside(place: Place, kind: Any) -> Iterator[tuple[Place, Any]]:
-    """Yield what stands in a mapping or list, as far as it is known, each with its kind."""
-    value = place.value
-    for member in _members(kind):
-        if isinstance(value, list) and get_origin(member) is list:
-            yield from ((place / number, get_args(member)[0]) for number in range(len(value)))
-        elif isinstance(value, dict) and get_origin(member) is dict:
-            yield from ((place / name, get_args(member)[1]) for name in value)
-        elif isinstance(value, dict) and hasattr(member, "__struct_fields__"):
-            kinds = {field.encode_name: field.type for field in _fields(member)}
-            yield from ((place / name, kinds[name]) for name in value if name in kinds)
-
-
-def _wrong_fields(place: Place, kind: Any) -> Iterator[ScenarioError]:
+def _wrong_fields(place: Place, kind: type[msgspec.Struct]) -> Iterator[ScenarioError]:
     """Yield what is unknown among the fields of a mapping, or else what is missing there."""
-    fields = _fields(kind) if hasattr(kind, "__struct_fields__") else ()
-    known = [field.encode_name for field in fields]
-    unknown = [name for name in place.value if name not in known] if known else []
+    known = {field.encode_name: field for field in _fields(kind)}
+    unknown = [name for name in place.value if name not in known]
     for name in unknown:
         hint = nearest(name, known) or f"; there are {', '.join(known)}"
         yield (place / name).error(f"unknown field {name!r}{hint}", key=True)
-    for field in fields if not unknown else ():
-        if field.required and field.encode_name not in place.value:
-            yield place.error(f"the field {field.encode_name!r} is missing here")
+    for name, field in known.items() if not unknown else ():
+        if field.required and name not in place.value:
+            yield place.error(f"the field {name!r} is missing here")
 
 
 def _shown(value: Any) -> str:

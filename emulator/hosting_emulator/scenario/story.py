@@ -24,6 +24,7 @@ from hosting_emulator.calls.request import Reply
 from hosting_emulator.contract.calls import CALLS, CallSpec
 from hosting_emulator.contract.durations import format_duration, parse_duration_ms
 from hosting_emulator.contract.timestamps import format_timestamp, parse_timestamp
+from hosting_emulator.contract.words import each_text
 from hosting_emulator.engine.engine import Engine, variation_view
 from hosting_emulator.engine.exchange import Delay, Exchange, ExchangeContext, machine_ms, too_large
 from hosting_emulator.engine.history import Memory
@@ -35,13 +36,13 @@ from hosting_emulator.faults.documents import FAULT, OUTCOME, Family, arm
 from hosting_emulator.faults.kinds import FaultKind
 from hosting_emulator.interventions import read_intervention
 from hosting_emulator.scenario.build import (
+    MOMENT,
     NOBODY,
     NOW,
     USUAL,
+    VARIABLE,
     build_world,
-    fill,
     is_page,
-    moved,
     read_saved,
 )
 from hosting_emulator.scenario.compare import ABSENT, Mismatch, compare
@@ -57,13 +58,11 @@ from hosting_emulator.scenario.document import (
 )
 from hosting_emulator.scenario.source import Path, Place, Source
 from hosting_emulator.world import tables as t
-from hosting_emulator.world.operations import finished
 from hosting_emulator.world.records import Person
 from hosting_emulator.world.value import Change, World
 
 _OWN_URL = "http://127.0.0.1:4620"
 _DOCS = f"{_OWN_URL}/_emulator/docs"
-_MOST_STEPS = 10_000
 #: What is expected of a step that could not be done at all.
 _POSSIBLE = "to be possible"
 _FAMILIES = {"fault": FAULT, "outcome": OUTCOME}
@@ -428,17 +427,11 @@ class StoryRun:
 
     def _until(self, step: StepPart) -> str:
         engine, operation_id = self._engine, str(step.until)
-        for _ in range(_MOST_STEPS):
-            operation = engine.world.get(t.OPERATIONS, operation_id)
-            if operation is None:
-                raise ValueError(f"there is no operation {operation_id}")
-            if finished(operation):
-                return f"the operation is {operation.state}"
-            due_ms = engine.due_of(operation_id)
-            if due_ms is None:
-                raise ValueError(f"operation {operation_id} does not move with time")
-            engine.move_up_to(due_ms)
-        raise ValueError("the operation did not end")
+        if engine.world.get(t.OPERATIONS, operation_id) is None:
+            raise ValueError(f"there is no operation {operation_id}")
+        if engine.move_until_ended(operation_id) is None:
+            raise ValueError(f"operation {operation_id} does not move with time")
+        return f"the operation is {engine.world.tables[t.OPERATIONS.name][operation_id].state}"
 
     def _change(self, title: str, act: Callable[[Change], Any]) -> str:
         change = self._engine.begin_change()
@@ -553,7 +546,14 @@ class StoryRun:
         return str(self._engine.world.indexes.get(f"{index}:{name}") or name)
 
     def _filled(self, found: Any) -> Any:
-        return fill(found, self._variable)
+        """Put values in the place of variables. A text that is one variable takes the value's type."""
+
+        def filled(text: str) -> Any:
+            if whole := VARIABLE.fullmatch(text):
+                return self._variable(whole[1])
+            return VARIABLE.sub(lambda match: str(self._variable(match[1])), text)
+
+        return each_text(found, filled)
 
     def _variable(self, name: str) -> Any:
         if name in self._saved:
@@ -564,8 +564,10 @@ class StoryRun:
         found = self._engine.world.indexes.get(f"{index}:{alias}")
         if found is not None and index in USUAL:
             return found
-        if (moment := moved(name, self._variable)) is not None:
-            return moment
+        if moment := MOMENT.fullmatch(name):
+            by_ms = parse_duration_ms(moment[3])
+            at_ms = parse_timestamp(str(self._variable(moment[1])))
+            return format_timestamp(at_ms + (by_ms if moment[2] == "+" else -by_ms))
         known = ", ".join(sorted(self._saved)) or "nothing"
         raise ValueError(f"there is no ${{{name}}}: saved so far is {known}")
 

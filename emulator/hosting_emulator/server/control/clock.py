@@ -36,8 +36,6 @@ from hosting_emulator.world.records import Operation
 from hosting_emulator.world.tables import API_KEYS, OPERATIONS, PROJECTS
 from hosting_emulator.world.value import Change, World
 
-#: More steps than any queue of operations that a test could want.
-_MOST_STEPS = 1_000_000
 #: More changes of a commit than these are counted, not told.
 _TOLD = 3
 
@@ -96,20 +94,15 @@ def advance_clock(engine: Engine, body: Advance) -> JsonObject:
 
 
 def _advance_until(engine: Engine, operation_id: str) -> int:
-    events = 0
-    for _ in range(_MOST_STEPS):
-        if finished(_find_operation(engine, operation_id)):
-            return events
-        due_ms = engine.due_of(operation_id)
-        if due_ms is None:
-            raise ControlRefusal(
-                409,
-                "Nothing is scheduled",
-                f"operation {operation_id} does not move with time (it is stuck, its profile is "
-                f"manual or per_poll, or what it waits for is so): release or step it instead",
-            )
-        events += engine.move_up_to(due_ms)
-    raise ControlRefusal(409, "Too long", "the operation did not end within a million steps")
+    _find_operation(engine, operation_id)
+    if (events := engine.move_until_ended(operation_id)) is None:
+        raise ControlRefusal(
+            409,
+            "Nothing is scheduled",
+            f"operation {operation_id} does not move with time (it is stuck, its profile is "
+            f"manual or per_poll, or what it waits for is so): release or step it instead",
+        )
+    return events
 
 
 # --- operations ----------------------------------------------------------------------------------
