@@ -16,7 +16,7 @@ from hosting_emulator.contract.problems import PROBLEMS, Refused
 from hosting_emulator.contract.resources import RESOURCES
 from hosting_emulator.faults.documents import arm, describe_kinds
 from hosting_emulator.sdk import ControlRefused
-from hosting_emulator.variation.documents import world_document
+from hosting_emulator.variation.worlds import world_document
 from hosting_emulator.world.value import Change
 from hosting_emulator_scenarios import FOLDER
 from tests.conftest import Response

@@ -20,7 +20,7 @@ from hosting_emulator.contract.assumptions import Assumptions, describe
 from hosting_emulator.contract.openapi import openapi_document
 from hosting_emulator.contract.problems import PROBLEMS
 from hosting_emulator.sdk import HostingEmulator
-from hosting_emulator.variation.documents import example_values
+from hosting_emulator.variation.worlds import example_values
 from hosting_emulator.world.population import new_world
 from hosting_emulator.world.records import Origin
 from hosting_emulator_cli.main import cli

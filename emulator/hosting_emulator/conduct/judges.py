@@ -44,16 +44,13 @@ _ANOTHER_RUN_MS = 60_000
 
 @dataclass(slots=True)
 class _Attempts:
-    """What is known of one thing that was to be done: the last uncertain attempt under each key.
+    """What is known of one thing that was to be done: its keys, and the last of all attempts."""
 
-    `keys` are all that it was asked for under, as far as is remembered, `last` is the last of all
-    attempts, `accused` what was found of those that were not asked for again, by their keys.
-    """
-
+    #: The last uncertain attempt under each key; and findings of those never asked for again.
     unsure: dict[str, ExchangeView] = field(default_factory=dict)
+    accused: dict[str, Finding] = field(default_factory=dict)
     keys: set[str] = field(default_factory=set)
     last: ExchangeView | None = None
-    accused: dict[str, Finding] = field(default_factory=dict)
 
 
 class KeyChanged(ConductJudge):
@@ -159,10 +156,7 @@ class KeyReused(ConductJudge):
 
 
 class KeyOutlivesIntent(ConductJudge):
-    """A flag switched under the key of an earlier switch, after it was switched otherwise.
-
-    Who did not hear the first answer may ask for it at any time.
-    """
+    """A flag switched under the key of an earlier switch that was heard, after it was switched again."""
 
     def __init__(self) -> None:
         #: The first answer under a key that was heard; and what was last done at a place.
@@ -420,23 +414,18 @@ def _early(said: list[_Told], now: ExchangeView) -> _Told | None:
 
 @dataclass(slots=True)
 class _End:
-    """An end that was heard of: first, and last; and how often in a row it was asked for since.
-
-    `anew`: an earlier answer came again, as to a client that begins anew: it has to look once more.
-    """
+    """An end that was heard of: first, and last; and how often in a row it was asked for since."""
 
     first: ExchangeView
     last: ExchangeView
     again: int = 0
+    #: An earlier answer came again, as to a client that begins anew: it has to look once more.
     anew: bool = False
     begun_anew: bool = False
 
 
 class AfterEnd(ConductJudge):
-    """A poll after the client heard how the operation ended.
-
-    Somebody who looks, now and then or beside other things, is a note. A loop does nothing else.
-    """
+    """A poll after its client heard the operation's end: a loop, or who looks now and then (a note)."""
 
     def __init__(self) -> None:
         self._ended: Recent[_Place, _End] = Recent()
@@ -546,10 +535,7 @@ class UnfinishedOperations(_Continuity):
 
 
 class UnfinishedLists(_Continuity):
-    """A list that was left at a page with something unknown on it.
-
-    It may have been left for what was found there, unless its reader is known to read to the end.
-    """
+    """A list that was left at a page with something unknown, by who is known to read to the end."""
 
     resource = "DeploymentPage"
 

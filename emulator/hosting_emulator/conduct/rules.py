@@ -165,13 +165,11 @@ class ExchangeView:
         return self.mutation_key is not None and self.mutation_key == before.mutation_key
 
     def crossed(self, before: ExchangeView, since_ms: int | None = None) -> bool:
-        """Tell whether this may have been on its way, by another connection, when that was answered.
-
-        It was not if it has the same Idempotency-Key, and the former connection was over before.
-        """
+        """Tell whether this may have been on its way, by another connection, when that was answered."""
         since_ms = self.waits_ms(before)[1] if since_ms is None else since_ms
         if self.line is before.line or since_ms >= _ON_ITS_WAY_MS:
             return False
+        # It was not with the same Idempotency-Key, if the former connection was over before.
         over = self.line.connection.follows(before.line.connection)
         return since_ms < 0 or not (over and self.has_key_of(before))
 

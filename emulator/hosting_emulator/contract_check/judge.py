@@ -30,10 +30,7 @@ from hosting_emulator.contract_check.answers import (
 
 
 class Clause(NamedTuple):
-    """One sentence of the contract, or one row of a table of it.
-
-    `unseen` says why nobody can see from outside whether it holds; it is empty where one can.
-    """
+    """A sentence of the contract, or a row of a table; `unseen`: why nobody outside sees if it holds."""
 
     key: str
     section: str
@@ -230,10 +227,7 @@ class Judge:
             self._happened_ms = max(self._happened_ms, int(issued) * 1000)
 
     def settled(self) -> dict[str, Any]:
-        """Return every assumption that was observed, as a scenario would write it.
-
-        One that no assumption can express is left out, with a note.
-        """
+        """Return what was observed of assumptions, as a scenario would write it; for the rest, note it."""
         found = dict(self.values)
         if "other" in self._forms or len(self._forms) > 1:
             self.note(

@@ -24,10 +24,7 @@ _NAMES = {
 def _find(
     run: Run, assumption: str, works: Callable[[str], bool], keys: str, does: str
 ) -> str | None:
-    """Return the name of a parameter: the one that was given, or of all usual ones one that works.
-
-    Where none does, the clauses of `keys` are skipped.
-    """
+    """Return the name of a parameter, the one given or a usual one that works; or skip `keys`."""
     known, usual = run.options.assumed.get(assumption), _NAMES[assumption].split()
     for name in (known,) if known else usual:
         if works(name) or known:

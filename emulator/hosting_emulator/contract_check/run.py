@@ -118,10 +118,7 @@ class Accepted(NamedTuple):
 
 
 class Run(Judge):
-    """The server, the ledger of one check, and what it found out so far. No secret is ever shown.
-
-    What sends a request raises Gone once the server stopped answering, and Unreachable.
-    """
+    """The server, the ledger of one check, and what it found out. What sends raises Gone, Unreachable."""
 
     def __init__(self, options: CheckOptions, server: Address, world: str) -> None:
         super().__init__(options.project_id)
@@ -161,10 +158,7 @@ class Run(Judge):
         subject: str | None = None,
         **how: Any,
     ) -> Answer:
-        """Make a call with all that it needs, so that only what is given can be a reason to refuse it.
-
-        `subject` is the id in its path, `how` goes to `send`.
-        """
+        """Make a call with all that it needs; `subject` is the id in its path, `how` goes to `send`."""
         spec, options = CALLS[call_id], self.options
         if spec.idempotent and "key" not in how:
             how["key"] = self.new_key()
@@ -202,10 +196,7 @@ class Run(Judge):
         headers: Mapping[str, str] | None = None,
         judged: bool = True,
     ) -> Answer:
-        """Send a request and judge its answer. `token` "" sends none; None is the owner's.
-
-        `about` says what is special in it.
-        """
+        """Send a request, `about` saying why, and judge its answer. `token` "": none; None: the owner's."""
         sent = {"Accept": "application/json, application/problem+json", **(headers or {})}
         token = self.options.token if token is None else token
         if token:
@@ -296,8 +287,8 @@ class Run(Judge):
     def succeeded(self, keys: str, answer: Answer) -> bool:
         """Whether a request that is in order succeeded; if not, its clauses differ, or are skipped.
 
-        The service may be out of order, at a limit, or in a state in which it refuses; and of some
-        calls it is not shown who may make them. That breaks no clause.
+        A service may be out of order, at a limit, or in a state in which it refuses, and of some calls
+        it is not shown who may make them: that breaks no clause.
         """
         if answer.ok:
             return True
@@ -311,10 +302,7 @@ class Run(Judge):
         return False
 
     def refused(self, keys: str, answer: Answer, code: str | None = None) -> bool | None:
-        """Whether a request that must be refused was; with `code`, whether by that one.
-
-        It bears its clauses out only where the call succeeds when it is asked rightly.
-        """
+        """Whether a request that must be refused was; with `code`, whether by that one."""
         if answer.status == 0 or answer.code in EXCUSES:
             self.skips(keys, answer)
             return None
@@ -363,10 +351,7 @@ class Run(Judge):
     def least_role(
         self, call_id: CallName, ask: Callable[[str, str], Answer] | None = None
     ) -> None:
-        """Observe who of reader, maintainer and owner may make a call: the assumption of its row.
-
-        `ask` makes it with a token, and says as whom.
-        """
+        """Observe who of reader, maintainer and owner may make a call; `ask` makes it, with a token."""
         name = ALL_CALLS[call_id].role
         ask = ask or (lambda token, about: self.call(call_id, about, token=token))
         tokens = {"reader": self.options.reader_token, "maintainer": self.options.maintainer_token}
@@ -411,10 +396,7 @@ def alike(one: Any, other: Any) -> bool | None:
 
 
 class Check(NamedTuple):
-    """One thing to try. Without what it `needs`, the clauses it `judges` are skipped, saying why.
-
-    `allow` are words of ALLOWED: any one of them lets it be tried.
-    """
+    """One thing to try. Without what it `needs`, or one of `allow`, what it `judges` is skipped."""
 
     make: Callable[[Run], None]
     judges: str

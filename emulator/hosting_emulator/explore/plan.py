@@ -39,12 +39,10 @@ _EVER = 1_000_000
 
 
 class Lasting(NamedTuple):
-    """One thing that the service may do from a request on. `says` follows the request's name.
-
-    `effect` is armed as `how` says. With `call` it makes sense on requests of that call only.
-    """
+    """One thing that the service may do from a request on, of a `call` if it makes sense there only."""
 
     end: End
+    #: What follows the request's name in a sentence.
     says: str
     effect: JsonObject
     how: Armed = "outcome"
@@ -396,10 +394,7 @@ def plan(
     max_runs: int | None = None,
     quick: bool = False,
 ) -> Plan:
-    """Plan the runs. Without `calls` all are meant; `max_runs` None does not bound.
-
-    With `quick` it is a tenth of them, or a few: those that tell most.
-    """
+    """Plan the runs, of all calls without `calls`; with `quick` a tenth, or a few: which tell most."""
     words, only = tuple(faults), set(calls)
     chosen = tuple(r for r in requests if not only or r.call in only)
     reads: dict[tuple[object, ...], list[NumberedRequest]] = {}

@@ -20,8 +20,8 @@ from hosting_emulator.explore.runs import (
     MEANINGS,
     CleanRun,
     ConductChoice,
+    Meaning,
     PointResult,
-    Verdict,
     counts,
 )
 from hosting_emulator.sdk import JsonObject
@@ -136,8 +136,12 @@ def read_result(found: Mapping[str, Any]) -> PointResult:
     return PointResult(**{**values, "point": FaultPoint.read(found["point"])})
 
 
-#: A point that another stands for, whose mark it would share; and one that was not run.
-MERGED, NOT_RUN = "=", "-"
+#: What a matrix shows of a point: its verdict; that another stands for it, or that it was not run.
+_SHOWN: Mapping[str, Meaning] = {
+    **{str(verdict): meaning for verdict, meaning in MEANINGS.items()},
+    "merged": Meaning("=", "", "equivalent to another, and merged"),
+    "not run": Meaning("-", "", "not run"),
+}
 _SHORT = {
     "gateway_error": "gateway",
     "connection_reset": "reset",
@@ -150,22 +154,16 @@ _SHORT = {
 }
 
 
-class Cell(NamedTuple):
-    """What became of one point: its mark, and the verdict if it was run. `point` None: no point."""
-
-    mark: str
-    point: FaultPoint | None = None
-    verdict: Verdict | None = None
+#: A point, and the word for what is shown of it; None: no point.
+Cell = tuple[FaultPoint, str] | None
 
 
 class Matrix(NamedTuple):
-    """`faults` are the columns, each a pair of cells of each row: before and after the commit.
-
-    `legend` are the marks that occur, and what each means.
-    """
+    """`faults` are the columns, each a pair of cells of each row: before and after the commit."""
 
     faults: list[str]
     rows: Mapping[str, Sequence[Cell]]
+    #: The marks that occur, and what each means.
     legend: list[tuple[str, str]]
 
 
@@ -173,29 +171,26 @@ def matrix(exploration: Exploration) -> Matrix:
     """Lay an exploration out. Reads that are merged as a whole get no row of their own."""
     plan = exploration.plan
     known = {*plan.points, *plan.left_out}
-    results = {result.point: result.verdict for result in exploration.results}
+    results: dict[FaultPoint, str] = {r.point: r.verdict for r in exploration.results}
     merged = {merged.point for merged in plan.merged}
 
     def cell(point: FaultPoint) -> Cell:
-        if point not in known:
-            return Cell(MERGED, point) if point in merged else Cell(" ")
-        verdict = results.get(point)
-        return Cell(MEANINGS[verdict].mark if verdict else NOT_RUN, point, verdict)
+        if point in known:
+            return point, results.get(point, "not run")
+        return (point, "merged") if point in merged else None
 
     faults = sorted({point.fault for point in known})
     faults.sort(key=lambda word: (order_of(word), word != "abort:service_unavailable"))
     named = {point.request for point in known}
     rows = {
         request.name: [
-            found for word in faults for found in [*map(cell, request.points(word)), Cell(" ")][:2]
+            found for word in faults for found in [*map(cell, request.points(word)), None][:2]
         ]
         for request in plan.requests
         if request.name in named
     }
-    marks = {cell.mark for cells in rows.values() for cell in cells}
-    words = [(meaning.mark, str(verdict)) for verdict, meaning in MEANINGS.items()]
-    words += [(MERGED, "merged"), (NOT_RUN, "not run")]
-    return Matrix(faults, rows, [(mark, word) for mark, word in words if mark in marks])
+    words = {cell[1] for cells in rows.values() for cell in cells if cell}
+    return Matrix(faults, rows, [(_SHOWN[word].mark, word) for word in _SHOWN if word in words])
 
 
 def short(fault: str) -> str:
@@ -311,10 +306,8 @@ def _matrix_text(found: Matrix) -> str:
     padded = (head.ljust(width) for head, width in zip(heads, widths, strict=True))
     lines = [_paint("bold", "  ".join([" " * first, *padded]).rstrip())]
     for request, cells in found.rows.items():
-        marks = [
-            _paint(MEANINGS[cell.verdict].color, cell.mark) if cell.verdict else cell.mark
-            for cell in cells
-        ]
+        shown = (_SHOWN[cell[1]] if cell else Meaning(" ", "", "") for cell in cells)
+        marks = [_paint(meaning.color, meaning.mark) for meaning in shown]
         columns = zip(marks[::2], marks[1::2], widths, strict=True)
         pairs = [before + after + " " * (width - 2) for before, after, width in columns]
         lines.append("  ".join([request.ljust(first), *pairs]).rstrip())
@@ -350,7 +343,7 @@ def _verdict(result: PointResult) -> str:
 
 
 def _paint(style: str, text: str) -> str:
-    return f"\x1b[{_CODES[style]}m{text}\x1b[0m" if text else text
+    return f"\x1b[{_CODES[style]}m{text}\x1b[0m" if style and text else text
 
 
 def _colored(text: str, color: bool) -> str:
@@ -415,7 +408,6 @@ def sarif_text(exploration: Exploration, about: str) -> str:
 # --- page ----------------------------------------------------------------------------------------
 
 _PARTS = ("html", "css")
-_WORDS = {MERGED: "equivalent to another, and merged", NOT_RUN: "not run"}
 _PHASES = (
     '<th scope="col" title="before commit">before</th>'
     '<th scope="col" title="after commit">after</th>'
@@ -424,10 +416,7 @@ _LASTING = '<th scope="col" colspan="2" title="from this request on">from then o
 
 
 def page(exploration: Exploration) -> str:
-    """Write an exploration as a whole HTML document, with no script and no other file.
-
-    All that is shown is escaped here.
-    """
+    """Write a whole HTML document, with no script and no other file; all that is shown is escaped."""
     found, told = matrix(exploration), stories(exploration)
     figures = {
         "requests": len(exploration.plan.requests),
@@ -474,13 +463,13 @@ def page(exploration: Exploration) -> str:
 
 
 def _cell_html(cell: Cell, anchors: dict[str, str]) -> str:
-    if cell.point is None:
+    if cell is None:
         return "<td></td>"
-    title = escape(f"{cell.point}: {cell.verdict or _WORDS[cell.mark]}")
-    mark, anchor = escape(cell.mark), anchors.get(str(cell.point))
-    if anchor is not None:
+    point, word = cell
+    kind, says = (word.replace(" ", "-"), word) if word in MEANINGS else ("none", _SHOWN[word].text)
+    title, mark = escape(f"{point}: {says}"), escape(_SHOWN[word].mark)
+    if (anchor := anchors.get(str(point))) is not None:
         mark = f'<a href="#{anchor}" aria-label="{title}">{mark}</a>'
-    kind = (cell.verdict or "none").replace(" ", "-")
     return f'<td class="{kind}" title="{title}">{mark}</td>'
 
 

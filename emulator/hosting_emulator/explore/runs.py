@@ -307,10 +307,7 @@ class Visit:
         self._settles_at: datetime | None = None
 
     def begin(self, world: HostingEmulator, token: str | None = None) -> None:
-        """Arm the point's fault; without one, note how the world begins.
-
-        `token` is the one that the client is given, if that is known.
-        """
+        """Arm the point's fault, or note how the world begins; `token` is the client's, if known."""
         clock, point = world.clock.state, self.point
         if clock.mode in ("real", "scaled"):
             self._settles_at = datetime.fromisoformat(clock.now) + timedelta(hours=_SETTLES_H)
@@ -400,10 +397,7 @@ class Visit:
 
 
 def _refused_at_last(exchanges: Sequence[Exchange], point: FaultPoint | None) -> tuple[int, bool]:
-    """Count how often the point's call was refused, or lost, since it last went well or began anew.
-
-    Tells, too, whether what the last of these asked was never done: no request like it went well.
-    """
+    """Count refusals of the point's call since one went well; tell if the last was never granted."""
     count, last, done, before = 0, "", set[str](), None
     for exchange in exchanges:
         if point is not None and exchange["call"] == point.call:
@@ -483,10 +477,7 @@ class Explorer:
         return replace(second, says=(*second.says, f"the first of two runs: {says}"))
 
     def _delay(self, point: FaultPoint, clean: CleanRun) -> int:
-        """Return how late an answer may be, clearly sooner or later than this client gives up.
-
-        Once it is asked: does it wait for an answer twice as late?
-        """
+        """Return how late an answer may be: less if the client was once seen to give up waiting."""
         if kind_of(point.fault) not in ("latency", "slow_response"):
             return LATE_MS
         with self._asking:
@@ -510,8 +501,7 @@ def judge(
 ) -> PointResult:
     """Judge a run that met a point. `limit_s` is what it was given, in real seconds.
 
-    Of its conduct only that counts which the clean run has not, too. Where something lasted, to end
-    clearly is right, to claim success is not.
+    Where something lasted, to end clearly is right, to claim success is not.
     """
     told = tuple(finding for finding in seen.conduct if finding not in clean.seen.conduct)
     run = _JudgedRun(point, ended, seen, clean, limit_s, told)
@@ -613,10 +603,7 @@ class _JudgedRun:
         return "survived", []
 
     def _asks_for_ever(self, found: Lasting) -> bool:
-        """Whether a run that was ended would have gone on for good.
-
-        What may still come is waited for as long as anybody likes: for two minutes, and more.
-        """
+        """Whether a run that was ended would have gone on for good; what may come is waited for longer."""
         often = (self.seen.sent - self.clean.seen.sent) / self.limit_s
         may_come = found.end == "unfinished" or self.point.fault in ("outage", "limited")
         if may_come and not any(rule.startswith(_AFTER_END) for rule in self.told):

@@ -27,10 +27,7 @@ def draw_number(seed: str, point: str, *thing: str) -> int:
 
 
 class Draws:
-    """The draws for one answer, known as `what`; `varied` gathers the points that changed it.
-
-    A `thing` is what is drawn for, if not the answer as a whole.
-    """
+    """The draws for one answer, known as `what`, or a `thing` in it; `varied` are points that changed it."""
 
     def __init__(self, variation: Variation, what: str) -> None:
         self._seed, self._only = variation.seed, variation.only
@@ -106,10 +103,7 @@ def vary_paging(variation: Variation, what: str, size: int, longer: Sequence[int
 def vary_body(
     variation: Variation, what: str, resource: str, body: bytes, paging: Paging | None = None
 ) -> tuple[bytes, tuple[str, ...]]:
-    """Return a body of a resource as varied, and the points at which it is; none: as it was.
-
-    `what` names the answer: the same one is varied in the same way again.
-    """
+    """Return a body of a resource as varied for `what` it answers, and the points at which it is."""
     draws = Draws(variation, what)
     document: dict[str, Any] = msgspec.json.decode(body)
     if resource == "Operation":

@@ -1,4 +1,4 @@
-"""Varying a world as a whole: setting a variation and taking it away, with what it assumes.
+"""Varying a world as a whole, with what it then assumes; and the OpenAPI document of such a world.
 
 Where an answer is fixed for a world, a seed draws assumptions: only those that nobody has chosen by
 hand, and always another value.
@@ -11,14 +11,32 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from hosting_emulator import DEFAULT_SEED
 from hosting_emulator.contract.assumptions import DEFAULTS, PERMISSIONS, Assumptions, alternatives
 from hosting_emulator.contract.calls import ALL_CALLS
 from hosting_emulator.contract.problems import PROBLEMS
+from hosting_emulator.contract.resources import RESOURCES
 from hosting_emulator.variation.answers import draw_number
 from hosting_emulator.variation.points import ASSUMED, CHOICES, VariationRefused, read_points
+from hosting_emulator.world.naming import DEFAULT_WORLD, in_order
+from hosting_emulator.world.population import new_world
 from hosting_emulator.world.records import Origin, Variation
-from hosting_emulator.world.tables import ASSUMPTIONS, ONLY, ORIGIN, VARIATION
-from hosting_emulator.world.value import Change, World, apply
+from hosting_emulator.world.tables import (
+    ASSUMPTIONS,
+    ONLY,
+    ORGANIZATIONS,
+    ORIGIN,
+    PROJECTS,
+    VARIATION,
+)
+from hosting_emulator.world.value import (
+    Change,
+    World,
+    apply,
+    deployment_count,
+    deployment_runs,
+    in_runs,
+)
 
 LONGEST_SEED = 200
 
@@ -177,3 +195,60 @@ def assumed_points(
         for name in [name for name in point.assumptions if name in assumed][:1]
         if (not point.calls or call in point.calls) and shows(point.id, name)
     ]
+
+
+# --- The OpenAPI document of a world -------------------------------------------------------------
+
+#: So many of the first project's newest operations are shown.
+_OPERATIONS = 3
+
+
+def document_absent(variation: Variation | None) -> dict[str, tuple[str, ...]]:
+    """Return the members by resource that a document may not require: answers may lack them."""
+    if variation is None or "absent-fields" not in (variation.only or ("absent-fields",)):
+        return {}
+    return {name: found.may_lack for name, found in RESOURCES.items() if found.may_lack}
+
+
+def world_document(world: World, server_url: str, dev_port: int | None = None) -> dict[str, Any]:
+    """Return the document of a world that is served at `server_url`, its dev origins at a port."""
+    from hosting_emulator.contract.openapi import openapi_document
+
+    absent = document_absent(world.variation)
+    found = openapi_document(world.assumptions, server_url, absent, example_values(world))
+    if dev_port not in (None, 443) and world.assumptions.dev_origin_port == "shown":
+        ticket = found["components"]["schemas"]["DevAccessTicket"]["properties"]
+        for field in (ticket["origin"], ticket["redeem_url"]):  # the contract's form has no port
+            field["pattern"] = field["pattern"].replace("[a-z0-9.-]+", f"[a-z0-9.-]+:{dev_port}")
+    return found
+
+
+def default_document() -> dict[str, Any]:
+    """Return the document of a default world, for when none is served."""
+    world = new_world(DEFAULT_WORLD, DEFAULT_SEED, Origin(), 0)
+    return world_document(world, "http://127.0.0.1:4620")
+
+
+def example_values(world: World) -> dict[str, dict[str, Any]]:
+    """Return values that a call may name, by parameter or field, each with what it is of.
+
+    All are of the first organization; there are none in a world that has none.
+    """
+    organizations = in_order(world, ORGANIZATIONS)
+    if not organizations:
+        return {}
+    home = organizations[0]
+    projects = [found for found in in_order(world, PROJECTS) if found.organization_id == home.id]
+    operations: dict[str, str] = {}
+    for first in projects[:1]:
+        count = deployment_count(world.indexes, first.id)
+        start = max(0, count - _OPERATIONS)
+        newest = in_runs(deployment_runs(world.indexes, first.id, start, count), start, count)
+        for number, deployment in enumerate(reversed(newest), 1):
+            operations[f"{first.alias}-{number}"] = deployment.operation_id
+    return {
+        "organization_id": {home.alias: home.id},
+        "project_id": {project.alias: project.id for project in projects},
+        "operation_id": operations,
+        "expected_source_generation": {p.alias: p.source_generation for p in projects[:1]},
+    }

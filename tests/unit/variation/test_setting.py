@@ -15,9 +15,8 @@ from hosting_emulator.engine.history import Memory
 from hosting_emulator.faults.documents import arm
 from hosting_emulator.storage.documents import export_state, import_state
 from hosting_emulator.storage.format import StateRefused
-from hosting_emulator.variation.documents import document_absent
 from hosting_emulator.variation.points import VariationRefused
-from hosting_emulator.variation.worlds import read_variation, varied_world
+from hosting_emulator.variation.worlds import document_absent, read_variation, varied_world
 from hosting_emulator.world.records import Origin
 from hosting_emulator.world.tables import ASSUMPTIONS, ONLY
 from hosting_emulator.world.value import Change
