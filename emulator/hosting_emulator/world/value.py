@@ -7,8 +7,9 @@ failing call cannot alter anything, and why fork, snapshot and reset are a refer
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping
+from itertools import chain
 from typing import Any, NamedTuple, TypeAlias, TypeVar, cast
 
 import msgspec
@@ -22,8 +23,8 @@ from hosting_emulator.world import tables as t
 R = TypeVar("R")
 #: What a change did, by table and key; None says the row was deleted.
 Writes = Mapping[str, Mapping[str, Any]]
-#: What is due, in order: (due_ms, sequence, key). A tuple is quick enough: one that waits more costs
-#: 0.2 µs where ten wait, 12 µs where a thousand do; each project makes at most two wait.
+#: What is due, in order: (due_ms, sequence, key). A tuple that is sorted anew is quick enough: 3 µs where
+#: ten wait, 0.1 ms where a thousand do; each project makes at most two wait.
 Schedule: TypeAlias = tuple[tuple[int, int, str], ...]
 #: Ways to find records that are worked out from the tables and never stored, in one map. Its keys begin
 #: with the name of the index: `project:<alias>`, `dev:<label>`, `organization:<alias>`,
@@ -109,8 +110,7 @@ def apply(world: World, writes: Writes, *, commit: int, at_ms: int) -> World:
             table = table.discard(key) if new is None else table.insert(key, new)
         tables[name] = table
         if name == t.SCHEDULE.name:
-            for key, event in rows.items():
-                schedule = _rescheduled(schedule, key, before.get(key), event)
+            schedule = _rescheduled(schedule, rows)
         elif name == t.REMEMBERED.name:
             for key, record in rows.items():
                 if record is not None and record.expires_ms is not None:
@@ -132,17 +132,10 @@ def apply(world: World, writes: Writes, *, commit: int, at_ms: int) -> World:
     )
 
 
-def _rescheduled(
-    schedule: Schedule, key: str, old: r.ScheduledEvent | None, new: r.ScheduledEvent | None
-) -> Schedule:
-    if old is not None:
-        place = bisect_left(schedule, (old.due_ms, old.sequence, key))
-        schedule = schedule[:place] + schedule[place + 1 :]
-    if new is not None:
-        item = (new.due_ms, new.sequence, key)
-        place = bisect_left(schedule, item)
-        schedule = (*schedule[:place], item, *schedule[place:])
-    return schedule
+def _rescheduled(schedule: Schedule, written: Mapping[str, r.ScheduledEvent | None]) -> Schedule:
+    waiting = [item for item in schedule if item[2] not in written]
+    waiting += [(e.due_ms, e.sequence, key) for key, e in written.items() if e is not None]
+    return tuple(sorted(waiting))
 
 
 class Transition(NamedTuple):
@@ -155,7 +148,7 @@ class Transition(NamedTuple):
 class Change:
     """What a call, or a run of due events, is about to do; `entered`: what its operations went through."""
 
-    __slots__ = ("_schedule", "assumptions", "entered", "now_ms", "world", "writes")
+    __slots__ = ("assumptions", "entered", "now_ms", "world", "writes")
 
     def __init__(self, world: World, now_ms: int) -> None:
         self.world = world
@@ -163,7 +156,6 @@ class Change:
         self.writes: dict[str, dict[str, Any]] = {}
         self.entered: list[Transition] = []
         self.assumptions = world.assumptions
-        self._schedule = world.schedule
 
     def get(self, table: t.Table[R], key: str) -> R | None:
         """Return a row as it stands in this change, or None."""
@@ -186,15 +178,10 @@ class Change:
             old, operation = self.get(t.OPERATIONS, key), cast("r.Operation", record)
             if old is None or standing(old) != standing(operation):
                 self.entered.append(Transition(self.now_ms, operation))
-        elif table is t.SCHEDULE:
-            event = cast("r.ScheduledEvent", record)
-            self._schedule = _rescheduled(self._schedule, key, self.get(t.SCHEDULE, key), event)
         self.writes.setdefault(table.name, {})[key] = record
 
     def delete(self, table: t.Table[Any], key: str) -> None:
         """Delete a row; a row that is not there is no error."""
-        if table is t.SCHEDULE:
-            self._schedule = _rescheduled(self._schedule, key, self.get(t.SCHEDULE, key), None)
         rows = self.writes.setdefault(table.name, {})
         if self.world.get(table, key) is None:
             rows.pop(key, None)
@@ -206,18 +193,16 @@ class Change:
         copy = Change(self.world, self.now_ms)
         copy.writes = {name: dict(rows) for name, rows in self.writes.items()}
         copy.entered = list(self.entered)
-        copy._schedule = self._schedule
         return copy
 
     def take(self, other: Change) -> None:
         """Take over what a fork of this change has done."""
-        self.writes, self._schedule = other.writes, other._schedule
-        self.entered = other.entered
+        self.writes, self.entered = other.writes, other.entered
 
     def next_due(self, until_ms: int) -> str | None:
         """Return the key of the next event due by `until_ms`, as the schedule stands in this change."""
-        due = self._schedule and self._schedule[0][0] <= until_ms
-        return self._schedule[0][2] if due else None
+        schedule = _rescheduled(self.world.schedule, self.writes.get(t.SCHEDULE.name, {}))
+        return schedule[0][2] if schedule and schedule[0][0] <= until_ms else None
 
     @property
     def empty(self) -> bool:
@@ -287,7 +272,7 @@ def _listed(indexes: Indexes, key: str, old: Any, new: r.Deployment) -> Indexes:
     likely = runs[-1]  # or else where ids have it: rows that are read again may come in any order
     if new.id < indexes[f"{name}:{likely}"][0].id:
         likely = bisect_right(runs, new.id, key=lambda run: indexes[f"{name}:{run}"][0].id) - 1
-    for number in (max(likely, 0), *reversed(runs)):
+    for number in chain([max(likely, 0)], reversed(runs)):
         run = indexes[f"{name}:{number}"]
         for place, deployment in enumerate(run):
             if deployment.id == new.id:
