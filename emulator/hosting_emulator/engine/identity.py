@@ -66,9 +66,10 @@ _REFUSALS = {
     f"uses {ALGORITHM}.",
 }
 _ISSUER_PATH = re.compile(r"/_emulator/(?:worlds/([a-z0-9-]+)/)?idp")
-_REQUIRED = ["iss", "aud", "sub", "iat", "exp"]
-#: Time is the world's.
-_TIMELESS = {"verify_exp": False, "verify_nbf": False, "verify_iat": False}
+_OPTIONS: Any = {
+    "require": ["iss", "aud", "sub", "iat", "exp"],
+    **dict.fromkeys(("verify_exp", "verify_nbf", "verify_iat"), False),  # time is the world's
+}
 
 
 class GrantRefused(Exception):
@@ -146,9 +147,7 @@ class Identity:
 
     def scope_of(self, token: str) -> str | None:
         """Return the scope of an access token that was authenticated; None if it names none."""
-        import jwt
-
-        scope = jwt.decode(token, options={"verify_signature": False}).get("scope")
+        scope = (_decoded(token) or {}).get("scope")
         return scope if isinstance(scope, str) else None
 
     def authenticate(self, change: Change, sent: Sequence[str]) -> tuple[Principal, ApiKey | None]:
@@ -187,7 +186,6 @@ class Identity:
     def _verify(self, token: str, audience: str) -> _Verified:
         import jwt
 
-        options: Any = {"require": _REQUIRED, **_TIMELESS}
         if len(token) > _LONGEST_TOKEN or not token.isascii():
             raise _unauthenticated("The bearer token is not an access token.")
         try:
@@ -196,7 +194,7 @@ class Identity:
                 self._private_key.public_key(),
                 algorithms=[ALGORITHM],  # the one algorithm: neither `none` nor a confused HS256
                 audience=audience,
-                options=options,
+                options=_OPTIONS,
             )
         except (jwt.PyJWTError, LookupError, RuntimeError, TypeError, ValueError) as error:
             # Whatever a hostile token makes the parsers say, it is no token of ours.
@@ -222,12 +220,9 @@ class Identity:
 
     def _signer(self, token: str) -> str | None:
         """Say whose a token seems to be that this world did not sign, for its request log only."""
-        import jwt
-
         try:
-            claims = jwt.decode(token, options={"verify_signature": False})
-            path = urlsplit(claims["iss"]).path
-        except (jwt.PyJWTError, LookupError, RuntimeError, TypeError, ValueError, AttributeError):
+            path = urlsplit((_decoded(token) or {})["iss"]).path
+        except (LookupError, TypeError, ValueError, AttributeError):
             return None
         if path == issuer_path(self._world_name):
             return "its issuer is this world, but it was signed with the key of another emulator or seed"
@@ -380,9 +375,8 @@ def _check_token(change: Change, found: _Verified) -> None:
     if found.grant is not None:
         grant = change.get(AUTHORIZATION_GRANTS, found.grant)
         if grant is None:  # the world was put back to before it, or begun again
-            raise _unauthenticated(
-                "The access token is from a sign-in that this world did not have."
-            )
+            told = "The access token is from a sign-in that this world did not have."
+            raise _unauthenticated(told)
         if grant.revoked:
             raise _unauthenticated(
                 "The access token was revoked: its authorization code or refresh "
@@ -396,12 +390,8 @@ def _unauthenticated(detail: str) -> Refused:
 
 def home_of(world: World, person: Person) -> str | None:
     """Return the organization a person signs in to when none is named: the first that they are in."""
-    found = (
-        organization.id
-        for organization in in_order(world, ORGANIZATIONS)
-        if world.get(MEMBERSHIPS, f"{organization.id}/{person.id}")
-    )
-    return next(found, None)
+    ids = (organization.id for organization in in_order(world, ORGANIZATIONS))
+    return next((id_ for id_ in ids if world.get(MEMBERSHIPS, f"{id_}/{person.id}")), None)
 
 
 def bearer_token(found: Sequence[str]) -> str:
@@ -419,9 +409,11 @@ def _key_of(code: str) -> str:
     return digest(code)[:24]
 
 
-def _decoded(token: str, key: Any, algorithm: str, **how: Any) -> dict[str, Any] | None:
+def _decoded(token: str, key: Any = None, algorithm: str = "", **how: Any) -> dict[str, Any] | None:
+    """Return a JWT's claims, whoever signed it where no key is given; None: it is none."""
     import jwt
 
+    how = how if key else {"options": {"verify_signature": False}}
     try:
         claims: dict[str, Any] = jwt.decode(token, key, algorithms=[algorithm], **how)
     except (jwt.PyJWTError, LookupError, RuntimeError, TypeError, ValueError):

@@ -174,10 +174,12 @@ def _person_id(entry: Entry) -> str | None:
 
 def entry_view(world: World, entry: Entry) -> dict[str, Any]:
     """Return an exchange in short, as lists show it."""
-    redactor = Redactor(world)
-    key = sent_header(entry, b"idempotency-key")
-    project, who, operation = project_of(entry), _person_id(entry), _operation_of(entry)
+    redactor, who = Redactor(world), _person_id(entry)
     person = world.get(PEOPLE, who) if who is not None and who != NOBODY else None
+
+    def shown(text: str | None) -> str | None:
+        return None if text is None else redactor.text(text)
+
     return {
         "n": entry.n,
         "at": format_timestamp(entry.at_ms),
@@ -185,13 +187,13 @@ def entry_view(world: World, entry: Entry) -> dict[str, Any]:
         "path": redactor.text(entry.path),
         "query": redactor.text(entry.query),
         "call": entry.call,
-        "project": None if project is None else redactor.text(project),
-        "operation": None if operation is None else redactor.text(operation),
+        "project": shown(project_of(entry)),
+        "operation": shown(_operation_of(entry)),
         "principal": entry.principal.person_id or None,
         "who": person.alias if person is not None else NOBODY if who == NOBODY else None,
         "status": entry.status,
         "code": entry.code,
-        "idempotency_key": None if key is None else redactor.text(key),
+        "idempotency_key": shown(sent_header(entry, b"idempotency-key")),
         "replayed": entry.replayed,
         "lost": entry.lost,
         "why": [redactor.text(sentence) for sentence in entry.why],
