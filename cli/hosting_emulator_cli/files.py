@@ -100,23 +100,20 @@ def ready_file(path: Path) -> Iterator[Callable[[str], None]]:
                 write_whole(path, before, mode=PRIVATE)
 
 
-def _read(path: str) -> bytes:
+def _read(path: str) -> tuple[bytes, str]:
+    """Return what is in a file, `-` being stdin, and what errors call it. Raises Failure."""
+    name = "stdin" if path == "-" else path
     try:
-        return sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
+        return sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes(), name
     except OSError as error:
-        raise Failure(f"cannot read {display_name(path)}: {error.strerror or error}") from error
+        raise Failure(f"cannot read {name}: {error.strerror or error}") from error
 
 
-def display_name(path: str) -> str:
-    """Return what errors call a file."""
-    return "stdin" if path == "-" else path
-
-
-def read_json(path: str) -> Any:
-    """Read a JSON document from a file, `-` being stdin. Raises Failure."""
-    content, name = _read(path), display_name(path)
+def read_json(path: str) -> tuple[Any, str]:
+    """Read a JSON document from a file, `-` being stdin; with what errors call it. Raises Failure."""
+    content, name = _read(path)
     try:
-        return json.loads(content)
+        return json.loads(content), name
     except json.JSONDecodeError as error:
         where = f"{name}:{error.lineno}:{error.colno}"
         raise Failure(f"{where}: not JSON: {error.msg.lower()}") from error
@@ -128,16 +125,16 @@ def read_json(path: str) -> Any:
 
 def choose_scenario(named: str) -> ScenarioChoice:
     """Return what to send: a `name` in the library, or a `text` and what errors call its `file`."""
-    if is_scenario_file(named):
-        text, file = scenario_text(named)
-        return {"text": text, "file": file}
-    return {"name": named}
+    if not is_scenario_file(named):
+        return {"name": named}
+    text, file = read_scenario_file(named)
+    return {"text": text, "file": file}
 
 
 def scenario_text(named: str) -> tuple[str, str]:
     """Return the text of a scenario, of the library or a file, and what errors call it."""
     if is_scenario_file(named):
-        return read_scenario_file(named), display_name(named)
+        return read_scenario_file(named)
     return library_text(named), f"{named}.yaml"
 
 
@@ -147,12 +144,13 @@ def is_scenario_file(named: str) -> bool:
     return named == "-" or "/" in named or path.suffix in (".yaml", ".yml") or path.is_file()
 
 
-def read_scenario_file(path: str) -> str:
-    """Read a file, `-` being stdin. Raises Failure."""
+def read_scenario_file(path: str) -> tuple[str, str]:
+    """Return a file's text, `-` being stdin, and what errors call it. Raises Failure."""
+    content, name = _read(path)
     try:
-        return _read(path).decode("utf-8-sig")
+        return content.decode("utf-8-sig"), name
     except UnicodeDecodeError as error:
-        raise Failure(f"{display_name(path)}: not UTF-8 text") from error
+        raise Failure(f"{name}: not UTF-8 text") from error
 
 
 def read_world_file(path: str) -> dict[str, Any]:
@@ -160,12 +158,13 @@ def read_world_file(path: str) -> dict[str, Any]:
     from hosting_emulator.scenario.source import ScenarioError
     from hosting_emulator.scenario.yaml_text import read_yaml
 
+    text, name = read_scenario_file(path)
     with failing(ScenarioError):
-        found = read_yaml(read_scenario_file(path), display_name(path)).data
+        found = read_yaml(text, name).data
     if isinstance(found, dict) and ("world" in found or "name" in found):
         found = found.get("world")
     if not isinstance(found, dict):
-        raise Failure(f"{display_name(path)} has no `world`: write it as a scenario file has it")
+        raise Failure(f"{name} has no `world`: write it as a scenario file has it")
     return {name: value for name, value in found.items() if name != "extends"}
 
 

@@ -21,7 +21,7 @@ import threading
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 from ssl import SSLContext
@@ -475,7 +475,7 @@ async def warm_up() -> None:
 # --- What it says on stderr ----------------------------------------------------------------------
 
 #: Its records are exchanges; they carry their `fields` beside a message.
-REQUESTS = "hosting_emulator.requests"
+_requests_log = logging.getLogger("hosting_emulator.requests")
 _FIELDS = (
     *("n", "method", "path", "query", "call", "who", "status", "code"),
     *("idempotency_key", "replayed", "lost", "varied", "duration_us", "why"),
@@ -499,7 +499,7 @@ def log_to_stderr(settings: Settings) -> None:
     handler.addFilter(lambda record: record.msg not in _ABOUT_GONE_CLIENTS)
     logging.basicConfig(handlers=[handler], level=logging.WARNING)
     if settings.log_requests:
-        logging.getLogger(REQUESTS).setLevel(logging.INFO)
+        _requests_log.setLevel(logging.INFO)
 
 
 def log_requests(settings: Settings, worlds: Worlds) -> None:
@@ -508,8 +508,7 @@ def log_requests(settings: Settings, worlds: Worlds) -> None:
     def log(world: World, entry: Entry) -> None:
         view = entry_view(world, entry)
         fields = {"world": world.name, **{name: view[name] for name in _FIELDS}}
-        message = f"{view['method']} {view['path']}"
-        logging.getLogger(REQUESTS).info("%s", message, extra={"fields": fields})
+        _requests_log.info("%s %s", view["method"], view["path"], extra={"fields": fields})
 
     if settings.log_requests:
         worlds.tally.listener = log
@@ -520,9 +519,8 @@ class JsonLines(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         """Write a record as one line."""
-        moment = datetime.fromtimestamp(record.created, UTC)
         line: dict[str, Any] = {
-            "time": moment.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+            "time": format_timestamp(int(record.created * 1000)),
             "level": record.levelname.lower(),
             "logger": record.name,
             "message": record.getMessage(),
@@ -530,8 +528,6 @@ class JsonLines(logging.Formatter):
         }
         if record.exc_info:
             line["exception"] = self.formatException(record.exc_info)
-        if record.stack_info:
-            line["stack"] = record.stack_info
         return json.dumps(line, default=str)
 
 

@@ -12,7 +12,7 @@ import click
 
 from hosting_emulator_cli import options as opt
 from hosting_emulator_cli import output as out
-from hosting_emulator_cli.files import display_name, put_document, read_json
+from hosting_emulator_cli.files import put_document, read_json
 from hosting_emulator_cli.main import CommandGroup, failing
 
 if TYPE_CHECKING:
@@ -313,7 +313,7 @@ def _read(world: opt.HostingEmulator, file: str | None) -> Recording:
     from hosting_emulator.replay import RecordRefused, read_record
 
     if file is not None:
-        document, name = read_json(file), display_name(file)
+        document, name = read_json(file)
     else:
         document, name = world.requests.har(state=True), f"world {world.name}"
         if "_state" in document["log"]:  # ids are then those of a copy of this world

@@ -14,7 +14,6 @@ from hosting_emulator_cli import options as opt
 from hosting_emulator_cli import output as out
 from hosting_emulator_cli.files import (
     choose_scenario,
-    display_name,
     library_names,
     library_text,
     put_document,
@@ -169,7 +168,7 @@ def record(
 @opt.option("--max-runs N", type=opt.WholeNumber(1, 100_000), default=500)
 def shrink(file: str, keeps: str, output: Path | None, max_runs: int) -> None:
     """Find the smallest scenario in which a step still gets the response it expects."""
-    _put_smallest(read_scenario_file(file), display_name(file), keeps, output, max_runs)
+    _put_smallest(*read_scenario_file(file), keeps, output, max_runs)
 
 
 def _put_smallest(

@@ -212,9 +212,9 @@ def export(world: opt.HostingEmulator, output: Path | None, with_seed: bool) -> 
 @opt.with_world
 def import_(world: opt.HostingEmulator, file: str) -> WorldSummary:
     """Replace a world's state by an exported document; create the world if it is missing."""
-    state = read_json(file)
+    state, name = read_json(file)
     if not isinstance(state, dict):
-        raise Failure(f"{file} is not an exported world: it must be a JSON object")
+        raise Failure(f"{name} is not an exported world: it must be a JSON object")
     return world.import_state(state)
 
 
