@@ -40,9 +40,10 @@ _LENGTH: Final = re.compile(rb"\r\ncontent-length:[ \t]*([0-9]{1,15})[ \t]*\r\n"
 _CODING: Final = re.compile(rb"\r\ntransfer-encoding[ \t]*:")
 _UPGRADE: Final = re.compile(rb"\r\nconnection:[^\r]*upgrade")
 _CONNECTION: Final = re.compile(rb"(?<=\r\nconnection:)[^\r]*", re.IGNORECASE)
-_CHUNK: Final = re.compile(rb"([0-9A-Fa-f]{1,15})(?:;[^\x00-\x08\x0a-\x1f\x7f]*)?")
-_TRAILER: Final = re.compile(rb"(?:[!#-'*+.^_`|~0-9A-Za-z-]+:[^\x00-\x08\x0a-\x1f\x7f]*)?")
-_NOTHING: Final = re.compile(rb"")
+#: The lines of a chunked body: how large a chunk is, the end of its data, and what follows the last.
+_CHUNK: Final = re.compile(rb"([0-9A-Fa-f]{1,15})(?:;[^\x00-\x08\x0a-\x1f\x7f]*)?\r\n")
+_CHUNK_END: Final = re.compile(rb"\r\n")
+_TRAILER: Final = re.compile(rb"(?:[!#-'*+.^_`|~0-9A-Za-z-]+:[^\x00-\x08\x0a-\x1f\x7f]*)?\r\n")
 
 INVALID: Final = "The request is not valid HTTP/1.1."
 NO_METHOD: Final = "The request line has no HTTP method."
@@ -70,7 +71,7 @@ class RequestFraming:
         self.wrong: str | None = None
         self._held = bytearray()
         self._searched = self._line_ends = self._missing = 0
-        self._chunked = False
+        self._chunked, self._line = False, _CHUNK
         #: What comes next; it is given data and where to go on, and returns a piece and its end.
         self._cut: Callable[[bytes, int], tuple[bytes, int]] = self._head
 
@@ -137,7 +138,7 @@ class RequestFraming:
             head = _CONNECTION.sub(_without_upgrade, head)
         self._chunked = b"transfer-encoding" in lower and bool(_CODING.search(lower))
         if self._chunked:
-            self.in_body, self._cut = True, self._chunk_size
+            self.in_body, self._cut, self._line = True, self._chunk_line, _CHUNK
         elif b"content-length" in lower and (found := _LENGTH.search(lower)):
             missing = int(found[1])
             if missing <= len(data) - end:  # most bodies come with their head
@@ -188,46 +189,35 @@ class RequestFraming:
         self._missing -= len(piece)
         if not self._missing:
             self.in_body = self._chunked
-            self._cut = self._chunk_end if self._chunked else self._head
+            self._cut = self._chunk_line if self._chunked else self._head
         return piece, at + len(piece)
 
-    def _chunk_size(self, data: bytes, at: int) -> tuple[bytes, int]:
-        line, at = self._line(data, at, _CHUNK)
-        if line is None:
-            return b"", at
-        self._missing = int(line[1], 16)
-        self._cut = self._body if self._missing else self._trailer
-        return b"%x\r\n" % self._missing, at  # without its extensions: nobody here knows any
-
-    def _chunk_end(self, data: bytes, at: int) -> tuple[bytes, int]:
-        line, at = self._line(data, at, _NOTHING)
-        if line is None:
-            return b"", at
-        self._cut = self._chunk_size
-        return b"\r\n", at
-
-    def _trailer(self, data: bytes, at: int) -> tuple[bytes, int]:
-        line, at = self._line(data, at, _TRAILER)
-        if line is None or line[0]:
-            return b"", at  # it is passed over
-        self.in_body, self._cut = False, self._head
-        return b"\r\n", at
-
-    def _line(
-        self, data: bytes, at: int, pattern: re.Pattern[bytes]
-    ) -> tuple[re.Match[bytes] | None, int]:
-        """Return a line of a chunked body if it is here whole, and where it ends in the data."""
+    def _chunk_line(self, data: bytes, at: int) -> tuple[bytes, int]:
+        """Check a line of a chunked body, once it is whole, and learn from it what comes next."""
         end = data.find(b"\n", at, at + _LONGEST_CHUNK_LINE) + 1
         self._held += data[at : end or at + _LONGEST_CHUNK_LINE]
         if not end:
             if len(self._held) >= _LONGEST_CHUNK_LINE:
                 raise Malformed(BROKEN_BODY)
-            return None, len(data)
-        line = pattern.fullmatch(self._held, 0, max(0, len(self._held) - 2))
-        if line is None or not self._held.endswith(b"\r\n"):
+            return b"", len(data)
+        line, self._held = self._held, bytearray()
+        found = self._line.fullmatch(line)
+        if found is None:
             raise Malformed(BROKEN_BODY)
-        self._held = bytearray()  # a new one: the match looks at the old
-        return line, end
+        if self._line is _CHUNK:
+            self._missing = int(found[1], 16)
+            if self._missing:
+                self._cut, self._line = self._body, _CHUNK_END
+            else:
+                self._line = _TRAILER
+            return b"%x\r\n" % self._missing, end  # without its extensions: nobody here knows any
+        if self._line is _CHUNK_END:
+            self._line = _CHUNK
+        elif line == b"\r\n":
+            self.in_body, self._cut = False, self._head
+        else:
+            return b"", end  # a trailer is passed over
+        return b"\r\n", end
 
 
 def _without_upgrade(options: re.Match[bytes]) -> bytes:
