@@ -243,8 +243,3 @@ class FaultyResponse(ReadyResponse):
     def refuse(self, for_s: float) -> None:
         """Let the server refuse new connections for so many real seconds."""
         protocol_of(self._request).refuse(for_s)
-
-
-def ready(reply: Reply, effect: FaultKind | None) -> ReadyResponse:
-    """Answer as the core says, and as a fault breaks it."""
-    return ReadyResponse(reply) if effect is None else FaultyResponse(reply, effect)

@@ -90,8 +90,9 @@ async def answer(
     reply = await engine.exchange(ctx, steps, partial(wait_for, request))
     if granted:
         reply.headers = (*reply.headers, *granted)
-    # As `answers.ready`, with one function less for nearly every request.
-    return answers.ready(reply, ctx.effect) if ctx.effect else answers.ReadyResponse(reply)
+    if ctx.effect is not None:
+        return answers.FaultyResponse(reply, ctx.effect)
+    return answers.ReadyResponse(reply)
 
 
 def _cut_headers(ctx: ExchangeContext) -> None:
@@ -238,7 +239,7 @@ async def answer_origin(
         if protocol.framing.large:
             _cut_headers(ctx)
         reply = await engine.exchange(ctx, REDEEM_STEPS, partial(wait_for, request))
-        return answers.ready(reply, ctx.effect) if ctx.effect else _response(reply)
+        return answers.FaultyResponse(reply, ctx.effect) if ctx.effect else _response(reply)
     home = _home(request, Change(engine.world, engine.run_due()), project)
     if "Authorization" in request.headers:  # which does not belong here: the log tells of it
         seen = Reply(home.status, b"", content_type="", headers=())

@@ -510,8 +510,12 @@ async def _instead(
     if (refused := decision.problem) is not None:
         docs_url, assumed = context.site.docs_url(context.request), engine.world.assumptions
         return answers.ReadyResponse(problem_reply(refused, engine.request_id(), docs_url, assumed))
-    reply, effect = reply_of(decision.effect), decision.effect
-    return None if reply is None else answers.ready(reply, effect if effect.silent else None)
+    if (reply := reply_of(decision.effect)) is None:
+        return None
+    silent = decision.effect.silent
+    return (
+        answers.FaultyResponse(reply, decision.effect) if silent else answers.ReadyResponse(reply)
+    )
 
 
 def as_reply(response: web.Response) -> Reply:
