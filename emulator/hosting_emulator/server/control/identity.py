@@ -128,7 +128,7 @@ class OAuthRefused(Exception):
 
 def create_token(context: Context, engine: Engine, body: NewToken) -> JsonObject:
     """Create an access JWT for a user, as if they had signed in."""
-    return mint(context, engine, *claims_for(engine.world, body))
+    return mint(context, engine, claims_for(engine.world, body))
 
 
 def claims_for(world: World, body: NewToken) -> Claims:
@@ -154,19 +154,14 @@ def _person(world: World, name: str | None) -> r.Person:
 
 
 def mint(
-    context: Context,
-    engine: Engine,
-    person: r.Person,
-    organization_id: str | None,
-    interactive: bool,
-    lifetime_s: int | None = None,
-    redeemed: provider.Redeemed | None = None,
+    context: Context, engine: Engine, claims: Claims, redeemed: provider.Redeemed | None = None
 ) -> JsonObject:
     """Mint a token and describe it as OAuth 2.0 token endpoints do (and when it expires).
 
     `redeemed` is what gives it, if somebody signed in by a browser.
     """
     now_ms = engine.run_due()
+    person, organization_id, interactive, lifetime_s = claims
     lifetime_s = lifetime_s or engine.token_lifetime_s
     token = engine.mint(
         person,
@@ -226,7 +221,7 @@ async def token(context: Context, engine: Engine) -> Any:
         who = fields.get("username" if interactive else "client_id", "")
         person, home = _choose(engine.world, who, named, "invalid_grant")
         home = home or provider.home_of(engine.world, person)
-        return mint(context, engine, person, home, interactive)
+        return mint(context, engine, (person, home, interactive, None))
     except provider.GrantRefused as refused:
         error, description = "invalid_grant", str(refused)
     except OAuthRefused as refused:
@@ -286,7 +281,7 @@ async def _signed_in(context: Context, engine: Engine, fields: dict[str, str]) -
     finally:  # a code is spent by whoever tries
         engine.commit(change, "token issued")
     grant, organization_id = redeemed.grant, redeemed.grant.organization_id
-    document = mint(context, engine, person, organization_id, True, redeemed=redeemed)
+    document = mint(context, engine, (person, organization_id, True, None), redeemed)
     document["scope"] = grant.scope
     if refresh_token is not None:
         document["refresh_token"] = refresh_token
@@ -668,12 +663,8 @@ def _read_session(
     found = world.get(SESSIONS, id_ or "")
     if id_ is None or found is None or found.ended_ms is not None:
         return None
-    person = world.get(PEOPLE, found.person_id)
-    if person is None:
-        return None
-    if found.organization_id and not _belongs(world, person, found.organization_id):
-        return None
-    return id_, found
+    person, home = world.get(PEOPLE, found.person_id), found.organization_id
+    return (id_, found) if person and (not home or _belongs(world, person, home)) else None
 
 
 def _people_to_choose(world: World, known_id: str) -> str:

@@ -179,7 +179,7 @@ def _begun(
     engine.ttl_ms = ttl_ms
     _watch_idle(context.worlds, engine)
     summary = world_summary(context, engine)
-    return summary if claims is None else {**summary, "token": mint(context, engine, *claims)}
+    return summary if claims is None else {**summary, "token": mint(context, engine, claims)}
 
 
 def _watch_idle(worlds: Worlds, engine: Engine, before: tuple[int, int] | None = None) -> None:
