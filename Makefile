@@ -81,7 +81,7 @@ record: $(DEV_STAMP) ## write down what the emulator answers, after an answer wa
 schemathesis: $(DEV_STAMP) ## both OpenAPI documents at length: made-up requests, linters, more clients
 	$(BIN)/pytest -n 0 -m schemathesis -s tests/openapi $(ARGS)
 
-image: $(DEV_STAMP) ## build the image without an engine and run it, where root has buildah and mmdebstrap
+image: $(DEV_STAMP) ## build the image without an engine and run it (root, buildah, mmdebstrap), or try its steps
 	@$(BIN)/python .ci/image.py
 
 lock: $(DEV_STAMP) ## pin anew what CI and the image install; ARGS=--upgrade raises all versions

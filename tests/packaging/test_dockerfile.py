@@ -1,7 +1,8 @@
 """The Dockerfile, as far as it can be proven without an engine.
 
-Its text is linted and read; the steps of its first stages are then run in order, each path moved
-under a temporary root. What that cannot show, `make image` does: the base, the user, the isolation.
+Its text is linted and read. The steps of its first stages can be run in order, each path moved
+under a temporary root: `make image` does that where it cannot build, which shows more: the base, the
+user, the isolation.
 """
 
 import json
@@ -181,12 +182,14 @@ def test_a_change_of_our_code_leaves_the_layer_of_dependencies():
     assert "--no-deps" in named(BUILD, "RUN")[0].rest
 
 
+@pytest.mark.torture
 def test_built_command_knows_its_version(image: Path, tmp_path: Path):
     command = image / "opt/hosting-emulator/bin/hosting-emulator"
 
     assert run([command, "--version"], tmp_path) == f"hosting-emulator {__version__}\n"
 
 
+@pytest.mark.torture
 def test_image_keeps_no_installer_and_no_tests(image: Path):
     environment = image / "opt/hosting-emulator"
 
@@ -194,6 +197,7 @@ def test_image_keeps_no_installer_and_no_tests(image: Path):
     assert not list(environment.glob("lib/*/site-packages/tests"))
 
 
+@pytest.mark.torture
 def test_entrypoint_serves_until_it_is_told_to_stop(image: Path, tmp_path: Path):
     """Given the image's own words (but loopback and a free port), it serves, then stops as asked.
 

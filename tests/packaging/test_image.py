@@ -17,6 +17,18 @@ def root(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("os.geteuid", lambda: 0)
 
 
+@pytest.fixture(params=[0, 1])
+def steps(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> int:
+    """What trying the Dockerfile's steps ends with, where nothing can be built."""
+    monkeypatch.setattr(image, "STEPS", ["/bin/sh", "-c", f"exit {request.param}"])
+    return int(request.param)
+
+
+@pytest.fixture(autouse=True)
+def nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(image, "STEPS", ["true"])
+
+
 @pytest.fixture
 def tools(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder of commands, all there are, which do nothing and say where they would."""
@@ -37,11 +49,11 @@ def stand_for(path: Path, script: str) -> None:
 
 
 def test_without_tools_nothing_is_built_and_that_is_said(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], steps: int
 ):
     monkeypatch.setenv("PATH", str(tmp_path))
 
-    assert image.main([]) == 0
+    assert image.main([]) == steps
     assert capsys.readouterr().out.startswith("image: NOT BUILT: buildah and mmdebstrap and ")
 
 
