@@ -29,15 +29,9 @@ import msgspec
 from filelock import FileLock, Timeout
 
 from hosting_emulator.engine.history import Commit, Keeper
+from hosting_emulator.storage import files
 from hosting_emulator.storage import format as f
 from hosting_emulator.storage.documents import SnapshotStopped, write_snapshot
-from hosting_emulator.storage.files import (
-    make_private,
-    make_private_folder,
-    refuse_link,
-    sync_directory,
-    write_atomically,
-)
 from hosting_emulator.storage.journal import Journal, begin_journal, encode_line
 from hosting_emulator.storage.recovery import Recovery, recover, salvage, sweep
 from hosting_emulator.world.value import World
@@ -76,13 +70,13 @@ class DataDirectory:
         self._lock = FileLock(self.path / "lock", mode=0o600)
         try:
             if not self.path.exists():  # one that is there may be shared, and stays as it is
-                make_private_folder(self.path)
-            make_private_folder(self.path / "worlds")
+                files.make_private_folder(self.path)
+            files.make_private_folder(self.path / "worlds")
             for name in ("lock", ".gitignore", f.INDEX):
-                make_private(self.path / name)
+                files.make_private(self.path / name)
             ignore = self.path / ".gitignore"
             if not ignore.exists():
-                write_atomically(ignore, b"*\n")
+                files.write_atomically(ignore, b"*\n")
             self._lock.acquire(timeout=0)
             self._listed = self._read_list()
             self._finish_deletions()
@@ -103,7 +97,7 @@ class DataDirectory:
             if name in self._listed and not (self.path / "worlds" / name).exists():
                 continue  # it was not deleted by us, and will be missed
             try:
-                refuse_link(trash)
+                files.refuse_link(trash)
                 empty_trash(trash)
             except OSError as error:
                 self._complain(f"{trash} could not be deleted: {error.strerror}")
@@ -118,26 +112,29 @@ class DataDirectory:
         """Read a world, mended first with `salvage`; None when there is none. Raises StateRefused."""
         folder = self._folder(name)
         try:
-            make_private(folder)
+            files.make_private(folder)
             if name in self._listed and not (folder / f.MARKER).exists():
                 self._miss(name, folder / f.MARKER if folder.exists() else folder)
             found = self._recovered(name, folder)
-            if found is not None and found.world.name != name:
+            if found is None:
+                sweep(folder)
+                return None
+            if found.world.name != name:
                 raise f.StateRefused(
                     f"{folder} holds the world {found.world.name!r}: a world is copied by `world "
                     "fork`, or by export and import, not by copying its folder; move it back, or away"
                 )
             # Whatever the last process left, more can follow.
-            for lines in found.journals if found is not None else ():
+            for lines in found.journals:
                 lines.mend()
                 if not self._sync:
                     continue
                 try:  # if a sync of it failed, it may be in the system's memory only
-                    write_atomically(lines.path, lines.path.read_bytes())
+                    files.write_atomically(lines.path, lines.path.read_bytes())
                 except OSError as error:
                     self._complain(f"{lines.path} could not be written anew: {error.strerror}")
             sweep(folder)
-            if found is not None and found.reached is None:
+            if found.reached is None:
                 lost = f.Reached(found.world.commit, 0, f.NEVER_REACHED)
                 f.write_progress(folder, found.lineage, lost, sync=self._sync)
         except OSError as error:
@@ -145,8 +142,6 @@ class DataDirectory:
                 f"{error.filename or folder} cannot be read: {error.strerror}; restore it from a "
                 f"copy, or move {folder} away to start afresh"
             ) from None
-        if found is None:
-            return None
         self._lineages[name] = found.lineage
         return found.world
 
@@ -164,12 +159,12 @@ class DataDirectory:
         """Write down which worlds there are, so that one that goes missing is missed. Raises OSError."""
         if names != self._listed:
             line = f.checked_line(b"worlds", msgspec.json.encode(sorted(names)))
-            write_atomically(self.path / f.INDEX, line, sync=self._sync)
+            files.write_atomically(self.path / f.INDEX, line, sync=self._sync)
             self._listed = names
 
     def _read_list(self) -> frozenset[str]:
         path = self.path / f.INDEX
-        refuse_link(path)
+        files.refuse_link(path)
         payload = f.payload_of(path.read_bytes()[:-1], b"worlds") if path.exists() else b"[]"
         if payload is None:
             self._complain(f"{path} is damaged, and was written anew")
@@ -196,15 +191,14 @@ class DataDirectory:
     def keep(self, world: World, *, fresh: bool) -> Keeper:
         """Return the keeper of a world; a fresh one is written at once. Raises OSError."""
         folder = self._folder(world.name)
-        make_private_folder(folder)
+        files.make_private_folder(folder)
         lineage = token_hex(8) if fresh else self._lineages.pop(world.name)
         if fresh:
             for journal in folder.glob("journal*.ndjson"):
                 journal.unlink()  # left by an unfinished start
             f.write_progress(folder, lineage, f.Reached(), sync=self._sync)
-        keeper = DiskKeeper(
-            folder, world, self._durability, self._executor, self._complain, lineage=lineage
-        )
+        tools = (self._durability, self._executor, self._complain)
+        keeper = DiskKeeper(folder, world, *tools, lineage=lineage)
         try:
             keeper.replace(world) if fresh else keeper.start()
             marker = f.Marker("" if self._sync else f.boot_id(), lineage)
@@ -213,7 +207,7 @@ class DataDirectory:
             except OSError as error:  # such as a full disk: what is kept can be used all the same
                 self._complain(f"{folder}: its marker could not be written: {error.strerror}")
             if self._sync:
-                sync_directory(folder.parent)
+                files.sync_directory(folder.parent)
             self._list(self._listed | {world.name})
         except BaseException:
             keeper.abandon()
@@ -407,7 +401,7 @@ class DiskKeeper(Keeper):
         self._folder.rename(trash)
         self._deleted = True
         self.abandon()
-        sync_directory(trash.parent)
+        files.sync_directory(trash.parent)
         try:
             empty_trash(trash)
         except OSError as error:
@@ -452,7 +446,7 @@ class DiskKeeper(Keeper):
                 old.rename(current)
                 raise
             if self._durability == "disk":
-                sync_directory(self._folder)
+                files.sync_directory(self._folder)
         except OSError as error:
             self._complain(f"{self._folder}: the journal could not be folded: {error}")
             return
