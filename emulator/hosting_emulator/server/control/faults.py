@@ -45,29 +45,45 @@ class NewVariation(Body):
     only: list[Point] | None = None
 
 
-def list_faults(engine: Engine) -> list[JsonObject]:
+def list_faults(engine: Engine, family: Family = FAULT) -> list[JsonObject]:
     """List the armed faults, in the order they apply."""
-    return _list(engine, FAULT)
+    now_ms = engine.run_due()
+    armed = faults_in_order(engine.world, family.table)
+    return [fault_view(engine.world, fault, now_ms) for fault in armed]
 
 
-def arm_fault(engine: Engine, body: FaultDocument) -> JsonObject:
+def arm_fault(engine: Engine, body: FaultDocument, family: Family = FAULT) -> JsonObject:
     """Arm a fault, after those already armed. It is written as in a scenario."""
-    return _arm(engine, FAULT, body)
+    change = engine.begin_change()
+    with refused_as(400, f"{family.noun.capitalize()} refused", DocumentRefused):
+        fault = arm(change, body, family)
+    engine.commit(change, f"{fault.id} armed", {family.noun: body})
+    return fault_view(engine.world, fault, change.now_ms)
 
 
-def show_fault(engine: Engine, fault: str) -> JsonObject:
+def show_fault(engine: Engine, fault: str, family: Family = FAULT) -> JsonObject:
     """Show an armed fault and its counts."""
-    return _show(engine, FAULT, fault)
+    armed = {one["id"]: one for one in list_faults(engine, family)}
+    detail = f"no {family.noun} is {fault[:80]!r}; armed are {', '.join(armed) or 'none'}"
+    return found(armed.get(fault), f"No such {family.noun}", detail)
 
 
-def remove_fault(engine: Engine, fault: str) -> None:
+def remove_fault(engine: Engine, fault: str, family: Family = FAULT) -> None:
     """Remove a fault."""
-    _remove(engine, FAULT, fault)
+    show_fault(engine, fault, family)
+    change = engine.begin_change()
+    change.delete(family.table, fault)
+    engine.commit(change, f"{family.noun}s removed", {f"remove_{family.noun}": fault})
 
 
-def clear_faults(engine: Engine) -> dict[str, int]:
+def clear_faults(engine: Engine, family: Family = FAULT) -> dict[str, int]:
     """Remove all faults, and return how many there were."""
-    return _remove(engine, FAULT)
+    change = engine.begin_change()
+    armed = faults_in_order(engine.world, family.table)
+    for fault in armed:
+        change.delete(family.table, fault.id)
+    engine.commit(change, f"{family.noun}s removed", {f"clear_{family.noun}s": True})
+    return {"removed": len(armed)}
 
 
 def list_kinds() -> Any:
@@ -77,62 +93,32 @@ def list_kinds() -> Any:
 
 def list_outcomes(engine: Engine) -> list[JsonObject]:
     """List the armed outcomes, in the order they apply."""
-    return _list(engine, OUTCOME)
+    return list_faults(engine, OUTCOME)
 
 
 def arm_outcome(engine: Engine, body: OutcomeDocument) -> JsonObject:
     """Set in advance how the next operation ends, after the outcomes already armed."""
-    return _arm(engine, OUTCOME, body)
+    return arm_fault(engine, body, OUTCOME)
 
 
 def show_outcome(engine: Engine, outcome: str) -> JsonObject:
     """Show an outcome and its counts."""
-    return _show(engine, OUTCOME, outcome)
+    return show_fault(engine, outcome, OUTCOME)
 
 
 def remove_outcome(engine: Engine, outcome: str) -> None:
     """Remove an outcome. Operations that started with it still end that way."""
-    _remove(engine, OUTCOME, outcome)
+    remove_fault(engine, outcome, OUTCOME)
 
 
 def clear_outcomes(engine: Engine) -> dict[str, int]:
     """Remove all outcomes, and return how many there were."""
-    return _remove(engine, OUTCOME)
+    return clear_faults(engine, OUTCOME)
 
 
 def list_outcome_kinds() -> Any:
     """List every kind of outcome with its options, and the operations it can apply to."""
     return describe_kinds(OUTCOME)
-
-
-def _list(engine: Engine, family: Family) -> list[JsonObject]:
-    now_ms = engine.run_due()
-    armed = faults_in_order(engine.world, family.table)
-    return [fault_view(engine.world, fault, now_ms) for fault in armed]
-
-
-def _show(engine: Engine, family: Family, id_: str) -> JsonObject:
-    armed = {one["id"]: one for one in _list(engine, family)}
-    detail = f"no {family.noun} is {id_[:80]!r}; armed are {', '.join(armed) or 'none'}"
-    return found(armed.get(id_), f"No such {family.noun}", detail)
-
-
-def _arm(engine: Engine, family: Family, body: JsonObject) -> JsonObject:
-    change = engine.begin_change()
-    with refused_as(400, f"{family.noun.capitalize()} refused", DocumentRefused):
-        fault = arm(change, body, family)
-    engine.commit(change, f"{fault.id} armed", {family.noun: body})
-    return fault_view(engine.world, fault, change.now_ms)
-
-
-def _remove(engine: Engine, family: Family, id_: str | None = None) -> dict[str, int]:
-    armed = _list(engine, family) if id_ is None else [_show(engine, family, id_)]
-    turn = {f"clear_{family.noun}s": True} if id_ is None else {f"remove_{family.noun}": id_}
-    change = engine.begin_change()
-    for fault in armed:
-        change.delete(family.table, fault["id"])
-    engine.commit(change, f"{family.noun}s removed", turn)
-    return {"removed": len(armed)}
 
 
 def intervene(engine: Engine, body: InterventionDocument) -> dict[str, str]:

@@ -2,10 +2,10 @@
 
 A handler names what it wants by its parameters: `context`, `engine` (of the world in the path, or
 else of the default world), `body` (the request's JSON as the type that stands there), the names in
-braces, and parameters of the query by the kinds below. It returns a value, which is written as
-the row says: a kind of `control_api`, a list of them (`[]`) as `items`, one that may be null (`?`), or
-a response of its own, of a media type. A world's engine is written as the world's summary. Its module
-is loaded when it is first asked: a start is not to wait for it.
+braces, and parameters of the query by the kinds below; any other keeps its default. It returns a
+value, which is written as the row says: a kind of `control_api`, a list of them (`[]`) as `items`, one
+that may be null (`?`), or a response of its own, of a media type. A world's engine is written as the
+world's summary. Its module is loaded when it is first asked: a start is not to wait for it.
 """
 
 from __future__ import annotations
@@ -171,7 +171,7 @@ class Handler(NamedTuple):
     """What answers a path: its parameters, of these those in the query, and the kind of its body."""
 
     function: Callable[..., Any]
-    parameters: frozenset[str]
+    parameters: set[str]
     query: dict[str, Parameter]
     body: Any
     body_limit: int
@@ -211,7 +211,8 @@ def load_handler(name: str) -> Handler:
     }
     body = parameters["body"].annotation if "body" in parameters else None
     limit = STATE_LIMIT if name in _WITH_STATES else BODY_LIMIT
-    return Handler(function, frozenset(parameters), query, body, limit)
+    needed = {name for name, found in parameters.items() if found.default is Parameter.empty}
+    return Handler(function, needed | query.keys(), query, body, limit)
 
 
 # --- what a handler is given, and how it reads and refuses ----------------------------------------
