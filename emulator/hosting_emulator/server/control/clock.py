@@ -15,7 +15,6 @@ from hosting_emulator.contract.words import DocumentRefused
 from hosting_emulator.control_api import JsonObject
 from hosting_emulator.engine import history
 from hosting_emulator.engine.engine import Engine
-from hosting_emulator.server.control import worlds
 from hosting_emulator.server.control.routes import (
     Body,
     Context,
@@ -31,9 +30,9 @@ from hosting_emulator.server.control.routes import (
 from hosting_emulator.world import views
 from hosting_emulator.world.clock import ClockRefused
 from hosting_emulator.world.naming import alias_of
-from hosting_emulator.world.operations import finished, stands
+from hosting_emulator.world.operations import finished, plan_of, stands
 from hosting_emulator.world.records import Operation
-from hosting_emulator.world.tables import API_KEYS, OPERATIONS, PROJECTS
+from hosting_emulator.world.tables import API_KEYS, OPERATIONS, PROJECTS, SCHEDULE
 from hosting_emulator.world.value import Change, World
 
 #: More changes of a commit than these are counted, not told.
@@ -64,7 +63,39 @@ class Rewind(Body):
 
 def get_clock(engine: Engine) -> JsonObject:
     """Show a world's time."""
-    return worlds.clock_view(engine)
+    now_ms = engine.run_due()
+    world = engine.world
+    due_ms = world.next_due_ms
+    return api.ClockState.of(
+        world.clock,
+        now=format_timestamp(now_ms),
+        next_due_at=None if due_ms is None else format_timestamp(due_ms),
+        next_event=_next_event(world),
+        pending=world.count(SCHEDULE),
+    )
+
+
+def _next_event(world: World) -> str | None:
+    """Say what is the next to come due, and of what; None when nothing is scheduled."""
+    event = world.get(SCHEDULE, world.schedule[0][2]) if world.schedule else None
+    if event is None:
+        return None
+    if event.kind == "timeline":
+        return "the scenario's timeline continues"
+    if event.kind == "dns_expiry":
+        return f"the DNS authorization of {alias_of(world, PROJECTS, event.subject)} expires"
+    operation = world.get(OPERATIONS, event.subject)
+    if operation is None:
+        return None
+    following = plan_of(operation)[operation.step + 1]
+    into = following.phase if following.state == operation.state else following.state
+    return f"{_operation_title(world, operation)} becomes {into}"
+
+
+def _operation_title(world: World, operation: Operation) -> str:
+    """Return an operation's kind and project in words."""
+    project = alias_of(world, PROJECTS, operation.project_id)
+    return f"{operation.kind.replace('_', ' ')} of {project}"
 
 
 def put_clock(engine: Engine, body: ClockChange) -> JsonObject:
@@ -72,7 +103,7 @@ def put_clock(engine: Engine, body: ClockChange) -> JsonObject:
     at_ms = None if body.at is None else moment(body.at)
     with refused_as(400 if at_ms is None else 409, "Clock refused", ClockRefused):
         engine.move_to(at_ms, body.mode, body.rate)
-    return worlds.clock_view(engine)
+    return get_clock(engine)
 
 
 def advance_clock(engine: Engine, body: Advance) -> JsonObject:
@@ -90,7 +121,7 @@ def advance_clock(engine: Engine, body: Advance) -> JsonObject:
         else:
             events = engine.move_to(moment(str(body.to)))
     moved_ms = engine.now_ms() - before_ms
-    return {**worlds.clock_view(engine), "moved_ms": moved_ms, "events_run": events}
+    return {**get_clock(engine), "moved_ms": moved_ms, "events_run": events}
 
 
 def _advance_until(engine: Engine, operation_id: str) -> int:
@@ -173,9 +204,16 @@ def list_history(engine: Engine, limit: Limit = 100) -> JsonObject:
     return {"first": engine.history.first, "items": items}
 
 
+def find_moment(engine: Engine, commit: int) -> history.Commit:
+    """Return a commit that is kept. Raises ControlRefusal 404."""
+    kept = f"the history goes from {engine.history.first} to {engine.world.commit}"
+    detail = f"commit {commit} is not kept; {kept}"
+    return found(engine.history.find(commit), "No such commit", detail)
+
+
 def rewind(engine: Engine, body: Rewind) -> Engine:
     """Rewind to the state after a commit, which is itself a new commit; 404 if that commit is not kept."""
-    state = worlds.find_moment(engine, body.commit).world
+    state = find_moment(engine, body.commit).world
     engine.restore(history.SavedState(state, state.at_ms), f"rewound to {body.commit}")
     return engine
 
@@ -199,7 +237,7 @@ def _changes(commit: history.Commit, before: World | None) -> Iterator[str]:
     latest = {entered.id: entered for _, entered in commit.entered}
     for operation in latest.values():
         stuck = ", stuck" if operation.stuck else ""
-        yield f"{worlds.operation_title(world, operation)}: {stands(operation)}{stuck}"
+        yield f"{_operation_title(world, operation)}: {stands(operation)}{stuck}"
     if before is not None and world.tables[API_KEYS.name] is not before.tables[API_KEYS.name]:
         for id_, key in world.rows(API_KEYS):
             known = before.get(API_KEYS, id_)

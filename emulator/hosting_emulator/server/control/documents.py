@@ -29,7 +29,7 @@ from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.exchange import problem_reply
 from hosting_emulator.server import answers
 from hosting_emulator.server.control.routes import Context, found
-from hosting_emulator.server.control.worlds import world_summary
+from hosting_emulator.server.control.worlds import list_worlds
 from hosting_emulator.server.guard import world_prefix
 from hosting_emulator.server.pages import (
     CONTENT_SECURITY_POLICY,
@@ -315,8 +315,7 @@ def start(context: Context) -> web.Response:
     state = "in memory only: gone when this process ends"
     if facts.data_dir is not None:
         state = f"{facts.data_dir} (durability: {facts.durability})"
-    summaries = [world_summary(context, engine) for engine in context.worlds]
-    summaries.sort(key=lambda summary: summary["name"] != DEFAULT_WORLD)
+    summaries = sorted(list_worlds(context), key=lambda summary: summary["name"] != DEFAULT_WORLD)
     names = sorted(name for name in static_files() if name.startswith(_STYLES))
     styles = "\n".join(
         f'<link rel="stylesheet" href="{STATIC_PATH}/{name}">'

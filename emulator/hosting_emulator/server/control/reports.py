@@ -26,9 +26,8 @@ from hosting_emulator.engine.request_log import entry_view, problem_of
 from hosting_emulator.faults.decisions import faults_in_order
 from hosting_emulator.faults.documents import fault_view
 from hosting_emulator.server import answers
-from hosting_emulator.server.control.clock import operations_in_order
+from hosting_emulator.server.control.clock import get_clock, operations_in_order
 from hosting_emulator.server.control.routes import Context, ControlRefusal, Limit, Words
-from hosting_emulator.server.control.worlds import clock_view
 from hosting_emulator.server.guard import world_prefix
 from hosting_emulator.world import tables as t
 
@@ -48,7 +47,7 @@ def report(context: Context, engine: Engine, requests: Limit = 20) -> dict[str, 
         "world": world.name,
         "base_url": context.base_url + world_prefix(world.name),
         "scenario": origin.scenario_file if origin and origin.scenario else None,
-        "clock": clock_view(engine),
+        "clock": get_clock(engine),
         "commit": world.commit,
         "assumptions": world.assumptions.changes(),
         "variation": variation_view(engine),

@@ -35,6 +35,7 @@ from hosting_emulator.engine.history import KINDS, FeedEvent
 from hosting_emulator.engine.request_log import NO_CALL, NOBODY, RequestFilter, entry_view
 from hosting_emulator.faults.decisions import spent
 from hosting_emulator.server import answers
+from hosting_emulator.server.control.clock import get_clock
 from hosting_emulator.server.control.routes import (
     Body,
     Context,
@@ -45,7 +46,6 @@ from hosting_emulator.server.control.routes import (
     find,
     found,
 )
-from hosting_emulator.server.control.worlds import clock_view
 from hosting_emulator.server.guard import world_prefix
 from hosting_emulator.server.protocol import protocol_of
 from hosting_emulator.server.public import wait_for
@@ -513,7 +513,7 @@ def _data(engine: Engine, event: FeedEvent, explanations: Explanations) -> JsonO
     if event.kind == "request":
         return explanations.item(engine.world, facts)
     if event.kind == "clock":
-        return clock_view(engine)
+        return get_clock(engine)
     if event.kind in _TOLD:
         told = dict(zip(_TOLD[event.kind], facts, strict=True))
         return told | ({"at": format_timestamp(told["at"])} if "at" in told else {})

@@ -1,7 +1,6 @@
 """Control of worlds: list, create, show, reset, fork, delete, export, import, assumptions; what they hold.
 
-How worlds, clocks and operations are shown stands here too, for all who show them. No secret is shown:
-a key's value, and a ticket's, are not kept.
+No secret is shown: a key's value, and a ticket's, are not kept.
 """
 
 from __future__ import annotations
@@ -24,9 +23,10 @@ from hosting_emulator.contract.timestamps import format_timestamp, parse_timesta
 from hosting_emulator.control_api import JsonObject
 from hosting_emulator.engine.engine import Engine, Worlds, anchored, variation_view
 from hosting_emulator.engine.exchange import machine_ms
-from hosting_emulator.engine.history import Commit, StoreFailed
+from hosting_emulator.engine.history import StoreFailed
 from hosting_emulator.engine.identity import issuer_path
 from hosting_emulator.server import answers
+from hosting_emulator.server.control.clock import find_moment, get_clock
 from hosting_emulator.server.control.faults import Point, variation_or_usual
 from hosting_emulator.server.control.identity import Claims, NewToken, claims_for, mint
 from hosting_emulator.server.control.routes import (
@@ -37,7 +37,6 @@ from hosting_emulator.server.control.routes import (
     Mode,
     Timestamp,
     WorldName,
-    found,
     refused_as,
 )
 from hosting_emulator.server.guard import world_prefix
@@ -49,9 +48,9 @@ from hosting_emulator.world import tables as t
 from hosting_emulator.world import views
 from hosting_emulator.world.clock import ClockRefused
 from hosting_emulator.world.naming import DEFAULT_WORLD, alias_of, in_order
-from hosting_emulator.world.operations import HELD, plan_of
+from hosting_emulator.world.operations import HELD
 from hosting_emulator.world.population import with_overrides
-from hosting_emulator.world.records import Database, Dns, Operation, Origin, Project, Ticket
+from hosting_emulator.world.records import Database, Dns, Origin, Project, Ticket
 from hosting_emulator.world.value import World, deployment_count, deployment_runs, in_runs
 
 _log = logging.getLogger("hosting_emulator.worlds")
@@ -241,13 +240,6 @@ def reset_world(context: Context, engine: Engine) -> Engine:
     return engine
 
 
-def find_moment(engine: Engine, commit: int) -> Commit:
-    """Return a commit that is kept. Raises ControlRefusal 404."""
-    kept = f"the history goes from {engine.history.first} to {engine.world.commit}"
-    detail = f"commit {commit} is not kept; {kept}"
-    return found(engine.history.find(commit), "No such commit", detail)
-
-
 # --- state and assumptions -----------------------------------------------------------------------
 
 
@@ -336,7 +328,7 @@ def world_summary(context: Context, engine: Engine) -> JsonObject:
         base_url=base_url + world_prefix(world.name),
         control_url=f"{base_url}/_emulator/worlds/{world.name}",
         issuer=base_url + issuer_path(world.name),
-        clock=clock_view(engine),
+        clock=get_clock(engine),
         assumptions=world.assumptions.changes(),
         variation=variation_view(engine),
         counts={name: world.count(table) for name, table in zip(names, tables, strict=True)},
@@ -344,43 +336,6 @@ def world_summary(context: Context, engine: Engine) -> JsonObject:
         people=[api.WorldPerson.of(row) for row in in_order(world, t.PEOPLE)],
         projects=[api.WorldProject.of(row) for row in in_order(world, t.PROJECTS)],
     )
-
-
-def clock_view(engine: Engine) -> JsonObject:
-    """Return a world's clock: mode, now, rate, when and what the next event is, how many are pending."""
-    now_ms = engine.run_due()
-    world = engine.world
-    due_ms = world.next_due_ms
-    return api.ClockState.of(
-        world.clock,
-        now=format_timestamp(now_ms),
-        next_due_at=None if due_ms is None else format_timestamp(due_ms),
-        next_event=_next_event(world),
-        pending=world.count(t.SCHEDULE),
-    )
-
-
-def _next_event(world: World) -> str | None:
-    """Say what is the next to come due, and of what; None when nothing is scheduled."""
-    event = world.get(t.SCHEDULE, world.schedule[0][2]) if world.schedule else None
-    if event is None:
-        return None
-    if event.kind == "timeline":
-        return "the scenario's timeline continues"
-    if event.kind == "dns_expiry":
-        return f"the DNS authorization of {alias_of(world, t.PROJECTS, event.subject)} expires"
-    operation = world.get(t.OPERATIONS, event.subject)
-    if operation is None:
-        return None
-    following = plan_of(operation)[operation.step + 1]
-    into = following.phase if following.state == operation.state else following.state
-    return f"{operation_title(world, operation)} becomes {into}"
-
-
-def operation_title(world: World, operation: Operation) -> str:
-    """Return an operation's kind and project in words."""
-    project = alias_of(world, t.PROJECTS, operation.project_id)
-    return f"{operation.kind.replace('_', ' ')} of {project}"
 
 
 # --- what they hold ------------------------------------------------------------------------------
