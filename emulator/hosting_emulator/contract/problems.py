@@ -18,7 +18,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
 
-from hosting_emulator.contract.words import nearest, read_sections
+from hosting_emulator.contract.words import read_sections
 
 #: Bounds of `retry_after_seconds`, up to one day (contract: Limits).
 RETRY_AFTER_MIN: Final = 1
@@ -98,22 +98,11 @@ class Refused(Exception):
         assumption: str | None = None,
         action: str | None = None,
     ) -> None:
-        """Refuse. Raises ValueError for an unknown code, a fixed status, a number out of bounds."""
         super().__init__(code, detail)
-        if code not in PROBLEMS:
-            raise ValueError(
-                f"{code!r} is not a problem code of the contract{nearest(code, PROBLEMS)}"
-            )
-        if status is not None:
-            PROBLEMS[code].check_status(status)
-        wait = retry_after_seconds
-        if wait is not None and not RETRY_AFTER_MIN <= wait <= RETRY_AFTER_MAX:
-            bounds = f"{RETRY_AFTER_MIN} to {RETRY_AFTER_MAX}"
-            raise ValueError(f"retry_after_seconds is {bounds}, not {wait}")
         self.code = code
         self.detail = detail
         self.status = status or PROBLEMS[code].status
-        self.retry_after_seconds = wait
+        self.retry_after_seconds = retry_after_seconds
         self.field = field
         self.why = why
         self.assumption = assumption

@@ -460,21 +460,11 @@ def _add_project(
     )
     change.put(t.PROJECTS, project.id, project)
     _add_dns(change, project, part.dns)
-    for environment, state in (("dev", part.database.dev), ("prod", part.database.prod)):
-        big = environment == "prod" or part.database.data_mode == "shared"
-        placement = r.Placement(
-            min_cu=0.25,
-            max_cu=2.0 if big else 1.0,
-            min_memory_gb=1.0,
-            max_memory_gb=8.0 if big else 4.0,
-            suspend_timeout_seconds=0 if big else 300,
-            state=state,
-            disabled=False,
-            region="eu-central-1",
-            pending_state="ready" if state in ("init", "resizing") else None,
-        )
-        database = r.Database(part.database.data_mode, None if state == "absent" else placement)
-        change.put(t.DATABASES, f"{project.id}/{environment}", database)
+    mode = part.database.data_mode
+    dev = _placement(part.database.dev, big=mode == "shared")
+    change.put(t.DATABASES, f"{project.id}/dev", r.Database(mode, dev))
+    prod = _placement(part.database.prod, big=True)
+    change.put(t.DATABASES, f"{project.id}/prod", r.Database(mode, prod))
     for number, (began_ms, deployment) in enumerate(deployments):
         label, at_ms = f"{project.alias}/{number}", SEEDED_MS + number
         digests = derive(seed, "digests", label, size=64)
@@ -490,6 +480,22 @@ def _add_project(
             ),
             (format_timestamp(began_ms), format_timestamp(began_ms + 10_000)),
         )
+
+
+def _placement(state: str, *, big: bool) -> r.Placement | None:
+    if state == "absent":
+        return None
+    return r.Placement(
+        min_cu=0.25,
+        max_cu=2.0 if big else 1.0,
+        min_memory_gb=1.0,
+        max_memory_gb=8.0 if big else 4.0,
+        suspend_timeout_seconds=0 if big else 300,
+        state=state,
+        disabled=False,
+        region="eu-central-1",
+        pending_state="ready" if state in ("init", "resizing") else None,
+    )
 
 
 def _add_dns(change: Change, project: r.Project, status: str) -> None:
