@@ -8,7 +8,6 @@ is kept, neither is a key: none is ever in a file that a killed process could le
 from __future__ import annotations
 
 import ssl
-from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from ipaddress import ip_network
 from pathlib import Path
@@ -47,21 +46,15 @@ class LocalAuthority:
     def __init__(self, folder: Path, *, kept: bool = True) -> None:
         make_private_folder(folder)
         make_private(folder)
-        self.ca_file = folder / CA_CERTIFICATE
-        self._authority = self._load(folder / CA_KEY if kept else None)
+        self.ca_file, key_file = folder / CA_CERTIFICATE, folder / CA_KEY
+        authority = _kept_authority(self.ca_file, key_file) if kept else None
+        if authority is None:
+            authority = _new_authority()
+            if kept:
+                write_atomically(key_file, authority[1])
+            write_atomically(self.ca_file, authority[0])
+        self._authority = trustme.CA.from_pem(*authority)
         self._contexts: dict[str, ssl.SSLContext] = {}
-
-    def _load(self, key_file: Path | None) -> trustme.CA:
-        if key_file is not None and key_file.exists() and self.ca_file.exists():
-            kept = self.ca_file.read_bytes(), key_file.read_bytes()
-            with suppress(ValueError):  # damaged: nobody can have got far with it
-                if _is_fit(*kept):
-                    return trustme.CA.from_pem(*kept)
-        certificate, key = _new_authority()
-        if key_file is not None:
-            write_atomically(key_file, key)
-        write_atomically(self.ca_file, certificate)
-        return trustme.CA.from_pem(certificate, key)
 
     def server_context(self) -> ssl.SSLContext:
         """Return a context that answers for localhost, and by SNI for any name asked for."""
@@ -127,13 +120,15 @@ def _constraints() -> x509.NameConstraints:
     return x509.NameConstraints([x509.DNSName("localhost"), *networks], None)
 
 
-def _is_fit(certificate: bytes, key: bytes) -> bool:
-    """Tell whether an authority lasts, has its own key and vouches for our names alone. Raises ValueError."""
-    known = x509.load_pem_x509_certificate(certificate)
-    own = serialization.load_pem_private_key(key, None).public_key() == known.public_key()
+def _kept_authority(ca_file: Path, key_file: Path) -> tuple[bytes, bytes] | None:
+    """Return what is kept, if it lasts, has its own key and vouches for our names alone."""
     try:
-        found = known.extensions.get_extension_for_class(x509.NameConstraints)
-    except x509.ExtensionNotFound:
-        return False
+        certificate, key = ca_file.read_bytes(), key_file.read_bytes()
+        known = x509.load_pem_x509_certificate(certificate)
+        own = serialization.load_pem_private_key(key, None).public_key() == known.public_key()
+        names = known.extensions.get_extension_for_class(x509.NameConstraints)
+    except (FileNotFoundError, ValueError, x509.ExtensionNotFound):
+        return None  # damaged: nobody can have got far with it
     lasts = known.not_valid_after_utc - datetime.now(UTC) > _LEFT
-    return own and lasts and found.critical and found.value == _constraints()
+    fit = own and lasts and names.critical and names.value == _constraints()
+    return (certificate, key) if fit else None
