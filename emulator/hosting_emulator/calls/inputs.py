@@ -11,7 +11,7 @@ from functools import lru_cache
 from json import JSONEncoder
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
-from urllib.parse import parse_qsl
+from urllib.parse import parse_qs
 
 from hosting_emulator.calls.request import CallRequest
 from hosting_emulator.contract.assumptions import Assumptions
@@ -195,14 +195,11 @@ def _kind(value: Any) -> str:
 @lru_cache(maxsize=512)
 def _read_query(raw: str) -> Mapping[str, list[str]]:
     try:
-        pairs = parse_qsl(raw, keep_blank_values=True, errors="strict", max_num_fields=100)
+        found = parse_qs(raw, keep_blank_values=True, errors="strict", max_num_fields=100)
     except UnicodeDecodeError:
         raise _invalid("query", "The query string is not UTF-8.") from None
     except ValueError:
         raise _invalid("query", "The query string has more than 100 parameters.") from None
-    found: dict[str, list[str]] = {}
-    for name, value in pairs:
-        found.setdefault(name, []).append(value)
     return MappingProxyType(found)
 
 

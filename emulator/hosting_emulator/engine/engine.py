@@ -7,7 +7,6 @@ concurrent requests are always one after the other.
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
@@ -314,18 +313,14 @@ class Engine:
             "exp": issued + (lifetime_s or self.token_lifetime_s),
         }
         session_id = standing_session(self.world, person.id) if interactive else None
-        if redeemed is not None:
-            session_id = redeemed.grant.session_id
-        if organization_id is not None:
-            claims["org_id"] = organization_id
-        if session_id is not None:
-            claims["sid"] = session_id
-        claims |= {"name": person.name, "email": person.email}
+        given: dict[str, Any] = {}
         if redeemed is not None:
             key, grant = redeemed
-            claims |= {"client_id": grant.client_id, "scope": grant.scope}
-            claims["jti"] = f"{key}.{grant.generation}"
-        return self.identity.sign(claims)
+            session_id, given = grant.session_id, {"client_id": grant.client_id}
+            given |= {"scope": grant.scope, "jti": f"{key}.{grant.generation}"}
+        where = {"org_id": organization_id, "sid": session_id}
+        claims |= {name: value for name, value in where.items() if value is not None}
+        return self.identity.sign(claims | {"name": person.name, "email": person.email} | given)
 
     def make_key(
         self,
@@ -461,7 +456,7 @@ class Worlds:
         self.get: Callable[[str], Engine | None] = self._engines.get
         self._thrown_away = 0
         #: Worlds as they were when they were built, by what they were built from.
-        self._prototypes: OrderedDict[Hashable, World] = OrderedDict()
+        self._prototypes: dict[Hashable, World] = {}
         self.tally = Tally()
 
     def open(self, seed: str, origin: Origin) -> bool:
@@ -530,15 +525,11 @@ class Worlds:
         alone, but for a clock that runs: such a world begins at another time each time, and is not
         remembered. What `build` raises is passed on.
         """
-        known = self._prototypes.get(key)
-        if known is not None:
-            self._prototypes.move_to_end(key)
-            return renamed(known, name)
-        built = build()
+        built = self._prototypes.pop(key, None) or build()
         if built.clock.mode in ("frozen", "skip"):
-            self._prototypes[key] = built
+            self._prototypes[key] = built  # behind all others: the one longest unused is the first
             if len(self._prototypes) > MOST_PROTOTYPES:
-                self._prototypes.popitem(last=False)
+                del self._prototypes[next(iter(self._prototypes))]
         return renamed(built, name)
 
     def add(self, world: World, *, ephemeral: bool) -> Engine:

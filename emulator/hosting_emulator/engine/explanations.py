@@ -65,12 +65,6 @@ from hosting_emulator.world.value import Change, World
 if TYPE_CHECKING:
     from hosting_emulator.engine.engine import Engine
 
-#: The steps of an explanation, in the order in which things happen. `fault` comes once more after
-#: `commit`: there stand the faults that act after it, and what became of the answer.
-STEPS = (
-    *("due", "principal", "fault", "scope", "role", "idempotency", "outcome", "commit", "fault"),
-    *("assumption", "variation", "refusal"),
-)
 #: More people, and more things of a commit, than these are counted, not named.
 _MOST_PEOPLE, _MOST_THINGS = 12, 6
 _KEY_HEADER = b"idempotency-key"
@@ -135,6 +129,7 @@ class Explanations:
         return [{"step": step, "says": redactor.text(says)} for step, says in self._steps(entry)]
 
     def _steps(self, entry: Entry) -> Iterator[Step]:
+        """Yield the steps in the order in which things happened."""
         # Access and assumptions are explained from the world that was asked: after what was due.
         asked = entry.world
         commits = list[Commit]()
@@ -210,7 +205,7 @@ class Explanations:
     def _first(self, entry: Entry, key: str) -> str:
         """Say by which request a key was used, whose answer is remembered."""
         if not self._by_key:
-            for one in reversed(self._log.newest(len(self._log))):
+            for one in self._log.after(0):
                 if (sent := sent_header(one, _KEY_HEADER)) is not None:
                     self._by_key.setdefault((one.principal.person_id, sent), []).append(one)
         used = self._by_key.get((entry.principal.person_id, key), [])

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from hosting_emulator.engine.explanations import STEPS, Explanations
+from hosting_emulator.engine.explanations import Explanations
 from hosting_emulator.faults.documents import arm
 from hosting_emulator.world.tables import ASSUMPTIONS, GRANTS, ONLY
 from hosting_emulator.world.value import Change
@@ -332,7 +332,14 @@ def test_a_proxys_answer_is_told_as_one():
     ]
 
 
-def test_steps_come_in_the_order_that_is_documented():
+#: `fault` comes once more after `commit`: the faults that act after it, and what became of the answer.
+STEPS = (
+    *("due", "principal", "fault", "scope", "role", "idempotency", "outcome", "commit", "fault"),
+    *("assumption", "variation", "refusal"),
+)
+
+
+def test_steps_come_in_the_order_of_what_happened():
     api = InProcess(fresh_world(mode="skip"))
     armed(api, latency={"delay_ms": 0}, times=1)
     armed(api, empty_response={}, phase="after_commit", call="apply_project_domains", times=1)
