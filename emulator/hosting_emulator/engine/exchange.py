@@ -62,13 +62,11 @@ def hand_out(effect: Delay | Durable) -> Generator[Delay | Durable, None, None]:
     yield effect
 
 
-def run_through(exchange: Exchange, pass_over: Callable[[int], None] | None = None) -> Reply:
-    """Carry an exchange through without waiting for anything: delays are told to `pass_over`."""
+def run_through(exchange: Exchange) -> Reply:
+    """Carry an exchange through without waiting for anything."""
     try:
         while True:
-            effect = exchange.send(None)
-            if pass_over is not None and isinstance(effect, Delay):
-                pass_over(effect.ms)
+            exchange.send(None)
     except StopIteration as done:
         reply: Reply = done.value
         return reply

@@ -1,9 +1,11 @@
 """A live world: its time, and the way from one commit to the next."""
 
 import pytest
+from multidict import CIMultiDict
 
 from hosting_emulator.contract.timestamps import LATEST_MS, parse_timestamp
 from hosting_emulator.engine.engine import Engine
+from hosting_emulator.engine.exchange import ExchangeContext, run_through
 from hosting_emulator.engine.history import Memory, StoreFailed
 from hosting_emulator.world.clock import ClockRefused
 from hosting_emulator.world.tables import STREAMS
@@ -70,6 +72,33 @@ def test_what_cannot_be_kept_does_not_happen(notebook, machine):
         world.move_by(60_000)
 
     assert world.world is before
+
+
+class Syncing(Memory):
+    """A keeper whose answers have to wait for a sync."""
+
+    waits = True
+
+
+def test_who_waited_for_a_sync_that_failed_is_refused(machine):
+    async def wait(effect):
+        raise OSError(5, "Input/output error")
+
+    api = InProcess(fresh_world(machine=machine))
+    api.engine.keeper = Syncing()
+    sent = [("Authorization", f"Bearer {api.token()}"), ("Idempotency-Key", "k")]
+    context = ExchangeContext(
+        method="PUT",
+        path=f"/v1/projects/{api.project()}/domains",
+        docs_url=lambda: "http://docs",
+        headers=CIMultiDict(sent),
+    )
+
+    reply = run_through(api.engine.exchange(context, wait=wait))
+
+    assert reply.status == 503
+    assert b"could not be written to disk; it may be lost" in reply.body
+    assert [entry.status for entry in api.engine.log.newest(2)] == [503, 202]
 
 
 def test_nothing_written_is_no_commit(notebook, machine):
