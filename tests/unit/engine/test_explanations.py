@@ -339,7 +339,7 @@ STEPS = (
 )
 
 
-def test_steps_come_in_the_order_of_what_happened():
+def test_steps_come_in_the_order_that_is_documented():
     api = InProcess(fresh_world(mode="skip"))
     armed(api, latency={"delay_ms": 0}, times=1)
     armed(api, empty_response={}, phase="after_commit", call="apply_project_domains", times=1)
