@@ -1,7 +1,5 @@
 """The scenario library: YAML as package data, and nothing that runs."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 #: Where the library's files are.

@@ -321,17 +321,17 @@ def _written(world: World, way: _Way, exact: bool) -> SessionFile:
         writer = _StoryWriter(world, way, exact)
         for place, one in enumerate(way.found):
             if way.silent and place == way.silent:
-                writer.add({"note": "The recording starts here."}, None)
+                writer.steps.append(({"note": "The recording starts here."}, None))
             if one.n in left_out:
-                writer.add({"note": f"Left out is {left_out[one.n]}"}, None)
+                writer.steps.append(({"note": f"Left out is {left_out[one.n]}"}, None))
             else:
                 writer.write(one, judged=place >= way.silent)
-        document["story"] = writer.steps
+        document["story"] = [step for step, _ in writer.steps]
         why = _failed(document, world.seed)
         if why is None:
             break
         number, reason = why
-        source = None if number is None else writer.sources[number]
+        source = None if number is None else writer.steps[number][1]
         reason = reason if source is None else f"{source.title}: {reason}"
         entry = source and source.entry
         if not (entry and not entry.commits and exact) or len(left_out) > _MOST_LEFT_OUT:
@@ -365,14 +365,13 @@ def _failed(document: Document, seed: str) -> tuple[int | None, str] | None:
 
 
 class _StoryWriter:
-    """The story of what happened, as far as it is written. `sources` says of what each step comes.
+    """The story of what happened, as far as it is written: `steps`, each with what it comes of.
 
     What earlier answers made (ids, secrets, cursors) is saved and named by variables once needed.
     """
 
     def __init__(self, world: World, way: _Way, exact: bool) -> None:
-        self.steps: list[Document] = []
-        self.sources: list[Happened | None] = []
+        self.steps: list[tuple[Document, Happened | None]] = []
         self._began_ms = self._now_ms = parse_timestamp(way.head["clock"]["at"])
         #: Moments are told apart exactly, not to the second.
         self._exact, self._redactor = exact, Redactor(world)
@@ -386,17 +385,13 @@ class _StoryWriter:
         self._made |= way.begun_ids
         self._seeded = frozenset(self._made)
 
-    def add(self, step: Document, source: Happened | None) -> None:
-        self.steps.append(step)
-        self.sources.append(source)
-
     def write(self, one: Happened, *, judged: bool) -> None:
         """Write one thing that happened; where it is not judged, it may be answered anything."""
         at_ms = one.at_ms
         if not self._exact:
             at_ms = self._began_ms + (at_ms - self._began_ms) // 1000 * 1000
         if at_ms > self._now_ms:
-            self.add({"advance": format_duration(at_ms - self._now_ms)}, one)
+            self.steps.append(({"advance": format_duration(at_ms - self._now_ms)}, one))
             self._now_ms = at_ms
         if one.commit is not None:
             if not set(one.commit.turn or ()) & set(ACTIONS):
@@ -411,12 +406,12 @@ class _StoryWriter:
                 for key in one.commit.writes[t.API_KEYS.name]:
                     self._made[key] = (step, "key", "key.id")
                     self._made[f"value of {key}"] = (step, "key_value", "value")
-            self.add(step, one)
+            self.steps.append((step, one))
         elif one.entry is not None:
             step = self._request(one.entry)
             expect = _expected(one.entry, self._again if "call" in step else str)
             step["expect"] = expect if judged else {n: expect[n] for n in expect if n == "lost"}
-            self.add(step, one)
+            self.steps.append((step, one))
             self._learn(one.entry, step)
 
     def _request(self, entry: Entry) -> Document:
@@ -513,12 +508,11 @@ class _StoryWriter:
                 where = {"organization": place.alias} if place else {}
                 step = {"sign_in": person.alias, **said, **where, "save": {name: "access_token"}}
                 while place is None and at:
-                    source = self.sources[at] if at < len(self.sources) else None
+                    source = self.steps[at][1] if at < len(self.steps) else None
                     if source is not None and home_of(source.before, person) is None:
                         break
                     at -= 1
-                self.steps.insert(at, step)
-                self.sources.insert(at, None)
+                self.steps.insert(at, (step, None))
                 return {"token": f"${{{name}}}"}
             said["organization"] = place.alias
         return said
