@@ -433,38 +433,36 @@ class StoryRun:
             raise ValueError(f"operation {operation_id} does not move with time")
         return f"the operation is {engine.world.tables[t.OPERATIONS.name][operation_id].state}"
 
-    def _change(self, title: str, act: Callable[[Change], Any]) -> str:
-        change = self._engine.begin_change()
-        said = act(change)
-        self._engine.commit(change, title, self._turn)
-        return str(said)
-
     def _intervene(self, step: StepPart) -> str:
-        return self._change("intervention", read_intervention(step.intervene or {}).apply)
+        intervention = read_intervention(step.intervene or {})
+        change = self._engine.begin_change()
+        said = intervention.apply(change)
+        self._engine.commit(change, "intervention", self._turn)
+        return said
 
     def _arm(self, family: Family, verb: str, document: Any) -> str:
         """Arm a fault or outcome, or remove one, or clear all."""
-
-        def act(change: Change) -> str:
-            if not verb:
-                id_ = arm(change, document, family).id
-                self._made(0, {"id": id_})
-                return f"{id_} armed"
-            armed = [each.id for each in faults_in_order(change.world, family.table)]
-            going = armed if verb == "clear" else [str(document)]
-            if not set(going) <= set(armed):
-                there = ", ".join(armed) or "none"
-                raise ValueError(f"no {family.noun} is {document}: armed are {there}")
-            for each in going:
+        change, noun = self._engine.begin_change(), family.noun
+        armed = [each.id for each in faults_in_order(change.world, family.table)]
+        if not verb:
+            id_ = arm(change, document, family).id
+            self._made(0, {"id": id_})
+            said, title = f"{id_} armed", f"{noun} armed"
+        elif verb == "remove" and document not in armed:
+            raise ValueError(f"no {noun} is {document}: armed are {', '.join(armed) or 'none'}")
+        else:
+            for each in armed if verb == "clear" else [document]:
                 change.delete(family.table, each)
-            which = f"{len(armed)} {family.noun}s" if verb == "clear" else document
-            return f"{which} removed"
-
-        return self._change(f"{family.noun}{'s removed' if verb else ' armed'}", act)
+            which = f"{len(armed)} {noun}s" if verb == "clear" else document
+            said, title = f"{which} removed", f"{noun}s removed"
+        self._engine.commit(change, title, self._turn)
+        return said
 
     def _assume(self, step: StepPart) -> str:
         changed = self._engine.world.assumptions.changed(step.assume or {})
-        self._change("assumptions", lambda change: change.put(t.ASSUMPTIONS, t.ONLY, changed))
+        change = self._engine.begin_change()
+        change.put(t.ASSUMPTIONS, t.ONLY, changed)
+        self._engine.commit(change, "assumptions", self._turn)
         return "assumptions changed"
 
     # --- looks at what is known -----------------------------------------------------------------
