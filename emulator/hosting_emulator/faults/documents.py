@@ -40,10 +40,8 @@ from hosting_emulator.world.value import Change, World
 
 METHODS = tuple(sorted({spec.method for spec in ALL_CALLS.values()}))
 RULE_FIELDS = tuple(f.encode_name for f in msgspec.structs.fields(Rule))
-_MATCHES = (
-    *("call", "project", "organization", "principal", "method", "path", "header", "query", "body"),
-    "credentials",
-)
+#: What is matched; the others say when it acts.
+_MATCHES = RULE_FIELDS[: RULE_FIELDS.index("times")]
 #: The fields of a rule that name a record, in the order in which they are shown.
 _RECORDS: dict[str, Table[Any]] = {
     "project": PROJECTS,

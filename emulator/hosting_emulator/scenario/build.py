@@ -6,7 +6,7 @@ What can be told to be wrong with faults, interventions and the story is told be
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import msgspec
@@ -256,11 +256,11 @@ class _StoryCheck:
             if (turn := getattr(step, action)) is not None:
                 _check_turn(place / action, turn, self._change)
         self._add(place / "intervene", step.intervene)
-        for field, read in _TIMES.items():
+        for field in ("advance", "to", "pause"):
             text = getattr(step, field)
             if text is not None and ("${" not in text or field == "pause"):
                 with (place / field).refusals():
-                    read(text)
+                    parse_timestamp(text) if field == "to" else parse_duration_ms(text)
         for name, value in (step.assume or {}).items():
             with (place / "assume" / name).refusals():
                 if not any(_names_in(value)):
@@ -273,7 +273,8 @@ class _StoryCheck:
             self._check_log(place / "log", step.log)
 
     def _check_log(self, place: Place, log: LogPart) -> None:
-        for name, known in _LOG_WORDS.items():
+        calls, codes = (*ALL_CALLS, REDEEM_TICKET), tuple(PROBLEMS)
+        for name, known in (("call", calls), ("code", codes), ("method", METHODS)):
             if isinstance(value := getattr(log, name), str) and pattern_of(value) is None:
                 (place / name).check_word(name, value, (*known, "*"))
         for field, index, alias in (("project", "project", log.project), ("as", "person", log.who)):
@@ -314,15 +315,6 @@ class _StoryCheck:
         _check_comparisons(place, ("status", "items"))
         _check_comparisons(place / "headers", expect.headers)
         _check_values(place)
-
-
-#: The fields of a step that tell a time, and the words of a log step.
-_TIMES: Mapping[str, Callable[[str], int]] = {
-    "advance": parse_duration_ms,
-    "to": parse_timestamp,
-    "pause": parse_duration_ms,
-}
-_LOG_WORDS = {"call": (*ALL_CALLS, REDEEM_TICKET), "code": tuple(PROBLEMS), "method": METHODS}
 
 
 def _count(place: Place, steps: Iterable[StepPart], counts: Mapping[str, int]) -> int:

@@ -17,8 +17,6 @@ from hosting_emulator.contract.words import nearest
 from hosting_emulator.scenario.source import Path
 
 ABSENT = "(absent)"
-#: The comparison that a field fulfils which is not there.
-_OPTIONAL = "optional"
 
 
 class Mismatch(NamedTuple):
@@ -60,7 +58,7 @@ def _compare_fields(expected: dict[str, Any], found: Any, at: str) -> list[Misma
         inner = f"{at}.{name}" if at else str(name)
         if name in found:
             differences += compare(value, found[name], inner)
-        elif not (is_comparison(value) and _OPTIONAL in value):
+        elif not (is_comparison(value) and "optional" in value):
             differences.append(Mismatch(inner, value, ABSENT))
     return differences
 
@@ -118,5 +116,5 @@ COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
     "has": lambda wanted, found: (
         isinstance(found, list) and any(not compare(wanted, one, "") for one in found)
     ),
-    _OPTIONAL: lambda wanted, found: not compare(wanted, found, ""),
+    "optional": lambda wanted, found: not compare(wanted, found, ""),
 }

@@ -62,7 +62,6 @@ from hosting_emulator.world.records import Person
 from hosting_emulator.world.value import Change, World
 
 _OWN_URL = "http://127.0.0.1:4620"
-_DOCS = f"{_OWN_URL}/_emulator/docs"
 #: What is expected of a step that could not be done at all.
 _POSSIBLE = "to be possible"
 _FAMILIES = {"fault": FAULT, "outcome": OUTCOME}
@@ -341,7 +340,7 @@ class StoryRun:
             raw_headers=[(name.encode(), value.encode()) for name, value in sent.items()],
             body=body,
             refused=too_large(limit, world.assumptions) if len(body) > limit else None,
-            docs_url=lambda: _DOCS,
+            docs_url=lambda: f"{_OWN_URL}/_emulator/docs",
             dev_port=at.port,
             record=project,
         )

@@ -4,9 +4,6 @@ from msgspec import Meta
 
 from hosting_emulator.faults.kinds import FaultKind, Wire
 
-#: A slow body is sent in so many pieces a second.
-_PIECES = 10
-
 
 class SlowResponse(FaultKind, frozen=True):
     """Send the body slowly, at this many bytes per real second."""
@@ -22,7 +19,7 @@ class SlowResponse(FaultKind, frozen=True):
 
     async def send(self, wire: Wire) -> None:
         await wire.send(wire.head)
-        piece = max(1, self.bytes_per_second // _PIECES)
+        piece = max(1, self.bytes_per_second // 10)  # ten pieces a second
         for start in range(0, len(wire.body), piece):
             part = wire.body[start : start + piece]
             await wire.wait(len(part) / self.bytes_per_second)
