@@ -30,8 +30,6 @@ from hosting_emulator.server.protocol import protocol_of
 LONGEST_DETAIL = 2_000
 _PIECE = 64 * 1024
 _SERVER = "hosting-emulator"
-#: The control API in words, and as an OpenAPI document: each of its refusals says where.
-DOCUMENTATION, DESCRIPTION = "/_emulator/docs/control-api", "/_emulator/openapi.json"
 _encode = msgspec.json.Encoder(enc_hook=str).encode
 _OWN_HEADERS = {
     "Server": f"{_SERVER}/{__version__}",  # a client of another version says so if it is refused
@@ -113,8 +111,8 @@ def problem(status: int, title: str, detail: str, **headers: str) -> web.Respons
     if len(detail) > LONGEST_DETAIL:
         detail = detail[:LONGEST_DETAIL] + "…"
     document = {"type": "about:blank", "title": title, "status": status, "detail": detail}
-    document |= {"documentation": DOCUMENTATION}
-    headers = {"Link": f'<{DESCRIPTION}>; rel="service-desc"', **headers}
+    document |= {"documentation": "/_emulator/docs/control-api"}
+    headers = {"Link": '</_emulator/openapi.json>; rel="service-desc"', **headers}
     return json(document, status, "application/problem+json", **headers)
 
 
