@@ -426,7 +426,6 @@ class CallTable:
         self.find = lru_cache(maxsize=1024)(self._find)
 
     def __iter__(self) -> Iterator[CallSpec]:
-        """Walk the calls in the contract's order."""
         return iter(self.specs)
 
     def recognize(self, method: str, path: str) -> Match | None:

@@ -212,7 +212,6 @@ def responses(spec: CallSpec, assumptions: Assumptions) -> _Object:
 
 
 def _rows(spec: CallSpec, assumptions: Assumptions) -> Iterator[_Row]:
-    """Yield the problems that a call may answer with."""
     for code in spec.all_codes(assumptions):
         status = problem_status(code, assumptions, spec)
         kept = status != problem_status(code, assumptions)
@@ -373,7 +372,6 @@ def _object(resource: Resource, assumptions: Assumptions, absent: Collection[str
 
 
 def _property(field: Field, assumptions: Assumptions) -> _Object:
-    """Return the schema of a property, with what the assumptions decide."""
     value = getattr(assumptions, field.assumption, None)
     schema = dict(sorted((_schema(field.kind) | field.keywords).items()))
     if field.nullable or value == "null":

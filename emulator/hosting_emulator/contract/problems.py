@@ -114,5 +114,4 @@ class Refused(Exception):
         return PROBLEMS[self.code]
 
     def __str__(self) -> str:
-        """The code and the detail, for logs and tracebacks."""
         return f"{self.code}: {self.detail}"

@@ -75,7 +75,6 @@ def read_row(table: str, key: str, document: Any) -> Any:
 
 
 def _heading(world: World) -> dict[str, Any]:
-    """Return what stands above the rows: format, who wrote it, world, seed, commit, moment."""
     return {
         "format": f.FORMAT,
         "written_by": __version__,

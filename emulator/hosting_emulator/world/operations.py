@@ -448,9 +448,7 @@ def schedule_event(change: Change, due_ms: int, kind: EventKind, subject: str) -
     return str(sequence)
 
 
-def run_due(
-    world: World, now_ms: int, carry_out: Planner | None = None
-) -> tuple[Change, int] | None:
+def run_due(world: World, now_ms: int, planner: Planner | None = None) -> tuple[Change, int] | None:
     """Return the change that everything due by `now_ms` makes, and the number of events; None: nothing."""
     if world.next_due_ms is None or world.next_due_ms > now_ms:
         return None
@@ -464,8 +462,8 @@ def run_due(
             step(change, event.subject)
         elif event.kind == "dns_expiry":
             _expire_dns(change, event)
-        elif carry_out is not None:
-            carry_out(change, event.subject)
+        elif planner is not None:
+            planner(change, event.subject)
         count += 1
     return change, count
 

@@ -295,9 +295,8 @@ def mistakes_in(part: WorldPart, whole: WorldPart, now_ms: int, prefix: str) -> 
         if project.organization not in known["organizations"]:
             message = unknown("organization", project.organization, known["organizations"])
             yield ("projects", i, "organization"), message
-        for j, deployment in enumerate(
-            project.deployments if isinstance(project.deployments, list) else ()
-        ):
+        chosen = project.deployments if isinstance(project.deployments, list) else []
+        for j, deployment in enumerate(chosen):
             try:
                 deployment.began_ms(now_ms, 0)
             except ValueError as error:
@@ -382,11 +381,8 @@ def _unusual(record: r.Organization | r.Person) -> str | None:
     return None if record.name == record.alias.capitalize() else record.name
 
 
-def _chosen_id(
-    world: World, kind: str, record: r.Organization | r.Person | r.Project
-) -> str | None:
-    seeded = seeded_id(world.seed, SEEDED_MS, kind, record.alias)
-    return None if record.id == seeded else record.id
+def _chosen_id(world: World, kind: str, one: r.Organization | r.Person | r.Project) -> str | None:
+    return None if one.id == seeded_id(world.seed, SEEDED_MS, kind, one.alias) else one.id
 
 
 def _email(alias: str) -> str:
@@ -540,7 +536,6 @@ _PLACES = (
 
 
 def _dev_label(randomness: bytes) -> str:
-    """Return `dev-<word>-<word>-<word>` from three bytes of randomness."""
     lists = (_COLOURS, _ANIMALS, _PLACES)
     words = [words[byte % len(words)] for words, byte in zip(lists, randomness, strict=True)]
     return "-".join(("dev", *words))

@@ -369,10 +369,10 @@ _MOMENT = "a timestamp, or a duration from now"
 _PHASE = "before_commit: the request is not applied; after_commit: it is applied, and the response is lost"
 
 
-_Count = Annotated[int, Meta(ge=1)]
-_Texts = dict[str, str]
-_DnsStatuses = DnsStatus | tuple[DnsStatus, ...]
-_DatabaseStates = DatabaseState | tuple[DatabaseState, ...]
+_Count = Annotated[int, Meta(ge=1)] | None
+_Texts = dict[str, str] | None
+_DnsStatuses = DnsStatus | tuple[DnsStatus, ...] | None
+_DatabaseStates = DatabaseState | tuple[DatabaseState, ...] | None
 
 
 def _says(description: str, **bounds: Any) -> Meta:
@@ -385,19 +385,17 @@ class Condition(WorldRecord, frozen=True, gc=False, rename={"not_": "not"}):
     A request that names no project meets no condition about one.
     """
 
-    dns: Annotated[_DnsStatuses | None, _says("the status of its DNS authorization")] = None
+    dns: Annotated[_DnsStatuses, _says("the status of its DNS authorization")] = None
     zone: Annotated[bool | None, _says("a DNS zone is bound")] = None
     plan: Annotated[Literal["free", "paid"] | None, _says("its organization's plan")] = None
-    credits_below: Annotated[_Count | None, _says("its organization has fewer credits")] = None
+    credits_below: Annotated[_Count, _says("its organization has fewer credits")] = None
     claim: Annotated[
         Literal["free", "held"] | None, _says("whether an operation holds its mutation claim")
     ] = None
     flag: Annotated[bool | None, _says("the powered-by flag is on")] = None
     domain: Annotated[bool | None, _says("it has its own domain")] = None
     deployed: Annotated[bool | None, _says("one of its deployments is ready")] = None
-    database: Annotated[_DatabaseStates | None, _says("the state of its production database")] = (
-        None
-    )
+    database: Annotated[_DatabaseStates, _says("the state of its production database")] = None
     database_change: Annotated[bool | None, _says("that database is changing its state")] = None
     data_mode: Annotated[
         Literal["separate", "shared"] | None, _says("whether both environments share a database")
@@ -418,12 +416,8 @@ class Rule(WorldRecord, frozen=True, gc=False, rename={"from_": "from", "while_"
     principal: Annotated[str | None, _says("a user, by alias or id")] = None
     method: Annotated[str | None, _says("the HTTP method")] = None
     path: Annotated[str | None, _says(_PATH)] = None
-    header: Annotated[_Texts | None, _says("headers by name; in values * stands for any text")] = (
-        None
-    )
-    query: Annotated[
-        _Texts | None, _says("parameters by name; in values * stands for any text")
-    ] = None
+    header: Annotated[_Texts, _says("headers by name; in values * stands for any text")] = None
+    query: Annotated[_Texts, _says("parameters by name; in values * stands for any text")] = None
     body: Annotated[
         dict[str, Any] | None,
         _says("body fields by path, such as key.name; in texts * stands for any text"),
@@ -432,9 +426,7 @@ class Rule(WorldRecord, frozen=True, gc=False, rename={"from_": "from", "while_"
         Literal["token", "key", "none", "invalid", "any"] | None,
         _says("the request's credentials; without this, a valid token or key"),
     ] = None
-    times: Annotated[
-        _Count | None, _says("act on this many requests, then no more (1 or more)")
-    ] = None
+    times: Annotated[_Count, _says("act on this many requests, then no more (1 or more)")] = None
     skip_first: Annotated[int, _says("let this many matching requests pass first", ge=0)] = 0
     every: Annotated[
         int, _says("act on every n-th matching request: 3 means the 3rd, 6th, 9th", ge=1)

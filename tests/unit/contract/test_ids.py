@@ -17,12 +17,6 @@ def test_a_ulid_is_written_as_python_ulid_writes_it(at_ms: int, randomness: byte
     assert ULID.from_str(text).bytes == at_ms.to_bytes(6, "big") + randomness
 
 
-@pytest.mark.parametrize("size", [0, 9, 11])
-def test_another_number_of_bytes_is_refused(size: int):
-    with pytest.raises(ValueError, match="10 bytes"):
-        make_ulid(0, b"x" * size)
-
-
 @pytest.mark.parametrize("at_ms", [-1, 2**48])
 def test_a_moment_outside_the_48_bits_is_refused(at_ms: int):
     with pytest.raises(OverflowError):
