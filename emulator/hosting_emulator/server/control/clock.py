@@ -11,7 +11,7 @@ from typing import Any
 from hosting_emulator import control_api as api
 from hosting_emulator.contract.durations import format_duration, parse_duration_ms
 from hosting_emulator.contract.timestamps import format_timestamp, parse_timestamp
-from hosting_emulator.contract.words import DocumentRefused
+from hosting_emulator.contract.words import DocumentRefused, command_line
 from hosting_emulator.control_api import JsonObject
 from hosting_emulator.engine import history
 from hosting_emulator.engine.engine import Engine
@@ -125,7 +125,7 @@ def advance_clock(engine: Engine, body: Advance) -> JsonObject:
 
 
 def _advance_until(engine: Engine, operation_id: str) -> int:
-    _find_operation(engine, operation_id)
+    found(engine.world.get(OPERATIONS, operation_id), *_no_operation(operation_id))
     if (events := engine.move_until_ended(operation_id)) is None:
         raise ControlRefusal(
             409,
@@ -156,16 +156,18 @@ def operations_in_order(engine: Engine, *, unfinished: bool) -> list[Operation]:
     return sorted(rows, key=lambda operation: (operation.created_ms, operation.id))
 
 
-def _find_operation(engine: Engine, operation_id: str) -> Operation:
-    detail = f"this world has no operation {operation_id[:40]!r}"
-    return found(engine.world.get(OPERATIONS, operation_id), "No such operation", detail)
+def _no_operation(operation_id: str) -> tuple[str, str]:
+    return "No such operation", f"this world has no operation {operation_id[:40]!r}"
 
 
-def why_operation(context: Context, engine: Engine, operation: str) -> JsonObject | None:
+def why_operation(context: Context, engine: Engine, operation: str) -> JsonObject:
     """Explain an operation's state, what happens next and how to move it on."""
-    engine.run_due()
-    _find_operation(engine, operation)
-    return context.why(engine, operation)
+    # Imported here: the first answer is not to wait for what few ever ask.
+    from hosting_emulator.engine.explanations import why
+
+    told = found(why(engine, operation), *_no_operation(operation))
+    base_url, name = context.base_url, engine.world.name
+    return {**told, "commands": [command_line(one, base_url, name) for one in told["commands"]]}
 
 
 def step_operation(engine: Engine, operation: str) -> JsonObject:
@@ -173,7 +175,7 @@ def step_operation(engine: Engine, operation: str) -> JsonObject:
     from hosting_emulator.interventions import read_intervention
 
     now_ms = engine.run_due()
-    _find_operation(engine, operation)
+    found(engine.world.get(OPERATIONS, operation), *_no_operation(operation))
     change, document = Change(engine.world, now_ms), {"step_operation": {"operation": operation}}
     with refused_as(409, "Operation not stepped", DocumentRefused):
         read_intervention(document).apply(change)

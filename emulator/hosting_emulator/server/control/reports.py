@@ -26,7 +26,7 @@ from hosting_emulator.engine.request_log import entry_view, problem_of
 from hosting_emulator.faults.decisions import faults_in_order
 from hosting_emulator.faults.documents import fault_view
 from hosting_emulator.server import answers
-from hosting_emulator.server.control.clock import get_clock, operations_in_order
+from hosting_emulator.server.control.clock import get_clock, operations_in_order, why_operation
 from hosting_emulator.server.control.routes import Context, ControlRefusal, Limit, Words
 from hosting_emulator.server.guard import world_prefix
 from hosting_emulator.world import tables as t
@@ -56,7 +56,7 @@ def report(context: Context, engine: Engine, requests: Limit = 20) -> dict[str, 
             "items": [entry_view(world, one) | {"problem": problem_of(one)} for one in entries],
         },
         "refused": [str(row.said) for row in timeline if row.refused],
-        "operations": [context.why(engine, operation.id) for operation in pending],
+        "operations": [why_operation(context, engine, operation.id) for operation in pending],
         **{
             name: [fault_view(world, one, now_ms) for one in faults_in_order(world, table)]
             for name, table in (("faults", t.FAULTS), ("outcomes", t.OUTCOMES))

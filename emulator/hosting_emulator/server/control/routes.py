@@ -32,7 +32,7 @@ from hosting_emulator.calls.request import Reply
 from hosting_emulator.contract.calls import IDENTITY_PROVIDER
 from hosting_emulator.contract.json_body import JsonRefused, read_json
 from hosting_emulator.contract.timestamps import parse_timestamp
-from hosting_emulator.contract.words import DocumentRefused, command_line, read_fields
+from hosting_emulator.contract.words import DocumentRefused, read_fields
 from hosting_emulator.control_api import ClockMode, RequestFilters
 from hosting_emulator.engine.engine import Engine, Worlds
 from hosting_emulator.engine.exchange import problem_reply
@@ -310,17 +310,6 @@ class Context:
     def base_url(self) -> str:
         """Scheme, host and port under which the asker reaches this server."""
         return self.site.base_url(self.request)
-
-    def why(self, engine: Engine, operation_id: str) -> dict[str, Any] | None:
-        """Explain an operation, with commands that work as they are typed."""
-        # Imported here: the first answer is not to wait for what few ever ask.
-        from hosting_emulator.engine.explanations import why
-
-        told, name = why(engine, operation_id), engine.world.name
-        if told is not None:
-            commands = told["commands"]
-            told["commands"] = [command_line(words, self.base_url, name) for words in commands]
-        return told
 
     async def bytes(self, limit: int = BODY_LIMIT) -> bytes:
         """Return the request body, as often as it is asked for. Raises ControlRefusal."""
