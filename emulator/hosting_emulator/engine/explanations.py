@@ -275,40 +275,36 @@ def _access(world: World, entry: Entry, spec: CallSpec) -> Iterator[Step]:
         yield "scope", "The token names no organization, and every call needs one."
         return
     person_id, change = principal.person_id, Change(world, entry.at_ms)
-    operation = world.get(t.OPERATIONS, subject_id) if spec.subject == "operation" else None
-    found = world.get(t.PROJECTS, operation.project_id if operation else subject_id)
-    found = None if spec.subject == "organization" else found
+    project_id, operation = subject_id, None
+    if spec.subject == "operation":
+        operation = world.get(t.OPERATIONS, subject_id)
+        project_id = operation.project_id if operation else ""
+    of_organization = spec.subject == "organization"
+    found = None if of_organization else world.get(t.PROJECTS, project_id)
     owner_id = found.organization_id if found else subject_id
-    organization = world.get(t.ORGANIZATIONS, owner_id)
-    missing = organization if spec.subject == "organization" else found
-    if missing is None or (operation is None and spec.subject == "operation"):
+    there = world.get(t.ORGANIZATIONS, owner_id) if of_organization else found
+    if there is None:
         yield "scope", f"No {spec.subject} has the id {subject_id}."
         return
     owner = alias_of(world, t.ORGANIZATIONS, owner_id)
-    label = f"The operation of the project {found.alias}" if operation and found else ""
-    label = label or (f"The project {found.alias}" if found else f"The organization {owner}")
-
-    def role_now(id_: str) -> str | None:
-        member = world.get(t.MEMBERSHIPS, f"{owner_id}/{id_}")
-        if found is not None:
-            return role_of(change, id_, found)
-        return member.role if member else None
-
-    within = (
-        reaches(change, principal, owner_id) if found else owner_id == principal.organization_id
-    )
-    role = role_now(person_id) if within else None
+    label = f"The project {found.alias}" if found else f"The organization {owner}"
+    if found and operation:
+        label = f"The operation of the project {found.alias}"
+    members = {
+        member.person_id: role_of(change, member.person_id, found) if found else member.role
+        for _, member in world.rows(t.MEMBERSHIPS)
+        if member.organization_id == owner_id
+    }
+    own = owner_id == principal.organization_id
+    within = reaches(change, principal, owner_id) if found else own
+    role = members.get(person_id) if within else None
     if role is None:
         reason = f"whose token is for {alias_of(world, t.ORGANIZATIONS, principal.organization_id)}"
-        if found and owner_id == principal.organization_id:
-            member = world.get(t.MEMBERSHIPS, f"{owner_id}/{person_id}")
-            reason = (
-                f"who has no role in {found.alias}" if member else f"who is not a member of {owner}"
-            )
-        members = [
-            m.person_id for _, m in world.rows(t.MEMBERSHIPS) if m.organization_id == owner_id
-        ]
-        seen_by = _could_see(world, {id_: role for id_ in members if (role := role_now(id_))})
+        if found and own:
+            reason = f"who is not a member of {owner}"
+            if person_id in members:
+                reason = f"who has no role in {found.alias}"
+        seen_by = _could_see(world, {id_: role for id_, role in members.items() if role})
         exists = f"{label} exists in {owner}" if found else f"{label} exists"
         who = alias_of(world, t.PEOPLE, person_id)
         yield "scope", f"{exists}, outside the access of {who}, {reason}. {seen_by}"
