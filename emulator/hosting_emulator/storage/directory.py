@@ -96,11 +96,7 @@ class DataDirectory:
             name = trash.name[1:].rpartition("-")[0]
             if name in self._listed and not (self.path / "worlds" / name).exists():
                 continue  # it was not deleted by us, and will be missed
-            try:
-                files.refuse_link(trash)
-                empty_trash(trash)
-            except OSError as error:
-                self._complain(f"{trash} could not be deleted: {error.strerror}")
+            _empty_trash(trash, self._complain)
 
     def worlds(self) -> list[str]:
         """Return the names of the worlds kept here, and of those that should be."""
@@ -253,12 +249,16 @@ class DataDirectory:
 # --- one world's folder --------------------------------------------------------------------------
 
 
-def empty_trash(trash: Path) -> None:
-    """Delete a deleted world's files, as far as they are ours, and its folder. Raises OSError."""
-    for pattern in (f"{f.SNAPSHOT}*", "journal*.ndjson*", f"{f.MARKER}*", f"{f.PROGRESS}*"):
-        for path in trash.glob(pattern):
-            path.unlink()
-    trash.rmdir()
+def _empty_trash(trash: Path, complain: Callable[[str], None]) -> None:
+    """Delete a deleted world's files, as far as they are ours, and its folder."""
+    try:
+        files.refuse_link(trash)
+        for pattern in (f"{f.SNAPSHOT}*", "journal*.ndjson*", f"{f.MARKER}*", f"{f.PROGRESS}*"):
+            for path in trash.glob(pattern):
+                path.unlink()
+        trash.rmdir()
+    except OSError as error:
+        complain(f"{trash} could not be deleted: {error.strerror}")
 
 
 class DiskKeeper(Keeper):
@@ -402,10 +402,7 @@ class DiskKeeper(Keeper):
         self._deleted = True
         self.abandon()
         files.sync_directory(trash.parent)
-        try:
-            empty_trash(trash)
-        except OSError as error:
-            self._complain(f"{trash} could not be deleted: {error.strerror}")
+        _empty_trash(trash, self._complain)
 
     def _write_snapshot(self, world: World, stopped: Callable[[], bool] = lambda: False) -> None:
         with self._snapshot_lock:

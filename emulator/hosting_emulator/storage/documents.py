@@ -289,24 +289,16 @@ def import_state(document: Any, name: str, after_commit: int, seed: str | None =
     seed = seed if seed is not None else document.get("seed", secrets.token_hex(16))
     if not isinstance(seed, str):
         raise f.StateRefused('"seed" is not text')
-    state = StoredState(
-        {
-            "world": name,
-            "seed": seed,
-            "commit": max(after_commit, _number(document, "commit", 2**53)) + 1,
-            "at_ms": _number(document, "at_ms", LATEST_MS),
-        },
-        ((table, str(key), row) for table, rows in tables.items() for key, row in rows.items()),
-    )
+    heading: dict[str, Any] = {"world": name, "seed": seed}
+    for field, most in (("commit", 2**53), ("at_ms", LATEST_MS)):
+        number = heading[field] = document.get(field)
+        if not isinstance(number, int) or isinstance(number, bool) or not 0 <= number <= most:
+            raise f.StateRefused(f'"{field}" is missing or no whole number from 0 to {most}')
+    heading["commit"] = max(after_commit, heading["commit"]) + 1
+    rows = ((table, str(key), row) for table, rows in tables.items() for key, row in rows.items())
+    state = StoredState(heading, rows)
     check_integrity(state.tables)
     return state.world()
-
-
-def _number(document: Mapping[str, Any], name: str, most: int) -> int:
-    number = document.get(name)
-    if not isinstance(number, int) or isinstance(number, bool) or not 0 <= number <= most:
-        raise f.StateRefused(f'"{name}" is missing or no whole number from 0 to {most}')
-    return number
 
 
 # --- whether rows from outside fit together -------------------------------------------------------
@@ -402,13 +394,9 @@ def _check_of_project(rows: Rows, key: str, record: Any) -> None:
     project_id, _, environment = key.partition("/")
     fits = environment in (("dev", "prod") if isinstance(record, r.Database) else ("",))
     _must(fits and project_id in rows[t.PROJECTS.name], "there is no such project")
-
-
-def _check_database(rows: Rows, key: str, database: r.Database) -> None:
-    _check_of_project(rows, key, database)
-    placement = database.placement
-    states = {placement.state, placement.pending_state} - {None} if placement else set()
-    _must(states <= set(lifecycles.DATABASE.transitions), "its state is unknown")
+    if placement := getattr(record, "placement", None):
+        states = {placement.state, placement.pending_state} - {None}
+        _must(states <= {*lifecycles.DATABASE.transitions}, "its state is unknown")
 
 
 def _check_project(rows: Rows, key: str, project: r.Project) -> None:
@@ -517,7 +505,7 @@ _CHECKS: dict[str, Callable[[Rows, str, Any], None]] = {
     t.OPERATIONS.name: _check_operation,
     t.SCHEDULE.name: _check_event,
     t.DNS.name: _check_of_project,
-    t.DATABASES.name: _check_database,
+    t.DATABASES.name: _check_of_project,
     t.FAULTS.name: _check_fault,
     t.OUTCOMES.name: _check_fault,
     t.REMEMBERED.name: _check_answer,

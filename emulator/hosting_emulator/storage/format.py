@@ -29,8 +29,6 @@ ADVICE = (
     "restore it from a copy, start with --salvage to go on with what is there, or move the folder "
     "away to start afresh"
 )
-_START, _END = b'{"crc32":"', b"}"
-_SUM = len(_START) + 8
 
 
 class StateRefused(Exception):
@@ -73,12 +71,8 @@ def checked_line(kind: bytes, payload: bytes) -> bytes:
 
 def payload_of(line: bytes, kind: bytes) -> bytes | None:
     """Return the JSON of a line without its newline; None when it is not whole, or not this kind."""
-    middle = b'","%b":' % kind
-    start = _SUM + len(middle)
-    if not (line.startswith(_START) and line.endswith(_END)) or line[_SUM:start] != middle:
-        return None
-    payload = line[start : -len(_END)]
-    return payload if line[len(_START) : _SUM] == b"%08x" % crc32(payload) else None
+    payload = line[len(checked_line(kind, b"")) - len(b"}\n") : -len(b"}")]
+    return payload if checked_line(kind, payload) == line + b"\n" else None
 
 
 class Marker(msgspec.Struct, frozen=True):
@@ -196,6 +190,7 @@ def read_progress(folder: Path, lineage: str) -> Reached | None:
     """Return what a folder's file says; None when it is missing, damaged or of another lineage."""
     path = folder / PROGRESS
     data = path.read_bytes() if path.exists() else b""
-    numbers = (_NUMBER.unpack_from(data, at)[0] for at in range(0, len(data) - 7, _CHECKED))
-    reached = Reached(*numbers) if len(data) == len(_file("", Reached())) else Reached()
+    if len(data) != len(Reached._fields) * _CHECKED:
+        return None
+    reached = Reached(*(_NUMBER.unpack_from(data, at)[0] for at in range(0, len(data), _CHECKED)))
     return reached if data == _file(lineage, reached) else None
