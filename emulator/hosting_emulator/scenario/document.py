@@ -223,10 +223,6 @@ class ScenarioPart(Part):
     story: list[StepPart] = []
 
 
-#: What a scenario has that is seen in its story alone.
-_TOLD_ONLY = {"name", "description", "seed", "parts", "story"}
-
-
 @dataclass(frozen=True, slots=True)
 class Scenario:
     """A scenario whose shape is right: its parts, its text and where everything stood."""
@@ -238,7 +234,8 @@ class Scenario:
     @property
     def kind(self) -> Literal["world", "story"]:
         """Whether it makes a world of its own, or only tells a story in the usual one."""
-        return "world" if self.source.data.keys() - _TOLD_ONLY else "story"
+        in_story = {"name", "description", "seed", "parts", "story"}
+        return "world" if self.source.data.keys() - in_story else "story"
 
     def row(self) -> dict[str, str]:
         """Return it as lists show it."""
@@ -250,22 +247,21 @@ class Scenario:
         return Place(self.source)
 
 
+#: A longer text, such as a recorded session, is no file of the library; many would fill memory.
+_LONG_TEXT = 32 * 1024
+
+
 def read_scenario(text: str, file: str) -> Scenario:
     """Read a scenario, the same text only once unless it is long. Raises ScenarioError."""
-    return (_read if len(text) > _LONG_TEXT else _read_short)(text, file)
+    return (_read.__wrapped__ if len(text) > _LONG_TEXT else _read)(text, file)
 
 
+@lru_cache(maxsize=128)  # the whole library: its list, and each test that begins with one of it
 def _read(text: str, file: str) -> Scenario:
     # Imported here: only a process that reads a scenario needs YAML.
     from hosting_emulator.scenario.yaml_text import read_yaml
 
     return scenario_of(read_yaml(text, file), text)
-
-
-#: The whole library: its list, and each test that begins with one of it.
-_read_short = lru_cache(maxsize=128)(_read)
-#: A longer text, such as a recorded session, is no file of the library; many would fill memory.
-_LONG_TEXT = 32 * 1024
 
 
 def scenario_of(source: Source, text: str = "") -> Scenario:
