@@ -21,7 +21,8 @@ from hosting_emulator.faults.decisions import Decision
 from hosting_emulator.faults.kinds import FaultKind
 from hosting_emulator.variation.answers import Paging
 from hosting_emulator.world.records import ApiKey, Fault
-from hosting_emulator.world.value import Change
+from hosting_emulator.world.tables import OPERATIONS
+from hosting_emulator.world.value import Change, World
 
 #: Returns nanoseconds on a clock that only measures how long something took.
 stopwatch_ns = time.perf_counter_ns
@@ -138,6 +139,16 @@ class Entry(CallRequest, kw_only=True):
     def operation(self) -> str | None:
         """The id of the operation that the path names."""
         return self.subject_id if self.subject == "operation" else None
+
+    def about(self, world: World) -> tuple[str | None, str | None]:
+        """Return project and organization: the path's, or its operation's, and that of who asks."""
+        project, organization = self.project, self.principal.organization_id
+        if self.subject == "operation":
+            operation = world.get(OPERATIONS, self.subject_id)
+            project = operation.project_id if operation else None
+        elif self.subject == "organization":
+            organization = self.subject_id
+        return project, organization
 
 
 class ExchangeContext(Entry, kw_only=True):

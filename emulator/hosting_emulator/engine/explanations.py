@@ -342,7 +342,6 @@ def _could_see(world: World, roles: Mapping[str, str]) -> str:
 def _faults(entry: Entry, counting: Sequence[Commit], phase: Phase) -> Iterator[Step]:
     acted = {fault.id for fault in entry.acted}
     refused = entry.status >= 400 and all(f.rule.phase == "before_commit" for f in entry.acted)
-    organization = entry.principal.organization_id
     for fault in entry.acted:
         if fault.rule.phase == phase:
             yield "fault", f"{fault.id} ({fault.kind}, {phase}) acted, hit {fault.hits}."
@@ -351,10 +350,7 @@ def _faults(entry: Entry, counting: Sequence[Commit], phase: Phase) -> Iterator[
         if any(fault.rule.phase == phase for fault in faults):
             for fault in faults:
                 if fault.id not in acted:
-                    project = entry.project
-                    if operation := made.before.get(t.OPERATIONS, entry.operation or ""):
-                        project = operation.project_id
-                    why = idle_reason(fault, entry.at_ms, made.before, project, organization)
+                    why = idle_reason(fault, entry.at_ms, made.before, *entry.about(made.before))
                     if refused and phase == "after_commit":
                         why = "the request was refused, so nothing was done"
                     yield "fault", f"{fault.id} ({fault.kind}) matched but did not act: {why}."

@@ -48,7 +48,7 @@ from hosting_emulator.variation.worlds import assumed_points
 from hosting_emulator.world.operations import finished
 from hosting_emulator.world.records import Phase
 from hosting_emulator.world.streams import place_of
-from hosting_emulator.world.tables import API_KEYS, FAULTS, OPERATIONS, OUTCOMES, SCHEDULE, TIMELINE
+from hosting_emulator.world.tables import API_KEYS, FAULTS, OUTCOMES, SCHEDULE, TIMELINE
 from hosting_emulator.world.value import Change
 
 if TYPE_CHECKING:
@@ -418,17 +418,12 @@ def decide_at(
 
 
 def _fault_subject(engine: Engine, ctx: ExchangeContext) -> FaultSubject:
-    project = ctx.subject_id if ctx.subject == "project" else None
-    if ctx.subject == "operation":
-        operation = engine.world.get(OPERATIONS, ctx.subject_id)
-        project = operation.project_id if operation else None
-    principal = ctx.principal
-    organization = ctx.subject_id if ctx.subject == "organization" else principal.organization_id
+    project, organization = ctx.about(engine.world)
     return FaultSubject(
         call=str(ctx.call),
         project=project,
         organization=organization,
-        principal=principal.person_id,
+        principal=ctx.principal.person_id,
         method=ctx.method,
         path=ctx.path,
         headers=ctx.headers.getall,

@@ -17,7 +17,7 @@ from hosting_emulator.contract.calls import CALLS
 from hosting_emulator.contract.timestamps import format_timestamp
 from hosting_emulator.engine.exchange import Entry, ExchangeContext, stopwatch_ns
 from hosting_emulator.engine.redaction import Redactor
-from hosting_emulator.world.tables import OPERATIONS, PEOPLE
+from hosting_emulator.world.tables import PEOPLE
 from hosting_emulator.world.value import World
 
 #: How many exchanges are kept, and how many bytes of each body.
@@ -250,11 +250,8 @@ def document_of(body: bytes) -> Any:
 
 def project_of(entry: Entry) -> str | None:
     """Return the project that a request was about: the path's, or that of the path's operation."""
-    if entry.operation is None:
-        return entry.project
-    latest = entry.commits[-1].world if entry.commits else entry.world
-    operation = latest.get(OPERATIONS, entry.operation)
-    return operation.project_id if operation else None
+    project, _ = entry.about(entry.commits[-1].world if entry.commits else entry.world)
+    return project
 
 
 def problem_of(entry: Entry) -> dict[str, str] | None:

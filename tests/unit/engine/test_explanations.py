@@ -9,7 +9,7 @@ import pytest
 
 from hosting_emulator.engine.explanations import Explanations
 from hosting_emulator.faults.documents import arm
-from hosting_emulator.world.tables import ASSUMPTIONS, GRANTS, ONLY
+from hosting_emulator.world.tables import ASSUMPTIONS, GRANTS, ONLY, ORGANIZATIONS
 from hosting_emulator.world.value import Change
 from tests.in_process import InProcess, fresh_world
 
@@ -261,6 +261,18 @@ def test_a_fault_that_is_used_up_or_takes_turns():
     assert "it acts on 1 of 2 requests, and this was number 1" in waits
     assert "acted, hit 1" in acted
     assert "it has already acted once" in spent
+
+
+def test_a_fault_that_waits_for_a_plan_waits_for_that_of_the_organization_asked_about():
+    api = InProcess()
+    plans = {row.alias: row.plan for _, row in api.world.rows(ORGANIZATIONS)}
+    assert plans["acme"] != plans["hobby"]
+    armed(api, abort={"code": "forbidden"}, **{"while": {"plan": plans["hobby"]}})
+
+    api.create_key(who="outsider")
+
+    [told] = says(api, "fault")[:1]
+    assert f"it acts only while plan is {plans['hobby']}: plan is {plans['acme']}" in told
 
 
 def _with_a_key_that_reads(api: InProcess) -> None:
