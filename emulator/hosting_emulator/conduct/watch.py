@@ -124,8 +124,8 @@ class Watch:
         self._judged += 1
         line = self._lines.get(place) or self._lines.keep(place, Line(place))
         exchange = ExchangeView(entry, line)
-        polled = entry.call == GET_OPERATION.call_id
-        self._skipping |= polled and entry.world.clock.mode == "skip"
+        if entry.call == GET_OPERATION.call_id and entry.world.clock.mode == "skip":
+            self._skipping = True
         for judge in self._judges:
             for finding in judge.see(exchange):
                 self._note(finding, self._found)

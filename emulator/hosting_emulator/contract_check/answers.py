@@ -35,7 +35,7 @@ _JSON = json.JSONDecoder(parse_constant=_no_constant)
 
 
 class Unreachable(Exception):
-    """No connection could be made; the message says why, in a few words."""
+    """No connection could be made, or nothing answers any more; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,7 +203,8 @@ _REDEEM = "/.service/dev-access/redeem?stage=dev&ticket="
 _ZONE = re.compile(r"([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63}|.{0,3}|.{254,}", re.DOTALL)
 _CURSOR = re.compile("[A-Za-z0-9_-]+")
 _ORIGIN = re.compile(r"https://dev-[a-z]+-[a-z]+-[a-z]+\.[a-z0-9.-]+(:[0-9]+)?")
-# RFC 3339, which allows a space for the T, and small letters; and ISO 8601 without the seconds.
+# RFC 3339, which allows a space for the T, and small letters; and ISO 8601 without the seconds. (The
+# emulator's own reader knows less: no moment before 1970, and no leap second.)
 _TIMESTAMP = re.compile(
     r"(?P<day>\d{4}-\d\d-\d\d)[Tt ](?P<minute>([01]\d|2[0-3]):[0-5]\d)"
     r"(:(?P<second>[0-5]\d|60)([.,](?P<fraction>\d{1,30}))?)?"

@@ -88,7 +88,8 @@ def switch(run: Run) -> None:
             run.note("the flag's earlier state is unknown: it stays shown")
         try:
             back = _put(run, just_now is not True, "as it was")
-            run.put_back |= {back.call_id} if back.ok else set()
+            if back.ok:
+                run.put_back.add(back.call_id)
         finally:
             if not run.put_back:
                 how = "hidden" if just_now else "shown"
@@ -97,8 +98,7 @@ def switch(run: Run) -> None:
 
 def _same(run: Run, first: Answer, again: Answer) -> None:
     if run.succeeded(_ONCE, again):
-        same = again.document == first.document
-        run.judge(_ONCE, same, again, "it is not the first result")
+        run.judge(_ONCE, again.document == first.document, again, "it is not the first result")
 
 
 def _hide_and_show(run: Run, first: Answer, first_key: str) -> None:
@@ -259,8 +259,7 @@ def _replay(run: Run, first: Answer, again: Answer) -> None:
     run.judge(_REPLAYED, same, again, "it is another key")
     if same:
         for name in ("name", "organization_id", "obfuscated_value", "created_at", "expires_at"):
-            told = [moment(key.get(name)) or key.get(name) for key in keys]
-            if alike(*told) is False:
+            if alike(*(moment(key.get(name)) or key.get(name) for key in keys)) is False:
                 run.differs("keys.replay", again, f"the key's {name} is another")
 
 
@@ -296,8 +295,7 @@ _TICKET = " ".join(RESOURCES["DevAccessTicket"].clauses)
 
 
 @check(
-    allow=("tickets",),
-    judges=f"tickets.call tickets.response {_SINGLE_USE} {_REVOKED} {_TICKET}",
+    allow=("tickets",), judges=f"tickets.call tickets.response {_SINGLE_USE} {_REVOKED} {_TICKET}"
 )
 def tickets(run: Run) -> None:
     """Issue two dev access tickets and, where dev origins can be reached, redeem both."""
@@ -401,8 +399,7 @@ _POLL_S, _LONGEST_S = 1.0, 10**9
 
 
 @check(
-    allow=("source",),
-    judges=f"source.call source.accepted operation.deployment_id {_OPERATION}",
+    allow=("source",), judges=f"source.call source.accepted operation.deployment_id {_OPERATION}"
 )
 def initialize(run: Run) -> None:
     """Initialize the source: find its generation by asking, start, and ask for the same again."""
@@ -528,8 +525,7 @@ def follow(run: Run) -> None:
     at_first = [(found, _poll(run, found, 1)) for found in run.accepted]
     for found, answer in at_first:
         if answer.text("state") in TERMINAL and found.waited_s == run.waited_s:
-            role = CALLS[found.answer.call_id].role
-            run.see(role.replace("_role", "_profile"), "immediate")
+            run.see(CALLS[found.answer.call_id].role.replace("_role", "_profile"), "immediate")
     for found, answer in at_first:
         last = _to_its_end(run, answer, partial(_poll, run, found))
         if last.ok and last.text("state") in TERMINAL:
@@ -591,8 +587,7 @@ def _blocking(run: Run, accepted: Accepted, answer: Answer) -> None:
     run.judge("states.blocking", blocking != accepted.id, answer, "it waits on itself")
     if blocking not in (*(found.id for found in run.accepted), *run.states):
         run.states[blocking] = ""
-        known = run.poll(blocking, "which another waits on", judged=False)
-        if known.code == "resource_not_found":
+        if run.poll(blocking, "which another waits on", judged=False).code == "resource_not_found":
             run.differs("operation.blocking_operation_id", answer, "nothing is there that it names")
 
 

@@ -24,7 +24,6 @@ from hosting_emulator.contract_check.run import (
     TOLD,
     CheckOptions,
     CheckRefused,
-    Gone,
     Run,
 )
 
@@ -82,7 +81,7 @@ def check(options: CheckOptions) -> Report:
             continue
         try:
             one.make(run)
-        except (Gone, Unreachable) as error:
+        except Unreachable as error:
             run.note(f"the check was stopped: {error}")
             for left in CHECKS[number:]:
                 run.skips(left.judges, error)
@@ -165,8 +164,7 @@ def _report(run: Run) -> Report:
     for name in DEFAULTS.__struct_fields__:
         why = why_unseen(name) or "no permitted request showed it"
         one = {"observed": settled[name]} if name in settled else {"why": why}
-        default = to_builtins(getattr(DEFAULTS, name))
-        assumptions.append({"name": name, "default": default, **one})
+        assumptions.append({"name": name, "default": to_builtins(getattr(DEFAULTS, name)), **one})
     report: Report = {
         "base_url": options.base_url,
         "project_id": options.project_id,

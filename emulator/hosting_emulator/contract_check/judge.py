@@ -383,10 +383,9 @@ class Judge:
             self.differs(f"json {keys}", answer, "its body is not JSON")
             return None
         self.holds("json", answer)
-        if isinstance(document, dict):
-            return document
-        self.differs(keys, answer, "its body is not a JSON object")
-        return None
+        if not isinstance(document, dict):
+            self.differs(keys, answer, "its body is not a JSON object")
+        return document if isinstance(document, dict) else None
 
     def _fields(
         self, seen: Answer, found: Mapping[str, Any], resource: str, inside: str = ""
@@ -406,11 +405,12 @@ class Judge:
             self.differs(f"{resource.lower()}.times", seen, wrong)
         for name, part in RESOURCES[resource].parts.items():
             value = found.get(name)
-            if isinstance(value, dict):
-                self._fields(seen, value, part, f"{name}.")
-            for item in value if isinstance(value, list) else ():
+            inner, place = (
+                (value, f"{name}[].") if isinstance(value, list) else ([value], f"{name}.")
+            )
+            for item in inner:
                 if isinstance(item, dict):
-                    self._fields(seen, item, part, f"{name}[].")
+                    self._fields(seen, item, part, place)
 
     def _field(self, seen: Answer, name: str, value: Any, field: Field) -> None:
         if name in _OPEN_SETS and isinstance(value, str):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from base64 import urlsafe_b64encode
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -96,8 +97,7 @@ def read_compute(run: Run) -> None:
 def read_nothing(run: Run) -> None:
     """Ask for projects and an organization that nobody has."""
     for call_id in run.askable():
-        about = f"no such {CALLS[call_id].subject}"
-        missing = run.call(call_id, about, subject=NOWHERE)
+        missing = run.call(call_id, f"no such {CALLS[call_id].subject}", subject=NOWHERE)
         run.missing(missing)
         link = missing.text("type")
         if link is not None and missing.code == "resource_not_found":
@@ -202,9 +202,9 @@ def _page_through(run: Run, limit: str) -> None:
         _see_last(run, whole)
         made = [moment(item.get("created_at")) for item in items_of(whole)]
         times = [at for at in made if at is not None]
-        if len(set(times)) > 1 and times in (sorted(times), sorted(times, reverse=True)):
-            order = "oldest_first" if times == sorted(times) else "newest_first"
-            run.see("deployment_order", order)
+        oldest_first = times == sorted(times)
+        if len(set(times)) > 1 and (oldest_first or times == sorted(times, reverse=True)):
+            run.see("deployment_order", "oldest_first" if oldest_first else "newest_first")
         elif len(set(times)) > 1:
             run.note("deployments are ordered neither by newest nor by oldest first")
     if total < 2:
@@ -242,8 +242,6 @@ def _page_through(run: Run, limit: str) -> None:
         if not run.succeeded(f"{_THROUGH} deployments.query", page):
             break
         pages.append(page)
-    if _cursor(pages[-1]) is None:
-        _see_last(run, pages[-1])
     _compare(run, whole, pages)
 
 
@@ -251,15 +249,13 @@ def _compare(run: Run, whole: Answer, pages: list[Answer]) -> None:
     """Each deployment once: none twice, and none of a page that holds all left out."""
     ids = [found for page in pages for found in _ids(page)]
     twice, left_out = len(ids) - len(set(ids)), len(set(_ids(whole)) - set(ids))
-    goes_on = _cursor(pages[-1]) is not None
-    judged = [
-        (not twice, f"{twice} deployments are on more than one page"),
-        (any(map(_ids, pages[-2:])) or not ids, "its cursors lead to empty pages only"),
-        (not left_out, f"{left_out} deployments of one long page are on none of the short ones"),
-    ]
-    # Of a list that is longer than we read, the last cannot be said.
-    for right, wrong in judged[:2] if goes_on else judged:
-        run.judge(_THROUGH, right, f"{pages[0]}, in {len(pages)} pages", wrong)
+    filled, seen = any(map(_ids, pages[-2:])) or not ids, f"{pages[0]}, in {len(pages)} pages"
+    run.judge(_THROUGH, not twice, seen, f"{twice} deployments are on more than one page")
+    run.judge(_THROUGH, filled, seen, "its cursors lead to empty pages only")
+    if _cursor(pages[-1]) is None:  # we have read to the end of the list
+        _see_last(run, pages[-1])
+        wrong = f"{left_out} deployments of one long page are on none of the short ones"
+        run.judge(_THROUGH, not left_out, seen, wrong)
 
 
 def _cursor(answer: Answer) -> str | None:
@@ -293,7 +289,14 @@ _UNKNOWN = ("auth.unauthenticated", "unauthenticated")
 def nobody(run: Run, ask: Callable[..., Answer]) -> None:
     """Ask with no token, and with those that nobody issued. `ask` is told why, and the token."""
     run.refused_as("auth.bearer bearer", ask("without a token", token=""), *_UNKNOWN)
-    for about, token in run.strangers().items():
+    strangers = {"a made-up token": "hosting-emulator-check"}
+    signed, dot, signature = run.options.token.rpartition(".")
+    if signed.count(".") == 1 and len(signature) > 1:
+        other = "A" if signature[0] != "A" else "B"
+        strangers["another signature"] = f"{signed}{dot}{other}{signature[1:]}"
+        unsigned = urlsafe_b64encode(b'{"alg":"none","typ":"JWT"}').decode().rstrip("=")
+        strangers["no signature"] = f"{unsigned}.{signed.partition('.')[2]}."
+    for about, token in strangers.items():
         run.refused_as("auth.bearer auth.kinds", ask(about, token=token), *_UNKNOWN)
 
 
@@ -404,8 +407,7 @@ def idempotency_keys(run: Run) -> None:
     """Make calls that need an Idempotency-Key without one, and with ones out of bounds."""
     bounds = "idempotency-key limit.idempotency-key"
     for call_id in (spec.call_id for spec in CALLS.values() if spec.idempotent):
-        without = run.call(call_id, "without Idempotency-Key", key=None)
-        run.wrong_input("idempotency-key", without)
+        run.wrong_input("idempotency-key", run.call(call_id, "without Idempotency-Key", key=None))
         run.wrong_input(bounds, run.call(call_id, "Idempotency-Key empty", key=""))
         run.wrong_input(bounds, run.call(call_id, "Idempotency-Key of 129", key="k" * 129))
 

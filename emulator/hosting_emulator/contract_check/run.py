@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import time
-from base64 import urlsafe_b64encode
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, NamedTuple
@@ -13,7 +12,7 @@ from urllib.parse import quote
 from hosting_emulator.contract.calls import ALL_CALLS, CALLS, GET_OPERATION, CallName
 from hosting_emulator.contract.problems import PROBLEMS
 from hosting_emulator.contract.resources import RESOURCES
-from hosting_emulator.contract_check.answers import Address, Answer, http_date, moment
+from hosting_emulator.contract_check.answers import Address, Answer, Unreachable, http_date, moment
 from hosting_emulator.contract_check.judge import CALL_CLAUSES, Judge
 
 #: What may be changed at the server, each for the sentences that cannot be seen otherwise.
@@ -100,10 +99,6 @@ _TOO_MANY, _AGAIN = 3, 5
 _SLACK_MS = 5_000
 
 
-class Gone(Exception):
-    """The server does not answer any more."""
-
-
 class Accepted(NamedTuple):
     """An operation that was started, how to ask for it again, and how long had been waited by then."""
 
@@ -118,7 +113,7 @@ class Accepted(NamedTuple):
 
 
 class Run(Judge):
-    """The server, the ledger of one check, and what it found out. What sends raises Gone, Unreachable."""
+    """The server, the ledger of one check, and what it found out. What sends raises Unreachable."""
 
     def __init__(self, options: CheckOptions, server: Address, world: str) -> None:
         super().__init__(options.project_id)
@@ -216,7 +211,7 @@ class Run(Judge):
             answer = self._server.exchange(title, method, path, sent, content)
             self._silent = 0 if answer.status else self._silent + 1
             if self._silent >= _TOO_MANY:
-                raise Gone(f"the server did not respond to {_TOO_MANY} requests in a row")
+                raise Unreachable(f"the server did not respond to {_TOO_MANY} requests in a row")
             told = answer.header("Retry-After") or ""
             answer = replace(answer, call_id=call_id)
             if answer.ok and method != "GET":  # whether it was to succeed or not
@@ -331,17 +326,6 @@ class Run(Judge):
             self.skips("condition.missing", f"{answer}: it says nothing of what is asked for")
         else:
             self.refused("condition.missing", answer, "resource_not_found")
-
-    def strangers(self) -> dict[str, str]:
-        """Return tokens that nobody issued, by what is wrong with them."""
-        found = {"a made-up token": "hosting-emulator-check"}
-        signed, dot, signature = self.options.token.rpartition(".")
-        if signed.count(".") == 1 and len(signature) > 1:
-            other = "A" if signature[0] != "A" else "B"
-            found["another signature"] = f"{signed}{dot}{other}{signature[1:]}"
-            unsigned = urlsafe_b64encode(b'{"alg":"none","typ":"JWT"}').decode().rstrip("=")
-            found["no signature"] = f"{unsigned}.{signed.partition('.')[2]}."
-        return found
 
     def ignored_or_refused(self, assumption: str, answer: Answer) -> None:
         """Observe whether something that a call does not name is ignored or refused."""
