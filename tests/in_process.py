@@ -12,7 +12,7 @@ from multidict import CIMultiDict
 from hosting_emulator.contract.assumptions import Assumptions
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.exchange import Connection, ExchangeContext, run_through
-from hosting_emulator.engine.history import Keeper, Memory
+from hosting_emulator.engine.history import Keeper
 from hosting_emulator.world.population import new_world
 from hosting_emulator.world.records import Origin
 from hosting_emulator.world.tables import PEOPLE
@@ -83,7 +83,7 @@ class InProcess(Calls[Answer]):
         machine: Machine | None = None,
     ) -> None:
         self.machine = machine or Machine()
-        self.engine = Engine(world or fresh_world(), keeper or Memory(), self.machine)
+        self.engine = Engine(world or fresh_world(), keeper or Keeper(), self.machine)
         self._tokens: dict[tuple[str, bool], str] = {}
         #: Where dev origins answer; None: at the scheme's own port.
         self.dev_port: int | None = None

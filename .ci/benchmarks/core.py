@@ -15,7 +15,7 @@ from multidict import CIMultiDict
 from hosting_emulator.calls.request import Reply
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.exchange import ExchangeContext, run_through
-from hosting_emulator.engine.history import Memory
+from hosting_emulator.engine.history import Keeper
 from hosting_emulator.world.population import new_world
 from hosting_emulator.world.records import Origin
 from hosting_emulator.world.tables import DEPLOYMENTS, OPERATIONS, PEOPLE
@@ -48,7 +48,7 @@ class Core:
 
     def __init__(self, size: int) -> None:
         self._start = grown(size)
-        self._engine = Engine(self._start, Memory(), lambda: _NOW_MS)
+        self._engine = Engine(self._start, Keeper(), lambda: _NOW_MS)
         self._numbers = iter(range(10**9))
         self._headers = {"Authorization": f"Bearer {self._token()}"}
         shop = self._start.indexes["project:shop"]

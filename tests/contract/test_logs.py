@@ -16,7 +16,7 @@ import pytest
 
 from hosting_emulator.bootstrap import JsonLines, TextLines, log_requests
 from hosting_emulator.engine.engine import Worlds
-from hosting_emulator.engine.history import Memory
+from hosting_emulator.engine.history import Keeper
 from hosting_emulator.settings import Settings
 from hosting_emulator.world.records import Origin
 from tests.in_process import InProcess, fresh_world
@@ -286,7 +286,7 @@ def test_worlds_made_later_are_listened_to():
     worlds.open("seed", Origin())
     heard: list[tuple[str, int]] = []
     worlds.tally.listener = lambda world, entry: heard.append((world.name, entry.n))
-    driver = InProcess(fresh_world("later"), Memory())
+    driver = InProcess(fresh_world("later"), Keeper())
     driver.engine = worlds.add(driver.world, ephemeral=True)
 
     driver.dns()

@@ -12,7 +12,7 @@ from hosting_emulator.calls.request import Reply
 from hosting_emulator.contract.problems import PROBLEMS
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.exchange import ExchangeContext
-from hosting_emulator.engine.history import Memory
+from hosting_emulator.engine.history import Keeper
 from hosting_emulator.scenario.build import build_world
 from hosting_emulator.scenario.document import read_scenario
 from hosting_emulator.scenario.story import StoryRun
@@ -26,7 +26,7 @@ class WatchedEngine(Engine):
     """Looks at the world after each commit, and at each answer. Changes nothing."""
 
     def __init__(self, world: World) -> None:
-        super().__init__(world, Memory())
+        super().__init__(world, Keeper())
         self.codes: set[str] = set()
         self.codes_without_faults: set[str] = set()
         #: Codes that came from how the world was: of no fault, or of one that holds while it is so.

@@ -28,7 +28,7 @@ from msgspec.structs import replace
 
 from hosting_emulator.calls.answers import redeem
 from hosting_emulator.contract.problems import Refused
-from hosting_emulator.engine.history import Memory
+from hosting_emulator.engine.history import Keeper
 from hosting_emulator.faults.documents import arm
 from hosting_emulator.interventions import read_intervention
 from hosting_emulator.storage.documents import StoredState, rows_of
@@ -58,7 +58,7 @@ MOVES_MS = st.sampled_from([0, 1, 1_999, 2_000, 4_000, 8_000, 10_000] * 3 + [m.T
 LONG_MOVES_MS = st.sampled_from([m.MEMORY_MS, 31 * m.MEMORY_MS, m.KEY_MS])
 
 
-class Shelf(Memory):
+class Shelf(Keeper):
     """Keeps a world as the disk does: what it began with, and a line for each commit."""
 
     def __init__(self, world: World) -> None:

@@ -32,7 +32,6 @@ from hosting_emulator.engine.history import (
     Feed,
     History,
     Keeper,
-    Memory,
     SavedState,
     Snapshots,
     StoreFailed,
@@ -536,7 +535,7 @@ class Worlds:
         """Take in a world under its own, free name. Raises StoreFailed."""
         try:
             library = None if ephemeral else self._library
-            keeper = Memory() if library is None else library.keep(world, fresh=True)
+            keeper = Keeper() if library is None else library.keep(world, fresh=True)
         except OSError as error:
             raise StoreFailed(f"the world could not be saved: {error.strerror or error}") from error
         engine = self._take(Engine(world, keeper, self._machine, self.tally))

@@ -108,7 +108,7 @@ class History(deque[Commit]):
 
 
 class Keeper:
-    """Keeps one world's commits: this one in memory only. What it cannot keep raises OSError.
+    """Keeps one world's commits: this one no longer than the process. What it cannot keep raises OSError.
 
     `starts` is 0 in the process that made the world, and one more each time it is read back;
     `shown_ms` is the last moment that anybody was shown: it is to be set with each later one;
@@ -128,10 +128,6 @@ class Keeper:
     def durable(self) -> Awaitable[None] | None:
         """Return what to await before an answer may say that all so far is kept; None: nothing."""
         return None
-
-
-class Memory(Keeper):
-    """Keeps nothing beyond the process: for ephemeral worlds."""
 
 
 class StoreFailed(Exception):

@@ -27,7 +27,7 @@ from hosting_emulator.contract.timestamps import format_timestamp, parse_timesta
 from hosting_emulator.contract.words import each_text
 from hosting_emulator.engine.engine import Engine, variation_view
 from hosting_emulator.engine.exchange import Delay, Exchange, ExchangeContext, machine_ms, too_large
-from hosting_emulator.engine.history import Memory
+from hosting_emulator.engine.history import Keeper
 from hosting_emulator.engine.identity import home_of
 from hosting_emulator.engine.pipeline import CALL_STEPS, REDEEM_STEPS, Step
 from hosting_emulator.engine.request_log import CAPACITY, document_of, entry_view, sent_header
@@ -123,7 +123,7 @@ def run_apart(
 
     Time passes there by what the story would wait for and by its own steps, and by no machine's clock.
     """
-    engine = Engine(world, Memory(), lambda: world.clock.machine_ms)
+    engine = Engine(world, Keeper(), lambda: world.clock.machine_ms)
     return StoryRun(scenario, engine, visit).run(judged)
 
 

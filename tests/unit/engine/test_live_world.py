@@ -6,14 +6,14 @@ from multidict import CIMultiDict
 from hosting_emulator.contract.timestamps import LATEST_MS, parse_timestamp
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.exchange import ExchangeContext, run_through
-from hosting_emulator.engine.history import Memory, StoreFailed
+from hosting_emulator.engine.history import Keeper, StoreFailed
 from hosting_emulator.world.clock import ClockRefused
 from hosting_emulator.world.tables import STREAMS
 from hosting_emulator.world.value import Change
 from tests.in_process import InProcess, Machine, fresh_world
 
 
-class Notebook(Memory):
+class Notebook(Keeper):
     """A keeper that notes what it is given, and fails when told to."""
 
     def __init__(self):
@@ -74,7 +74,7 @@ def test_what_cannot_be_kept_does_not_happen(notebook, machine):
     assert world.world is before
 
 
-class Syncing(Memory):
+class Syncing(Keeper):
     """A keeper whose answers have to wait for a sync."""
 
     waits = True

@@ -3,7 +3,7 @@
 import pytest
 
 from hosting_emulator.engine.engine import Worlds
-from hosting_emulator.engine.history import Memory, StoreFailed
+from hosting_emulator.engine.history import Keeper, StoreFailed
 from hosting_emulator.world.records import Origin
 from hosting_emulator.world.tables import PROJECTS
 from tests.in_process import InProcess, Machine
@@ -176,7 +176,7 @@ class FullLibrary:
     def keep(self, world, *, fresh):
         if self.full:
             raise OSError(28, "No space left on device")
-        return Memory()
+        return Keeper()
 
     def forget(self, name):
         if self.full:
@@ -198,7 +198,7 @@ def test_a_world_that_cannot_be_kept_is_not_made_nor_deleted(machine):
     assert [engine.world.name for engine in worlds] == ["default", "one"]
 
 
-class Failing(Memory):
+class Failing(Keeper):
     def append(self, commit):
         raise OSError(28, "No space left on device")
 

@@ -9,7 +9,7 @@ import pytest
 
 from hosting_emulator.bootstrap import visit_page
 from hosting_emulator.engine.engine import Engine
-from hosting_emulator.engine.history import Memory
+from hosting_emulator.engine.history import Keeper
 from hosting_emulator.scenario.build import build_world
 from hosting_emulator.scenario.document import read_scenario
 from hosting_emulator.scenario.source import ScenarioError
@@ -31,7 +31,7 @@ def run(rest: str) -> dict[str, Any]:
 def run_on(rest: str) -> tuple[dict[str, Any], Engine]:
     """Run a story and return its report and the engine it ran on."""
     scenario = read_scenario(text_of(rest), "small.yaml")
-    engine = Engine(build_world(scenario, "default", 0), Memory())
+    engine = Engine(build_world(scenario, "default", 0), Keeper())
     return StoryRun(scenario, engine).run(), engine
 
 

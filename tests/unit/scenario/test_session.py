@@ -10,7 +10,7 @@ import pytest
 
 from hosting_emulator.bootstrap import visit_page
 from hosting_emulator.engine.engine import Engine, vary
-from hosting_emulator.engine.history import Memory, SavedState
+from hosting_emulator.engine.history import Keeper, SavedState
 from hosting_emulator.scenario.build import build_world
 from hosting_emulator.scenario.document import read_scenario
 from hosting_emulator.scenario.session import NotRecordable, past_of, record_session
@@ -201,7 +201,7 @@ def test_what_a_story_of_the_library_did_is_a_scenario(path: Path):
     # given a world in which a story was told
     told = read_scenario(path.read_text("utf-8"), path.name)
     world = build_world(told, "default", 0)
-    engine = Engine(world, Memory(), lambda: world.clock.machine_ms)
+    engine = Engine(world, Keeper(), lambda: world.clock.machine_ms)
     assert StoryRun(told, engine, visit_page).run()["passed"]
 
     # when that is recorded

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from hosting_emulator.engine.engine import Engine
-from hosting_emulator.engine.history import Memory
+from hosting_emulator.engine.history import Keeper
 from hosting_emulator.scenario.build import build_world
 from hosting_emulator.scenario.document import ScenarioLibrary
 from hosting_emulator.scenario.story import StoryRun
@@ -264,7 +264,7 @@ def test_a_text_is_read_once_and_its_story_leaves_what_was_read():
         scenario = library.find(name)
         before = msgspec.json.encode(scenario.part)
 
-        StoryRun(scenario, Engine(build_world(scenario, "default", 0), Memory())).run()
+        StoryRun(scenario, Engine(build_world(scenario, "default", 0), Keeper())).run()
 
         assert library.find(name) is scenario
         assert msgspec.json.encode(scenario.part) == before

@@ -11,7 +11,7 @@ from hosting_emulator.contract.assumptions import DEFAULTS
 from hosting_emulator.contract.openapi import openapi_document
 from hosting_emulator.contract.problems import PROBLEMS
 from hosting_emulator.engine.engine import Engine, Worlds, unvary, variation_view, vary
-from hosting_emulator.engine.history import Memory
+from hosting_emulator.engine.history import Keeper
 from hosting_emulator.faults.documents import arm
 from hosting_emulator.storage.documents import export_state, import_state
 from hosting_emulator.storage.format import StateRefused
@@ -33,7 +33,7 @@ def asked(*only: str, seed: str = SEED):
 
 
 def engine(**assumptions) -> Engine:
-    return Engine(fresh_world(**assumptions), Memory(), Machine())
+    return Engine(fresh_world(**assumptions), Keeper(), Machine())
 
 
 @pytest.mark.parametrize("seed", ["", "x" * 201, "a\nb"])
