@@ -57,9 +57,8 @@ def recover(folder: Path) -> Recovery | None:
     for journal in journals:
         if journal.world is not None and journal.world != (state.name, state.lineage):
             name = journal.world[0]
-            whose = f"the journal of the world {name!r}"
-            if name == state.name:
-                whose = f"of another {_NAMESAKE}"
+            mine, other = f"of another {_NAMESAKE}", f"the journal of the world {name!r}"
+            whose = mine if name == state.name else other
             raise f.StateRefused(f"{journal.path}: it is {whose}; {f.ADVICE}")
         for commit in journal.commits():
             with f.found_in(journal.path, f.ADVICE):
@@ -69,25 +68,18 @@ def recover(folder: Path) -> Recovery | None:
         if marker is not None and marker.lineage not in (None, state.lineage):
             raise f.StateRefused(f"it is of another {_NAMESAKE}")
     notices = [journal.notice for journal in journals if journal.notice]
-    reached, missing = f.read_progress(folder, state.lineage), None
-    if reached is None:
+    reached, boot = f.read_progress(folder, state.lineage), marker.boot if marker else ""
+    same_run = boot in ("", f.boot_id())
+    if reached is None or reached.commit > world.commit:
         missing = f"{f.PROGRESS} is missing, damaged or of another {_NAMESAKE}"
-    elif reached.commit > world.commit:
-        span = f"{world.commit + 1} to {reached.commit}"
-        missing = f"commits {span} were made, and are missing"
-    same_run = marker is None or marker.boot in ("", f.boot_id())
-    if missing:
+        if reached is not None:
+            missing = f"commits {world.commit + 1} to {reached.commit} were made, and are missing"
         if same_run:
             raise f.StateRefused(f"{folder}: {missing}; {f.ADVICE}")
         notices.append(f"{missing}: the machine ended before they were on its disk")
-    elif (
-        same_run
-        and reached is not None
-        and marker is not None
-        and marker.boot  # else it only counts what was synced
-        and reached.commit < world.commit - 1
-        and folded < world.commit  # else a kill may have come before a world put in place was noted
-    ):
+    # Without a boot it only counts what was synced; and a kill may have come before a world that was
+    # put in place was noted.
+    elif same_run and boot and folded < world.commit and reached.commit < world.commit - 1:
         raise f.StateRefused(f"{folder / f.PROGRESS}: it is older than {f.JOURNAL}; {f.ADVICE}")
     return Recovery(world, notices, state.lineage, reached, journals)
 
