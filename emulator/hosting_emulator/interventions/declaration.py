@@ -6,7 +6,7 @@ parameters the fields. A parameter of a record's type is written as a name and f
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from inspect import Parameter, signature
 from typing import Any, ClassVar, NamedTuple, TypeVar, get_type_hints
 
@@ -20,21 +20,9 @@ from hosting_emulator.world.operations import finished
 from hosting_emulator.world.records import ApiKey, Operation, Organization, Person, Project, Ticket
 from hosting_emulator.world.value import Change
 
-R = TypeVar("R")
 #: An intervention: what it does to a change, said in one sentence.
 Function = Callable[..., str]
 F = TypeVar("F", bound=Function)
-
-
-def rows(change: Change, table: t.Table[R]) -> Iterator[tuple[str, R]]:
-    """Walk a table as it stands in this change, which several interventions may share; in no order."""
-    written = change.writes.get(table.name, {})
-    for key, record in change.world.rows(table):
-        if key not in written:
-            yield key, record
-    for key, changed in written.items():
-        if changed is not None:
-            yield key, changed
 
 
 def _find(table: t.Table[N], change: Change, name: str) -> N:
@@ -95,7 +83,7 @@ def _find_key(
         )
     record = change.get(t.API_KEYS, key)
     if record is None:
-        named = [each for _, each in rows(change, t.API_KEYS) if each.name == key]
+        named = [each for _, each in change.applied().rows(t.API_KEYS) if each.name == key]
         active = [each for each in named if state_of(each) == "active"]
         if len(active) > 1:
             ids = ", ".join(sorted(each.id for each in active))
@@ -199,7 +187,8 @@ class Intervention(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         }
         alone = dict.fromkeys(subject.of) | {"all": False}
         said, refused = [], []
-        for key, record in sorted(rows(change, subject.table)):  # ids sort as they were made
+        rows = change.applied().rows(subject.table)  # several interventions may share a change
+        for key, record in sorted(rows):  # ids sort as they were made
             others = any(getattr(record, id_) != its for id_, its in owners.items())
             if others or subject.over(record):
                 continue

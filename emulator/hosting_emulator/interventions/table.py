@@ -18,7 +18,7 @@ from hosting_emulator.contract.durations import parse_duration_ms
 from hosting_emulator.contract.timestamps import format_timestamp
 from hosting_emulator.contract.words import DocumentRefused, unknown
 from hosting_emulator.faults.documents import arm
-from hosting_emulator.interventions.declaration import intervention, rows
+from hosting_emulator.interventions.declaration import intervention
 from hosting_emulator.world import lifecycles, operations, population, sessions
 from hosting_emulator.world import records as r
 from hosting_emulator.world import tables as t
@@ -271,7 +271,7 @@ def revoke_key(change: Change, key: r.ApiKey) -> str:
 def end_session(change: Change, person: r.Person) -> str:
     """All sessions of a user end: their tokens cannot create API keys until they sign in again."""
     sessions.end_standing_session(change, person.id)
-    for session_id, session in list(rows(change, t.SESSIONS)):
+    for session_id, session in change.applied().rows(t.SESSIONS):
         if session.person_id == person.id:
             sessions.end_session(change, session_id)
     return f"{person.alias} has no session: a new sign-in, or a new token, starts one"
@@ -381,7 +381,7 @@ def transfer_ownership(change: Change, organization: r.Organization, to: r.Perso
     """An organization gets another owner; previous owners become members."""
     owners = {
         key: membership
-        for key, membership in rows(change, t.MEMBERSHIPS)
+        for key, membership in change.applied().rows(t.MEMBERSHIPS)
         if membership.organization_id == organization.id and membership.role == "owner"
     }
     key = f"{organization.id}/{to.id}"
