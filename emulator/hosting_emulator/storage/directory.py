@@ -302,7 +302,7 @@ class DiskKeeper(Keeper):
         self._world = commit.world
         self._appended += 1
         if self._durability == "process":
-            self._progress.note(f.COMMIT, commit.number)
+            self._progress.note(f.COMMIT, commit.world.commit)
         if self._journal.size > max(self._compact_bytes, self._snapshot_size):
             self._compact()
 

@@ -36,7 +36,7 @@ def first_line(world: str, lineage: str = "") -> bytes:
 
 def encode_line(commit: Commit) -> bytes:
     """Return the line of a commit, with its newline."""
-    line = StoredCommit(commit.number, commit.world.at_ms, commit.title, commit.writes)
+    line = StoredCommit(commit.world.commit, commit.world.at_ms, commit.title, commit.writes)
     return f.checked_line(_COMMIT, _encode(line))
 
 
