@@ -334,7 +334,6 @@ class TooSoon(ConductJudge):
                 *("retried-too-soon", before, now),
                 seconds=seconds,
                 what="was sent again" if again else f"{now.name} was sent",
-                waited=now.shown_wait(before),
                 group=(now.credentials, about),
                 # Of two jobs with one token, one has not heard what the other was told.
                 sure=(same or now.line is before.line) and now.knows(before) == "surely",
@@ -374,13 +373,8 @@ class TooSoon(ConductJudge):
                     self._right.keep(place, now)
             elif twin is None or not now.beside(twin):
                 before, seconds = early
-                yield Finding(
-                    *("polled-too-early", before, now),
-                    seconds=seconds,
-                    waited=now.shown_wait(before),
-                    group=place,
-                    sure=now.knows(before) == "surely",
-                )
+                rule, sure = "polled-too-early", now.knows(before) == "surely"
+                yield Finding(rule, before, now, seconds=seconds, group=place, sure=sure)
         if now.operation is None:
             return
         place = (now.credentials, now.operation["id"])
@@ -571,13 +565,13 @@ class UnfinishedLists(_Continuity):
             unknown = self._stopped_at(page)
             # Who says how many are wanted may want no more.
             some = page.world.assumptions.limit_parameter in page.query
-            if not unknown and not some and page.credentials not in self._turned:
-                yield Finding("first-page-for-all", page)
             if unknown:
                 says = f"{page.name} stopped at a page with {unknown}, although there are more."
                 # Who asks for the first page may only want that.
                 meant = _is_first(page) or not self._turned.get(page.credentials)
                 yield self._stop(page, says, meant=meant)
+            elif not some and page.credentials not in self._turned:
+                yield Finding("first-page-for-all", page)
 
 
 def _cursor(page: ExchangeView) -> str | None:

@@ -234,7 +234,8 @@ class Finding(ConductFinding):
         **words: object,
     ) -> None:
         rule = RULES[rule_id]
-        told = {"first": exchanges[0], "now": exchanges[-1], **words}
+        first, now = exchanges[0], exchanges[-1]
+        told = {"first": first, "now": now, "waited": now.shown_wait(first), **words}
         because, place = quote or (rule.because, rule.place)
         super().__init__(
             rule=rule_id,

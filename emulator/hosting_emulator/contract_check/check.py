@@ -66,13 +66,16 @@ def check(options: CheckOptions) -> Report:
     """
     options = replace(options, run_id=options.run_id or secrets.token_hex(4))
     _check_options(options)
+    root = options.base_url.rstrip("/").removesuffix(
+        "/v1"
+    )  # it may be written with that, or without
     try:
-        server = options.connect(options.root, timeout_s=options.timeout_s, ca_file=options.ca_file)
+        server = options.connect(root, timeout_s=options.timeout_s, ca_file=options.ca_file)
     except (OSError, ssl.SSLError) as error:
         reason = (getattr(error, "strerror", None) or str(error)).lower()
         raise CheckRefused(f"cannot use {options.ca_file} as authorities: {reason}") from error
     # The world that a base URL of this emulator names; empty for any other.
-    _, worlds, name = options.root.rpartition("/worlds/")
+    _, worlds, name = root.rpartition("/worlds/")
     run = Run(options, server, name if worlds and "/" not in name else "")
     _first_contact(run)
     for number, one in enumerate(CHECKS):

@@ -54,11 +54,6 @@ class CheckOptions:
     run_id: str = ""
     connect: Callable[..., Address] = Address
 
-    @property
-    def root(self) -> str:
-        """What stands before `/v1`: the base URL, whether it was written with `/v1` or without."""
-        return self.base_url.rstrip("/").removesuffix("/v1")
-
 
 #: The options that hold a secret.
 TOKENS = [f.name for f in fields(CheckOptions) if f.name.endswith(("token", "api_key"))]
@@ -102,14 +97,10 @@ _SLACK_MS = 5_000
 class Accepted(NamedTuple):
     """An operation that was started, how to ask for it again, and how long had been waited by then."""
 
+    id: str
     answer: Answer
     again: Callable[..., Answer]
     waited_s: float
-
-    @property
-    def id(self) -> str:
-        """The operation's id."""
-        return str(self.answer["id"])
 
 
 class Run(Judge):
@@ -276,8 +267,8 @@ class Run(Judge):
     def accept(self, answer: Answer, again: Callable[..., Answer]) -> None:
         """Keep an operation that was started just now, if it can be told from others."""
         self.made_now(answer, moment(answer["created_at"]), "operation.times")
-        if answer.text("id"):
-            self.accepted.append(Accepted(answer, again, self.waited_s))
+        if id_ := answer.text("id"):
+            self.accepted.append(Accepted(id_, answer, again, self.waited_s))
 
     def succeeded(self, keys: str, answer: Answer) -> bool:
         """Whether a request that is in order succeeded; if not, its clauses differ, or are skipped.
