@@ -98,7 +98,14 @@ class Refused(Exception):
         assumption: str | None = None,
         action: str | None = None,
     ) -> None:
+        """Refuse. Raises ValueError for a status that the contract fixes, a number out of bounds."""
         super().__init__(code, detail)
+        if status is not None:
+            PROBLEMS[code].check_status(status)
+        wait = retry_after_seconds
+        if wait is not None and not RETRY_AFTER_MIN <= wait <= RETRY_AFTER_MAX:
+            bounds = f"{RETRY_AFTER_MIN} to {RETRY_AFTER_MAX}"
+            raise ValueError(f"retry_after_seconds is {bounds}, not {wait}")
         self.code = code
         self.detail = detail
         self.status = status or PROBLEMS[code].status

@@ -171,6 +171,25 @@ def test_why_stays_out_of_what_is_shown() -> None:
     assert "dns.read" not in repr(refused)
 
 
+@pytest.mark.parametrize("seconds", [1, 86_400])
+def test_a_wait_within_bounds_is_kept(seconds: int) -> None:
+    refused = Refused("rate_limited", "Slow down.", retry_after_seconds=seconds)
+
+    assert refused.retry_after_seconds == seconds
+
+
+@pytest.mark.parametrize("seconds", [-1, 0, 86_401])
+def test_a_wait_out_of_bounds_is_refused(seconds: int) -> None:
+    with pytest.raises(ValueError, match="1 to 86400"):
+        Refused("rate_limited", "Slow down.", retry_after_seconds=seconds)
+
+
+@pytest.mark.parametrize("status", [200, 399, 600])
+def test_a_status_that_is_no_failure_is_refused(status: int) -> None:
+    with pytest.raises(ValueError, match="400 to 599"):
+        Refused("invalid_request", "Wrong.", status=status)
+
+
 @pytest.mark.parametrize("again", [copy.copy, lambda error: pickle.loads(pickle.dumps(error))])
 def test_a_refusal_survives_being_copied(again) -> None:
     refused = Refused("rate_limited", "Slow down.", retry_after_seconds=7, why="10 in 1 s")
