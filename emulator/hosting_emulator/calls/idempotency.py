@@ -66,7 +66,8 @@ def recall(
 def remember(change: Change, request: CallRequest, reply: Reply) -> None:
     """Keep an answer under the request's key, and forget an old one whose time is over."""
     # One for each one added keeps the table from growing without ever making a request slow.
-    oldest = next(iter(change.world.remembered), None)
+    queue = change.world.remembered
+    oldest = queue.entries.get(queue.first)
     if oldest is not None and _is_forgotten(oldest[1], change):
         change.delete(REMEMBERED, oldest[0])
     retention_ms = parse_retention_ms(change.assumptions.idempotency_retention)

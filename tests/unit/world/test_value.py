@@ -1,5 +1,6 @@
 """The world as a value: a change reads through to it, and applying one makes the next."""
 
+import time
 from typing import Any
 
 import pytest
@@ -129,9 +130,34 @@ def test_answers_are_forgotten_in_the_order_they_were_remembered(steps):
             change.delete(REMEMBERED, queue.pop(0))
         world = change.applied()
 
-        oldest, _ = next(iter(world.remembered), (None, None))
+        waiting = world.remembered
+        oldest, _ = waiting.entries.get(waiting.first, (None, None))
         assert oldest == (queue[0] if queue else None)
         assert list(world.remembered_in_order()) == queue
+
+
+@pytest.mark.parametrize("table", [REMEMBERED, SCHEDULE], ids=lambda table: table.name)
+def test_one_more_costs_little_however_many_wait(world, table):
+    def row(number):
+        if table is SCHEDULE:
+            return ScheduledEvent(world.at_ms + 1, 1_000 + number, "operation_step", "x")
+        return RememberedAnswer("f", "c", 200, "", expires_ms=0)
+
+    def cost_s(waiting):
+        rows = {str(number): row(number) for number in range(waiting)}
+        full = apply(world, {table.name: rows}, commit=9, at_ms=world.at_ms)
+        took = []
+        for _ in range(7):
+            change = Change(full, world.at_ms)
+            began = time.perf_counter()
+            change.put(table, "one more", row(waiting))
+            change.applied()
+            change.next_due(world.at_ms)
+            took.append(time.perf_counter() - began)
+        return min(took)
+
+    few, many = (cost_s(waiting) for waiting in (10, 20_000))
+    assert many < 10 * few + 0.000_2, (few, many)
 
 
 def test_deleted_events_are_never_next(world):
