@@ -6,7 +6,7 @@ import re
 import shlex
 from collections.abc import Sequence
 from math import inf
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -14,9 +14,6 @@ from hosting_emulator_cli import options as opt
 from hosting_emulator_cli.commands.conduct import CONDUCT, sarif_file
 from hosting_emulator_cli.files import check_folder_of
 from hosting_emulator_cli.main import load, near
-
-if TYPE_CHECKING:
-    pass
 
 #: What the command finds in its environment. The last two are there only with --tls-port.
 VARIABLES = (
@@ -119,6 +116,8 @@ def _typed() -> dict[str | None, list[str]]:
         if isinstance(option := options.get(word.partition("=")[0]), click.Option):
             alone = option.is_flag or "=" in word
             found.setdefault(option.name, []).extend([word] if alone else [word, next(words)])
+    if "at" in found:  # `now` would be another moment
+        found["at"] = ["--at", ctx.params["at"]]
     return found
 
 

@@ -75,8 +75,6 @@ _OF_ACCESS = (
 )
 #: What is told of a commit, where its status changed.
 _KINDS = {t.DEPLOYMENTS.name: "deployment", t.DNS.name: "DNS authorization"}
-#: Assumptions that can shape the answer of any call; that decide each success of a call; and that
-#: decide each refusal in a condition.
 #: Changed assumptions that are named behind the others.
 _LAST = (
     *("new_key_permissions", "operation_replay", "unknown_body_fields", "unexpected_body"),
@@ -86,6 +84,7 @@ _LAST = (
     *("body_limit_bytes", "unshared_project", "request_id_invalid", "unknown_query_parameters"),
     "timestamp_form",
 )
+#: Assumptions that decide each success of a call, and each refusal in a condition.
 _OF_CALL = {
     "initialize_managed_source": ("source_profile",),
     "apply_project_domains": ("domains_profile",),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from math import inf
 from pathlib import Path
@@ -209,6 +210,12 @@ def test_a_failure_tells_seed_points_and_the_line_that_repeats_it(run, runs):
         "Again: hosting-emulator exec --clock=skip --vary 'a b' -- npm test --vary x"
     )
     assert len(runs) == 1
+
+
+def test_the_line_that_repeats_a_failure_begins_at_the_moment_that_now_was(run, runs):
+    told = run("exec", "--at", "now", "--vary", "7", "--", "x").stderr.splitlines()
+
+    assert re.fullmatch(r"Again: .* --at \d{4}-\d\d-\d\dT[\d:.]+Z --vary 7 -- x", told[1])
 
 
 def test_a_failure_in_worlds_that_the_command_made_itself_is_not_said_to_vary_nowhere(
