@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from hosting_emulator_cli import options as opt
-from hosting_emulator_cli.files import put_document, write_whole
+from hosting_emulator_cli.files import check_folder_of, put_document, write_whole
 from hosting_emulator_cli.main import CommandGroup, Failure, failing, near
 from hosting_emulator_cli.output import cell_text, columns, prints, say
 
@@ -153,6 +153,8 @@ def check(
 
     if (path := same["ca_file"]) is not None and not os.access(path, os.R_OK):
         raise Failure(f"--ca-file: cannot read {path}")
+    for file in (scenario, junit):
+        check_folder_of(file)  # before anything is changed there
     if no_waiting:
         same["pause"] = lambda seconds: None
     with failing(contract_check.CheckRefused):

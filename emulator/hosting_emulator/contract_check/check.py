@@ -66,9 +66,8 @@ def check(options: CheckOptions) -> Report:
     """
     options = replace(options, run_id=options.run_id or secrets.token_hex(4))
     _check_options(options)
-    root = options.base_url.rstrip("/").removesuffix(
-        "/v1"
-    )  # it may be written with that, or without
+    # It may be written with /v1, or without.
+    root = options.base_url.rstrip("/").removesuffix("/v1")
     try:
         server = options.connect(root, timeout_s=options.timeout_s, ca_file=options.ca_file)
     except (OSError, ssl.SSLError) as error:

@@ -105,6 +105,17 @@ def test_a_scenario_of_a_server_like_ours_can_be_checked_too(check: Check, run, 
     assert run("scenario", "check", str(path)).exit_code == 0
 
 
+@pytest.mark.parametrize("option", ["--scenario", "--junit"])
+def test_what_cannot_be_written_ends_it_before_it_begins(
+    check: Check, hosting_emulator: HostingEmulator, option: str
+):
+    result = check("--allow", "keys", option, "nowhere/observed.yaml")
+
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr == "Error: cannot write nowhere/observed.yaml: no such directory\n"
+    assert len(hosting_emulator.requests) == 0
+
+
 def test_a_difference_is_exit_code_1_and_told(
     check: Check, hosting_emulator: HostingEmulator, tmp_path: Path
 ):
