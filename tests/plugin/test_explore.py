@@ -240,6 +240,7 @@ def test_a_skipped_test_is_skipped(explored: Suite):
 def test_what_cannot_be_explored_is_said_in_a_line(explored: Suite):
     whys = {
         "faults=['timeot']": "did you mean timeout?",
+        "faults=5": "faults must be a list of names",
         "calls=['nothing']": "no call is named 'nothing'",
         "max_run=1": "there is no 'max_run': use faults, outcomes, calls, quick or max_runs",
         "max_runs=0": "max_runs=0 is not a number above 0",

@@ -413,7 +413,7 @@ def _decoded(token: str, key: Any = None, algorithm: str = "", **how: Any) -> di
     """Return a JWT's claims, whoever signed it where no key is given; None: it is none."""
     import jwt
 
-    how = how if key else {"options": {"verify_signature": False}}
+    how = {"options": {"verify_signature": False}} if key is None else how
     try:
         claims: dict[str, Any] = jwt.decode(token, key, algorithms=[algorithm], **how)
     except (jwt.PyJWTError, LookupError, RuntimeError, TypeError, ValueError):
