@@ -38,6 +38,8 @@ _PATIENCE_S = 5.0
 #: How long we know that a signal reached the whole process group, in real seconds.
 _MEMORY_S = 5.0
 _STEP_S = 0.02
+#: How long a signal may take from one process of a group to the next, on a busy machine.
+_ON_ITS_WAY_S = 0.15
 _PR_SET_CHILD_SUBREAPER = 36
 #: How much of what a command prints is kept: its end, in bytes.
 _KEPT = 32 * 1024
@@ -283,10 +285,12 @@ class Supervisor:
         together = False
         with suppress(ProcessLookupError):
             together = os.getpgid(self._command) == os.getpgrp()
-        if together and not self._seen[number]:
+        if together:
             # A group's processes get a signal one after the other: ours may be on its way still.
-            select.select([self._signals], [], [], _STEP_S)
-            self._notice()
+            until = time.monotonic() + _ON_ITS_WAY_S
+            while not self._seen[number] and (left_s := until - time.monotonic()) > 0:
+                select.select([self._signals], [], [], left_s)
+                self._notice()
         moments, recently = self._seen[number], time.monotonic() - _MEMORY_S
         moments[:] = [moment for moment in moments if moment > recently]
         came, moments[:1] = bool(moments), []
