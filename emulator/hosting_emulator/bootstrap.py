@@ -257,6 +257,8 @@ class Emulator:
             )
         except OSError as error:
             raise _cannot_listen(host, port, error) from None
+        except OverflowError:  # the command line has checked that, but Python may ask too
+            raise StartError(f"port {port} is not a port: use 0 to 65535") from None
         self._servers.append((server, context))
         return server
 

@@ -66,6 +66,8 @@ def test_what_keeps_it_from_starting_is_raised(own: OwnEmulator):
         port = taken.getsockname()[1]
         with pytest.raises(StartError, match=f"port {port} on 127.0.0.1 is in use"):
             own(port=port).start()
+    with pytest.raises(StartError, match="port 99999 is not a port: use 0 to 65535"):
+        own(port=99999).start()
 
 
 def test_world_as_a_scenario_a_file_or_a_document(
