@@ -7,7 +7,7 @@ log may say what an answer must not: that a thing exists, and who could have see
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -289,21 +289,17 @@ def _access(world: World, entry: Entry, spec: CallSpec) -> Iterator[Step]:
     label = f"The project {found.alias}" if found else f"The organization {owner}"
     if found and operation:
         label = f"The operation of the project {found.alias}"
-    members = {
-        member.person_id: role_of(change, member.person_id, found) if found else member.role
-        for _, member in world.rows(t.MEMBERSHIPS)
-        if member.organization_id == owner_id
-    }
     own = owner_id == principal.organization_id
-    within = reaches(change, principal, owner_id) if found else own
-    role = members.get(person_id) if within else None
+    member, role = world.get(t.MEMBERSHIPS, f"{owner_id}/{person_id}"), None
+    if member is not None and (reaches(change, principal, owner_id) if found else own):
+        role = role_of(change, person_id, found) if found else member.role
     if role is None:
         reason = f"whose token is for {alias_of(world, t.ORGANIZATIONS, principal.organization_id)}"
         if found and own:
             reason = f"who is not a member of {owner}"
-            if person_id in members:
+            if member is not None:
                 reason = f"who has no role in {found.alias}"
-        seen_by = _could_see(world, {id_: role for id_, role in members.items() if role})
+        seen_by = _could_see(change, owner_id, found)
         exists = f"{label} exists in {owner}" if found else f"{label} exists"
         who = alias_of(world, t.PEOPLE, person_id)
         yield "scope", f"{exists}, outside the access of {who}, {reason}. {seen_by}"
@@ -327,8 +323,15 @@ def _access(world: World, entry: Entry, spec: CallSpec) -> Iterator[Step]:
         yield "role", f"The call needs the role {least}; the user is {role}.{key}"
 
 
-def _could_see(world: World, roles: Mapping[str, str]) -> str:
-    people = sorted(f"{alias_of(world, t.PEOPLE, id_)} ({role})" for id_, role in roles.items())
+def _could_see(change: Change, owner_id: str, project: Project | None) -> str:
+    """Name the members of an organization who can see it, or a project of it."""
+    world, people = change.world, list[str]()
+    for _, member in world.rows(t.MEMBERSHIPS):
+        if member.organization_id != owner_id:
+            continue
+        if role := role_of(change, member.person_id, project) if project else member.role:
+            people.append(f"{alias_of(world, t.PEOPLE, member.person_id)} ({role})")
+    people.sort()
     if not people:
         return "No user can see it."
     more = f" and {len(people) - _MOST_PEOPLE} more" if len(people) > _MOST_PEOPLE else ""

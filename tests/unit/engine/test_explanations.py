@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from hosting_emulator.calls.access import role_of
+from hosting_emulator.engine import explanations
 from hosting_emulator.engine.explanations import Explanations
 from hosting_emulator.faults.documents import arm
 from hosting_emulator.world.tables import ASSUMPTIONS, GRANTS, ONLY, ORGANIZATIONS
@@ -61,6 +63,16 @@ def test_what_is_outside_the_scope_exists_and_names_who_could_see_it():
     assert says(api, "scope") == [OUTSIDE]
     assert says(api, "role") == []
     assert "acme" not in answer.body.decode()
+
+
+def test_within_the_scope_nobody_elses_role_is_looked_up(monkeypatch: pytest.MonkeyPatch):
+    asked = []
+    monkeypatch.setattr(explanations, "role_of", lambda *of: asked.append(of[1]) or role_of(*of))
+    api = InProcess()
+    api.dns(who="reader")
+    steps(api)
+
+    assert asked == [api.world.indexes["person:reader"]]
 
 
 def test_what_does_not_exist_is_told_apart_from_that():
