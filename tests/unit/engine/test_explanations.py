@@ -11,6 +11,7 @@ from hosting_emulator.calls.access import role_of
 from hosting_emulator.engine import explanations
 from hosting_emulator.engine.explanations import Explanations
 from hosting_emulator.faults.documents import arm
+from hosting_emulator.world.records import Project
 from hosting_emulator.world.tables import ASSUMPTIONS, GRANTS, ONLY, ORGANIZATIONS
 from hosting_emulator.world.value import Change
 from tests.in_process import InProcess, fresh_world
@@ -66,8 +67,13 @@ def test_what_is_outside_the_scope_exists_and_names_who_could_see_it():
 
 
 def test_within_the_scope_nobody_elses_role_is_looked_up(monkeypatch: pytest.MonkeyPatch):
-    asked = []
-    monkeypatch.setattr(explanations, "role_of", lambda *of: asked.append(of[1]) or role_of(*of))
+    asked: list[str] = []
+
+    def look_up(change: Change, person_id: str, project: Project) -> str | None:
+        asked.append(person_id)
+        return role_of(change, person_id, project)
+
+    monkeypatch.setattr(explanations, "role_of", look_up)
     api = InProcess()
     api.dns(who="reader")
     steps(api)
