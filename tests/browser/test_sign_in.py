@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from itertools import product
 from pathlib import Path
 from threading import Thread
 from urllib.parse import urlencode
@@ -112,9 +111,9 @@ def test_the_page_is_accessible_and_asks_no_other_host(
 ):
     with chromium.page(sign_in_url(redirect_uri=uri)) as page:
         read(page, "Who signs in?")
-        for width, scheme in product((1280, 400), ("light", "dark")):
+        for width, scheme in ((1280, "light"), (400, "dark")):
             page.look(width, scheme)
-            assert axe.violations(page, about="colours" if scheme == "dark" else "all") == []
+            assert axe.violations(page) == []
             assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
         page.watch()
         assert page.visit.status == 200
