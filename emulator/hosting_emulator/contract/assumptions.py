@@ -5,6 +5,7 @@ This is the one place where such an answer has a default. A client must not depe
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Collection, Mapping
 from functools import lru_cache
@@ -504,20 +505,25 @@ class _Text(NamedTuple):
 @lru_cache(maxsize=1)
 def _texts() -> dict[str, _Text]:
     """Return what is said of the settings, below each field of the class above, and of what is fixed."""
-    source = Path(__file__).read_text(encoding="utf-8").partition("class Assumptions(")[2]
-    parts = source.partition("\n    def ")[0].replace("\n    ", " ").split('"""')
-    said = [*zip(parts[2::2], parts[3::2], strict=False)]
+    source = Path(__file__).read_text(encoding="utf-8")
+    classes = [node for node in ast.parse(source).body if isinstance(node, ast.ClassDef)]
+    said, declared = [], ""
+    for node in next(one.body for one in classes if one.name == "Assumptions"):
+        if isinstance(node, ast.AnnAssign):
+            declared = ast.unparse(node.target)
+        elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+            said.append((declared, " ".join(str(node.value.value).split())))
     fixed = Path(__file__).with_name("assumptions.md").read_text(encoding="utf-8")
-    said += re.findall(r"^(?:- (\w+: ))?(.+)", fixed.replace("\n  ", " "), re.MULTILINE)
+    said += re.findall(r"^(?:- (\w+): )?(.+)", fixed.replace("\n  ", " "), re.MULTILINE)
     found, sentence = {}, ""
-    for declared, text in said:
+    for name, text in said:
         if text.startswith("> "):
             sentence = text[2:]
-        elif name := re.search(r"(\w+): ", declared):
+        elif name:
             text, _, calls = text.removesuffix("]").partition(" [")
             about, *note = re.split(r" \((?:unseen|why): ", text)
             why = note[0].removesuffix(")") if note else ""
-            found[name[1]] = _Text(about, sentence, why, frozenset(calls.split()))
+            found[name] = _Text(about, sentence, why, frozenset(calls.split()))
     return found
 
 
