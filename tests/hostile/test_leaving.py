@@ -229,11 +229,18 @@ async def test_who_leaves_without_a_word_over_tls_is_let_go_with_all_that_it_ask
 
 
 @pytest.fixture
-def given(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> list[int]:
+async def given(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """How many requests there were when memory was given back, without waiting for a quiet time."""
     given: list[int] = []
+    here = asyncio.get_running_loop()
+
+    def give_back() -> None:
+        # Another server of this process, in a thread with a loop of its own, may have had a crowd, too.
+        if asyncio.get_running_loop() is here:
+            given.append(stage.engine.log.count)
+
     monkeypatch.setattr(server_protocol, "AFTER_S", 0)
-    monkeypatch.setattr(server_protocol, "give_back", lambda: given.append(stage.engine.log.count))
+    monkeypatch.setattr(server_protocol, "give_back", give_back)
     return given
 
 
