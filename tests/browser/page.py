@@ -86,8 +86,12 @@ class Page:
     def look(self, width: int, scheme: str) -> None:
         """Change the window's width and the scheme that its user prefers."""
         self._runner.run(self._tab.look(width, scheme))
-        # What listens for a change hears of it with the next frame, before that is painted.
-        self.evaluate("new Promise(painted => requestAnimationFrame(() => setTimeout(painted)))")
+        # What listens for a change hears of it with a frame, of a busy page with the one after the next.
+        self.evaluate(
+            f"new Promise(painted => {{ const wanted = matchMedia('(prefers-color-scheme: {scheme})');"
+            " const look = () => requestAnimationFrame(() => wanted.matches"
+            " ? requestAnimationFrame(() => setTimeout(painted)) : look()); look(); })"
+        )
 
     def watch(self, seconds: float = 0.2) -> None:
         """Take in what happens, for so long."""
