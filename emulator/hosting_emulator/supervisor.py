@@ -135,13 +135,13 @@ class ChildCommand:
         news = b""
         while b"\n" not in news and (piece := os.read(self._news_end, 65536)):
             news += piece
-        return self._outcome_of(news.split(b"\n")[0])
+        return self._outcome_of(news)
 
     def _outcome_of(self, news: bytes) -> Outcome:
         if not news:  # the supervisor was killed
             self._end_orphans()
             return Outcome(128 + abs(self._supervisor.wait()))
-        found: dict[str, int] = json.loads(news)
+        found: dict[str, int] = json.loads(news.partition(b"\n")[0])
         if "ended" in found:
             return Outcome(found["ended"])
         # As shells do: 127 for what is not there, 126 for what cannot be run.
@@ -175,7 +175,7 @@ class ChildCommand:
         with suppress(BlockingIOError):  # somebody holds it: the supervisor, or who got away
             while piece := os.read(self._output_end, 65536):
                 printed = (printed + piece)[-_KEPT:]
-        return TimedRun(self._outcome_of(news.split(b"\n")[0]), hung, seconds, printed)
+        return TimedRun(self._outcome_of(news), hung, seconds, printed)
 
     def close(self) -> None:
         """Wait until all that the command started is gone; without a command, send it home."""

@@ -506,9 +506,9 @@ class _Text(NamedTuple):
 def _texts() -> dict[str, _Text]:
     """Return what is said of the settings, below each field of the class above, and of what is fixed."""
     source = Path(__file__).read_text(encoding="utf-8")
-    classes = [node for node in ast.parse(source).body if isinstance(node, ast.ClassDef)]
+    classes = (node for node in ast.parse(source).body if isinstance(node, ast.ClassDef))
     said, declared = [], ""
-    for node in next(one.body for one in classes if one.name == "Assumptions"):
+    for node in next(one for one in classes if one.name == "Assumptions").body:
         if isinstance(node, ast.AnnAssign):
             declared = ast.unparse(node.target)
         elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
