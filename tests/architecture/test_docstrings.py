@@ -26,16 +26,10 @@ def test_each_module_says_what_it_is_for():
         name
         for name, source in modules(*PACKAGES)
         if len(source.splitlines()) > LONGEST_WITHOUT_DOCSTRING
-        and not ast.get_docstring(told_in(ast.parse(source)))
+        and not ast.get_docstring(ast.parse(source))
     ]
 
     assert silent == []
-
-
-def told_in(module: ast.Module) -> ast.Module | Documented:
-    """Return what says what a module is for: itself, or the one class that is all there is in it."""
-    parts = [node for node in module.body if isinstance(node, Documented)]
-    return parts[0] if len(parts) == 1 and isinstance(parts[0], ast.ClassDef) else module
 
 
 def test_the_contract_documents_what_is_public():

@@ -1,3 +1,5 @@
+"""A problem of the contract in place of the answer."""
+
 from typing import Annotated, Any, ClassVar
 
 from msgspec import Meta

@@ -1,3 +1,5 @@
+"""A proxy's error page in place of the answer."""
+
 from __future__ import annotations
 
 from html import escape

@@ -1,3 +1,5 @@
+"""An answer that comes late."""
+
 import math
 from typing import Annotated, Any, ClassVar, Literal
 

@@ -1,3 +1,5 @@
+"""An answer that cannot be read."""
+
 from hosting_emulator.faults.kinds import FaultKind, Wire, cut
 
 #: Bytes that begin no JSON and are no UTF-8, so that no parser takes them for an answer.

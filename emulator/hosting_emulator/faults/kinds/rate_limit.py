@@ -1,3 +1,5 @@
+"""Too many requests."""
+
 from typing import Annotated, Any, ClassVar
 
 from msgspec import Meta

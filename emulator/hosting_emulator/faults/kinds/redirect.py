@@ -1,3 +1,5 @@
+"""An answer that sends the client elsewhere."""
+
 from __future__ import annotations
 
 from typing import ClassVar, Literal

@@ -1,3 +1,5 @@
+"""A service that is not there for a while."""
+
 from typing import Annotated, ClassVar
 
 from msgspec import Meta

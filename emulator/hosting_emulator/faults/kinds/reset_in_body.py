@@ -1,3 +1,5 @@
+"""An answer that is torn off."""
+
 from typing import Annotated, ClassVar
 
 from msgspec import Meta

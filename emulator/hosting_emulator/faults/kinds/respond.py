@@ -1,3 +1,5 @@
+"""An answer of one's own."""
+
 import json
 import re
 from http import HTTPStatus

@@ -1,3 +1,5 @@
+"""An answer that comes in drops."""
+
 from typing import Annotated, Any, ClassVar
 
 from msgspec import Meta

@@ -1,3 +1,5 @@
+"""An answer that breaks off."""
+
 from typing import Annotated, Any, ClassVar
 
 from msgspec import Meta

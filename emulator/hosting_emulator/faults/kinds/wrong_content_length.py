@@ -1,3 +1,5 @@
+"""An answer that is longer or shorter than it says."""
+
 import re
 from typing import Annotated, ClassVar
 
