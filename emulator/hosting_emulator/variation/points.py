@@ -7,6 +7,7 @@ roles, zones, claims of a token) is no point: a client cannot find it out from a
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import cache
 from pathlib import Path
 
 from hosting_emulator.contract.calls import ALL_CALLS, CallSpec
@@ -22,13 +23,23 @@ class VariationRefused(ValueError):
 _ROWS = {name: dict(items) for name, items in read_sections(Path(__file__).with_name("points.md"))}
 
 
-def _read_point(name: str, row: dict[str, str]) -> VariationPoint:
+def list_points() -> list[VariationPoint]:
+    """Return every point, with the calls whose answers it varies."""
+    return [
+        VariationPoint({**point, "calls": varied_calls(name)}) for name, point in POINTS.items()
+    ]
+
+
+@cache
+def varied_calls(name: str) -> list[str]:
+    """Return the calls whose answers a point varies; none: those of every call, and problems too.
+
+    The texts of the assumptions say it: no server need read those to start.
+    """
     # Operations first, as the contract's own list of points goes.
     specs = sorted(ALL_CALLS.values(), key=lambda spec: spec.response != "Operation")
-    answers, assumptions = row.get("answers", ""), row.get("assumptions", "").split()
-    calls = [spec.call_id for spec in specs if _varies(spec, answers, assumptions)]
-    about = {"id": name, "about": row["about"], "sentence": row["sentence"]}
-    return VariationPoint(**about, calls=calls, assumptions=assumptions)
+    answers, assumptions = _ROWS[name].get("answers", ""), POINTS[name].assumptions
+    return [spec.call_id for spec in specs if _varies(spec, answers, assumptions)]
 
 
 def _varies(spec: CallSpec, answers: str, assumptions: Iterable[str]) -> bool:
@@ -50,10 +61,18 @@ def _objects(name: str) -> Iterator[Resource]:
         yield from _objects(part)
 
 
-#: Every point by its id, in the order in which documents name them. Without `calls` it varies the
-#: answers of every call, and every problem too. Its `assumptions` decide it for a world as a whole;
-#: without any, each answer is drawn for by itself.
-POINTS = {name: _read_point(name, row) for name, row in _ROWS.items()}
+#: Every point by its id, in the order in which documents name them. Its `assumptions` decide it for a
+#: world as a whole; without any, each answer is drawn for by itself.
+POINTS = {
+    name: VariationPoint(
+        id=name,
+        about=row["about"],
+        sentence=row["sentence"],
+        calls=[],  # see `varied_calls`
+        assumptions=row.get("assumptions", "").split(),
+    )
+    for name, row in _ROWS.items()
+}
 #: What some points draw from.
 CHOICES: dict[str, dict[str, tuple[str, ...]]] = {
     point: {

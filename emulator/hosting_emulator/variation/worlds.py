@@ -17,7 +17,13 @@ from hosting_emulator.contract.calls import ALL_CALLS
 from hosting_emulator.contract.problems import PROBLEMS
 from hosting_emulator.contract.resources import RESOURCES
 from hosting_emulator.variation.answers import draw_number
-from hosting_emulator.variation.points import ASSUMED, CHOICES, VariationRefused, read_points
+from hosting_emulator.variation.points import (
+    ASSUMED,
+    CHOICES,
+    VariationRefused,
+    read_points,
+    varied_calls,
+)
 from hosting_emulator.world.naming import DEFAULT_WORLD, in_order
 from hosting_emulator.world.population import new_world
 from hosting_emulator.world.records import Origin, Variation
@@ -193,7 +199,7 @@ def assumed_points(
         point.id
         for point in ASSUMED
         for name in [name for name in point.assumptions if name in assumed][:1]
-        if (not point.calls or call in point.calls) and shows(point.id, name)
+        if (not (calls := varied_calls(point.id)) or call in calls) and shows(point.id, name)
     ]
 
 

@@ -8,7 +8,12 @@ from hosting_emulator.contract.assumptions import DEFAULTS, describe
 from hosting_emulator.contract.calls import CallTable
 from hosting_emulator.contract.openapi import responses
 from hosting_emulator.contract.problems import PROBLEMS
-from hosting_emulator.variation.points import ASSUMED, POINTS, VariationRefused, read_points
+from hosting_emulator.variation.points import (
+    ASSUMED,
+    VariationRefused,
+    list_points,
+    read_points,
+)
 from hosting_emulator.variation.worlds import STATUSES, draw_assumptions
 from hosting_emulator.world.records import Variation
 
@@ -58,7 +63,7 @@ def test_every_assumption_varies_or_says_why_not():
     assert drawn | others | KNOWN_BEFOREHAND | VARIED_EACH_TIME == set(DEFAULTS.__struct_fields__)
 
 
-@pytest.mark.parametrize("point", POINTS.values(), ids=lambda point: point.id)
+@pytest.mark.parametrize("point", list_points(), ids=lambda point: point.id)
 def test_a_point_says_what_it_does_and_where(point):
     assert re.fullmatch("[a-z]+(-[a-z]+)*", point.id)
     assert point.about

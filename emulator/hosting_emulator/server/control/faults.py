@@ -20,6 +20,7 @@ from hosting_emulator.faults.documents import (
     fault_view,
 )
 from hosting_emulator.server.control.routes import Body, Context, ControlRefusal, found, refused_as
+from hosting_emulator.variation import points
 from hosting_emulator.variation.points import POINTS, VariationRefused
 from hosting_emulator.variation.worlds import read_variation
 from hosting_emulator.world.population import without_values
@@ -162,7 +163,7 @@ def delete_variation(engine: Engine) -> None:
 
 def list_points() -> list[JsonObject]:
     """List the points at which responses can vary."""
-    return list(POINTS.values())
+    return [*points.list_points()]
 
 
 def variation_or_usual(
