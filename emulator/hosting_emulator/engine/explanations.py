@@ -289,13 +289,12 @@ def _access(world: World, entry: Entry, spec: CallSpec) -> Iterator[Step]:
     label = f"The project {found.alias}" if found else f"The organization {owner}"
     if found and operation:
         label = f"The operation of the project {found.alias}"
-    own = owner_id == principal.organization_id
     member, role = world.get(t.MEMBERSHIPS, f"{owner_id}/{person_id}"), None
-    if member is not None and (reaches(change, principal, owner_id) if found else own):
+    if member is not None and reaches(change, principal, owner_id):
         role = role_of(change, person_id, found) if found else member.role
     if role is None:
         reason = f"whose token is for {alias_of(world, t.ORGANIZATIONS, principal.organization_id)}"
-        if found and own:
+        if found and owner_id == principal.organization_id:
             reason = f"who is not a member of {owner}"
             if member is not None:
                 reason = f"who has no role in {found.alias}"
@@ -304,15 +303,10 @@ def _access(world: World, entry: Entry, spec: CallSpec) -> Iterator[Step]:
         who = alias_of(world, t.PEOPLE, person_id)
         yield "scope", f"{exists}, outside the access of {who}, {reason}. {seen_by}"
     elif found is None:
-        yield "scope", f"{owner} is the organization of the token, and the user is a member."
-        if spec.interactive:
-            current = is_current(world, principal.session_id, person_id)
-            which = "has one" if current else "is from one that ended"
-            which = which if principal.interactive else "has none"
-            says = (
-                f"Any member may do this; the call needs a current session, and the token {which}."
-            )
-            yield "role", says
+        of_token = owner_id == principal.organization_id
+        which = "is the organization of the token" if of_token else "is within the user's access"
+        yield "scope", f"{owner} {which}, and the user is a member."
+        yield from _membership(world, principal, spec, role)
     else:
         yield "scope", f"{label} is within the user's access: it belongs to {owner}."
         least, key = spec.least_role(world.assumptions), ""
@@ -321,6 +315,19 @@ def _access(world: World, entry: Entry, spec: CallSpec) -> Iterator[Step]:
             carries = "carries" if needed in principal.permissions else "lacks"
             key = f" The API key {carries} the permission {needed}."
         yield "role", f"The call needs the role {least}; the user is {role}.{key}"
+
+
+def _membership(world: World, principal: Principal, spec: CallSpec, role: str) -> Iterator[Step]:
+    """Yield the step `role` of a call on an organization, by one of its members."""
+    if not spec.interactive:
+        return
+    current = is_current(world, principal.session_id, principal.person_id)
+    which = "has one" if current else "is from one that ended"
+    which = which if principal.interactive else "has none"
+    may = "Any member may do this"
+    if spec.least_role(world.assumptions) == "owner":
+        may = f"Only an owner may do this; the user is {role}"
+    yield "role", f"{may}; the call needs a current session, and the token {which}."
 
 
 def _could_see(change: Change, owner_id: str, project: Project | None) -> str:

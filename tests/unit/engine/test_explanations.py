@@ -11,8 +11,15 @@ from hosting_emulator.calls.access import role_of
 from hosting_emulator.engine import explanations
 from hosting_emulator.engine.explanations import Explanations
 from hosting_emulator.faults.documents import arm
-from hosting_emulator.world.records import Project
-from hosting_emulator.world.tables import ASSUMPTIONS, GRANTS, ONLY, ORGANIZATIONS
+from hosting_emulator.world.records import Membership, Project
+from hosting_emulator.world.tables import (
+    ASSUMPTIONS,
+    GRANTS,
+    MEMBERSHIPS,
+    ONLY,
+    ORGANIZATIONS,
+    PEOPLE,
+)
 from hosting_emulator.world.value import Change
 from tests.in_process import InProcess, fresh_world
 
@@ -105,6 +112,39 @@ def test_an_organization_outside_the_scope_names_its_members():
         "The organization hobby exists, outside the access of owner, whose token is for acme. "
         "Users who can see it: outsider (owner)."
     ]
+
+
+def assuming(api: InProcess, **values: Any) -> None:
+    change = Change(api.world, api.engine.run_due())
+    change.put(ASSUMPTIONS, ONLY, api.world.assumptions.changed(values))
+    api.engine.commit(change, "assumed")
+
+
+def test_another_organization_of_the_user_is_within_their_access_where_that_is_assumed():
+    api = InProcess()
+    change, hobby = Change(api.world, api.engine.run_due()), api.organization("hobby")
+    owner = next(id_ for id_, one in api.world.rows(PEOPLE) if one.alias == "owner")
+    change.put(MEMBERSHIPS, f"{hobby}/{owner}", Membership(hobby, owner, "member"))
+    api.engine.commit(change, "a second membership")
+    assuming(api, access_scope="memberships")
+    assert api.create_key(organization="hobby").status == 201
+
+    assert says(api, "scope") == ["hobby is within the user's access, and the user is a member."]
+
+
+@pytest.mark.parametrize(
+    ("who", "status", "told"),
+    [
+        ("member", 403, "Only an owner may do this; the user is member; "),
+        ("owner", 201, "Only an owner may do this; the user is owner; "),
+    ],
+)
+def test_where_keys_are_for_owners_nobody_is_told_that_any_member_may(who, status, told):
+    api = InProcess()
+    assuming(api, key_creation_role="owner")
+    assert api.create_key(who=who).status == status
+
+    assert says(api, "role")[0].startswith(told)
 
 
 def test_nobody_is_asked_for_a_role_before_it_is_known_who_asks():
