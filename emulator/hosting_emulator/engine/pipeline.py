@@ -280,8 +280,9 @@ def perform(engine: Engine, ctx: ExchangeContext) -> None:
     if ctx.spec.idempotent and not ctx.replayed:
         remember(ctx.change, ctx, reply)
     if reply.status >= 400:  # a remembered refusal, whose header says what its body says
-        request_id = msgspec.json.decode(reply.body)["request_id"]
-        reply.headers = (*NO_STORE, ("X-Request-Id", request_id))
+        problem = msgspec.json.decode(reply.body)
+        ctx.code = problem["code"]
+        reply.headers = (*NO_STORE, ("X-Request-Id", problem["request_id"]))
     elif ctx.change.assumptions.request_id_on_success == "echoed":
         reply.headers = (*NO_STORE, ("X-Request-Id", ctx.request_id()))
     ctx.reply = reply

@@ -486,6 +486,8 @@ def test_a_refusal_that_is_remembered_is_told_as_one():
 
     assert "this response is remembered" in says(api, "idempotency", 1)[0]
     assert says(api, "idempotency", 2) == ["Replay: the key k was first used by #1."]
+    first, again = api.engine.log.after(0)
+    assert again.code == first.code == "etag_mismatch"
 
 
 def test_a_call_that_a_fault_kept_from_committing_says_so():
