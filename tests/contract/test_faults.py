@@ -352,6 +352,13 @@ def test_refused_fault_is_not_armed(api: Api):
     assert api.emulator.export() == before
 
 
+def test_no_item_of_a_body_has_a_number_of_thousands_of_digits(api: Api):
+    path = "expected_source_generation." + "9" * 5_000
+    api.emulator.fault("abort", code="service_unavailable", body={path: "x"})
+
+    assert api.initialize(["x"]).status == 400
+
+
 def test_log_explains_what_a_fault_did(api: Api):
     api.emulator.fault("latency", delay_ms=1)
     api.emulator.fault("abort", code="rate_limited", phase="after_commit")

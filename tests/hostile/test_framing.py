@@ -85,6 +85,7 @@ HIDDEN = b"GET /v1/hidden HTTP/1.1\r\nHost: x\r\n\r\n"
         b"Content-Length: 0x11\r\n\r\n",
         b"Content-Length: 1_7\r\n\r\n",
         b"Content-Length: 99999999999999999999999999\r\n\r\n",
+        b"Content-Length: 18446744073709551615\r\n\r\n",
         b"Content-Length: -17\r\n\r\n",
         b"Content-Length:\r\n\r\n",
         b"Content-Length: 17\n\r\n",
@@ -101,6 +102,23 @@ async def test_a_doubtful_length_ends_the_connection(stage: Stage, framing: byte
 
     assert found == [400]
     assert stage.engine.world is before
+
+
+async def test_zeros_before_a_length_change_nothing(stage: Stage):
+    requests = Requests.of(stage)
+    zeros = b"Content-Length: 0000000000000000%d\r\n\r\n" % len(BODY)
+
+    found = statuses(await stage.talk(requests.put + zeros + BODY + requests.last))
+
+    assert found == [200, 200]
+
+
+async def test_a_chunked_body_in_http_1_0_ends_the_connection(stage: Stage):
+    """A reader of that version knows no chunks (RFC 9112, 6.1)."""
+    put = Requests.of(stage).put.replace(b"HTTP/1.1", b"HTTP/1.0")
+    chunked = b"Connection: keep-alive\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"
+
+    assert statuses(await stage.talk(put + chunked + HIDDEN)) == [400]
 
 
 @pytest.mark.parametrize(

@@ -190,7 +190,11 @@ def value_at(document: Any, path: str) -> Any:
     for part in path.split("."):
         if isinstance(document, dict) and part in document:
             document = document[part]
-        elif isinstance(document, list) and part.isdecimal() and int(part) < len(document):
+        elif (
+            isinstance(document, list)
+            and re.fullmatch("[0-9]{1,9}", part)
+            and int(part) < len(document)
+        ):
             document = document[int(part)]
         else:
             return msgspec.UNSET

@@ -18,6 +18,8 @@ _MOST_HEADERS: Final = 128
 #: A head that is longer is worth a look at what is kept of it.
 _LARGE_HEAD: Final = 16 * 1024
 _LONGEST_CHUNK_LINE: Final = 1024
+#: Of a Content-Length, but for the zeros before it.
+_MOST_DIGITS: Final = 19
 
 #: What may stand between two requests (RFC 9112, 2.2), and how much of it.
 _LINE_ENDS: Final = b"\r\n"
@@ -36,7 +38,7 @@ _ABSOLUTE: Final = re.compile(
 _BEGINNING: Final = re.compile(rb"[A-Z-]{1,32}(?: |\Z)")
 _BARE_LINE_END: Final = re.compile(rb"(?<!\r)\n|\r(?!\n|\Z)|\x00")
 #: What tells of a body, and of an upgrade, in a head in lower case.
-_LENGTH: Final = re.compile(rb"\r\ncontent-length:[ \t]*([0-9]{1,15})[ \t]*\r\n")
+_LENGTH: Final = re.compile(rb"\r\ncontent-length:[ \t]*0*([0-9]+)[ \t]*\r\n")
 _CODING: Final = re.compile(rb"\r\ntransfer-encoding[ \t]*:")
 _UPGRADE: Final = re.compile(rb"\r\nconnection:[^\r]*upgrade")
 _CONNECTION: Final = re.compile(rb"(?<=\r\nconnection:)[^\r]*", re.IGNORECASE)
@@ -138,8 +140,12 @@ class RequestFraming:
             head = _CONNECTION.sub(_without_upgrade, head)
         self._chunked = b"transfer-encoding" in lower and bool(_CODING.search(lower))
         if self._chunked:
+            if head[: head.index(b"\r\n")].endswith(b"1.0"):  # RFC 9112, 6.1
+                raise Malformed(INVALID)
             self.in_body, self._cut, self._line = True, self._chunk_line, _CHUNK
         elif b"content-length" in lower and (found := _LENGTH.search(lower)):
+            if len(found[1]) > _MOST_DIGITS:  # aiohttp takes 2^64 - 1 for none
+                raise Malformed(INVALID)
             missing = int(found[1])
             if missing <= len(data) - end:  # most bodies come with their head
                 return head + data[end : end + missing], end + missing

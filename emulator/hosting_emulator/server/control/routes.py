@@ -365,9 +365,10 @@ def _read_parameter(given: dict[str, list[str]], parameter: Parameter) -> Any:
     if kind is bool and text not in ("true", "false"):
         raise ControlRefusal(400, f"Bad {name}", f"{name} must be true or false")
     if kind == Limit:
-        if not (text.isascii() and text.isdigit() and 1 <= int(text[:9]) <= 1000):
+        digits = text.lstrip("0")[:5] if text.isascii() and text.isdigit() else ""
+        if not 1 <= int(digits or 0) <= 1000:
             raise ControlRefusal(400, f"Bad {name}", f"{name} must be a number from 1 to 1000")
-        return int(text)
+        return int(digits)
     return text == "true" if kind is bool else text
 
 
