@@ -20,6 +20,7 @@ from hosting_emulator.engine.history import Keeper
 from hosting_emulator.settings import Settings
 from hosting_emulator.world.records import Origin
 from tests.in_process import InProcess, fresh_world
+from tests.warm import COMMAND, run
 
 #: What a client does: a read, a change twice under one key, a secret where none belongs, a lost answer.
 CLIENT = r"""
@@ -67,16 +68,8 @@ with socket.socket(fileno=os.dup(sent.fileno())) as below:
 def stderr_of(*options: str, client: str = CLIENT, **environment: str) -> str:
     """Run the client inside an emulator and return what was written to stderr."""
     names = {k: v for k, v in os.environ.items() if not k.startswith("HOSTING_")}
-    done = subprocess.run(
-        [
-            *(sys.executable, "-m", "hosting_emulator_cli", "exec", "--report", "never"),
-            *(*options, "--", sys.executable, "-c", client),
-        ],
-        env=names | environment,
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
+    asked = [*options, "--", sys.executable, "-IS", "-c", client]
+    done = run([COMMAND, "exec", "--report", "never", *asked], env=names | environment)
     assert (done.returncode, done.stdout) == (0, ""), done.stderr
     return done.stderr
 
@@ -252,15 +245,9 @@ raise LookupError("at last")
 def test_a_start_that_fails_is_one_clear_line_whatever_the_format():
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        done = subprocess.run(
-            [
-                *(sys.executable, "-m", "hosting_emulator_cli"),
-                *("start", "--ephemeral", "--port", str(port)),
-            ],
+        done = run(
+            [COMMAND, "start", "--ephemeral", "--port", str(port)],
             env=os.environ | {"HOSTING_EMULATOR_LOG_FORMAT": "json"},
-            capture_output=True,
-            text=True,
-            timeout=60,
         )
 
     assert (done.returncode, done.stdout) == (2, "")

@@ -14,12 +14,15 @@ from hosting_emulator.contract_check import ALLOWED, CheckOptions, Report, check
 from hosting_emulator.contract_check.answers import Address, Answer
 from hosting_emulator.engine.exchange import ExchangeContext, run_through
 from hosting_emulator.engine.pipeline import CALL_STEPS, REDEEM_STEPS
+from hosting_emulator.interventions import read_intervention
+from hosting_emulator.world.tables import ASSUMPTIONS, ONLY
 from hosting_emulator.world.value import Change, World
 from tests.contract_check.tampering_proxy import Exchange, Tampering
 from tests.in_process import InProcess, Machine, fresh_world
 
 #: How long an exchange takes, in ms of the machine's clock.
 _TAKES_MS = 7
+_ADDRESS = "http://emulator.example"
 
 
 class TamperedWorld(InProcess):
@@ -29,6 +32,18 @@ class TamperedWorld(InProcess):
         machine = Machine()
         super().__init__(world or fresh_world(mode="real", machine=machine), machine=machine)
         self.tampering = tampering or Tampering()
+
+    def assume(self, **values: Any) -> None:
+        """Change assumptions of the world."""
+        change = self.engine.begin_change()
+        change.put(ASSUMPTIONS, ONLY, self.world.assumptions.changed(values))
+        self.engine.commit(change, "assumptions")
+
+    def intervene(self, word: str, **fields: Any) -> None:
+        """Intervene in the world."""
+        change = self.engine.begin_change()
+        read_intervention({word: fields}).apply(change)
+        self.engine.commit(change, word)
 
     def pause(self, seconds: float) -> None:
         self.machine.at_ms += int(seconds * 1000)
@@ -50,7 +65,7 @@ class TamperedWorld(InProcess):
             query=query,
             headers=CIMultiDict(exchange.sent.items()),
             body=exchange.content,
-            docs_url=lambda: "https://docs.example",
+            docs_url=lambda: f"{_ADDRESS}/_emulator/docs",
             record=project,
         )
         steps = CALL_STEPS if project is None else REDEEM_STEPS
@@ -64,7 +79,7 @@ class TamperedWorld(InProcess):
 
     def options(self, **changed: Any) -> CheckOptions:
         found: dict[str, Any] = {
-            "base_url": "http://emulator.example",
+            "base_url": _ADDRESS,
             "token": self.token("owner"),
             "maintainer_token": self.token("member"),
             "reader_token": self.token("reader"),

@@ -9,10 +9,12 @@ import pytest
 from hosting_emulator.contract_check import ALLOWED, check
 from hosting_emulator.contract_check.run import TOKENS
 from hosting_emulator.sdk import HostingEmulator
+from hosting_emulator.world.tables import PROJECTS
 from tests.contract_check.alternatives import Alternative, alternatives
 from tests.contract_check.check_run import checked, differing, options, with_verdict
 from tests.contract_check.tampered_world import TamperedWorld
 from tests.contract_check.tampering_proxy import Exchange, Tampering, wrong_server
+from tests.in_process import fresh_world
 from tests.properties.varied_walk import varied
 
 EVERY = list(alternatives())
@@ -33,15 +35,10 @@ def test_the_sample_is_of_them() -> None:
     assert {str(found) for found in EVERY} >= SAMPLE
 
 
-def assume(emulator: HostingEmulator, alternative: Alternative) -> dict[str, Any]:
-    """Put an alternative in force; return what the check has to be told of it."""
-    emulator.clock.skip()
-    emulator.set_assumptions({alternative.name: alternative.value})
-    if alternative.name == "organization_owner":
-        for project in ("shop", "blog", "docs", "labs"):
-            emulator.intervene("set_role", project=project, person="owner", role="owner")
-    told = alternative.name == "operation_path"
-    return {"assumed": {alternative.name: alternative.value}} if told else {}
+def told(alternative: Alternative) -> dict[str, Any]:
+    """Return what the check has to be told of an alternative."""
+    is_told = alternative.name == "operation_path"
+    return {"assumed": {alternative.name: alternative.value}} if is_told else {}
 
 
 @pytest.mark.parametrize(
@@ -51,12 +48,13 @@ def assume(emulator: HostingEmulator, alternative: Alternative) -> dict[str, Any
         for found in EVERY
     ],
 )
-def test_it_passes_and_observes_an_alternative(
-    hosting_emulator: HostingEmulator, alternative: Alternative
-) -> None:
-    told = assume(hosting_emulator, alternative)
+def test_it_passes_and_observes_an_alternative(alternative: Alternative) -> None:
+    served = TamperedWorld(world=fresh_world(mode="skip"))
+    served.assume(**{alternative.name: alternative.value})
+    if alternative.name == "organization_owner":
+        served.intervene("set_role", project="shop", person="owner", role="owner")
 
-    report = checked(hosting_emulator, **told)
+    report = served.checked(**told(alternative))
 
     assert differing(report).keys() == alternative.breaks
     expected = {alternative.name: alternative.value} if alternative.seen else {}
@@ -69,12 +67,16 @@ def test_it_passes_and_observes_an_alternative(
 def test_it_passes_on_every_project_and_clock(
     hosting_emulator: HostingEmulator, alternative: Alternative, project: str
 ) -> None:
-    told = assume(hosting_emulator, alternative)
+    emulator = hosting_emulator
+    emulator.set_assumptions({alternative.name: alternative.value})
+    if alternative.name == "organization_owner":
+        for one in ("shop", "blog", "docs", "labs"):
+            emulator.intervene("set_role", project=one, person="owner", role="owner")
 
     for clock in ("skip", "frozen", "real"):
-        hosting_emulator.clock.set(clock)
+        emulator.clock.set(clock)
         report = checked(
-            hosting_emulator, project_id=hosting_emulator.projects[project], run_id=clock, **told
+            emulator, project_id=emulator.projects[project], run_id=clock, **told(alternative)
         )
 
         assert differing(report).keys() <= alternative.breaks
@@ -82,11 +84,9 @@ def test_it_passes_on_every_project_and_clock(
 
 @pytest.mark.parametrize("allowed", [(), *((word,) for word in ALLOWED)], ids=" ".join)
 def test_whatever_is_permitted_it_passes_and_says_what_it_skipped(
-    hosting_emulator: HostingEmulator, allowed: tuple[str, ...]
+    allowed: tuple[str, ...],
 ) -> None:
-    hosting_emulator.clock.skip()
-
-    report = checked(hosting_emulator, allow=frozenset(allowed))
+    report = TamperedWorld().checked(allow=frozenset(allowed))
 
     assert differing(report) == {}
     skipped = with_verdict(report, "skipped")
@@ -108,23 +108,24 @@ def test_without_permission_nothing_changes(hosting_emulator: HostingEmulator) -
 
 
 @pytest.mark.parametrize("enabled", [True, False])
-def test_the_flag_is_put_back_as_it_was(hosting_emulator: HostingEmulator, enabled: bool) -> None:
-    project = hosting_emulator.projects["shop" if enabled else "blog"]
+def test_the_flag_is_put_back_as_it_was(enabled: bool) -> None:
+    served = TamperedWorld()
+    project = served.project("shop" if enabled else "blog")
 
-    checked(hosting_emulator, project_id=project, allow=frozenset(["flag"]))
+    served.checked(project_id=project, allow=frozenset(["flag"]))
 
-    tables = hosting_emulator.export()["tables"]
-    assert tables["projects"][project].get("flag_enabled", False) is enabled
+    found = served.world.get(PROJECTS, project)
+    assert found is not None
+    assert found.flag_enabled is enabled
 
 
-def test_a_flag_that_may_not_be_hidden(hosting_emulator: HostingEmulator) -> None:
-    emulator = hosting_emulator
-    report = checked(
-        emulator,
-        project_id=emulator.projects["garden"],
-        organization_id=emulator.organizations["hobby"],
-        token=emulator.token("outsider"),
-        outsider_token=emulator.token("owner"),
+def test_a_flag_that_may_not_be_hidden() -> None:
+    served = TamperedWorld()
+    report = served.checked(
+        project_id=served.project("garden"),
+        organization_id=served.organization("hobby"),
+        token=served.token("outsider"),
+        outsider_token=served.token("owner"),
         reader_token=None,
         maintainer_token=None,
         allow=frozenset(["flag"]),
@@ -162,31 +163,29 @@ def test_a_short_token_spoils_no_word(hosting_emulator: HostingEmulator) -> None
     assert with_verdict(report, "cannot be seen from outside")
 
 
-def test_an_operation_that_does_not_end_is_said(hosting_emulator: HostingEmulator) -> None:
-    hosting_emulator.set_assumptions({"source_profile": "manual"})
+def test_an_operation_that_does_not_end_is_said() -> None:
+    served = TamperedWorld()
+    served.assume(source_profile="manual")
 
-    report = checked(hosting_emulator, patience_s=30)
+    report = served.checked(patience_s=30)
 
     assert differing(report) == {}
     assert any("had not ended within --patience" in note for note in report["notes"])
 
 
-def test_an_operation_that_ends_at_once_is_observed(hosting_emulator: HostingEmulator) -> None:
+def test_an_operation_that_ends_at_once_is_observed() -> None:
     values = {"domains_profile": "immediate"}
-    hosting_emulator.set_assumptions(values)
+    served = TamperedWorld()
+    served.assume(**values)
 
-    report = checked(hosting_emulator, allow=frozenset(["domains"]))
+    report = served.checked(allow=frozenset(["domains"]))
 
     assert report["assumptions"] == values
 
 
-def test_the_replay_of_an_ended_operation_is_asked_under_its_own_key(
-    hosting_emulator: HostingEmulator,
-) -> None:
+def test_the_replay_of_an_ended_operation_is_asked_under_its_own_key() -> None:
     """Although the key of another call was tried in between."""
-    hosting_emulator.clock.skip()
-
-    report = checked(hosting_emulator, allow=frozenset({"flag", "domains"}))
+    report = TamperedWorld().checked(allow=frozenset({"flag", "domains"}))
 
     found = {one["name"]: one.get("observed") for one in report["observed"]}
     assert found["operation_replay"] == "first_response"
@@ -197,7 +196,7 @@ def test_two_checks_of_one_project_do_not_disturb_each_other(
 ) -> None:
     hosting_emulator.clock.skip()
 
-    for run_id in "abcdef":
+    for run_id in "abc":
         assert differing(checked(hosting_emulator, run_id=run_id)) == {}
 
 
@@ -209,12 +208,13 @@ def test_a_base_url_may_end_in_v1(hosting_emulator: HostingEmulator) -> None:
     assert differing(report) == {}
 
 
-def test_names_that_nobody_would_try_have_to_be_told(hosting_emulator: HostingEmulator) -> None:
+def test_names_that_nobody_would_try_have_to_be_told() -> None:
     names = {"cursor_parameter": "from", "limit_parameter": "n", "environment_parameter": "where"}
-    hosting_emulator.set_assumptions(names)
+    served = TamperedWorld()
+    served.assume(**names)
 
-    untold = checked(hosting_emulator, allow=frozenset())
-    told = checked(hosting_emulator, allow=frozenset(), assumed=names)
+    untold = served.checked(allow=frozenset())
+    told = served.checked(allow=frozenset(), assumed=names)
 
     assert differing(untold) == differing(told) == {}
     skipped = with_verdict(untold, "skipped")
@@ -234,11 +234,8 @@ class PollsElsewhere(Tampering):
             exchange.headers["Location"] = f"/v1/jobs/{exchange.json['id']}/state"
 
 
-def test_where_to_poll_is_told_by_location(hosting_emulator: HostingEmulator) -> None:
-    hosting_emulator.clock.skip()
-
-    with wrong_server(hosting_emulator.base_url, PollsElsewhere()) as url:
-        report = checked(hosting_emulator, base_url=url, allow=frozenset(["domains"]))
+def test_where_to_poll_is_told_by_location() -> None:
+    report = TamperedWorld(PollsElsewhere()).checked(allow=frozenset(["domains"]))
 
     assert differing(report) == {}
     assert report["assumptions"]["operation_path"] == "/v1/jobs/{operation_id}/state"
@@ -253,13 +250,10 @@ class StaysShown(Tampering):
             exchange.sent.pop("Authorization", None)
 
 
-def test_a_flag_that_could_not_be_put_back_is_said(hosting_emulator: HostingEmulator) -> None:
-    project = hosting_emulator.projects["blog"]
+def test_a_flag_that_could_not_be_put_back_is_said() -> None:
+    served = TamperedWorld(StaysShown())
 
-    with wrong_server(hosting_emulator.base_url, StaysShown()) as url:
-        report = checked(
-            hosting_emulator, base_url=url, project_id=project, allow=frozenset(["flag"])
-        )
+    report = served.checked(project_id=served.project("blog"), allow=frozenset(["flag"]))
 
     assert "the flag could not be switched back: it was hidden before" in report["notes"]
 

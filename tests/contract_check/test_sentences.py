@@ -5,12 +5,15 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pytest
+
 from hosting_emulator.contract.assumptions import DEFAULTS, why_unseen
+from hosting_emulator.contract_check import Report
 from hosting_emulator.contract_check import changes as changes
 from hosting_emulator.contract_check.judge import CLAUSES
 from hosting_emulator.contract_check.run import CHECKS
-from hosting_emulator.sdk import HostingEmulator
-from tests.contract_check.check_run import checked, differing, with_verdict
+from tests.contract_check.check_run import differing, with_verdict
+from tests.contract_check.tampered_world import TamperedWorld
 
 CONTRACT = (Path(__file__).parent / "contract.txt").read_text(encoding="utf-8")
 
@@ -69,14 +72,13 @@ def test_checks_judge_clauses_that_there_are() -> None:
         assert check.judges or not check.needs or name == "as_outsider"
 
 
-def test_every_sentence_is_judged_or_says_why_it_cannot_be(
-    hosting_emulator: HostingEmulator,
-) -> None:
+@pytest.fixture(scope="module")
+def report() -> Report:
+    return TamperedWorld().checked()
+
+
+def test_every_sentence_is_judged_or_says_why_it_cannot_be(report: Report) -> None:
     """All that a world can show at once is shown; what is left needs a failure to be seen."""
-    hosting_emulator.clock.skip()
-
-    report = checked(hosting_emulator)
-
     assert differing(report) == {}
     assert with_verdict(report, "skipped").keys() == {
         "operation.error",
@@ -94,11 +96,7 @@ def test_every_sentence_is_judged_or_says_why_it_cannot_be(
     assert all("no response showed it" not in s["seen"] for s in report["sentences"])
 
 
-def test_every_assumption_is_observed_or_says_why_not(hosting_emulator: HostingEmulator) -> None:
-    hosting_emulator.clock.skip()
-
-    report = checked(hosting_emulator)
-
+def test_every_assumption_is_observed_or_says_why_not(report: Report) -> None:
     observed = {row["name"] for row in report["observed"] if "observed" in row}
     unseen = {name for name in DEFAULTS.__struct_fields__ if why_unseen(name)}
     assert observed.isdisjoint(unseen - {"source_role", "domains_role"} - ROLES)

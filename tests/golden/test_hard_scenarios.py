@@ -1,4 +1,4 @@
-"""Twelve hard scenarios of the library: the same on twenty seeds, and whatever the contract leaves free.
+"""Twelve hard scenarios of the library: the same on each seed, and whatever the contract leaves free.
 
 They expect what the contract says and no more, so that they hold also where answers vary.
 """
@@ -17,7 +17,8 @@ from hosting_emulator.scenario.story import run_apart
 from hosting_emulator.variation.worlds import read_variation, varied_world
 from hosting_emulator_scenarios import FOLDER
 
-SEEDS = range(20)
+#: How many seeds the ordinary run tries, and how many `make torture`.
+seeds = pytest.mark.parametrize("seeds", [6, pytest.param(60, marks=pytest.mark.torture)])
 HARD = (
     "race-during-outage",
     "plan-drops-under-a-domain",
@@ -43,10 +44,11 @@ def report(name: str, seed: int, *, varied: bool) -> dict[str, Any]:
     return run_apart(scenario, world, visit_page)
 
 
+@seeds
 @pytest.mark.parametrize("name", HARD)
-def test_it_goes_the_same_on_twenty_seeds(name: str):
+def test_it_goes_the_same_on_each_seed(name: str, seeds: int):
     told = set()
-    for seed in SEEDS:
+    for seed in range(seeds):
         found = report(name, seed, varied=False)
         assert found["passed"], (seed, found["steps"][-1])
         told.add(
@@ -56,11 +58,12 @@ def test_it_goes_the_same_on_twenty_seeds(name: str):
     assert len(told) == 1
 
 
+@seeds
 @pytest.mark.parametrize("name", [*HARD, "retries-through-a-flaky-network"])
-def test_it_passes_however_answers_vary(name: str):
+def test_it_passes_however_answers_vary(name: str, seeds: int):
     failed = {
         seed: found["steps"][-1]
-        for seed in SEEDS
+        for seed in range(seeds)
         if not (found := report(name, seed, varied=True))["passed"]
     }
 

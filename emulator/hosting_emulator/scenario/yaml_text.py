@@ -14,6 +14,7 @@ from typing import Any
 from ruamel.yaml import YAML, events
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.nodes import MappingNode, ScalarNode, SequenceNode
+from ruamel.yaml.parser import Parser
 from ruamel.yaml.reader import ReaderError
 
 from hosting_emulator.scenario.source import Path, ScenarioError, Source
@@ -32,8 +33,9 @@ def read_yaml(text: str, file: str) -> Source:
     if len(text) > LONGEST:
         raise ScenarioError(file, 1, 1, f"the file is longer than {LONGEST} characters")
     try:
-        _check_events(text, file)
-        node = YAML(typ="safe", pure=True).compose(text)
+        reader = YAML(typ="safe", pure=True)
+        reader.Parser = type("_", (_CheckedParser,), {"file": file})
+        node = reader.compose(text)
     except MarkedYAMLError as error:
         raise _not_yaml(error, file) from None
     except ReaderError as error:
@@ -72,20 +74,28 @@ def _not_yaml(error: MarkedYAMLError, file: str) -> ScenarioError:
     return ScenarioError(file, line, column, f"this is not YAML: {problem}{hint}")
 
 
-def _check_events(text: str, file: str) -> None:
-    depth = documents = 0
-    for number, event in enumerate(YAML(typ="safe", pure=True).parse(text)):
-        if number > MOST:
-            raise _error(event, file, f"the file has more than {MOST} values")
+class _CheckedParser(Parser):
+    """Refuses what is too much before anything is made of it."""
+
+    file = ""
+    _count, _depth, _documents = -1, 0, 0  # its first event is of no value
+
+    def get_event(self) -> Any:
+        event: Any = super().get_event()
+        self._count += 1
+        if self._count > MOST:
+            raise _error(event, self.file, f"the file has more than {MOST} values")
         if isinstance(event, events.AliasEvent):
-            raise _error(event, file, f"the alias *{event.anchor} is refused: write the value out")
-        depth += isinstance(event, events.CollectionStartEvent)
-        depth -= isinstance(event, events.CollectionEndEvent)
-        if depth > DEEPEST:
-            raise _error(event, file, f"this is nested more than {DEEPEST} levels deep")
-        documents += isinstance(event, events.DocumentStartEvent)
-        if documents > 1:
-            raise _error(event, file, "the file has more than one document; a scenario is one")
+            message = f"the alias *{event.anchor} is refused: write the value out"
+            raise _error(event, self.file, message)
+        self._depth += isinstance(event, events.CollectionStartEvent)
+        self._depth -= isinstance(event, events.CollectionEndEvent)
+        if self._depth > DEEPEST:
+            raise _error(event, self.file, f"this is nested more than {DEEPEST} levels deep")
+        self._documents += isinstance(event, events.DocumentStartEvent)
+        if self._documents > 1:
+            raise _error(event, self.file, "the file has more than one document; a scenario is one")
+        return event
 
 
 def _plain(node: Any, path: Path, source: Source) -> Any:

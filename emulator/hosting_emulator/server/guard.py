@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from hmac import compare_digest
 from ipaddress import IPv4Address, IPv6Address, ip_address
 
@@ -29,7 +30,7 @@ _HOST = re.compile(
 _ORIGIN = re.compile(r"https?://([^/?#@\\\s]+)")
 #: Nobody can own a name under these in the public DNS (RFC 6761, RFC 8375, ICANN's `internal`).
 RESERVED = (".localhost", ".internal", ".test", ".example", ".invalid", ".home.arpa")
-#: How many names are remembered; a client uses one or two.
+#: How many names and addresses are remembered; a client uses one or two.
 _REMEMBERED = 256
 #: Open to other machines too: an application under test needs its identity provider, people read
 #: the documentation, and orchestrators ask for health.
@@ -51,6 +52,7 @@ def host_name(host: str) -> str:
     return "" if found is None else (found[1] or found[2] or "").lower().rstrip(".")
 
 
+@lru_cache(_REMEMBERED)  # each request asks, for where it comes from and for its Host
 def address_of(name: str) -> IPv4Address | IPv6Address | None:
     """Return the IP address that a name is, if it is one."""
     try:
