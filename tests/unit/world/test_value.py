@@ -62,6 +62,24 @@ def test_deleting_what_is_not_there_is_no_change(world):
     assert change.empty
 
 
+@given(st.lists(st.tuples(st.integers(0, 60), st.booleans()), max_size=150))
+def test_a_table_of_few_rows_or_many_keeps_what_was_written_and_nothing_else(steps):
+    world, expected = empty_world("w", "s"), dict[str, int]()
+    for number, (key, kept) in enumerate(steps):
+        before, had, change = world, dict(expected), Change(world, 0)
+        if kept:
+            change.put(STREAMS, f"s{key}", number)
+            expected[f"s{key}"] = number
+        else:
+            change.delete(STREAMS, f"s{key}")
+            expected.pop(f"s{key}", None)
+        world = change.applied()
+        assert dict(before.rows(STREAMS)) == had
+
+    assert dict(world.rows(STREAMS)) == expected
+    assert world.count(STREAMS) == len(expected)
+
+
 def test_time_of_the_world_never_goes_back(world):
     change = Change(world, world.at_ms - 1_000)
     change.put(STREAMS, "mine", 7)
