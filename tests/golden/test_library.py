@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import re
 
-import jsonschema  # type: ignore[import-untyped]
 import pytest
 
 from hosting_emulator.bootstrap import visit_page
 from hosting_emulator.scenario.build import build_world
 from hosting_emulator.scenario.document import read_scenario
-from hosting_emulator.scenario.schema import scenario_schema
 from hosting_emulator.scenario.story import check_text
 from hosting_emulator_scenarios import FOLDER
 from tests.in_process import NOON_MS, InProcess
+from tests.unit.scenario.stories import schema_check
 
 FILES = sorted(FOLDER.glob("*.yaml"))
 MODELINE = "# yaml-language-server: $schema=scenario.schema.json\n"
@@ -40,7 +39,7 @@ def test_a_file_says_what_it_is_and_looks_at_what_is_answered(path):
     assert len(scenario.part.description) >= 40
     assert text.startswith(MODELINE)
     assert text.count("expect:") >= 3
-    jsonschema.Draft202012Validator(scenario_schema()).validate(scenario.source.data)
+    schema_check().validate(scenario.source.data)
 
 
 #: Those that begin with the usual world: what they tell of needs time, or is there already.

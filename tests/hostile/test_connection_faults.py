@@ -55,7 +55,9 @@ async def stage() -> AsyncIterator[Stage]:
         pytest.param("empty_response", {}, "empty", marks=pytest.mark.torture),
         pytest.param("truncate", {"bytes": 20}, "cut", marks=pytest.mark.torture),
         pytest.param("malformed_response", {}, "whole", marks=pytest.mark.torture),
-        ("slow_response", {"bytes_per_second": 10_000}, "whole"),
+        pytest.param(
+            "slow_response", {"bytes_per_second": 10_000}, "whole", marks=pytest.mark.torture
+        ),
     ],
 )
 async def test_a_thousand_requests_leave_nothing(

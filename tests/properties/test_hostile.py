@@ -95,7 +95,7 @@ def check(answer, before, after):
     headers=HEADERS,
     body=BODIES,
 )
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=250, deadline=None)
 def test_any_request(method, path, query, headers, body):
     api = InProcess(WORLD)
 
@@ -117,7 +117,7 @@ def test_any_request(method, path, query, headers, body):
     key=st.one_of(st.just("k"), WIRE),
     body=BODIES,
 )
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=150, deadline=None)
 def test_any_body_of_a_call_that_writes(call, key, body):
     api = InProcess(WORLD)
     headers = [

@@ -102,7 +102,7 @@ def advance(api: InProcess, data: st.DataObject) -> None:
     api.engine.move_to(api.engine.now_ms() + by_ms)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(st.data())
 def test_any_order_is_done_or_refused(data: st.DataObject):
     api = InProcess()

@@ -609,7 +609,7 @@ def profile(examples: int) -> settings:
 
 
 TestHosting = Hosting.TestCase
-TestHosting.settings = profile(int(os.environ.get("HOSTING_EMULATOR_EXAMPLES", "50")))
+TestHosting.settings = profile(int(os.environ.get("HOSTING_EMULATOR_EXAMPLES", "35")))
 
 
 @pytest.mark.torture

@@ -23,7 +23,6 @@ from hosting_emulator.server.tls import (
 )
 from tests.crash.exec_process import execution
 from tests.crash.process import emulator, failed_start
-from tests.sampling import sampled
 
 
 def modes(folder: Path) -> dict[str, str]:
@@ -37,7 +36,11 @@ def private(folder: Path) -> None:
         assert mode == ("0o700" if (folder / name).is_dir() else "0o600"), name
 
 
-@pytest.mark.parametrize("umask", sampled([0o000, 0o022, 0o077, 0o277, 0o777], 2))
+# Under 0o277 whatever is left to the umask comes out as 0o400, and what is set too wide as it is.
+@pytest.mark.parametrize(
+    "umask",
+    [0o277, *(pytest.param(n, marks=pytest.mark.torture) for n in (0o000, 0o022, 0o077, 0o777))],
+)
 def test_a_new_data_directory_is_private(tmp_path: Path, umask: int):
     data, ready = tmp_path / "data", tmp_path / "ready.json"
     arguments = ("--data-dir", str(data), "--tls-port", "0", "--ready-file", str(ready))

@@ -132,9 +132,9 @@ def test_a_path_that_a_call_can_have_is_not_refused(desk: Desk, path: str):
     desk.arm(timeout={}, path=path)
 
 
-@pytest.mark.parametrize("code", PROBLEMS)
-def test_every_code_can_be_aborted_with(desk: Desk, code: str):
-    desk.arm(abort={"code": code})
+def test_every_code_can_be_aborted_with(desk: Desk):
+    for code in PROBLEMS:
+        desk.arm(abort={"code": code})
 
 
 @pytest.mark.parametrize("options", [{}, None, True])

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from functools import cache
 from textwrap import dedent
 from typing import Any
 
+import jsonschema  # type: ignore[import-untyped]
 import pytest
 
 from hosting_emulator.bootstrap import visit_page
@@ -12,12 +14,19 @@ from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.history import Keeper
 from hosting_emulator.scenario.build import build_world
 from hosting_emulator.scenario.document import read_scenario
+from hosting_emulator.scenario.schema import scenario_schema
 from hosting_emulator.scenario.source import ScenarioError
 from hosting_emulator.scenario.story import StoryRun, check_text
 
 HEAD = "name: small\ndescription: A small one.\n"
 #: What stands under the head begins in this line.
 FIRST = 3
+
+
+@cache
+def schema_check() -> Any:
+    """Return what holds a document against the schema of scenarios, which takes long to make."""
+    return jsonschema.Draft202012Validator(scenario_schema())
 
 
 def text_of(rest: str) -> str:

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-import jsonschema  # type: ignore[import-untyped]
 import pytest
 
-from hosting_emulator.scenario.schema import scenario_schema
 from hosting_emulator.scenario.yaml_text import read_yaml
-from tests.unit.scenario.stories import refused, run, run_on, text_of
+from tests.unit.scenario.stories import refused, run, run_on, schema_check, text_of
 
 
 def passes(rest: str) -> None:
     """Assert that a story passes, and that the schema knows all that it says."""
     report = run(rest)
     assert report["passed"], report["steps"][-1]
-    schema = jsonschema.Draft202012Validator(scenario_schema())
-    schema.validate(read_yaml(text_of(rest), "small.yaml").data)
+    schema_check().validate(read_yaml(text_of(rest), "small.yaml").data)
 
 
 def failure(rest: str) -> dict[str, Any]:
