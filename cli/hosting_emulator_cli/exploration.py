@@ -326,7 +326,7 @@ class CommandExploration:
 
 def explore(exploration: CommandExploration) -> int:
     """Explore, and return the exit code. Raises Failure for what cannot be explored."""
-    not_ours = descendants(os.getpid())
+    not_ours = descendants()
     become_subreaper()
     try:
         with failing(ControlError):

@@ -1,7 +1,7 @@
 """The one place that runs a child command, so that nothing of it outlives us: `ChildCommand`.
 
-This file is also run by itself (`python -I -S supervisor.py ORDERS NEWS`, two descriptors), as the
-command's parent. It starts the command when it is told to, says how it ended, ends whatever the
+This file is also run by itself (`main`, with two descriptors: ORDERS and NEWS), as the command's
+parent. It starts the command when it is told to, says how it ended, ends whatever the
 command leaves behind, and waits to be told of another; when the process that started it is gone, it
 ends all at once, and itself. So its imports are few, of the standard library, and those that only
 `ChildCommand` needs stand where they are used.
@@ -43,6 +43,8 @@ _ON_ITS_WAY_S = 0.15
 _PR_SET_CHILD_SUBREAPER = 36
 #: How much of what a command prints is kept: its end, in bytes.
 _KEPT = 32 * 1024
+#: Runs this file by itself. As a module, since a script is compiled again at each start.
+_ALONE = "import sys; sys.path.append(sys.argv[1]); import supervisor; supervisor.main()"
 
 
 class Outcome(NamedTuple):
@@ -71,11 +73,12 @@ class ChildCommand:
     """
 
     def __init__(self, output: Literal["ours", "null", "kept"] = "ours") -> None:
+        from pathlib import Path
         from subprocess import DEVNULL, Popen
 
         self._kept = output == "kept"
         # What we were born with (`sh -c 'server & exec hosting-emulator …'`) is none of ours.
-        self._not_ours = set() if self._kept else descendants(os.getpid())
+        self._not_ours = set() if self._kept else descendants()
         if not self._kept:
             become_subreaper()
         orders, self._orders = os.pipe()
@@ -96,7 +99,10 @@ class ChildCommand:
         signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)
         try:
             self._supervisor = Popen(
-                [sys.executable, "-I", "-S", __file__, str(orders), str(news)],
+                [
+                    *(sys.executable, "-I", "-S", "-c", _ALONE, Path(__file__).parent),
+                    *(str(orders), str(news)),
+                ],
                 # What was handed to us open, the command gets too (make's jobserver, `<(…)`).
                 close_fds=self._kept,
                 pass_fds=(orders, news) if self._kept else (),
@@ -204,7 +210,7 @@ def ending_signals() -> list[signal.Signals]:
 def end_orphans(not_ours: set[int]) -> None:
     """Kill what is below this process, but for `not_ours`: a supervisor that was killed left it."""
     until = time.monotonic() + _PATIENCE_S
-    while (orphans := descendants(os.getpid()) - not_ours) and time.monotonic() < until:
+    while (orphans := descendants() - not_ours) and time.monotonic() < until:
         send(signal.SIGKILL, orphans)
         time.sleep(0.01)
 
@@ -306,7 +312,7 @@ class Supervisor:
         """Ask all that is left to end, and kill it after a while."""
         kill_at = time.monotonic() + grace_s
         if self._kill_at is None:
-            living = descendants(os.getpid())
+            living = descendants()
             send(signal.SIGTERM, living)
             send(signal.SIGCONT, living)  # a stopped process takes no other signal
             self._kill_at = kill_at
@@ -316,7 +322,7 @@ class Supervisor:
         """Return whether nothing is left to do: no run, and nobody who could order one."""
         if self._kill_at is None:
             return False
-        if living := descendants(os.getpid()):
+        if living := descendants():
             late_s = time.monotonic() - self._kill_at
             if late_s >= 0:
                 send(signal.SIGKILL, living)
@@ -352,13 +358,18 @@ def become_subreaper() -> None:
             ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
-def descendants(pid: int) -> set[int]:
-    """Return the living processes below `pid`, itself not counted."""
+def descendants() -> set[int]:
+    """Return the living processes below this one."""
+    if sys.platform == "linux":
+        try:
+            os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+        except ChildProcessError:  # without a child there is nothing below, and no need to look
+            return set()
     children: dict[int, list[int]] = {}
     for child, parent in _processes():
         children.setdefault(parent, []).append(child)
     found: set[int] = set()
-    below = children.get(pid, [])
+    below = children.get(os.getpid(), [])
     while below:
         found.update(below)
         below = [child for parent in below for child in children.get(parent, [])]
@@ -395,12 +406,8 @@ def _processes() -> Iterable[tuple[int, int]]:
 
 def main() -> None:
     """Watch over commands, as told through the descriptors that the command line names."""
-    orders, news = (int(number) for number in sys.argv[1:3])
+    orders, news = (int(number) for number in sys.argv[-2:])
     for descriptor in (orders, news):
         os.set_inheritable(descriptor, False)
     become_subreaper()
     Supervisor(orders, news).watch()
-
-
-if __name__ == "__main__":
-    main()

@@ -63,7 +63,7 @@ class Execution:
         """Wait for the supervisor, and return its pid."""
         return until(
             lambda: next(
-                (p for p, line in self.processes().items() if "supervisor.py" in line), None
+                (p for p, line in self.processes().items() if "supervisor.main" in line), None
             )
         )
 

@@ -1,22 +1,22 @@
 """Clients to be explored by outcome, correct and wrong: they show a flag, make a key, apply domains.
 
-    python -IS outcomes_client.py MANNER
+    outcomes_client MANNER
 
-Each manner is one client; `RIGHT` are correct, each in its own way, `WRONG` make one mistake each. It
-is started hundreds of times, so it imports little and keeps no connection.
+Each manner is one client; `RIGHT` are correct, each in its own way, `WRONG` make one mistake each.
 """
 
 from __future__ import annotations
 
-import http.client
-import json
 import os
 import sys
-import threading
 import time
-from contextlib import suppress
 from itertools import count
-from typing import Any
+
+from tests.crash import plain_http
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # it takes as long to import as all the rest
+    from typing import Any
 
 RIGHT = (
     *("careful", "giving-up", "fire-and-forget", "dashboard", "hedged", "begin-again"),
@@ -52,21 +52,8 @@ class Refused(Exception):
 
 def send(method: str, path: str, body: Any, key: str) -> tuple[int, dict[str, str], Any]:
     """Send one request. Raises OSError or ValueError when the answer is lost."""
-    place, _, prefix = BASE.removeprefix("http://").partition("/")
-    connection = http.client.HTTPConnection(place, timeout=0.8)
-    try:
-        headers = {"Authorization": f"Bearer {TOKENS[-1]}", "Idempotency-Key": key}
-        content = None if body is None else json.dumps(body)
-        if content:
-            headers["Content-Type"] = "application/json"
-        target = f"/{prefix}{path}" if prefix else path
-        connection.request(method, target, content, headers)
-        answer = connection.getresponse()
-        return answer.status, dict(answer.headers), json.loads(answer.read())
-    except http.client.HTTPException as error:
-        raise OSError(str(error)) from error
-    finally:
-        connection.close()
+    headers = {"Authorization": f"Bearer {TOKENS[-1]}", "Idempotency-Key": key}
+    return plain_http.send(BASE, method, path, headers, body, piece_s=0.8)
 
 
 def ask(method: str, path: str, body: Any = None, key: str = "") -> Any:
@@ -88,7 +75,7 @@ def ask(method: str, path: str, body: Any = None, key: str = "") -> Any:
         if not found["retryable"] and MANNER != "stubborn":
             break
         if MANNER not in ("stubborn", "storming"):
-            time.sleep(int(headers.get("Retry-After", 0)))
+            time.sleep(int(headers.get("retry-after", 0)))
     raise Refused(f"{method} {path.rpartition('/')[2]}: {said}")
 
 
@@ -96,13 +83,10 @@ def renew() -> bool:
     """Sign in again, as somebody would who has a refresh token."""
     if len(TOKENS) > 1:
         return False
-    world = os.environ["HOSTING_EMULATOR_WORLD"]
-    place = os.environ["HOSTING_EMULATOR_URL"].removeprefix("http://")
-    connection = http.client.HTTPConnection(place, timeout=5)
-    kind = {"Content-Type": "application/json"}
-    path = f"/_emulator/worlds/{world}/tokens"
-    connection.request("POST", path, '{"as": "owner", "expires_in_seconds": 900}', kind)
-    TOKENS.append(json.loads(connection.getresponse().read())["access_token"])
+    path = f"/_emulator/worlds/{os.environ['HOSTING_EMULATOR_WORLD']}/tokens"
+    body: dict[str, object] = {"as": "owner", "expires_in_seconds": 900}
+    _, _, found = plain_http.send(os.environ["HOSTING_EMULATOR_URL"], "POST", path, {}, body)
+    TOKENS.append(found["access_token"])
     return True
 
 
@@ -124,13 +108,16 @@ def show_flag() -> None:
     if MANNER != "hedged":
         ask("PUT", f"{PROJECT}/powered-by-flag", {"enabled": False})
         return
-    body, won = {"enabled": False}, list[Any]()
+    from contextlib import suppress  # the others need not wait for these
+    from threading import Thread
+
+    body, won = {"enabled": False}, list[object]()
 
     def one() -> None:
         with suppress(Refused):
             won.append(ask("PUT", f"{PROJECT}/powered-by-flag", body, "hedge"))
 
-    both = [threading.Thread(target=one) for _ in range(2)]
+    both = [Thread(target=one) for _ in range(2)]
     for thread in both:
         thread.start()
     for thread in both:
@@ -211,7 +198,3 @@ def main() -> None:
     except Refused as refused:
         sys.exit(f"gave up: {refused}")
     print("Deployed.")
-
-
-if __name__ == "__main__":
-    main()

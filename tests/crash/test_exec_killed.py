@@ -59,11 +59,12 @@ for _ in range({ROUNDS}):
         print("came", int(came), flush=True)
     print("came", int(came), flush=True)
 """
-#: Ends only when it is killed, but says when SIGINT comes.
+#: Ends only when it is killed, but says when SIGINT comes: each time at one go, since another signal
+#: may come between what `print` does.
 STUBBORN = """
-import signal
-signal.signal(signal.SIGINT, lambda *_: print("int", flush=True))
-signal.signal(signal.SIGTERM, lambda *_: print("term", flush=True))
+import os, signal
+signal.signal(signal.SIGINT, lambda *_: os.write(1, b"int\\n"))
+signal.signal(signal.SIGTERM, lambda *_: os.write(1, b"term\\n"))
 print("ready", flush=True)
 while True:
     signal.pause()

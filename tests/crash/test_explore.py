@@ -6,7 +6,6 @@ import json
 import shlex
 import signal
 import subprocess
-import sys
 import time
 import uuid
 from pathlib import Path
@@ -17,9 +16,9 @@ import pytest
 
 from tests import warm
 from tests.crash.exec_process import environment, until
+from tests.crash.plain_http import quick_start
 from tests.warm import COMMAND
 
-CLIENT = str(Path(__file__).with_name("explored.py"))
 PATIENCE_S = 60.0
 TWICE = "2 API keys, while the clean run makes 1: 'ci' of owner in acme"
 TORTURE = pytest.mark.torture
@@ -27,7 +26,7 @@ _MARK = "HOSTING_EMULATOR_TEST_MARK"
 
 
 def client(manner: str, requests: int = 2) -> tuple[str, ...]:
-    return ("--", sys.executable, "-IS", CLIENT, manner, str(requests))
+    return ("--", *quick_start("explored"), manner, str(requests))
 
 
 def sh(code: str) -> tuple[str, ...]:

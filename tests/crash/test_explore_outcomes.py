@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import sys
-from pathlib import Path
 from urllib.request import Request, urlopen
 
 import pytest
@@ -12,10 +10,10 @@ import pytest
 from hosting_emulator.explore.runs import State, Visit
 from hosting_emulator.sdk import HostingEmulator
 from tests.crash.outcomes_client import RIGHT, WRONG
+from tests.crash.plain_http import quick_start
 from tests.crash.test_explore import explored, run, sh
 from tests.sampling import sampled
 
-CLIENT = str(Path(__file__).with_name("outcomes_client.py"))
 ASK = (
     "curl -sS --max-time 5 -H 'Content-Type: application/json' "
     '-H "Authorization: Bearer $HOSTING_TOKEN" -H "Idempotency-Key: $$-$1" '
@@ -44,7 +42,7 @@ console.log(compute.databaseMAYBE.min_cu);
 
 
 def client(manner: str) -> tuple[str, ...]:
-    return ("--", sys.executable, "-IS", CLIENT, manner)
+    return ("--", *quick_start("outcomes_client"), manner)
 
 
 @pytest.mark.parametrize("manner", sampled(RIGHT, 6))
