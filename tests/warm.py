@@ -30,12 +30,12 @@ from tempfile import mkdtemp
 from threading import Thread
 from typing import IO, Any, Self
 
-from tests import warm_program
 from tests.warm_program import forked, read_number
 
 #: Our command, as it is installed.
 COMMAND = str(Path(sys.executable).with_name("hosting-emulator"))
 _HELPER = Path(__file__).with_name("warm_interpreter.py")
+_ROOT = Path(__file__).parents[1]
 #: What stands in for which words.
 _PROGRAMS = {
     "hosting-emulator": [COMMAND],
@@ -91,8 +91,10 @@ class WarmProcess:
                 "env": dict(os.environ if env is None else env),
                 "cwd": os.fspath(cwd or Path.cwd()),
                 "session": start_new_session,
+                "python": str(_helper().programs / "python"),
             }
-            self.pid, self._news = forked(_helper().address, order, streams)
+            self.pid, news = forked(_helper().address, order, streams)
+            self._news = socket.socket(fileno=news.detach())
         except BaseException:
             self._close()
             raise
@@ -246,11 +248,12 @@ class _Helper:
                 cwd="/",
             )
         self.programs.mkdir()
-        text = Path(warm_program.__file__).read_text(encoding="utf-8")
         for name, words in _PROGRAMS.items():
             path = self.programs / name
             path.write_text(
-                f"#!{sys.executable} -IS\n{text}\n\nstand_for({self.address!r}, {words!r})\n",
+                f"#!{sys.executable} -IS\nimport sys\nsys.path.append({str(_ROOT)!r})\n"
+                "from tests.warm_program import stand_for\n"
+                f"stand_for({self.address!r}, {words!r})\n",
                 encoding="utf-8",
             )
             path.chmod(0o755)

@@ -7,10 +7,10 @@ Both are descriptors: of the socket where it listens, and of one that ends when 
 
 from __future__ import annotations
 
+import ast
 import atexit
 import gc
 import importlib
-import json
 import os
 import pkgutil
 import runpy
@@ -19,6 +19,7 @@ import signal
 import socket
 import sys
 import threading
+import warnings
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NoReturn
@@ -77,7 +78,7 @@ class Server:
             os.close(self._waking)
             os.close(self._wake)
             asking.close()
-            _become(json.loads(text), streams)
+            _become(ast.literal_eval(text.decode()), streams)
         for descriptor in streams:
             os.close(descriptor)
         if child > 0:
@@ -116,7 +117,7 @@ def _become(order: dict[str, Any], streams: list[int]) -> NoReturn:
     os.environ.clear()
     os.environ.update(order["env"])
     try:
-        _run(*order["args"])
+        _run(order["python"], *order["args"])
         sys.exit()
     except SystemExit as end:
         _ENDED[:] = [end.code]
@@ -143,23 +144,39 @@ def _leave() -> None:
     os._exit(code or 0)
 
 
-def _run(program: str, *arguments: str) -> None:
-    """Do what a program does: our command, or Python with `-u`, `-m`, `-c` or a script."""
+def _run(python: str, program: str, *arguments: str) -> None:
+    """Do what a program does: our command, or Python with some options and `-m`, `-c` or a script.
+
+    What Python starts with `python` comes from here, too.
+    """
     if Path(program).name == "hosting-emulator":
         sys.argv = [program, *arguments]
         from hosting_emulator_cli.main import main
 
         main()
     how, *rest = arguments
-    if how == "-u":
-        sys.stdout.reconfigure(write_through=True)  # type: ignore[union-attr]
+    if "hosting_emulator_cli" not in rest:  # its supervisor is handed descriptors
+        sys.executable = python
+    safe = False
+    while how in ("-u", "-P", "-W"):
+        if how == "-u":
+            sys.stdout.reconfigure(write_through=True)  # type: ignore[union-attr]
+        elif how == "-P":
+            safe = True
+        else:
+            what = rest.pop(0)
+            assert what == "error", f"the warm interpreter does not know -W {what}"
+            sys.warnoptions.append(what)
+            warnings.simplefilter("error")
         how, *rest = rest
     if how == "-m":
-        sys.path.insert(0, str(Path.cwd()))
+        if not safe:
+            sys.path.insert(0, str(Path.cwd()))
         sys.argv = ["-m", *rest[1:]]
         runpy.run_module(rest[0], run_name="__main__", alter_sys=True)
     elif how == "-c":
-        sys.path.insert(0, "")
+        if not safe:
+            sys.path.insert(0, "")
         sys.argv = ["-c", *rest[1:]]
         exec(compile(rest[0], "<string>", "exec"), {"__name__": "__main__"})
     else:

@@ -23,7 +23,7 @@ ask() {{ {ASK} "${{@:2}}"; }}
 url="$HOSTING_BASE_URL/v1/projects/$HOSTING_PROJECT_ID"
 id=$(ask one -f -X PUT "$url/domains" | sed 's/.*"id":"\\([0-9A-Z]*\\)".*/\\1/')
 [ -n "$id" ] || exit 1
-for poll in 1 2 3 4 5 6 7 8 9; do
+for poll in 1 2 3 4 5; do
   state=$(ask two -f "$HOSTING_BASE_URL/v1/operations/$id" | sed 's/.*"state":"\\([a-z]*\\)".*/\\1/')
   case "$state" in END) break ;; esac
 done
@@ -35,9 +35,9 @@ const base = process.env.HOSTING_BASE_URL;
 const url = `${base}/v1/projects/${process.env.HOSTING_PROJECT_ID}`;
 const headers = { Authorization: `Bearer ${process.env.HOSTING_TOKEN}` };
 const read = await fetch(`${url}/database/compute?environment=prod`, { headers });
-if (CHECK) process.exit(1);
+if (!read.ok) process.exit(1);
 const compute = await read.json();
-console.log(compute.databaseMAYBE.min_cu);
+console.log(compute.database.min_cu);
 """
 
 
@@ -45,7 +45,7 @@ def client(manner: str) -> tuple[str, ...]:
     return ("--", *quick_start("outcomes_client"), manner)
 
 
-@pytest.mark.parametrize("manner", sampled(RIGHT, 6))
+@pytest.mark.parametrize("manner", sampled(RIGHT, 5))
 def test_a_correct_client_is_accused_of_nothing(manner: str):
     found = explored("--outcomes", "--quick", *client(manner))
 
@@ -60,7 +60,14 @@ def test_a_correct_client_is_accused_of_nothing_whatever_happens(manner: str):
     assert {point["verdict"] for point in found["points"]} <= {"survived", "gave up", "waits"}
 
 
-@pytest.mark.parametrize("manner", sampled(WRONG, 10))
+#: A mistake for each verdict, and one of another kind; the others are torture.
+SOME_WRONG = ("believing", "for-ever", "storming", "null-key", "null-blind", "again-and-again")
+
+
+@pytest.mark.parametrize(
+    "manner",
+    [m if m in SOME_WRONG else pytest.param(m, marks=pytest.mark.torture) for m in WRONG],
+)
 def test_a_mistake_is_named_and_seen_again_by_its_line(manner: str):
     point, verdict = WRONG[manner]
 
@@ -75,7 +82,7 @@ def test_a_mistake_is_named_and_seen_again_by_its_line(manner: str):
 def test_shell_scripts_are_judged_as_well(script: str, survives: bool):
     command = ("--", "bash", "-c", script)
 
-    found = explored("--faults", "fail,stick,abort:forbidden,outage", *command)
+    found = explored("--faults", "fail,stick,abort:forbidden", *command)
 
     verdicts = {p["point"]: p["verdict"] for p in found["points"]}
     assert verdicts["apply_project_domains#1/abort:forbidden/lasting"] == "gave up"
@@ -148,25 +155,13 @@ def test_a_broken_connection_is_no_crash_of_a_program_of_node():
 
 
 @pytest.mark.skipif(shutil.which("node") is None, reason="there is no node")
-@pytest.mark.parametrize(
-    ("check", "maybe", "verdicts"),
-    [
-        ("!read.ok", "?", {"survived", "gave up"}),
-        ("!read.ok", "", {"crashed", "gave up"}),
-        ("false", "?", {"survived", "blind success"}),
-    ],
-)
-def test_programs_of_node_are_judged_as_well(check: str, maybe: str, verdicts: set[str]):
-    script = NODE.replace("CHECK", check).replace("MAYBE", maybe)
-    if maybe and check == "false":
-        script = script.replace("console.log", "void ")
-
+def test_programs_of_node_are_judged_as_well():
     found = explored(
         *("--faults", "database_null,abort:forbidden"),
-        *("--", "node", "--input-type=module", "-e", script),
+        *("--", "node", "--input-type=module", "-e", NODE),
     )
 
-    assert {point["verdict"] for point in found["points"]} == verdicts
+    assert {point["verdict"] for point in found["points"]} == {"crashed", "gave up"}
 
 
 @pytest.mark.parametrize("later", ["2s", "59m"])

@@ -12,21 +12,21 @@ from pathlib import Path
 
 import pytest
 
+from tests import warm
+
 FOLDER = Path(__file__).parent / "python"
 EXAMPLES = sorted(path.name for path in FOLDER.glob("test_*.py"))
 #: Settings of this repository, and of the run that this test is part of, are not the reader's.
 _OURS = ("HOSTING_", "PYTEST_", "PYTHONPATH")
 
 
-def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+def run(*arguments: str, cold: bool = False) -> subprocess.CompletedProcess[str]:
     """Run Python in the examples' folder, warnings being errors."""
-    return subprocess.run(
+    return warm.run(
         [sys.executable, "-W", "error", "-m", *arguments],
         cwd=FOLDER,
         env={k: v for k, v in os.environ.items() if not k.startswith(_OURS)},
-        capture_output=True,
-        text=True,
-        timeout=120,
+        cold=cold,
     )
 
 
@@ -35,7 +35,7 @@ def run_pytest(mode: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     return run(
         *("pytest", "-c", os.devnull, "--rootdir", str(FOLDER), "-p", "no:cacheprovider"),
         # Nor has a reader these plugins, which take long to load.
-        *("-p", "no:schemathesis", "-p", "no:hypothesispytest"),
+        *("-p", "no:schemathesis", "-p", "no:hypothesispytest", "-p", "no:fakefs"),
         *("-W", "error", "--strict-markers", "-o", f"asyncio_mode={mode}"),
         *("-o", "asyncio_default_fixture_loop_scope=function", *arguments),
     )
@@ -68,7 +68,7 @@ def test_pytest_asyncio_by_itself(mode: str):
 
 
 def test_unittest_without_pytest():
-    done = run("unittest", "-v", "test_unittest")
+    done = run("unittest", "-v", "test_unittest", cold=True)
 
     assert done.returncode == 0, done.stderr
     assert "Ran 2 tests" in done.stderr

@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 import re
 import shlex
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from pytest_hosting_emulator import RunningEmulator
 from pytest_hosting_emulator.worlds import file_name
+from tests import warm
+from tests.crash.process import emulator
 from tests.plugin.conftest import Suite
 
 TESTS = """
@@ -90,12 +90,9 @@ def test_folder_is_relative_to_where_it_was_said(suite: Suite, way: str):
     option = ["--hosting-emulator-keep-dir=kept/here"] if way == "option" else []
     plugins = ["-p", "hosting_emulator", "-p", "no:cacheprovider"]
 
-    result = subprocess.run(
+    result = warm.run(
         [sys.executable, "-m", "pytest", *plugins, "--hosting-emulator-keep=failed", "..", *option],
         cwd=inner,
-        capture_output=True,
-        text=True,
-        check=False,
     )
 
     folder = (inner if way == "option" else suite.path) / "kept" / "here"
@@ -150,17 +147,6 @@ def test_trouble_with_the_folder_breaks_nothing(suite: Suite):
     result.stdout.fnmatch_lines(["the world could not be saved: *taken*"])
 
 
-def read_object(process: subprocess.Popen[str]) -> str:
-    """Read up to the end of the JSON object that a process prints; what it prints if it ends."""
-    assert process.stdout is not None
-    lines = []
-    for line in process.stdout:
-        lines.append(line)
-        if line == "}\n":
-            break
-    return "".join(lines)
-
-
 def test_kept_world_opens_again(suite: Suite):
     """What the report says to type starts an emulator that goes on where the test was."""
     suite.write(test_it=TESTS)
@@ -168,20 +154,10 @@ def test_kept_world_opens_again(suite: Suite):
     said = next(line for line in result.outlines if line.startswith("kept: "))
     command = shlex.split(said.removeprefix("kept: hosting-emulator "))
 
-    command += ["--port", "0", "--ephemeral", "--json"]
-    started = subprocess.Popen(
-        [sys.executable, "-m", "hosting_emulator_cli", *command],
-        cwd=suite.path,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    try:
-        ready = json.loads(read_object(started))
-        with RunningEmulator(ready["base_url"]) as running:
-            found = running.control.get("worlds/default/operations?unfinished=true")["items"]
-    finally:
-        started.terminate()
-        started.communicate()
+    assert command[0] == "start"
+    with emulator(*command[1:], "--ephemeral", cwd=suite.path) as process:
+        path = "worlds/default/operations?unfinished=true"
+        found = process.client().control("GET", path)["items"]
 
     assert [operation["kind"] for operation in found] == ["apply_project_domains"]
 

@@ -192,7 +192,7 @@ def test_async_tests(suite: Suite, mode: str):
         """
     )
     suite.ini("asyncio_default_fixture_loop_scope = function")
-    suite.passes("-p", "asyncio", f"--asyncio-mode={mode}", cold=True)
+    suite.passes("-p", "pytest_asyncio.plugin", f"--asyncio-mode={mode}")
 
 
 def test_address_to_listen_at(suite: Suite):
