@@ -71,6 +71,8 @@ class RequestFraming:
         #: Whether any head has been so long that not all of it is kept in the request log.
         self.large = False
         self.wrong: str | None = None
+        #: A whole request, as it came: who polls sends the very same again.
+        self._known = b""
         self._held = bytearray()
         self._searched = self._line_ends = self._missing = 0
         self._chunked, self._line = False, _CHUNK
@@ -82,6 +84,10 @@ class RequestFraming:
 
         What belongs to one request is one piece.
         """
+        if data == self._known and not self.partial:
+            self.count += 1
+            self._line_ends = 0
+            return [data]
         requests: list[bytes] = []
         pieces: list[bytes] = []  # of the last
         at = 0
@@ -98,6 +104,8 @@ class RequestFraming:
         self.partial = self.in_body or bool(self._held)
         if pieces:
             requests.append(b"".join(pieces))
+        if requests == [data] and not self.partial:
+            self._known = data
         return requests
 
     # --- heads ----------------------------------------------------------------------------------

@@ -1,0 +1,45 @@
+"""Cutting bytes into requests: however they come, and however often, the cuts are the same."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hosting_emulator.server.framing import RequestFraming
+
+GET = b"GET /v1/x HTTP/1.1\r\nHost: h\r\n\r\n"
+PUT = b"PUT /v1/x HTTP/1.1\r\nHost: h\r\nContent-Length: 4\r\n\r\nbody"
+#: Has the first of these for its body, or a part of it.
+AROUND = b"PUT /v1/x HTTP/1.1\r\nContent-Length: %d\r\n\r\n" % len(GET)
+HALF, REST = GET[:9], GET[9:]
+CHUNKED = b"PUT /v1/x HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n"
+CHUNK = b"%x\r\n%s\r\n0\r\n\r\n" % (len(GET), GET)
+PIECES = (GET, PUT, AROUND, AROUND + GET[:5], HALF, REST, CHUNKED, CHUNK, b"\r\n", b"x")
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=12))
+def test_what_came_before_on_a_connection_changes_no_cut(pieces: list[bytes]) -> None:
+    # given a reader that gets each piece as it comes, and one that gets byte by byte
+    known, plain = RequestFraming(), RequestFraming()
+
+    told = [cut for piece in pieces for cut in known.feed(piece)]
+    each = [
+        cut for piece in pieces for at in range(len(piece)) for cut in plain.feed(piece[at:][:1])
+    ]
+
+    # then both found the same; the one that refused tells why, and is asked no more
+    if known.wrong is None and plain.wrong is None:
+        assert b"".join(told) == b"".join(each)
+        assert (known.count, known.partial, known.in_body) == (
+            plain.count,
+            plain.partial,
+            plain.in_body,
+        )
+
+
+def test_a_body_that_looks_like_the_request_before_is_a_body() -> None:
+    framing = RequestFraming()
+
+    cuts = [framing.feed(piece) for piece in (GET, GET, AROUND, GET, GET)]
+
+    assert cuts == [[GET], [GET], [AROUND], [GET], [GET]]
+    assert framing.count == 4
+    assert not framing.partial
