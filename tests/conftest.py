@@ -19,11 +19,16 @@ from typing import Any, Generic, TypeVar
 
 import pytest
 from filelock import FileLock
+from hypothesis import HealthCheck, settings
 
 from hosting_emulator.sdk import HostingEmulator
 
 #: For the plugin's own tests; only the topmost conftest may name it.
 pytest_plugins = ["pytester"]
+
+# A machine that is busy fails no test: neither an example nor what draws it has a time to keep.
+settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("busy")
 
 # A shell starts what it puts into the background with Ctrl-C ignored, and children inherit that: tests that
 # press it would wait for ever.

@@ -72,6 +72,22 @@ class WholeNumber(click.IntRange):
         self.fail(f"{str(value)[:40]!r} is not a whole number from {limits}", param, ctx)
 
 
+class FilePath(click.Path):
+    """A path; an empty one is refused, which would be this folder."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Read it. Raises BadParameter."""
+        if value == "":
+            self.fail("it is empty: name one, or leave the option out", param, ctx)
+        return super().convert(value, param, ctx)
+
+
+def _not_empty(text: str) -> str:
+    if not text:
+        raise ValueError("it is empty: name one, or leave the option out")
+    return text
+
+
 def seconds(text: str) -> float:
     """Read a duration such as `30s`, `10m` or `PT10M` as seconds."""
     from hosting_emulator.contract.durations import parse_duration_ms
@@ -132,7 +148,8 @@ RATE = TextType("rate", _rate)
 TYPED_VALUE = TextType("NAME=VALUE", _typed_value)
 #: The kind of an option's value, by what help calls it.
 KINDS: dict[str | None, click.ParamType] = {  # type: ignore[type-arg]
-    "FILE": click.Path(dir_okay=False, path_type=Path),
+    "FILE": FilePath(dir_okay=False, path_type=Path),
+    "NAME|FILE": TextType("text", _not_empty),
     "PORT": WholeNumber(0, 65535),
     "DURATION": TextType("duration", seconds),
     "TIMESTAMP": TIMESTAMP,

@@ -137,6 +137,15 @@ def test_it_ends_after_as_many_runs_as_it_may_take_and_says_so(api: Api):
     assert found.requests[-1].n == 60
 
 
+def test_a_request_that_is_not_sent_is_said_to_be_left_out_and_why(api: Api):
+    api.deployments(f"access_token={api.emulator.token()}")
+
+    with pytest.raises(NotShown) as refused:
+        shrunk(api, "n=1")
+
+    assert "now it is not sent: a secret was cut out of its address" in str(refused.value)
+
+
 @pytest.mark.parametrize(
     ("shows", "words"),
     [

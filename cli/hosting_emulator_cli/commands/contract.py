@@ -159,11 +159,16 @@ def check(
         same["pause"] = lambda seconds: None
     with failing(contract_check.CheckRefused):
         report = contract_check.check(contract_check.CheckOptions(assumed=dict(assumed), **same))
-    if scenario is not None:
-        write_whole(scenario, _scenario_text(report))
-        say(f"A scenario that behaves the same was written to {scenario}.")
-    if junit is not None:
-        write_whole(junit, _junit(report))
+
+    def write_files() -> None:
+        if scenario is not None:
+            write_whole(scenario, _scenario_text(report))
+            say(f"A scenario that behaves the same was written to {scenario}.")
+        if junit is not None:
+            write_whole(junit, _junit(report))
+
+    # Behind the report, which is not lost with a file that cannot be written after all.
+    click.get_current_context().call_on_close(write_files)
     return report
 
 

@@ -21,7 +21,7 @@ from hosting_emulator_cli.files import (
     scenario_text,
     write_whole,
 )
-from hosting_emulator_cli.main import CommandGroup, failing
+from hosting_emulator_cli.main import CommandGroup, Failure, failing
 from hosting_emulator_cli.output import columns, prints, put, put_json, say
 
 #: A report of the emulator; or, where the scenario itself is wrong, `file` and the `error` in it.
@@ -126,7 +126,13 @@ def _put_reports(
     """Make and show a report of each; returns the exit code that they call for."""
     found = []
     for name in named:
-        found.append(one(name))
+        try:
+            found.append(one(name))
+        except Failure as failure:
+            if len(named) == 1:
+                raise
+            # What the others show is not lost with a file that cannot be read.
+            found.append({"file": name, "passed": False, "error": failure.format_message()})
         if not as_json:
             put(_story_text(found[-1]))
     if as_json:
@@ -141,7 +147,7 @@ def _put_reports(
 
 
 @scenario.command()
-@click.argument("file", metavar="FILE", type=click.Path(path_type=Path))
+@click.argument("file", metavar="FILE", type=opt.FilePath(path_type=Path))
 @opt.option("--from first WHAT")
 @opt.option("--to last WHAT")
 @opt.option("--keeps WORDS")

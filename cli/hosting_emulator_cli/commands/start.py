@@ -34,7 +34,7 @@ CURL = (
 @opt.address_options(port=DEFAULT_PORT)
 @opt.option(
     "--data-dir DIRECTORY",
-    type=click.Path(file_okay=False, path_type=Path),
+    type=opt.FilePath(file_okay=False, path_type=Path),
     default=Path(".hosting-emulator"),
 )
 @opt.flag("--ephemeral")

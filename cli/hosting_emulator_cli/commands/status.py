@@ -137,7 +137,7 @@ def _findings_text(found: dict[str, Any]) -> str:
 
 
 @click.command()
-@opt.option("--data-dir DIRECTORY", type=click.Path(path_type=Path))
+@opt.option("--data-dir DIRECTORY", type=opt.FilePath(path_type=Path))
 @opt.option("--port PORT")
 @opt.option("--tls-port PORT")
 @prints(_findings_text, fails=lambda found: not found["ok"])

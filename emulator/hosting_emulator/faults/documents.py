@@ -330,7 +330,7 @@ def describe_kinds(family: Family = FAULT) -> dict[str, Any]:
         "effects": [
             {
                 "kind": name,
-                "about": (kind.__doc__ or "").strip(),
+                "about": " ".join((kind.__doc__ or "").split()),
                 "options": [field.encode_name for field in msgspec.structs.fields(kind)],
                 "example": dict(kind.example),
             }

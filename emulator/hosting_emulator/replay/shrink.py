@@ -192,14 +192,17 @@ def _nearest(shows: Shows, done: Sequence[Replayed]) -> str:
     if before is not None:
         return (
             f"request {before.recorded.n} got this response when recorded, "
-            f"but now it gets {_brief(before.answer)}"
+            f"but now it {_brief(before)}"
         )
     last = meant[-1]
-    return f"no request gets this response; request {last.recorded.n} gets {_brief(last.answer)}"
+    return f"no request gets this response; request {last.recorded.n} {_brief(last)}"
 
 
-def _brief(answer: RecordedAnswer | None) -> str:
-    return "by nothing" if answer is None else f"{answer.status} {answer.code or ''}".strip()
+def _brief(one: Replayed) -> str:
+    if one.skipped is not None:
+        return f"is not sent: {one.skipped}"
+    answer = one.answer
+    return f"gets {answer.status} {answer.code or ''}".strip() if answer else "gets no response"
 
 
 # --- As lines for a shell ----------------------------------------------------------------------

@@ -395,6 +395,8 @@ class _StoryWriter:
             if not set(one.commit.turn or ()) & set(ACTIONS):
                 raise NotRecordable(f"{one.title}: a story cannot express it")
             step = each_text(one.commit.turn, self._text)
+            if "add" in step.get("intervene", ()):  # what it adds is not there to be named
+                step = dict(one.commit.turn or ())
             if "" in step.values():
                 return  # what is removed could act no more
             for noun, table in (("fault", t.FAULTS), ("outcome", t.OUTCOMES)):

@@ -92,7 +92,7 @@ def default_url() -> str:
         from hosting_emulator.settings_file import port_of_file
 
         port = str(port_of_file())
-    return f"http://127.0.0.1:{port}" if port.isdigit() and int(port) else DEFAULT_URL
+    return DEFAULT_URL if port == "0" else f"http://127.0.0.1:{port}"
 
 
 def read_address(url: str | None) -> tuple[str, str | None]:

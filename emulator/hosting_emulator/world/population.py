@@ -82,6 +82,8 @@ class DeploymentPart(PopulationPart):
 
     def began_ms(self, start_ms: int, otherwise_ms: int) -> int:
         """Return when it began. Raises ValueError for what is neither, or not before the start."""
+        if self.ago is not None and self.at is not None:
+            raise ValueError("give `ago` or `at`, not both")
         if self.ago is not None:
             return start_ms - parse_duration_ms(self.ago)
         began_ms = otherwise_ms if self.at is None else parse_timestamp(self.at)
@@ -317,12 +319,19 @@ def mistakes_in(part: WorldPart, whole: WorldPart, now_ms: int, prefix: str) -> 
 def _taken(section: str, added: Sequence[Any], whole: Sequence[Any]) -> Iterator[Mistake]:
     for field in ("alias", "id", "handle", "email"):
         before = [one for one in whole if not any(one is mine for mine in added)]
-        taken = {getattr(one, field, None): "in this world: choose another" for one in before}
+        taken = {_text_of(one, field): (one, "in this world: choose another") for one in before}
         for i, one in enumerate(added):
-            text = getattr(one, field, None)
-            if text is not None and text in taken:
-                yield (section, i, field), f"the {field} {text!r} is already used {taken[text]}"
-            taken[text] = "above"
+            text = _text_of(one, field)
+            other, where = taken.get(text, (one, ""))
+            if text is not None and where and (field == "alias" or other.alias != one.alias):
+                yield (section, i, field), f"the {field} {text!r} is already used {where}"
+            taken[text] = one, "above"
+
+
+def _text_of(one: Any, field: str) -> str | None:
+    """Return the text of a field, also where the alias stands for it."""
+    usual = {"handle": one.alias, "email": _email(one.alias)}.get(field)
+    return getattr(one, field) or usual if hasattr(one, field) else None
 
 
 def _wrong_with_key(key: KeyPart, whole: WorldPart, prefix: str) -> Iterator[tuple[str, str]]:

@@ -12,6 +12,7 @@ import pytest
 from click.testing import Result
 
 from hosting_emulator.sdk import HostingEmulator
+from hosting_emulator_cli.main import Failure
 from tests.contract_check.check_run import options
 from tests.contract_check.deviations import DEVIATIONS
 from tests.contract_check.tampering_proxy import wrong_server
@@ -114,6 +115,22 @@ def test_what_cannot_be_written_ends_it_before_it_begins(
     assert (result.exit_code, result.stdout) == (2, "")
     assert result.stderr == "Error: cannot write nowhere/observed.yaml: no such directory\n"
     assert len(hosting_emulator.requests) == 0
+
+
+def test_the_report_is_shown_though_a_file_cannot_be_written_after_all(
+    check: Check, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+):
+    def full(path: Path, _: str) -> None:
+        raise Failure(f"cannot write {path}: No space left on device")
+
+    monkeypatch.setattr("hosting_emulator_cli.commands.contract.write_whole", full)
+
+    result = check("--junit", str(tmp_path / "report.xml"))
+
+    assert result.exit_code == 2
+    assert "154 sentences: " in result.stderr
+    assert result.stderr.endswith("No space left on device\n")
+    assert "All bodies are JSON." in result.stdout
 
 
 def test_a_difference_is_exit_code_1_and_told(

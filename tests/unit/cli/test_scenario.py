@@ -225,6 +225,19 @@ def test_file_that_is_not_text(run, tmp_path: Path):
     assert (result.exit_code, result.stderr) == (2, f"Error: {path}: not UTF-8 text\n")
 
 
+def test_a_file_that_cannot_be_read_loses_no_report_of_the_others(run, tmp_path: Path):
+    good = tmp_path / "good.yaml"
+    good.write_text(GOOD)
+    junit = tmp_path / "report.xml"
+
+    result = run("scenario", "check", "nowhere.yaml", str(good), "--json", "--junit", str(junit))
+
+    missing, passed = json.loads(result.stdout)
+    assert (result.exit_code, passed["passed"]) == (2, True)
+    assert missing["error"] == "cannot read nowhere.yaml: No such file or directory"
+    assert len(Xml.parse(junit).findall("testsuite")) == 2
+
+
 # --- Run -----------------------------------------------------------------------------------------
 
 

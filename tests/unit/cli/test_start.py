@@ -332,3 +332,17 @@ def test_no_two_options_share_a_variable():
 
     assert all(str(each.envvar).startswith("HOSTING_EMULATOR_") for each in parameters)
     assert len({each.envvar for each in parameters}) == len(parameters)
+
+
+@pytest.mark.parametrize(
+    "option", ["--data-dir", "--ready-file", "--scenario", "--from"], ids=lambda name: name[2:]
+)
+def test_an_option_that_names_a_file_is_refused_when_it_is_empty(
+    run, bootstrap: Bootstrap, option: str
+):
+    result = run("start", option, "")
+
+    assert (result.exit_code, bootstrap.settings) == (2, [])
+    assert result.stderr == (
+        f"Error: Invalid value for '{option}': it is empty: name one, or leave the option out\n"
+    )

@@ -231,6 +231,10 @@ def test_view_can_be_armed_again(desk: Desk, kind: str):
     assert again[kind] == first[kind]
 
 
+def test_what_a_kind_is_about_has_no_indentation_of_its_file():
+    assert not [kind for kind in describe_kinds()["effects"] if "\n" in kind["about"]]
+
+
 def test_every_kind_has_an_example_of_known_options():
     for kind in describe_kinds()["effects"]:
         assert kind["about"]

@@ -313,6 +313,21 @@ def test_a_fault_of_a_past_that_is_not_kept_is_removed_by_the_id_it_has_in_the_f
     assert [step.get("remove_fault") for step in document["story"]] == ["fault-1", None]
 
 
+def test_what_was_added_with_an_id_of_its_own_is_added_with_it_again():
+    api = InProcess()
+    added: dict[str, Any] = {
+        "people": [{"alias": "ada", "id": "01HZX3V9Q4M8E2K7T5B6C1D0AF"}],
+        "projects": [{"alias": "web", "id": "01HZX3V9Q4M8E2K7T5B6C1D0AG", "organization": "acme"}],
+    }
+    faults.intervene(api.engine, {"add": added})
+    api.deployments(project="web", who="ada")
+
+    story = recorded(api)["story"]
+
+    assert story[0] == {"intervene": {"add": added}}
+    assert (story[1]["as"], story[1]["project"]) == ("ada", "web")
+
+
 def test_what_no_scenario_can_say_is_refused_with_the_reason():
     api = InProcess()
     api.dns()

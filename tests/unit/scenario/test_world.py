@@ -75,9 +75,19 @@ def test_beside_the_default_world_the_same_alias_takes_its_place():
             r"own\.yaml:8:.*the email 'x@y\.example' is already used above",
         ),
         (
+            "  extends: default\n  people:\n    - {alias: a}\n"
+            "    - {alias: b, email: a@people.example}",
+            r"own\.yaml:8:.*the email 'a@people\.example' is already used above",
+        ),
+        (
             "  extends: default\n  projects:\n    - alias: a\n      organization: acme\n"
             "      deployments: [{ago: soon}]",
             r"own\.yaml:9:.*soon",
+        ),
+        (
+            "  extends: default\n  projects:\n    - alias: a\n      organization: acme\n"
+            '      deployments: [{ago: 1h, at: "2026-03-01T00:00:00Z"}]',
+            r"own\.yaml:9:.*give `ago` or `at`, not both",
         ),
         (
             "  extends: default\n  projects:\n    - alias: a\n      organization: acme\n"
@@ -98,6 +108,10 @@ def test_what_cannot_be_is_refused_at_its_place(world: str, says: str):
         (
             "people: [{alias: zoe}, {alias: Yan}]",
             r"own\.yaml:8:54: .*people\.1\.alias: it must match",
+        ),
+        (
+            "projects: [{alias: x, organization: acme, handle: shop}]",
+            r"own\.yaml:8:73: .*the handle 'shop' is already used in this world",
         ),
         (
             "projects: [{alias: x, organization: acme, flags: 1}]",

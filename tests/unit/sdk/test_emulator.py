@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from hosting_emulator.sdk import ControlRefused, EmulatorUnreachable, HostingEmulator
+from hosting_emulator.sdk import ControlClient, ControlRefused, EmulatorUnreachable, HostingEmulator
 from hosting_emulator.sdk.control import DEFAULT_URL, default_url, read_address
 from tests.conftest import Api
 from tests.unit.sdk.conftest import control
@@ -206,6 +206,16 @@ def test_a_ready_file_leads_to_what_was_started_here_else_the_port_does(
         (tmp_path / "ready.json").write_text(written, encoding="utf-8")
 
     assert default_url() == url
+
+
+def test_a_port_in_the_environment_that_is_none_is_not_passed_over(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    monkeypatch.delenv("HOSTING_EMULATOR_READY_FILE", raising=False)
+    monkeypatch.setenv("HOSTING_EMULATOR_PORT", "46twenty")
+
+    with pytest.raises(ValueError, match="46twenty"):
+        ControlClient(default_url())
 
 
 # --- Forks, going back -----------------------------------------------------------------------

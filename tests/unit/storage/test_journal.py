@@ -110,7 +110,10 @@ def numbers(path, *, last=True):
 
 
 @given(data=st.data())
-@settings(max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=50,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
 def test_bytes_changed_anywhere_are_found(copy, crashed, data):
     original = journal_of(crashed[0]).read_bytes()
     changed = bytearray(original)

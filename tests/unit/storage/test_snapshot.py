@@ -98,7 +98,9 @@ def test_another_document_is_refused(path, document):
 
 @given(data=st.data())
 @settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=60,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 def test_a_flipped_byte_is_found_or_says_nothing(path, world, data):
     original = path.read_bytes()
