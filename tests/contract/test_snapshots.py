@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from hosting_emulator.contract.timestamps import parse_timestamp
 from hosting_emulator.sdk import ControlRefused
 from tests.conftest import Api
 
@@ -80,3 +81,21 @@ def test_a_scaled_clock_goes_on_from_where_it_was(api: Api):
     shown = api.emulator.control.post(snapshots(api, f"/{taken['id']}/restore"))
 
     assert shown["clock"]["now"][:18] == taken["at"][:18]
+
+
+@pytest.mark.parametrize("where", ["its own world", "another", "a new one"])
+def test_the_scaled_clock_of_an_exported_state_stood_still_meanwhile(api: Api, where: str):
+    control, name = api.emulator.control, api.emulator.name
+    api.emulator.clock.set("scaled", rate=0.001)
+    exported = api.emulator.export()
+    exported["tables"]["clock"]["world"]["machine_ms"] -= 86_400_000_000  # kept for 1,000 days
+    began_ms = exported["at_ms"]
+
+    if where == "a new one":
+        shown = control.post("worlds", {"name": f"{name}-new", "state": exported})
+    else:
+        shown = control.put(f"worlds/{name}{'-other' * (where == 'another')}/state", exported)
+
+    assert parse_timestamp(shown["clock"]["now"]) - began_ms < 60_000
+    if shown["name"] != name:
+        control.delete(f"worlds/{shown['name']}")

@@ -147,10 +147,9 @@ async def _made(context: Context, body: NewWorld, name: str) -> World:
         if body.scenario or body.clock or body.assumptions:
             message = "a state has its own clock and assumptions: leave them out"
             raise ControlRefusal(400, "Bad request", message)
-        with refused_as(400, "State refused", StateRefused):
-            world = await asyncio.to_thread(import_state, body.state, name, 0, body.seed)
+        world = await _imported(body.state, name, body.seed)
         free_name(context, name)  # others were answered meanwhile
-        return anchored(world, world.at_ms, machine_ms())  # a scaled clock stood still meanwhile
+        return world
     clock = body.clock or NewClock()
     if body.scenario is None:
         with refused_as(400, "Bad request", ValueError):
@@ -276,9 +275,14 @@ async def put_state(context: Context, world: str, body: StateDocument) -> Engine
 
     The old state stays until the new one is read and saved.
     """
+    return put_world(context, await _imported(body, world), "state imported")
+
+
+async def _imported(state: JsonObject, name: str, seed: str | None = None) -> World:
+    """Return the world of an exported state. Raises ControlRefusal."""
     with refused_as(400, "State refused", StateRefused):
-        imported = await asyncio.to_thread(import_state, body, world, 0)
-    return put_world(context, imported, "state imported")
+        world = await asyncio.to_thread(import_state, state, name, 0, seed)
+    return anchored(world, world.at_ms, machine_ms())  # a scaled clock stood still meanwhile
 
 
 def put_world(context: Context, world: World, title: str) -> Engine:
