@@ -22,6 +22,8 @@ _PLACES = re.compile(r"(?<=ticket=)[^&\s\"]+|(?<=\"value\":\")[^\"]+(?=\",\"requ
 _RUN = re.compile(r"[\w.~%+/=\\-]{20,}", re.ASCII)
 _PIECE = re.compile(r"[\w-]{20,}", re.ASCII)
 _DOTTED = re.compile(r"(?<![\w-])[\w-]++(?:\.[\w-]*+){2,}", re.ASCII)
+#: An API key, whatever the prefix was when it was made.
+_KEY = re.compile(rf"(?=([a-z]{{2,8}}_[\w-]{{{SECRET_LENGTH}}}))", re.ASCII)
 _ESCAPE = re.compile(r"\\u([0-9a-fA-F]{4})")
 _BASE_64 = re.compile(r"[A-Za-z0-9+/_-]{24,}")
 #: Of a key's value this much after its prefix is enough to be kept secret.
@@ -63,7 +65,7 @@ class Redactor:
                 shown.append((name, f"{scheme} {REDACTED}" if known else REDACTED))
             else:
                 secret = name.lower() in _SECRET_HEADERS
-                shown.append((name, REDACTED if secret else self.text(value)))
+                shown.append((self.text(name), REDACTED if secret else self.text(value)))
         return shown
 
     def _run(self, found: re.Match[str]) -> str:
@@ -94,12 +96,10 @@ class Redactor:
 
     def _holds_known(self, piece: str) -> bool:
         """Tell whether a key or ticket of this world stands somewhere within a piece of text."""
-        for length in (SECRET_LENGTH, SECRET_LENGTH + len(self._prefix)):
-            for at in range(len(piece) - length + 1):
-                held = digest(piece[at : at + length])
-                if f"ticket:{held}" in self._indexes or f"api_key:{held}" in self._indexes:
-                    return True
-        return False
+        ends = range(SECRET_LENGTH, len(piece) + 1)
+        held = [f"ticket:{digest(piece[end - SECRET_LENGTH : end])}" for end in ends]
+        held += [f"api_key:{digest(found[1])}" for found in _KEY.finditer(piece)]
+        return any(each in self._indexes for each in held)
 
 
 def _without_jwt(found: re.Match[str]) -> str:
@@ -117,8 +117,9 @@ def _decodings(run: str) -> Iterator[str]:
         yield unquote(run)
     if "\\u" in run:
         yield _ESCAPE.sub(lambda code: chr(int(code[1], 16)), run)
-    for found in _BASE_64.finditer(run):
-        text = found[0].translate({ord("+"): "-", ord("/"): "_"})
+    # A slash is a letter of base64, and stands between the parts of a path.
+    for found in [*_BASE_64.findall(run), *_BASE_64.findall(run.replace("/", " "))]:
+        text = found.translate({ord("+"): "-", ord("/"): "_"})
         if len(text) % 4 == 1:
             continue
         decoded = urlsafe_b64decode(text + "=" * (-len(text) % 4))

@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hosting_emulator.engine.redaction import REDACTED, Redactor
+from hosting_emulator.server.control.worlds import patch_assumptions
 from tests.in_process import InProcess
 
 
@@ -52,6 +53,7 @@ SPELLINGS: dict[str, Callable[[str], str]] = {
         urlsafe_b64encode(secret.encode()).rstrip(b"=").decode()
     ),
     "base64 in a query": lambda secret: quote(b64encode(secret.encode()).decode(), safe=""),
+    "base64 in a path": lambda secret: f"/v1/projects/{b64encode(secret.encode()).decode()}/x",
     "letters before it": lambda secret: f"x3D{secret}",
     "letters behind it": lambda secret: f"{secret}Bearer",
     "quoted": lambda secret: json.dumps({"a": [secret]}),
@@ -94,6 +96,21 @@ def test_no_header_shows_a_secret(secrets: Secrets, name: str):
 
     assert REDACTED in str(shown)
     assert secrets.ticket not in str(shown)
+
+
+@pytest.mark.parametrize("beside", ["{}", "x3D{}", "{}Bearer"])
+def test_a_key_is_known_though_others_begin_differently_now(beside: str):
+    api = InProcess()
+    key = api.create_key("ci").json["value"]
+    patch_assumptions(api.engine, {"key_prefix": "sk_"})
+
+    assert key not in Redactor(api.world).text(beside.format(key))
+
+
+def test_no_name_of_a_header_shows_a_secret(secrets: Secrets):
+    [(shown, _)] = secrets.redactor.headers([(f"X-{secrets.key}", "1")])
+
+    assert secrets.key not in str(shown)
 
 
 @pytest.mark.parametrize(
