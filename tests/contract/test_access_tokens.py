@@ -216,6 +216,8 @@ FORGERIES: dict[str, Forge] = {
     "four parts": lambda api: api.emulator.token() + ".AAAA",
     "two parts": lambda api: api.emulator.token().rpartition(".")[0],
     "a very long token": lambda api: api.emulator.token() + "A" * 7000,
+    "padding": lambda api: api.emulator.token() + "==",
+    "letters that base64url has not": lambda api: "!.".join(api.emulator.token().rsplit(".", 1)),
     "upper case": lambda api: api.emulator.token().upper(),
 }
 

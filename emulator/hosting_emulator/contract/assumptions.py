@@ -68,6 +68,8 @@ class AssumptionRefused(ValueError):
 #: The name of a query parameter, and a DNS zone.
 _Parameter = Annotated[str, Meta(pattern="^[A-Za-z][A-Za-z0-9_.-]{0,63}$")]
 _LABEL = "[a-z0-9]([a-z0-9-]{0,40}[a-z0-9])?"
+#: What may stand in a URI before its query and fragment (RFC 3986), but for the slash.
+_URI = r"A-Za-z0-9._~:@!$&'()*+,;=%\[\]-"
 _Zone = Annotated[str, Meta(pattern=rf"^{_LABEL}(\.{_LABEL}){{0,5}}$")]
 
 
@@ -344,7 +346,7 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     mail_zone: _Zone = "mail.localhost"
     """Zone of mail hostnames. (unseen: no field names it) [apply_project_domains get_operation]"""
     """> documentation link of the form {docs_url}/errors/<code [...]>"""
-    docs_url: Annotated[str, Meta(pattern="^(own|https?://[^ ]+[^ /])$")] = "own"
+    docs_url: Annotated[str, Meta(pattern=rf"^(own|https?://[/{_URI}]*[{_URI}])$")] = "own"
     """Where a problem's `type` points: `own` for the emulator's pages, or any URL."""
 
     def __post_init__(self) -> None:
@@ -360,12 +362,23 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
 
             by_keys = [call_id for call_id, spec in ALL_CALLS.items() if spec.permission]
             _check_words("call_permissions", self.call_permissions, by_keys, PERMISSIONS)
+        self._check_path()
         _check_words("condition_codes", self.condition_codes, CONDITIONS, _OPEN_CODES)
         self._check_problems()
         _check_transitions("dns_transitions", self.dns_transitions, DNS_STATUSES)
         _check_transitions("deployment_transitions", self.deployment_transitions, _STAGES)
         _check_transitions("database_transitions", self.database_transitions, DATABASE_STATES)
         self._check_distinct()
+
+    def _check_path(self) -> None:
+        if "/./" in (path := self.operation_path) or "/../" in path:
+            raise ValueError("operation_path has a segment that clients leave out")
+        shape = path.replace("operation_id", "project_id")
+        if shape.startswith("/v1/projects/{"):
+            from hosting_emulator.contract.calls import ALL_CALLS
+
+            if any((spec.method, spec.path) == ("GET", shape) for spec in ALL_CALLS.values()):
+                raise ValueError("operation_path is where another call is")
 
     def _check_problems(self) -> None:
         for table in ("problem_statuses", "problem_retryable"):

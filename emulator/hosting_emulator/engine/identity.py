@@ -57,6 +57,8 @@ _SEALING_ALGORITHM = "HS256"
 Kind = Literal["refresh", "session"]
 _CACHE_SIZE = 4096
 _LONGEST_TOKEN = 8192
+#: Base64url without padding, as RFC 7515 writes it: PyJWT reads other spellings too.
+_TOKEN = re.compile(r"[A-Za-z0-9_-]*\.[A-Za-z0-9_-]*\.[A-Za-z0-9_-]*")
 #: What is wrong with an access token, by what PyJWT raises.
 _REFUSALS = {
     "InvalidSignatureError": "The access token's signature is not this issuer's.",
@@ -186,7 +188,7 @@ class Identity:
     def _verify(self, token: str, audience: str) -> _Verified:
         import jwt
 
-        if len(token) > _LONGEST_TOKEN or not token.isascii():
+        if len(token) > _LONGEST_TOKEN or not _TOKEN.fullmatch(token):
             raise _unauthenticated("The bearer token is not an access token.")
         try:
             claims = jwt.decode(
