@@ -127,6 +127,18 @@ def test_where_it_is_assumed_the_second_is_refused(stage: Stage) -> None:
     assert stage.api.set_flag(False, key="k").body == first.body
 
 
+def test_what_differs_is_told_so_all_the_same(stage: Stage) -> None:
+    """A changed request is `idempotency_key_reused` (contract, 1), whatever becomes of the first."""
+    stage.api.emulator.control.world("held").set_assumptions({"idempotency_in_flight": "refuse"})
+    stage.begin()
+
+    stage.hide(stage.other, enabled="true")
+    stage.disk.released.set()
+
+    assert stage.one.answer().status == 200
+    problem(stage.other.answer(), 409, "idempotency_key_reused")
+
+
 def test_then_another_key_is_answered_all_the_same(stage: Stage) -> None:
     stage.api.emulator.control.world("held").set_assumptions({"idempotency_in_flight": "refuse"})
     stage.begin()

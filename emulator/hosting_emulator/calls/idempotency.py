@@ -38,29 +38,32 @@ def recall(
     if assumptions.idempotency_scope == "principal_and_call":
         key = f"{request.spec.call_id}|{key}"
     request.storage_key = key
-    refuses = assumptions.idempotency_in_flight == "refuse"
-    if refuses and in_flight.setdefault(key, request) is not request:
-        raise Refused(
-            assumptions.code_of("request_in_flight"),
-            "The first request with this Idempotency-Key is still in progress.",
-            assumption="idempotency_in_flight",
-        )
     text = f"{request.spec.call_id}\n{request.subject_id}\n{request.canonical_body}"
     if assumptions.request_identity == "all_that_is_sent":
         unread = "" if request.spec.body else request.body.hex()
         text += f"\n{request.query}\n{unread}"
     request.fingerprint = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+    refuses = assumptions.idempotency_in_flight == "refuse"
+    first = in_flight.setdefault(key, request) if refuses else request
+    if first.fingerprint != request.fingerprint:
+        raise _reused(f"the key is in use by {first.spec.call_id}, which has no answer yet")
+    if first is not request:
+        raise Refused(
+            assumptions.code_of("request_in_flight"),
+            "The first request with this Idempotency-Key is still in progress.",
+            assumption="idempotency_in_flight",
+        )
     found: RememberedAnswer | None = change.world.tables[REMEMBERED.name].get(key)
     if found is None or _is_forgotten(found, change):
         return None
     if found.fingerprint != request.fingerprint:
-        raise Refused(
-            "idempotency_key_reused",
-            "This Idempotency-Key was used for another request (the call, the path or the body "
-            "differs).",
-            why=f"the key was first used by {found.call_id}, which got {found.status}",
-        )
+        raise _reused(f"the key was first used by {found.call_id}, which got {found.status}")
     return found
+
+
+def _reused(why: str) -> Refused:
+    detail = "This Idempotency-Key was used for another request (the call, the path or the body differs)."
+    return Refused("idempotency_key_reused", detail, why=why)
 
 
 def remember(change: Change, request: CallRequest, reply: Reply) -> None:
