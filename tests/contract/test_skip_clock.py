@@ -115,6 +115,13 @@ def test_no_retry_after_moves_time_beyond_its_end(api: HeldApi) -> None:
     assert [asked(api) for _ in range(3)] == [502] * 3
 
 
+def test_a_poll_at_the_end_of_time_finds_what_there_is(api: HeldApi) -> None:
+    api.emulator.clock.advance_to("9999-12-31T23:59:59.999Z")
+    operation = api.initialize().json["id"]
+
+    assert [api.poll(operation).json["state"] for _ in range(2)] == ["queued", "queued"]
+
+
 def test_the_log_says_why_time_moved(api: HeldApi) -> None:
     api.emulator.fault("abort", code="rate_limited", retry_after_seconds=7, times=1)
     api.dns()

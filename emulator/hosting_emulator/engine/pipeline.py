@@ -229,7 +229,7 @@ def authorize_caller(engine: Engine, ctx: ExchangeContext) -> None:
         if due_ms is None:
             return
         # Time moves, and the world with it: the poll is answered in the new moment.
-        engine.move_up_to(due_ms)
+        engine.move_up_to(min(due_ms, LATEST_MS))
         ctx.change = Change(engine.world, engine.now_ms())
         ctx.record = authorize(ctx.change, ctx)
         ctx.at_ms = ctx.change.now_ms
