@@ -26,6 +26,11 @@ def invalid_line() -> None:
     assert framing.wrong == INVALID
 
 
+def zeros_of_a_length() -> None:
+    head = b"GET /x HTTP/1.1\r\n" + (b"Content-Length: " + b"0" * 8_000 + b"x\r\n") * 20
+    assert RequestFraming().feed(head + b"\r\n") == [head + b"\r\n"]
+
+
 def many_stars() -> None:
     assert not fits("/" + "a" * 250, "/*" + "a*" * 4 + "b")
     assert fits("/" + "a" * 250 + "b", "/*" + "a*" * 4 + "b")
@@ -40,7 +45,9 @@ def beginnings_of_tokens_in_a_referer() -> None:
 
 
 @pytest.mark.parametrize(
-    "work", [invalid_line, many_stars, beginnings_of_tokens_in_a_referer], ids=lambda f: f.__name__
+    "work",
+    [invalid_line, zeros_of_a_length, many_stars, beginnings_of_tokens_in_a_referer],
+    ids=lambda f: f.__name__,
 )
 def test_a_long_text_is_read_in_time(work: Callable[[], None]):
     began = time.process_time()

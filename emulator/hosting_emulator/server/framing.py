@@ -38,7 +38,7 @@ _ABSOLUTE: Final = re.compile(
 _BEGINNING: Final = re.compile(rb"[A-Z-]{1,32}(?: |\Z)")
 _BARE_LINE_END: Final = re.compile(rb"(?<!\r)\n|\r(?!\n|\Z)|\x00")
 #: What tells of a body, and of an upgrade, in a head in lower case.
-_LENGTH: Final = re.compile(rb"\r\ncontent-length:[ \t]*0*([0-9]+)[ \t]*\r\n")
+_LENGTH: Final = re.compile(rb"\r\ncontent-length:[ \t]*+0*+([0-9]++)[ \t]*+\r\n")
 _CODING: Final = re.compile(rb"\r\ntransfer-encoding[ \t]*:")
 _UPGRADE: Final = re.compile(rb"\r\nconnection:[^\r]*upgrade")
 _CONNECTION: Final = re.compile(rb"(?<=\r\nconnection:)[^\r]*", re.IGNORECASE)
