@@ -177,11 +177,11 @@ def test_unauthenticated_request_meets_no_fault(api: Api):
     assert fault.seen == 0
 
 
-@pytest.mark.parametrize("code", PROBLEMS)
-def test_every_code_can_be_met(api: Api, code: str):
-    api.emulator.fault("abort", code=code)
+def test_every_code_can_be_met(api: Api):
+    for code in PROBLEMS:
+        api.emulator.fault("abort", code=code, times=1)
 
-    problem(api.deployments(), PROBLEMS[code].status, code)
+        problem(api.deployments(), PROBLEMS[code].status, code)
 
 
 def test_a_rate_limit_that_is_aborted_with_gives_the_seconds_it_speaks_of(api: Api):

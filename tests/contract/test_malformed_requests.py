@@ -23,54 +23,56 @@ def send_flag(api: HeldApi, raw: bytes, **headers: str) -> Response:
     return api.call("PUT", path, key="k", raw=raw, headers=given)
 
 
-@pytest.mark.parametrize(
-    "raw",
-    [
-        b"",
-        b" ",
-        b"\n",
-        b"{",
-        b"}",
-        b"[]",
-        b"null",
-        b"true",
-        b"7",
-        b'"enabled"',
-        b"enabled=true",
-        b"{'enabled': true}",
-        b"{enabled: true}",
-        b'{"enabled": True}',
-        b'{"enabled": true,}',
-        b'{"enabled": true} x',
-        b'{"enabled": true}{"enabled": true}',
-        b'{"enabled": true',
-        b'{"enabled": tru}',
-        b'{"enabled": NaN}',
-        b'{"enabled": Infinity}',
-        b'{"enabled": -}',
-        b'{"enabled": 01}',
-        b'{"enabled": true, "enabled": false}',
-        b'{"enabled": true, "enabled": true}',
-        b'{"enabled": "\xff"}',
-        b'{"enabled": "\xc3"}',
-        b'\xff\xfe{\x00"\x00',
-        '{"enabled": true}'.encode("utf-16"),
-        b'\xef\xbb\xbf{"enabled": true}',
-        b'{"enabled": "\x00"}',
-        b'{"enabled": "a\nb"}',
-        b'// no\n{"enabled": true}',
-        b"[" * 100_000,
-        b'{"enabled":' * 50_000,
-        b'{"enabled":' + b"1" * 10_000 + b"}",
-        b'{"enabled": 1e999999}',
-        b'{"\\ud800": 1, "enabled": true}',
-        b"\x00" * 10,
-        gzip.compress(b'{"enabled": true}', mtime=0),
-    ],
-    ids=lambda raw: repr(raw[:24]),
-)
-def test_a_body_that_is_no_json_object_is_refused(api: HeldApi, raw: bytes) -> None:
-    problem(send_flag(api, raw), 400, "invalid_request")
+NO_OBJECTS = [
+    b"",
+    b" ",
+    b"\n",
+    b"{",
+    b"}",
+    b"[]",
+    b"null",
+    b"true",
+    b"7",
+    b'"enabled"',
+    b"enabled=true",
+    b"{'enabled': true}",
+    b"{enabled: true}",
+    b'{"enabled": True}',
+    b'{"enabled": true,}',
+    b'{"enabled": true} x',
+    b'{"enabled": true}{"enabled": true}',
+    b'{"enabled": true',
+    b'{"enabled": tru}',
+    b'{"enabled": NaN}',
+    b'{"enabled": Infinity}',
+    b'{"enabled": -}',
+    b'{"enabled": 01}',
+    b'{"enabled": true, "enabled": false}',
+    b'{"enabled": true, "enabled": true}',
+    b'{"enabled": "\xff"}',
+    b'{"enabled": "\xc3"}',
+    b'\xff\xfe{\x00"\x00',
+    '{"enabled": true}'.encode("utf-16"),
+    b'\xef\xbb\xbf{"enabled": true}',
+    b'{"enabled": "\x00"}',
+    b'{"enabled": "a\nb"}',
+    b'// no\n{"enabled": true}',
+    b"[" * 100_000,
+    b'{"enabled":' * 50_000,
+    b'{"enabled":' + b"1" * 10_000 + b"}",
+    b'{"enabled": 1e999999}',
+    b'{"\\ud800": 1, "enabled": true}',
+    b"\x00" * 10,
+    gzip.compress(b'{"enabled": true}', mtime=0),
+]
+
+
+def test_a_body_that_is_no_json_object_is_refused(api: HeldApi) -> None:
+    for raw in NO_OBJECTS:
+        answer = send_flag(api, raw)
+
+        assert answer.status == 400, raw[:24]
+        problem(answer, 400, "invalid_request")
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,6 @@ from tests.contract.answer_checks import CODES, hold_problem, problem, without_r
 from tests.contract.conftest import HeldApi
 from tests.contract.raw_http import wire
 
-every_code = pytest.mark.parametrize("code", CODES)
-
 
 def read(url: str) -> str:
     with urllib.request.urlopen(url) as answer:
@@ -41,13 +39,11 @@ def test_what_the_contract_fixes_is_so(api: HeldApi) -> None:
     assert "new key" in reused["suggested_action"].lower()
 
 
-@every_code
-def test_each_code_has_a_page(api: HeldApi, code: str) -> None:
+def test_each_code_has_a_page(api: HeldApi) -> None:
     docs = api.emulator.control.info()["docs_url"]
 
-    page = read(f"{docs}/errors/{code.replace('_', '-')}")
-
-    assert code in page
+    for code in CODES:
+        assert code in read(f"{docs}/errors/{code.replace('_', '-')}"), code
 
 
 def test_the_link_of_a_problem_opens_and_shows_its_code(api: HeldApi) -> None:
@@ -129,44 +125,44 @@ def test_a_success_carries_none(api: HeldApi) -> None:
 # --- Paths and methods ----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "path",
-    [
-        "/",
-        "/v1",
-        "/v1/",
-        "/v1/projects",
-        "/v1/projects/",
-        "/v1/projects/{project}",
-        "/v1/projects/{project}/",
-        "/v1/projects/{project}/powered-by-flag/",
-        "/v1/projects/{project}/Powered-By-Flag",
-        "/v1/projects//edge-dns",
-        "/v1/projects/{project}/source",
-        "/v1/projects/{project}/source:",
-        "/v1/projects/{project}/source:initialise",
-        "/v1/projects/{project}/source/initialize",
-        "/v1/projects/{project}/database",
-        "/v1/projects/{project}/database/compute/",
-        "/v1/projects/{project}/x/edge-dns",
-        "/v1/projects/{project}/edge-dns/x",
-        "/v1//projects/{project}/edge-dns",
-        "/v2/projects/{project}/edge-dns",
-        "/V1/projects/{project}/edge-dns",
-        "/v1/organizations/{project}",
-        "/v1/operations",
-        "/v1/operations/",
-        "/v1/../v1/projects/{project}/edge-dns",
-        "/%2e%2e/etc/passwd",
-        "/v1/%00",
-        "/v1/" + "x/" * 2000,
-    ],
-)
-@pytest.mark.parametrize("method", ["GET", "POST"])
-def test_an_unknown_path_is_not_found(api: HeldApi, method: str, path: str) -> None:
-    answer = api.call(method, path.format(project=api.emulator.project))
+UNKNOWN_PATHS = [
+    "/",
+    "/v1",
+    "/v1/",
+    "/v1/projects",
+    "/v1/projects/",
+    "/v1/projects/{project}",
+    "/v1/projects/{project}/",
+    "/v1/projects/{project}/powered-by-flag/",
+    "/v1/projects/{project}/Powered-By-Flag",
+    "/v1/projects//edge-dns",
+    "/v1/projects/{project}/source",
+    "/v1/projects/{project}/source:",
+    "/v1/projects/{project}/source:initialise",
+    "/v1/projects/{project}/source/initialize",
+    "/v1/projects/{project}/database",
+    "/v1/projects/{project}/database/compute/",
+    "/v1/projects/{project}/x/edge-dns",
+    "/v1/projects/{project}/edge-dns/x",
+    "/v1//projects/{project}/edge-dns",
+    "/v2/projects/{project}/edge-dns",
+    "/V1/projects/{project}/edge-dns",
+    "/v1/organizations/{project}",
+    "/v1/operations",
+    "/v1/operations/",
+    "/v1/../v1/projects/{project}/edge-dns",
+    "/%2e%2e/etc/passwd",
+    "/v1/%00",
+    "/v1/" + "x/" * 2000,
+]
 
-    problem(answer, 404, "resource_not_found")
+
+@pytest.mark.parametrize("method", ["GET", "POST"])
+def test_an_unknown_path_is_not_found(api: HeldApi, method: str) -> None:
+    for path in UNKNOWN_PATHS:
+        answer = api.call(method, path.format(project=api.emulator.project))
+
+        problem(answer, 404, "resource_not_found")
 
 
 def test_an_unknown_path_outside_every_world_too(api: HeldApi) -> None:
@@ -192,21 +188,19 @@ ALLOW = {
 METHODS = ("GET", "PUT", "POST", "PATCH", "DELETE", "OPTIONS", "TRACE", "HEAD")
 
 
-@pytest.mark.parametrize(
-    ("method", "path"),
-    [(method, path) for path in ALLOW for method in METHODS if method != ALLOW[path]],
-)
-def test_another_method_is_refused_and_the_right_one_named(
-    api: HeldApi, method: str, path: str
-) -> None:
+@pytest.mark.parametrize("path", ALLOW)
+def test_another_method_is_refused_and_the_right_one_named(api: HeldApi, path: str) -> None:
     target = path.format(project=api.emulator.project, organization=api.emulator.organization)
 
-    answer = api.send(method, target)
+    for method in METHODS:
+        if method == ALLOW[path]:
+            continue
+        answer = api.send(method, target)
 
-    assert answer.status == 405
-    assert answer.headers["Allow"] == ALLOW[path]
-    if method != "HEAD":
-        problem(answer, 405, "invalid_request")
+        assert answer.status == 405, method
+        assert answer.headers["Allow"] == ALLOW[path], method
+        if method != "HEAD":
+            problem(answer, 405, "invalid_request")
 
 
 def test_a_wrong_method_says_nothing_of_what_exists(api: HeldApi) -> None:
