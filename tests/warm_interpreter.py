@@ -116,6 +116,10 @@ def _become(order: dict[str, Any], streams: list[int]) -> NoReturn:
     os.chdir(order["cwd"])
     os.environ.clear()
     os.environ.update(order["env"])
+    if folders := order["env"].get("PYTHONPATH"):  # as Python does when it starts
+        sys.path[:0] = folders.split(os.pathsep)
+        with suppress(ImportError):
+            importlib.import_module("sitecustomize")
     try:
         _run(order["python"], *order["args"])
         sys.exit()

@@ -14,14 +14,17 @@ import pytest
 
 from tests.crash.exec_process import run
 from tests.crash.process import emulator
-from tests.warm import COMMAND
+from tests.warm import COMMAND, programs
 
-PYTHON = sys.executable
 VARIABLES = ("BASE_URL", "DEV_BASE_URL", "TOKEN", "ORGANIZATION_ID", "PROJECT_ID", "CONTROL_URL")
 
 
-def python(code: str) -> tuple[str, ...]:
-    return ("--", PYTHON, "-c", code)
+def python(code: str, *, program: str = "") -> tuple[str, ...]:
+    return ("--", program or warm_python(), "-c", code)
+
+
+def warm_python() -> str:
+    return str(programs() / "python")
 
 
 def sh(code: str) -> tuple[str, ...]:
@@ -140,7 +143,7 @@ def test_a_token_outlives_what_tests_do_to_time():
         'curl "$HOSTING_BASE_URL/v1/projects/$HOSTING_PROJECT_ID/deployments"\n'
     )
 
-    done = run("--clock", "frozen", *sh(code), env=os.environ | {"PYTHON": PYTHON})
+    done = run("--clock", "frozen", *sh(code), env=os.environ | {"PYTHON": warm_python()})
 
     assert (done.returncode, done.stdout, done.stderr) == (0, "200\n", "")
 
@@ -181,7 +184,7 @@ def test_arguments_are_handed_on_as_they_are(dashes: list[str]):
     given = ["two words", "--", "--quiet", "-h", "", "*", "ä", "\udcff"]
     code = "import sys; print(ascii(sys.argv[1:]))"
 
-    done = run(*dashes, PYTHON, "-c", code, *given)
+    done = run(*dashes, sys.executable, "-c", code, *given)
 
     assert (done.returncode, done.stdout) == (0, f"{given!a}\n")
 
@@ -189,13 +192,13 @@ def test_arguments_are_handed_on_as_they_are(dashes: list[str]):
 def test_the_environment_is_handed_on_byte_for_byte():
     code = "import os; print(os.environb[b'ODD'])"
 
-    done = run(*python(code), env={**os.environ, "ODD": "\udcff\n="})
+    done = run(*python(code, program=sys.executable), env={**os.environ, "ODD": "\udcff\n="})
 
     assert done.stdout == "b'\\xff\\n='\n"
 
 
 def test_stdin_and_the_rest_are_the_users_own():
-    done = run(*sh("cat; echo words >&2"), input="typed\n", cold=True)
+    done = run(*sh("cat; echo words >&2"), input="typed\n")
 
     assert (done.stdout, done.stderr) == ("typed\n", "words\n")
 
@@ -204,7 +207,7 @@ def test_the_command_gets_the_descriptors_that_were_handed_in_and_no_other():
     code = "import os, sys; os.write(int(sys.argv[1]), b'through'); print(os.listdir('/dev/fd'))"
     reading, writing = os.pipe()
     try:
-        done = run(*python(code), str(writing), pass_fds=(writing,))
+        done = run(*python(code, program=sys.executable), str(writing), pass_fds=(writing,))
     finally:
         os.close(writing)
     with os.fdopen(reading, "rb") as file:

@@ -262,7 +262,7 @@ def test_the_command_finds_signals_as_exec_did(trap: str):
         "print(*[n for n in names if signal.getsignal(getattr(signal, n)) is signal.SIG_IGN])\n"
         "print(signal.pthread_sigmask(signal.SIG_BLOCK, []))\n"
     )
-    script = ("/bin/sh", "-c", f'{trap}exec "$@"', "sh")
+    script = ("/bin/sh", "-c", f'{trap}exec "$@"', "sh") if trap else ()
     with execution(*python(shown), before=script, stdout=PIPE) as running:
         # Python itself ignores SIGPIPE
         ignored = "SIGINT SIGHUP SIGPIPE" if trap else "SIGPIPE"

@@ -92,7 +92,8 @@ def service(env: dict[str, str]) -> Iterator[int]:
 def _machine() -> dict[str, str]:
     ours = ("HOSTING_", "PYTEST_", "NODE_", "CI")
     names = {k: v for k, v in os.environ.items() if not k.startswith(ours)}
-    return names | {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
+    places = (str(warm.programs()), str(Path(sys.executable).parent), os.environ["PATH"])
+    return names | {"PATH": os.pathsep.join(places)}
 
 
 def _run(command: str, folder: Path, env: dict[str, str]) -> str:

@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-import sys
-
 import pytest
 
 from tests.examples.programs import run
+from tests.warm import programs
 
 MISTAKEN = (
     *("no_retry_key", "new_key_on_retry", "ignores_retry_after"),
     *("polls_too_fast", "breaks_on_unknown_status"),
 )
-#: Time is the world's, and no client may warn.
-CLOCK_WAITS = ("env", "HOSTING_WAIT=clock", "PYTHONWARNINGS=error")
 
 
 @pytest.mark.parametrize("clock", ["frozen", "skip"])
 @pytest.mark.parametrize("name", ["careful", *MISTAKEN])
 def test_the_job_is_done_on_a_good_day(name: str, clock: str):
-    done = run("clients", "--clock", clock, "--", *CLOCK_WAITS, sys.executable, f"{name}.py")
+    # Time is the world's, and no client may warn.
+    command = ("env", "HOSTING_WAIT=clock", str(programs() / "python"), "-W", "error")
+    done = run("clients", "--clock", clock, "--", *command, f"{name}.py")
 
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.endswith("46 deployments\nDone.\n")

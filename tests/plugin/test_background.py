@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import socket
+import sys
 import threading
 from urllib.request import Request, urlopen
 
@@ -15,9 +16,16 @@ from hosting_emulator.sdk import EmulatorUnreachable
 from hosting_emulator.settings import StartError
 from pytest_hosting_emulator import BackgroundEmulator, ProcessEmulator, RunningEmulator
 from tests.plugin.conftest import Suite
+from tests.warm import programs
 
 OwnEmulator = type[BackgroundEmulator] | type[ProcessEmulator]
 both = pytest.mark.parametrize("own", [BackgroundEmulator, ProcessEmulator])
+
+
+@pytest.fixture
+def warm_python(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is started comes from the warm interpreter."""
+    monkeypatch.setattr(sys, "executable", str(programs() / "python"))
 
 
 @both
@@ -41,6 +49,7 @@ def test_stopping_what_never_started_does_nothing(own: OwnEmulator):
 
 
 @both
+@pytest.mark.usefixtures("warm_python")
 def test_signals_are_left_alone(own: OwnEmulator):
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
 
@@ -51,6 +60,7 @@ def test_signals_are_left_alone(own: OwnEmulator):
 
 
 @both
+@pytest.mark.usefixtures("warm_python")
 def test_with_stops_it_and_its_worlds_are_gone(own: OwnEmulator):
     with own() as emulator, emulator.world(clock="skip") as world:
         assert world.clock.mode == "skip"
@@ -61,6 +71,7 @@ def test_with_stops_it_and_its_worlds_are_gone(own: OwnEmulator):
 
 
 @both
+@pytest.mark.usefixtures("warm_python")
 def test_what_keeps_it_from_starting_is_raised(own: OwnEmulator):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
@@ -120,6 +131,7 @@ def test_first_request_waits_for_nothing_to_be_loaded(suite: Suite):
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
 @both
+@pytest.mark.usefixtures("warm_python")
 def test_forked_process_goes_on_calling_and_cannot_stop_it(own: OwnEmulator):
     with own() as emulator, emulator.world() as world:
         world.token()
@@ -140,6 +152,7 @@ def test_forked_process_goes_on_calling_and_cannot_stop_it(own: OwnEmulator):
 
 
 @both
+@pytest.mark.usefixtures("warm_python")
 def test_a_test_that_freezes_time_does_not_reach_it(own: OwnEmulator):
     """Else a latency never ends, and a clock that runs jumps to wherever the test is."""
     with own() as emulator, emulator.world(clock={"mode": "real"}) as world:

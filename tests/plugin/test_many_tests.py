@@ -24,5 +24,5 @@ def test_many_tests_leave_memory_flat(tmp_path: Path, tests: int):
 def grown(folder: Path, suite: str, tests: int) -> float:
     """Return by how many bytes the tests of a suite grow its process after the first hundred."""
     many.write(folder, suite.format(tests=tests))
-    (watched,) = many.run(folder)
+    (watched,) = many.run(folder, cold=False)
     return watched["memory"][str(tests)] - watched["memory"]["100"]

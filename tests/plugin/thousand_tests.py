@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 from pathlib import Path
+
+from tests import warm
 
 TESTS = 1000
 
@@ -118,23 +119,23 @@ def write(folder: Path, tests: str = MANY.format(tests=TESTS)) -> None:
     (folder / "test_many.py").write_text(tests, encoding="utf-8")
 
 
-def run(folder: Path, *arguments: str) -> list[dict[str, dict[str, float]]]:
+def run(folder: Path, *arguments: str, cold: bool = True) -> list[dict[str, dict[str, float]]]:
     """Run the suite to its end; return what was seen in each process that ran tests.
 
-    `memory` is bytes after each hundred tests, `took` the median seconds of each test function.
+    `memory` is bytes after each hundred tests, `took` the median seconds of each test function. One
+    that is not `cold` comes from the warm interpreter.
     """
     for old in folder.glob("watched-*.json"):
         old.unlink()
     plugins = ["-p", "hosting_emulator", "-p", "no:cacheprovider"]
     plain = ["-q", "-c", os.devnull, "--rootdir", "."]
     environment = {k: v for k, v in os.environ.items() if not k.startswith("PYTEST_")}
-    done = subprocess.run(
+    done = warm.run(
         [sys.executable, "-m", "pytest", *plain, *plugins, *arguments, "test_many.py"],
         cwd=folder,
         env={**environment, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
-        capture_output=True,
-        text=True,
-        check=False,
+        cold=cold,
+        timeout=600,
     )
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
     return [json.loads(path.read_bytes()) for path in sorted(folder.glob("watched-*.json"))]
