@@ -159,7 +159,7 @@ def _run(python: str, program: str, *arguments: str) -> None:
 
         main()
     how, *rest = arguments
-    if "hosting_emulator_cli" not in rest:  # its supervisor is handed descriptors
+    if not any("hosting_emulator_cli" in word for word in rest):  # it hands on descriptors
         sys.executable = python
     safe = False
     while how in ("-u", "-P", "-W"):

@@ -242,6 +242,8 @@ class Supervisor:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING)
         while not self._is_done():
             waiting = None if self._kill_at is None else _STEP_S
+            if waiting and sys.platform == "linux":  # where orphans become ours, each end is told
+                waiting = max(_STEP_S, (self._kill_at or 0) - time.monotonic())
             reading = [self._signals] + ([self._orders] if self._orders >= 0 else [])
             ready, _, _ = select.select(reading, [], [], waiting)
             self._notice()

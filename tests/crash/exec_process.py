@@ -28,14 +28,20 @@ class Execution:
     """One `exec` that runs, and its processes.
 
     It comes from the warm interpreter; one that is `cold`, or has words `before` it, from nothing.
+    `command` are the words that it is started by.
     """
 
     def __init__(
-        self, *arguments: str, before: tuple[str, ...] = (), cold: bool = False, **options: Any
+        self,
+        *arguments: str,
+        before: tuple[str, ...] = (),
+        command: tuple[str, ...] = (COMMAND,),
+        cold: bool = False,
+        **options: Any,
     ) -> None:
         self._mark = uuid.uuid4().hex
         self.popen = warm.start(
-            [*before, COMMAND, "exec", *arguments],
+            [*before, *command, "exec", *arguments],
             cold=cold or bool(before),
             env=environment() | {_MARK: self._mark},
             **options,
