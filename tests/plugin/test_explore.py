@@ -333,7 +333,7 @@ def test_fixtures_of_a_module_are_set_up_once_and_torn_down_at_its_end(explored:
 
 def test_what_a_fixture_asks_for_is_explored_too(explored: Suite):
     explored.write(
-        test_it=f"""
+        test_it="""
             import pytest
             from client import make_key
 
@@ -342,7 +342,7 @@ def test_what_a_fixture_asks_for_is_explored_too(explored: Suite):
                 yield hosting_emulator
                 make_key(hosting_emulator, keys=["last"])
 
-            {MARK}
+            @pytest.mark.hosting_explore(faults=["connection_reset"])
             def test_key(tidy):
                 make_key(tidy)
         """
