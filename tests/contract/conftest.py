@@ -4,30 +4,13 @@ from __future__ import annotations
 
 from datetime import datetime
 from typing import Any
-from weakref import WeakValueDictionary
 
 import pytest
 
-from hosting_emulator.bootstrap import Emulator
-from hosting_emulator.engine.engine import Worlds
 from hosting_emulator.sdk import HostingEmulator
-from hosting_emulator.settings import Ready
 from tests.conftest import Api, Response
 from tests.contract.answer_checks import hold, moment
-
-#: The worlds of the emulators in this process, by address: what a world holds is looked at where it
-#: is, before and after each call. Asking the control API would be most of what these tests cost.
-_WORLDS: WeakValueDictionary[str, Worlds] = WeakValueDictionary()
-_ready = Emulator.ready
-
-
-def _noted(self: Emulator) -> Ready:
-    found = _ready(self)
-    _WORLDS[found.base_url] = self.worlds
-    return found
-
-
-Emulator.ready = _noted  # type: ignore[method-assign]
+from tests.served_worlds import served_world
 
 
 class HeldApi(Api):
@@ -51,10 +34,7 @@ class HeldApi(Api):
 
         A rate limit counts what it refuses, too.
         """
-        address, _, name = self.emulator.base_url.partition("/worlds/")
-        engine = _WORLDS[address].get(name)
-        assert engine is not None
-        world = engine.world
+        world = served_world(self.emulator.base_url)
         tables = {key: rows for key, rows in world.tables.items() if key != "rate_windows"}
         limited = world.assumptions.rate_limit != "off"
         return {**tables, "clock": world.clock, "commit": 0 if limited else world.commit}

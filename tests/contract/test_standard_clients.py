@@ -12,8 +12,6 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-from authlib.integrations.requests_client import OAuth2Session  # type: ignore[import-untyped]
-from joserfc import jwk, jwt
 
 from hosting_emulator.settings import Settings
 from hosting_emulator_scenarios import FOLDER
@@ -48,6 +46,10 @@ def follow(issuer: str, url: str) -> str:
 
 
 def test_authlib_signs_a_person_in(server: BackgroundEmulator, issuer: str):
+    # Imported here: every worker of the tests would load it.
+    from authlib.integrations.requests_client import OAuth2Session  # type: ignore[import-untyped]
+    from joserfc import jwk, jwt
+
     with OAuth2Session(
         client_id="web-app",
         scope=SCOPE,

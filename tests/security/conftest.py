@@ -9,6 +9,7 @@ import pytest
 from hosting_emulator.settings import Settings
 from hosting_emulator_scenarios import FOLDER
 from pytest_hosting_emulator import BackgroundEmulator
+from tests.served_worlds import served_worlds
 
 
 @pytest.fixture(scope="module")
@@ -23,15 +24,10 @@ def server() -> Iterator[BackgroundEmulator]:
 def unchanged(server: BackgroundEmulator) -> Iterator[Callable[[], None]]:
     """Fail, at the end at the latest, if a test changed anything that the emulator keeps."""
 
-    def everything() -> object:
-        control = server.control
-        names = [world["name"] for world in control.worlds()]
-        return {name: control.world(name).export() for name in names}
-
-    before = everything()
+    before = served_worlds(server.base_url)
 
     def check() -> None:
-        assert everything() == before
+        assert served_worlds(server.base_url) == before
 
     yield check
     check()
