@@ -33,7 +33,7 @@ from hosting_emulator.engine.exchange import (
     retry_after_s,
     stopwatch_ns,
 )
-from hosting_emulator.engine.history import FAULTS_COUNTED, RATE_COUNTED
+from hosting_emulator.engine.history import FAULTS_COUNTED, RATE_COUNTED, StoreFailed
 from hosting_emulator.faults.decisions import (
     NOTHING,
     Decision,
@@ -304,7 +304,8 @@ def commit(engine: Engine, ctx: ExchangeContext) -> None:
     if engine.world.has_faults and engine.world.tables[TIMELINE.name]:
         counted = Change(engine.world, ctx.at_ms)
         count_call(counted, ctx.spec.call_id)
-        engine.commit(counted, "timeline")
+        with suppress(StoreFailed):  # the call's own change is kept: its answer is true
+            engine.commit(counted, "timeline")
 
 
 def faults_after_commit(engine: Engine, ctx: ExchangeContext) -> Reply | None:
@@ -414,7 +415,12 @@ def decide_at(
         return NOTHING
     change = Change(engine.world, now_ms)
     decision = decide(change, subject, phase, refused=refused)
-    engine.commit(change, FAULTS_COUNTED)
+    try:
+        engine.commit(change, FAULTS_COUNTED)
+    except StoreFailed:
+        if phase == "before_commit":
+            raise
+        return NOTHING  # what was done before is kept, and is not to be told otherwise
     return decision
 
 

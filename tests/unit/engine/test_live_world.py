@@ -7,8 +7,10 @@ from hosting_emulator.contract.timestamps import LATEST_MS, parse_timestamp
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.exchange import ExchangeContext, run_through
 from hosting_emulator.engine.history import Keeper, StoreFailed
+from hosting_emulator.scenario.build import build_world
+from hosting_emulator.scenario.document import read_scenario
 from hosting_emulator.world.clock import ClockRefused
-from hosting_emulator.world.tables import STREAMS
+from hosting_emulator.world.tables import STREAMS, TICKETS
 from hosting_emulator.world.value import Change
 from tests.in_process import InProcess, Machine, fresh_world
 
@@ -72,6 +74,29 @@ def test_what_cannot_be_kept_does_not_happen(notebook, machine):
         world.move_by(60_000)
 
     assert world.world is before
+
+
+class NearlyFull(Keeper):
+    """A keeper with room for what calls change, and for nothing that is counted."""
+
+    def append(self, commit):
+        if commit.title in ("faults counted", "timeline"):
+            raise OSError(28, "No space left on device")
+
+
+@pytest.mark.parametrize(
+    "planned",
+    [
+        "faults: [{latency: {delay_ms: 1}, phase: after_commit}]",
+        "timeline: [{after_calls: 2, intervene: {set_plan: {organization: acme, plan: free}}}]",
+    ],
+)
+def test_a_change_that_is_kept_is_answered_so_though_its_count_is_not(machine, planned):
+    scenario = read_scenario(f"name: n\ndescription: d\n{planned}\n", "n.yaml")
+    api = InProcess(build_world(scenario, "default", machine()), NearlyFull(), machine)
+
+    assert api.ticket().status == 201
+    assert api.world.count(TICKETS) == 1
 
 
 class Syncing(Keeper):
