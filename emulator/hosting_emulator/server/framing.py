@@ -88,7 +88,7 @@ class RequestFraming:
             self.count += 1
             self._line_ends = 0
             return [data]
-        requests: list[bytes] = []
+        began, requests = self.partial, list[bytes]()
         pieces: list[bytes] = []  # of the last
         at = 0
         try:
@@ -104,7 +104,7 @@ class RequestFraming:
         self.partial = self.in_body or bool(self._held)
         if pieces:
             requests.append(b"".join(pieces))
-        if requests == [data] and not self.partial:
+        if requests == [data] and not (began or self.partial):
             self._known = data
         return requests
 

@@ -1,5 +1,6 @@
 """Idempotency-Keys: what is a mistake with them, and what is only care."""
 
+from copy import copy
 from typing import Any
 
 import pytest
@@ -330,8 +331,8 @@ def test_whether_a_refused_key_is_free_is_open(api: Watched):
 class AllUnderWay(dict[str, Any]):
     """Stands for an engine that is just answering a first request with every key."""
 
-    def setdefault(self, _: str, __: Any = None) -> Any:
-        return None
+    def setdefault(self, _: str, request: Any = None) -> Any:
+        return copy(request)
 
 
 def test_a_second_attempt_while_the_first_is_under_way_is_the_same_request():

@@ -35,6 +35,15 @@ def test_what_came_before_on_a_connection_changes_no_cut(pieces: list[bytes]) ->
         )
 
 
+def test_a_body_that_came_by_itself_is_no_request_that_is_known() -> None:
+    framing = RequestFraming()
+
+    cuts = [framing.feed(piece) for piece in (PUT[:-4], b"\r\n\r\n", b"\r\n\r\n", GET)]
+
+    assert cuts == [[PUT[:-4]], [b"\r\n\r\n"], [], [GET]]
+    assert framing.count == 2
+
+
 def test_a_body_that_looks_like_the_request_before_is_a_body() -> None:
     framing = RequestFraming()
 
