@@ -5,23 +5,26 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from importlib.resources import files
+from typing import Literal
 
 import pytest
 
 from tests.browser.axe import violations
 from tests.browser.chromium import Chromium, Scheme
 from tests.browser.dashboard import Dashboard
+from tests.browser.opened import assert_leads_on, assert_ours
 from tests.browser.page import Page
 from tests.conftest import Api
 
 _TABLE = files("hosting_emulator.server").joinpath("dashboard", "static", "panels.js")
 PANELS = re.findall(r'\{ id: "([a-z]+)"', _TABLE.read_text(encoding="utf-8"))
-#: Where all is asked: on a wide window in light and on a phone in dark, since none of our colours depends
-#: on the width. In between, only what is clipped or too wide.
-LOOKS: tuple[tuple[int, Scheme, bool], ...] = (
-    (1440, "light", True),
-    (1024, "light", False),
-    (400, "dark", True),
+#: What is asked where. None of our colours depends on the width, and a phone leaves out nothing that can
+#: be used: there all is asked, and on a wide window what colours and sizes decide. In between, only what
+#: is clipped or too wide.
+LOOKS: tuple[tuple[int, Scheme, Literal["seen", "nothing", "all"]], ...] = (
+    (1440, "light", "seen"),
+    (1024, "light", "nothing"),
+    (400, "dark", "all"),
 )
 SWAGGER = "#swagger"
 #: A table that is wider than the box it scrolls in: on no window is a part of it out of sight.
@@ -141,10 +144,24 @@ def test_dialog_of_keys_is_accessible(dashboard: Dashboard, panel: Callable[[str
         _check(page)
 
 
-@pytest.mark.parametrize("path", ["errors", "errors/idempotency-key-reused"])
-def test_page_of_a_problem_is_accessible(path: str, chromium: Chromium, origin: str):
-    with chromium.page(f"{origin}/_emulator/docs/{path}") as page:
+def test_page_of_all_problems_is_accessible(chromium: Chromium, origin: str):
+    with chromium.page(f"{origin}/_emulator/docs/errors") as page:
         _check(page)
+        assert_ours(page, origin)
+
+
+def test_the_type_of_a_problem_is_a_link_to_an_accessible_page(
+    chromium: Chromium, api: Api, origin: str
+):
+    problem = api.dns(token="wrong").json
+
+    with chromium.page(problem["type"]) as page:
+        text = page.text()
+        _check(page)
+        assert_ours(page, origin)
+
+    assert problem["title"] in text
+    assert problem["suggested_action"] in text
 
 
 @pytest.mark.parametrize(
@@ -153,17 +170,19 @@ def test_page_of_a_problem_is_accessible(path: str, chromium: Chromium, origin: 
 def test_calls_of_the_documentation_are_accessible(path: str, chromium: Chromium, origin: str):
     with chromium.page(f"{origin}/_emulator/{path}") as page:
         page.wait(f"document.querySelector('{SWAGGER} .opblock-summary-control')")
+        assert_leads_on(page, origin)
         page.evaluate(f"document.querySelector('{SWAGGER} .opblock-summary-control').click()")
         page.wait(f"document.querySelector('{SWAGGER} button.execute')")
         page.wait(f"document.querySelector('{SWAGGER} pre[tabindex]')")
         _check(page)
+        assert_ours(page, origin)
 
 
 def _check(page: Page) -> None:
     wrong = []
-    for width, scheme, all_is_asked in LOOKS:
+    for width, scheme, asked in LOOKS:
         page.look(width, scheme)
-        found = violations(page) if all_is_asked else []
+        found = [] if asked == "nothing" else violations(page, only_seen=asked == "seen")
         wrong += [f"{width} {scheme}: {line}" for line in found]
         if page.evaluate("document.documentElement.scrollWidth > window.innerWidth"):
             wrong.append(f"{width} {scheme}: the page is wider than its window")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from tests.browser.chromium import Chromium
+from tests.browser.dashboard import Dashboard
 from tests.browser.page import Page
 from tests.conftest import Api
 
@@ -47,9 +48,9 @@ def test_operation_from_its_start_to_its_end(
 
 
 def test_refusal_is_explained(
-    chromium: Chromium, api: Api, panel: Callable[[str], str], origin: str
+    dashboard: Dashboard, api: Api, panel: Callable[[str], str], origin: str
 ):
-    with chromium.page(panel("")) as page:
+    with dashboard(panel("")) as page:
         page.click("link", "API console")
         page.choose("Call", "Create dev access ticket")
         page.choose("As", "reader")
@@ -63,10 +64,10 @@ def test_refusal_is_explained(
 
 
 def test_time_moves_by_the_keyboard_alone(
-    chromium: Chromium, api: Api, panel: Callable[[str], str]
+    dashboard: Dashboard, api: Api, panel: Callable[[str], str]
 ):
     before = api.emulator.clock.now
-    with chromium.page(panel("")) as page:
+    with dashboard(panel("")) as page:
         page.find("heading", "Requests")
         page.press("g", "c")
         page.find("heading", "Clock")

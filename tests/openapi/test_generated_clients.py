@@ -292,15 +292,18 @@ def test_python_clients_are_typed_strictly(api: Api, tmp_path: Path):
 
 # --- TypeScript ------------------------------------------------------------------------------
 
+#: Less time for making code fast that runs for a second.
+HASTY_NODE = "--no-opt"
+
 
 @pytest.fixture(scope="module")
 def node_packages(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Install the generator, the compiler and the client's one package away from the repository."""
     need("npm")
     folder = tmp_path_factory.mktemp("typescript-client")
-    for name in ("package.json", "package-lock.json", ".npmrc", "tsconfig.json"):
+    for name in ("package.json", "package-lock.json", ".npmrc", "tsconfig.json", "redocly.yaml"):
         shutil.copy(TYPESCRIPT / name, folder)
-    run(["npm", "ci", "--ignore-scripts"], cwd=folder)
+    run(["npm", "ci", "--ignore-scripts", "--prefer-offline"], cwd=folder)
     return folder
 
 
@@ -312,15 +315,12 @@ def compile_programs(folder: Path, api: Api) -> None:
     if (folder / "built").exists():
         return
     tools = folder / "node_modules" / ".bin"
-    documents = {
-        "schema": save_document(api, folder),
-        "control": save_control_document(api, folder),
-    }
-    for types, document in documents.items():
-        run([tools / "openapi-typescript", document, "--output", f"{types}.ts"], cwd=folder)
+    save_document(api, folder)
+    save_control_document(api, folder)
     for program in ("calls.ts", "world.ts"):
         shutil.copy(TYPESCRIPT / program, folder)
-    run([tools / "tsc", "--noEmitOnError"], cwd=folder)
+    run(["node", HASTY_NODE, tools / "openapi-typescript", "--redocly", "redocly.yaml"], cwd=folder)
+    run(["node", HASTY_NODE, tools / "tsc", "--noEmitOnError"], cwd=folder)
 
 
 def test_typescript_client_makes_every_call(moving: Api, node_packages: Path):

@@ -5,6 +5,7 @@ status, header or problem. `make test` runs a few hundred cases, `make schemathe
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -64,9 +65,13 @@ def test_answers_as_documented_under_contrary_assumptions(moving: Api, tmp_path:
 
 
 def test_notices_what_is_not_documented(moving: Api, tmp_path: Path):
-    hidden = ("404", "idempotency_key_reused")
+    target = replace(
+        public_target(moving),
+        hidden=("404", "idempotency_key_reused"),
+        left_out="^(?!.*source:initialize)",
+    )
 
-    found = run(public_target(moving, hidden=hidden), tmp_path, examples=3, phases=("coverage",))
+    found = run(target, tmp_path, examples=3, phases=("coverage",))
 
     assert set(found.failures) == {"UndefinedStatusCode", "CustomFailure"}
 
