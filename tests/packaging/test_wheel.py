@@ -124,7 +124,7 @@ def test_sdist_holds_what_a_packager_needs(distributions: Distributions):
 def commands(distributions: Distributions, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The commands of an environment with the wheel, its dependencies and those of the plugin.
 
-    And with what the settings of the tests name. That the command needs none of these, the image shows.
+    And with what the settings of all tests name. That the command needs none of these, the image shows.
     """
     folder = tmp_path_factory.mktemp("installed")
     found = make_environment(folder / "environment")
@@ -132,7 +132,7 @@ def commands(distributions: Distributions, tmp_path_factory: pytest.TempPathFact
         metadata = Parser().parsestr(wheel.read(f"{METADATA}/METADATA").decode())
     asked = [Requirement(text) for text in metadata.get_all("Requires-Dist", [])]
     brought = [r for r in asked if r.marker is None or r.marker.evaluate({"extra": "pytest"})]
-    link(found, "pytest-asyncio", *(str(r).partition(";")[0] for r in brought))
+    link(found, "pytest-asyncio", "hypothesis", *(str(r).partition(";")[0] for r in brought))
     pip(found, "install", "--no-deps", distributions.wheel, cwd=folder)
     return found
 
