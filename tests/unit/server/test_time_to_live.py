@@ -58,6 +58,23 @@ def test_a_world_lives_as_long_as_it_is_asked(timers: Timers):
     assert timers.asked == []
 
 
+def test_a_world_lives_as_long_as_somebody_listens_and_no_longer(timers: Timers):
+    worlds = Worlds(None)
+    engine = worlds.create("ci", "seed", Origin("frozen"), ephemeral=True)
+    engine.ttl_ms = 90_000
+    control._watch_idle(worlds, engine)
+
+    engine.feed.listen(print)
+    for _ in range(3):
+        timers.ring()
+    engine.feed.leave(print)
+    timers.ring()
+    assert worlds.get("ci") is engine
+
+    timers.ring()
+    assert worlds.get("ci") is None
+
+
 def test_another_world_of_its_name_is_left_alone(timers: Timers):
     worlds = Worlds(None)
     first = worlds.create("ci", "seed", Origin("frozen"), ephemeral=True)

@@ -184,8 +184,8 @@ def _watch_idle(worlds: Worlds, engine: Engine, before: tuple[int, int] | None =
     """Delete a world that has a time to live if nobody has asked since `before`, or listens."""
     if engine.ttl_ms is None or worlds.get(engine.world.name) is not engine:
         return
-    asked = (engine.asked, engine.log.count)
-    if asked != before or engine.feed.awake:
+    asked = None if engine.feed.listeners else (engine.asked, engine.log.count)
+    if asked is None or asked != before:
         later = asyncio.get_running_loop().call_later
         engine.call_off = later(engine.ttl_ms / 1000, _watch_idle, worlds, engine, asked).cancel
         return
