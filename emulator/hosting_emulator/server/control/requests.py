@@ -234,7 +234,8 @@ async def replay_request(context: Context, engine: Engine, n: str, body: Replay)
         raw_headers=headers,
     )
     await engine.exchange(ctx, wait=partial(wait_for, context.request))
-    return Explanations(engine.log).whole(engine.world, engine.log.newest(1)[0])
+    # Not the newest of the log: others may have come while this one was waited for.
+    return Explanations(engine.log).whole(engine.world, ctx)
 
 
 # --- as an HTTP Archive --------------------------------------------------------------------------
