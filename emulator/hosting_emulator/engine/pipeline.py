@@ -294,13 +294,18 @@ def commit(engine: Engine, ctx: ExchangeContext) -> None:
     assert reply is not None
     if ctx.effect is not None and not ctx.effect.arrives:
         return
+    only_used = not change.writes
     if ctx.key is not None and reply.status < 400:
         # When it was last used, to the second, so that reading with a key seldom writes.
         now, key = format_timestamp(change.now_ms), change.row(API_KEYS, ctx.key.id)
         if key.last_used_at is None or key.last_used_at[:19] != now[:19]:
             change.put(API_KEYS, key.id, replace(key, last_used_at=now))
     if change.writes:
-        engine.commit(change, ctx.spec.call_id)
+        try:
+            engine.commit(change, ctx.spec.call_id)
+        except StoreFailed:
+            if not only_used:  # else it read, and is answered whatever the disk says
+                raise
     if engine.world.has_faults and engine.world.tables[TIMELINE.name]:
         counted = Change(engine.world, ctx.at_ms)
         count_call(counted, ctx.spec.call_id)

@@ -76,6 +76,15 @@ def test_what_cannot_be_kept_does_not_happen(notebook, machine):
     assert world.world is before
 
 
+def test_reads_go_on_though_a_keys_last_use_cannot_be_kept(notebook, machine):
+    api = InProcess(fresh_world(machine=machine), notebook, machine)
+    key = api.create_key("ci").json["value"]
+    notebook.fails = True
+
+    assert api.dns(token=key).status == 200
+    assert api.apply_domains(token=key).status == 503
+
+
 class NearlyFull(Keeper):
     """A keeper with room for what calls change, and for nothing that is counted."""
 
