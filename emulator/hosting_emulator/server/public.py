@@ -16,7 +16,7 @@ from functools import partial
 from http.cookies import CookieError, SimpleCookie
 from urllib.parse import parse_qs
 
-from aiohttp import web
+from aiohttp import StreamReader, web
 
 from hosting_emulator.calls.answers import REDEEM_PATH, project_at, session_of, ticketed_project
 from hosting_emulator.calls.request import Reply
@@ -135,28 +135,33 @@ async def read_body(
     coding = request.headers.get("Transfer-Encoding", "chunked").lower()
     if coding != "chunked":  # aiohttp takes the chunks apart and leaves the rest as it is
         return b"", Refused("invalid_request", "The only allowed Transfer-Encoding is chunked.")
-    announced = request.content_length
-    if announced is not None and announced > limit:
-        return b"", too_large(limit, assumptions)
-    if request.headers.get("Expect", "").lower() == "100-continue":  # RFC 9110, 10.1.1
-        await request.writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
-        request.writer.output_size = 0  # the answer itself has not begun
     content = request.content
-    body = bytearray()
+    if not content.is_eof():
+        announced = request.content_length
+        if announced is not None and announced > limit:
+            return b"", too_large(limit, assumptions)
+        if request.headers.get("Expect", "").lower() == "100-continue":  # RFC 9110, 10.1.1
+            await request.writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+            request.writer.output_size = 0  # the answer itself has not begun
     try:
-        if content.is_eof():  # all of it is here already, as with most requests
-            body += content.read_nowait()
-        while not content.at_eof() and len(body) <= limit:
-            body += await content.readany()
-        unpacked = bytes(body)
+        # Most often all of it is here already.
+        body = content.read_nowait() if content.is_eof() else await _arriving(content, limit)
+        unpacked = body
         if encoding := request.headers.get("Content-Encoding"):
             limit = min(limit, max(_ALWAYS_UNPACKED, _HIGHEST_RATIO * len(body)))
-            unpacked = await asyncio.to_thread(_unpack, unpacked, encoding.lower(), limit)
+            unpacked = await asyncio.to_thread(_unpack, body, encoding.lower(), limit)
     except (web.RequestPayloadError, ValueError, zlib.error) as error:
         return b"", Refused("invalid_request", _BROKEN, why=type(error).__name__)
     if len(body) > limit or len(unpacked) > limit:
         return b"", too_large(limit, assumptions)
     return unpacked, None
+
+
+async def _arriving(content: StreamReader, limit: int) -> bytes:
+    body = bytearray()
+    while not content.at_eof() and len(body) <= limit:
+        body += await content.readany()
+    return bytes(body)
 
 
 def _unpack(body: bytes, coding: str, limit: int) -> bytes:
