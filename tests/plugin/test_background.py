@@ -44,6 +44,19 @@ def test_it_answers_until_it_is_stopped_however_often(own: OwnEmulator):
 
 
 @both
+def test_started_again_it_answers_where_it_is_now(own: OwnEmulator):
+    with own() as emulator:
+        first = emulator.control
+        first.health()
+
+        emulator.start()
+
+        assert emulator.world().base_url.startswith(emulator.base_url)
+        with pytest.raises(EmulatorUnreachable):
+            first.health()
+
+
+@both
 def test_stopping_what_never_started_does_nothing(own: OwnEmulator):
     own().stop()
 

@@ -169,10 +169,17 @@ def world_request(
     scenario: ScenarioLike | None,
     document_name: str,
     state: Mapping[str, Any] | None,
-    **options: Unpack[WorldOptions],
+    *,
+    clock: ClockLike | None = None,
+    seed: str | None = None,
+    assumptions: Mapping[str, Any] | None = None,
+    vary: VaryLike | None = None,
+    vary_only: str | Sequence[str] | None = None,
+    # If nobody closes it, it stays longer than anybody looks at one in a debugger.
+    ttl: str | None = "6h",
 ) -> WorldRequest:
     """Return how a world begins as the control API takes it. Raises ValueError, OSError."""
-    clock, vary, only = options.get("clock"), options.get("vary"), options.get("vary_only")
+    only = vary_only
     if clock is None and scenario is None and state is None:
         clock = "frozen"
     if vary is None:
@@ -180,18 +187,17 @@ def world_request(
             raise ValueError("vary_only needs vary: give a seed")
         vary = os.environ.get("HOSTING_EMULATOR_VARY") or None
         only = os.environ.get("HOSTING_EMULATOR_VARY_ONLY") or None
-    seed, points = (None, None) if vary is None else read_vary(vary, only)
+    drawn, points = (None, None) if vary is None else read_vary(vary, only)
     return {
         "scenario": None if scenario is None else _choice(scenario, document_name),
         "state": state,
-        "seed": options.get("seed"),
+        "seed": seed,
         "clock": None if clock is None else clock_request(clock),
-        "assumptions": options.get("assumptions"),
+        "assumptions": assumptions,
         "ephemeral": True,
-        "vary": seed,
+        "vary": drawn,
         "only": points,
-        # If nobody closes it, it stays longer than anybody looks at one in a debugger.
-        "ttl": options.get("ttl", "6h"),
+        "ttl": ttl,
     }
 
 

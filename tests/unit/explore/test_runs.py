@@ -325,6 +325,19 @@ def test_a_key_without_its_value_is_no_key_and_another_in_its_place_is_no_second
     assert lasted(lost, RunEnd(1), values=0, lost_keys=1) == "gave up"
 
 
+def test_keys_whose_names_are_drawn_may_replace_a_lost_one_too():
+    usual = replace(
+        clean(Observation((), state(user_api_keys={"1": key("ci-1")}), values=1)),
+        again=state(user_api_keys={"1": key("ci-2")}),
+    )
+    drawn = state(user_api_keys={"1": key("ci-3"), "2": key("ci-3-again")})
+    seen = Observation((), drawn, hit=True, values=1, lost_keys=1)
+
+    assert judge(POINT, RunEnd(0), seen, usual, limit_s=10).verdict == "survived"
+    twice = replace(seen, lost_keys=0)
+    assert judge(POINT, RunEnd(0), twice, usual, limit_s=10).verdict == "doubled"
+
+
 def test_who_says_that_a_value_is_lost_claims_nothing():
     lost: dict[str, Any] = {"values": 0, "lost_keys": 1}
     told = RunEnd(0, printed=("the value of key K1 was lost: revoke it", "done"))

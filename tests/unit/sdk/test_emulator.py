@@ -218,6 +218,13 @@ def test_a_port_in_the_environment_that_is_none_is_not_passed_over(
         ControlClient(default_url())
 
 
+def test_an_option_of_a_fresh_world_that_there_is_not_is_refused(url: str):
+    misspelt: dict[str, Any] = {"clok": "skip"}
+
+    with pytest.raises(TypeError, match="clok"):
+        HostingEmulator.fresh(url, **misspelt)
+
+
 # --- Forks, going back -----------------------------------------------------------------------
 
 
