@@ -114,11 +114,20 @@ def apply(world: World, writes: Writes, *, commit: int, at_ms: int) -> World:
     tables, only = dict(world.tables), dict[str, Any]()
     indexes, schedule, remembered = world.indexes, world.schedule, world.remembered
     for name, rows in writes.items():
-        before = tables[name]
-        if name in _INDEXED:
-            for key, new in rows.items():
+        before, indexed = tables[name], name in _INDEXED
+        table = dict(before) if isinstance(before, dict) else before
+        for key, new in rows.items():
+            if indexed:
                 indexes = index(indexes, name, key, before.get(key), new)
-        tables[name] = table = _written(before, rows)
+            if not isinstance(table, dict):
+                table = table.discard(key) if new is None else table.insert(key, new)
+            elif new is not None:
+                table[key] = new
+            else:
+                table.pop(key, None)
+        if isinstance(table, dict) and len(table) > _SMALL:
+            table = HashTrieMap(table)
+        tables[name] = table
         if name == t.SCHEDULE.name:
             for key, event in rows.items():
                 schedule = _rescheduled(schedule, key, before.get(key), event)
@@ -144,18 +153,6 @@ def apply(world: World, writes: Writes, *, commit: int, at_ms: int) -> World:
         has_faults=bool(tables[t.FAULTS.name] or tables[t.TIMELINE.name]),
         **only,
     )
-
-
-def _written(table: Rows, rows: Mapping[str, Any]) -> Rows:
-    """Return a table after some of its rows were written; None: deleted."""
-    if isinstance(table, dict):
-        small = {**table, **rows}
-        if None in rows.values():
-            small = {key: row for key, row in small.items() if row is not None}
-        return small if len(small) <= _SMALL else HashTrieMap(small)
-    for key, new in rows.items():
-        table = table.discard(key) if new is None else table.insert(key, new)
-    return table
 
 
 def _rescheduled(
