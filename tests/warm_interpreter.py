@@ -22,6 +22,7 @@ import threading
 import warnings
 from contextlib import suppress
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, NoReturn
 
 _NAMES = ("hosting_emulator", "hosting_emulator_cli", "pytest_hosting_emulator")
@@ -215,7 +216,10 @@ def import_all() -> None:
     for name, module in [*sys.modules.items()]:
         if name.partition(".")[0] in (*_NAMES, "xdist"):
             module.__doc__ = f"{module.__doc__}\n\nPYTEST_DONT_REWRITE"
-    pytest.main(["--version"])
+    # A whole run of no tests: what it loads is loaded then.
+    os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
+    with TemporaryDirectory() as folder:
+        pytest.main(["-p", "no:cacheprovider", "-c", os.devnull, "--rootdir", folder, folder])
     assert threading.active_count() == 1
     gc.collect()
     gc.freeze()  # what is never looked at again is never copied either
