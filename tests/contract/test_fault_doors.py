@@ -287,6 +287,8 @@ def test_by_organization(api: HeldApi) -> None:
         ),
         ({"timeout": {}, "organization": "acm"}, "did you mean acme?"),
         ({"respond": {"status": 299}}, "299 is not an HTTP status"),
+        ({"respond": {"status": 204, "content": "x"}}, "a response 204 has no content"),
+        ({"respond": {"status": 304, "content": {}}}, "a response 304 has no content"),
         ({"respond": {"headers": {"Content-Length": "1"}}}, "is not an allowed response header"),
         ({"respond": {"headers": {"X-A": "1\r\nX-B: 2"}}}, "visible ASCII"),
         ({"redirect": {"location": "javascript:1"}}, "is neither a URL"),

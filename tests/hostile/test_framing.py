@@ -169,6 +169,18 @@ async def test_http_1_0_closes_unless_it_is_asked_to_stay(stage: Stage):
     assert statuses(await stage.talk(stays + stays + old)) == [200, 200, 200]
 
 
+@pytest.mark.parametrize("status", [204, 304])
+async def test_a_response_of_ones_own_without_content_has_no_length(stage: Stage, status: int):
+    stage.arm(respond={"status": status, "headers": {"content-type": "text/x"}}, times=1)
+    requests = Requests.of(stage)
+
+    first, second = answers(await stage.talk(requests.get + requests.last))
+
+    assert (first.status, second.status) == (status, 200)
+    assert first.header(b"content-length") == []
+    assert first.header(b"content-type") == [b"text/x"]
+
+
 async def test_http_2_gets_a_problem_in_http_1(stage: Stage):
     preface = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + b"\x00\x00\x00\x04\x00\x00\x00\x00\x00"
 

@@ -30,6 +30,7 @@ from hosting_emulator.server.protocol import protocol_of
 LONGEST_DETAIL = 2_000
 _PIECE = 64 * 1024
 _SERVER = "hosting-emulator"
+_EMPTY = (204, 304)
 _encode = msgspec.json.Encoder(enc_hook=str).encode
 _OWN_HEADERS = {
     "Server": f"{_SERVER}/{__version__}",  # a client of another version says so if it is refused
@@ -168,10 +169,9 @@ class ReadyResponse(web.StreamResponse):
         reply, self._request = self.reply, request
         self.keep_alive = keep_alive = request.keep_alive
         of_type = f"Content-Type: {reply.content_type}\r\n" if reply.content_type else ""
-        text = (
-            f"{_STATUS_LINES[reply.status or 200]}{of_type}"
-            f"Content-Length: {len(reply.body)}\r\n{_dated(int(time.time()))}"
-        )
+        # Without content there is no length to tell either (RFC 9110, 8.6).
+        length = "" if reply.status in _EMPTY else f"Content-Length: {len(reply.body)}\r\n"
+        text = f"{_STATUS_LINES[reply.status or 200]}{of_type}{length}{_dated(int(time.time()))}"
         for name, value in reply.headers:
             if "\r" in value or "\n" in value:
                 raise ValueError(f"the header {name} would break the answer")

@@ -30,6 +30,8 @@ class Respond(FaultKind, frozen=True):
     def __post_init__(self) -> None:
         if self.status not in {status.value for status in HTTPStatus}:
             raise ValueError(f"{self.status} is not an HTTP status")
+        if self.status in (204, 304) and self.content != "":
+            raise ValueError(f"a response {self.status} has no content (RFC 9110, 6.4.1)")
         for name, value in [*self.headers.items(), ("Content-Type", self.content_type or "")]:
             if not _NAME.fullmatch(name) or name.lower() in _FRAMING:
                 raise ValueError(f"{name!r} is not an allowed response header")
@@ -39,9 +41,7 @@ class Respond(FaultKind, frozen=True):
     def page(self) -> Page:
         text = self.content if isinstance(self.content, str) else json.dumps(self.content)
         usual = "text/plain; charset=utf-8" if isinstance(self.content, str) else "application/json"
-        return Page(
-            self.status,
-            text.encode("utf-8", "replace"),
-            self.content_type or usual,
-            tuple(self.headers.items()),
-        )
+        kind, headers = self.content_type or usual, dict(self.headers)
+        for name in [name for name in headers if name.lower() == "content-type"]:
+            kind = headers.pop(name)
+        return Page(self.status, text.encode("utf-8", "replace"), kind, tuple(headers.items()))
