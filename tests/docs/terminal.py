@@ -9,14 +9,14 @@ from __future__ import annotations
 import os
 import re
 import signal
-import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from tests.docs.markdown import Step, blocks, matches, steps
+from tests.ports import free_ports
 from tests.warm import programs
 
 #: The ports the page names: the emulator's default, and one for TLS.
@@ -32,7 +32,7 @@ class Terminals:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._ports = dict(zip(PORTS, _free_ports(len(PORTS)), strict=True))
+        self._ports = dict(zip(PORTS, map(str, free_ports()), strict=False))
         self._emulator: subprocess.Popen[str] | None = None
         self._shell = self._popen(["bash", "--noprofile", "--norc"], stdin=subprocess.PIPE)
         for path in programs().iterdir():  # also once an environment is activated
@@ -142,13 +142,3 @@ def _read_until(process: subprocess.Popen[str], last: Callable[[str], bool]) -> 
     finally:
         watchdog.cancel()
     raise AssertionError(f"the process ended, or hung, after printing:\n{''.join(lines)}")
-
-
-def _free_ports(count: int) -> Iterable[str]:
-    sockets = [socket.socket() for _ in range(count)]
-    for found in sockets:
-        found.bind(("127.0.0.1", 0))
-    ports = [str(found.getsockname()[1]) for found in sockets]
-    for found in sockets:
-        found.close()
-    return ports

@@ -22,6 +22,7 @@ from hosting_emulator.bootstrap import Emulator
 from hosting_emulator.settings import Settings
 from hosting_emulator_cli import doctor_checks
 from hosting_emulator_cli.doctor_checks import CheckFinding, EmulatorAnswer
+from tests.ports import free_ports
 from tests.unit.sdk.fake_control import FakeControl, Says
 
 INFO = {"version": __version__, "pid": 7, "data_dir": None, "tls_port": None}
@@ -47,9 +48,7 @@ def port():
 
 @pytest.fixture
 def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        found: int = server.getsockname()[1]
-    return found
+    return next(free_ports())
 
 
 # --- The whole command ---------------------------------------------------------------------------
