@@ -12,6 +12,7 @@ import pytest
 
 from hosting_emulator.bootstrap import Emulator
 from hosting_emulator.server import protocol as server_protocol
+from hosting_emulator.server.control import requests as control_requests
 from hosting_emulator.server.protocol import MOST_UNANSWERED, Protocol
 from hosting_emulator.settings import Settings
 from tests.held_connections import held_connections
@@ -223,6 +224,20 @@ async def test_who_leaves_without_a_word_over_tls_is_let_go_with_all_that_it_ask
         writer.transport.abort()
     finally:
         await emulator.stop()
+
+
+async def test_a_listener_that_ends_its_side_at_once_is_let_go(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(control_requests, "HEARTBEAT_S", 1_000)
+    reader, writer = await asyncio.open_connection("127.0.0.1", stage.port)
+
+    writer.write(b"GET /_emulator/events HTTP/1.1\r\nHost: localhost\r\n\r\n")
+    writer.write_eof()
+    heard = await asyncio.wait_for(reader.read(), LONG_S)
+
+    assert heard.startswith(b"HTTP/1.1 200 OK")
+    writer.close()
 
 
 # --- crowds -----------------------------------------------------------------------------------------

@@ -453,13 +453,13 @@ class _Stream:
         text = b"retry: %d\nid: %s\n\n" % (_RETRY_MS, self._id())
         try:
             while not gone.done():
+                awake.clear()  # before any look at what wakes it
                 engines = self._engines.items()
                 self._engines = {name: one for name, one in engines if not one.feed.ended}
                 if not self._engines:
                     break
                 if text:
                     await asyncio.wait_for(response.write(text), STUCK_S)
-                awake.clear()
                 before = dict(self._places)
                 text = b"".join([self._news(name) for name in self._engines])
                 if self._places == before:
