@@ -53,7 +53,7 @@ class Refused(Exception):
 def send(method: str, path: str, body: Any, key: str) -> tuple[int, dict[str, str], Any]:
     """Send one request. Raises OSError or ValueError when the answer is lost."""
     headers = {"Authorization": f"Bearer {TOKENS[-1]}", "Idempotency-Key": key}
-    return plain_http.send(BASE, method, path, headers, body, piece_s=0.8)
+    return plain_http.send(BASE, method, path, headers, body, piece_s=10)
 
 
 def ask(method: str, path: str, body: Any = None, key: str = "") -> Any:
