@@ -73,7 +73,7 @@ def read_inputs(request: CallRequest, assumptions: Assumptions) -> None:
             values[parameter.value] = _read_parameter(parameter, query, assumptions)
         request.values = values
     if query and assumptions.unknown_query_parameters == "refused":
-        known = {parameter.name(assumptions) for parameter in spec.query}
+        known = [getattr(assumptions, parameter.named_by) for parameter in spec.query]
         for name in query:
             if name not in known:
                 detail = f"This call has no such query parameter: {_shown(name)}."
@@ -192,6 +192,9 @@ def _kind(value: Any) -> str:
 # --- the query -------------------------------------------------------------------------------------
 
 
+_compiled = lru_cache(re.compile)
+
+
 @lru_cache(maxsize=512)
 def _read_query(raw: str) -> Mapping[str, list[str]]:
     try:
@@ -217,6 +220,6 @@ def _read_parameter(
         raise _invalid(
             name, f"The query parameter {name} was sent {len(values)} times; send it once."
         )
-    if not re.fullmatch(parameter.pattern, values[0]):
+    if not _compiled(parameter.pattern).fullmatch(values[0]):
         raise _invalid(name, f"The query parameter {name} {parameter.wrong}")
     return int(values[0]) if parameter.schema.get("type") == "integer" else values[0]

@@ -77,8 +77,10 @@ def powered_by_flag(project: r.Project) -> dict[str, Any]:
 
 def operation(change: Change, record: r.Operation) -> dict[str, Any]:
     """Operation, as it is in this change's moment."""
-    claim, assumptions = change.row(t.PROJECTS, record.project_id).claim, change.assumptions
-    waiting, over = record.state == "queued" and claim != record.id, finished(record)
+    assumptions, over = change.assumptions, finished(record)
+    waits_for: str | None = None
+    if record.state == "queued":
+        waits_for = change.row(t.PROJECTS, record.project_id).claim
     observed = {"observed_at": format_timestamp(change.now_ms)}
     progress = _render(
         "Progress",
@@ -94,7 +96,7 @@ def operation(change: Change, record: r.Operation) -> dict[str, Any]:
         "Operation",
         record,
         assumptions,
-        blocking_operation_id=claim if waiting else None,
+        blocking_operation_id=None if waits_for == record.id else waits_for,
         error=record.error and asdict(record.error),
         progress=progress,
         reconciliation=found and _render("Reconciliation", found, assumptions, **observed),
