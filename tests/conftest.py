@@ -8,6 +8,7 @@ from __future__ import annotations
 import gc
 import json
 import signal
+import sys
 import urllib.error
 import urllib.request
 from collections.abc import Generator
@@ -56,27 +57,43 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: place(item.path))
 
 
+#: Files that this worker has made, or waited for.
+_WAITED_FOR: list[Path] = []
+
+
 def _compiled(config: pytest.Config) -> Path | None:
-    """Return the file that a worker of this run makes once the tests are compiled."""
+    """Return the file that a worker of this run makes once the tests are compiled; None: they are."""
     run = getattr(config, "workerinput", {}).get("testrunuid")
-    return run and Path(gettempdir(), f"hosting-emulator-tests-{run}")
+    end = f".{sys.implementation.cache_tag}-pytest-{pytest.__version__}.pyc"
+    there = (path.parent / "__pycache__" / f"{path.stem}{end}" for path in HERE.rglob("test_*.py"))
+    if not run or all(path.exists() for path in there):
+        return None
+    return Path(gettempdir(), f"hosting-emulator-tests-{run}")
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection(session: pytest.Session) -> Generator[None, object, object]:
-    """On a fresh machine let one worker compile the tests while the others wait."""
+    """On a fresh machine let one worker compile the tests while the others wait.
+
+    Nearly all that is made meanwhile stays: the garbage collector would look through it in vain.
+    """
     compiled = _compiled(session.config)
-    if compiled is not None:
-        with FileLock(compiled.with_suffix(".lock")):
-            if not compiled.exists():
-                found = yield
-                compiled.touch()
-                return found
-    return (yield)
+    gc.disable()
+    try:
+        if compiled is not None:
+            _WAITED_FOR.append(compiled)
+            with FileLock(compiled.with_suffix(".lock")):
+                if not compiled.exists():
+                    found = yield
+                    compiled.touch()
+                    return found
+        return (yield)
+    finally:
+        gc.enable()
 
 
-def pytest_unconfigure(config: pytest.Config) -> None:
-    if compiled := _compiled(config):
+def pytest_unconfigure() -> None:
+    for compiled in _WAITED_FOR:
         compiled.unlink(missing_ok=True)
         compiled.with_suffix(".lock").unlink(missing_ok=True)
 
