@@ -22,7 +22,8 @@ from rich.text import Text
 
 from hosting_emulator.sdk import HostingEmulator
 from pytest_hosting_emulator import BackgroundEmulator
-from tests.browser.chromium import Chromium, Scheme, program
+from tests.browser.chromium import Chromium, program
+from tests.browser.tab import Scheme
 from tests.conftest import Api
 
 FOLDER = Path(__file__).resolve().parents[1] / "docs" / "pictures"

@@ -14,15 +14,13 @@ import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import aiohttp
 import pytest
 
 from tests.browser.page import Page
-from tests.browser.tab import Tab, Visit
-
-Scheme = Literal["light", "dark"]
+from tests.browser.tab import Scheme, Tab, Visit
 
 _PATIENCE_S = 30
 #: What the browser does ahead for its own windows, unseen: two pages of its address bar in each, and
@@ -114,10 +112,15 @@ class Chromium:
         return asyncio.run(asyncio.wait_for(self._run(url, script), _PATIENCE_S))
 
     @contextmanager
-    def page(self, url: str, *, width: int = 1280, scheme: Scheme = "light") -> Iterator[Page]:
-        """Open a page and leave it open, to be used as a person does."""
+    def page(
+        self, url: str, *, width: int = 1280, scheme: Scheme = "light", network: bool = False
+    ) -> Iterator[Page]:
+        """Open a page and leave it open, to be used as a person does.
+
+        With `network` its visit says what was asked for, and with which status the page came.
+        """
         with asyncio.Runner() as runner:
-            tabs = self._tab(width, scheme)
+            tabs = self._tab(width, scheme, network=network)
             tab = runner.run(tabs.__aenter__())
             try:
                 page = Page(runner, tab)
@@ -127,12 +130,12 @@ class Chromium:
                 runner.run(tabs.__aexit__(None, None, None))
 
     @asynccontextmanager
-    async def _tab(self, width: int, scheme: str) -> AsyncIterator[Tab]:
+    async def _tab(self, width: int, scheme: str, *, network: bool) -> AsyncIterator[Tab]:
         async with (
             aiohttp.ClientSession() as session,
             session.ws_connect(self._address, max_msg_size=0) as socket,
         ):
-            tab = Tab(socket)
+            tab = Tab(socket, network=network)
             await tab.open(width, scheme)
             try:
                 yield tab
@@ -140,12 +143,12 @@ class Chromium:
                 await tab.close()
 
     async def _run(self, url: str, script: str) -> Any:
-        async with self._tab(1280, "light") as tab:
+        async with self._tab(1280, "light", network=False) as tab:
             await tab.go(url)
             return await tab.evaluate(script)
 
     async def _visit(self, url: str, width: int, scheme: str, picture: bool) -> Visit:
-        async with self._tab(width, scheme) as tab:
+        async with self._tab(width, scheme, network=True) as tab:
             await tab.go(url)
             visit = tab.visit
             for name, value in (await tab.evaluate(_QUESTIONS)).items():

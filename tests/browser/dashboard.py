@@ -64,5 +64,4 @@ class Dashboard:
         page.evaluate(_TIDY)
         page.wait("!document.querySelector('.toast, dialog[open]')")
         page.read("Live")
-        page.visit.requests.clear()
         page.visit.complaints.clear()

@@ -22,7 +22,7 @@ Panel = Callable[[str], str]
 def test_the_page_asks_nobody_else_and_complains_of_nothing(
     chromium: Chromium, origin: str, panel: Panel
 ):
-    with chromium.page(panel("connect")) as page:
+    with chromium.page(panel("connect"), network=True) as page:
         page.read("Live")
         assert_ours(page, origin)
 
@@ -190,7 +190,7 @@ def test_many_pages_of_many_worlds_share_one_stream(
         both = (forks[-1].name, api.emulator.name)
         return any(all(name in url for name in both) for url in streams), streams
 
-    with chromium.page(panel("requests")) as page:
+    with chromium.page(panel("requests"), network=True) as page:
         page.read("Live")
         for fork in forks:
             there = panel("requests").replace(f"={api.emulator.name}", f"={fork.name}")

@@ -193,7 +193,7 @@ def test_the_page_asks_for_older_requests_when_they_are_wanted(
     api.compute()
     for _ in range(519):
         api.dns()
-    with chromium.page(panel("requests")) as page:
+    with chromium.page(panel("requests"), network=True) as page:
         page.read("The newest 200 of 520 are shown.")
         page.read("Live")
         assert asked(page) == ["limit=200&trail=false"]

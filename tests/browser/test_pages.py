@@ -7,7 +7,7 @@ from tests.browser.opened import assert_leads_on, assert_ours
 
 
 def test_the_address_that_start_prints_leads_a_browser_to_the_page(chromium: Chromium, origin: str):
-    with chromium.page(origin, width=400, scheme="dark") as page:
+    with chromium.page(origin, width=400, scheme="dark", network=True) as page:
         page.wait("document.querySelector('main h1') && !document.querySelector('.loading')")
         assert page.evaluate("location.pathname") == "/_emulator"
         for width, scheme in ((400, "dark"), (1280, "light")):

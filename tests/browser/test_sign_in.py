@@ -109,7 +109,7 @@ def test_a_person_who_cancels_goes_back_signed_out(chromium: Chromium, app_url: 
 def test_the_page_is_accessible_and_asks_no_other_host(
     chromium: Chromium, sign_in_url: Address, origin: str, uri: str
 ):
-    with chromium.page(sign_in_url(redirect_uri=uri)) as page:
+    with chromium.page(sign_in_url(redirect_uri=uri), network=True) as page:
         read(page, "Who signs in?")
         for width, scheme in ((1280, "light"), (400, "dark")):
             page.look(width, scheme)

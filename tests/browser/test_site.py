@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from tests.browser.axe import violations
-from tests.browser.chromium import Chromium, Scheme
+from tests.browser.chromium import Chromium
+from tests.browser.tab import Scheme
 
 SITE = Path(__file__).parents[2] / ".venv-docs" / "html"
 VIEWS: tuple[tuple[int, Scheme], ...] = ((1440, "light"), (1024, "dark"), (400, "light"))
