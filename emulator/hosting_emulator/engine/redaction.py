@@ -26,6 +26,7 @@ _DOTTED = re.compile(r"(?<![\w-])[\w-]++(?:\.[\w-]*+){2,}", re.ASCII)
 _KEY = re.compile(rf"(?=([a-z]{{2,8}}_[\w-]{{{SECRET_LENGTH}}}))", re.ASCII)
 _ESCAPE = re.compile(r"\\u([0-9a-fA-F]{4})")
 _BASE_64 = re.compile(r"[A-Za-z0-9+/_-]{24,}")
+_JOINTS = str.maketrans("/-_", "   ")
 #: Of a key's value this much after its prefix is enough to be kept secret.
 _TELLING = 20
 #: In a longer piece of text without a break no secret is looked for by its value.
@@ -95,9 +96,10 @@ class Redactor:
         return REDACTED if known else piece
 
     def _holds_known(self, piece: str) -> bool:
-        """Tell whether a key or ticket of this world stands somewhere within a piece of text."""
+        """Tell whether a key, a ticket or a dev session of this world stands somewhere within a text."""
         ends = range(SECRET_LENGTH, len(piece) + 1)
-        held = [f"ticket:{digest(piece[end - SECRET_LENGTH : end])}" for end in ends]
+        digests = [digest(piece[end - SECRET_LENGTH : end]) for end in ends]
+        held = [f"{kind}:{one}" for kind in ("ticket", "session") for one in digests]
         held += [f"api_key:{digest(found[1])}" for found in _KEY.finditer(piece)]
         return any(each in self._indexes for each in held)
 
@@ -117,8 +119,8 @@ def _decodings(run: str) -> Iterator[str]:
         yield unquote(run)
     if "\\u" in run:
         yield _ESCAPE.sub(lambda code: chr(int(code[1], 16)), run)
-    # A slash is a letter of base64, and stands between the parts of a path.
-    for found in [*_BASE_64.findall(run), *_BASE_64.findall(run.replace("/", " "))]:
+    # Slash, hyphen and underscore are letters of base64, and stand between the parts of paths and names.
+    for found in [*_BASE_64.findall(run), *_BASE_64.findall(run.translate(_JOINTS))]:
         text = found.translate({ord("+"): "-", ord("/"): "_"})
         if len(text) % 4 == 1:
             continue

@@ -28,8 +28,8 @@ Writes = Mapping[str, Mapping[str, Any]]
 Schedule: TypeAlias = tuple[tuple[int, int, str], ...]
 #: Ways to find records that are worked out from the tables and never stored, in one map. Its keys begin
 #: with the name of the index: `project:<alias>`, `dev:<label>`, `organization:<alias>`,
-#: `person:<alias>`, `api_key:<digest>`, `ticket:<digest>`, `last_ticket:<principal>` and
-#: `deployments:<project>`.
+#: `person:<alias>`, `api_key:<digest>`, `ticket:<digest>`, `session:<digest>` (of a dev origin's cookie),
+#: `last_ticket:<principal>` and `deployments:<project>`.
 Indexes: TypeAlias = "HashTrieMap[str, Any]"
 EMPTY: HashTrieMap[str, Any] = HashTrieMap()
 #: The rows of a table by their keys. So few are a dict, which nobody writes in: to copy it costs a third
@@ -262,7 +262,7 @@ def standing(operation: r.Operation) -> tuple[str, str, bool]:
 #: Which fields find a row, each by the name of its index.
 _FIELDS = {
     t.API_KEYS.name: {"api_key": "digest"},
-    t.TICKETS.name: {"ticket": "digest"},
+    t.TICKETS.name: {"ticket": "digest", "session": "session_digest"},
     t.PROJECTS.name: {"project": "alias", "dev": "dev_label"},
     t.ORGANIZATIONS.name: {"organization": "alias"},
     t.PEOPLE.name: {"person": "alias"},

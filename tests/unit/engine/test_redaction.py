@@ -12,8 +12,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hosting_emulator.calls.answers import redeem
 from hosting_emulator.engine.redaction import REDACTED, Redactor
 from hosting_emulator.server.control.worlds import patch_assumptions
+from hosting_emulator.world.tables import PROJECTS
 from tests.in_process import InProcess
 
 
@@ -25,6 +27,7 @@ class Secrets:
     key: str
     ticket: str
     token: str
+    session: str
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +35,10 @@ def secrets() -> Secrets:
     api = InProcess()
     key = api.create_key("ci").json["value"]
     ticket = api.ticket().json["redeem_url"].rpartition("=")[2]
-    return Secrets(Redactor(api.world), key, ticket, api.token())
+    change = api.engine.begin_change()
+    session = redeem(change, change.row(PROJECTS, api.project()), ticket).partition(".")[2]
+    api.engine.commit(change, "redeemed")
+    return Secrets(Redactor(api.world), key, ticket, api.token(), session)
 
 
 def percent(text: str) -> str:
@@ -54,6 +60,7 @@ SPELLINGS: dict[str, Callable[[str], str]] = {
     ),
     "base64 in a query": lambda secret: quote(b64encode(secret.encode()).decode(), safe=""),
     "base64 in a path": lambda secret: f"/v1/projects/{b64encode(secret.encode()).decode()}/x",
+    "base64 behind a hyphen": lambda secret: f"X-{b64encode(secret.encode()).decode()}",
     "letters before it": lambda secret: f"x3D{secret}",
     "letters behind it": lambda secret: f"{secret}Bearer",
     "quoted": lambda secret: json.dumps({"a": [secret]}),
@@ -63,7 +70,7 @@ SPELLINGS: dict[str, Callable[[str], str]] = {
 }
 
 
-@pytest.mark.parametrize("kind", ["key", "ticket", "token"])
+@pytest.mark.parametrize("kind", ["key", "ticket", "token", "session"])
 @pytest.mark.parametrize("spelling", SPELLINGS)
 def test_a_secret_is_cut_out_however_it_is_spelled(secrets: Secrets, kind: str, spelling: str):
     secret = getattr(secrets, kind)
