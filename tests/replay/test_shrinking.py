@@ -153,6 +153,10 @@ def test_a_request_that_is_not_sent_is_said_to_be_left_out_and_why(api: Api):
         ("status=200 n=3", "request 3 gets 409 idempotency_key_reused"),
         ("call=list_deployments", "no request of the recording matches"),
         (
+            "conduct=polled-to-early",
+            "there is no rule 'polled-to-early'; did you mean polled-too-early",
+        ),
+        (
             "n=1 status=503",
             "request 1 got this response when recorded, but now it gets",
         ),

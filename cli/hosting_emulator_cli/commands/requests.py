@@ -356,6 +356,7 @@ def _replay_text(report: ReplayReport, record: Recording) -> str:
     sent, differ = len(report.requests) - len(report.skipped), len(report.differing)
     skipped = f", {len(report.skipped)} skipped" if report.skipped else ""
     lines.append(
-        f"{sent} requests sent to {report.world}: {sent - differ} same, {differ} differ{skipped}"
+        f"{sent} request{'s' * (sent != 1)} sent to {report.world}: {sent - differ} same, "
+        f"{differ} differ{skipped}"
     )
     return "\n".join(map(out.printable, lines))

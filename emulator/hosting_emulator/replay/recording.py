@@ -355,8 +355,13 @@ def _at(place: str) -> Iterator[None]:
         raise
     except KeyError as error:
         raise RecordRefused(f"{place}: {error.args[0]} is missing") from error
-    except (TypeError, ValueError, AttributeError) as error:
+    except ValueError as error:
         raise RecordRefused(f"{place} cannot be read: {error}") from error
+    except (TypeError, AttributeError) as error:
+        kind = (
+            "it, or a part of it, is of another kind (text, number, list, object) than it must be"
+        )
+        raise RecordRefused(f"{place} cannot be read: {kind}") from error
 
 
 class Names(dict[str, str]):
@@ -411,6 +416,10 @@ def without_secrets(value: Any) -> Any:
 
 def moment_ms(text: str) -> int:
     """Read an ISO 8601 timestamp as milliseconds since 1970. Raises ValueError."""
-    moment = datetime.fromisoformat(text)
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        example = "write it like 2026-01-31T09:30:00Z"
+        raise ValueError(f"{text[:80]!r} is not a timestamp: {example}") from None
     since = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)) - _EPOCH
     return since.days * 86_400_000 + since.seconds * 1000 + since.microseconds // 1000

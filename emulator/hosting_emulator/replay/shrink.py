@@ -13,6 +13,7 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from hosting_emulator.contract.resources import FAILURES
+from hosting_emulator.contract.words import unknown
 from hosting_emulator.delta_debugging import read_target, smallest
 from hosting_emulator.replay.recording import (
     RecordedAnswer,
@@ -60,6 +61,13 @@ class Shows:
         if "method" in given:
             given["method"] = given["method"].upper()
         self._given = given
+
+    def check(self, control: ControlClient) -> None:
+        """Refuse a rule of conduct that an emulator does not have. Raises NotShown."""
+        if (rule := self._given.get("conduct")) is not None:
+            known = [row["id"] for row in control.contract("conduct-rules")]
+            if rule not in known:
+                raise NotShown(unknown("rule", rule, known))
 
     def last_of(self, done: Sequence[Replayed], world: HostingEmulator) -> bool:
         """Whether the last of replayed requests shows it, in the world that answered them."""
@@ -159,6 +167,7 @@ def shrink(
         with base.fork() as world:
             return shows.last_of(list(sent(world, (*kept, shown))), world)
 
+    shows.check(control)
     with like_recorded(control, record, beginning or Beginning()) as base:
         with base.fork() as world:
             done: list[Replayed] = []

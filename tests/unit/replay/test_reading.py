@@ -33,7 +33,11 @@ def har(*entries: Any, **log: Any) -> Any:
         (har({**FINE, "request": {"method": "GET"}}), "log.entries[0]: url is missing"),
         (har(FINE, {**FINE, "response": None}), "log.entries[1] cannot be read"),
         (har("text"), "log.entries[0] cannot be read"),
-        (har({**FINE, "startedDateTime": "noon"}), "log.entries[0] cannot be read"),
+        (har({**FINE, "startedDateTime": "noon"}), "'noon' is not a timestamp: write"),
+        (
+            har({**FINE, "response": {**FINE["response"], "status": "two"}}),
+            "log.entries[0] cannot be read: it, or a part of it, is of another kind",
+        ),
         ([], "there is no request in it"),
         ([{"n": 1, "path": "/v1"}], "request 1 is there without headers and bodies"),
         ([{"n": 1, "request": {}, "answer": {}}], "[0]: path is missing"),
