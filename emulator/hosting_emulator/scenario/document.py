@@ -311,6 +311,7 @@ def _check_shape(place: Place, kind: Any) -> None:
         place /= int(name) if name.isdecimal() else name
     part, value = part_at(ScenarioPart, place.path), place.value
     field = next(name for name in reversed(place.path) if isinstance(name, str))
+    where = field if field == place.path[-1] else f"an entry of {field}"
     if reason.startswith("Object "):
         raise next(_wrong_fields(place, part))
     if "Invalid enum value" in reason:
@@ -319,11 +320,11 @@ def _check_shape(place: Place, kind: Any) -> None:
     elif found := re.search("Expected `([^`]*)`, got `", reason):
         right = kinds_in_words(found.group(1))
         hint = "; put it in quotes" if right == "text" and isinstance(value, int | float) else ""
-        raise place.error(f"{field} must be {right}, not {_shown(value)}{hint}")
+        raise place.error(f"{where} must be {right}, not {_shown(value)}{hint}")
     else:
         reason = reason[0].lower() + reason[1:].replace("`", "")
         hint = f": {reason.replace('expected str matching regex', 'it must match')}"
-    raise place.error(f"{field} cannot be {_shown(value)}{hint}")
+    raise place.error(f"{where} cannot be {_shown(value)}{hint}")
 
 
 def _wrong_fields(place: Place, kind: type[msgspec.Struct]) -> Iterator[ScenarioError]:

@@ -62,7 +62,7 @@ def shrink_scenario(
         places += [place for name in names if (place := (*section, name)) != last]
 
     def failed(kept: Collection[Path]) -> str | None:
-        reduced = _reduced(whole, {*kept, last})
+        reduced = _with_used_parts(_reduced(whole, {*kept, last}))
         try:
             report = run_document(reduced, visit, ("story", len(reduced["story"]) - 1))
         except ScenarioError as error:
@@ -77,7 +77,7 @@ def shrink_scenario(
     if places and failed(()) is not None:
         smaller = smallest(places, lambda kept: failed(kept) is None, max_runs)
         left, runs, finished = smaller.items, runs + smaller.tries, smaller.finished
-    document = _true(_reduced(whole, {*left, last}), visit)
+    document = _true(_with_used_parts(_reduced(whole, {*left, last})), visit)
     story = document["story"]
     return SmallestScenario(
         write_yaml(document), len(story), len(scenario.part.story), runs, finished
@@ -114,6 +114,17 @@ def _reduced(document: dict[str, Any], kept: Collection[Path], at: Path = ()) ->
         if path not in _SECTIONS or value:
             reduced[name] = value
     return reduced
+
+
+def _with_used_parts(document: dict[str, Any]) -> dict[str, Any]:
+    """Return a scenario with the parts that its story still uses, itself or through another."""
+    used, parts = {step.get("use") for step in document["story"]}, list[Any]()
+    for part in reversed(document.get("parts", [])):
+        if part["name"] in used:
+            used |= {step.get("use") for step in part["steps"]}
+            parts.insert(0, part)
+    rest = {name: value for name, value in document.items() if name != "parts"}
+    return {**document, "parts": parts} if parts else rest
 
 
 def _true(document: dict[str, Any], visit: Visit | None) -> dict[str, Any]:

@@ -321,7 +321,7 @@ class StoryRun:
         if step.redeem is not None:
             project, url = project_at(Change(world, 0), at.hostname or ""), f"{at.path}?{at.query}"
             if project is None:
-                raise ValueError(f"no project's dev host is {at.hostname}")
+                raise ValueError(f"{step.redeem} is at no project's dev origin")
         elif spec is not None:
             subject = self._id(spec.subject, getattr(step, spec.subject) or USUAL[spec.subject])
             method, url = spec.method, spec.path.replace(f"{{{spec.subject}_id}}", subject)

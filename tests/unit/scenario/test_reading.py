@@ -36,6 +36,7 @@ def test_a_text_of_usual_length_is_read_once_and_a_long_one_is_not_kept(length: 
     ("rest", "line", "place", "message"),
     [
         ("storry: []", 3, "storry:", "unknown field 'storry'; did you mean story?"),
+        ("story: [5]", 3, "5", "an entry of story must be a mapping, not 5"),
         ("clock: {mode: freezed}", 3, "freezed", "mode cannot be 'freezed'; did you mean frozen?"),
         ("clock: {mode: scaled}", 3, "clock:", "a scaled clock needs a rate"),
         ("clock: {at: tomorrow}", 3, "tomorrow", "'tomorrow'"),

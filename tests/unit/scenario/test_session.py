@@ -390,6 +390,36 @@ def test_what_is_left_is_what_the_step_needs(keeps: str):
     assert check_text(found.text, "much.yaml")["passed"]
 
 
+WITH_PARTS = """
+name: parts
+description: A part uses another; one step uses neither.
+parts:
+  - name: look
+    steps: [{call: list_deployments}]
+  - name: look-twice
+    steps: [{use: look}, {use: look}]
+story:
+  - call: get_dns_authorization
+    as: nobody
+    expect: {status: 401}
+  - use: look-twice
+  - call: create_user_api_key
+    organization: acme
+    key: k
+    body: {name: ci}
+    expect: {status: 201}
+"""
+
+
+@pytest.mark.parametrize(("keeps", "call"), [("n=1", "get_dns"), ("status=201", "create_user")])
+def test_parts_that_no_step_uses_any_more_go_with_the_steps_that_did(keeps: str, call: str):
+    found = shrink_scenario(read_scenario(WITH_PARTS, "parts.yaml"), keeps)
+
+    document = read_scenario(found.text, "parts.yaml").source.data
+    assert [step["call"].startswith(call) for step in document["story"]] == [True]
+    assert "parts" not in document
+
+
 def test_an_expectation_that_no_longer_holds_is_left_out_and_what_is_needed_stays():
     found = shrink_scenario(read_scenario(STORY, "much.yaml"), "n=6")
 

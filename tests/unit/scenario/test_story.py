@@ -171,7 +171,7 @@ def test_a_step_that_is_refused_fails_and_says_why():
     [
         ("{to: 2020-01-01T00:00:00Z}", "cannot go back"),
         ("{until: 01JGFJJZ00000000000000000A}", "there is no operation"),
-        ("{redeem: 'https://nowhere.example/?ticket=x'}", "no project's dev host is"),
+        ("{redeem: 'https://nowhere.example/?ticket=x'}", "ticket=x is at no project's dev origin"),
         ("{intervene: {revoke_key: {key: nobodys}}}", "there is no API key 'nobodys'"),
     ],
 )
