@@ -103,7 +103,7 @@ def test_the_command_finds_the_emulator_by_its_environment():
         "print(get(os.environ['HOSTING_CONTROL_URL'] + '/health'))\n"
     )
 
-    done = run(*python(code), cold=True)
+    done = run(*python(code))
 
     assert (done.returncode, done.stderr) == (0, "")
     assert '"status":"authorized"' in done.stdout

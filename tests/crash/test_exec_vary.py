@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import shlex
-import sys
 
 from tests.crash.exec_process import run
+from tests.warm import programs
 
 #: It takes a page that is not full for the last one.
 CLIENT = """
@@ -23,12 +23,15 @@ while True:
 print(os.environ.get("HOSTING_EMULATOR_VARY"), os.environ.get("HOSTING_EMULATOR_VARY_ONLY"))
 sys.exit(seen != 45)
 """
-CLIENT_COMMAND = ("--", sys.executable, "-c", CLIENT)
+
+
+def python(code: str) -> tuple[str, ...]:
+    return ("--", str(programs() / "python"), "-c", code)
 
 
 def test_the_point_that_matters_is_found_and_its_line_shows_it_again():
-    usual = run("--quiet", *CLIENT_COMMAND)
-    done = run("--clock", "frozen", "--vary", "1", "--shrink", *CLIENT_COMMAND)
+    usual = run("--quiet", *python(CLIENT))
+    done = run("--clock", "frozen", "--vary", "1", "--shrink", *python(CLIENT))
 
     assert (usual.returncode, usual.stdout) == (0, "None None\n")
     assert (done.returncode, done.stdout) == (1, "1 \n")  # what the search runs is not heard
@@ -51,7 +54,7 @@ def ask(body):
     return json.load(urllib.request.urlopen(request))["variation"]
 print(json.dumps([ask({}), ask({"vary": "9"})["seed"], ask({"vary": None})]))
 """
-    done = run("--vary", "7", "--only", "key-order", "--", sys.executable, "-c", code)
+    done = run("--vary", "7", "--only", "key-order", *python(code))
 
     assert done.stdout == (
         '[{"seed": "7", "only": ["key-order"], "assumed": {}, "varied": {}}, "9", null]\n'

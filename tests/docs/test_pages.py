@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+import shutil
 from pathlib import Path
 
 import click
@@ -42,8 +44,21 @@ def test_programs_in_another_language_run(
 ):
     need(LANGUAGES[name] or "")
     monkeypatch.delenv("NODE_TEST_CONTEXT", raising=False)  # else it prints for another runner
+    if name == "java":
+        quick_java(tmp_path / "bin", monkeypatch)
     with Terminals(tmp_path) as terminals:
         terminals.follow(PAGES[f"docs/{name}.md"], files=("java", "js"))
+
+
+def quick_java(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have Java do without what pays in long runs: its second compiler, and collecting in parallel."""
+    folder.mkdir()
+    for name, prefix in (("java", ""), ("javac", "-J")):
+        options = f"{prefix}-XX:TieredStopAtLevel=1 {prefix}-XX:+UseSerialGC"
+        script = f'#!/bin/sh\nexec {shutil.which(name)} {options} "$@"\n'
+        (folder / name).write_text(script, encoding="utf-8")
+        (folder / name).chmod(0o755)
+    monkeypatch.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")
 
 
 @pytest.mark.parametrize("name", [name for name, program in LANGUAGES.items() if not program])
