@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 
+import msgspec
 import pytest
 
 from hosting_emulator.bootstrap import visit_page
 from hosting_emulator.scenario.build import build_world
-from hosting_emulator.scenario.document import read_scenario
+from hosting_emulator.scenario.document import ScenarioLibrary, read_scenario
 from hosting_emulator.scenario.story import check_text
 from hosting_emulator_scenarios import FOLDER
 from tests.in_process import NOON_MS, InProcess
@@ -22,12 +23,17 @@ every_file = pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 @every_file
 def test_a_story_holds_and_told_twice_gives_the_same_report(path):
     text = path.read_text("utf-8")
+    scenario = read_scenario(text, path.name)
+    read = msgspec.json.encode(scenario.part)
 
     report = check_text(text, path.name, visit_page)
 
     assert report["passed"], report["steps"][-1]
     assert len(report["steps"]) >= 4  # a story, not an example
     assert check_text(text, path.name, visit_page) == report
+    # A text is read once: a second reader gets the same value, and finds it as its file says it.
+    assert ScenarioLibrary(FOLDER).find(path.stem) is scenario
+    assert msgspec.json.encode(scenario.part) == read
 
 
 @every_file

@@ -87,8 +87,8 @@ BODIES = {
     "a large negative number": '{"expected_source_generation":-1e300,"limit":-1e300}',
     "a long text": '"' + "x" * 900_000 + '"',
     "a long name": '{"' + "x" * 900_000 + '":1}',
-    "a name twice": _names(30_000).decode(),
-    "many names": "{" + ",".join(f'"{n}":{{}}' for n in range(20_000)) + "}",
+    "a name twice": _names(10_000).decode(),
+    "many names": "{" + ",".join(f'"{n}":{{}}' for n in range(5_000)) + "}",
     "half a character": '{"name":"\\ud800"}',
     "half a character as a name": '{"\\udfff":1}',
     "NaN": "NaN",
@@ -180,7 +180,9 @@ YAML_BOMBS = {
 
 
 @pytest.mark.parametrize("name", YAML_BOMBS)
-def test_a_yaml_bomb_is_refused_in_one_line(name: str):
+def test_a_yaml_bomb_is_refused_in_one_line(name: str, monkeypatch: pytest.MonkeyPatch):
+    if name == "many values":  # many keys come to the bound itself, which takes half a second
+        monkeypatch.setattr(yaml_text, "MOST", 2_000)
     text, why = YAML_BOMBS[name]
 
     with pytest.raises(ScenarioError) as refused:

@@ -2,15 +2,8 @@
 
 from __future__ import annotations
 
-import msgspec
 import pytest
 
-from hosting_emulator.engine.engine import Engine
-from hosting_emulator.engine.history import Keeper
-from hosting_emulator.scenario.build import build_world
-from hosting_emulator.scenario.document import ScenarioLibrary
-from hosting_emulator.scenario.story import StoryRun
-from hosting_emulator_scenarios import FOLDER
 from tests.unit.scenario.stories import refused, run
 
 
@@ -255,19 +248,6 @@ def test_the_digest_follows_the_answers():
 
     assert run(story % 1)["digest"] == run(story % 1)["digest"]
     assert run(story % 1)["digest"] != run(story % 2)["digest"]
-
-
-def test_a_text_is_read_once_and_its_story_leaves_what_was_read():
-    """The whole library: a second reader gets the same value, as its file says it."""
-    library = ScenarioLibrary(FOLDER)
-    for name in library.names():
-        scenario = library.find(name)
-        before = msgspec.json.encode(scenario.part)
-
-        StoryRun(scenario, Engine(build_world(scenario, "default", 0), Keeper())).run()
-
-        assert library.find(name) is scenario
-        assert msgspec.json.encode(scenario.part) == before
 
 
 @pytest.mark.parametrize(

@@ -202,7 +202,7 @@ def damaged(document, data):
 
 @given(data=st.data())
 @settings(
-    max_examples=60,
+    max_examples=40,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
