@@ -205,7 +205,7 @@ def entry_view(world: World, entry: Entry) -> dict[str, Any]:
 def exchange_view(world: World, entry: Entry) -> dict[str, Any]:
     """Return a whole exchange: the short form, and both sides' headers and bodies."""
     redactor = Redactor(world)
-    sent = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in entry.raw_headers]
+    sent = [(name.decode("latin-1"), header_text(value)) for name, value in entry.raw_headers]
     # Where there was no answer at all, it has no type.
     typed = [("Content-Type", entry.content_type)] if entry.content_type else []
     return {
@@ -268,4 +268,12 @@ def problem_of(entry: Entry) -> dict[str, str] | None:
 def sent_header(entry: Entry, name: bytes) -> str | None:
     """Return the first header of a name, which is to be in lower case; None: there is none."""
     found = [value for known, value in entry.raw_headers if known.lower() == name]
-    return found[0].decode("latin-1") if found else None
+    return header_text(found[0]) if found else None
+
+
+def header_text(value: bytes) -> str:
+    """Return a header's value as calls read it; of one that is not UTF-8 each byte is a character."""
+    try:
+        return value.decode()
+    except UnicodeDecodeError:
+        return value.decode("latin-1")

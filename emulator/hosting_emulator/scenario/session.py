@@ -23,7 +23,7 @@ from hosting_emulator.engine.exchange import Entry
 from hosting_emulator.engine.history import CAPACITY, Commit
 from hosting_emulator.engine.identity import home_of
 from hosting_emulator.engine.redaction import Redactor
-from hosting_emulator.engine.request_log import document_of, sent_header
+from hosting_emulator.engine.request_log import document_of, header_text, sent_header
 from hosting_emulator.faults.decisions import faults_in_order, spent
 from hosting_emulator.faults.documents import FAULT, OUTCOME, fault_view
 from hosting_emulator.scenario.build import NOBODY, USUAL, build_world, texts_in
@@ -434,7 +434,7 @@ class _StoryWriter:
             except (msgspec.DecodeError, RecursionError):
                 step["text"] = self._text(entry.body.decode())
         headers = {
-            name.decode("latin-1"): self._text(value.decode("latin-1"))
+            name.decode("latin-1"): self._text(header_text(value))
             for name, value in entry.raw_headers
             if self._matters(entry, name.decode("latin-1"), value)
         }

@@ -40,6 +40,15 @@ def test_says_who_asked_what_and_why_it_was_answered_so():
     assert entry["why"] == ["the call needs the role owner, the user has reader"]
 
 
+@pytest.mark.parametrize(("sent", "shown"), [("schlüssel", "schlüssel"), ("\udcff", "ÿ")])
+def test_tells_headers_as_calls_read_them(sent: str, shown: str):
+    api = InProcess()
+    api.set_flag(True, key=sent)
+
+    assert whole(api)["idempotency_key"] == shown
+    assert ("Idempotency-Key", shown) in whole(api)["request"]["headers"]
+
+
 def test_tells_what_the_caller_may_not_know():
     api = InProcess()
     answer = api.dns(who="outsider")

@@ -52,6 +52,14 @@ def test_a_body_of_any_depth_is_recorded_or_refused(depth: int):
         assert steps(api) == ["call"]
 
 
+@pytest.mark.parametrize("key", ["schlüssel", "鍵", "é" * 128])
+def test_a_key_that_is_not_ascii_is_recorded_as_it_was(key: str):
+    api = InProcess()
+    assert api.apply_domains(key=key).status == 202
+
+    assert [step["key"] for step in recorded(api)["story"]] == [key]
+
+
 def test_requests_and_turns_of_a_hand_are_steps_in_their_order():
     api = InProcess()
     engine = api.engine
