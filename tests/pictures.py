@@ -46,12 +46,13 @@ def main() -> int:
     if found is None:
         print("error: Chromium is not installed", file=sys.stderr)
         return 1
-    for file in draw(found, FOLDER, PORT):
-        print(file.name)
+    with _browser(found) as browser:
+        for file in draw(browser, FOLDER, PORT):
+            print(file.name)
     return 0
 
 
-def draw(chromium: str, folder: Path, port: int = 0) -> Iterator[Path]:
+def draw(browser: Chromium, folder: Path, port: int = 0) -> Iterator[Path]:
     """Draw all into a folder; yields each file when it is there."""
     folder.mkdir(parents=True, exist_ok=True)
     with BackgroundEmulator(port=port) as background:
@@ -59,12 +60,11 @@ def draw(chromium: str, folder: Path, port: int = 0) -> Iterator[Path]:
             Api(warm).initialize()  # what is loaded for the first of its kind is no story to tell
         with HostingEmulator.connect(background.base_url) as emulator:
             names = a_day_of(Api(emulator))
-        with _browser(chromium) as browser:
-            for name, (panel, scheme) in PANELS.items():
-                url = f"{background.base_url}/_emulator#/{panel.format(**names)}"
-                file = folder / f"{name}.png"
-                file.write_bytes(photograph(browser, url, scheme))
-                yield file
+        for name, (panel, scheme) in PANELS.items():
+            url = f"{background.base_url}/_emulator#/{panel.format(**names)}"
+            file = folder / f"{name}.png"
+            file.write_bytes(photograph(browser, url, scheme))
+            yield file
         file = folder / f"{TERMINAL}.svg"
         file.write_text(terminal(background.base_url, int(names["newest"])), encoding="utf-8")
         yield file

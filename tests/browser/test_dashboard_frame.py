@@ -167,12 +167,12 @@ def test_skip_leads_to_the_panel(dashboard: Dashboard, panel: Panel):
         page.wait("document.activeElement.id === 'panel-title'")
 
 
-def test_colours_can_be_chosen_and_are_kept(chromium: Chromium, panel: Panel, origin: str):
+def test_colours_can_be_chosen_and_are_kept(chromium: Chromium, panel: Panel):
     with chromium.page(panel("connect")) as page:
         page.click("button", "Colours: system")
         page.click("button", "Colours: light")
         page.wait("getComputedStyle(document.body).backgroundColor === 'rgb(16, 19, 26)'")
-        page.go(f"{origin}/_emulator/docs/errors")
+        page.go("about:blank")
         page.go(panel("projects"))
         page.click("button", "Colours: dark")
         page.wait("!document.documentElement.dataset.theme")

@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 import pytest
 
 from tests import pictures
-from tests.browser.chromium import Chromium, program
+from tests.browser.chromium import Chromium
 
 REPOSITORY = pictures.FOLDER.parents[1]
 NAMES = {*(f"{name}.png" for name in pictures.PANELS), f"{pictures.TERMINAL}.svg"}
@@ -16,7 +16,7 @@ NAMES = {*(f"{name}.png" for name in pictures.PANELS), f"{pictures.TERMINAL}.svg
 
 @pytest.mark.slow
 def test_all_are_drawn(chromium: Chromium, tmp_path: Path):
-    drawn = {file.name: file.read_bytes() for file in pictures.draw(program() or "", tmp_path)}
+    drawn = {file.name: file.read_bytes() for file in pictures.draw(chromium, tmp_path)}
 
     assert set(drawn) == NAMES
     assert all(len(content) > 5000 for content in drawn.values())
