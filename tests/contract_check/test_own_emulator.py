@@ -14,7 +14,6 @@ from tests.contract_check.alternatives import Alternative, alternatives
 from tests.contract_check.check_run import checked, differing, options, with_verdict
 from tests.contract_check.tampered_world import TamperedWorld
 from tests.contract_check.tampering_proxy import Exchange, Tampering, wrong_server
-from tests.in_process import fresh_world
 from tests.properties.varied_walk import varied
 
 EVERY = list(alternatives())
@@ -49,7 +48,7 @@ def told(alternative: Alternative) -> dict[str, Any]:
     ],
 )
 def test_it_passes_and_observes_an_alternative(alternative: Alternative) -> None:
-    served = TamperedWorld(world=fresh_world(mode="skip"))
+    served = TamperedWorld()
     served.assume(**{alternative.name: alternative.value})
     if alternative.name == "organization_owner":
         served.intervene("set_role", project="shop", person="owner", role="owner")
