@@ -497,7 +497,7 @@ class SettingsCommand(click.Command):
         start = (
             load("hosting_emulator_cli.commands.start:start") if found and not is_start else self
         )
-        options = {max(option.opts, key=len).lstrip("-"): option.name for option in start.params}
+        options = {max(option.opts, key=len).lstrip("-"): option for option in start.params}
         own = {option.name for option in self.params}
         keys = {_NOUNS.get(option, option): option for option in options if option not in _ONCE}
         defaults: dict[str, Any] = {}
@@ -506,11 +506,18 @@ class SettingsCommand(click.Command):
             if option is None:
                 raise Failure(f"{name}: there is no setting {key!r}{near(key, keys)}")
             taken = option not in left_out and (is_start or option in _WORLD)
-            if value is None or not taken or options[option] not in own:
+            param = options[option]
+            if value is None or not taken or param.name not in own:
                 continue
+            if param.multiple and option != "assume" and not isinstance(value, Mapping | list):
+                value = [value]
+            several = isinstance(value, Mapping | list)
+            if several != param.multiple:
+                form = "one value" if several else "several values: write a mapping"
+                raise Failure(f"{name}: {key} is {form}")
             if isinstance(value, Mapping):
                 value = [f"{key}={as_text(item)}" for key, item in value.items()]
-            elif isinstance(value, list):
+            elif several:
                 value = [as_text(item) for item in value]
-            defaults[options[option]] = value if isinstance(value, bool | list) else as_text(value)
+            defaults[param.name] = value if isinstance(value, bool | list) else as_text(value)
         return defaults

@@ -59,7 +59,8 @@ def as_text(value: Any) -> str:
     if isinstance(value, datetime):  # both formats have them; one without an offset is UTC
         moment = value.replace(tzinfo=value.tzinfo or UTC).isoformat()
         return moment.replace("+00:00", "Z")
-    return value if isinstance(value, str) else json.dumps(value)
+    # A date alone, or a time of TOML, is no JSON: as text it is refused where it is read.
+    return value if isinstance(value, str) else json.dumps(value, default=str).strip('"')
 
 
 def port_of_file() -> int:

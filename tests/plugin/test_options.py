@@ -255,6 +255,16 @@ def test_an_option_and_an_ini_value_come_before_the_settings_file(suite: Suite):
     suite.passes("--hosting-emulator-seed=option")
 
 
+def test_a_point_in_the_settings_file_that_is_no_text_is_refused_in_a_line(suite: Suite):
+    (suite.path / "hosting-emulator.yaml").write_text("{vary: 7, only: [5]}")
+    suite.write(test_it="def test_it(hosting_emulator): pass")
+
+    told = suite.run().stdout.str()
+
+    assert "hosting emulator: no variation point is named '5'" in told
+    assert "Traceback" not in told
+
+
 def test_what_is_wrong_in_the_settings_file_names_it(suite: Suite):
     (suite.path / "hosting-emulator.yaml").write_text("scenario: nope.yaml")
     suite.write(test_it="def test_it(hosting_emulator): pass")

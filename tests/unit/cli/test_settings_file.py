@@ -189,6 +189,10 @@ def test_a_wrong_file_stops_a_run_around_a_command_too(run: Run, around: list[Se
         ("port: 70000", "hosting-emulator.yaml: Invalid value for '--port': '70000' is not"),
         ("clock: slow", "hosting-emulator.yaml: Invalid value for '--clock': 'slow' is not"),
         ("port: [", "hosting-emulator.yaml:1:8: this is not YAML"),
+        ("at: 2030-01-31", "hosting-emulator.yaml: Invalid value for '--at': '2030-01-31' is not"),
+        ("{vary: 7, only: page-sise}", "hosting-emulator.yaml: Invalid value for '--only'"),
+        ("assumptions: 5", "hosting-emulator.yaml: assumptions is several values: write a mapping"),
+        ("scenario: [a]", "hosting-emulator.yaml: scenario is one value"),
         ("port", "hosting-emulator.yaml contains no settings"),
     ],
 )
