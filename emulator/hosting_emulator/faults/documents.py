@@ -249,7 +249,7 @@ def _check_possible(rule: Rule, calls: Sequence[CallSpec]) -> None:
 def _may_be(spec: CallSpec, pattern: str) -> bool:
     """Tell whether a call's path can be what a pattern says, with a part of that as its id."""
     before, _, after = re.split(r"(\{\w+\})", spec.path)
-    return any(
+    return "?" not in pattern and any(
         fits(f"{before}{part.replace('*', 'x') or 'x'}{after}", pattern)
         for part in pattern.removesuffix(after).split("/")
     )

@@ -69,6 +69,7 @@ REFUSED: list[tuple[dict[str, Any], str, list[str]]] = [
     ({"timeout": {}, "path": "/.service/*"}, "path", ["never act", "'/.service/*'"]),
     ({"timeout": {}, "path": "/worlds/default/v1/*"}, "path", ["never act"]),
     ({"timeout": {}, "path": "/v1/projects/*/deployments?limit=5"}, "path", ["without a query"]),
+    ({"timeout": {}, "path": "/v1/*?limit=5"}, "path", ["without a query"]),
     ({"timeout": {}, "path": "/v1/projects/a/b/domains"}, "path", ["never act"]),
     (
         {"timeout": {}, "path": "/v1/projects/*/domains", "call": "list_deployments"},
