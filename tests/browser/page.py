@@ -46,6 +46,10 @@ _CHOOSE = """function (wanted) {
   this.dispatchEvent(new Event("change", {bubbles: true}));
   return null;
 }"""
+#: What has the focus; null where it is the thing itself.
+_FOCUS = """function () {
+  return document.activeElement === this ? null : document.activeElement.localName;
+}"""
 _CLEAR = "function () { this.focus(); this.select?.(); }"
 
 
@@ -138,7 +142,14 @@ class Page:
 
     def has(self, role: str, name: str) -> bool:
         """Return whether such a thing can be used right now."""
-        return bool(self._matching(role, name, None))
+        found: list[int] = []
+
+        def asked() -> bool:
+            found[:] = self._matching(role, name, None)
+            return True
+
+        self.until(f"an answer about {role} {name!r}", asked)
+        return bool(found)
 
     # --- acting ---------------------------------------------------------------------------------
 
@@ -167,7 +178,12 @@ class Page:
 
     def fill(self, role: str, name: str, text: str, *, within: Place | None = None) -> None:
         """Write into a field, in the place of what it holds."""
-        self._on(self.find(role, name, within=within), _CLEAR)
+
+        def cleared() -> bool:
+            self._on(self.find(role, name, within=within), _CLEAR)
+            return True
+
+        self.until(f"{role} {name!r} with the focus", cleared)
         self.ask("Input.insertText", text=text)
 
     def choose(self, name: str, option: str, *, within: Place | None = None) -> None:
@@ -192,14 +208,16 @@ class Page:
 
     def tab_to(self, role: str, name: str, *, most: int = 60) -> None:
         """Press Tab until a thing has the focus; never more often than `most`."""
-        wanted, seen = self.find(role, name), []
+        node = self.ask("DOM.resolveNode", backendNodeId=self.find(role, name))
+        asked = {"objectId": node["object"]["objectId"], "functionDeclaration": _FOCUS}
+        seen = []
         for _ in range(most):
             self.press("Tab")
-            focus = self.ask("Runtime.evaluate", expression="document.activeElement")
-            node = self.ask("DOM.describeNode", objectId=focus["result"]["objectId"])["node"]
-            if node["backendNodeId"] == wanted:
+            answer = self.ask("Runtime.callFunctionOn", **asked, returnByValue=True)
+            focus = self._shown(answer)
+            if focus is None:
                 return
-            seen.append(node["localName"])
+            seen.append(focus)
         raise AssertionError(f"{role} {name!r} is not reached by the keyboard: {seen}")
 
     # --- below ----------------------------------------------------------------------------------

@@ -92,7 +92,7 @@ def test_one_thing_of_a_panel_is_accessible(
     [
         ("scenarios/provider-outage", "Load", "dialog[open]"),
         ("history", "Rewind", "dialog[open]"),
-        ("operations/{}", "Fail", "html"),
+        ("operations/{}", "Fail", "form[aria-label=Fail]"),
     ],
 )
 def test_what_unfolds_is_accessible(
