@@ -5,6 +5,7 @@ It must not import a command, nor anything of the emulator, before that command 
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping
@@ -186,4 +187,8 @@ def cli() -> None:
 
 def main() -> None:
     """Run the command line and exit."""
+    for name in ("stdout", "stderr"):  # None where whoever started it has closed them
+        if getattr(sys, name) is None:
+            # It stays open: whatever is printed goes there.
+            setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115
     cli(prog_name=PROGRAM)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from hosting_emulator_cli.main import main
 from tests.unit.sdk.fake_control import FakeControl, Says
 
 
@@ -166,3 +167,17 @@ def test_full_disk_behind_stdout():
         )
 
     assert (done.returncode, done.stderr) == (2, "Error: no space left on device\n")
+
+
+def test_streams_that_are_closed_end_nothing(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(sys, "argv", ["hosting-emulator", "contract", "problems"])
+    for name in ("stdout", "stderr"):
+        monkeypatch.setattr(sys, name, None)
+
+    with pytest.raises(SystemExit) as ended:
+        main()
+
+    assert not ended.value.code
+    assert sys.stderr is not None
+    sys.stdout.close()
+    sys.stderr.close()
