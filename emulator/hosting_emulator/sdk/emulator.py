@@ -688,6 +688,9 @@ def _id_of(operation: OperationLike) -> str:
     """Return an operation's id. Raises ValueError for a document without one."""
     if isinstance(operation, str):
         return operation
+    if not isinstance(operation, Mapping):  # such as a response whose JSON nobody read
+        kind = type(operation).__name__
+        raise ValueError(f"this is not an operation ({kind}): give its id, or its JSON")
     found = operation.get("id")
     if not isinstance(found, str):
         what = operation.get("code") or f"it has {', '.join(map(str, operation)) or 'nothing'}"

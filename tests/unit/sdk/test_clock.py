@@ -1,6 +1,7 @@
 """World time, moved and read from a test."""
 
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 
@@ -91,3 +92,10 @@ def test_tells_what_is_due(api: Api):
     api.apply_domains()
 
     assert api.emulator.clock.next_due_at == "2026-01-01T00:00:02.000Z"
+
+
+def test_what_is_no_document_is_said_to_be_no_operation(hosting_emulator: HostingEmulator):
+    response: Any = object()
+
+    with pytest.raises(ValueError, match=r"not an operation \(object\): give its id, or its"):
+        hosting_emulator.clock.until(response)
