@@ -167,6 +167,24 @@ def test_time_stands_while_the_machines_clock_goes_back(notebook, machine):
     assert world.now_ms() == seen + 1_000
 
 
+@pytest.mark.parametrize("at_ms", [0, 1_800_000_000_000])
+def test_time_is_told_though_the_machines_clock_has_not_moved(notebook, at_ms):
+    # given a machine whose clock stands still, perhaps at its very beginning
+    world = fresh_world()
+    engine = Engine(world, notebook, lambda: at_ms)
+    began = engine.now_ms()
+    assert began >= world.at_ms
+
+    # when the same world takes its own place, then an hour passes, and then it does so again
+    engine.replace_world(world)
+    assert engine.now_ms() == began
+    engine.move_by(3_600_000)
+    assert engine.now_ms() == began + 3_600_000
+    engine.replace_world(world)
+
+    assert engine.now_ms() == began
+
+
 def test_what_is_due_runs_when_anybody_looks(notebook, machine):
     api = InProcess(fresh_world(mode="real", machine=machine), notebook, machine)
     operation = api.apply_domains().json["id"]
