@@ -72,19 +72,22 @@ class WholeNumber(click.IntRange):
         self.fail(f"{str(value)[:40]!r} is not a whole number from {limits}", param, ctx)
 
 
+_EMPTY = "it is empty: name one, or leave the option out"
+
+
 class FilePath(click.Path):
     """A path; an empty one is refused, which would be this folder."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Read it. Raises BadParameter."""
         if value == "":
-            self.fail("it is empty: name one, or leave the option out", param, ctx)
+            self.fail(_EMPTY, param, ctx)
         return super().convert(value, param, ctx)
 
 
 def _not_empty(text: str) -> str:
     if not text:
-        raise ValueError("it is empty: name one, or leave the option out")
+        raise ValueError(_EMPTY)
     return text
 
 

@@ -114,19 +114,12 @@ def test_an_organization_outside_the_scope_names_its_members():
     ]
 
 
-def assuming(api: InProcess, **values: Any) -> None:
-    change = Change(api.world, api.engine.run_due())
-    change.put(ASSUMPTIONS, ONLY, api.world.assumptions.changed(values))
-    api.engine.commit(change, "assumed")
-
-
 def test_another_organization_of_the_user_is_within_their_access_where_that_is_assumed():
-    api = InProcess()
+    api = InProcess(fresh_world(access_scope="memberships"))
     change, hobby = Change(api.world, api.engine.run_due()), api.organization("hobby")
     owner = next(id_ for id_, one in api.world.rows(PEOPLE) if one.alias == "owner")
     change.put(MEMBERSHIPS, f"{hobby}/{owner}", Membership(hobby, owner, "member"))
     api.engine.commit(change, "a second membership")
-    assuming(api, access_scope="memberships")
     assert api.create_key(organization="hobby").status == 201
 
     assert says(api, "scope") == ["hobby is within the user's access, and the user is a member."]
@@ -140,8 +133,7 @@ def test_another_organization_of_the_user_is_within_their_access_where_that_is_a
     ],
 )
 def test_where_keys_are_for_owners_nobody_is_told_that_any_member_may(who, status, told):
-    api = InProcess()
-    assuming(api, key_creation_role="owner")
+    api = InProcess(fresh_world(key_creation_role="owner"))
     assert api.create_key(who=who).status == status
 
     assert says(api, "role")[0].startswith(told)
