@@ -95,9 +95,9 @@ class Engine:
         self.running: ExchangeContext | None = None
         self._read_machine, self._ahead_ms = machine, 0
         self._shown_ms = keeper.shown_ms
-        #: What the machine's clock showed when it was last read, and the world that was asked for then.
+        #: What the machine's clock showed when it was last read, and the world's clock then.
         self.machine_ms = 0
-        self._timed: World | None = None
+        self._timed: ClockRecord | None = None
         self.identity = Identity(world.seed, world.name)
         self.log = RequestLog()
         #: The unfinished exchanges, by what their Idempotency-Keys are remembered under.
@@ -130,9 +130,9 @@ class Engine:
     def now_ms(self) -> int:
         """World time, in milliseconds since 1970. It never goes back, even if the machine's does."""
         world, machine_ms = self.world, self._read_machine() + self._ahead_ms
-        if machine_ms == self.machine_ms and world is self._timed:
-            return self._shown_ms  # the same moment of the same world as last time
-        self.machine_ms, self._timed = machine_ms, world
+        if machine_ms == self.machine_ms and world.clock is self._timed:
+            return self._shown_ms  # the same moment by the same clock as last time
+        self.machine_ms, self._timed = machine_ms, world.clock
         now_ms = max(world.at_ms, self._shown_ms, clocks.read(world.clock, machine_ms))
         if now_ms != self._shown_ms:
             self._shown_ms = now_ms
