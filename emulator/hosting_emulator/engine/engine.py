@@ -130,11 +130,13 @@ class Engine:
     def now_ms(self) -> int:
         """World time, in milliseconds since 1970. It never goes back, even if the machine's does."""
         world, machine_ms = self.world, self._read_machine() + self._ahead_ms
-        if machine_ms == self.machine_ms and world.clock is self._timed:
-            return self._shown_ms  # the same moment by the same clock as last time
+        shown_ms = self._shown_ms
+        same = machine_ms == self.machine_ms and world.clock is self._timed
+        if same and world.at_ms <= shown_ms:
+            return shown_ms  # the same moment by the same clock as last time
         self.machine_ms, self._timed = machine_ms, world.clock
-        now_ms = max(world.at_ms, self._shown_ms, clocks.read(world.clock, machine_ms))
-        if now_ms != self._shown_ms:
+        now_ms = max(world.at_ms, shown_ms, clocks.read(world.clock, machine_ms))
+        if now_ms != shown_ms:
             self._shown_ms = now_ms
             self.keeper.shown_ms = now_ms
         return now_ms

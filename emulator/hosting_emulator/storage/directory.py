@@ -294,8 +294,8 @@ class DiskKeeper(Keeper):
 
     def append(self, commit: Commit) -> None:
         """Append a commit to the journal. Raises OSError, leaving the journal as it was."""
-        self._check_writable()
         if self._journal.broken is not None:
+            self._check_writable()
             self._write_snapshot(self._world)
             self._restart_journal()
         self._journal.append(encode_line(commit))
