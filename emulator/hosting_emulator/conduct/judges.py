@@ -196,7 +196,9 @@ class SentTwice(ConductJudge):
         asked = (now.who, now.request)
         before = self._done.get(asked)
         self._done.keep(asked, now)
-        if before is not None and before.key != now.key and now.beside(before, _ONE_CLICK_MS):
+        if before is None or before.key == now.key or not now.beside(before, _ONE_CLICK_MS):
+            return
+        if abs(now.entry.came_ms - before.entry.came_ms) < _ONE_CLICK_MS:
             yield Finding("sent-twice-at-once", before, now, group=asked)
 
 

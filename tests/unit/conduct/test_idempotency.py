@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.unit.conduct.watched_client import Watched
+from tests.unit.conduct.watched_client import SECOND_MS, Watched
 
 NEW_KEY = "new-key-after-uncertainty"
 REUSED = "key-reused-for-another-request"
@@ -247,6 +247,15 @@ def test_the_same_under_two_keys_at_once_is_done_twice(api: Watched, other: str,
 
     findings = api.findings()
     assert [(f.rule, f.severity) for f in findings] == [("sent-twice-at-once", "note")] * broken
+
+
+def test_the_same_after_time_was_moved_is_wished_for_twice(api: Watched):
+    for connection, key in ((1, "first"), (2, "second")):
+        api.connection = connection
+        api.create_key(key=key)
+        api.engine.move_by(SECOND_MS)
+
+    assert api.broken() == []
 
 
 def test_one_after_the_other_is_wished_for_twice(api: Watched):
