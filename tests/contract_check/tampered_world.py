@@ -11,7 +11,7 @@ from multidict import CIMultiDict
 
 from hosting_emulator.calls.answers import project_at
 from hosting_emulator.contract_check import ALLOWED, CheckOptions, Report, check
-from hosting_emulator.contract_check.answers import Address, Answer
+from hosting_emulator.contract_check.wire import Address, Answer
 from hosting_emulator.engine.exchange import ExchangeContext, run_through
 from hosting_emulator.engine.pipeline import CALL_STEPS, REDEEM_STEPS
 from hosting_emulator.interventions import read_intervention

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from hosting_emulator.contract_check.answers import is_integer
+from hosting_emulator.contract_check.wire import is_integer
 from hosting_emulator.sdk import HostingEmulator
 from tests.contract_check.check_run import checked, differing, options, with_verdict
 from tests.contract_check.people import TakesFor

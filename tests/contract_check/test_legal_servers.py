@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hosting_emulator.contract_check.answers import is_timestamp, moment
+from hosting_emulator.contract_check.wire import is_timestamp, moment
 from hosting_emulator.sdk import HostingEmulator
 from tests.contract_check.check_run import checked, differing, with_verdict
 from tests.contract_check.legal import LEGAL, Legal

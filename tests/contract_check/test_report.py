@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from hosting_emulator.contract_check import Report, check
-from hosting_emulator.contract_check.answers import moment
+from hosting_emulator.contract_check.wire import moment
 from hosting_emulator.world.tables import API_KEYS, OPERATIONS, TICKETS
 from tests.contract_check.check_run import differing, with_verdict
 from tests.contract_check.mutations import LimitedOnce, at, polls, refused

@@ -28,7 +28,7 @@ from hosting_emulator.contract.calls import REDEEM_TICKET, CallName, CallSpec
 from hosting_emulator.contract.resources import RESOURCES
 from hosting_emulator.contract.timestamps import format_timestamp, parse_timestamp
 from hosting_emulator.engine.identity import Identity
-from hosting_emulator.variation.answers import objects_in
+from hosting_emulator.variation.draws import objects_in
 from hosting_emulator.world.streams import digest
 from hosting_emulator.world.tables import TICKETS
 

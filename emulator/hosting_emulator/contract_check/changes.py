@@ -19,13 +19,6 @@ from urllib.parse import urlsplit
 from hosting_emulator.contract.calls import CALLS, CallName
 from hosting_emulator.contract.problems import PROBLEMS
 from hosting_emulator.contract.resources import RESOURCES, TERMINAL
-from hosting_emulator.contract_check.answers import (
-    Answer,
-    Unreachable,
-    is_timestamp,
-    moment,
-    redeem_url_complaint,
-)
 from hosting_emulator.contract_check.reading import items_of, nobody, others_replay
 from hosting_emulator.contract_check.run import (
     BLAMES,
@@ -36,6 +29,13 @@ from hosting_emulator.contract_check.run import (
     Run,
     alike,
     check,
+)
+from hosting_emulator.contract_check.wire import (
+    Answer,
+    Unreachable,
+    is_timestamp,
+    moment,
+    redeem_url_complaint,
 )
 
 # --- The flag ------------------------------------------------------------------------------------

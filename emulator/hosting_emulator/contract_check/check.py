@@ -16,7 +16,6 @@ from hosting_emulator.contract.calls import CALLS
 from hosting_emulator.contract.ids import is_ulid
 from hosting_emulator.contract.words import each_text
 from hosting_emulator.contract_check import changes as changes
-from hosting_emulator.contract_check.answers import Unreachable
 from hosting_emulator.contract_check.judge import CLAUSES, Outcome
 from hosting_emulator.contract_check.run import (
     CHECKS,
@@ -26,6 +25,7 @@ from hosting_emulator.contract_check.run import (
     CheckRefused,
     Run,
 )
+from hosting_emulator.contract_check.wire import Unreachable
 
 
 class SentenceReport(TypedDict):

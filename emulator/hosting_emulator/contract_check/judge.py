@@ -18,7 +18,7 @@ from hosting_emulator.contract.ids import is_ulid
 from hosting_emulator.contract.problems import PROBLEMS
 from hosting_emulator.contract.resources import RESOURCES, STATES, Field, with_states
 from hosting_emulator.contract.words import read_sections
-from hosting_emulator.contract_check.answers import (
+from hosting_emulator.contract_check.wire import (
     BOUNDS,
     Answer,
     brief,

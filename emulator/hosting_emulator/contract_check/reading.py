@@ -10,9 +10,9 @@ from urllib.parse import quote
 
 from hosting_emulator.contract.calls import CALLS
 from hosting_emulator.contract.resources import RESOURCES
-from hosting_emulator.contract_check.answers import Answer, moment
 from hosting_emulator.contract_check.judge import CALL_CLAUSES
 from hosting_emulator.contract_check.run import NOWHERE, PREFIX, Run, alike, check
+from hosting_emulator.contract_check.wire import Answer, moment
 
 #: Names that services give to the parameters that the contract does not name, by the assumption.
 _NAMES = {

@@ -12,8 +12,8 @@ from urllib.parse import quote
 from hosting_emulator.contract.calls import ALL_CALLS, CALLS, GET_OPERATION, CallName
 from hosting_emulator.contract.problems import PROBLEMS
 from hosting_emulator.contract.resources import RESOURCES
-from hosting_emulator.contract_check.answers import Address, Answer, Unreachable, http_date, moment
 from hosting_emulator.contract_check.judge import CALL_CLAUSES, Judge
+from hosting_emulator.contract_check.wire import Address, Answer, Unreachable, http_date, moment
 
 #: What may be changed at the server, each for the sentences that cannot be seen otherwise.
 ALLOWED = ("flag", "source", "keys", "domains", "tickets")

@@ -19,7 +19,7 @@ from hosting_emulator.contract.problems import PROBLEMS, Refused
 from hosting_emulator.engine.history import Commit
 from hosting_emulator.faults.decisions import Decision
 from hosting_emulator.faults.kinds import FaultKind
-from hosting_emulator.variation.answers import Paging
+from hosting_emulator.variation.draws import Paging
 from hosting_emulator.world.records import ApiKey, Fault
 from hosting_emulator.world.tables import OPERATIONS
 from hosting_emulator.world.value import Change, World

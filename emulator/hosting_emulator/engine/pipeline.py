@@ -43,7 +43,7 @@ from hosting_emulator.faults.decisions import (
     next_outcome,
 )
 from hosting_emulator.faults.kinds import FaultKind
-from hosting_emulator.variation.answers import vary_body, vary_headers, vary_paging
+from hosting_emulator.variation.draws import vary_body, vary_headers, vary_paging
 from hosting_emulator.variation.worlds import assumed_points
 from hosting_emulator.world.operations import finished
 from hosting_emulator.world.records import Phase

@@ -16,7 +16,7 @@ from hosting_emulator.contract.assumptions import DEFAULTS, PERMISSIONS, Assumpt
 from hosting_emulator.contract.calls import ALL_CALLS
 from hosting_emulator.contract.problems import PROBLEMS
 from hosting_emulator.contract.resources import RESOURCES
-from hosting_emulator.variation.answers import draw_number
+from hosting_emulator.variation.draws import draw_number
 from hosting_emulator.variation.points import (
     ASSUMED,
     CHOICES,

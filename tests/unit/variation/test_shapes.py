@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hosting_emulator.contract.resources import RESOURCES
-from hosting_emulator.variation.answers import objects_in
+from hosting_emulator.variation.draws import objects_in
 
 
 def test_only_members_may_be_absent_of_which_the_contract_leaves_it_open():

@@ -1,4 +1,4 @@
-"""Varying one answer: its document, its headers and its media type, each as the seed draws.
+"""What is drawn for one answer: its document, its headers and its media type, each varied as drawn.
 
 What is drawn at one point depends on no other, so that a failure can be traced to the point that matters.
 """

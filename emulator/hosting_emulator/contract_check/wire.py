@@ -1,4 +1,4 @@
-"""What comes back: HTTP as the check needs it, and values as any service may write them.
+"""The wire from outside: HTTP as the check needs it, and values as any service may write them.
 
 Whatever a server does becomes an `Answer`, never an exception. Redirects are not followed, answers
 are bounded in time and size, and nothing is sent twice.
