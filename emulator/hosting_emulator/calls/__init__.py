@@ -1,1 +1,1 @@
-"""Floor 2, the calls: one function for each thing a client can request, and the rules they share."""
+"""The calls: one function for each thing a client can request, and the rules they share."""

@@ -1,1 +1,1 @@
-"""Floor 0, the wire: what the contract says, as data. Imports nothing else of the emulator."""
+"""The wire: what the contract says, as data. Imports nothing else of the emulator."""

@@ -1,1 +1,1 @@
-"""Floor 3, the engine: one exchange through the core, and the worlds it happens in. Opens no socket."""
+"""The engine: one exchange through the core, and the worlds it happens in. Opens no socket."""

@@ -1,1 +1,1 @@
-"""Floor 4, scenarios: a YAML document becomes a world, its faults, its timeline and its story."""
+"""Scenarios: a YAML document becomes a world, its faults, its timeline and its story."""

@@ -1,1 +1,1 @@
-"""Floor 5, the server: sockets and HTTP around the core. Decides nothing the core could decide."""
+"""The server: sockets and HTTP around the core. Decides nothing the core could decide."""

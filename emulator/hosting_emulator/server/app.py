@@ -9,8 +9,8 @@ from aiohttp import web
 from hosting_emulator.calls.answers import REDEEM_PATH
 from hosting_emulator.engine.engine import Worlds
 from hosting_emulator.scenario.document import ScenarioLibrary
-from hosting_emulator.server import answers, public
 from hosting_emulator.server import guard as guards
+from hosting_emulator.server import public, responses
 from hosting_emulator.server.control import routes
 from hosting_emulator.server.control.routes import Context, Facts
 from hosting_emulator.server.pages import DOCS_PATH
@@ -45,7 +45,7 @@ class App:
             elif (found := public.find_origin(self.worlds, request)) is not None:
                 return await public.answer_origin(request, *found, path, query, self.site)
             elif path == "/" and guards.asks_for_page(request):
-                return answers.redirect(routes.PREFIX)
+                return responses.redirect(routes.PREFIX)
         assert engine is not None
         hosts, known = request.headers.getall("Host", ()), self.site.known
         usual = len(hosts) == 1 and hosts[0] in known

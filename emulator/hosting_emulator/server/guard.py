@@ -19,7 +19,7 @@ from ipaddress import IPv4Address, IPv6Address, ip_address
 from aiohttp import BasicAuth, web
 
 from hosting_emulator.contract.problems import Refused
-from hosting_emulator.server import answers
+from hosting_emulator.server import responses
 from hosting_emulator.server.pages import CONTENT_SECURITY_POLICY, DOCS_PATH, fill, page
 from hosting_emulator.world.naming import DEFAULT_WORLD
 
@@ -169,8 +169,8 @@ class Site:
             return None
         if asks_for_page(request):
             text = page("Control token needed", fill("control-token"))
-            return answers.html(text, CONTENT_SECURITY_POLICY, 401, WWW_Authenticate=_ASK)
-        return answers.problem(
+            return responses.html(text, CONTENT_SECURITY_POLICY, 401, WWW_Authenticate=_ASK)
+        return responses.problem(
             401,
             "Control token required",
             f"From another machine the control API requires the header {TOKEN_HEADER}; `start` "
@@ -239,7 +239,7 @@ def asks_for_page(request: web.BaseRequest) -> bool:
 
 
 def _forbidden(detail: str) -> web.Response:
-    return answers.problem(403, "Refused by the control API's guard", detail)
+    return responses.problem(403, "Refused by the control API's guard", detail)
 
 
 # --- pages of other origins: a browser asks before it sends (CORS) --------------------------------

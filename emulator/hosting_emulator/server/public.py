@@ -32,7 +32,7 @@ from hosting_emulator.engine.exchange import (
     too_large,
 )
 from hosting_emulator.engine.pipeline import CALL_STEPS, MISDIRECTED_STEPS, REDEEM_STEPS, admit
-from hosting_emulator.server import answers
+from hosting_emulator.server import responses
 from hosting_emulator.server.guard import Site, host_name
 from hosting_emulator.server.pages import CONTENT_SECURITY_POLICY, DOCS_PATH, html, page
 from hosting_emulator.server.protocol import Protocol, protocol_of
@@ -91,8 +91,8 @@ async def answer(
     if granted:
         reply.headers = (*reply.headers, *granted)
     if ctx.effect is not None:
-        return answers.FaultyResponse(reply, ctx.effect)
-    return answers.ReadyResponse(reply)
+        return responses.FaultyResponse(reply, ctx.effect)
+    return responses.ReadyResponse(reply)
 
 
 def _cut_headers(ctx: ExchangeContext) -> None:
@@ -244,7 +244,7 @@ async def answer_origin(
         if protocol.framing.large:
             _cut_headers(ctx)
         reply = await engine.exchange(ctx, REDEEM_STEPS, partial(wait_for, request))
-        return answers.FaultyResponse(reply, ctx.effect) if ctx.effect else _response(reply)
+        return responses.FaultyResponse(reply, ctx.effect) if ctx.effect else _response(reply)
     home = _home(request, Change(engine.world, engine.run_due()), project)
     if "Authorization" in request.headers:  # which does not belong here: the log tells of it
         seen = Reply(home.status, b"", content_type="", headers=())
@@ -267,7 +267,7 @@ def _home(request: web.BaseRequest, change: Change, project: Project) -> web.Res
     else:
         title, text, status = f"{project.handle} (dev)", _OPEN, 200
     body = html(text, name=project.handle)
-    return answers.html(page(title, body), CONTENT_SECURITY_POLICY, status)
+    return responses.html(page(title, body), CONTENT_SECURITY_POLICY, status)
 
 
 def read_cookie(request: web.BaseRequest, name: str) -> str | None:

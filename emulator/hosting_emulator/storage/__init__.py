@@ -1,1 +1,1 @@
-"""Floor 4, storage: worlds on disk. Holds no behaviour of the service, only what was committed."""
+"""Storage: worlds on disk. Holds no behaviour of the service, only what was committed."""

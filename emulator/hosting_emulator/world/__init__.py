@@ -1,1 +1,1 @@
-"""Floor 1, the world: the simulated hosting service as an immutable value. Does no I/O, reads no clock."""
+"""The world: the simulated hosting service as an immutable value. Does no I/O, reads no clock."""

@@ -27,7 +27,7 @@ from hosting_emulator.contract.words import command_line
 from hosting_emulator.control_api import Info, JsonObject, ProblemRow
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.exchange import problem_reply
-from hosting_emulator.server import answers
+from hosting_emulator.server import responses
 from hosting_emulator.server.control.routes import Context, found
 from hosting_emulator.server.control.worlds import list_worlds
 from hosting_emulator.server.guard import world_prefix
@@ -124,13 +124,13 @@ def problems() -> list[JsonObject]:
 def docs() -> web.Response:
     """Show the API documentation, with links to all other documents."""
     body, head = fill("docs", count=len(PROBLEMS)), fill("docs-head", script="docs.js")
-    return answers.html(page("Documentation", body, head=head), _DOCS_POLICY)
+    return responses.html(page("Documentation", body, head=head), _DOCS_POLICY)
 
 
 def control_docs() -> web.Response:
     """Show this API, to read and to try."""
     body, head = fill("control-docs"), fill("docs-head", script="control-docs.js")
-    return answers.html(page("Control API", body, head=head), _DOCS_POLICY)
+    return responses.html(page("Control API", body, head=head), _DOCS_POLICY)
 
 
 def errors() -> web.Response:
@@ -161,7 +161,7 @@ def errors() -> web.Response:
         jumps=Html(jumps),
         sections=Html(sections),
     )
-    return answers.html(page("Problem catalogue", body), CONTENT_SECURITY_POLICY)
+    return responses.html(page("Problem catalogue", body), CONTENT_SECURITY_POLICY)
 
 
 def _index_row(problem: Problem) -> Html:
@@ -179,7 +179,7 @@ def error(context: Context, slug: str) -> web.Response:
     problem = next((one for one in PROBLEMS.values() if one.slug == slug), None)
     nowhere = "no problem code has this page; see /_emulator/docs"
     text = problem_page(found(problem, "No such problem", nowhere), context.base_url)
-    return answers.html(text, CONTENT_SECURITY_POLICY)
+    return responses.html(text, CONTENT_SECURITY_POLICY)
 
 
 def problem_page(problem: Problem, base_url: str = "") -> str:
@@ -273,7 +273,7 @@ def _phrase(status: int) -> str:
 
 def style() -> web.Response:
     """Give the pages' style sheet."""
-    return answers.raw(200, template("style.css").encode(), _TYPES["css"])
+    return responses.raw(200, template("style.css").encode(), _TYPES["css"])
 
 
 def static_file(context: Context, file: str) -> web.Response:
@@ -284,7 +284,7 @@ def static_file(context: Context, file: str) -> web.Response:
     tags = {tag.strip().removeprefix("W/") for tag in kept.split(",")}
     status, body = (304, b"") if etag in tags or kept.strip() == "*" else (200, body)
     kind = _TYPES.get(source.suffix[1:], "text/plain; charset=utf-8")
-    return answers.raw(status, body, kind, Cache_Control="no-cache", ETag=etag)
+    return responses.raw(status, body, kind, Cache_Control="no-cache", ETag=etag)
 
 
 @cache
@@ -323,7 +323,7 @@ def start(context: Context) -> web.Response:
     )
     fallback = start_body(context.base_url, state, summaries)
     text = fill("dashboard", styles=Html(styles), fallback=fallback)
-    return answers.html(text, _DASHBOARD_POLICY)
+    return responses.html(text, _DASHBOARD_POLICY)
 
 
 def start_body(base_url: str, state: str, worlds: Sequence[JsonObject]) -> Html:

@@ -24,7 +24,7 @@ from hosting_emulator.contract.words import command_line
 from hosting_emulator.control_api import JsonObject
 from hosting_emulator.engine import identity as provider
 from hosting_emulator.engine.engine import Engine
-from hosting_emulator.server import answers, guard
+from hosting_emulator.server import guard, responses
 from hosting_emulator.server.control.routes import (
     Body,
     Context,
@@ -226,7 +226,7 @@ async def token(context: Context, engine: Engine) -> Any:
         error, description = "invalid_grant", str(refused)
     except OAuthRefused as refused:
         error, description = refused.error, refused.description
-    return answers.json({"error": error, "error_description": description}, 400)
+    return responses.json({"error": error, "error_description": description}, 400)
 
 
 def _read_fields(text: str) -> dict[str, str]:
@@ -360,7 +360,7 @@ def userinfo(context: Context, engine: Engine) -> Any:
     except Refused as refused:
         error, detail = "invalid_token" if sent else "invalid_request", refused.detail
         challenge = f'Bearer error="{error}", error_description="{detail}"' if sent else "Bearer"
-        response = answers.json({"error": error, "error_description": detail}, 401)
+        response = responses.json({"error": error, "error_description": detail}, 401)
         response.headers["WWW-Authenticate"] = challenge
         return response
     scope = engine.identity.scope_of(token)
@@ -459,13 +459,13 @@ def end_session(context: Context, engine: Engine) -> web.Response:
                 address = _with_answer(to.uri, {"state": fields["state"]})
     except OAuthRefused as refused:
         body = fill("sign-in-refused", why=refused.description)
-        return answers.html(sign_in_page("Sign-in refused", body), _POLICY, 400)
+        return responses.html(sign_in_page("Sign-in refused", body), _POLICY, 400)
     if to is not None and to.local:
-        response = answers.redirect(address)
+        response = responses.redirect(address)
     else:
         onward = html(_ONWARD, address=address) if address else ""
         body = fill("signed-out", onward=Html(onward))
-        response = answers.html(sign_in_page("Signed out", body), _POLICY)
+        response = responses.html(sign_in_page("Signed out", body), _POLICY)
     change = Change(engine.world, engine.run_due())
     if (known := _read_session(context, engine, change.now_ms)) is not None:
         ended.append(known[0])
@@ -640,7 +640,7 @@ class _Attempt:
             answer["state"] = self.fields["state"]
         answer["iss"] = _issuer(self.context, self.engine)  # RFC 9207
         fragment = self.fields.get("response_mode") == "fragment"
-        return answers.redirect(_with_answer(self.to.uri, answer, fragment))
+        return responses.redirect(_with_answer(self.to.uri, answer, fragment))
 
 
 def _with_answer(uri: str, answer: dict[str, str], fragment: bool = False) -> str:
@@ -649,9 +649,9 @@ def _with_answer(uri: str, answer: dict[str, str], fragment: bool = False) -> st
 
 
 def _page(title: str, body: Html, status: int = 200) -> web.Response:
-    response = answers.html(sign_in_page(title, body), _POLICY, status, referrer="same-origin")
+    response = responses.html(sign_in_page(title, body), _POLICY, status, referrer="same-origin")
     response.headers["Cache-Control"] = "no-store"
-    return answers.keep_opener(response)
+    return responses.keep_opener(response)
 
 
 def _read_session(

@@ -25,7 +25,7 @@ from hosting_emulator.engine.history import BUCKETS_NS, Tally
 from hosting_emulator.engine.request_log import entry_view, problem_of
 from hosting_emulator.faults.decisions import faults_in_order
 from hosting_emulator.faults.documents import fault_view
-from hosting_emulator.server import answers
+from hosting_emulator.server import responses
 from hosting_emulator.server.control.clock import get_clock, operations_in_order, why_operation
 from hosting_emulator.server.control.routes import Context, ControlRefusal, Limit, Words
 from hosting_emulator.server.guard import world_prefix
@@ -92,7 +92,7 @@ def metrics(context: Context) -> web.Response:
     registry.register(_Collector(context))
     ProcessCollector(registry=registry)
     text = generate_latest(registry)
-    return answers.raw(200, text, CONTENT_TYPE_LATEST, Cache_Control="no-store")
+    return responses.raw(200, text, CONTENT_TYPE_LATEST, Cache_Control="no-store")
 
 
 class _Collector:

@@ -34,7 +34,7 @@ from hosting_emulator.engine.history import CAPACITY as HISTORY_KEPT
 from hosting_emulator.engine.history import KINDS, FeedEvent
 from hosting_emulator.engine.request_log import NO_CALL, NOBODY, RequestFilter, entry_view
 from hosting_emulator.faults.decisions import spent
-from hosting_emulator.server import answers
+from hosting_emulator.server import responses
 from hosting_emulator.server.control.clock import get_clock
 from hosting_emulator.server.control.routes import (
     Body,
@@ -98,7 +98,7 @@ async def list_requests(
     entries = await _find_entries(engine, filters, limit)
     items = (view(engine.world, entry) async for entry in _in_turns(entries))
     document = {"total": engine.log.count, "items": []}
-    return await answers.json_list(context.request, document, "items", items)
+    return await responses.json_list(context.request, document, "items", items)
 
 
 def show_request(engine: Engine, n: str) -> JsonObject:
@@ -274,7 +274,7 @@ async def export_har(
         still = apply(world, {t.CLOCK.name: {t.ONLY: clock}}, commit=world.commit, at_ms=at_ms)
         document["log"]["_state"] = await asyncio.to_thread(export_state, still)
     named = f'attachment; filename="{engine.world.name}.har"'
-    return await answers.json_list(
+    return await responses.json_list(
         context.request, document, "entries", items, Content_Disposition=named
     )
 
@@ -439,7 +439,7 @@ class _Stream:
 
     async def run(self) -> web.StreamResponse:
         """Write what happens, until the listener goes or nothing is left to listen to."""
-        response, request = answers.stream("text/event-stream"), self._request
+        response, request = responses.stream("text/event-stream"), self._request
         response.headers["X-Accel-Buffering"] = "no"  # a proxy is to hand on each event as it comes
         await response.prepare(request)
         if request.method == "HEAD":

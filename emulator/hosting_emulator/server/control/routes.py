@@ -42,7 +42,7 @@ from hosting_emulator.engine.pipeline import decide_at, reply_of
 from hosting_emulator.faults.decisions import Decision, FaultSubject
 from hosting_emulator.faults.kinds import FaultKind
 from hosting_emulator.scenario.document import ScenarioLibrary
-from hosting_emulator.server import answers, public
+from hosting_emulator.server import public, responses
 from hosting_emulator.server.guard import Site
 from hosting_emulator.storage.directory import WORLD_NAME
 from hosting_emulator.world.naming import DEFAULT_WORLD, N, id_of, kind_of, not_found
@@ -405,23 +405,23 @@ async def answer(context: Context, path: str) -> web.StreamResponse:
     else:
         if not allow:
             detail = "the control API has no such path; see /_emulator/docs/control-api"
-            return answers.problem(404, "No such path", detail)
+            return responses.problem(404, "No such path", detail)
         methods = ", ".join(sorted(allow))
-        return answers.problem(405, "Wrong method", f"this path takes {methods}", Allow=methods)
+        return responses.problem(405, "Wrong method", f"this path takes {methods}", Allow=methods)
     named = {name: unquote(value) for name, value in found.groupdict().items()}
     try:
         response = await respond(context, route, named)
     except ControlRefusal as refused:
-        return answers.problem(refused.status, refused.title, refused.detail)
+        return responses.problem(refused.status, refused.title, refused.detail)
     except StoreFailed as failed:
-        return answers.problem(503, "Not kept", f"nothing was changed: {failed}")
+        return responses.problem(503, "Not kept", f"nothing was changed: {failed}")
     engine = context.worlds.get(named.get("world", DEFAULT_WORLD))
     durable = engine.keeper.durable() if engine is not None else None
     if durable is not None:
         try:
             await durable
         except OSError as error:
-            return answers.problem(503, "Not durable", f"the change may be lost: {error}")
+            return responses.problem(503, "Not durable", f"the change may be lost: {error}")
     return response
 
 
@@ -453,7 +453,7 @@ async def _ask(context: Context, route: Route, named: dict[str, str]) -> web.Str
         from hosting_emulator.server.control.worlds import world_summary
 
         value = world_summary(context, value)
-    return answers.json({"items": value} if route.answer.endswith("[]") else value, route.status)
+    return responses.json({"items": value} if route.answer.endswith("[]") else value, route.status)
 
 
 # --- faults at the doors of the identity provider --------------------------------------------------
@@ -487,7 +487,7 @@ async def _answer_at(
         return response
     reply = as_reply(response)
     reply.headers = [pair for pair in reply.headers if pair[0] != "Content-Length"]
-    return answers.FaultyResponse(reply, decision.effect)
+    return responses.FaultyResponse(reply, decision.effect)
 
 
 async def _instead(
@@ -500,12 +500,16 @@ async def _instead(
         return None
     if (refused := decision.problem) is not None:
         docs_url, assumed = context.site.docs_url(context.request), engine.world.assumptions
-        return answers.ReadyResponse(problem_reply(refused, engine.request_id(), docs_url, assumed))
+        return responses.ReadyResponse(
+            problem_reply(refused, engine.request_id(), docs_url, assumed)
+        )
     if (reply := reply_of(decision.effect)) is None:
         return None
     silent = decision.effect.silent
     return (
-        answers.FaultyResponse(reply, decision.effect) if silent else answers.ReadyResponse(reply)
+        responses.FaultyResponse(reply, decision.effect)
+        if silent
+        else responses.ReadyResponse(reply)
     )
 
 
@@ -556,7 +560,7 @@ def visit(
         response = done.value
     else:
         raise AssertionError("a page waits for something")
-    if isinstance(response, answers.ReadyResponse):
+    if isinstance(response, responses.ReadyResponse):
         return response.reply, getattr(response, "effect", None)
     reply = as_reply(response)
     cookies = [("Set-Cookie", kept.OutputString()) for kept in response.cookies.values()]

@@ -25,7 +25,7 @@ from hosting_emulator.engine.engine import Engine, Worlds, anchored, variation_v
 from hosting_emulator.engine.exchange import machine_ms
 from hosting_emulator.engine.history import StoreFailed
 from hosting_emulator.engine.identity import issuer_path
-from hosting_emulator.server import answers
+from hosting_emulator.server import responses
 from hosting_emulator.server.control.clock import find_moment, get_clock
 from hosting_emulator.server.control.faults import Point, variation_or_usual
 from hosting_emulator.server.control.identity import Claims, NewToken, claims_for, mint
@@ -255,7 +255,7 @@ async def get_state(engine: Engine, seed: bool = False) -> web.Response:
         export = asyncio.create_task(asyncio.to_thread(_export, world, seed))
         _exports[key] = export
     _, text = await asyncio.shield(export)
-    return answers.raw(200, text, "application/json", kept=export, Cache_Control="no-store")
+    return responses.raw(200, text, "application/json", kept=export, Cache_Control="no-store")
 
 
 #: States that are written or sent now, for all who want them: by the id of their world, which each
