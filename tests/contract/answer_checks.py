@@ -109,6 +109,8 @@ def hold_problem(answer: Response) -> dict[str, Any]:
     assert document["type"].endswith(f"/errors/{slug}"), document["type"]
     assert answer.headers.get_all("X-Request-Id") == [document["request_id"]]
     retry_after = answer.headers.get_all("Retry-After") or []
+    assert answer.headers["Cache-Control"] == "no-store"
+    assert ("WWW-Authenticate" in answer.headers) == (answer.status == 401)
     told = document.get("retry_after_seconds")
     assert retry_after == ([] if told is None else [str(told)])
     return document

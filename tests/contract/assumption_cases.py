@@ -819,7 +819,7 @@ def _(api: HeldApi) -> int:
     return redeem(api, issue(api)).status
 
 
-@cases.add("dev_session_cookie", "sid", ["dev_access", 200, 200], ["sid", 200, 200])
+@cases.add("dev_session_cookie", "__Host-sid", ["dev_access", 200, 200], ["__Host-sid", 200, 200])
 @cases.add("dev_session_lifetime", "1m", ["dev_access", 200, 200], ["dev_access", 200, 401])
 def _(api: HeldApi) -> list[Any]:
     ticket = issue(api)

@@ -127,7 +127,12 @@ def test_each_says_what_it_is_and_which_sentence_leaves_it_open(api: HeldApi) ->
         {"operation_path": "/v1/{operation_id}/{operation_id}"},
         {"operation_path": "/v1/projects/{operation_id}/edge-dns"},
         {"operation_path": "/v1/projects/{operation_id}/database/compute"},
+        {"operation_path": "/v1/projects/{operation_id}/domains"},
+        {"operation_path": "/v1/organizations/{operation_id}/user-api-keys"},
         {"operation_path": "/v1/x/../{operation_id}"},
+        {"operation_path": "/v1/x/{operation_id}/.."},
+        {"reconciliation_states": ["", "running", "completed", "exhausted"]},
+        {"reconciliation_states": ["running", "running", "completed", "exhausted"]},
         {"docs_url": "https://docs.example?page=1"},
         {"docs_url": "https://docs.example#page"},
         {"docs_url": "https://docs.example/für"},
@@ -177,7 +182,26 @@ def test_a_cursor_of_another_order_is_refused(api: HeldApi) -> None:
     problem(api.deployments(f"?cursor={cursor}"), 400, "invalid_request")
 
 
-@pytest.mark.parametrize("path", ["/v1/projects/{operation_id}/domains", "/v1/{operation_id}"])
+def test_a_query_parameter_is_named_as_other_apis_name_theirs(api: HeldApi) -> None:
+    api.assume(limit_parameter="page[size]", cursor_parameter="$skiptoken")
+
+    first = api.deployments("?page%5Bsize%5D=2").json
+    second = api.deployments(f"?page[size]=2&$skiptoken={first['next_cursor']}").json
+
+    assert len(first["items"]) == len(second["items"]) == 2
+    assert first["items"] != second["items"]
+
+
+def test_an_operation_is_polled_as_a_custom_method(api: HeldApi) -> None:
+    api.assume(operation_path="/v1/operations/{operation_id}:poll")
+    accepted = api.apply_domains().json
+
+    polled = api.call("GET", f"/v1/operations/{accepted['id']}:poll")
+
+    assert (polled.status, polled.json) == (200, accepted)
+
+
+@pytest.mark.parametrize("path", ["/v1/projects/{operation_id}", "/v1/{operation_id}"])
 def test_an_operation_path_never_hides_a_call(api: HeldApi, path: str) -> None:
     """Wherever operations are polled, the eight calls stay where the contract has them."""
     try:

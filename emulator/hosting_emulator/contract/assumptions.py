@@ -66,7 +66,9 @@ class AssumptionRefused(ValueError):
 
 
 #: The name of a query parameter, and a DNS zone.
-_Parameter = Annotated[str, Meta(pattern="^[A-Za-z][A-Za-z0-9_.-]{0,63}$")]
+_Parameter = Annotated[str, Meta(pattern=r"^[A-Za-z$_][A-Za-z0-9$_.\[\]-]{0,63}$")]
+#: What a segment of a path is made of, here.
+_SEGMENT = "[A-Za-z0-9_.:~-]"
 _LABEL = "[a-z0-9]([a-z0-9-]{0,40}[a-z0-9])?"
 #: What may stand in a URI before its query and fragment (RFC 3986), but for the slash.
 _URI = r"A-Za-z0-9._~:@!$&'()*+,;=%\[\]-"
@@ -92,7 +94,7 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     """Status of ticket creation."""
     """> poll the same operation [no path given]"""
     operation_path: Annotated[
-        str, Meta(pattern=r"^/v1(/[A-Za-z0-9_.:~-]+)*/\{operation_id\}(/[A-Za-z0-9_.:~-]+)*$")
+        str, Meta(pattern=rf"^/v1(/{_SEGMENT}+)*/\{{operation_id\}}{_SEGMENT}*(/{_SEGMENT}+)*$")
     ] = "/v1/operations/{operation_id}"
     """Where an operation is polled: a path under /v1 that contains {operation_id} once."""
     """> Query parameter names for the cursor and the page size, default page size and ordering: not
@@ -124,7 +126,8 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     idempotency_scope: Literal["principal", "principal_and_call"] = "principal"
     """The scope in which an Idempotency-Key is unique. [idempotent]"""
     idempotency_remembers: Literal["successes", "all_answers"] = "successes"
-    """Which responses are remembered for a key; never a refusal that says it is retryable.
+    """Which responses are remembered for a key: successes, or also the call's own refusals, but none
+    that says it is retryable. An invalid request, or one without access, leaves its key free.
     [idempotent]"""
     idempotency_retention: str = "forever"
     """How long (world time) a response is remembered: `forever`, or a duration like `24h`. (unseen:
@@ -304,7 +307,9 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     """Status of the redirect that redeems a ticket. (unseen: a dev origin is not part of the API)
     [DevAccessTicket]"""
     """> No cookie session is assumed."""
-    dev_session_cookie: Annotated[str, Meta(pattern="^[A-Za-z][A-Za-z0-9_-]{0,63}$")] = "dev_access"
+    dev_session_cookie: Annotated[str, Meta(pattern="^[A-Za-z_][A-Za-z0-9_-]{0,63}$")] = (
+        "dev_access"
+    )
     """Name of the cookie that a redeemed ticket sets at the dev origin. (unseen: a dev origin is
     not part of the API) [DevAccessTicket]"""
     dev_session_lifetime: str = "12h"
@@ -371,13 +376,14 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
         self._check_distinct()
 
     def _check_path(self) -> None:
-        if "/./" in (path := self.operation_path) or "/../" in path:
+        if re.search(r"/\.\.?(/|$)", path := self.operation_path):
             raise ValueError("operation_path has a segment that clients leave out")
-        shape = path.replace("operation_id", "project_id")
-        if shape.startswith("/v1/projects/{"):
+        if not path.startswith("/v1/operations/"):
             from hosting_emulator.contract.calls import ALL_CALLS
 
-            if any((spec.method, spec.path) == ("GET", shape) for spec in ALL_CALLS.values()):
+            # Paths that differ in the name of their id alone are the same (OpenAPI 3.1, Paths Object).
+            shapes = (re.sub(r"\{\w+\}", "{operation_id}", one.path) for one in ALL_CALLS.values())
+            if path in shapes:
                 raise ValueError("operation_path is where another call is")
 
     def _check_problems(self) -> None:
@@ -395,8 +401,8 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
                 raise ValueError(f"problem_retryable: the contract fixes that of {code}")
 
     def _check_distinct(self) -> None:
-        words = "progress_phases deployment_statuses database_states key_permissions data_modes"
-        for name in words.split():
+        words = "progress_phases reconciliation_states deployment_statuses database_states"
+        for name in (*words.split(), "key_permissions", "data_modes"):
             given = getattr(self, name)
             if len(set(given)) != len(given) or not all(given):
                 raise ValueError(f"{name} needs distinct, non-empty words")

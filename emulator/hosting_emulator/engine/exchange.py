@@ -242,7 +242,7 @@ def problem_reply(
     if refused.retry_after_seconds is not None:
         document["retry_after_seconds"] = refused.retry_after_seconds
         headers.append(("Retry-After", str(refused.retry_after_seconds)))
-    if refused.code == "unauthenticated":
+    if status == 401:
         headers.append(("WWW-Authenticate", "Bearer"))
     if allow := getattr(refused, "allow", None):
         headers.append(("Allow", allow))

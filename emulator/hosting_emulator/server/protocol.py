@@ -201,7 +201,7 @@ class Protocol(web.RequestHandler):
         response = web.Response(
             status=reply.status,
             body=reply.body,
-            headers={"Content-Type": reply.content_type, "X-Request-Id": request_id},
+            headers=[*reply.headers, ("Content-Type", reply.content_type)],
         )
         response.force_close()
         return response
