@@ -28,8 +28,6 @@ from ssl import SSLContext
 from typing import Any, Self, cast
 from urllib.parse import urlsplit
 
-from msgspec.structs import replace
-
 from hosting_emulator import __version__
 from hosting_emulator.calls.inputs import load_models as load_models
 from hosting_emulator.contract.assumptions import AssumptionRefused, Assumptions
@@ -163,10 +161,8 @@ class Emulator:
         return False
 
     def _become(self, world: World, title: str) -> None:
-        """Put a world in the default one's place, later than all that was. Raises StoreFailed."""
-        engine = self._default
-        commit = max(world.commit, engine.world.commit + 1)
-        engine.replace_world(replace(world, commit=commit), title)
+        """Put a world in the default one's place. Raises StoreFailed."""
+        self._default.replace_world(world, title)
         self._vary()
 
     def _built(self, scenario: Scenario) -> tuple[World, str]:

@@ -155,7 +155,7 @@ def make_key(
     permissions: tuple[str, ...],
 ) -> tuple[ApiKey, str]:
     """Write a new key and return it with its full value, which is not kept."""
-    value = change.assumptions.key_prefix + new_secret(change, "secrets")
+    value = change.assumptions.key_prefix + new_secret(change)
     of, kept = (organization.id, person_id, name), (digest(value), value[-4:])
     return put_key(change, new_id(change), of, kept, permissions), value
 
@@ -189,7 +189,7 @@ def create_dev_access_ticket(change: Change, request: CallRequest, project: Proj
     unused = last is not None and last.state == "unused"
     if last and unused and not change.assumptions.is_over(last.expires_ms, change.now_ms):
         change.put(TICKETS, last.id, replace(last, state="revoked"))
-    secret = new_secret(change, "secrets")
+    secret = new_secret(change)
     ticket = Ticket(
         id=new_id(change),
         project_id=project.id,
@@ -249,7 +249,7 @@ def redeem(change: Change, project: Project, secret: str) -> str:
         detail = "This ticket cannot be redeemed here: ask for a new one."
         raise Refused("resource_not_found", detail, why=why)
     assert ticket is not None
-    session = new_secret(change, "secrets")
+    session = new_secret(change)
     used = replace(ticket, state="used", session_digest=digest(session), used_ms=change.now_ms)
     change.put(TICKETS, ticket.id, used)
     return f"{ticket.id}.{session}"

@@ -187,10 +187,11 @@ class Engine:
     def replace_world(
         self, world: World, title: str = "replaced", restored: SavedState | None = None
     ) -> None:
-        """Put another world in place of this one, and forget the old one's requests.
+        """Put another world in place of this one, later than all that was, and forget its requests.
 
         Of one that is `restored` the request log goes on. Raises StoreFailed.
         """
+        world = replace(world, commit=max(world.commit, self.world.commit + 1))
         try:
             self.keeper.replace(world)
         except OSError as error:
@@ -215,7 +216,7 @@ class Engine:
         Time goes on from where it was then; a real clock shows the machine's. Raises StoreFailed.
         """
         world = anchored(snapshot.world, snapshot.at_ms, self._machine())
-        self.replace_world(replace(world, commit=self.world.commit + 1), title, snapshot)
+        self.replace_world(world, title, snapshot)
 
     # --- moving time ----------------------------------------------------------------------------
 
@@ -575,8 +576,7 @@ class Worlds:
             world = self._rebuild(old, origin, self._machine())
         else:
             world = self.default(old.name, old.seed, origin)
-        world = varied_world(world, origin.variation)
-        engine.replace_world(replace(world, commit=old.commit + 1), "reset")
+        engine.replace_world(varied_world(world, origin.variation), "reset")
 
     def delete(self, name: str) -> None:
         """Delete a world and what is kept of it. Raises StoreFailed; it is then still there."""

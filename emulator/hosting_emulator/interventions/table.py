@@ -23,7 +23,7 @@ from hosting_emulator.world import lifecycles, operations, population, sessions
 from hosting_emulator.world import records as r
 from hosting_emulator.world import tables as t
 from hosting_emulator.world.streams import draw, new_deployment_id, new_id
-from hosting_emulator.world.value import Change, deployment_count, deployment_runs
+from hosting_emulator.world.value import Change, newest_deployments
 
 Text = Annotated[str, Meta(min_length=1)]
 _ZONE = re.compile(r"(?=.{4,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63}")
@@ -213,11 +213,11 @@ def add_deployments(
         made_ms = population.DeploymentPart(ago=ago, at=at).began_ms(change.now_ms, change.now_ms)
     except ValueError as error:
         raise DocumentRefused(str(error), "at" if ago is None else "ago") from None
-    now, known = format_timestamp(made_ms), deployment_count(change.world.indexes, project.id)
-    runs = deployment_runs(change.world.indexes, project.id, known - 1, known) if known else [()]
-    newest = max((one.created_at for one in runs[-1]), default="")
-    if now < newest:  # they are listed in the order in which they came
-        raise DocumentRefused(f"{project.alias} has a later deployment, from {newest}: give a time")
+    now = format_timestamp(made_ms)
+    for last in newest_deployments(change.world, project.id, 1):
+        if now < last.created_at:  # they are listed in the order in which they came
+            later = f"{project.alias} has a later deployment, from {last.created_at}"
+            raise DocumentRefused(f"{later}: give a time")
     for _ in range(count):
         digests, ids = draw(change, "digests", 64), (new_deployment_id(change), new_id(change))
         digests = bytes.fromhex(commit or digests[:20].hex()) + digests[20:]

@@ -35,14 +35,7 @@ from hosting_emulator.world.tables import (
     PROJECTS,
     VARIATION,
 )
-from hosting_emulator.world.value import (
-    Change,
-    World,
-    apply,
-    deployment_count,
-    deployment_runs,
-    in_runs,
-)
+from hosting_emulator.world.value import Change, World, apply, newest_deployments
 
 LONGEST_SEED = 200
 
@@ -247,10 +240,7 @@ def example_values(world: World) -> dict[str, dict[str, Any]]:
     projects = [found for found in in_order(world, PROJECTS) if found.organization_id == home.id]
     operations: dict[str, str] = {}
     for first in projects[:1]:
-        count = deployment_count(world.indexes, first.id)
-        start = max(0, count - _OPERATIONS)
-        newest = in_runs(deployment_runs(world.indexes, first.id, start, count), start, count)
-        for number, deployment in enumerate(reversed(newest), 1):
+        for number, deployment in enumerate(newest_deployments(world, first.id, _OPERATIONS), 1):
             operations[f"{first.alias}-{number}"] = deployment.operation_id
     return {
         "organization_id": {home.alias: home.id},

@@ -81,10 +81,10 @@ def seeded_id(seed: str, at_ms: int, kind: str, alias: str) -> str:
     return make_ulid(at_ms, derive(seed, "id", kind, alias, size=10))
 
 
-def new_secret(change: Change, stream: str) -> str:
+def new_secret(change: Change) -> str:
     """Return 43 characters (256 bits) of A-Z a-z 0-9 _ -, by the world's name too, not its seed alone."""
-    count, world = next_number(change, stream), change.world
-    secret = derive(world.seed, "secret", stream, world.name, str(count), size=32)
+    count, world = next_number(change, "secrets"), change.world
+    secret = derive(world.seed, "secret", "secrets", world.name, str(count), size=32)
     return urlsafe_b64encode(secret).rstrip(b"=").decode()
 
 

@@ -329,6 +329,13 @@ def deployment_runs(indexes: Indexes, project_id: str, start: int, stop: int) ->
     return [indexes.get(f"{name}:{n}", ()) for n in range(start // RUN, (stop + RUN - 1) // RUN)]
 
 
+def newest_deployments(world: World, project_id: str, most: int) -> list[r.Deployment]:
+    """Return a project's last deployments, newest first."""
+    count = deployment_count(world.indexes, project_id)
+    start = max(0, count - most)
+    return in_runs(deployment_runs(world.indexes, project_id, start, count), start, count)[::-1]
+
+
 def in_runs(runs: list[Run], start: int, stop: int) -> list[r.Deployment]:
     """Return the deployments from number `start` up to `stop`, oldest first, of those runs."""
     deployments = [deployment for run in runs for deployment in run]

@@ -328,7 +328,7 @@ def test_chance_draws_from_a_stream_of_its_own(desk: Desk):
     desk.pattern(25)
 
     drawn = [
-        (new_id(change), new_secret(change, "tickets"))
+        (new_id(change), new_secret(change))
         for change in (Change(d.world, d.now_ms) for d in (desk, quiet))
     ]
 

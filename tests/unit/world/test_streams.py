@@ -77,7 +77,7 @@ def test_seeded_ids_depend_on_seed_kind_and_alias_alone():
 def test_secrets_are_43_characters_and_their_digest_tells_nothing():
     made = change()
 
-    secrets = [new_secret(made, "secrets") for _ in range(50)]
+    secrets = [new_secret(made) for _ in range(50)]
 
     assert all(re.fullmatch("[A-Za-z0-9_-]{43}", secret) for secret in secrets)
     assert len(set(secrets)) == 50

@@ -14,7 +14,6 @@ from weakref import WeakValueDictionary
 import msgspec
 from aiohttp import web
 from msgspec import UNSET, Meta, UnsetType
-from msgspec.structs import replace
 
 from hosting_emulator import control_api as api
 from hosting_emulator.contract.assumptions import AssumptionRefused, Assumptions, describe
@@ -51,7 +50,7 @@ from hosting_emulator.world.naming import DEFAULT_WORLD, alias_of, in_order
 from hosting_emulator.world.operations import HELD
 from hosting_emulator.world.population import with_overrides
 from hosting_emulator.world.records import Database, Dns, Origin, Project, Ticket
-from hosting_emulator.world.value import World, deployment_count, deployment_runs, in_runs
+from hosting_emulator.world.value import World, deployment_count, newest_deployments
 
 _log = logging.getLogger("hosting_emulator.worlds")
 _SHORTEST_TTL_MS = 100
@@ -291,8 +290,7 @@ def put_world(context: Context, world: World, title: str) -> Engine:
         free_name(context, world.name)
         return context.worlds.add(world, ephemeral=context.facts.data_dir is None)
     engine = context.engine(world.name)
-    commit = max(world.commit, engine.world.commit + 1)
-    engine.replace_world(replace(world, commit=commit), title)
+    engine.replace_world(world, title)
     return engine
 
 
@@ -381,9 +379,6 @@ def _project(
 ) -> JsonObject:
     organization = world.get(t.ORGANIZATIONS, project.organization_id)
     holder = world.get(t.OPERATIONS, project.claim) if project.claim else None
-    count = deployment_count(world.indexes, project.id)
-    start = max(0, count - most)
-    newest = in_runs(deployment_runs(world.indexes, project.id, start, count), start, count)[::-1]
     databases = {}
     for name in ("dev", "prod"):
         record = world.get(t.DATABASES, f"{project.id}/{name}") or Database("separate")
@@ -398,8 +393,8 @@ def _project(
         claim_held=holder is not None and holder.kind == HELD,
         dns=views.dns_authorization(world.get(t.DNS, project.id) or Dns(), world.assumptions),
         databases=databases,
-        counts={"deployments": count},
-        deployments=msgspec.to_builtins(newest),
+        counts={"deployments": deployment_count(world.indexes, project.id)},
+        deployments=msgspec.to_builtins(newest_deployments(world, project.id, most)),
         people=_people(world, project),
         tickets=[
             api.TicketState.of(
