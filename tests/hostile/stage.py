@@ -116,9 +116,11 @@ class Stage:
         transport, ear = await loop.create_connection(Ear, "127.0.0.1", self.port)
         try:
             for piece in pieces:
+                if transport.is_closing():
+                    break
                 transport.write(piece)
                 await self.turn()
-            if end:
+            if end and not transport.is_closing():
                 transport.write_eof()
             await asyncio.wait_for(ear.over, LONG_S)
         finally:

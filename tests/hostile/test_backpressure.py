@@ -142,6 +142,22 @@ async def test_a_long_list_is_made_as_fast_as_it_is_read(
     assert len(made) > 400
 
 
+async def test_a_list_that_breaks_off_is_a_line_in_the_log(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+):
+    await stage.talk(Requests.of(stage).get * 20 + Requests.of(stage).last)
+    texts = iter(["x" * 50_000] * 10)
+    monkeypatch.setattr(requests, "_entry", lambda *_: next(texts))
+
+    heard = await stage.talk(STATE.replace(b"state", b"requests.har"))
+
+    assert heard.startswith(b"HTTP/1.1 200")
+    assert not heard.endswith(b"0\r\n\r\n")
+    [line] = caplog.records
+    assert line.exc_info is not None
+    caplog.clear()
+
+
 async def test_others_are_answered_while_a_list_is_made(stage: Stage):
     await stage.talk(Requests.of(stage).get * 400 + Requests.of(stage).last)
     asked = asyncio.gather(*(stage.talk(STATE.replace(b"state", LOG)) for _ in range(5)))

@@ -203,16 +203,15 @@ class Identity:
             told = _REFUSALS.get(type(error).__name__, "The bearer token is not an access token.")
             why = self._signer(token) if isinstance(error, jwt.InvalidSignatureError) else None
             raise Refused("unauthenticated", told.format(error), why=why) from None
-        issuer = claims["iss"]
-        path = urlsplit(issuer).path if isinstance(issuer, str) else None
-        if path != issuer_path(self._world_name):
+        if _path_of(claims["iss"]) != issuer_path(self._world_name):
             raise _unauthenticated("The access token comes from another issuer.")
         moments = [claims["exp"], claims["iat"], claims.get("nbf", claims["iat"])]
         # `<=` is false for NaN, which a JSON parser may let through; a boolean is a number in Python.
         if not all(type(moment) in (int, float) and abs(moment) <= 1e12 for moment in moments):
             raise _unauthenticated("The access token's times are not numbers.")
         texts = [claims["sub"], *(claims.get(name, "") for name in ("org_id", "sid", "jti"))]
-        if not all(isinstance(text, str) for text in texts):
+        # Half of a surrogate pair is text to a JSON parser, but could never be written down.
+        if not all(isinstance(text, str) and text.isprintable() for text in texts):
             raise _unauthenticated("The access token's claims are not text.")
         session_id = claims.get("sid") or None
         principal = Principal(claims["sub"], claims.get("org_id") or None, session_id)
@@ -222,9 +221,8 @@ class Identity:
 
     def _signer(self, token: str) -> str | None:
         """Say whose a token seems to be that this world did not sign, for its request log only."""
-        try:
-            path = urlsplit((_decoded(token) or {})["iss"]).path
-        except (LookupError, TypeError, ValueError, AttributeError):
+        path = _path_of((_decoded(token) or {}).get("iss"))
+        if path is None:
             return None
         if path == issuer_path(self._world_name):
             return "its issuer is this world, but it was signed with the key of another emulator or seed"
@@ -364,6 +362,14 @@ class Identity:
 
     def _sealing_key(self, kind: Kind) -> bytes:
         return derive(self._seed, "sealing key", kind, self._world_name, size=32)
+
+
+def _path_of(issuer: object) -> str | None:
+    """Return the path of an issuer's URL; None where it is no URL."""
+    try:
+        return urlsplit(issuer).path if isinstance(issuer, str) else None
+    except ValueError:
+        return None
 
 
 def _check_token(change: Change, found: _Verified) -> None:

@@ -61,9 +61,10 @@ class App:
             refused = guards.refused_origin(request)
             return await public.answer(request, engine, path, query, self.site, refused)
         # The browser's question before it is not a call, and is not logged.
-        return guards.preflight(request, app) or await public.answer(
-            request, engine, path, query, self.site, granted=guards.granted(app)
-        )
+        if (permission := guards.preflight(request, app)) is not None:
+            return permission
+        granted = guards.granted(app)
+        return await public.answer(request, engine, path, query, self.site, granted=granted)
 
     def docs_url(self) -> str:
         """Return where a problem points whose request nobody can parse: as in the default world."""

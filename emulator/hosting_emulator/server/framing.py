@@ -27,8 +27,9 @@ _MOST_LINE_ENDS: Final = 64
 _END: Final = b"\r\n\r\n"
 _VERSIONS: Final = (b" HTTP/1.1", b" HTTP/1.0")
 #: The first line of nearly every request: there is nothing to say about it.
-_USUAL_LINE: Final = re.compile(rb"(?!CONNECT )[A-Z-]{1,32} /[^ \r]* HTTP/1\.[01]\r\n")
-_TARGET: Final = re.compile(rb"[^ ]+ /|OPTIONS \* ")
+_USUAL_LINE: Final = re.compile(rb"(?!CONNECT )[A-Z-]{1,32} /[^\x00- \x7f]* HTTP/1\.[01]\r\n")
+#: Where a bare line end stands in it, aiohttp's parser in C sees HTTP/0.9 and a header behind it.
+_TARGET: Final = re.compile(rb"[^ ]+ /[^\x00- \x7f]* |OPTIONS \* ")
 #: A target as proxies send it: what is before its path says nothing here (RFC 9112, 3.2.2).
 _ABSOLUTE: Final = re.compile(
     rb"([^ ]+ )https?://(?:[^/?#@ ]*@)?(?:[^][/?#:@ ]*|\[[0-9A-Fa-f:.]+\])(?::[0-9]*)?(?:/|(?=[ ?]))",

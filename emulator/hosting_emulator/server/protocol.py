@@ -186,10 +186,12 @@ class Protocol(web.RequestHandler):
         """Answer a request that aiohttp refused, or a handler that failed; then close."""
         if isinstance(exc, ConnectionError) and self.transport is None:
             raise exc  # the client went away: there is nobody to answer, and nothing has failed
-        if request.writer.output_size > 0:
+        begun = request.writer.output_size > 0
+        if status >= 500 and not (begun and isinstance(exc, ConnectionError)):
+            _log.error("a response could not be created", exc_info=exc)
+        if begun:
             raise ConnectionError("the response was already being sent") from exc
         if status >= 500:
-            _log.error("a response could not be created", exc_info=exc)
             refused = Refused("service_unavailable", "The emulator failed; see its log.")
         else:
             # Target and version were looked at before: of the line, only the method is left.
