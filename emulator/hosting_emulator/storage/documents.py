@@ -48,18 +48,10 @@ _PIECE = 2_000
 
 
 def rows_of(world: World) -> Iterator[Row]:
-    """Walk all rows as (table, key, plain document): tables in order, keys sorted.
-
-    Answers that expire stand behind the others, in the order they came: which is forgotten first is
-    then the same after a restart.
-    """
+    """Walk all rows as (table, key, plain document): tables in order, keys sorted."""
     for name in t.TABLES:
         table = world.tables[name]
-        keys = sorted(table)
-        if name == t.REMEMBERED.name:
-            keys = [key for key in keys if table[key].expires_ms is None]
-            keys += world.remembered_in_order()
-        for key in keys:
+        for key in sorted(table):
             yield name, key, msgspec.to_builtins(table[key])
 
 
@@ -121,8 +113,9 @@ class StoredState:
         for name, rows in commit.writes.items():
             table = self.tables[name]
             for key, record in rows.items():
-                table.pop(key, None)  # what is written again comes last, as in the live world
-                if record is not None:
+                if record is None:
+                    table.pop(key, None)
+                else:
                     table[key] = record
         self.commit, self.at_ms = commit.number, max(self.at_ms, commit.at_ms)
 
