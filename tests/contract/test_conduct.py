@@ -65,6 +65,7 @@ def test_rules_are_left_out_by_their_ids(api: HeldApi) -> None:
         ("off=polled-to-early", "did you mean polled-too-early?"),
         ("off=x", "/_emulator/contract/conduct-rules lists them"),
         ("final=yes", "final must be true or false"),
+        ("finel=true", "there is no query parameter 'finel'; did you mean final?"),
     ],
 )
 def test_what_is_wrong_is_refused_in_one_line(api: HeldApi, query: str, says: str) -> None:

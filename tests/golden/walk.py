@@ -127,7 +127,7 @@ VIEWS = (
     "assumptions",
     "clock",
     "conduct",
-    "conduct?from=1&to=20",
+    "conduct?final=true&of=none",
     "faults",
     "faults/none",
     "history",

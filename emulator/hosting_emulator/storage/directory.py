@@ -21,6 +21,7 @@ import threading
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack
 from pathlib import Path
 from secrets import token_hex
 from typing import Literal
@@ -185,17 +186,19 @@ class DataDirectory:
         return found
 
     def keep(self, world: World, *, fresh: bool) -> Keeper:
-        """Return the keeper of a world; a fresh one is written at once. Raises OSError."""
+        """Return the keeper of a world; a fresh one is written at once. Raises OSError, leaving nothing of it."""
         folder = self._folder(world.name)
         files.make_private_folder(folder)
         lineage = token_hex(8) if fresh else self._lineages.pop(world.name)
-        if fresh:
-            for journal in folder.glob("journal*.ndjson"):
-                journal.unlink()  # left by an unfinished start
-            f.write_progress(folder, lineage, f.Reached(), sync=self._sync)
-        tools = (self._durability, self._executor, self._complain)
-        keeper = DiskKeeper(folder, world, *tools, lineage=lineage)
-        try:
+        with ExitStack() as undo:
+            if fresh:
+                undo.callback(_empty_trash, folder, self._complain)
+                for journal in folder.glob("journal*.ndjson"):
+                    journal.unlink()  # left by an unfinished start
+                f.write_progress(folder, lineage, f.Reached(), sync=self._sync)
+            tools = (self._durability, self._executor, self._complain)
+            keeper = DiskKeeper(folder, world, *tools, lineage=lineage)
+            undo.callback(keeper.abandon)
             keeper.replace(world) if fresh else keeper.start()
             marker = f.Marker("" if self._sync else f.boot_id(), lineage)
             try:
@@ -205,9 +208,7 @@ class DataDirectory:
             if self._sync:
                 files.sync_directory(folder.parent)
             self._list(self._listed | {world.name})
-        except BaseException:
-            keeper.abandon()
-            raise
+            undo.pop_all()
         self._keepers[world.name] = keeper
         return keeper
 
@@ -250,7 +251,7 @@ class DataDirectory:
 
 
 def _empty_trash(trash: Path, complain: Callable[[str], None]) -> None:
-    """Delete a deleted world's files, as far as they are ours, and its folder."""
+    """Delete the files of a world that was deleted, or never made, as far as they are ours, and its folder."""
     try:
         files.refuse_link(trash)
         for pattern in (f"{f.SNAPSHOT}*", "journal*.ndjson*", f"{f.MARKER}*", f"{f.PROGRESS}*"):

@@ -167,19 +167,23 @@ def test_a_torn_line_is_said(directory, complaints):
     ]
 
 
-def test_a_world_that_cannot_be_written_leaves_no_open_file(directory, monkeypatch):
+@pytest.mark.parametrize(
+    "step", ["write_snapshot", "f.write_progress", "DataDirectory._list"], ids=str.lower
+)
+def test_a_world_that_cannot_be_written_leaves_nothing(directory, monkeypatch, step):
     from hosting_emulator.storage import directory as keepers
 
-    def fail(*_):
+    def fail(*_, **__):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(keepers, "write_snapshot", fail)
+    monkeypatch.setattr(f"{keepers.__name__}.{step}", fail)
     before = _open_below(directory)
     for _ in range(5):
         with pytest.raises(OSError, match="No space left"):
             directory.keep(fresh_world("new"), fresh=True)
 
     assert _open_below(directory) == before
+    assert not (directory.path / "worlds" / "new").exists()
     assert directory.load("new") is None
 
 

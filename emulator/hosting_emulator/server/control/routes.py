@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
@@ -32,7 +32,7 @@ from hosting_emulator.calls.request import Reply
 from hosting_emulator.contract.calls import IDENTITY_PROVIDER
 from hosting_emulator.contract.json_body import JsonRefused, read_json
 from hosting_emulator.contract.timestamps import parse_timestamp
-from hosting_emulator.contract.words import DocumentRefused, read_fields
+from hosting_emulator.contract.words import DocumentRefused, read_fields, unknown
 from hosting_emulator.control_api import ClockMode, RequestFilters
 from hosting_emulator.engine.engine import Engine, Worlds
 from hosting_emulator.engine.exchange import problem_reply
@@ -349,11 +349,16 @@ Text = str | None
 _QUERY_KINDS = (Limit, bool, Words, Text, RequestFilters)
 
 
+def _names(parameter: Parameter) -> Iterable[str]:
+    filters = parameter.annotation is RequestFilters
+    return RequestFilters.__annotations__ if filters else (parameter.name,)
+
+
 def _read_parameter(given: dict[str, list[str]], parameter: Parameter) -> Any:
     """Return a parameter of the query, or else its default. Raises ControlRefusal 400."""
     name, kind, values = parameter.name, parameter.annotation, given.get(parameter.name, [])
     if kind is RequestFilters:
-        last = {name: given[name][-1] for name in RequestFilters.__annotations__ if name in given}
+        last = {name: given[name][-1] for name in _names(parameter) if name in given}
         # An empty text is one that is not looked for; an empty number is none.
         return {name: value for name, value in last.items() if value or name == "after"}
     if kind == Words:
@@ -442,6 +447,10 @@ async def _ask(context: Context, route: Route, named: dict[str, str]) -> web.Str
     if handler.body is not None:
         given["body"] = await context.read(handler.body, handler.body_limit)
     asked = parse_qs(context.query, keep_blank_values=True)
+    if not route.door:  # an identity provider passes over what it does not know (RFC 6749, 3.1)
+        known = [name for one in handler.query.values() for name in _names(one)]
+        for name in (name for name in asked if name not in known):
+            raise ControlRefusal(400, "Bad query", unknown("query parameter", name, known))
     given |= {name: _read_parameter(asked, one) for name, one in handler.query.items()}
     value = handler.function(**{name: given[name] for name in handler.parameters})
     value = await value if isawaitable(value) else value
