@@ -142,12 +142,14 @@ class RootGroup(CommandGroup):
             return 130
         except click.ClickException as error:
             text, code = error.format_message(), error.exit_code
+            if isinstance(error, click.NoSuchOption) and error.option_name[1:].isdigit():
+                text = f"'{error.option_name}…' is no option, and no value here is below 0"
             # A group called bare: its help is the answer. (Click names this class from 8.2 on.)
             if type(error).__name__ == "NoArgsIsHelpError":
                 error.show()
                 return code
-        except OSError as error:  # such as a full disk behind stdout
-            text = str(error.strerror or error).lower()
+        except (OSError, UnicodeEncodeError) as error:  # a full disk, a name no LC_ALL=C can write
+            text = str(getattr(error, "strerror", None) or error).lower()
         click.echo(f"Error: {' '.join(text.split())}", err=True)
         return code
 

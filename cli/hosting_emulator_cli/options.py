@@ -72,7 +72,12 @@ class WholeNumber(click.IntRange):
         self.fail(f"{str(value)[:40]!r} is not a whole number from {limits}", param, ctx)
 
 
-_EMPTY = "it is empty: name one, or leave the option out"
+def _file_name(text: str) -> str:
+    if not text:
+        raise ValueError("it is empty: name one, or leave the option out")
+    if "\0" in text:
+        raise ValueError(f"{text[:80]!r} has a NUL, which no file's name can have")
+    return text
 
 
 class FilePath(click.Path):
@@ -80,15 +85,7 @@ class FilePath(click.Path):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Read it. Raises BadParameter."""
-        if value == "":
-            self.fail(_EMPTY, param, ctx)
-        return super().convert(value, param, ctx)
-
-
-def _not_empty(text: str) -> str:
-    if not text:
-        raise ValueError(_EMPTY)
-    return text
+        return super().convert(_FILE_NAME.convert(value, param, ctx), param, ctx)
 
 
 def seconds(text: str) -> float:
@@ -145,6 +142,7 @@ def _typed_value(text: str) -> tuple[str, Any]:
         return name, value
 
 
+_FILE_NAME = TextType("text", _file_name)
 TIMESTAMP = TextType("timestamp", timestamp)
 RATE = TextType("rate", _rate)
 #: A value is JSON where it reads as JSON, else plain text.
@@ -152,7 +150,7 @@ TYPED_VALUE = TextType("NAME=VALUE", _typed_value)
 #: The kind of an option's value, by what help calls it.
 KINDS: dict[str | None, click.ParamType] = {  # type: ignore[type-arg]
     "FILE": FilePath(dir_okay=False, path_type=Path),
-    "NAME|FILE": TextType("text", _not_empty),
+    "NAME|FILE": _FILE_NAME,
     "PORT": WholeNumber(0, 65535),
     "DURATION": TextType("duration", seconds),
     "TIMESTAMP": TIMESTAMP,

@@ -17,22 +17,25 @@ _YAML, _TOML, _TABLE = "hosting-emulator.yaml", "pyproject.toml", "hosting-emula
 
 def read_settings_file(folder: Path = Path()) -> tuple[str, Mapping[str, Any]]:
     """Return the name of the file in a folder, or "", and what it says. Raises ValueError in one line."""
-    name, found = _YAML, None
+    name = _YAML if (folder / _YAML).is_file() else _TOML
     try:
-        if (path := folder / _YAML).is_file():
-            found = _of_yaml(path.read_text("utf-8"))
-        elif (path := folder / _TOML).is_file() and f"[tool.{_TABLE}" in (
-            text := path.read_text("utf-8")
-        ):
+        if name == _TOML and not (folder / _TOML).is_file():
+            return "", {}
+        content = (folder / name).read_bytes()
+        if name == _YAML:
+            found = _of_yaml(content.decode("utf-8-sig"))
+        elif f"[tool.{_TABLE}".encode() in content:
             import tomllib
 
             name = f"{_TOML} [tool.{_TABLE}]"
-            found = tomllib.loads(text).get("tool", {}).get(_TABLE, {})
+            found = tomllib.loads(content.decode("utf-8-sig")).get("tool", {}).get(_TABLE, {})
         else:
             return "", {}
     except OSError as error:
         raise ValueError(f"cannot read {name}: {error.strerror}") from None
-    except ValueError as error:  # no UTF-8, no TOML, no YAML
+    except UnicodeDecodeError:
+        raise ValueError(f"{name}: not UTF-8 text") from None
+    except ValueError as error:  # no TOML, no YAML
         raise ValueError(f"{name}:{error}" if name == _YAML else f"{name}: {error}") from None
     if not isinstance(found, Mapping):
         raise ValueError(f"{name} contains no settings: write them like `port: 4711`")

@@ -17,7 +17,7 @@ from msgspec import Meta
 
 from hosting_emulator.contract.durations import parse_duration_ms
 from hosting_emulator.contract.problems import PROBLEMS
-from hosting_emulator.contract.words import nearest
+from hosting_emulator.contract.words import nearest, plainly
 
 Role = Literal["owner", "maintainer", "reader"]
 
@@ -440,11 +440,9 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
             try:
                 found = msgspec.convert(merged, Assumptions)
             except msgspec.ValidationError as error:
-                reason = re.sub(r" - at `\$(\.[a-z_]+)?.*`$", "", str(error))
-                known = [str(word) for word in (getattr(DEFAULTS, name), *alternatives(name))]
-                hint = f" (one of {', '.join(known)})" if len(known) > 1 else ""
+                reason = re.sub("^it cannot be [^;]*; ", "", plainly(str(error), Assumptions, name))
                 raise AssumptionRefused(
-                    f"assumption {name} cannot be {merged[name]!r}: {reason}{hint}"
+                    f"assumption {name} cannot be {value!r}: {reason}"
                 ) from None
         return found
 

@@ -103,12 +103,14 @@ def plainly(reason: str, kind: type[Any], field: str) -> str:
         return unknown("field", other.group(1), kind.__struct_encode_fields__)
     if missing := re.search("missing required field `(.*)`", reason):
         return f"the field {missing.group(1)!r} is missing"
+    words = words_of(kind, field)
     if wrong := re.search("Invalid enum value (.*)", reason):
-        words, found = words_of(kind, field), wrong.group(1)
+        found = wrong.group(1)
         hint = nearest(found.strip("'"), words) or f"; it is one of {', '.join(words)}"
         return f"it cannot be {found}{hint}"
     if other := re.fullmatch(r"Expected `([^`]*)`(?:, got `[^`]*`)?(.*)", reason):
-        return f"it must be {kinds_in_words(other.group(1))}{other.group(2)}"
+        right = f"one of {', '.join(words)}" if words else kinds_in_words(other.group(1))
+        return f"it must be {right}{other.group(2)}"
     return reason
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin
 import msgspec
 from msgspec import Meta
 
-from hosting_emulator.contract.words import kinds_in_words, nearest, part_at, words_of
+from hosting_emulator.contract.words import kinds_in_words, nearest, part_at, plainly, words_of
 from hosting_emulator.faults.kinds import fault_kinds
 from hosting_emulator.scenario.source import Mistakes, Place, ScenarioError, Source
 from hosting_emulator.world.population import Alias, WorldPart
@@ -322,8 +322,7 @@ def _check_shape(place: Place, kind: Any) -> None:
         hint = "; put it in quotes" if right == "text" and isinstance(value, int | float) else ""
         raise place.error(f"{where} must be {right}, not {_shown(value)}{hint}")
     else:
-        reason = reason[0].lower() + reason[1:].replace("`", "")
-        hint = f": {reason.replace('expected str matching regex', 'it must match')}"
+        hint = f": {plainly(reason, part, field)}"
     raise place.error(f"{where} cannot be {_shown(value)}{hint}")
 
 

@@ -186,7 +186,7 @@ class DataDirectory:
         return found
 
     def keep(self, world: World, *, fresh: bool) -> Keeper:
-        """Return the keeper of a world; a fresh one is written at once. Raises OSError, leaving nothing of it."""
+        """Return the keeper of a world; a fresh one is written at once. Raises OSError, and nothing stays."""
         folder = self._folder(world.name)
         files.make_private_folder(folder)
         lineage = token_hex(8) if fresh else self._lineages.pop(world.name)
@@ -251,7 +251,7 @@ class DataDirectory:
 
 
 def _empty_trash(trash: Path, complain: Callable[[str], None]) -> None:
-    """Delete the files of a world that was deleted, or never made, as far as they are ours, and its folder."""
+    """Delete the files of a world deleted or never made, as far as they are ours, and its folder."""
     try:
         files.refuse_link(trash)
         for pattern in (f"{f.SNAPSHOT}*", "journal*.ndjson*", f"{f.MARKER}*", f"{f.PROGRESS}*"):

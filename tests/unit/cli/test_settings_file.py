@@ -194,6 +194,8 @@ def test_a_wrong_file_stops_a_run_around_a_command_too(run: Run, around: list[Se
         ("assumptions: 5", "hosting-emulator.yaml: assumptions is several values: write a mapping"),
         ("scenario: [a]", "hosting-emulator.yaml: scenario is one value"),
         ("port", "hosting-emulator.yaml contains no settings"),
+        (r'scenario: "a\0b.yaml"', "Invalid value for '--scenario': 'a\\x00b.yaml' has a NUL"),
+        (r'data-dir: "a\0b"', "Invalid value for '--data-dir': 'a\\x00b' has a NUL"),
     ],
 )
 def test_what_is_wrong_is_one_line_that_names_the_file(
@@ -247,3 +249,26 @@ def test_doctor_misses_a_scenario_that_is_not_there(run: Run, named: str) -> Non
     assert result.exit_code == 1
     assert "`start` would refuse" in result.stdout
     assert "nope" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("name", "called"),
+    [
+        ("hosting-emulator.yaml", "hosting-emulator.yaml"),
+        ("pyproject.toml", "pyproject.toml [tool.hosting-emulator]"),
+    ],
+)
+def test_a_file_that_is_no_text_is_named_itself(run: Run, name: str, called: str) -> None:
+    Path(name).write_bytes(b'[tool.hosting-emulator]\nseed = "\xff"\n')
+
+    result = run("start")
+
+    assert (result.exit_code, result.stderr) == (2, f"Error: {called}: not UTF-8 text\n")
+
+
+def test_another_tools_file_that_is_no_text_is_none_of_ours(run: Run, bootstrap: Bootstrap) -> None:
+    Path("pyproject.toml").write_bytes(b'[tool.other]\nname = "\xff"\n')
+
+    assert run("start").exit_code == 0
+
+    assert bootstrap.settings == [Settings(library=FOLDER)]

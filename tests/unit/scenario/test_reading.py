@@ -171,6 +171,12 @@ def test_a_text_of_usual_length_is_read_once_and_a_long_one_is_not_kept(length: 
             "alias cannot be 'Site': it must match",
         ),
         (
+            WORLD.replace("alias: site", "alias: site, source_generation: -1"),
+            10,
+            "-1",
+            "source_generation cannot be -1: it must be a whole number >= 0",
+        ),
+        (
             WORLD.replace("organization: acme", "organization: acm"),
             10,
             "acm",
