@@ -200,7 +200,8 @@ class Observation:
     `conduct` says what the client did that it should not, each rule once. `sent` counts all requests,
     and `alike` those of the point's call that were refused in a row, to the end; `in_vain`: what the
     last of them asked was never done. `values` are the API keys whose value came, `lost_keys` those
-    of which a replay said that it never will.
+    of which a replay said that it never will. `passed_s` is how much world time lies between its first
+    request and its last, unless that moves by itself (it skips).
     """
 
     requests: tuple[NumberedRequest, ...]
@@ -214,6 +215,7 @@ class Observation:
     in_vain: bool = False
     values: int = 0
     lost_keys: int = 0
+    passed_s: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -372,6 +374,8 @@ class Visit:
         again = {e["idempotency_key"] for e in made if e["replayed"]}
         heard = [(e["idempotency_key"], e["replayed"]) for e in made if e["lost"] is None]
         alike, in_vain = _refused_at_last(exchanges, point)
+        times = [datetime.fromisoformat(exchange["at"]) for exchange in exchanges]
+        moves = bool(times) and world.clock.mode != "skip"
         return Observation(
             requests=number(exchanges, answers),
             state=self._state(world),
@@ -384,6 +388,7 @@ class Visit:
             in_vain=in_vain,
             values=len({key for key, replayed in heard if not replayed} - again),
             lost_keys=len({key for key, replayed in heard if replayed}),
+            passed_s=(times[-1] - times[0]).total_seconds() if moves else 0.0,
         )
 
     def _state(self, world: HostingEmulator) -> State:
@@ -642,15 +647,13 @@ class _JudgedRun:
 
     def _too_often(self) -> str:
         """Say how it asked again where that cannot help, or without a pause; empty: it did not."""
-        took_s, alike = max(self.ended.duration_s, 0.001), self.seen.alike
+        took_s, alike = max(self.ended.duration_s, self.seen.passed_s, 0.001), self.seen.alike
         if alike >= _MANY and alike / took_s > _FAST:
             return f"more than {_MANY} attempts, at least {_FAST:g} per second"
         # Of several that ask for the same, none hears what the others are answered.
         like = max(1, sum(r.call == self.point.call for r in self.clean.seen.requests))
         often = alike >= _SOME * like
-        if self.point.fault == "limited":  # with a Retry-After of a second
-            often = often and (alike - like) / took_s > like
-        elif self.point.fault == "outage":  # which may end at any time
+        if self.point.fault in ("limited", "outage"):  # which may end at any time
             often = often and any(rule.startswith(_TOO_SOON) for rule in self.told)
         return f"{alike} attempts" if often else ""
 

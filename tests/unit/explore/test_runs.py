@@ -245,6 +245,8 @@ def test_what_is_asked_again_and_again_at_once_is_repeated():
     outage = "create_user_api_key#1/outage/lasting"
     assert lasted(outage, end, alike=300, in_vain=True) == "repeated"
     assert lasted(outage, end, alike=4, in_vain=True) == "gave up"
+    # Who waits by moving the world's time has waited.
+    assert lasted(outage, end, alike=300, in_vain=True, passed_s=9000) == "gave up"
 
 
 def test_two_that_ask_at_once_are_no_retry_but_three_attempts_are():
@@ -252,19 +254,13 @@ def test_two_that_ask_at_once_are_no_retry_but_three_attempts_are():
     assert lasted(FORBIDDEN, RunEnd(1), alike=3) == "repeated"
 
 
-def test_an_outage_may_end_and_so_may_be_asked_about_with_pauses():
-    outage, end = "create_user_api_key#1/outage/lasting", RunEnd(1, duration_s=9)
+@pytest.mark.parametrize("fault", ["outage", "limited"])
+def test_what_may_end_may_be_asked_about_with_pauses(fault: str):
+    point, end = f"create_user_api_key#1/{fault}/lasting", RunEnd(1, duration_s=1)
 
-    assert lasted(outage, end, alike=6) == "gave up"
+    assert lasted(point, end, alike=6) == "gave up"
     told = ("retried-too-soon: Retried too soon",)
-    assert lasted(outage, end, alike=6, conduct=told) == "repeated"
-
-
-def test_of_two_that_ask_for_the_same_each_waits_for_itself():
-    limited = "create_user_api_key#1/limited/lasting"
-
-    assert lasted(limited, RunEnd(1, duration_s=9), alike=8) == "gave up"
-    assert lasted(limited, RunEnd(1, duration_s=1), alike=8) == "repeated"
+    assert lasted(point, end, alike=6, conduct=told) == "repeated"
 
 
 def test_patience_cannot_be_told_from_waiting_for_ever():
