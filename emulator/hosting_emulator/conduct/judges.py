@@ -459,9 +459,6 @@ class AfterEnd(ConductJudge):
 
 # --- What was begun ------------------------------------------------------------------------------
 
-#: Answers that a client went on from, of one kind, that are kept to compare.
-_COMPARED = 20
-
 
 class _Continuity(ConductJudge):
     """What clients went on from: whether it is the unknown that they stop at can be told by it.
@@ -472,24 +469,26 @@ class _Continuity(ConductJudge):
     resource: ClassVar[str]
 
     def __init__(self) -> None:
-        self._from: Recent[tuple[bytes, bool], deque[str | None]] = Recent()
+        #: The unknown things that each client went on past; and from which kind of answer it went on.
+        self._past: Recent[bytes, set[str]] = Recent()
+        self._goes_on: Recent[tuple[bytes, bool], None] = Recent()
 
     def _went_on(self, answered: ExchangeView) -> None:
-        place = (answered.credentials, _is_first(answered))
-        known = self._from.get(place) or self._from.keep(place, deque(maxlen=_COMPARED))
-        known.append(_unknown(self.resource, answered.answer))
+        who = answered.credentials
+        past = self._past.get(who) or self._past.keep(who, set())
+        past.update(_unknown(self.resource, answered.answer))
+        self._goes_on.keep((who, _is_first(answered)), None)
 
     def _stopped_at(self, last: ExchangeView) -> str | None:
         """Return what is unknown in the last answer, unless its client went on past such."""
-        passed = (self._from.get((last.credentials, first), ()) for first in (True, False))
-        if any(unknown for kind in passed for unknown in kind):
-            return None
-        return _unknown(self.resource, last.answer)
+        passed = self._past.get(last.credentials, ())
+        found = _unknown(self.resource, last.answer).items()
+        return next((text for thing, text in found if thing not in passed), None)
 
     def _stop(self, last: ExchangeView, says: str, *, meant: bool = False) -> Finding:
-        """Find a stop at the unknown: sure if the client goes on from what holds nothing such."""
-        known = self._from.get((last.credentials, _is_first(last)), ())
-        sure = not meant and any(unknown is None for unknown in known)
+        """Find a stop at the unknown: sure if the client only goes on from what holds nothing such."""
+        goes_on = (last.credentials, _is_first(last)) in self._goes_on
+        sure = goes_on and not meant and not self._past.get(last.credentials)
         return Finding("stopped-at-the-unknown", last, says=says, sure=sure)
 
 
@@ -584,18 +583,20 @@ def _is_first(answered: ExchangeView) -> bool:
     return answered.call != "get_operation" and _cursor(answered) is None
 
 
-def _unknown(resource: str, document: Any) -> str | None:
-    """Return the first thing in a document that neither the contract nor our defaults name."""
+def _unknown(resource: str, document: Any) -> dict[str, str]:
+    """Say what neither the contract nor our defaults name: of all fields, and of each one's values, one."""
+    unknown: dict[str, str] = {}
     for found in objects_in(resource, document):
         at = "".join(f"{part}." for part in found.place.split("/")[1:] if not part.isdigit())
         known = {field.name: field for field in found.resource.fields}
         for name, value in found.members.items():
             if name not in known:
-                return f"the unknown field {at}{name}"
+                unknown.setdefault("a field", f"the unknown field {at}{name}")
+                continue
             words = getattr(DEFAULTS, known[name].assumption, None)
             if isinstance(words, tuple) and isinstance(value, str) and value not in words:
-                return f"the unknown {at}{name} {value!r}"
-    return None
+                unknown.setdefault(at + name, f"the unknown {at}{name} {value!r}")
+    return unknown
 
 
 # --- What a request holds ------------------------------------------------------------------------

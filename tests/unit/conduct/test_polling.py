@@ -468,6 +468,18 @@ def test_who_went_on_past_the_unknown_did_not_stop_at_it(api: Watched):
     assert api.broken(final=True) == [(NOT_FOLLOWED, [3])]
 
 
+def test_who_ignores_unknown_fields_may_stop_at_an_unknown_word():
+    api = Watched("real", progress_phases=WORDS)
+    operation = api.operation()
+    make_unknown(api, 1)
+    api.pass_time(3)
+    api.poll(operation)
+
+    (found,) = api.findings(final=True)
+    assert (found.rule, found.severity, found.requests) == (STOPPED, "note", [2])
+    assert "the unknown progress.phase 'warming_up'" in found.says
+
+
 def test_to_stop_at_a_first_page_with_an_unknown_word_may_be_meant():
     api = Watched(deployment_statuses=STATUSES)
     api.deployments("?limit=2")
