@@ -197,6 +197,26 @@ def test_outcomes_are_explored_and_giving_up_is_right(explored: Suite):
     assert explored.run("test_it.py::test_clear", *line).parseoutcomes() == {"passed": 1}
 
 
+def test_who_does_not_wait_for_an_end_that_is_a_failure_is_blind(explored: Suite):
+    explored.write(
+        test_it="""
+            import pytest
+            from client import ask
+
+            @pytest.mark.hosting_explore(faults=["fail", "long"])
+            def test_domains(hosting_emulator):
+                path = f"/v1/projects/{hosting_emulator.project}/domains"
+                ask(hosting_emulator, "PUT", path, None, keys=["one"])
+        """
+    )
+
+    result = explored.run()
+
+    assert result.parseoutcomes() == {"failed": 1}
+    ended = "apply_project_domains of shop failed (operation_failed)"
+    result.stdout.fnmatch_lines([f"apply_project_domains#1  blind success at 1 point: *{ended}"])
+
+
 @pytest.mark.parametrize("renews", [True, False])
 def test_a_token_that_has_expired_may_be_renewed(explored: Suite, renews: bool):
     renewed = 'hosting_emulator.mint_token("owner")["access_token"]' if renews else "token"

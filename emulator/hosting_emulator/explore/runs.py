@@ -11,7 +11,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any, Literal, NamedTuple
 
@@ -41,7 +41,7 @@ MADE = {
 _SHOWN = 4
 _KEY = "create_user_api_key"
 #: Where time passes by itself, worlds are compared so many hours of theirs after they began.
-_SETTLES_H = 1
+_RUNNING, _SETTLES_H = ("real", "scaled"), 1
 
 
 def summary(state: JsonObject) -> dict[str, Counter[str]]:
@@ -200,8 +200,9 @@ class Observation:
     `conduct` says what the client did that it should not, each rule once. `sent` counts all requests,
     and `alike` those of the point's call that were refused in a row, to the end; `in_vain`: what the
     last of them asked was never done. `values` are the API keys whose value came, `lost_keys` those
-    of which a replay said that it never will. `passed_s` is how much world time lies between its first
-    request and its last, unless that moves by itself (it skips).
+    of which a replay said that it never will. `failed` are operations that have failed, where the point
+    is about those also after the client's end. `passed_s` is how much world time lies between the first
+    request and the last, unless that moves by itself (it skips).
     """
 
     requests: tuple[NumberedRequest, ...]
@@ -215,6 +216,7 @@ class Observation:
     in_vain: bool = False
     values: int = 0
     lost_keys: int = 0
+    failed: Counter[str] = field(default_factory=Counter)
     passed_s: float = 0.0
 
 
@@ -306,15 +308,16 @@ class Visit:
         self._fault: ArmedFault | None = None
         self.start: State = {}
         self.seen: Observation | None = None
-        self._settles_at: datetime | None = None
+        self._settles_at = datetime.max
+        self._mode = "frozen"
 
     def begin(self, world: HostingEmulator, token: str | None = None) -> None:
         """Arm the point's fault, or note how the world begins; `token` is the client's, if known."""
         clock, point = world.clock.state, self.point
-        if clock.mode in ("real", "scaled"):
-            self._settles_at = datetime.fromisoformat(clock.now) + timedelta(hours=_SETTLES_H)
+        self._mode = clock.mode
+        self._settles_at = datetime.fromisoformat(clock.now) + timedelta(hours=_SETTLES_H)
         if point is None or self._clean is None:
-            self.start = self._state(world)
+            self.start = self._state(world, later=self._mode in _RUNNING)
             return
         alike = {r.name: r for r in self._clean.seen.requests if r.call == point.call}
         if (request := alike.get(point.request)) is None:
@@ -375,10 +378,13 @@ class Visit:
         heard = [(e["idempotency_key"], e["replayed"]) for e in made if e["lost"] is None]
         alike, in_vain = _refused_at_last(exchanges, point)
         times = [datetime.fromisoformat(exchange["at"]) for exchange in exchanges]
-        moves = bool(times) and world.clock.mode != "skip"
+        moves = bool(times) and self._mode != "skip"
+        state = self._state(world, later=self._mode in _RUNNING)
+        begun = point is not None and point.lasting is not None and point.lasting.how == "outcome"
+        later = self._state(world, later=True) if begun else state
         return Observation(
             requests=number(exchanges, answers),
-            state=self._state(world),
+            state=state,
             codes=frozenset(e["code"] for e in exchanges if e["code"]),
             hit=hit,
             late=late,
@@ -388,17 +394,18 @@ class Visit:
             in_vain=in_vain,
             values=len({key for key, replayed in heard if not replayed} - again),
             lost_keys=len({key for key, replayed in heard if replayed}),
+            failed=later["operation"] - _without_failed(later)["operation"],
             passed_s=(times[-1] - times[0]).total_seconds() if moves else 0.0,
         )
 
-    def _state(self, world: HostingEmulator) -> State:
-        """Return what a world comes to; where time passes by itself, at one moment for all runs."""
-        if self._settles_at is None:
+    def _state(self, world: HostingEmulator, *, later: bool) -> State:
+        """Return what a world has come to; or will have `later`, at one moment for all runs."""
+        if not later:
             return summary(world.export())
-        with world.fork() as later:
-            now = datetime.fromisoformat(later.clock.freeze().now)
-            later.clock.advance_to(max(now, self._settles_at))  # the client may have moved it
-            return summary(later.export())
+        with world.fork() as fork:
+            now = datetime.fromisoformat(fork.clock.freeze().now)
+            fork.clock.advance_to(max(now, self._settles_at))  # the client may have moved it
+            return summary(fork.export())
 
 
 def _refused_at_last(exchanges: Sequence[Exchange], point: FaultPoint | None) -> tuple[int, bool]:
@@ -621,6 +628,8 @@ class _JudgedRun:
         """Say what is missing where a run ended well."""
         if found.end != "answer" and self.every:
             return self.every
+        if found.end == "refused" and (failed := self.seen.failed - self.clean.seen.failed):
+            return [f"it did not wait for the end: {_shown(failed)}"]
         if not self.every and self._lacks_value():
             return [NO_VALUE]
         ended, usual = self.ended, self.clean.ended

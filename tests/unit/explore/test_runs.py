@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from typing import Any
 
@@ -218,6 +219,13 @@ def test_to_end_well_although_it_failed_is_blind_success():
 
     assert lasted(FAILS, state=failed) == "blind success"
     assert lasted(STUCK, state=state(operations={"1": operation("queued")})) == "blind success"
+
+
+def test_to_end_well_before_it_failed_is_blind_success_too():
+    fails = Counter({"apply_project_domains of shop failed (operation_failed)": 1})
+
+    assert lasted(FAILS, failed=fails) == "blind success"
+    assert lasted(FAILS, RunEnd(1), failed=fails) == "gave up"
 
 
 def test_who_began_it_anew_did_nothing_twice_where_all_of_it_failed():
