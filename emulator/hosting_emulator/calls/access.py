@@ -170,5 +170,6 @@ def count_request(change: Change, person_id: str) -> None:
             change.assumptions.code_of("rate_exceeded"),
             f"More than {most} requests in {window_ms // 1000} seconds.",
             retry_after_seconds=max(1, min(_LONGEST_WAIT_S, seconds)),
+            assumption="rate_limit",
         )
     change.put(RATE_WINDOWS, person_id, RateWindow(window.began_ms, window.count + 1))

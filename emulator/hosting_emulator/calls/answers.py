@@ -81,6 +81,7 @@ def initialize_managed_source(change: Change, request: CallRequest, project: Pro
             f"The project's source generation is {project.source_generation}, "
             "not the expected one.",
             field="expected_source_generation",
+            assumption="source_generation",
         )
     return _accept(change, request, project, operations.INITIALIZE, expected)
 

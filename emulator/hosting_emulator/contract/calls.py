@@ -91,7 +91,8 @@ class CallSpec:
     """One thing a client can ask, as the contract's Endpoints part describes it.
 
     `success` is a status the contract gives, `role` a project role, or each the name of the assumption
-    that holds one, as `replayed` (the status of an exact replay, where it differs) and `path_from` are.
+    that holds one, as `replayed` (the status of an exact replay, where it differs) and `path_from` are;
+    `decided_by` is one that decides each success besides.
     `codes` are its own problem codes, beyond COMMON_CODES and that of its Idempotency-Key;
     `listed_statuses` the error statuses, where the contract lists them all. `place` and the clauses are
     the contract's (`retry_clause`: of its key sent again); `leaves` says what a success leaves there.
@@ -113,6 +114,7 @@ class CallSpec:
     interactive: bool = False
     replayed: str | None = None
     path_from: str | None = None
+    decided_by: str | None = None
     codes: tuple[str, ...] = ()
     listed_statuses: tuple[int, ...] = ()
     place: str = "Endpoints"
@@ -246,6 +248,7 @@ _ROWS = (
         permission="projects.write",
         body="InitializeManagedSourceRequest",
         idempotent=True,
+        decided_by="source_profile",
         codes=("etag_mismatch", "insufficient_organization_credits"),
         place="Endpoints, 2",
         body_clause="Body (application/json): { expected_source_generation: integer }.",
@@ -289,6 +292,7 @@ _ROWS = (
         role="domains_role",
         permission="domains.write",
         idempotent=True,
+        decided_by="domains_profile",
         codes=("paid_plan_required", "insufficient_organization_credits"),
         place="Endpoints, 4",
         retry_clause="Starts an idempotent durable operation for the exact project-derived "
@@ -314,6 +318,7 @@ _ROWS = (
         role="deployments_role",
         permission="deployments.read",
         query=(CURSOR, _LIMIT),
+        decided_by="deployment_order",
         place="Endpoints, 6",
         query_clause="Query: a continuation cursor [...] and a maximum page size (integer 1 to 100).",
     ),

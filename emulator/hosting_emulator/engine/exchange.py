@@ -99,7 +99,7 @@ class Entry(CallRequest, kw_only=True):
     access was; `code` is the problem it was answered with, `lost` the connection fault that ate the
     answer. Bodies are kept up to `request_log.BODY_KEPT` bytes, their whole lengths beside them.
     `acted` are the faults that did, as their hits counted then; `varied` the points at which the
-    answer was.
+    answer was; `assumption` is the one that decided it, where only the core can tell.
 
     `came_ms` is world time when the request came, before a skip clock moved for it; `real_ms` is the
     machine's time then. `late_ms` is how much later, in real time, faults let the answer arrive.
@@ -125,6 +125,7 @@ class Entry(CallRequest, kw_only=True):
     commits: tuple[Commit, ...] = ()
     acted: tuple[Fault, ...] = ()
     varied: tuple[str, ...] = ()
+    assumption: str | None = None
     came_ms: int = 0
     real_ms: int = 0
     late_ms: int = 0
@@ -168,8 +169,6 @@ class ExchangeContext(Entry, kw_only=True):
     change: Change = cast("Change", None)
     record: Any = None
     reply: Reply | None = None
-    #: The assumption that decided the answer, where only the core can tell.
-    assumption: str | None = None
     #: What faults do before the commit, once that is decided, and to the answer on its wire.
     decision: Decision | None = None
     effect: FaultKind | None = None
@@ -210,7 +209,9 @@ def retry_after_s(headers: Iterable[tuple[str, str]]) -> int | None:
 def too_large(limit: int, assumptions: Assumptions) -> Refused:
     """Return the refusal of a request body of more than `limit` bytes."""
     return Refused(
-        assumptions.code_of("body_too_long"), f"The request body is larger than {limit} bytes."
+        assumptions.code_of("body_too_long"),
+        f"The request body is larger than {limit} bytes.",
+        assumption="body_limit_bytes",
     )
 
 

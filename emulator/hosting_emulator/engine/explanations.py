@@ -75,29 +75,6 @@ _OF_ACCESS = (
 )
 #: What is told of a commit, where its status changed.
 _KINDS = {t.DEPLOYMENTS.name: "deployment", t.DNS.name: "DNS authorization"}
-#: Changed assumptions that are named behind the others.
-_LAST = (
-    *("new_key_permissions", "operation_replay", "unknown_body_fields", "unexpected_body"),
-    *("idempotency_scope", "idempotency_remembers", "idempotency_retention"),
-    *("idempotency_in_flight", "request_identity", "replay_access", "same_principal"),
-    *("flag_reenabled", "listed_statuses", "token_audience", "rate_limit", "malformed_project_id"),
-    *("body_limit_bytes", "unshared_project", "request_id_invalid", "unknown_query_parameters"),
-    "timestamp_form",
-)
-#: Assumptions that decide each success of a call, and each refusal in a condition.
-_OF_CALL = {
-    "initialize_managed_source": ("source_profile",),
-    "apply_project_domains": ("domains_profile",),
-    "get_operation": ("operation_path",),
-    "list_deployments": ("deployment_order",),
-}
-_OF_CONDITION = {
-    "generation_stale": "source_generation",
-    "rate_exceeded": "rate_limit",
-    "body_too_long": "body_limit_bytes",
-    "credits_used_up": "zero_credits",
-    "plan_too_small": "domains_plan",
-}
 #: Some clients do not get to a dev origin.
 _REDEMPTION = (
     "The ticket is redeemed at its redeem_url, or over plain HTTP at the same path and query under "
@@ -442,7 +419,7 @@ def _assumptions(assumptions: Assumptions, entry: Entry, spec: CallSpec | None) 
             yield f"problem_statuses: {given}."
         else:
             yield _value(assumptions, name)
-    for name in sorted(changed, key=lambda name: _LAST.index(name) if name in _LAST else -1):
+    for name in changed:
         shapes = "every" in shaped_by(name) or (spec is not None and spec.is_shaped_by(name))
         if shapes and name not in deciding:
             yield _value(assumptions, name)
@@ -461,7 +438,7 @@ def _deciding(assumptions: Assumptions, entry: Entry, spec: CallSpec | None) -> 
     else:
         if isinstance(spec.success, str):
             yield spec.success
-        yield from _OF_CALL.get(spec.call_id, ())
+        yield from filter(None, [spec.decided_by, spec.path_from])
         query = parse_qs(entry.query, keep_blank_values=True)
         left_out = (p.default for p in spec.query if p.name(assumptions) not in query)
         yield from filter(None, left_out)
@@ -482,11 +459,10 @@ def _deciding_refusal(
         yield spec.role
     if code == "forbidden" and entry.principal.permissions is not None:
         yield "call_permissions"
-    if entry.status == 405:
-        yield "wrong_method"
     if code == "resource_not_found" and not is_ulid(entry.project or entry.operation or "0" * 26):
         yield "malformed_project_id"
-    yield from (name for of, name in _OF_CONDITION.items() if assumptions.code_of(of) == code)
+    if entry.assumption is not None:
+        yield entry.assumption
     if code == "invalid_request":
         if spec is not None and not entry.query:
             needed = (p.default for p in spec.query if p.required(assumptions))

@@ -354,6 +354,16 @@ def _with_a_key_that_reads(api: InProcess) -> None:
             "wrong_method is method_not_allowed, the default.",
         ),
         (_with_a_key_that_reads, "call_permissions is empty, the default."),
+        (
+            lambda api: api.call(
+                "PUT",
+                f"/v1/projects/{api.project()}/powered-by-flag",
+                headers={"Content-Type": "text/plain"},
+                body={"enabled": True},
+                key="k",
+            ),
+            "wrong_media_type is refused, the default.",
+        ),
     ],
 )
 def test_defaults_that_decided_an_answer_are_named(ask, name: str):

@@ -514,11 +514,9 @@ async def _instead(
         )
     if (reply := reply_of(decision.effect)) is None:
         return None
-    silent = decision.effect.silent
+    effect = decision.effect
     return (
-        responses.FaultyResponse(reply, decision.effect)
-        if silent
-        else responses.ReadyResponse(reply)
+        responses.FaultyResponse(reply, effect) if effect.silent else responses.ReadyResponse(reply)
     )
 
 
