@@ -75,6 +75,27 @@ def read_fields(document: Mapping[str, Any], kind: type[S]) -> S:
         raise DocumentRefused(plainly(message, kind, field), field) from None
 
 
+def read_options(word: str, options: Any, kind: type[S], noun: str, joint: str) -> S:
+    """Return what people wrote behind a word as a `kind`; None is nothing. Raises DocumentRefused.
+
+    Its field is one of `kind`, or empty; `noun` is what those are called, `joint` stands before one.
+    """
+    options = {} if options is None else options
+    if not isinstance(options, Mapping):
+        raise DocumentRefused(f"{word} takes an object of {noun}s, such as {{}}")
+    known = kind.__struct_encode_fields__
+    for name in options:
+        if name not in known:
+            takes = ", ".join(sorted(known)) or "nothing"
+            message = f"{word} has no {noun} {name!r} (it takes {takes}){nearest(str(name), known)}"
+            raise DocumentRefused(message, str(name))
+    try:
+        return read_fields(options, kind)
+    except DocumentRefused as refused:
+        where = f"{word}{joint}{refused.field}" if refused.field else word
+        raise DocumentRefused(f"{where}: {refused}", refused.field) from None
+
+
 def part_at(kind: type[Any], path: Iterable[str | int]) -> type[Any]:
     """Return the type that a path of fields leads to, or into, from another."""
     for name in path:

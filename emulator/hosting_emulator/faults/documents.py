@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import msgspec
 from msgspec.structs import replace
 
+from hosting_emulator.contract import words
 from hosting_emulator.contract.calls import (
     ALL_CALLS,
     DOORS,
@@ -166,23 +167,13 @@ def _read_condition(found: Any, place: str) -> Condition:
 
 def read_options(kind: str, options: Any, family: Family = FAULT) -> dict[str, Any]:
     """Return a kind's options as they are kept: checked, without defaults. Raises DocumentRefused."""
-    if options is None or options is True:
-        options = {}
-    if not isinstance(options, Mapping):
-        raise DocumentRefused(f"{kind} takes an object of options, such as {{}}", kind)
-    known = family.kinds[kind]
-    fields = {f.encode_name for f in msgspec.structs.fields(known)}
-    for name in options:
-        if name not in fields:
-            hint = nearest(str(name), fields)
-            takes = ", ".join(sorted(fields)) or "nothing"
-            message = f"{kind} has no option {name!r} (it takes {takes}){hint}"
-            raise DocumentRefused(message, f"{kind}.{name}")
+    given = None if options is True else options
     try:
-        kept: dict[str, Any] = msgspec.to_builtins(read_fields(options, known))
+        read = words.read_options(kind, given, family.kinds[kind], "option", " ")
     except DocumentRefused as refused:
         place = f"{kind}.{refused.field}" if refused.field else kind
-        raise DocumentRefused(f"{place.replace('.', ' ')}: {refused}", place) from None
+        raise DocumentRefused(str(refused), place) from None
+    kept: dict[str, Any] = msgspec.to_builtins(read)
     return kept
 
 

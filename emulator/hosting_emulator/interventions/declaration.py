@@ -12,7 +12,7 @@ from typing import Any, ClassVar, NamedTuple, TypeVar, get_type_hints
 
 import msgspec
 
-from hosting_emulator.contract.words import DocumentRefused, nearest, read_fields, unknown
+from hosting_emulator.contract.words import DocumentRefused, read_options, unknown
 from hosting_emulator.world import lifecycles
 from hosting_emulator.world import tables as t
 from hosting_emulator.world.naming import N, id_of, not_found
@@ -259,20 +259,7 @@ def read_intervention(document: Mapping[str, Any]) -> Intervention:
     kind = INTERVENTIONS.get(str(word))
     if kind is None:
         raise DocumentRefused(unknown("intervention", str(word), INTERVENTIONS))
-    options = {} if options is None else options
-    if not isinstance(options, Mapping):
-        raise DocumentRefused(f"{word} takes an object of fields")
-    for name in options:
-        if name not in kind.__struct_fields__:
-            hint = nearest(str(name), kind.__struct_fields__)
-            takes = ", ".join(sorted(kind.__struct_fields__))
-            message = f"{word} has no field {name!r} (it takes {takes}){hint}"
-            raise DocumentRefused(message, str(name))
-    try:
-        return read_fields(options, kind)
-    except DocumentRefused as refused:
-        where = f"{word}.{refused.field}" if refused.field else word
-        raise DocumentRefused(f"{where}: {refused}", refused.field) from None
+    return read_options(str(word), options, kind, "field", ".")
 
 
 def describe_interventions() -> list[dict[str, Any]]:

@@ -483,7 +483,7 @@ def set_database(
     change: Change,
     project: r.Project,
     environment: Environment = "both",
-    state: Literal["absent", "init", "ready", "suspended", "resizing", "failed"] | None = None,
+    state: r.DatabaseStatus | None = None,
     pending_state: Literal["init", "ready", "suspended", "resizing", "failed"] | None = None,
     data_mode: Literal["shared", "separate"] | None = None,
     suspend_timeout_seconds: Annotated[int, Meta(ge=-1, le=604_800)] | None = None,

@@ -35,7 +35,6 @@ SEEDED_MS = 1_735_689_600_000
 
 Alias = Annotated[str, Meta(pattern="^[a-z][a-z0-9-]{0,40}$")]
 Ulid = Annotated[str, Meta(pattern=ULID_PATTERN)]
-DatabaseState = Literal["absent", "init", "ready", "suspended", "resizing", "failed"]
 
 
 class PopulationPart(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
@@ -68,8 +67,8 @@ class DatabasePart(PopulationPart):
     """The databases of a project."""
 
     data_mode: Literal["separate", "shared"] = "separate"
-    dev: DatabaseState = "ready"
-    prod: DatabaseState = "ready"
+    dev: r.DatabaseStatus = "ready"
+    prod: r.DatabaseStatus = "ready"
 
 
 class DeploymentPart(PopulationPart):

@@ -362,7 +362,7 @@ class Origin(WorldRecord, frozen=True, gc=False):
 
 Phase = Literal["before_commit", "after_commit"]
 DnsStatus = Literal["not_authorized", "pending", "authorized", "expired", "revoked"]
-DatabaseState = Literal["init", "ready", "suspended", "resizing", "failed", "absent"]
+DatabaseStatus = Literal["init", "ready", "suspended", "resizing", "failed", "absent"]
 _PATH = "the path without its query; * stands for any text, such as /v1/projects/*/domains"
 _CHANCE = "act with this probability, above 0 up to 1, drawn from the world's seed"
 _MOMENT = "a timestamp, or a duration from now"
@@ -372,7 +372,7 @@ _PHASE = "before_commit: the request is not applied; after_commit: it is applied
 _Count = Annotated[int, Meta(ge=1)] | None
 _Texts = dict[str, str] | None
 _DnsStatuses = DnsStatus | tuple[DnsStatus, ...] | None
-_DatabaseStates = DatabaseState | tuple[DatabaseState, ...] | None
+_DatabaseStates = DatabaseStatus | tuple[DatabaseStatus, ...] | None
 
 
 def _says(description: str, **bounds: Any) -> Meta:

@@ -8,7 +8,6 @@ misses events and is told so (`gap`), and one that reads nothing at all is let g
 from __future__ import annotations
 
 import asyncio
-import difflib
 import re
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import suppress
@@ -26,6 +25,7 @@ from hosting_emulator.conduct.watch import OWN
 from hosting_emulator.contract.calls import ALL_CALLS, REDEEM_TICKET, call_named
 from hosting_emulator.contract.durations import parse_duration_ms
 from hosting_emulator.contract.timestamps import format_timestamp, parse_timestamp
+from hosting_emulator.contract.words import nearest
 from hosting_emulator.control_api import HeaderValues, JsonObject, RequestFilters
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.exchange import Entry, ExchangeContext
@@ -147,10 +147,8 @@ def read_filter(engine: Engine, given: RequestFilters) -> RequestFilter:
         message = f"{status[:40]!r} is not a status: write one like 404, or a class like 4xx"
         raise ControlRefusal(400, "Bad status", message)
     if call is not None and (call := call_named(call)) not in (NO_CALL, *_CALLS):
-        near = difflib.get_close_matches(call, _CALLS, n=1)
-        one_of = f"there are {', '.join(_CALLS)} and {NO_CALL}"
-        hint = f"did you mean {near[0]}?" if near else one_of
-        raise ControlRefusal(400, "Bad call", f"no call is named {call[:80]!r}; {hint}")
+        hint = nearest(call, _CALLS) or f"; there are {', '.join(_CALLS)} and {NO_CALL}"
+        raise ControlRefusal(400, "Bad call", f"no call is named {call[:80]!r}{hint}")
     whole_class = status.lower().endswith("xx")
     chosen = RequestFilter(
         call=call,
