@@ -74,7 +74,7 @@ SHAPES = (
     _shape("GET", f"{_PROJECT}/deployments", "DeploymentPage", 200),
     _shape("POST", f"{_PROJECT}/dev-access-tickets", "DevAccessTicket", 200, 201),
     _shape("GET", f"{_PROJECT}/database/compute", "DatabaseCompute", 200),
-    _shape("GET", "/v1/operations/[^/]+", "Operation", 200),
+    _shape("GET", "/v1/(projects/[^/]+/)?operations/[^/]+", "Operation", 200),
 )
 
 

@@ -201,7 +201,45 @@ def test_an_operation_is_polled_as_a_custom_method(api: HeldApi) -> None:
     assert (polled.status, polled.json) == (200, accepted)
 
 
-@pytest.mark.parametrize("path", ["/v1/projects/{operation_id}", "/v1/{operation_id}"])
+NESTED = "/v1/projects/{project_id}/operations/{operation_id}"
+
+
+def test_an_operation_is_polled_under_its_project_alone(api: HeldApi) -> None:
+    api.assume(operation_path=NESTED)
+    accepted = api.apply_domains().json
+    shop, blog = (
+        NESTED.format(project_id=api.project(alias)["id"], operation_id=accepted["id"])
+        for alias in ("shop", "blog")
+    )
+
+    polled = api.call("GET", shop)
+
+    assert (polled.status, polled.json) == (200, accepted)
+    problem(api.call("GET", blog), 404, "resource_not_found")
+    problem(api.call("GET", f"/v1/operations/{accepted['id']}"), 404, "resource_not_found")
+
+
+def test_a_fault_meets_the_poll_of_one_project(api: HeldApi) -> None:
+    api.assume(operation_path=NESTED)
+    shop = api.project()["id"]
+    api.emulator.fault(gateway_error={}, path=f"/v1/projects/{shop}/operations/*")
+    operation = api.apply_domains().json["id"]
+
+    answer = api.send("GET", NESTED.format(project_id=shop, operation_id=operation))
+
+    assert answer.status == 502
+    with pytest.raises(ControlRefused, match="it could never act"):
+        api.emulator.fault(gateway_error={}, path=f"/v1/projects/{shop}/jobs/*")
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/v1/projects/{operation_id}",
+        "/v1/{operation_id}",
+        "/v1/projects/{project_id}/{operation_id}",
+    ],
+)
 def test_an_operation_path_never_hides_a_call(api: HeldApi, path: str) -> None:
     """Wherever operations are polled, the eight calls stay where the contract has them."""
     try:

@@ -8,7 +8,10 @@ from typing import Any, NamedTuple
 from hosting_emulator.contract.assumptions import DEFAULTS, describe
 
 _ANY: dict[str, list[Any]] = {
-    "operation_path": ["/v1/jobs/{operation_id}/state"],
+    "operation_path": [
+        "/v1/jobs/{operation_id}/state",
+        "/v1/projects/{project_id}/operations/{operation_id}",
+    ],
     "cursor_parameter": ["after"],
     "limit_parameter": ["page_size"],
     "default_page_size": [1, 7, 100],

@@ -8,7 +8,7 @@ CONTRARY: dict[str, Any] = {
     "key_created_status": 200,
     "key_replayed_status": 201,
     "ticket_created_status": 200,
-    "operation_path": "/v1/operation-records/{operation_id}/state",
+    "operation_path": "/v1/projects/{project_id}/operation-records/{operation_id}/state",
     "cursor_parameter": "page_token",
     "limit_parameter": "page_size",
     "default_page_size": 7,

@@ -5,6 +5,8 @@ What lies outside the user's access is refused exactly as what does not exist (c
 
 from __future__ import annotations
 
+from urllib.parse import unquote
+
 from hosting_emulator.calls.request import CallRequest, Principal
 from hosting_emulator.contract.assumptions import parse_rate_limit
 from hosting_emulator.contract.ids import is_ulid
@@ -54,6 +56,8 @@ def authorize(change: Change, request: CallRequest) -> Project | Organization | 
     if spec.subject == "operation":
         operation = tables[OPERATIONS.name].get(request.subject_id)
         project_id = operation.project_id if operation else ""
+        if "{project_id}" in spec.path and project_id not in unquote(request.path):
+            raise _not_found(spec.subject, "the path names another project than the operation's")
     project: Project | None = tables[PROJECTS.name].get(project_id)
     if project is None:
         raise _not_found(spec.subject, "nothing has this id")

@@ -94,9 +94,14 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     """Status of ticket creation."""
     """> poll the same operation [no path given]"""
     operation_path: Annotated[
-        str, Meta(pattern=rf"^/v1(/{_SEGMENT}+)*/\{{operation_id\}}{_SEGMENT}*(/{_SEGMENT}+)*$")
+        str,
+        Meta(
+            pattern=rf"^/v1(/{_SEGMENT}+)*(/\{{project_id\}}(/{_SEGMENT}+)*)?"
+            rf"/\{{operation_id\}}{_SEGMENT}*(/{_SEGMENT}+)*$"
+        ),
     ] = "/v1/operations/{operation_id}"
-    """Where an operation is polled: a path under /v1 that contains {operation_id} once."""
+    """Where an operation is polled: a path under /v1 that contains {operation_id} once, and may
+    contain {project_id} before it."""
     """> Query parameter names for the cursor and the page size, default page size and ordering: not
     shown."""
     cursor_parameter: _Parameter = "cursor"
@@ -382,8 +387,8 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
             from hosting_emulator.contract.calls import ALL_CALLS
 
             # Paths that differ in the name of their id alone are the same (OpenAPI 3.1, Paths Object).
-            shapes = (re.sub(r"\{\w+\}", "{operation_id}", one.path) for one in ALL_CALLS.values())
-            if path in shapes:
+            shapes = [re.sub(r"\{\w+", "{", one.path) for one in ALL_CALLS.values()]
+            if re.sub(r"\{\w+", "{", path) in shapes:
                 raise ValueError("operation_path is where another call is")
 
     def _check_problems(self) -> None:

@@ -6,6 +6,7 @@ the OpenAPI document, explanations, the lists of CLI, SDK and page, and the test
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -410,9 +411,9 @@ class MethodRefused(Refused):
 class CallTable:
     """The calls as the assumptions of a world address them, found by method and path.
 
-    A path is matched whole, segment by segment, and what stands behind an id (`{id}:cancel`) too; the
-    longest such ending wins. A look-up costs the same for every call, and clients ask for the same
-    few paths over and over: those are remembered.
+    A path is matched whole, and what stands behind an id (`{id}:cancel`) too; the one with the most
+    text beside its ids wins. A look-up costs the same for every call, and clients ask for the same few
+    paths over and over: those are remembered.
     """
 
     def __init__(self, assumptions: Assumptions = DEFAULTS) -> None:
@@ -421,12 +422,15 @@ class CallTable:
             for spec in _ROWS
         )
         self.by_id: dict[str, CallSpec] = {spec.call_id: spec for spec in self.specs}
-        #: The segments before a call's id, what stands behind the id, and the segments after.
-        self._shapes: list[tuple[CallSpec, list[str], str, list[str]]] = []
-        for spec in self.specs:
-            before, _, rest = spec.path.partition("/{")
-            ending, *after = rest.partition("}")[2].split("/")
-            self._shapes.append((spec, before.split("/"), ending, after))
+        #: Of each call, what its whole path is, and how much of that stands beside its ids.
+        self._patterns = [
+            (
+                spec,
+                re.compile(re.sub(r"\\{(\w+)\\}", r"(?P<\1>[^/]+)", re.escape(spec.path))),
+                len(re.sub(r"\{\w+\}", "", spec.path)),
+            )
+            for spec in self.specs
+        ]
         #: Return the call and the id in its path. Raises Refused (404) or MethodRefused (405).
         self.find = lru_cache(maxsize=1024)(self._find)
 
@@ -441,18 +445,15 @@ class CallTable:
             return None
 
     def _find(self, method: str, path: str) -> Match:
-        segments = [unquote(segment) for segment in path.split("/")]
+        # A slash that is escaped ends no segment.
+        text = unquote(re.sub("%2f", "%252F", path, flags=re.IGNORECASE))
         found = [
-            (len(ending), Match(spec, segments[len(before)].removesuffix(ending)))
-            for spec, before, ending, after in self._shapes
-            if segments[: len(before)] == before
-            and segments[len(before) + 1 :] == after
-            and len(segments) == len(before) + 1 + len(after)
-            and segments[len(before)].endswith(ending)
-            and segments[len(before)] != ending
+            (beside, Match(spec, match[f"{spec.subject}_id"]))
+            for spec, pattern, beside in self._patterns
+            if (match := pattern.fullmatch(text))
         ]
-        longest = max((length for length, _ in found), default=0)
-        methods = {match.spec.method: match for length, match in found if length == longest}
+        most = max((beside for beside, _ in found), default=0)
+        methods = {match.spec.method: match for beside, match in found if beside == most}
         if method in methods:
             return methods[method]
         for spec, subject_id in methods.values():

@@ -6,7 +6,9 @@ it. Nothing here is needed to answer a request.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Mapping
+from functools import partial
 from types import MappingProxyType
 from typing import Any, NamedTuple, TypeAlias
 from urllib.parse import urlsplit
@@ -142,15 +144,18 @@ def _requires(spec: CallSpec, assumptions: Assumptions) -> _Object:
 
 
 def _parameters(spec: CallSpec, assumptions: Assumptions, values: _Values) -> list[_Object]:
-    subject: _Object = {
-        "name": f"{spec.subject}_id",
-        "in": "path",
-        "required": True,
-        "description": f"The {spec.subject}.",
-        "schema": {"$ref": _REF + "Ulid"},
-    }
-    if known := values.get(subject["name"]):
-        subject["examples"] = {of: {"value": value} for of, value in known.items()}
+    ids: list[_Object] = [
+        {
+            "name": name,
+            "in": "path",
+            "required": True,
+            "description": f"The {name.removesuffix('_id')}.",
+            "schema": {"$ref": _REF + "Ulid"},
+        }
+        | ({"examples": {of: {"value": one} for of, one in known.items()}} if known else {})
+        for name in re.findall(r"\{(\w+)\}", spec.path)
+        for known in [values.get(name)]
+    ]
     headers = [
         {
             "name": name,
@@ -162,7 +167,7 @@ def _parameters(spec: CallSpec, assumptions: Assumptions, values: _Values) -> li
         for name, required, about, example in _REQUEST_HEADERS
         if spec.idempotent or not required
     ]
-    return [subject, *headers, *(_query_parameter(one, assumptions) for one in spec.query)]
+    return [*ids, *headers, *(_query_parameter(one, assumptions) for one in spec.query)]
 
 
 _REQUEST_HEADERS = (
@@ -297,10 +302,11 @@ def _problem_examples(assumptions: Assumptions, server_url: str) -> _Object:
 
 def _links(spec: CallSpec, assumptions: Assumptions) -> _Object:
     """Return where an answer leads: to the poll of its operation, to the next page."""
+    poll = partial(_poll, "{project_id}" in assumptions.operation_path)
     if spec.response == "Operation":
         return {
-            "poll": _poll("Poll the operation until it has ended.", "id"),
-            "pollBlocking": _poll("Poll the operation it waits for.", "blocking_operation_id"),
+            "poll": poll("Poll the operation until it has ended.", "id"),
+            "pollBlocking": poll("Poll the operation it waits for.", "blocking_operation_id"),
         }
     if spec.response == "DeploymentPage":
         following = {
@@ -311,16 +317,17 @@ def _links(spec: CallSpec, assumptions: Assumptions) -> _Object:
                 assumptions.cursor_parameter: "$response.body#/next_cursor",
             },
         }
-        creator = _poll("The operation that created the first deployment.", "items/0/operation_id")
+        creator = poll("The operation that created the first deployment.", "items/0/operation_id")
         return {"nextPage": following, "operation": creator}
     return {}
 
 
-def _poll(description: str, pointer: str) -> _Object:
+def _poll(of_project: bool, description: str, pointer: str) -> _Object:
+    project = {"project_id": "$request.path.project_id"} if of_project else {}
     return {
         "operationId": "getOperation",
         "description": description,
-        "parameters": {"operation_id": f"$response.body#/{pointer}"},
+        "parameters": project | {"operation_id": f"$response.body#/{pointer}"},
     }
 
 

@@ -549,10 +549,7 @@ def _find_path(run: Run, accepted: Accepted) -> None:
         run.operation_path = path
         answer = run.poll(accepted.id, "to find where", judged=False)
         if known or (answer.ok and "state" in answer.fields):
-            if "{project_id}" in path:
-                run.note(f"operations are polled at {path}")
-            else:
-                run.see("operation_path", path)
+            run.see("operation_path", path)
             return
     run.operation_path = ""
 

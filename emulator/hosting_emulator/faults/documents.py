@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from itertools import product
 from typing import Any, NamedTuple
 
 import msgspec
@@ -238,11 +239,12 @@ def _check_possible(rule: Rule, calls: Sequence[CallSpec]) -> None:
 
 
 def _may_be(spec: CallSpec, pattern: str) -> bool:
-    """Tell whether a call's path can be what a pattern says, with a part of that as its id."""
-    before, _, after = re.split(r"(\{\w+\})", spec.path)
+    """Tell whether a call's path can be what a pattern says, with parts of that as its ids."""
+    template = re.sub(r"\{\w+\}", "{}", spec.path)
+    after = template.rpartition("}")[2]
+    parts = {part.replace("*", "x") or "x" for part in pattern.removesuffix(after).split("/")}
     return "?" not in pattern and any(
-        fits(f"{before}{part.replace('*', 'x') or 'x'}{after}", pattern)
-        for part in pattern.removesuffix(after).split("/")
+        fits(template.format(*ids), pattern) for ids in product(parts, repeat=template.count("{"))
     )
 
 

@@ -326,7 +326,9 @@ class StoryRun:
             subject = self._id(spec.subject, getattr(step, spec.subject) or USUAL[spec.subject])
             method, url = spec.method, spec.path.replace(f"{{{spec.subject}_id}}", subject)
         elif step.poll is not None:
-            url = world.assumptions.operation_path.replace("{operation_id}", str(step.poll))
+            polled = world.get(t.OPERATIONS, str(step.poll))
+            ids = {"operation_id": step.poll, "project_id": polled.project_id if polled else "-"}
+            url = world.assumptions.operation_path.format(**ids)
         else:
             method, _, url = str(step.request).partition(" ")
         path, _, query = url.partition("?")

@@ -54,6 +54,24 @@ def test_a_whole_variable_keeps_its_type():
     assert report["passed"], last(report)
 
 
+def test_an_operation_is_polled_where_the_world_has_it():
+    report = run(
+        """
+        assumptions: {operation_path: "/v1/projects/{project_id}/operations/{operation_id}"}
+        story:
+          - call: apply_project_domains
+            project: blog
+            save: {operation: id}
+          - poll: ${operation}
+            expect: {body: {state: queued}}
+          - poll: 01ZZZZZZZZZZZZZZZZZZZZZZZZ
+            expect: {status: 404}
+        """
+    )
+
+    assert report["passed"], last(report)
+
+
 def test_a_variable_is_known_only_after_it_was_saved():
     error = refused(
         """
