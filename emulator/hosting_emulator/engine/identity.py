@@ -51,6 +51,8 @@ REFRESH_LIFETIME_S = 30 * 86_400
 """How long a refresh token is valid, in seconds of world time."""
 SESSION_LIFETIME_S = 7 * 86_400
 """How long a browser stays signed in at the provider, in seconds of world time."""
+#: At each code of so many, the grants that are of no use any more are forgotten: all are walked then.
+_CODES_BETWEEN = 100
 _SEALING_ALGORITHM = "HS256"
 Kind = Literal["refresh", "session"]
 _CACHE_SIZE = 4096
@@ -236,7 +238,10 @@ class Identity:
         """Return a new authorization code for a grant, which is good for a minute of world time."""
         count = next_number(change, "authorization codes")
         code = _encoded(derive(self._seed, "code", self._world_name, str(count), size=32))
-        change.delete_expired(AUTHORIZATION_GRANTS)
+        kept = () if count % _CODES_BETWEEN else change.world.rows(AUTHORIZATION_GRANTS)
+        for key, old in kept:
+            if old.expires_ms < change.now_ms:
+                change.delete(AUTHORIZATION_GRANTS, key)
         grant = replace(grant, expires_ms=change.now_ms + CODE_LIFETIME_MS)
         change.put(AUTHORIZATION_GRANTS, _key_of(code), grant)
         return code

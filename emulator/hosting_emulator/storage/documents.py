@@ -48,10 +48,18 @@ _PIECE = 2_000
 
 
 def rows_of(world: World) -> Iterator[Row]:
-    """Walk all rows as (table, key, plain document): tables in order, keys sorted."""
+    """Walk all rows as (table, key, plain document): tables in order, keys sorted.
+
+    Answers that expire stand behind the others, in the order they came: which is forgotten first is
+    then the same after a restart.
+    """
     for name in t.TABLES:
         table = world.tables[name]
-        for key in sorted(table):
+        keys = sorted(table)
+        if name == t.REMEMBERED.name:
+            keys = [key for key in keys if table[key].expires_ms is None]
+            keys += world.remembered_in_order()
+        for key in keys:
             yield name, key, msgspec.to_builtins(table[key])
 
 
@@ -113,9 +121,8 @@ class StoredState:
         for name, rows in commit.writes.items():
             table = self.tables[name]
             for key, record in rows.items():
-                if record is None:
-                    table.pop(key, None)
-                else:
+                table.pop(key, None)  # what is written again comes last, as in the live world
+                if record is not None:
                     table[key] = record
         self.commit, self.at_ms = commit.number, max(self.at_ms, commit.at_ms)
 

@@ -44,6 +44,18 @@ _ONLY_ROWS = {
 }
 
 
+class AnswerQueue(NamedTuple):
+    """Answers that expire, in the order they were remembered: (key, record) by number, `first` to `last`.
+
+    One whose key was deleted or remembered anew stays until it comes to the front: the first is always
+    one that is there. (A look at the first of a Queue of rpds can be a walk through all of it.)
+    """
+
+    first: int = 0
+    last: int = 0
+    entries: HashTrieMap[int, tuple[str, r.RememberedAnswer]] = HashTrieMap()
+
+
 class World(msgspec.Struct, frozen=True, gc=False):
     """One isolated simulated hosting service. `commit` counts its accepted changes.
 
@@ -60,6 +72,7 @@ class World(msgspec.Struct, frozen=True, gc=False):
     tables: Mapping[str, Rows]
     indexes: Indexes
     schedule: Schedule
+    remembered: AnswerQueue
     assumptions: Assumptions
     clock: r.ClockRecord
     has_faults: bool = False
@@ -82,18 +95,24 @@ class World(msgspec.Struct, frozen=True, gc=False):
         """When the next scheduled event is due; None when nothing is scheduled."""
         return self.schedule[0][0] if self.schedule else None
 
+    def remembered_in_order(self) -> Iterator[str]:
+        """Walk the storage keys of the answers that expire, the one remembered longest first."""
+        rows, (first, last, entries) = self.tables[t.REMEMBERED.name], self.remembered
+        ordered = (entries[number] for number in range(first, last))
+        return (key for key, record in ordered if rows.get(key) is record)
+
 
 def empty_world(name: str, seed: str) -> World:
     """Return a world without any row, not even those it cannot be without: CLOCK, ASSUMPTIONS, ORIGIN."""
     tables: dict[str, Rows] = {table: {} for table in t.TABLES}
     clock = r.ClockRecord(mode="frozen", world_ms=0, machine_ms=0)
-    return World(name, seed, 0, 0, tables, EMPTY, (), Assumptions(), clock)
+    return World(name, seed, 0, 0, tables, EMPTY, (), AnswerQueue(), Assumptions(), clock)
 
 
 def apply(world: World, writes: Writes, *, commit: int, at_ms: int) -> World:
     """Return the world after some writes. The only place where tables, indexes and schedule move."""
     tables, only = dict(world.tables), dict[str, Any]()
-    indexes, schedule = world.indexes, world.schedule
+    indexes, schedule, remembered = world.indexes, world.schedule, world.remembered
     for name, rows in writes.items():
         before, indexed = tables[name], name in _INDEXED
         table = dict(before) if isinstance(before, dict) else before
@@ -112,6 +131,15 @@ def apply(world: World, writes: Writes, *, commit: int, at_ms: int) -> World:
         if name == t.SCHEDULE.name:
             for key, event in rows.items():
                 schedule = _rescheduled(schedule, key, before.get(key), event)
+        elif name == t.REMEMBERED.name:
+            first, last, entries = remembered
+            for key, record in rows.items():
+                if record is not None and record.expires_ms is not None:
+                    entries, last = entries.insert(last, (key, record)), last + 1
+            while first < last and table.get(entries[first][0]) is not entries[first][1]:
+                entries, first = entries.discard(first), first + 1
+            if entries is not remembered.entries:
+                remembered = AnswerQueue(first, last, entries)
         elif name in _ONLY_ROWS:
             only[_ONLY_ROWS[name]] = table.get(t.ONLY)
     return replace(
@@ -121,6 +149,7 @@ def apply(world: World, writes: Writes, *, commit: int, at_ms: int) -> World:
         tables=tables,
         indexes=indexes,
         schedule=schedule,
+        remembered=remembered,
         has_faults=bool(tables[t.FAULTS.name] or tables[t.TIMELINE.name]),
         **only,
     )
@@ -211,18 +240,6 @@ class Change:
         """Return the key of the next event due by `until_ms`, as the schedule stands in this change."""
         due = self._schedule and self._schedule[0][0] <= until_ms
         return self._schedule[0][2] if due else None
-
-    def delete_expired(self, table: t.Table[Any]) -> None:
-        """Delete the rows whose `expires_ms` has passed, each time that a table has doubled.
-
-        So it holds at most twice what is still good, and a row costs the same however many there are.
-        """
-        count = self.world.count(table)
-        if count <= _SMALL or count.bit_count() > 1:
-            return
-        for key, row in sorted(self.world.rows(table)):
-            if row.expires_ms is not None and row.expires_ms < self.now_ms:
-                self.delete(table, key)
 
     @property
     def empty(self) -> bool:

@@ -132,24 +132,26 @@ def test_events_come_due_in_order_whatever_is_put_or_deleted(steps):
         assert Change(world, 0).next_due(20) == expected[0]
 
 
-#: Answers are remembered one after the other, each for so many milliseconds, or for ever.
-@given(lifetimes=st.lists(st.one_of(st.integers(0, 400), st.none()), max_size=400))
+#: An answer is remembered under one of some keys, or the oldest is forgotten.
+@given(steps=st.lists(st.one_of(st.integers(0, 9), st.none()), max_size=60))
 @settings(deadline=None)
-def test_a_table_holds_little_more_than_twice_what_is_still_good(lifetimes):
-    world, good = fresh_world(), dict[str, int | None]()
+def test_answers_are_forgotten_in_the_order_they_were_remembered(steps):
+    world, queue = fresh_world(), list[str]()
 
-    for number, lifetime_ms in enumerate(lifetimes):
-        change = Change(world, world.at_ms + 1)
-        expires_ms = None if lifetime_ms is None else change.now_ms + lifetime_ms
-        change.delete_expired(REMEMBERED)
-        change.put(REMEMBERED, str(number), RememberedAnswer("f", "c", 200, "", expires_ms))
-        good[str(number)] = expires_ms
-        good = {key: at for key, at in good.items() if at is None or at >= change.now_ms}
+    for step in steps:
+        change = Change(world, world.at_ms)
+        if step is not None:
+            key = f"key {step}"
+            queue = [*(other for other in queue if other != key), key]
+            change.put(REMEMBERED, key, RememberedAnswer("f", "c", 200, "", expires_ms=0))
+        elif queue:
+            change.delete(REMEMBERED, queue.pop(0))
         world = change.applied()
 
-        held = {key for key, _ in world.rows(REMEMBERED)}
-        assert good.keys() <= held
-        assert len(held) <= max(64, 2 * len(good)) + 1
+        waiting = world.remembered
+        oldest, _ = waiting.entries.get(waiting.first, (None, None))
+        assert oldest == (queue[0] if queue else None)
+        assert list(world.remembered_in_order()) == queue
 
 
 @pytest.mark.parametrize(("table", "most"), [(REMEMBERED, 20_000), (SCHEDULE, 5_000)])
