@@ -29,7 +29,7 @@ def write_whole(path: Path, text: str, *, mode: int = PLAIN) -> None:
     the place of a symbolic link, which somebody else may have laid; else a link is followed.
     """
     try:
-        if path.exists() and not path.is_file() and not path.is_dir():
+        if path.exists() and not path.is_file():
             path.write_text(text, encoding="utf-8")
             return
         target = path if mode == PRIVATE else path.resolve()

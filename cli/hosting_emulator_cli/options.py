@@ -361,7 +361,8 @@ def connected(
     """Open a client of the emulator at `url`; what goes wrong with it becomes a Failure."""
     from hosting_emulator.sdk import ControlError
 
-    with open_client(url, control_token, timeout_s=timeout_s) as client, failing(ControlError):
+    client = open_client(url, control_token, timeout_s=timeout_s)
+    with client, failing(ControlError, ValueError):
         yield client
 
 

@@ -336,6 +336,8 @@ def test_removed_fault_acts_no_more(api: Api):
     with pytest.raises(ControlRefused, match=r"no fault is 'fault-1'; armed are fault-2$"):
         fault.remove()
 
+    with pytest.raises(ControlRefused, match="no such path"):  # an id that is empty is not all ids
+        api.emulator.control.delete(api.emulator.control_path("faults") + "/")
     assert api.emulator.clear_faults() == 1
     assert api.dns().status == 200
     with pytest.raises(ControlRefused, match="armed are none"):

@@ -147,7 +147,7 @@ def _put_reports(
 
 
 @scenario.command()
-@click.argument("file", metavar="FILE", type=opt.FilePath(path_type=Path))
+@click.argument("file", metavar="FILE", type=opt.KINDS["FILE"])
 @opt.option("--from first WHAT")
 @opt.option("--to last WHAT")
 @opt.option("--keeps WORDS")

@@ -184,7 +184,7 @@ def rewind(world: opt.HostingEmulator, commit: int) -> WorldSummary:
 @opt.with_world
 def reset(world: opt.HostingEmulator, name: str | None) -> WorldSummary:
     """Reset a world to how it started."""
-    return (world.control.world(name) if name else world).reset()
+    return (world if name is None else world.control.world(name)).reset()
 
 
 @world.command()

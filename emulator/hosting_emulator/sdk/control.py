@@ -340,7 +340,7 @@ class ControlClient(AbstractContextManager["ControlClient", None]):
 
     def scenario(self, name: str) -> api.Record:
         """One scenario of the library: its name, description and `text`."""
-        return api.Record(self.get(f"scenarios/{quote(name, safe='')}"))
+        return api.Record(self.get(path_of("scenarios", name)))
 
     def run_scenario(
         self,
@@ -508,7 +508,7 @@ class InWorld:
 
     def control_path(self, *parts: str | int, **query: Any) -> str:
         """Return the path of this world, or of something in it, as `control` takes it."""
-        path = "/".join(["worlds", *(quote(str(part), safe="") for part in (self.name, *parts))])
+        path = path_of("worlds", self.name, *parts)
         asked = {name: value for name, value in query.items() if value not in (None, "")}
         return f"{path}?{urlencode(asked)}" if asked else path
 
@@ -549,6 +549,14 @@ def connection_to(url: str, timeout_s: float) -> HTTPConnection:
     parts = urlsplit(url)
     kind = HTTPSConnection if parts.scheme == "https" else HTTPConnection
     return kind(parts.hostname or "", parts.port, timeout=timeout_s)
+
+
+def path_of(*parts: str | int) -> str:
+    """Return a path of the control API. Raises ValueError for an empty name: that would be all."""
+    path = "/".join(quote(str(part), safe="") for part in parts)
+    if "" in parts:
+        raise ValueError(f"a name is empty: {path}")
+    return path
 
 
 def given(**fields: Any) -> api.JsonObject:

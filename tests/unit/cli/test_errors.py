@@ -77,6 +77,7 @@ def assert_one_line(result, *words: str):
         ("scenario check no/such.yaml", ["no/such.yaml", "No such file"]),
         ("scenario load no/such.yaml", ["no/such.yaml", "No such file"]),
         ("scenario run", ["SCENARIO"]),
+        ("scenario record /", ["'/' is a directory"]),
     ],
 )
 def test_bad_argument(run, line: str, words: list[str]):

@@ -36,6 +36,16 @@ def test_add_prints_the_id_and_says_the_rest(ask, control: FakeControl):
     )
 
 
+@pytest.mark.parametrize(
+    "line", ["fault remove", "outcome remove", "world reset", "world delete", "why"]
+)
+def test_an_empty_name_is_no_other_thing(ask, control: FakeControl, line: str):
+    result = ask(*line.split(), "")
+
+    assert (result.exit_code, result.stdout, control.asked) == (2, "", [])
+    assert result.stderr.startswith("Error: a name is empty: worlds/")
+
+
 def test_list_shows_faults_in_their_order(ask, control: FakeControl):
     other = {"id": "fault-2", "connection_reset": {}, "phase": "before_commit"}
     counts = {"seen": 0, "hits": 0, "spent": True}

@@ -1,9 +1,17 @@
 """Each method asks for the right resource, and every refusal is a clear error."""
 
+from collections.abc import Callable
+
 import pytest
 
 from hosting_emulator import __version__
-from hosting_emulator.sdk import ControlClient, ControlError, ControlRefused, UnexpectedAnswer
+from hosting_emulator.sdk import (
+    ControlClient,
+    ControlError,
+    ControlRefused,
+    HostingEmulator,
+    UnexpectedAnswer,
+)
 from pytest_hosting_emulator import RunningEmulator
 from tests.conftest import Api
 from tests.unit.sdk.fake_control import FakeControl, Says
@@ -52,6 +60,20 @@ def test_every_method_reaches_its_resource(api: Api):
 def test_names_are_escaped_in_paths(api: Api):
     with pytest.raises(ControlRefused, match="no world is named 'a/b c'"):
         _ = api.emulator.control.world("a/b c").summary
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda world: world.control.world("").delete(),
+        lambda world: world.control.scenario(""),
+        lambda world: world.why(""),
+        lambda world: world.control.delete(world.control_path("faults", "")),
+    ],
+)
+def test_an_empty_name_is_never_all_there_are(api: Api, ask: Callable[[HostingEmulator], object]):
+    with pytest.raises(ValueError, match=r"a name is empty: (worlds|scenarios)/"):
+        ask(api.emulator)
 
 
 def test_control_token_is_sent_with_every_request(control: FakeControl):

@@ -396,8 +396,9 @@ def find(world: World, table: Table[N], name: str) -> N:
 
 async def answer(context: Context, path: str) -> web.StreamResponse:
     """Answer a request of the control API; `path` is the whole path, without the query."""
-    rest = path[len(PREFIX) :].rstrip("/")
     method = "GET" if context.request.method == "HEAD" else context.request.method
+    # Behind the slash of `DELETE …/faults/` an empty name was meant, and not all there are.
+    rest = path[len(PREFIX) :].rstrip("" if method == "DELETE" else "/")
     allow, place = set(), None
     for route in ROUTES:
         found = route.pattern.fullmatch(rest)
