@@ -143,8 +143,10 @@ class Entry(CallRequest, kw_only=True):
 
     def about(self, world: World) -> tuple[str | None, str | None]:
         """Return project and organization: the path's, or its operation's, and that of who asks."""
-        project, organization = self.project, self.principal.organization_id
-        if self.subject == "operation":
+        project, organization = None, self.principal.organization_id
+        if self.subject == "project":
+            project = self.subject_id
+        elif self.subject == "operation":
             operation = world.get(OPERATIONS, self.subject_id)
             project = operation.project_id if operation else None
         elif self.subject == "organization":

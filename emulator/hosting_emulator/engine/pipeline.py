@@ -415,8 +415,10 @@ def decide_at(
     engine: Engine, subject: FaultSubject, now_ms: int, phase: Phase, *, refused: bool = False
 ) -> Decision:
     """Ask the armed faults; what they count is committed whatever becomes of the request."""
-    armed = engine.world.tables[FAULTS.name].values()
-    if not any(one.rule.phase == phase and matches(one.rule, subject) for one in armed):
+    for armed in engine.world.tables[FAULTS.name].values():
+        if armed.rule.phase == phase and matches(armed.rule, subject):
+            break
+    else:
         return NOTHING
     change = Change(engine.world, now_ms)
     decision = decide(change, subject, phase, refused=refused)
