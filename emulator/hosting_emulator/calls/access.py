@@ -78,6 +78,7 @@ def authorize(change: Change, request: CallRequest) -> Project | Organization | 
             "forbidden",
             f"Only {allowed} may do this; you are its {role}.",
             why=f"the call needs the role {least}, the user has {role}",
+            assumption=None if spec.role == least else spec.role,
         )
     if principal.permissions is not None:
         _check_key(change, request, principal.permissions)
@@ -153,6 +154,7 @@ def _check_key(change: Change, request: CallRequest, permissions: frozenset[str]
             "forbidden",
             f"The API key lacks the permission {needed}.",
             why=f"key {key.name if key else '?'} has {', '.join(sorted(permissions)) or 'none'}",
+            assumption="call_permissions",
         )
 
 

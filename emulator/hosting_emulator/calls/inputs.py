@@ -87,9 +87,10 @@ def read_request_id(found: Sequence[str], assumptions: Assumptions) -> str | Non
     """
     try:
         return _one_header("X-Request-Id", found)
-    except Refused:
+    except Refused as refused:
         if assumptions.request_id_invalid == "ignored":
             return None
+        refused.assumption = "request_id_invalid"
         raise
 
 
@@ -215,7 +216,8 @@ def _read_parameter(
     if values is None:
         default = getattr(assumptions, parameter.default) if parameter.default else None
         if default == "refused":
-            raise _invalid(name, f"The query parameter {name} {parameter.missing}")
+            missing = f"The query parameter {name} {parameter.missing}"
+            raise _invalid(name, missing, parameter.default)
         return default
     if len(values) > 1:
         raise _invalid(

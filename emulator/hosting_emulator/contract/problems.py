@@ -115,10 +115,5 @@ class Refused(Exception):
         self.assumption = assumption
         self.action = action or PROBLEMS[code].suggested_action
 
-    @property
-    def problem(self) -> Problem:
-        """The row of the table that this refusal is an instance of."""
-        return PROBLEMS[self.code]
-
     def __str__(self) -> str:
         return f"{self.code}: {self.detail}"

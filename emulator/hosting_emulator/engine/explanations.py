@@ -455,21 +455,10 @@ def _deciding_refusal(
     assumptions: Assumptions, entry: Entry, spec: CallSpec | None
 ) -> Iterator[str]:
     code = str(entry.code)
-    if spec is not None and code == "forbidden" and spec.role in Assumptions.__struct_fields__:
-        yield spec.role
-    if code == "forbidden" and entry.principal.permissions is not None:
-        yield "call_permissions"
     if code == "resource_not_found" and not is_ulid(entry.project or entry.operation or "0" * 26):
         yield "malformed_project_id"
     if entry.assumption is not None:
         yield entry.assumption
-    if code == "invalid_request":
-        if spec is not None and not entry.query:
-            needed = (p.default for p in spec.query if p.required(assumptions))
-            yield from filter(None, needed)
-        request_id = sent_header(entry, b"x-request-id")
-        if request_id is not None and not 1 <= len(request_id) <= 128:
-            yield "request_id_invalid"
     problem = PROBLEMS.get(code)
     if spec is not None and problem and problem_status(code, assumptions) != entry.status:
         yield "listed_statuses"

@@ -373,6 +373,13 @@ def test_defaults_that_decided_an_answer_are_named(ask, name: str):
     assert any(told.startswith(name) for told in says(api, "assumption"))
 
 
+def test_an_assumption_that_did_not_decide_a_refusal_is_not_named():
+    api = InProcess()
+    _with_a_key_that_reads(api)
+
+    assert not any(told.startswith("domains_role") for told in says(api, "assumption"))
+
+
 def test_changed_assumptions_are_named_where_they_matter():
     api = InProcess(fresh_world(domains_role="owner", default_page_size=5, dns_role="owner"))
     api.apply_domains()
