@@ -235,7 +235,9 @@ class RandomSession:
         """Go back to one of the last commits, but not into the middle of a request."""
         asked = [entry.commits for entry in self.engine.log.after(0) if entry.commits]
         within = {commit.number for commits in asked for commit in commits[:-1]}
-        kept = [one.number for one in self.engine.history.newest(8) if one.number not in within]
+        kept = [
+            one.number for one in [*reversed(self.engine.history)][:8] if one.number not in within
+        ]
         clock.rewind(self.engine, clock.Rewind(commit=self.draw.choice(kept)))
 
     def make_key(self) -> None:

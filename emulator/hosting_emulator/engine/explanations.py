@@ -8,7 +8,6 @@ log may say what an answer must not: that a thing exists, and who could have see
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs
@@ -495,16 +494,16 @@ _OF_CLOCK = {
 }
 
 
-@dataclass(slots=True)
-class _Reason:
-    """Why an operation stands where it does, in sentences, and what would move it, as commands."""
-
-    says: list[str]
-    commands: list[str] = field(default_factory=list)
-    held_by: str | None = None
-    waits_for: str | None = None
-    #: When (ms) something happens to it by itself, and what.
-    next: tuple[int, str] | None = None
+def _because(
+    says: list[str],
+    commands: Sequence[str] = (),
+    held_by: str | None = None,
+    waits_for: str | None = None,
+    next_: dict[str, str] | None = None,
+) -> dict[str, Any]:
+    """Return why an operation stands where it does, and what would move it, as `why` has them."""
+    waiting = {"next": next_, "waits_for": waits_for, "held_by": held_by}
+    return {"says": says, **waiting, "commands": [*commands]}
 
 
 def why(engine: Engine, operation_id: str) -> dict[str, Any] | None:
@@ -520,12 +519,12 @@ def why(engine: Engine, operation_id: str) -> dict[str, Any] | None:
     assert project is not None
     if finished(operation):
         ended = lifecycles.STATE_WORDS[operation.state].ended
-        reason = _Reason([f"It {ended} at {operation.updated_at}; that is final."])
+        reason = _because([f"It {ended} at {operation.updated_at}; that is final."])
         if operation.outcome is not None:
-            reason.says.append(f"{operation.outcome.id} had set this in advance.")
+            reason["says"].append(f"{operation.outcome.id} had set this in advance.")
         if (error := operation.error) is not None:
             told, again = f"Its error is {error.code}: {error.message}", error.retryable
-            reason.says.append(f"{told} It is {'retryable' if again else 'not retryable'}.")
+            reason["says"].append(f"{told} It is {'retryable' if again else 'not retryable'}.")
     else:
         reason = _reason(engine, operation, project, now_ms)
     seen = operation.reconciliation
@@ -538,15 +537,11 @@ def why(engine: Engine, operation_id: str) -> dict[str, Any] | None:
         "phase": operation.phase,
         "reconciliation": None if seen is None else seen.state,
         "at": format_timestamp(now_ms),
-        "says": reason.says,
-        "next": reason.next and {"at": format_timestamp(reason.next[0]), "what": reason.next[1]},
-        "waits_for": reason.waits_for,
-        "held_by": reason.held_by,
-        "commands": reason.commands,
+        **reason,
     }
 
 
-def _reason(engine: Engine, operation: Operation, project: Project, now_ms: int) -> _Reason:
+def _reason(engine: Engine, operation: Operation, project: Project, now_ms: int) -> dict[str, Any]:
     """Explain an unfinished operation, and which faults may show a client something else."""
     world = engine.world
     if operation.stuck:
@@ -557,7 +552,7 @@ def _reason(engine: Engine, operation: Operation, project: Project, now_ms: int)
             f"holds the mutation claim of {project.alias} until you release it."
         )
         command = f"intervene release_claim project={project.alias}"
-        reason = _Reason([says], [command], held_by="the intervention hold_claim")
+        reason = _because([says], [command], "the intervention hold_claim")
     elif project.claim != operation.id:
         reason = _waiting(engine, operation, project, now_ms)
     elif operation.event is not None:
@@ -565,18 +560,18 @@ def _reason(engine: Engine, operation: Operation, project: Project, now_ms: int)
     else:
         reason = _untimed(world, operation, now_ms)
     if operation.outcome is not None and (told := outcome_text(operation.outcome)):
-        reason.says.append(f"{operation.outcome.id} is set for it: {told}.")
+        reason["says"].append(f"{operation.outcome.id} is set for it: {told}.")
     for fault in faults_in_order(world):
         polls = fault.rule.call == GET_OPERATION.call_id
         if polls and fault.rule.project in (None, project.id) and not spent(fault, now_ms):
-            reason.says.append(
+            reason["says"].append(
                 f"{fault.id} ({fault.kind}) is armed for polls: a client may see something else."
             )
-            reason.commands.append(f"fault remove {fault.id}")
+            reason["commands"].append(f"fault remove {fault.id}")
     return reason
 
 
-def _stuck(operation: Operation) -> _Reason:
+def _stuck(operation: Operation) -> dict[str, Any]:
     seen, told = operation.reconciliation, operation.outcome
     if seen is None or seen.state not in ("required", "running"):
         by = "the intervention stick_operation"
@@ -587,7 +582,7 @@ def _stuck(operation: Operation) -> _Reason:
             "schedule, so no clock moves it."
         )
         command = f"intervene release_operation operation={operation.id}"
-        return _Reason([says], [command], held_by=by)
+        return _because([says], [command], by)
     says = (
         f"Its result is not known yet: its reconciliation is {seen.state} "
         f"(attempt {seen.attempt_id}), and no clock ends that."
@@ -595,10 +590,10 @@ def _stuck(operation: Operation) -> _Reason:
     names = ["run_reconciliation"] if seen.state == "required" else []
     names += ["complete_reconciliation", *["release_operation"] * seen.was_stuck]
     commands = [f"intervene {name} operation={operation.id}" for name in names]
-    return _Reason([says], commands, held_by=f"a reconciliation that is {seen.state}")
+    return _because([says], commands, f"a reconciliation that is {seen.state}")
 
 
-def _waiting(engine: Engine, operation: Operation, project: Project, now_ms: int) -> _Reason:
+def _waiting(engine: Engine, operation: Operation, project: Project, now_ms: int) -> dict[str, Any]:
     """Explain an operation that waits for the one that holds its project's claim."""
     world, claim = engine.world, str(project.claim)
     place, key = 0, project.queue_head  # unfinished operations ahead, but for the claim's holder
@@ -614,17 +609,18 @@ def _waiting(engine: Engine, operation: Operation, project: Project, now_ms: int
         f"It is queued: operation {claim} holds the mutation claim of {project.alias}{ahead}. A "
         "project runs one operation at a time."
     )
-    moved = any(command.startswith("clock") for command in before.commands)
-    return _Reason(
-        [queued, *(f"Blocking operation: {sentence}" for sentence in before.says)],
-        [f"clock advance --until {operation.id}"] if moved else before.commands,
-        held_by=before.held_by,
-        waits_for=claim,
-        next=before.next and (before.next[0], f"{before.next[1]} (the operation it waits for)"),
+    moved = any(command.startswith("clock") for command in before["commands"])
+    following = before["next"]
+    return _because(
+        [queued, *(f"Blocking operation: {sentence}" for sentence in before["says"])],
+        [f"clock advance --until {operation.id}"] if moved else before["commands"],
+        before["held_by"],
+        claim,
+        following and following | {"what": f"{following['what']} (the operation it waits for)"},
     )
 
 
-def _timed(engine: Engine, operation: Operation, now_ms: int) -> _Reason:
+def _timed(engine: Engine, operation: Operation, now_ms: int) -> dict[str, Any]:
     due_ms = engine.due_of(operation.id)
     assert due_ms is not None
     following, now = plan_of(operation)[operation.step + 1], stands(operation)
@@ -633,29 +629,28 @@ def _timed(engine: Engine, operation: Operation, now_ms: int) -> _Reason:
         into = operation.outcome.turns[turn]
         if into in lifecycles.RECONCILIATION.transitions:
             into = f"a reconciliation that is {into}"
-    left = format_duration(max(0, due_ms - now_ms))
-    return _Reason(
+    left, at = format_duration(max(0, due_ms - now_ms)), format_timestamp(due_ms)
+    return _because(
         [
-            f"It is {now}, and becomes {into} at {format_timestamp(due_ms)}, "
-            f"in {left} of world time.",
+            f"It is {now}, and becomes {into} at {at}, in {left} of world time.",
             _OF_CLOCK[engine.world.clock.mode],
         ],
         [f"clock advance --until {operation.id}"],
-        next=(due_ms, f"it changes from {now} to {into}"),
+        next_={"at": at, "what": f"it changes from {now} to {into}"},
     )
 
 
-def _untimed(world: World, operation: Operation, now_ms: int) -> _Reason:
+def _untimed(world: World, operation: Operation, now_ms: int) -> dict[str, Any]:
     mode, per_state, _ = profile_of(Change(world, now_ms), operation)
     if mode == "per_poll":
         says = (
             f"It is {stands(operation)} and moves when it is polled: each state lasts {per_state} "
             f"polls, and it has had {operation.polls} in this one."
         )
-        return _Reason([says])
+        return _because([says])
     says = (
         f"It is {stands(operation)}, and its profile is {mode}: no clock moves it, only the "
         "intervention step_operation."
     )
     command = f"intervene step_operation operation={operation.id}"
-    return _Reason([says], [command], held_by=f"its profile, {mode}")
+    return _because([says], [command], f"its profile, {mode}")

@@ -93,18 +93,9 @@ class History(deque[Commit]):
                 self[0] = commit._replace(before=commit.world)
                 return
 
-    def newest(self, limit: int) -> list[Commit]:
-        """Return the last `limit` commits, newest first."""
-        return list(self)[::-1][:limit]
-
     def find(self, number: int) -> Commit | None:
         """Return the commit of this number; None when it is forgotten, or never was."""
         return next((commit for commit in self if commit.number == number), None)
-
-    @property
-    def first(self) -> int | None:
-        """The number of the oldest commit that is kept."""
-        return self[0].number if self else None
 
 
 class Keeper:

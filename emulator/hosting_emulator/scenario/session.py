@@ -20,7 +20,7 @@ from hosting_emulator.contract.timestamps import format_timestamp, parse_timesta
 from hosting_emulator.contract.words import each_text
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.exchange import Entry
-from hosting_emulator.engine.history import CAPACITY, Commit
+from hosting_emulator.engine.history import Commit
 from hosting_emulator.engine.identity import home_of
 from hosting_emulator.engine.redaction import Redactor
 from hosting_emulator.engine.request_log import document_of, header_text, sent_header
@@ -120,7 +120,7 @@ def past_of(engine: Engine) -> WorldPast:
 
 def _line(engine: Engine) -> list[Commit]:
     """Return the commits that led to a world as it is, oldest first, as far as they are kept."""
-    kept = {commit.number: commit for commit in engine.history.newest(CAPACITY)}
+    kept = {commit.number: commit for commit in reversed(engine.history)}
     began = max((n for n, one in kept.items() if not one.writes and not one.restored), default=0)
     line, number = list[Commit](), engine.world.commit
     while number >= began and number in kept:

@@ -37,8 +37,8 @@ def test_a_turn_of_a_hand_loses_nothing_that_was_due_before_it(turn: str) -> Non
     TURNS[turn](api.engine)
 
     # then the operation ended before that, and each change has a number of its own
-    numbers = [commit.number for commit in api.engine.history.newest(20)]
-    titles = [commit.title for commit in api.engine.history.newest(20)]
+    numbers = [commit.number for commit in [*reversed(api.engine.history)][:20]]
+    titles = [commit.title for commit in [*reversed(api.engine.history)][:20]]
     assert numbers == sorted(set(numbers), reverse=True)
     assert titles.index("due events") > 0
     assert api.poll(operation).json["state"] == "succeeded"

@@ -156,7 +156,7 @@ def test_what_comes_and_goes_in_one_move_of_time_is_in_the_history():
           - advance: 10m
         """
     )
-    moment = engine.history.newest(1)[0]
+    moment = engine.history[-1]
 
     assert [
         (format_timestamp(at_ms)[14:19], operation.phase, operation.stuck)

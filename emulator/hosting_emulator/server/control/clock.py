@@ -195,7 +195,7 @@ def list_history(engine: Engine, limit: Limit = 100) -> JsonObject:
     """
     engine.run_due()
     counts = (history.FAULTS_COUNTED, history.RATE_COUNTED)
-    kept = [one for one in engine.history.newest(history.CAPACITY) if one.title not in counts]
+    kept = [one for one in reversed(engine.history) if one.title not in counts]
     items = []
     for one, before in zip(kept[:limit], [*kept[1:], None], strict=False):
         changes = [*_changes(one, before and before.world)]
@@ -203,12 +203,12 @@ def list_history(engine: Engine, limit: Limit = 100) -> JsonObject:
         says = "; ".join([*changes[:_TOLD], *more])
         at = format_timestamp(one.world.at_ms)
         items.append(api.CommitEntry.of(one, commit=one.world.commit, at=at, says=says))
-    return {"first": engine.history.first, "items": items}
+    return {"first": engine.history[0].number, "items": items}
 
 
 def find_moment(engine: Engine, commit: int) -> history.Commit:
     """Return a commit that is kept. Raises ControlRefusal 404."""
-    kept = f"the history goes from {engine.history.first} to {engine.world.commit}"
+    kept = f"the history goes from {engine.history[0].number} to {engine.world.commit}"
     detail = f"commit {commit} is not kept; {kept}"
     return found(engine.history.find(commit), "No such commit", detail)
 
@@ -309,20 +309,17 @@ def show_timeline(engine: Engine, limit: Limit = 20) -> JsonObject:
     by_age = sorted(rows, key=lambda row: (parse_timestamp(row.created_at), row.id), reverse=True)
     newest = by_age[:limit]
     spans: dict[str, list[JsonObject]] = {operation.id: [] for operation in newest}
-    seen: dict[str, Operation | None] = {}
-    for place, commit in enumerate(reversed(engine.history.newest(history.CAPACITY))):
+    for place, commit in enumerate(engine.history):
         for at_ms, entered in commit.entered if place else ():
             if entered.id in spans:
                 _enter(spans[entered.id], entered, format_timestamp(at_ms))
-        for operation_id, spans_of_it in spans.items():
+        put_in_place = not (place and commit.writes)
+        for operation_id, spans_of_it in spans.items() if put_in_place else ():
             record = commit.world.get(OPERATIONS, operation_id)
-            if record is seen.get(operation_id):  # the same object has not changed
-                continue
             if record is None:  # the world went back to before it
                 spans_of_it.clear()
             else:
                 _enter(spans_of_it, record, format_timestamp(commit.world.at_ms))
-            seen[operation_id] = record
     items = [
         api.OperationHistory.of(
             one, project=alias_of(world, PROJECTS, one.project_id), spans=spans[one.id]

@@ -30,7 +30,6 @@ from hosting_emulator.control_api import HeaderValues, JsonObject, RequestFilter
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.exchange import Entry, ExchangeContext
 from hosting_emulator.engine.explanations import Explanations
-from hosting_emulator.engine.history import CAPACITY as HISTORY_KEPT
 from hosting_emulator.engine.history import KINDS, FeedEvent
 from hosting_emulator.engine.request_log import NO_CALL, NOBODY, RequestFilter, entry_view
 from hosting_emulator.faults.decisions import spent
@@ -355,7 +354,7 @@ def _pairs(pairs: Sequence[tuple[str, str]]) -> list[dict[str, str]]:
 def _world(engine: Engine, entries: Sequence[Entry]) -> JsonObject:
     """Return what the ids in the requests stand for, so that they can be sent to another world."""
     world, began_at = engine.world, None
-    for commit in engine.history.newest(HISTORY_KEPT):  # as its seed or scenario makes it
+    for commit in reversed(engine.history):  # as its seed or scenario makes it
         title, then = commit.title, commit.world
         if title == "began" and then.commit > 1:  # a fork, or a world that was kept
             break
