@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any
 from hosting_emulator import __version__
 from hosting_emulator.explore import plan, report, runs
 from hosting_emulator.sdk import ControlClient, ControlError
+from hosting_emulator.sdk.text import conduct_text
 from hosting_emulator.supervisor import (
     ChildCommand,
     TimedRun,
@@ -40,6 +41,7 @@ from hosting_emulator_cli.files import write_whole
 from hosting_emulator_cli.main import Failure, failing
 
 if TYPE_CHECKING:
+    from hosting_emulator.control_api import ConductReport
     from hosting_emulator.settings import Ready, Settings
 
 _ADDRESS = re.compile(r"\b0x[0-9a-f]{6,16}\b")
@@ -102,6 +104,8 @@ class CommandExploration:
         self._began = time.monotonic()
         self._done: dict[plan.FaultPoint, runs.PointResult] = {}
         self._key = ""
+        #: What was wrong with the one point's run.
+        self._found: ConductReport
         self._ready: Ready
         self._client: ControlClient
 
@@ -155,8 +159,9 @@ class CommandExploration:
                 "run that succeeds. Its output is above"
             ) from error
         out.say(out.printable(report.result_text(result)))
-        for finding in result.conduct:
-            out.say(out.printable(f"conduct: {finding}"))
+        told = [f for f in self._found["findings"] if runs.told_as(f) in result.conduct]
+        if told:
+            out.say(out.printable_lines(conduct_text({**self._found, "findings": told})))
         return 0 if result.fine else 1
 
     def _all(self, explorer: runs.Explorer, clean: runs.CleanRun) -> int:
@@ -292,6 +297,8 @@ class CommandExploration:
             if ran.outcome.refused is not None:
                 raise Failure(f"{self.command[0]}: {ran.outcome.refused}")
             visit.end(world)
+            if visit.point == self.point is not None:
+                self._found = world.conduct.read(final=True)
         # The lines as they would be in any other run.
         port = re.compile(rf"(?<![0-9]){ready.base_url.rpartition(':')[2]}(?![0-9])")
         text = _ADDRESS.sub("0x…", port.sub("PORT", ran.output.decode("utf-8", "replace")))

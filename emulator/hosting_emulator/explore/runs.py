@@ -17,7 +17,7 @@ from typing import Any, Literal, NamedTuple
 
 from hosting_emulator.contract.calls import ALL_CALLS
 from hosting_emulator.contract.resources import FAILURES
-from hosting_emulator.control_api import Message
+from hosting_emulator.control_api import ConductFinding, Message
 from hosting_emulator.explore.plan import (
     LATE_MS,
     FaultPoint,
@@ -371,7 +371,7 @@ class Visit:
             late = hit and point is not None and point.lasting is None
             late = late and not any(f"{fault.id} (" in why for e in exchanges for why in e["why"])
         findings = world.conduct.read(off=self._off, final=True)["findings"]
-        told = (f"{f['rule']}: {f['title']}" for f in findings if f["severity"] in _SEVERE)
+        told = map(told_as, (found for found in findings if found["severity"] in _SEVERE))
         # Where a key was asked for again, its value did not come, or came to one of two at once.
         made = [e for e in exchanges if e["call"] == _KEY and e["status"] in (200, 201)]
         again = {e["idempotency_key"] for e in made if e["replayed"]}
@@ -406,6 +406,11 @@ class Visit:
             now = datetime.fromisoformat(fork.clock.freeze().now)
             fork.clock.advance_to(max(now, self._settles_at))  # the client may have moved it
             return summary(fork.export())
+
+
+def told_as(finding: ConductFinding) -> str:
+    """Name a finding of conduct: its rule, and what that is about."""
+    return f"{finding['rule']}: {finding['title']}"
 
 
 def _refused_at_last(exchanges: Sequence[Exchange], point: FaultPoint | None) -> tuple[int, bool]:
