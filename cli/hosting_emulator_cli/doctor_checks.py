@@ -21,14 +21,14 @@ from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
 import click
-from click.core import ParameterSource
 
 from hosting_emulator import DEFAULT_PORT, __version__
+from hosting_emulator.contract.words import nearest
 from hosting_emulator.sdk import ControlError, ControlRefused, EmulatorUnreachable, Info
 from hosting_emulator.sdk.control import start_line
 from hosting_emulator_cli.files import scenario_text
 from hosting_emulator_cli.main import Failure
-from hosting_emulator_cli.options import open_client
+from hosting_emulator_cli.options import open_client, origin_of
 
 if TYPE_CHECKING:
     from hosting_emulator.bootstrap import Inspection
@@ -37,6 +37,8 @@ _KINDS = tomllib.loads(Path(__file__).with_name("doctor.toml").read_text("utf-8"
 _PACKAGE = "hosting-emulator"
 _DEFAULT_DIRECTORY = Path(".hosting-emulator")
 _HERE = "127.0.0.1"
+#: Variables that `start` does not read, but the other commands.
+_OTHER_VARIABLES = ("HOSTING_EMULATOR_URL", "HOSTING_EMULATOR_WORLD")
 #: It stands for all dev origins.
 _DEV_NAME = "x.dev.localhost"
 #: How long an emulator may take to answer, in real seconds. A slower resolver is as good as none.
@@ -157,16 +159,16 @@ def check_settings(start: click.Command) -> tuple[list[CheckFinding], Path]:
     found = []
     for param in start.params:
         name, option = str(param.name), max(param.opts, key=len)
-        origins = {
-            ParameterSource.ENVIRONMENT: f"the variable {param.envvar}",
-            ParameterSource.DEFAULT_MAP: str(ctx.obj),
-        }
-        if (origin := origins.get(ctx.get_parameter_source(name))) is None:  # type: ignore[arg-type]
+        if (origin := origin_of(ctx, param)) is None:
             continue
         value = "(hidden)" if name == "control_token" else ctx.params[name]
         if isinstance(value, tuple):
             value = " ".join("=".join(v) if isinstance(v, tuple) else str(v) for v in value)
         found.append(finding("settings", "given", option=option, value=value, origin=origin))
+    known = [*(str(param.envvar) for param in start.params), *_OTHER_VARIABLES]
+    for name in os.environ:
+        if name.startswith("HOSTING_EMULATOR_") and name not in known:
+            found.append(finding("settings", "unknown", name=name, hint=nearest(name, known)))
     try:
         if (scenario := ctx.params["scenario"]) is not None:
             scenario_text(scenario)

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 from click.core import ParameterSource as ParameterSource
@@ -23,7 +23,7 @@ from hosting_emulator_cli.main import Failure, failing, load, near
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
-    from hosting_emulator.sdk import ClockMode, ClockRequest
+    from hosting_emulator.sdk import ClockRequest
 
     # For commands too, which name them `opt.ControlClient` and `opt.HostingEmulator`.
     from hosting_emulator.sdk import ControlClient as ControlClient
@@ -107,22 +107,16 @@ def timestamp(text: str) -> str:
 
 def clock_request(mode: str | None, at: str | None) -> ClockRequest:
     """Turn a clock mode as people write it, and a timestamp, into a clock's settings."""
-    request: ClockRequest = {} if at is None else {"at": at}
-    if mode is not None and mode.startswith("scaled:"):
-        request |= {"mode": "scaled", "rate": _rate(mode.removeprefix("scaled:"))}
-    elif mode in ("real", "frozen", "skip"):
-        request["mode"] = cast("ClockMode", mode)
-    elif mode is not None:
-        raise ValueError(f"{mode!r} is not real, frozen, skip or scaled:RATE")
-    return request
+    from hosting_emulator.sdk.control import clock_request
+
+    request: ClockRequest = {} if mode is None else clock_request(mode)
+    return request if at is None else {**request, "at": at}
 
 
 def _rate(text: str) -> float:
-    """Read world seconds per real second: a finite number above 0."""
-    with suppress(ValueError):
-        if 0 < (number := float(text)) < float("inf"):
-            return number
-    raise ValueError(f"{text!r} is not a rate: write a number above 0, such as 60 or 0.5")
+    from hosting_emulator.sdk.control import read_rate
+
+    return read_rate(text)
 
 
 def _named_value(text: str) -> tuple[str, str]:
@@ -375,7 +369,10 @@ def open_client(url: str, control_token: str | None, *, timeout_s: float) -> Con
         return ControlClient(f"{address}/_emulator", token=control_token, timeout_s=timeout_s)
     except ValueError as error:
         message = f"{url!r} is not an address: write it like {DEFAULT_URL}"
-        raise click.BadParameter(message, param_hint="--url") from error
+        names = {ParameterSource.DEFAULT: "_PORT", ParameterSource.ENVIRONMENT: "_URL"}
+        at = names.get(source("url") or ParameterSource.COMMANDLINE)
+        hint = f"the variable HOSTING_EMULATOR{at}" if at else "--url"
+        raise click.BadParameter(message, param_hint=hint) from error
 
 
 def typed_here(line: str) -> str:
@@ -465,6 +462,15 @@ _INSTEAD = {"--from": ("scenario", "clock", "at", "assume"), "--scenario": ("at"
 TYPED = "hosting_emulator_cli.typed"
 
 
+def origin_of(ctx: click.Context, param: click.Parameter) -> str | None:
+    """Name the variable or the file that a setting is from; None for one that is typed, or by default."""
+    origins = {
+        ParameterSource.ENVIRONMENT: f"the variable {param.envvar}",
+        ParameterSource.DEFAULT_MAP: str(ctx.obj),
+    }
+    return origins.get(ctx.get_parameter_source(str(param.name)))  # type: ignore[arg-type]
+
+
 class SettingsCommand(click.Command):
     """`start`, whose options may stand in the file; or a command that takes of it what its world is."""
 
@@ -486,9 +492,9 @@ class SettingsCommand(click.Command):
         try:
             return super().parse_args(ctx, args)
         except click.BadParameter as error:
-            param = error.param.name if error.param else None
-            if param and ctx.get_parameter_source(param) is ParameterSource.DEFAULT_MAP:
-                raise Failure(f"{name}: {error.format_message()}") from error
+            origin = origin_of(ctx, error.param) if error.param else None
+            if origin is not None:
+                raise Failure(f"{origin}: {error.format_message()}") from error
             raise
 
     def _defaults(self, name: str, found: Mapping[str, Any], left_out: set[str]) -> dict[str, Any]:

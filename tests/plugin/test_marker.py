@@ -133,8 +133,8 @@ WRONG = (
         "hosting_scenario('rate-limited', faults=…): with a name or file, only "
         "assumptions, clock, seed, vary and vary_only are allowed",
     ),
-    ("clock='stopped'", "clock 'stopped': use frozen, real, skip or scaled:RATE, *"),
-    ("'rate-limited', clock='stopped'", "clock 'stopped': use frozen, *"),
+    ("clock='stopped'", "'stopped' is not real, frozen, skip or scaled:RATE, *"),
+    ("'rate-limited', clock='stopped'", "'stopped' is not real, frozen, *"),
     ("assumptions={'a': object()}", "the scenario cannot be written as JSON: *"),
     (
         "faults=[{'abort': {'code': 'rate_limit'}}]",

@@ -238,11 +238,18 @@ def clock_request(clock: ClockLike) -> api.ClockRequest:
         return clock  # type: ignore[return-value] # the emulator says what is wrong with it
     mode, _, rate = clock.partition(":")
     if mode == "scaled" and rate:
-        with suppress(ValueError):
-            return {"mode": "scaled", "rate": float(rate)}
-    elif mode in {"frozen", "real", "skip"} and not rate:
+        return {"mode": "scaled", "rate": read_rate(rate)}
+    if clock in {"frozen", "real", "skip"}:
         return {"mode": mode}  # type: ignore[typeddict-item] # mypy does not narrow by `in`
-    raise ValueError(f"clock {clock!r}: use frozen, real, skip or scaled:RATE, such as scaled:60")
+    raise ValueError(f"{clock!r} is not real, frozen, skip or scaled:RATE, such as scaled:60")
+
+
+def read_rate(text: str) -> float:
+    """Read world seconds per real second, a finite number above 0. Raises ValueError."""
+    with suppress(ValueError):
+        if 0 < (number := float(text)) < float("inf"):
+            return number
+    raise ValueError(f"{text!r} is not a rate: write a number above 0, such as 60 or 0.5")
 
 
 def read_vary(

@@ -231,6 +231,31 @@ def test_doctor_shows_where_each_value_came_from(
     assert any("kept does not exist yet" in each["seen"] for each in found)
 
 
+def test_what_is_wrong_in_a_variable_names_it(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOSTING_EMULATOR_PORT", "abc")
+
+    refused, asked = run("start"), run("status")
+
+    assert refused.stderr.startswith("Error: the variable HOSTING_EMULATOR_PORT: Invalid value")
+    assert "the variable HOSTING_EMULATOR_PORT: 'http://127.0.0.1:abc' is not" in asked.stderr
+    assert (refused.exit_code, asked.exit_code) == (2, 2)
+
+
+def test_doctor_notes_a_variable_that_no_command_reads(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOSTING_EMULATOR_PROT", "4711")
+    monkeypatch.setenv("HOSTING_EMULATOR_WORLD", "checkout")
+
+    found = json.loads(
+        run("doctor", "--json", "--port", "0", "--url", "http://127.0.0.1:1").stdout
+    )["findings"]
+
+    assert [each["seen"] for each in found if each["check"] == "settings"] == [
+        "No command reads the variable HOSTING_EMULATOR_PROT; did you mean HOSTING_EMULATOR_PORT?"
+    ]
+
+
 def test_doctor_says_what_start_would_refuse(run: Run) -> None:
     Path("hosting-emulator.yaml").write_text("prot: 4711")
 
