@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from hosting_emulator.scenario.document import read_scenario
-from hosting_emulator.scenario.session import Happened, past_of, record_session
+from hosting_emulator.scenario.session import PastEvent, past_of, record_session
 from hosting_emulator.scenario.shrinking import shrink_scenario
 from hosting_emulator.scenario.source import ScenarioError
 from hosting_emulator.scenario.story import check_text
@@ -53,7 +53,7 @@ def test_any_span_of_what_was_done_is_a_scenario_that_passes(number: int) -> Non
         assert check_text(recorded.text, "span.yaml")["passed"], span
 
 
-def _named(one: Happened, draw: Random) -> str:
+def _named(one: PastEvent, draw: Random) -> str:
     by_number = one.entry is not None and draw.random() < 0.7
     return str(one.entry.n) if one.entry and by_number else f"commit:{one.last}"
 

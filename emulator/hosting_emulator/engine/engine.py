@@ -37,7 +37,7 @@ from hosting_emulator.engine.history import (
     StoreFailed,
     Tally,
 )
-from hosting_emulator.engine.identity import Identity, Redeemed, issuer_path
+from hosting_emulator.engine.identity import Identity, RedeemedGrant, issuer_path
 from hosting_emulator.engine.pipeline import (
     CALL_STEPS,
     Step,
@@ -301,7 +301,7 @@ class Engine:
         *,
         interactive: bool = True,
         lifetime_s: int | None = None,
-        redeemed: Redeemed | None = None,
+        redeemed: RedeemedGrant | None = None,
     ) -> str:
         """Return an access token that a person gets now, from the issuer under a base URL.
 

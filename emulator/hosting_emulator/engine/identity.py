@@ -78,7 +78,7 @@ class GrantRefused(Exception):
     """A code or refresh token that gives nothing (`invalid_grant`); the message says why."""
 
 
-class Redeemed(NamedTuple):
+class RedeemedGrant(NamedTuple):
     """What a code or a refresh token gives: its grant, as it now is, and the grant's key."""
 
     key: str
@@ -86,7 +86,7 @@ class Redeemed(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class _Verified:
+class _VerifiedToken:
     """What an access token says; `grant` is the key of the grant that it came from, if it did."""
 
     principal: Principal
@@ -109,7 +109,7 @@ class Identity:
         self._seed = seed
         self._world_name = world_name
         self._key: Ed25519PrivateKey | None = None
-        self._verified: dict[tuple[str, str], _Verified] = {}
+        self._verified: dict[tuple[str, str], _VerifiedToken] = {}
         #: Whether it was said that clients will refuse tokens of this world's time.
         self.told_of_time = False
 
@@ -185,7 +185,7 @@ class Identity:
         permissions = frozenset(key.permissions)
         return Principal(key.person_id, key.organization_id, None, permissions, key.id), key
 
-    def _verify(self, token: str, audience: str) -> _Verified:
+    def _verify(self, token: str, audience: str) -> _VerifiedToken:
         import jwt
 
         if len(token) > _LONGEST_TOKEN or not _TOKEN.fullmatch(token):
@@ -217,7 +217,7 @@ class Identity:
         principal = Principal(claims["sub"], claims.get("org_id") or None, session_id)
         not_before = max(moments[1], moments[2])
         grant = claims.get("jti", "").partition(".")[0] or None
-        return _Verified(principal, int(not_before * 1000), int(moments[0] * 1000), grant)
+        return _VerifiedToken(principal, int(not_before * 1000), int(moments[0] * 1000), grant)
 
     def _signer(self, token: str) -> str | None:
         """Say whose a token seems to be that this world did not sign, for its request log only."""
@@ -248,7 +248,7 @@ class Identity:
 
     def redeem_code(
         self, change: Change, code: str, client_id: str, redirect_uri: str, verifier: str
-    ) -> Redeemed:
+    ) -> RedeemedGrant:
         """Redeem a code, once: whoever tries has spent it. Raises GrantRefused.
 
         A second try also revokes all that the first one gave (RFC 6749, 4.1.2). What is written
@@ -271,11 +271,11 @@ class Identity:
             raise GrantRefused("redirect_uri is not the one the code was issued for")
         if _encoded(sha256(verifier.encode()).digest()) != grant.challenge:
             raise GrantRefused("code_verifier does not match the code_challenge")
-        return Redeemed(key, spent)
+        return RedeemedGrant(key, spent)
 
     def keep_grant(
-        self, change: Change, redeemed: Redeemed, until_ms: int
-    ) -> tuple[Redeemed, str | None]:
+        self, change: Change, redeemed: RedeemedGrant, until_ms: int
+    ) -> tuple[RedeemedGrant, str | None]:
         """Keep a grant that was redeemed while its tokens may be good, the last of them `until_ms`.
 
         Returns it, and the next refresh token if the client may have one; those before are used up.
@@ -291,9 +291,9 @@ class Identity:
         if refreshed:
             claims = {"grant": key, "generation": kept.generation}
             token = self._seal("refresh", claims, change.now_ms, REFRESH_LIFETIME_S)
-        return Redeemed(key, kept), token
+        return RedeemedGrant(key, kept), token
 
-    def redeem_refresh_token(self, change: Change, token: str, client_id: str) -> Redeemed:
+    def redeem_refresh_token(self, change: Change, token: str, client_id: str) -> RedeemedGrant:
         """Redeem a refresh token, once. Raises GrantRefused.
 
         One that was used before revokes all that its grant gave (RFC 9700, 4.14.2). What is written
@@ -309,7 +309,7 @@ class Identity:
             raise GrantRefused("the refresh token was used before, or revoked; sign in again")
         if grant.client_id != client_id:
             raise GrantRefused("the refresh token was issued to another client_id")
-        return Redeemed(key, grant)
+        return RedeemedGrant(key, grant)
 
     @staticmethod
     def _revoke(change: Change, key: str, grant: AuthorizationGrant) -> None:
@@ -372,7 +372,7 @@ def _path_of(issuer: object) -> str | None:
         return None
 
 
-def _check_token(change: Change, found: _Verified) -> None:
+def _check_token(change: Change, found: _VerifiedToken) -> None:
     """Refuse an access token that is good at another time, or whose sign-in gives nothing more."""
     if change.assumptions.is_over(found.expires_ms, change.now_ms):
         expired = format_timestamp(found.expires_ms)

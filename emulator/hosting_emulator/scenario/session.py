@@ -59,7 +59,7 @@ class NotRecordable(ValueError):
     """What was done cannot be written as a scenario; the message says what, and what would be right."""
 
 
-class Happened(NamedTuple):
+class PastEvent(NamedTuple):
     """A request, or a turn of a hand, at a moment of world time; `first` and `last` are its commits.
 
     `before` is the world as it found it, `title` what to call it.
@@ -84,7 +84,7 @@ class WorldPast(NamedTuple):
 
     world: World
     base: World
-    happened: list[Happened]
+    happened: list[PastEvent]
 
 
 def past_of(engine: Engine) -> WorldPast:
@@ -104,13 +104,13 @@ def past_of(engine: Engine) -> WorldPast:
         if entry.world.commit in numbers and all(kept) and not late:
             of = [commit.number for commit in entry.commits] or [entry.world.commit]
             title = f"request {entry.n} ({entry.method} {entry.call or 'no call'})"
-            found.append(Happened(of[0], of[-1], entry.at_ms, entry.world, title, entry=entry))
+            found.append(PastEvent(of[0], of[-1], entry.at_ms, entry.world, title, entry=entry))
     if found and engine.log.count > len(engine.log):
         base = found[0].before  # of what was before, the log keeps no more
     for one in line:
         if one.turn is not None and one.number > base.commit:
             title, at_ms = f"commit {one.number} ({one.title})", one.world.at_ms
-            found.append(Happened(one.number, one.number, at_ms, one.before, title, commit=one))
+            found.append(PastEvent(one.number, one.number, at_ms, one.before, title, commit=one))
     # A request comes behind the commit that made the world it found.
     found.sort(
         key=lambda one: (one.entry.world.commit, one.entry.n) if one.entry else (one.first, 0)
@@ -131,7 +131,7 @@ def _line(engine: Engine) -> list[Commit]:
     return line[::-1]
 
 
-def _find_span(found: list[Happened], first: str | None, last: str | None) -> tuple[int, int]:
+def _find_span(found: list[PastEvent], first: str | None, last: str | None) -> tuple[int, int]:
     """Return the places where a span begins and ends. Raises NotRecordable."""
     start, end = 0, len(found)
     if first is not None:
@@ -209,7 +209,7 @@ class _Way(NamedTuple):
     """
 
     head: Document
-    found: list[Happened]
+    found: list[PastEvent]
     begun_ids: Mapping[str, str]
     silent: int = 0
 
@@ -369,7 +369,7 @@ class _StoryWriter:
     """
 
     def __init__(self, world: World, way: _Way, exact: bool) -> None:
-        self.steps: list[tuple[Document, Happened | None]] = []
+        self.steps: list[tuple[Document, PastEvent | None]] = []
         self._began_ms = self._now_ms = parse_timestamp(way.head["clock"]["at"])
         #: Moments are told apart exactly, not to the second.
         self._exact, self._redactor = exact, Redactor(world)
@@ -383,7 +383,7 @@ class _StoryWriter:
         self._made |= way.begun_ids
         self._seeded = frozenset(self._made)
 
-    def write(self, one: Happened, *, judged: bool) -> None:
+    def write(self, one: PastEvent, *, judged: bool) -> None:
         """Write one thing that happened; where it is not judged, it may be answered anything."""
         at_ms = one.at_ms
         if not self._exact:

@@ -80,7 +80,7 @@ class PageRequest(NamedTuple):
     own_url: str = _OWN_URL
 
 
-class _Arrived(NamedTuple):
+class _Arrival(NamedTuple):
     """An answer as it came: how many real milliseconds late, and what broke it on its wire."""
 
     reply: Reply
@@ -150,7 +150,7 @@ class StoryRun:
         self._answers: dict[str, bytes] = {}
         self._keys = 0
         self._digest = sha256()
-        self._last = _Arrived(Reply(0, b"", headers=()))
+        self._last = _Arrival(Reply(0, b"", headers=()))
         #: How many real milliseconds would have been waited for the answers of this step.
         self._waited_ms = 0
         #: What of the timeline has been found to be refused.
@@ -274,7 +274,7 @@ class StoryRun:
         asked = PageRequest(method, url, self._headers(step, usually=NOBODY), _body(step))
         reply, effect = self._visit(self._engine, asked, self._wait)
         self._wait(_drip_ms(effect, reply))
-        return self._answered(_Arrived(reply, self._waited_ms - before_ms, effect))
+        return self._answered(_Arrival(reply, self._waited_ms - before_ms, effect))
 
     def _together(self, step: StepPart) -> str:
         steps = [self._with_values(one) for one in step.together or () for _ in range(one.times)]
@@ -288,7 +288,7 @@ class StoryRun:
                 self._save(one)
         return ", ".join(said)
 
-    def _asked(self, steps: Sequence[StepPart]) -> list[_Arrived]:
+    def _asked(self, steps: Sequence[StepPart]) -> list[_Arrival]:
         """Let all requests come, in their order, before any answer leaves; then each as its delays end."""
         order, before_ms = count(), self._waited_ms
         contexts = [self._sent(one) for one in steps]
@@ -296,7 +296,7 @@ class StoryRun:
         for place, (ctx, way) in enumerate(contexts):
             ctx.held = len(steps) > 1
             waiting.append((0, next(order), place, self._engine.exchange(ctx, way)))
-        arrived: dict[int, _Arrived] = {}
+        arrived: dict[int, _Arrival] = {}
         while waiting:
             at_ms, _, place, exchange = heappop(waiting)
             self._wait(max(0, before_ms + at_ms - self._waited_ms))
@@ -305,7 +305,7 @@ class StoryRun:
             except StopIteration as done:
                 effect = contexts[place][0].effect
                 late_ms = at_ms + _drip_ms(effect, done.value)
-                arrived[place] = _Arrived(done.value, late_ms, effect)
+                arrived[place] = _Arrival(done.value, late_ms, effect)
                 continue
             at_ms += waits.ms if isinstance(waits, Delay) else 0
             heappush(waiting, (at_ms, next(order), place, exchange))
@@ -368,7 +368,7 @@ class StoryRun:
             sent.setdefault("content-type", "application/json")
         return sent
 
-    def _answered(self, arrived: _Arrived) -> str:
+    def _answered(self, arrived: _Arrival) -> str:
         self._last, reply = arrived, arrived.reply
         self._digest.update(b"%d %b\n" % (reply.status, reply.body))
         lost, late_ms = arrived.lost, arrived.late_ms
@@ -377,7 +377,7 @@ class StoryRun:
 
     def _made(self, status: int, document: Any) -> None:
         """Take what a step makes for an answer, so that it can be saved and expected."""
-        self._last = _Arrived(Reply(status, msgspec.json.encode(document), headers=()))
+        self._last = _Arrival(Reply(status, msgspec.json.encode(document), headers=()))
 
     def _wait(self, ms: int) -> None:
         self._waited_ms += ms

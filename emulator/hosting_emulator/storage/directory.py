@@ -132,7 +132,7 @@ class DataDirectory:
                     self._complain(f"{lines.path} could not be written anew: {error.strerror}")
             sweep(folder)
             if found.reached is None:
-                lost = f.Reached(found.world.commit, 0, f.NEVER_REACHED)
+                lost = f.ProgressNumbers(found.world.commit, 0, f.NEVER_REACHED)
                 f.write_progress(folder, found.lineage, lost, sync=self._sync)
         except OSError as error:
             raise f.StateRefused(
@@ -195,7 +195,7 @@ class DataDirectory:
                 undo.callback(_empty_trash, folder, self._complain)
                 for journal in folder.glob("journal*.ndjson"):
                     journal.unlink()  # left by an unfinished start
-                f.write_progress(folder, lineage, f.Reached(), sync=self._sync)
+                f.write_progress(folder, lineage, f.ProgressNumbers(), sync=self._sync)
             tools = (self._durability, self._executor, self._complain)
             keeper = DiskKeeper(folder, world, *tools, lineage=lineage)
             undo.callback(keeper.abandon)

@@ -126,7 +126,7 @@ _CHECKED = 2 * _NUMBER.size
 NEVER_REACHED = 1_000_000
 
 
-class Reached(NamedTuple):
+class ProgressNumbers(NamedTuple):
     """How far a world came: its last commit, the last moment shown, how often it was read back."""
 
     commit: int = 0
@@ -151,11 +151,11 @@ class Progress:
         """Open a folder's file, or make it. Raises OSError."""
         found = read_progress(folder, lineage)
         if found is None:
-            write_progress(folder, lineage, found := Reached(), sync=False)
+            write_progress(folder, lineage, found := ProgressNumbers(), sync=False)
         self.numbers, self._lineage = list(found), lineage
         descriptor = open_private(folder / PROGRESS, os.O_RDWR)
         try:
-            self._map = mmap.mmap(descriptor, len(Reached._fields) * _CHECKED)
+            self._map = mmap.mmap(descriptor, len(ProgressNumbers._fields) * _CHECKED)
         finally:
             os.close(descriptor)
 
@@ -177,20 +177,22 @@ def _checked(lineage: str, place: int, number: int) -> bytes:
     return data + _NUMBER.pack(crc32(b"%b %d %b" % (data, place, lineage.encode())))
 
 
-def _file(lineage: str, reached: Reached) -> bytes:
+def _file(lineage: str, reached: ProgressNumbers) -> bytes:
     return b"".join(_checked(lineage, *numbered) for numbered in enumerate(reached))
 
 
-def write_progress(folder: Path, lineage: str, reached: Reached, *, sync: bool) -> None:
+def write_progress(folder: Path, lineage: str, reached: ProgressNumbers, *, sync: bool) -> None:
     """Put a folder's file in place; `sync` makes it survive the machine's death. Raises OSError."""
     write_atomically(folder / PROGRESS, _file(lineage, reached), sync=sync)
 
 
-def read_progress(folder: Path, lineage: str) -> Reached | None:
+def read_progress(folder: Path, lineage: str) -> ProgressNumbers | None:
     """Return what a folder's file says; None when it is missing, damaged or of another lineage."""
     path = folder / PROGRESS
     data = path.read_bytes() if path.exists() else b""
-    if len(data) != len(Reached._fields) * _CHECKED:
+    if len(data) != len(ProgressNumbers._fields) * _CHECKED:
         return None
-    reached = Reached(*(_NUMBER.unpack_from(data, at)[0] for at in range(0, len(data), _CHECKED)))
+    reached = ProgressNumbers(
+        *(_NUMBER.unpack_from(data, at)[0] for at in range(0, len(data), _CHECKED))
+    )
     return reached if data == _file(lineage, reached) else None

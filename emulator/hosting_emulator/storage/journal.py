@@ -187,9 +187,7 @@ class JournalLines:
                 raise f.StateRefused(f"{where}: {refused}; {_ADVICE}") from None
 
 
-def whatever_is_there(
-    path: Path, world: tuple[str, str]
-) -> Iterator[tuple[int, StoredCommit | None]]:
+def read_leniently(path: Path, world: tuple[str, str]) -> Iterator[tuple[int, StoredCommit | None]]:
     """Walk a journal's lines by number; None for one that cannot be read, or is of another world."""
     lines = [line for line in path.read_bytes().split(b"\n") if line]
     for number, line in enumerate(lines, 1):

@@ -24,7 +24,7 @@ from hosting_emulator.storage.documents import (
     write_snapshot,
 )
 from hosting_emulator.storage.files import sync_directory
-from hosting_emulator.storage.journal import JournalLines, begin_journal, whatever_is_there
+from hosting_emulator.storage.journal import JournalLines, begin_journal, read_leniently
 from hosting_emulator.world.value import World
 
 Complain = Callable[[str], None]
@@ -37,7 +37,7 @@ class Recovery(NamedTuple):
     world: World
     notices: list[str]
     lineage: str
-    reached: f.Reached | None
+    reached: f.ProgressNumbers | None
     journals: list[JournalLines]
 
 
@@ -122,7 +122,7 @@ def salvage(folder: Path, complain: Complain) -> World | None:
         complain(
             f"{f.PROGRESS} cannot be read: the last moment shown is lost, and time may go back"
         )
-        reached = f.Reached(starts=f.NEVER_REACHED)
+        reached = f.ProgressNumbers(starts=f.NEVER_REACHED)
     # Each step comes after what it replaces is kept.
     paths = [folder / f.SNAPSHOT, *_journals_of(folder), folder / f.MARKER, folder / f.PROGRESS]
     kept = [path for path in paths if path.exists()]
@@ -174,7 +174,7 @@ def _follow(folder: Path, state: StoredState, complain: Complain) -> None:
     numbers: list[int] = []
     titles: Counter[str] = Counter()
     for path in journals:
-        for line, commit in whatever_is_there(path, (state.name, state.lineage)):
+        for line, commit in read_leniently(path, (state.name, state.lineage)):
             if commit is None:
                 damaged.append(f"{path.name}, line {line}")
             elif not damaged and not numbers and commit.number <= state.commit + 1:

@@ -154,7 +154,7 @@ def _person(world: World, name: str | None) -> r.Person:
 
 
 def mint(
-    context: Context, engine: Engine, claims: Claims, redeemed: provider.Redeemed | None = None
+    context: Context, engine: Engine, claims: Claims, redeemed: provider.RedeemedGrant | None = None
 ) -> JsonObject:
     """Mint a token and describe it as OAuth 2.0 token endpoints do (and when it expires).
 
