@@ -131,6 +131,8 @@ def test_each_says_what_it_is_and_which_sentence_leaves_it_open(api: HeldApi) ->
         {"operation_path": "/v1/organizations/{operation_id}/user-api-keys"},
         {"operation_path": "/v1/x/../{operation_id}"},
         {"operation_path": "/v1/x/{operation_id}/.."},
+        {"cursor_parameter": "cursor\n"},
+        {"dev_session_cookie": "dev_access\n"},
         {"reconciliation_states": ["", "running", "completed", "exhausted"]},
         {"reconciliation_states": ["running", "running", "completed", "exhausted"]},
         {"docs_url": "https://docs.example?page=1"},

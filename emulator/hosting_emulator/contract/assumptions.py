@@ -17,7 +17,7 @@ from msgspec import Meta
 
 from hosting_emulator.contract.durations import parse_duration_ms
 from hosting_emulator.contract.problems import PROBLEMS
-from hosting_emulator.contract.words import nearest, plainly
+from hosting_emulator.contract.words import nearest, plainly, whole
 
 Role = Literal["owner", "maintainer", "reader"]
 
@@ -66,13 +66,13 @@ class AssumptionRefused(ValueError):
 
 
 #: The name of a query parameter, and a DNS zone.
-_Parameter = Annotated[str, Meta(pattern=r"^[A-Za-z$_][A-Za-z0-9$_.\[\]-]{0,63}$")]
+_Parameter = Annotated[str, whole(r"^[A-Za-z$_][A-Za-z0-9$_.\[\]-]{0,63}$")]
 #: What a segment of a path is made of, here.
 _SEGMENT = "[A-Za-z0-9_.:~-]"
 _LABEL = "[a-z0-9]([a-z0-9-]{0,40}[a-z0-9])?"
 #: What may stand in a URI before its query and fragment (RFC 3986), but for the slash.
 _URI = r"A-Za-z0-9._~:@!$&'()*+,;=%\[\]-"
-_Zone = Annotated[str, Meta(pattern=rf"^{_LABEL}(\.{_LABEL}){{0,5}}$")]
+_Zone = Annotated[str, whole(rf"^{_LABEL}(\.{_LABEL}){{0,5}}$")]
 
 
 class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -95,8 +95,8 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     """> poll the same operation [no path given]"""
     operation_path: Annotated[
         str,
-        Meta(
-            pattern=rf"^/v1(/{_SEGMENT}+)*(/\{{project_id\}}(/{_SEGMENT}+)*)?"
+        whole(
+            rf"^/v1(/{_SEGMENT}+)*(/\{{project_id\}}(/{_SEGMENT}+)*)?"
             rf"/\{{operation_id\}}{_SEGMENT}*(/{_SEGMENT}+)*$"
         ),
     ] = "/v1/operations/{operation_id}"
@@ -257,7 +257,7 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     deployments, read databases, read DNS, write dev access. (unseen: no call shows what each name
     means) [UserApiKeyCreation]"""
     """> the full token"""
-    key_prefix: Annotated[str, Meta(pattern="^[a-z]{2,8}_$")] = "phk_"
+    key_prefix: Annotated[str, whole("^[a-z]{2,8}_$")] = "phk_"
     """Text an API key starts with; 43 characters follow. [UserApiKeyCreation]"""
     """> an access JWT [...]"""
     token_lifetime: str = "1h"
@@ -312,9 +312,7 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     """Status of the redirect that redeems a ticket. (unseen: a dev origin is not part of the API)
     [DevAccessTicket]"""
     """> No cookie session is assumed."""
-    dev_session_cookie: Annotated[str, Meta(pattern="^[A-Za-z_][A-Za-z0-9_-]{0,63}$")] = (
-        "dev_access"
-    )
+    dev_session_cookie: Annotated[str, whole("^[A-Za-z_][A-Za-z0-9_-]{0,63}$")] = "dev_access"
     """Name of the cookie that a redeemed ticket sets at the dev origin. (unseen: a dev origin is
     not part of the API) [DevAccessTicket]"""
     dev_session_lifetime: str = "12h"
@@ -356,7 +354,7 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     mail_zone: _Zone = "mail.localhost"
     """Zone of mail hostnames. (unseen: no field names it) [apply_project_domains get_operation]"""
     """> documentation link of the form {docs_url}/errors/<code [...]>"""
-    docs_url: Annotated[str, Meta(pattern=rf"^(own|https?://[/{_URI}]*[{_URI}])$")] = "own"
+    docs_url: Annotated[str, whole(rf"^(own|https?://[/{_URI}]*[{_URI}])$")] = "own"
     """Where a problem's `type` points: `own` for the emulator's pages, or any URL."""
 
     def __post_init__(self) -> None:

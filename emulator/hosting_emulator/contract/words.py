@@ -49,6 +49,28 @@ def command_line(words: str, base_url: str, world: str) -> str:
     return f"hosting-emulator {words}{where}"
 
 
+#: What Python's `$` needs behind it to be the end alone, as it is in JSON Schema, and not a line's end.
+_THE_END = r"(?!\n)"
+
+
+def whole(pattern: str) -> msgspec.Meta:
+    """Return the constraint that a text matches a pattern, which ends with `$`, to its very end."""
+    import msgspec  # here: the tables that are read from here too need nothing of it
+
+    return msgspec.Meta(pattern=pattern + _THE_END)
+
+
+def schema_components(
+    kinds: Iterable[Any], **options: Any
+) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    """Return what msgspec's function of this name does, with patterns as JSON Schema has them."""
+    import msgspec
+
+    text = msgspec.json.encode(msgspec.json.schema_components(kinds, **options))
+    found, parts = msgspec.json.decode(text.replace(rb"$(?!\\n)", b"$"))
+    return found, parts
+
+
 class DocumentRefused(ValueError):
     """A fault or an intervention that cannot be: why and, if that can be told, in which `field`."""
 
@@ -59,7 +81,7 @@ class DocumentRefused(ValueError):
 
 def read_fields(document: Mapping[str, Any], kind: type[S]) -> S:
     """Return what people wrote as a `kind`. Raises DocumentRefused, whose field is one of `kind`."""
-    import msgspec  # here: the tables that are read from here too need nothing of it
+    import msgspec
 
     try:
         return msgspec.convert(dict(document), kind)
@@ -120,6 +142,7 @@ def plainly(reason: str, kind: type[Any], field: str) -> str:
     """Return msgspec's reason in the words of people, with the nearest word or all there are."""
     reason = re.sub(r" - at `\$.*`$", "", reason)
     reason = reason.replace("Expected `str` matching regex", "it must match")
+    reason = reason.replace(repr(_THE_END)[1:-1], "")
     if other := re.search("unknown field `(.*)`", reason):
         return unknown("field", other.group(1), kind.__struct_encode_fields__)
     if missing := re.search("missing required field `(.*)`", reason):

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from hosting_emulator.contract.assumptions import PERMISSIONS
 from hosting_emulator.contract.durations import parse_duration_ms
 from hosting_emulator.contract.timestamps import format_timestamp
-from hosting_emulator.contract.words import DocumentRefused, unknown
+from hosting_emulator.contract.words import DocumentRefused, unknown, whole
 from hosting_emulator.faults.documents import arm
 from hosting_emulator.interventions.declaration import intervention
 from hosting_emulator.world import lifecycles, operations, population, sessions
@@ -26,7 +26,6 @@ from hosting_emulator.world.streams import draw, new_deployment_id, new_id
 from hosting_emulator.world.value import Change, newest_deployments
 
 Text = Annotated[str, Meta(min_length=1)]
-_ZONE = re.compile(r"(?=.{4,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63}")
 
 # --- who and what is there ------------------------------------------------------------------------
 
@@ -204,7 +203,7 @@ def add_deployments(
     project: r.Project,
     count: Annotated[int, Meta(ge=1, le=10_000)] = 1,
     status: Literal["ready", "failed", "cancelled"] = "ready",
-    commit: Annotated[str, Meta(pattern="^[0-9a-f]{40}$")] | None = None,
+    commit: Annotated[str, whole("^[0-9a-f]{40}$")] | None = None,
     ago: str | None = None,
     at: str | None = None,
 ) -> str:
@@ -417,8 +416,7 @@ def move_dns(
             f"can only become {following}"
         )
     zone = zone or dns.zone or f"{project.handle}.example"
-    if not _ZONE.fullmatch(zone):
-        raise DocumentRefused(f"{zone[:80]!r} is not a zone: write it like example.com")
+    _check_dns_name(zone, "zone")
     expires_ms = dns.expires_ms
     if to in ("pending", "authorized"):
         try:
@@ -539,8 +537,7 @@ def _placed(
 @intervention
 def connect_domain(change: Change, project: r.Project, domain: str) -> str:
     """A project gets its own domain; in a Free workspace that requires the flag to be shown."""
-    if not _ZONE.fullmatch(domain):
-        raise DocumentRefused(f"{domain[:80]!r} is not a domain: write it like example.com")
+    _check_dns_name(domain, "domain")
     plan = change.row(t.ORGANIZATIONS, project.organization_id).plan
     if plan == "free" and not project.flag_enabled:
         raise DocumentRefused(
@@ -548,6 +545,11 @@ def connect_domain(change: Change, project: r.Project, domain: str) -> str:
         )
     change.put(t.PROJECTS, project.id, replace(project, custom_domain=domain))
     return f"{project.alias} has the domain {domain}"
+
+
+def _check_dns_name(text: str, what: str) -> None:
+    if not 4 <= len(text) <= 253 or not re.fullmatch(population.DNS_NAME, text):
+        raise DocumentRefused(f"{text[:80]!r} is not a {what}: write it like example.com")
 
 
 @intervention

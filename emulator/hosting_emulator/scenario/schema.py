@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-import msgspec
-
 from hosting_emulator.contract.assumptions import Assumptions
 from hosting_emulator.contract.calls import CALLS
 from hosting_emulator.contract.problems import PROBLEMS
+from hosting_emulator.contract.words import schema_components
 from hosting_emulator.faults.documents import FAULT, OUTCOME, Family
 from hosting_emulator.interventions import INTERVENTIONS
 from hosting_emulator.scenario.document import ACTIONS, BELONGS, ScenarioPart
@@ -21,7 +20,7 @@ def scenario_schema() -> dict[str, Any]:
     """Return the schema (JSON Schema 2020-12)."""
     kinds = {**FAULT.kinds, **OUTCOME.kinds}
     types = [ScenarioPart, Assumptions, Rule, *kinds.values(), *INTERVENTIONS.values()]
-    _, defs = msgspec.json.schema_components(types, ref_template="#/$defs/{name}")
+    _, defs = schema_components(types, ref_template="#/$defs/{name}")
     for kind, effect in kinds.items():
         defs[effect.__name__].setdefault("required", [])
         defs[effect.__name__].setdefault("title", kind)

@@ -16,7 +16,7 @@ from hosting_emulator.contract.assumptions import PERMISSIONS
 from hosting_emulator.contract.durations import parse_duration_ms
 from hosting_emulator.contract.ids import ULID_PATTERN
 from hosting_emulator.contract.timestamps import format_timestamp, parse_timestamp
-from hosting_emulator.contract.words import unknown
+from hosting_emulator.contract.words import unknown, whole
 from hosting_emulator.world import clock as clocks
 from hosting_emulator.world import records as r
 from hosting_emulator.world import tables as t
@@ -33,8 +33,10 @@ DAY_MS = 86_400_000
 SEEDED_MS = 1_735_689_600_000
 
 
-Alias = Annotated[str, Meta(pattern="^[a-z][a-z0-9-]{0,40}$")]
-Ulid = Annotated[str, Meta(pattern=ULID_PATTERN)]
+#: A domain, or a customer's zone (contract, DnsAuthorization).
+DNS_NAME = r"^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63}$"
+Alias = Annotated[str, whole("^[a-z][a-z0-9-]{0,40}$")]
+Ulid = Annotated[str, whole(ULID_PATTERN)]
 
 
 class PopulationPart(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
@@ -60,7 +62,7 @@ class PersonPart(PopulationPart):
     organizations: dict[str, Literal["owner", "member"]] = {}
     projects: dict[str, Literal["owner", "maintainer", "reader"]] = {}
     id: Ulid | None = None
-    email: Annotated[str, Meta(pattern=r"^[^@\s]+@[^@\s]+$")] | None = None
+    email: Annotated[str, whole(r"^[^@\s]+@[^@\s]+$")] | None = None
 
 
 class DatabasePart(PopulationPart):
@@ -75,7 +77,7 @@ class DeploymentPart(PopulationPart):
     """A deployment that has ended, so long `ago` or `at` a moment before the world's start."""
 
     status: Literal["ready", "failed", "cancelled"] = "ready"
-    commit: Annotated[str, Meta(pattern="^[0-9a-f]{40}$")] | None = None
+    commit: Annotated[str, whole("^[0-9a-f]{40}$")] | None = None
     ago: str | None = None
     at: str | None = None
 
@@ -99,12 +101,12 @@ class ProjectPart(PopulationPart):
     organization: Alias
     deployments: Annotated[int, Meta(ge=0, le=100_000)] | list[DeploymentPart] = 0
     flag: bool = False
-    domain: str | None = None
+    domain: Annotated[str, Meta(min_length=4, max_length=253), whole(DNS_NAME)] | None = None
     dns: r.DnsStatus = "not_authorized"
     database: DatabasePart = msgspec.field(default_factory=DatabasePart)
     source_generation: Annotated[int, Meta(ge=0)] | None = None
     id: Ulid | None = None
-    handle: Annotated[str, Meta(pattern="^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$")] | None = None
+    handle: Annotated[str, whole("^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$")] | None = None
 
 
 #: The value of an API key; and what is kept of one: its digest and, if known, its last characters.

@@ -94,6 +94,20 @@ def test_beside_the_default_world_the_same_alias_takes_its_place():
             '      deployments: [{at: "2026-03-02T09:00:01Z"}]',
             r"is in the future: the world's time is 2026-03-02T09:00:00\.000Z",
         ),
+        *(
+            (
+                "  extends: default\n  projects:\n    - alias: a\n      organization: acme\n"
+                f"      {field}: {value}",
+                rf"own\.yaml:9:.*{field} cannot be .*: it must (match '.*\$'|be text of length >= 4)$",
+            )
+            for field, value in (
+                ("handle", '"a\\n"'),
+                ("id", '"01HZX3V9Q4M8E2K7T5B6C1D0AG\\n"'),
+                ("domain", '"shop.example\\n"'),
+                ("domain", "Shop.example"),
+                ("domain", "a.b"),
+            )
+        ),
     ],
 )
 def test_what_cannot_be_is_refused_at_its_place(world: str, says: str):

@@ -16,7 +16,7 @@ from typing import Any, get_type_hints
 import msgspec
 
 from hosting_emulator import control_api
-from hosting_emulator.contract.words import read_sections
+from hosting_emulator.contract.words import read_sections, schema_components
 from hosting_emulator.control_api import ApiProblem, JsonObject, OAuthError, Record, RequestFilters
 from hosting_emulator.scenario.schema import scenario_schema
 from hosting_emulator.server.control.routes import (
@@ -165,7 +165,7 @@ class _Kinds:
         self.bodies: JsonObject = {}
 
     def schema(self, kind: Any) -> JsonObject:
-        (found,), parts = msgspec.json.schema_components(
+        (found,), parts = schema_components(
             [kind], schema_hook=self._refer, ref_template=_COMPONENTS + "{name}"
         )
         self.bodies |= parts
