@@ -155,7 +155,6 @@ _MOST_REQUESTS = 1000
 #: How long a run may take at least, and the clean run at most, in real seconds; and how many times as
 #: long as the clean run others may, and once more where something lasts.
 SHORTEST_LIMIT_S, _CLEAN_LIMIT_S, _TIMES, _PATIENT = 10.0, 600.0, 3, 2
-_SEVERE = ("warning", "error")
 #: How late an answer is for clients that do not wait for one, in real milliseconds.
 _SOON_MS = 100
 #: What lasts is asked for in vain: so often, and so often in each real second, is too often; with
@@ -370,8 +369,7 @@ class Visit:
                     raise
             late = hit and point is not None and point.lasting is None
             late = late and not any(f"{fault.id} (" in why for e in exchanges for why in e["why"])
-        findings = world.conduct.read(off=self._off, final=True)["findings"]
-        told = map(told_as, (found for found in findings if found["severity"] in _SEVERE))
+        told = map(told_as, world.conduct.findings(off=self._off, at_least="warning"))
         # Where a key was asked for again, its value did not come, or came to one of two at once.
         made = [e for e in exchanges if e["call"] == _KEY and e["status"] in (200, 201)]
         again = {e["idempotency_key"] for e in made if e["replayed"]}
