@@ -72,7 +72,9 @@ class Place:
     def happen(self, times: int, length: int = 10) -> None:
         """Make things happen without a word to anybody else, `length` letters each."""
         for _ in range(times):
-            self.engine.feed.tell("world", (self.engine.world.commit, "x" * length))
+            self.engine.feed.tell(
+                "world", {"commit": self.engine.world.commit, "title": "x" * length}
+            )
 
 
 class Ear:

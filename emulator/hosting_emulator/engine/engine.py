@@ -146,9 +146,8 @@ class Engine:
         now_ms = self.now_ms()
         schedule = self.world.schedule
         if schedule and schedule[0][0] <= now_ms:
-            found = run_due(self.world, now_ms, carry_out)
-            if found is not None:
-                self.commit(found[0], "due events")
+            change, _ = run_due(self.world, now_ms, carry_out)
+            self.commit(change, "due events")
         return now_ms
 
     # --- commits --------------------------------------------------------------------------------
@@ -203,7 +202,7 @@ class Engine:
         self.in_flight.clear()
         self.waits.clear()
         if self.feed.awake:
-            self.feed.tell("world", (world.commit, title))
+            self.feed.tell("world", {"commit": world.commit, "title": title})
         if restored is not None:
             self.log.turned.append(self.log.count)
             return
@@ -271,8 +270,7 @@ class Engine:
 
     def set_clock(self, clock: ClockRecord) -> int:
         """Give the world another clock, and run what is due by it, in one commit."""
-        found = run_due(self.world, clock.world_ms, carry_out)
-        change, count = found or (Change(self.world, self.world.at_ms), 0)
+        change, count = run_due(self.world, clock.world_ms, carry_out)
         change.now_ms = max(change.now_ms, clock.world_ms)
         change.put(CLOCK, ONLY, clock)
         self.commit(change, "clock")
@@ -594,7 +592,7 @@ class Worlds:
         """Tell whoever listens to any world that one was made, or is gone."""
         for engine in self._engines.values():
             if engine.feed.awake:
-                engine.feed.tell("worlds", (name, made))
+                engine.feed.tell("worlds", {"name": name, "made": made})
 
 
 def vary(engine: Engine, asked: Variation, kept: Collection[str] = ()) -> None:

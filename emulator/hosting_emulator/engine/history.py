@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from hosting_emulator.contract.timestamps import format_timestamp
+from hosting_emulator.faults.decisions import spent
 from hosting_emulator.world.records import TimelineEntry
 from hosting_emulator.world.tables import CLOCK, FAULTS, OUTCOMES, SCHEDULE, TIMELINE
 from hosting_emulator.world.value import Transition, World, Writes
@@ -153,13 +155,9 @@ class Snapshots(dict[str, SavedState]):
 
 @dataclass(slots=True)
 class FeedEvent:
-    """One thing that happened. `facts` are its kind's own; `text` is kept once somebody wrote it.
+    """One thing that happened. `facts` are what is told of it; `text` is kept once somebody wrote it.
 
-    `request`: the log's entry. `commit`: number, moment in ms, title, and what a timeline planned for
-    it that was refused. `clock`: nothing; whoever shows it reads the clock. `fault` and `outcome`: its
-    id, itself (None: it was removed) and the moment.
-    `world`: commit and title of what took its place. `worlds`: the name of a world, maybe another one,
-    and whether it was made or is gone.
+    Of a `request` that is the log's entry, and of the `clock` nothing: whoever shows them looks at them.
     """
 
     id: int
@@ -207,12 +205,17 @@ class Feed:
     def committed(self, title: str, writes: Writes, world: World) -> None:
         """Tell of a commit, and of what it did to the clock, to the schedule and to faults."""
         refused = [str(planned.said) for planned in planned_in(writes) if planned.refused]
-        self.tell("commit", (world.commit, world.at_ms, title, refused))
+        told = {"commit": world.commit, "at": format_timestamp(world.at_ms)}
+        self.tell("commit", told | {"title": title, "refused": refused})
         if CLOCK.name in writes or SCHEDULE.name in writes:
             self.tell("clock", None)
         for kind, table in (("fault", FAULTS), ("outcome", OUTCOMES)):
             for id_, armed in writes.get(table.name, {}).items():
-                self.tell(kind, (id_, armed, world.at_ms))
+                counts = {"removed": True}
+                if armed is not None:
+                    counts = {"seen": armed.seen, "hits": armed.hits}
+                    counts |= {"spent": spent(armed, world.at_ms), "removed": False}
+                self.tell(kind, {"id": id_, **counts})
 
     def end(self) -> None:
         """Tell that the world is gone."""

@@ -448,12 +448,9 @@ def schedule_event(change: Change, due_ms: int, kind: EventKind, subject: str) -
     return str(sequence)
 
 
-def run_due(world: World, now_ms: int, planner: Planner | None = None) -> tuple[Change, int] | None:
-    """Return the change that everything due by `now_ms` makes, and the number of events; None: nothing."""
-    if world.next_due_ms is None or world.next_due_ms > now_ms:
-        return None
-    change = Change(world, world.at_ms)
-    count = 0
+def run_due(world: World, now_ms: int, planner: Planner | None = None) -> tuple[Change, int]:
+    """Return the change that everything due by `now_ms` makes, and the number of events."""
+    change, count = Change(world, world.at_ms), 0
     while (key := change.next_due(now_ms)) is not None:
         event = change.row(SCHEDULE, key)
         change.delete(SCHEDULE, key)

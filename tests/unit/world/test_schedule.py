@@ -37,8 +37,8 @@ def busy_world(beginnings: Any) -> Any:
     world = fresh_world()
     start_ms = world.at_ms
     for offset, alias, kind in sorted(beginnings):
-        found = run_due(world, start_ms + offset)
-        world = found[0].applied() if found else world
+        due, count = run_due(world, start_ms + offset)
+        world = due.applied() if count else world
         change = Change(world, start_ms + offset)
         project = change.row(PROJECTS, world.indexes[f"project:{alias}"])
         begin(change, project, kind, expected_generation=project.source_generation)
@@ -48,9 +48,9 @@ def busy_world(beginnings: Any) -> Any:
 
 def ran(world: Any, until_ms: int) -> Any:
     """Return the world after all that is due by then."""
-    found = run_due(world, until_ms)
-    assert found is not None
-    return found[0].applied()
+    due, count = run_due(world, until_ms)
+    assert count
+    return due.applied()
 
 
 def authorization(world: Any) -> Any:
@@ -74,8 +74,8 @@ def test_it_makes_no_difference_how_often_anybody_looks(beginnings, looks):
     at_once = ran(busy, end_ms)
     often = busy
     for look in [*sorted(looks), 120_000]:
-        found = run_due(often, start_ms + look)
-        often = found[0].applied() if found else often
+        due, count = run_due(often, start_ms + look)
+        often = due.applied() if count else often
 
     assert rows(often) == rows(at_once)
 
@@ -110,15 +110,18 @@ def test_nothing_due_is_no_change():
     world = fresh_world()
     _, dns = authorization(world)
 
-    assert run_due(world, dns.expires_ms - 1) is None
-    assert run_due(replace(world, schedule=None), dns.expires_ms) is None
+    for change, count in (
+        run_due(world, dns.expires_ms - 1),
+        run_due(replace(world, schedule=()), dns.expires_ms),
+    ):
+        assert (change.writes, count) == ({}, 0)
 
 
 def test_an_authorization_expires_when_its_time_is_over():
     world = fresh_world()
     _, dns = authorization(world)
 
-    assert run_due(world, dns.expires_ms - 1) is None
+    assert run_due(world, dns.expires_ms - 1)[1] == 0
     after = ran(world, dns.expires_ms)
 
     assert authorization(after)[1].status == "expired"

@@ -32,7 +32,6 @@ from hosting_emulator.engine.exchange import Entry, ExchangeContext
 from hosting_emulator.engine.explanations import Explanations
 from hosting_emulator.engine.history import KINDS, FeedEvent
 from hosting_emulator.engine.request_log import NO_CALL, NOBODY, RequestFilter, entry_view
-from hosting_emulator.faults.decisions import spent
 from hosting_emulator.server import responses
 from hosting_emulator.server.control.clock import get_clock
 from hosting_emulator.server.control.routes import (
@@ -73,11 +72,6 @@ STUCK_S = 30.0
 _RETRY_MS = 1000
 #: So many events at most are written at once.
 _BATCH = 50
-#: What the facts of an event are called.
-_TOLD = {
-    "commit": ("commit", "at", "title", "refused"),
-    **{"world": ("commit", "title"), "worlds": ("name", "made")},
-}
 
 
 async def list_requests(
@@ -507,16 +501,7 @@ class _Stream:
 
 
 def _data(engine: Engine, event: FeedEvent, explanations: Explanations) -> JsonObject:
-    facts = event.facts
     if event.kind == "request":
-        return explanations.item(engine.world, facts)
-    if event.kind == "clock":
-        return get_clock(engine)
-    if event.kind in _TOLD:
-        told = dict(zip(_TOLD[event.kind], facts, strict=True))
-        return told | ({"at": format_timestamp(told["at"])} if "at" in told else {})
-    id_, fault, at_ms = facts
-    if fault is None:
-        return {"id": id_, "removed": True}
-    counts = {"seen": fault.seen, "hits": fault.hits, "spent": spent(fault, at_ms)}
-    return {"id": id_, **counts, "removed": False}
+        return explanations.item(engine.world, event.facts)
+    told: JsonObject = get_clock(engine) if event.kind == "clock" else event.facts
+    return told
