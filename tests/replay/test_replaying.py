@@ -197,6 +197,17 @@ def test_a_key_that_is_older_than_the_record_is_made_again(api: Api):
     assert "is older than the recording" in report.notes[0]
 
 
+def test_a_token_that_had_expired_is_refused_again_whatever_is_said_of_it(api: Api):
+    token = api.emulator.mint_token("owner")["access_token"]
+    api.emulator.clock.advance("2h")
+    assert "expired" in api.dns(token=token).json["detail"]
+
+    report = again(api.emulator.control, recorded(api))
+
+    assert [one.answer.status for one in report.requests if one.answer] == [401]
+    assert differences(report) == []
+
+
 def test_a_person_may_be_named_to_send_it_all(api: Api):
     api.ticket()
     api.dns(who=None)

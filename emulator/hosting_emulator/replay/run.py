@@ -239,6 +239,9 @@ class ReplayRun:
             self._pair_cut_cursor(recorded)
         was, answer = recorded.answer, self._exchange(recorded)
         differences = self._comparison.differences(was, answer, (recorded.at_ms, self._now_ms))
+        if self._own and recorded.who is None and recorded.authorization is not None:
+            # The recording does not hold what made the token no good.
+            differences = [one for one in differences if one.at != "body.detail"]
         if was is not None and answer is not None:
             self._learn_key(was, answer)
             cursor = answer.members.get("next_cursor")
