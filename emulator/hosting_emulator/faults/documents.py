@@ -17,7 +17,6 @@ from typing import Any, NamedTuple
 import msgspec
 from msgspec.structs import replace
 
-from hosting_emulator.contract import words
 from hosting_emulator.contract.calls import (
     ALL_CALLS,
     DOORS,
@@ -30,7 +29,7 @@ from hosting_emulator.contract.calls import (
 from hosting_emulator.contract.durations import parse_duration_ms
 from hosting_emulator.contract.problems import PROBLEMS
 from hosting_emulator.contract.timestamps import format_timestamp, parse_timestamp
-from hosting_emulator.contract.words import DocumentRefused, nearest, read_fields
+from hosting_emulator.contract.words import DocumentRefused, nearest, read_fields, read_options
 from hosting_emulator.faults.decisions import fits, spent
 from hosting_emulator.faults.kinds import FaultKind, fault_kinds
 from hosting_emulator.faults.outcomes import OUTCOME_KINDS, OutcomeKind, phases_of
@@ -110,7 +109,7 @@ def read_fault(change: Change, document: Mapping[str, Any], family: Family = FAU
         )
         raise DocumentRefused(f"{what} of {', '.join(kinds)}; {found}")
     kind = named[0]
-    options = read_options(kind, document[kind], family)
+    options = _read_effect(kind, document[kind], family)
     written = {name: value for name, value in document.items() if name not in (kind, "while")}
     if noun == "outcome":
         written.setdefault("times", 1)
@@ -166,11 +165,11 @@ def _read_condition(found: Any, place: str) -> Condition:
     return condition
 
 
-def read_options(kind: str, options: Any, family: Family = FAULT) -> dict[str, Any]:
+def _read_effect(kind: str, options: Any, family: Family = FAULT) -> dict[str, Any]:
     """Return a kind's options as they are kept: checked, without defaults. Raises DocumentRefused."""
     given = None if options is True else options
     try:
-        read = words.read_options(kind, given, family.kinds[kind], "option", " ")
+        read = read_options(kind, given, family.kinds[kind], "option", " ")
     except DocumentRefused as refused:
         place = f"{kind}.{refused.field}" if refused.field else kind
         raise DocumentRefused(str(refused), place) from None
@@ -276,7 +275,7 @@ def what_is_wrong(fault: Fault, family: Family) -> str | None:
     if fault.kind not in family.kinds:
         return f"there is no kind of {family.noun} {fault.kind!r}"
     try:
-        read_options(fault.kind, fault.options, family)
+        _read_effect(fault.kind, fault.options, family)
         for moment in filter(None, (fault.rule.from_, fault.rule.until)):
             parse_timestamp(moment)
     except ValueError as error:

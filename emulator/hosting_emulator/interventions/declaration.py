@@ -15,9 +15,9 @@ import msgspec
 from hosting_emulator.contract.words import DocumentRefused, read_options, unknown
 from hosting_emulator.world import lifecycles
 from hosting_emulator.world import tables as t
-from hosting_emulator.world.naming import N, id_of, not_found
+from hosting_emulator.world.naming import NAMED, N, id_of, not_found
 from hosting_emulator.world.operations import finished
-from hosting_emulator.world.records import ApiKey, Operation, Organization, Person, Project, Ticket
+from hosting_emulator.world.records import ApiKey, Operation, Ticket
 from hosting_emulator.world.value import Change
 
 #: An intervention: what it does to a change, said in one sentence.
@@ -99,11 +99,7 @@ def _find_key(
 
 
 #: Records that are named by alias or id, in a field of their parameter's own name.
-_ALIASED: dict[Any, t.Table[Any]] = {
-    Organization: t.ORGANIZATIONS,
-    Person: t.PEOPLE,
-    Project: t.PROJECTS,
-}
+_ALIASED: dict[Any, t.Table[Any]] = {table.kind: table for table in NAMED.values()}
 
 
 class _Subject(NamedTuple):

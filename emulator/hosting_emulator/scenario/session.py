@@ -32,6 +32,7 @@ from hosting_emulator.scenario.source import ScenarioError, Source
 from hosting_emulator.scenario.story import run_document
 from hosting_emulator.scenario.yaml_text import write_yaml
 from hosting_emulator.world import tables as t
+from hosting_emulator.world.naming import NAMED
 from hosting_emulator.world.population import described
 from hosting_emulator.world.records import Origin
 from hosting_emulator.world.sessions import is_current
@@ -376,8 +377,7 @@ class _StoryWriter:
         #: What is named by a variable: where it is first answered, or what it is called.
         self._made: dict[str, tuple[Document, str, str] | str] = {}
         self._names: dict[str, int] = {}
-        tables: tuple[t.Table[Any], ...] = (t.PROJECTS, t.ORGANIZATIONS, t.PEOPLE)
-        for table, index in zip(tables, USUAL, strict=True):
+        for index, table in NAMED.items():
             for key, record in world.rows(table):
                 self._made[key] = f"${{{index}.{record.alias}}}"
         self._made |= way.begun_ids

@@ -15,7 +15,13 @@ from hosting_emulator.world.value import World, apply
 
 N = TypeVar("N", r.Organization, r.Person, r.Project)
 
-_KINDS = {t.ORGANIZATIONS.name: "organization", t.PEOPLE.name: "person", t.PROJECTS.name: "project"}
+#: What people name by an alias, by the word for its kind.
+NAMED: dict[str, t.Table[Any]] = {
+    "organization": t.ORGANIZATIONS,
+    "project": t.PROJECTS,
+    "person": t.PEOPLE,
+}
+_KINDS = {table.name: kind for kind, table in NAMED.items()}
 
 
 class Hostnames(NamedTuple):

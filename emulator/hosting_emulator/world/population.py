@@ -21,7 +21,7 @@ from hosting_emulator.world import clock as clocks
 from hosting_emulator.world import records as r
 from hosting_emulator.world import tables as t
 from hosting_emulator.world.lifecycles import DNS_AUTHORIZATION
-from hosting_emulator.world.naming import in_order
+from hosting_emulator.world.naming import NAMED, in_order
 from hosting_emulator.world.operations import put_past_deployment, schedule_event
 from hosting_emulator.world.sessions import put_key
 from hosting_emulator.world.streams import SECRET_LENGTH, derive, digest, seeded_id
@@ -154,7 +154,7 @@ class WorldPart(PopulationPart):
 
 #: Ids by kind and alias, and where each kind of what has one stands.
 _Ids = Mapping[tuple[str, str], str]
-_KINDS = {"organization": "organizations", "project": "projects", "person": "people"}
+_KINDS = {kind: table.name for kind, table in NAMED.items()}
 _SECTIONS = (*_KINDS.values(),)
 
 #: The default world is worth looking at: its people and projects are few and speak for themselves,
@@ -356,8 +356,8 @@ def _wrong_with_key(key: KeyPart, whole: WorldPart, prefix: str) -> Iterator[tup
 
 def described(world: World) -> WorldPart:
     """Return what a world holds, as far as it can be described: `new_world` makes the like of it."""
-    tables: tuple[t.Table[Any], ...] = (t.ORGANIZATIONS, t.PEOPLE, t.PROJECTS)
-    named = {key: str(record.alias) for table in tables for key, record in world.rows(table)}
+    rows = (row for table in NAMED.values() for row in world.rows(table))
+    named = {key: str(record.alias) for key, record in rows}
     memberships: dict[str, dict[str, Any]] = {key: {} for key in named}
     grants: dict[str, dict[str, Any]] = {key: {} for key in named}
     for _, member in world.rows(t.MEMBERSHIPS):
