@@ -18,7 +18,7 @@ from hosting_emulator.world import lifecycles
 from hosting_emulator.world.operations import DEPLOYING_PLAN, INITIALIZE, PLAIN_PLAN
 from hosting_emulator.world.records import Fault, OperationFailure, OperationOutcome
 
-Phase = Literal["queued", "building", "deploying", "verifying"]
+OperationPhase = Literal["queued", "building", "deploying", "verifying"]
 Text = Annotated[str, Meta(min_length=1)]
 
 
@@ -80,7 +80,7 @@ class Fail(OutcomeKind, frozen=True):
     example: ClassVar = {"phase": "deploying", "code": "operation_failed"}
     turns = ("failed",)
 
-    phase: Phase = "deploying"
+    phase: OperationPhase = "deploying"
     code: Text = "operation_failed"
     message: Text = "The operation failed."
     retryable: bool = False
@@ -98,7 +98,7 @@ class Cancel(OutcomeKind, frozen=True):
     example: ClassVar = {"phase": "building"}
     turns = ("cancelled",)
 
-    phase: Phase = "deploying"
+    phase: OperationPhase = "deploying"
 
 
 class Stick(OutcomeKind, frozen=True):
@@ -107,7 +107,7 @@ class Stick(OutcomeKind, frozen=True):
     example: ClassVar = {"phase": "verifying"}
     turns = ("stuck",)
 
-    phase: Phase = "verifying"
+    phase: OperationPhase = "verifying"
 
 
 class Reconcile(OutcomeKind, frozen=True):
@@ -119,7 +119,7 @@ class Reconcile(OutcomeKind, frozen=True):
 
     example: ClassVar = {"attempts": 2, "then": "exhaust", "each": "5s"}
 
-    phase: Phase = "verifying"
+    phase: OperationPhase = "verifying"
     attempts: Annotated[int, Meta(ge=1, le=100)] = 1
     then: Literal["continue", "exhaust"] = "continue"
     each: str | None = None
