@@ -284,8 +284,18 @@ def test_only_get_redeems(api: HeldApi, method: str) -> None:
     answer = visit(api, ticket["redeem_url"], method=method)
 
     assert answer.status == 405
-    assert answer.headers["Allow"]
+    assert answer.headers["Allow"] == "GET"
     assert redeem(api, ticket).status == 303
+
+
+def test_a_dev_site_tells_all_methods_that_it_takes(api: HeldApi) -> None:
+    origin = issue(api)["origin"]
+
+    refused = visit(api, f"{origin}/", method="POST")
+
+    assert (refused.status, refused.headers["Allow"]) == (405, "GET, HEAD")
+    assert visit(api, f"{origin}/", method="HEAD").status == 401
+    assert refused.headers["Server"] == api.dns().headers["Server"]
 
 
 @pytest.mark.parametrize("host", ["dev-no-such-site.dev.localhost", "localhost", "evil.example"])

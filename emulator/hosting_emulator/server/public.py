@@ -90,9 +90,7 @@ async def answer(
     reply = await engine.exchange(ctx, steps, partial(wait_for, request))
     if granted:
         reply.headers = (*reply.headers, *granted)
-    if ctx.effect is not None:
-        return responses.FaultyResponse(reply, ctx.effect)
-    return responses.ReadyResponse(reply)
+    return _response(reply, ctx)
 
 
 def _cut_headers(ctx: ExchangeContext) -> None:
@@ -222,12 +220,13 @@ async def answer_origin(
 
     # Link checkers and previews ask with HEAD: that must not use a ticket up.
     redeems = path == REDEEM_PATH
-    if request.method not in (("GET",) if redeems else ("GET", "HEAD")):
+    methods = ("GET",) if redeems else ("GET", "HEAD")
+    if request.method not in methods:
         detail = "Redeem with GET." if request.method == "HEAD" else "A dev origin takes GET."
         refused, assumed = Refused("invalid_request", detail, status=405), engine.world.assumptions
         reply = problem_reply(refused, engine.request_id(), docs_url(), assumed)
-        reply.headers = (*reply.headers, ("Allow", "GET"))
-        return _response(reply)
+        reply.headers = (*reply.headers, ("Allow", ", ".join(methods)))
+        return responses.ReadyResponse(reply)
     ctx = ExchangeContext(
         method=request.method,
         path=path,
@@ -244,7 +243,7 @@ async def answer_origin(
         if protocol.framing.large:
             _cut_headers(ctx)
         reply = await engine.exchange(ctx, REDEEM_STEPS, partial(wait_for, request))
-        return responses.FaultyResponse(reply, ctx.effect) if ctx.effect else _response(reply)
+        return _response(reply, ctx)
     home = _home(request, Change(engine.world, engine.run_due()), project)
     if "Authorization" in request.headers:  # which does not belong here: the log tells of it
         seen = Reply(home.status, b"", content_type="", headers=())
@@ -252,11 +251,10 @@ async def answer_origin(
     return home
 
 
-def _response(reply: Reply) -> web.Response:
-    headers = dict(reply.headers) | (
-        {"Content-Type": reply.content_type} if reply.content_type else {}
-    )
-    return web.Response(status=reply.status, body=reply.body or None, headers=headers)
+def _response(reply: Reply, ctx: ExchangeContext) -> web.StreamResponse:
+    if ctx.effect is not None:
+        return responses.FaultyResponse(reply, ctx.effect)
+    return responses.ReadyResponse(reply)
 
 
 def _home(request: web.BaseRequest, change: Change, project: Project) -> web.Response:
