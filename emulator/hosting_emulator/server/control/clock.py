@@ -197,8 +197,8 @@ def list_history(engine: Engine, limit: Limit = 100) -> JsonObject:
     counts = (history.FAULTS_COUNTED, history.RATE_COUNTED)
     kept = [one for one in reversed(engine.history) if one.title not in counts]
     items = []
-    for one, before in zip(kept[:limit], [*kept[1:], None], strict=False):
-        changes = [*_changes(one, before and before.world)]
+    for one in kept[:limit]:
+        changes = [*_changes(one)]
         more = [f"and {len(changes) - _TOLD} more"] if len(changes) > _TOLD else []
         says = "; ".join([*changes[:_TOLD], *more])
         at = format_timestamp(one.world.at_ms)
@@ -220,16 +220,16 @@ def rewind(engine: Engine, body: Rewind) -> Engine:
     return engine
 
 
-def _changes(commit: history.Commit, before: World | None) -> Iterator[str]:
-    """Say what a commit changed; `before` is the world that it found, None when that is forgotten."""
-    world = commit.world
+def _changes(commit: history.Commit) -> Iterator[str]:
+    """Say what a commit changed."""
+    world, before = commit.world, commit.before
     # The fields of an intervention, as one types them.
     for fields in ((commit.turn or {}).get("intervene") or {}).values():
         if fields:
             yield " ".join(f"{name}={_named(value)}" for name, value in fields.items())
     for planned in sorted(history.planned_in(commit.writes), key=lambda one: not one.refused):
         yield f"the timeline: {planned.said}"
-    if before is not None and world.clock is not before.clock:
+    if world.clock is not before.clock:
         new, old = world.clock, before.clock
         if (new.mode, new.rate) != (old.mode, old.rate):
             rate = f", {new.rate:g} times as fast" if new.mode == "scaled" else ""
@@ -240,7 +240,7 @@ def _changes(commit: history.Commit, before: World | None) -> Iterator[str]:
     for operation in latest.values():
         stuck = ", stuck" if operation.stuck else ""
         yield f"{_operation_title(world, operation)}: {stands(operation)}{stuck}"
-    if before is not None and world.tables[API_KEYS.name] is not before.tables[API_KEYS.name]:
+    if world.tables[API_KEYS.name] is not before.tables[API_KEYS.name]:
         for id_, key in world.rows(API_KEYS):
             known = before.get(API_KEYS, id_)
             if known is not None and known.last_used_at != key.last_used_at:
