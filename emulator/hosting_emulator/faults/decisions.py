@@ -23,17 +23,8 @@ from hosting_emulator.contract.problems import Refused
 from hosting_emulator.faults.kinds import FaultKind, kind_of
 from hosting_emulator.faults.kinds.latency import LONGEST_DELAY_MS
 from hosting_emulator.faults.outcomes import outcome_of
+from hosting_emulator.world import records as r
 from hosting_emulator.world import tables as t
-from hosting_emulator.world.records import (
-    Condition,
-    Database,
-    Dns,
-    Fault,
-    OperationOutcome,
-    Phase,
-    Project,
-    Rule,
-)
 from hosting_emulator.world.streams import draw
 from hosting_emulator.world.value import Change, World, deployment_count, deployment_runs
 
@@ -69,18 +60,18 @@ class Decision(NamedTuple):
     delay_ms: int = 0
     effect: FaultKind | None = None
     problem: Refused | None = None
-    acted: tuple[Fault, ...] = ()
+    acted: tuple[r.Fault, ...] = ()
 
 
 NOTHING = Decision()
 
 
-def faults_in_order(world: World, table: t.Table[Fault] = t.FAULTS) -> list[Fault]:
+def faults_in_order(world: World, table: t.Table[r.Fault] = t.FAULTS) -> list[r.Fault]:
     """Return a world's faults or outcomes in the order in which they are tried."""
     return sorted(world.tables[table.name].values(), key=_by_order)
 
 
-def spent(fault: Fault, now_ms: int) -> bool:
+def spent(fault: r.Fault, now_ms: int) -> bool:
     """Tell whether a fault can no longer act."""
     rule = fault.rule
     used_up = rule.times is not None and fault.hits >= rule.times
@@ -88,11 +79,11 @@ def spent(fault: Fault, now_ms: int) -> bool:
 
 
 def decide(
-    change: Change, subject: FaultSubject, phase: Phase, *, refused: bool = False
+    change: Change, subject: FaultSubject, phase: r.Phase, *, refused: bool = False
 ) -> Decision:
     """Count the request and return what the faults of one phase do to it; to one refused, nothing."""
     delay_ms = 0
-    acted: tuple[Fault, ...] = ()
+    acted: tuple[r.Fault, ...] = ()
     for fault in sorted(change.world.tables[t.FAULTS.name].values(), key=_by_order):
         if fault.rule.phase != phase or not matches(fault.rule, subject):
             continue
@@ -114,7 +105,7 @@ def decide(
     return Decision(delay_ms, acted=acted) if acted else NOTHING
 
 
-def next_outcome(change: Change, subject: FaultSubject) -> OperationOutcome | None:
+def next_outcome(change: Change, subject: FaultSubject) -> r.OperationOutcome | None:
     """Count the operation that a request begins, and return what the first outcome for it tells."""
     for armed in faults_in_order(change.world, t.OUTCOMES):
         if not matches(armed.rule, subject):
@@ -130,14 +121,14 @@ def next_outcome(change: Change, subject: FaultSubject) -> OperationOutcome | No
     return None
 
 
-def _acts(change: Change, fault: Fault, subject: FaultSubject) -> bool:
+def _acts(change: Change, fault: r.Fault, subject: FaultSubject) -> bool:
     """Tell whether a fault or outcome acts on what it has seen, this time."""
     probability = fault.rule.probability
     idle = _idle_reason(fault, change.now_ms, change.world, subject.project, subject.organization)
     return idle is None and (probability >= 1 or _chance(change) < probability)
 
 
-def matches(rule: Rule, subject: FaultSubject) -> bool:
+def matches(rule: r.Rule, subject: FaultSubject) -> bool:
     """Tell whether a rule matches a request. Without credentials, only one that asks for that does."""
     if rule.credentials is None:
         known = subject.credentials in ("token", "key")
@@ -216,7 +207,7 @@ def _expression(pattern: str) -> re.Pattern[str]:
 
 
 def idle_reason(
-    fault: Fault, now_ms: int, world: World, project_id: str | None, organization_id: str | None
+    fault: r.Fault, now_ms: int, world: World, project_id: str | None, organization_id: str | None
 ) -> str:
     """Say why a fault that has seen a request did not act on it."""
     reason = _idle_reason(fault, now_ms, world, project_id, organization_id)
@@ -226,7 +217,7 @@ def idle_reason(
 
 
 def _idle_reason(
-    fault: Fault, now_ms: int, world: World, project_id: str | None, organization_id: str | None
+    fault: r.Fault, now_ms: int, world: World, project_id: str | None, organization_id: str | None
 ) -> str | None:
     rule = fault.rule
     if rule.from_ms is not None and now_ms < rule.from_ms:
@@ -256,7 +247,7 @@ def _chance(change: Change) -> float:
 
 
 def unmet(
-    condition: Condition, world: World, project_id: str | None, organization_id: str | None
+    condition: r.Condition, world: World, project_id: str | None, organization_id: str | None
 ) -> str | None:
     """Say what keeps a condition from holding for a project, or else an organization; None: it holds."""
     project = world.get(t.PROJECTS, project_id or "")
@@ -284,13 +275,13 @@ def unmet(
     return None
 
 
-def _of_project(name: str, world: World, project: Project) -> Any:
+def _of_project(name: str, world: World, project: r.Project) -> Any:
     if name == "deployed":
         count = deployment_count(world.indexes, project.id)
         runs = deployment_runs(world.indexes, project.id, 0, count)
         return any(found.status == "ready" for run in reversed(runs) for found in reversed(run))
-    dns = world.get(t.DNS, project.id) or Dns()
-    database = world.get(t.DATABASES, f"{project.id}/prod") or Database("separate")
+    dns = world.get(t.DNS, project.id) or r.Dns()
+    database = world.get(t.DATABASES, f"{project.id}/prod") or r.Database("separate")
     placement = database.placement
     return {
         "dns": dns.status,
@@ -304,7 +295,7 @@ def _of_project(name: str, world: World, project: Project) -> Any:
     }[name]
 
 
-def condition_text(condition: Condition) -> str:
+def condition_text(condition: r.Condition) -> str:
     """Write a condition as people read it: `dns is pending or expired, credits_below is 1`."""
     return ", ".join(
         f"not ({condition_text(wanted)})" if name == "not" else f"{name} is {_word(wanted)}"
@@ -312,7 +303,7 @@ def condition_text(condition: Condition) -> str:
     )
 
 
-def _asked(condition: Condition) -> dict[str, Any]:
+def _asked(condition: r.Condition) -> dict[str, Any]:
     """Return what a condition asks for, by the names it is written with."""
     asked = zip(condition.__struct_encode_fields__, msgspec.structs.astuple(condition), strict=True)
     return {name: wanted for name, wanted in asked if wanted is not None}
