@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -25,7 +24,7 @@ from hosting_emulator.explore.runs import (
     counts,
 )
 from hosting_emulator.sdk import JsonObject
-from hosting_emulator.sdk.text import count_text
+from hosting_emulator.sdk.text import count_text, paint, plain
 
 
 @dataclass(frozen=True)
@@ -200,8 +199,6 @@ def short(fault: str) -> str:
 
 # --- text ----------------------------------------------------------------------------------------
 
-_CODES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33"}
-_ANSI = re.compile(r"\x1b\[\d+m")
 _WIDEST = 120
 _WIDEST_LINE = 160
 #: Programs that print so many last lines alike break for the same reason.
@@ -232,15 +229,17 @@ def report_text(exploration: Exploration, *, color: bool = False) -> str:
     runs = f"{count_text(len(exploration.results), 'run')}: {came_to}."
     met = ", ".join(f"{name} {count}" for name, count in coverage_counts(exploration).items())
     style = "green" if exploration.survived else "red"
-    summary = "\n".join([_paint(style, runs), *notes(exploration), f"Met: {met}."])
+    summary = "\n".join([paint(style, runs), *notes(exploration), f"Met: {met}."])
     parts = (_matrix_text(matrix(exploration)), *_stories_text(exploration), found, summary)
-    return _colored("\n\n".join(filter(None, parts)), color)
+    text = "\n\n".join(filter(None, parts))
+    return text if color else plain(text)
 
 
 def result_text(result: PointResult, *, color: bool = False) -> str:
     """Write one line on a result: its point, its verdict and why."""
     why = f": {'; '.join(result.says)}" if result.says else ""
-    return _colored(f"{result.point}  {_verdict(result)}{why}", color)
+    text = f"{result.point}  {_verdict(result)}{why}"
+    return text if color else plain(text)
 
 
 def stories(exploration: Exploration) -> list[list[PointResult]]:
@@ -304,10 +303,10 @@ def _matrix_text(found: Matrix) -> str:
     heads = [str(n) for n, _ in enumerate(names, 1)] if numbered else names
     widths = [max(2, len(head)) for head in heads]
     padded = (head.ljust(width) for head, width in zip(heads, widths, strict=True))
-    lines = [_paint("bold", "  ".join([" " * first, *padded]).rstrip())]
+    lines = [paint("bold", "  ".join([" " * first, *padded]).rstrip())]
     for request, cells in found.rows.items():
         shown = (_SHOWN[cell[1]] if cell else Meaning(" ", "", "") for cell in cells)
-        marks = [_paint(meaning.color, meaning.mark) for meaning in shown]
+        marks = [paint(meaning.color, meaning.mark) for meaning in shown]
         columns = zip(marks[::2], marks[1::2], widths, strict=True)
         pairs = [before + after + " " * (width - 2) for before, after, width in columns]
         lines.append("  ".join([request.ljust(first), *pairs]).rstrip())
@@ -315,7 +314,7 @@ def _matrix_text(found: Matrix) -> str:
         lines.append("  ".join(f"{n} {name}" for n, name in enumerate(names, 1)))
     words = ", ".join(f"{mark} {word}" for mark, word in found.legend)
     both = not all(map(lasting, found.faults))
-    lines.append(_paint("dim", f"{'Two marks each, before and after the commit: ' * both}{words}."))
+    lines.append(paint("dim", f"{'Two marks each, before and after the commit: ' * both}{words}."))
     return "\n".join(lines)
 
 
@@ -331,7 +330,7 @@ def _stories_text(exploration: Exploration) -> Iterator[str]:
         why = f": {'; '.join(first.says)}" if first.says else ""
         lines = [
             f"{first.point.request}  {where}{why}",
-            *(_paint("dim", f"  | {line[:_WIDEST_LINE]}") for line in output),
+            *(paint("dim", f"  | {line[:_WIDEST_LINE]}") for line in output),
             *(f"  conduct: {finding}" for finding in first.conduct),
             *(f"  again: {exploration.repeat(result.point)}" for result in alike),
         ]
@@ -339,15 +338,7 @@ def _stories_text(exploration: Exploration) -> Iterator[str]:
 
 
 def _verdict(result: PointResult) -> str:
-    return _paint(MEANINGS[result.verdict].color, result.verdict)
-
-
-def _paint(style: str, text: str) -> str:
-    return f"\x1b[{_CODES[style]}m{text}\x1b[0m" if style and text else text
-
-
-def _colored(text: str, color: bool) -> str:
-    return text if color else _ANSI.sub("", text)
+    return paint(MEANINGS[result.verdict].color, result.verdict)
 
 
 def junit_text(exploration: Exploration) -> str:
