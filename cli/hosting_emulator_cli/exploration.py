@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 from hosting_emulator import __version__
 from hosting_emulator.explore import plan, report, runs
 from hosting_emulator.sdk import ControlClient, ControlError
-from hosting_emulator.sdk.text import conduct_text
+from hosting_emulator.sdk.text import conduct_text, count_text
 from hosting_emulator.supervisor import (
     ChildCommand,
     TimedRun,
@@ -156,7 +156,7 @@ class CommandExploration:
                 out.say(f"| {out.printable(line)}")
             raise Failure(
                 f"the command {error} even without faults; explore needs a first "
-                "run that succeeds. Its output is above"
+                f"run that succeeds. Its output is above{self._astray()}"
             ) from error
         out.say(out.printable(report.result_text(result)))
         told = [f for f in self._found["findings"] if runs.told_as(f) in result.conduct]
@@ -179,7 +179,7 @@ class CommandExploration:
         if not planned.requests:
             raise Failure(
                 "the command sends no request to the emulator: does it use "
-                "HOSTING_BASE_URL and HOSTING_TOKEN?"
+                f"HOSTING_BASE_URL and HOSTING_TOKEN?{self._astray()}"
             )
         self._key = self._key_of(clean)
         says = self.state_file and self._load_results(self.state_file, planned)
@@ -211,6 +211,12 @@ class CommandExploration:
             text = report.report_text(exploration, color=color)
             out.put(text if color else out.printable_lines(text))
         return 0 if exploration.survived else 1
+
+    def _astray(self) -> str:
+        """Say so where requests came to the default world, in which no run is."""
+        came = self._client.world().requests.page(limit=1)["total"]
+        what = f"{count_text(came, 'request')} came without the path of HOSTING_BASE_URL"
+        return f" ({what}, which names the world)" if came else ""
 
     def _key_of(self, clean: runs.CleanRun) -> str:
         """Return a text that differs when anything differs that the results rest upon, files by content."""
