@@ -23,8 +23,8 @@ from hosting_emulator.supervisor import ChildCommand, Outcome, ending_signals
 from hosting_emulator_cli.commands.conduct import ask_conduct, conduct_of
 from hosting_emulator_cli.commands.start import command_variables, with_variables
 from hosting_emulator_cli.files import PRIVATE, write_whole
-from hosting_emulator_cli.main import Failure, failing
-from hosting_emulator_cli.options import ONLY_VARIABLE, SEED_VARIABLE, connected
+from hosting_emulator_cli.main import Failure
+from hosting_emulator_cli.options import ONLY_VARIABLE, SEED_VARIABLE, connected, starting
 from hosting_emulator_cli.output import as_json, say
 
 if TYPE_CHECKING:
@@ -52,10 +52,9 @@ def run_logged(settings: Settings, run: Callable[[], Coroutine[Any, Any, T]]) ->
     for number in ending_signals():  # until the event loop heeds them
         signal.signal(number, lambda number, _: sys.exit(128 + number))
     from hosting_emulator.bootstrap import log_to_stderr
-    from hosting_emulator.settings import StartError
 
     log_to_stderr(settings)
-    with failing(StartError):
+    with starting():
         return asyncio.run(run())
 
 

@@ -471,6 +471,27 @@ def origin_of(ctx: click.Context, param: click.Parameter) -> str | None:
     return origins.get(ctx.get_parameter_source(str(param.name)))  # type: ignore[arg-type]
 
 
+@contextmanager
+def starting() -> Iterator[None]:
+    """Let what keeps an emulator from starting end the command, with where the setting it names is from."""
+    from hosting_emulator.settings import StartError
+
+    try:
+        yield
+    except StartError as error:
+        ctx, text = click.get_current_context(), str(error)
+        for param in ctx.command.params:
+            found = ctx.params[str(param.name)]
+            words = [str(one[0] if isinstance(one, tuple) else one) for one in _several(found)]
+            if (origin := origin_of(ctx, param)) and any(word and word in text for word in words):
+                raise Failure(f"{origin}: {text}") from error
+        raise Failure(text) from error
+
+
+def _several(value: Any) -> tuple[Any, ...]:
+    return value if isinstance(value, tuple) else (value,)
+
+
 class SettingsCommand(click.Command):
     """`start`, whose options may stand in the file; or a command that takes of it what its world is."""
 

@@ -17,7 +17,7 @@ import click
 from hosting_emulator import DEFAULT_PORT
 from hosting_emulator_cli import options as opt
 from hosting_emulator_cli.files import is_scenario_file, ready_file
-from hosting_emulator_cli.main import Failure, failing
+from hosting_emulator_cli.main import Failure
 from hosting_emulator_cli.output import as_json as to_json
 from hosting_emulator_cli.output import fields, prints, put
 
@@ -74,7 +74,6 @@ def start(
         ephemeral = False
     settings = opt.settings_of(data_dir=None if ephemeral else data_dir, **same)
     from hosting_emulator.bootstrap import run
-    from hosting_emulator.settings import StartError
 
     with ExitStack() as stack:
         write = None if ready_path is None else stack.enter_context(ready_file(ready_path))
@@ -89,7 +88,7 @@ def start(
             if write is not None:
                 write(document + "\n")
 
-        with failing(StartError):
+        with opt.starting():
             run(settings, announce)
 
 

@@ -280,6 +280,33 @@ def test_start_error_is_one_line(run, bootstrap: Bootstrap):
     assert result.stderr == "Error: port 4620 is in use; choose another with --port\n"
 
 
+@pytest.mark.parametrize(
+    ("typed", "variable", "wrong", "origin"),
+    [
+        ([], "SCENARIO", "nosuch: no scenario of this name", "the variable …_SCENARIO: "),
+        ([], "ASSUME", "assumption default_page_size cannot be '0'", "the variable …_ASSUME: "),
+        (["--port", "4711"], "PORT", "port 4711 is in use", ""),
+        ([], "SEED", "port 4620 is in use", ""),
+    ],
+)
+def test_start_error_names_the_variable_whose_value_it_is_about(
+    run,
+    bootstrap: Bootstrap,
+    monkeypatch: pytest.MonkeyPatch,
+    typed: list[str],
+    variable: str,
+    wrong: str,
+    origin: str,
+):
+    values = {"ASSUME": "default_page_size=0", "PORT": "4712"}
+    monkeypatch.setenv(f"HOSTING_EMULATOR_{variable}", values.get(variable, "nosuch"))
+    bootstrap.error = StartError(wrong)
+
+    result = run("start", *typed)
+
+    assert result.stderr == f"Error: {origin.replace('…', 'HOSTING_EMULATOR')}{wrong}\n"
+
+
 def test_ctrl_c_that_the_emulator_did_not_take_is_quiet(run, bootstrap: Bootstrap):
     def interrupt() -> None:
         raise KeyboardInterrupt
