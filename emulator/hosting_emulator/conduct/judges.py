@@ -472,6 +472,8 @@ class _Continuity(ConductJudge):
         #: The unknown things that each client went on past; and from which kind of answer it went on.
         self._past: Recent[bytes, set[str]] = Recent()
         self._goes_on: Recent[tuple[bytes, bool], None] = Recent()
+        #: Who went on at all, and whether to an end: who never did may stop for any reason.
+        self._turned: Recent[bytes, bool] = Recent()
 
     def _went_on(self, answered: ExchangeView) -> None:
         who = answered.credentials
@@ -486,9 +488,10 @@ class _Continuity(ConductJudge):
         return next((text for thing, text in found if thing not in passed), None)
 
     def _stop(self, last: ExchangeView, says: str, *, meant: bool = False) -> Finding:
-        """Find a stop at the unknown: sure if the client only goes on from what holds nothing such."""
-        goes_on = (last.credentials, _is_first(last)) in self._goes_on
-        sure = goes_on and not meant and not self._past.get(last.credentials)
+        """Find a stop at the unknown: sure if the client goes on to ends, past nothing such."""
+        who, first = last.credentials, _is_first(last)
+        sure = (who, first) in self._goes_on and not self._past.get(who)
+        sure = sure and not meant and self._turned.get(who, False)
         return Finding("stopped-at-the-unknown", last, says=says, sure=sure)
 
 
@@ -512,6 +515,7 @@ class UnfinishedOperations(_Continuity):
         id_ = now.operation["id"]
         if now.shows_end:
             self._last.keep(id_, None)
+            self._turned.keep(now.credentials, True)
         # What was begun elsewhere may be looked at only; after the end it is the first answer again.
         elif self._last.get(id_) is not None or (id_ not in self._last and not polled):
             self._last.keep(id_, now)
@@ -538,8 +542,6 @@ class UnfinishedLists(_Continuity):
         super().__init__()
         #: The last page of each list that is being read, by its reader and project.
         self._last = _Views()
-        #: Who turned a page at all, and whether one of their lists was read to its end.
-        self._turned: Recent[bytes, bool] = Recent()
 
     def see(self, now: ExchangeView) -> Iterable[Finding]:
         if now.call != "list_deployments" or now.who is None:
@@ -569,8 +571,7 @@ class UnfinishedLists(_Continuity):
             if unknown:
                 says = f"{page.name} stopped at a page with {unknown}, although there are more."
                 # Who asks for the first page may only want that.
-                meant = _is_first(page) or not self._turned.get(page.credentials)
-                yield self._stop(page, says, meant=meant)
+                yield self._stop(page, says, meant=_is_first(page))
             elif not some and page.credentials not in self._turned:
                 yield Finding("first-page-for-all", page)
 

@@ -436,15 +436,21 @@ def read_pages(api: Watched, pages: int = 99, *, limit: int = 20) -> None:
         query, pages = f"?limit={limit}&cursor={cursor}", pages - 1
 
 
-def test_who_polls_known_words_on_stopped_at_the_unknown(api: Watched):
-    operation = api.operation()
-    for _ in range(2):
-        api.pass_time(3)
-        assert api.poll(operation).json["state"] == "running"
-    make_unknown(api, 3)
+@pytest.mark.parametrize(("follows", "severity"), [(True, "warning"), (False, "note")])
+def test_who_follows_known_words_to_the_end_stopped_at_the_unknown(
+    api: Watched, follows: bool, severity: str
+):
+    for polls in (3, 2) if follows else (2,):  # who never sees an end may have a deadline
+        operation = api.operation()
+        for _ in range(polls):
+            api.pass_time(4)
+            state = api.poll(operation).json["state"]
+    assert state == "running"
+    last = api.engine.log.count
+    make_unknown(api, last)
 
     (found,) = api.findings(final=True)
-    assert (found.rule, found.severity, found.requests) == (STOPPED, "warning", [3])
+    assert (found.rule, found.severity, found.requests) == (STOPPED, severity, [last])
 
 
 def test_who_never_polls_twice_may_have_stopped_for_anything(api: Watched):
