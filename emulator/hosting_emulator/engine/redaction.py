@@ -31,10 +31,18 @@ _JOINTS = str.maketrans("/-_", "   ")
 _TELLING = 20
 #: In a longer piece of text without a break no secret is looked for by its value.
 _LONGEST_PIECE = 256
+#: Where a text is cut, what could be nearly all of a secret.
+_BEGUN = re.compile(rb"(?<![\w-])[\w-]+\Z")
 _ENCODINGS_DEEP = 2
 #: The schemes that an Authorization header may show; anything else there may be the secret itself.
 _SCHEMES = frozenset({"bearer", "basic", "digest", "token", "apikey", "negotiate"})
 _SECRET_HEADERS = frozenset({"cookie", "set-cookie", "x-control-token"})
+
+
+def beginning(text: bytes, length: int) -> bytes:
+    """Return so many bytes of a text, or less: a part of a secret would not be known as one."""
+    begun = _BEGUN.search(text, max(0, length - _LONGEST_PIECE), length)
+    return text[: begun.start() if begun else length]
 
 
 class Redactor:

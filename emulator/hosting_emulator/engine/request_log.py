@@ -16,7 +16,7 @@ from hosting_emulator.calls.request import Reply
 from hosting_emulator.contract.calls import CALLS
 from hosting_emulator.contract.timestamps import format_timestamp
 from hosting_emulator.engine.exchange import Entry, ExchangeContext, stopwatch_ns
-from hosting_emulator.engine.redaction import Redactor
+from hosting_emulator.engine.redaction import Redactor, beginning
 from hosting_emulator.world.tables import PEOPLE
 from hosting_emulator.world.value import World
 
@@ -40,7 +40,7 @@ def _beginning(body: bytes) -> bytes:
     end = BODY_KEPT
     while end > BODY_KEPT - 3 and body[end] & 0xC0 == 0x80:
         end -= 1
-    return body[:end]
+    return beginning(body, end)
 
 
 class RequestLog:

@@ -32,6 +32,7 @@ from hosting_emulator.engine.exchange import (
     too_large,
 )
 from hosting_emulator.engine.pipeline import CALL_STEPS, MISDIRECTED_STEPS, REDEEM_STEPS, admit
+from hosting_emulator.engine.redaction import beginning
 from hosting_emulator.server import responses
 from hosting_emulator.server.guard import Site, host_name
 from hosting_emulator.server.pages import CONTENT_SECURITY_POLICY, DOCS_PATH, html, page
@@ -99,7 +100,7 @@ def _cut_headers(ctx: ExchangeContext) -> None:
     for name, value in ctx.raw_headers:
         room = min(left, HEADER_KEPT)
         if len(value) > room:
-            value = value[:room] + b"... (%d bytes)" % len(value)
+            value = beginning(value, room) + b"... (%d bytes)" % len(value)
             ctx.headers_cut = True
         left = max(0, left - len(name) - len(value))
         kept.append((name, value))

@@ -163,6 +163,17 @@ def test_a_long_text_is_not_cut_within_a_character(before: int):
     assert found["body_cut"]
 
 
+@pytest.mark.parametrize("shown", range(1, 44))
+def test_of_a_secret_in_which_a_text_is_cut_nothing_is_kept(shown: int):
+    """A part of one is not known by its digest, and may be nearly all of it."""
+    api = InProcess()
+    ticket = api.ticket().json["redeem_url"].rpartition("=")[2]
+    before = "é " * (BODY_KEPT // 4) + "x" * (BODY_KEPT - 3 * (BODY_KEPT // 4) - shown - 1) + " "
+    api.send("PUT", "/nowhere", body=(before + ticket + "x").encode())
+
+    assert whole(api)["request"]["body"] == before
+
+
 def test_a_whole_body_is_not_cut():
     api = InProcess()
     api.send("PUT", "/nowhere", body=b"x" * BODY_KEPT)

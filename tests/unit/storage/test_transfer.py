@@ -8,6 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hosting_emulator.contract.timestamps import LATEST_MS
+from hosting_emulator.faults.documents import arm
 from hosting_emulator.storage.documents import (
     export_state,
     import_state,
@@ -15,6 +16,7 @@ from hosting_emulator.storage.documents import (
     write_snapshot,
 )
 from hosting_emulator.storage.format import StateRefused
+from hosting_emulator.world.value import Change
 from tests.in_process import InProcess
 from tests.unit.storage.worlds_on_disk import busy, content, indexed
 
@@ -25,6 +27,9 @@ def world():
     busy(api)
     api.apply_domains()
     api.initialize(2)
+    change = Change(api.world, api.engine.run_due())
+    arm(change, {"connection_reset": {}, "times": 1})
+    api.engine.commit(change, "armed")
     return api.world
 
 
@@ -154,6 +159,7 @@ def test_a_part_that_is_wrong_is_named(document, path_and_value, why):
         ("schedule", "subject", "nobody"),
         ("schedule", "due_ms", "soon"),
         ("schedule", "kind", "party"),
+        ("faults", "rule", {"until": ""}),
         ("remembered_answers", "status", 5),
         ("remembered_answers", "subject", "nothing"),
     ],
