@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import ssl
 import stat
@@ -122,6 +123,19 @@ def test_a_link_in_the_data_directory_is_refused(tmp_path: Path, name: str, targ
     assert "Traceback" not in failed.stderr
     assert {path.name: path.read_bytes() for path in elsewhere.iterdir()} == before
     assert stat.S_IMODE(victim.stat().st_mode) == 0o644
+
+
+@pytest.mark.parametrize("name", ["worlds.json", "lock", "worlds/default/journal.ndjson"])
+def test_a_pipe_in_the_data_directory_is_refused(tmp_path: Path, name: str):
+    """To read from it would wait for somebody to write."""
+    (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+    os.mkfifo(tmp_path / name)
+
+    failed = failed_start("--port", "0", "--data-dir", str(tmp_path))
+
+    assert failed.returncode != 0
+    assert "is neither a file nor a folder" in failed.stderr
+    assert "Traceback" not in failed.stderr
 
 
 def test_a_data_directory_may_itself_be_reached_by_a_link(tmp_path: Path):

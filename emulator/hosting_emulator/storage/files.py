@@ -1,7 +1,7 @@
 """Files that are their owner's alone, and that a crash leaves as the old or the new one.
 
-Modes are set whatever the umask says, and whatever lay there before. Symbolic links are refused: a
-data directory can come with a folder somebody else packed, and must not lead out of itself.
+Modes are set whatever the umask says, and whatever lay there before. Symbolic links and pipes are
+refused: a data directory can come with a folder somebody else packed, and must not lead out of itself.
 """
 
 from __future__ import annotations
@@ -48,10 +48,12 @@ def open_private(path: Path, flags: int) -> int:
 
 
 def refuse_link(path: Path) -> None:
-    """Raise OSError if a path is a symbolic link."""
+    """Raise OSError if a path is a symbolic link, or a pipe or device, which could be read for ever."""
     if path.is_symlink():
         message = f"{path.name} is a symbolic link, which could lead out of the data directory"
         raise OSError(errno.ELOOP, message, str(path))
+    if path.exists() and not (path.is_file() or path.is_dir()):
+        raise OSError(errno.EINVAL, f"{path.name} is neither a file nor a folder", str(path))
 
 
 def _set_mode(file: Path | int, mode: int) -> None:
