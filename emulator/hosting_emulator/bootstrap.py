@@ -247,14 +247,14 @@ class Emulator:
 
     async def _listen(self, port: int, context: SSLContext | None) -> asyncio.Server:
         host = self._settings.host
+        if not 0 <= port <= 65535:  # the command line has checked that, but Python may ask too
+            raise StartError(f"port {port} is not a port: use 0 to 65535")
         try:
             server = await asyncio.get_running_loop().create_server(
                 self._http, host or None, port, ssl=context, backlog=1024
             )
         except OSError as error:
             raise _cannot_listen(host, port, error) from None
-        except OverflowError:  # the command line has checked that, but Python may ask too
-            raise StartError(f"port {port} is not a port: use 0 to 65535") from None
         self._servers.append((server, context))
         return server
 
