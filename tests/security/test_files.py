@@ -176,7 +176,11 @@ def _shake_hands(authority: LocalAuthority, name: str, server: ssl.SSLContext) -
 
 
 @pytest.mark.parametrize(
-    "name", ["localhost", "127.0.0.1", "::1", "dev-olive.dev.localhost", "dev-a.ci-1.dev.localhost"]
+    "name",
+    [
+        *("localhost", "127.0.0.1", "::1", "Dev-Olive.Dev.LocalHost"),
+        *("dev-olive.dev.localhost", "dev-a.ci-1.dev.localhost"),
+    ],
 )
 def test_its_certificates_are_accepted_for_this_machine(tmp_path: Path, name: str):
     authority = LocalAuthority(tmp_path)

@@ -65,7 +65,8 @@ class LocalAuthority:
     def _choose(
         self, connection: ssl.SSLSocket | ssl.SSLObject, name: str | None, _: ssl.SSLContext
     ) -> None:
-        if name is None or not name.endswith(".localhost") or len(name) > 253:
+        name = (name or "").lower()
+        if not name.endswith(".localhost") or len(name) > 253:
             return
         zone = name.partition(".")[2]
         if zone not in self._contexts:
