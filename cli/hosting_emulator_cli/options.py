@@ -18,7 +18,7 @@ import click
 from click.core import ParameterSource as ParameterSource
 
 from hosting_emulator import DEFAULT_PORT, DEFAULT_SEED
-from hosting_emulator_cli.main import Failure, failing, load, near
+from hosting_emulator_cli.main import Failure, failing, load
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -452,8 +452,6 @@ def settings_of(*, assume: Sequence[tuple[str, str]], **same: Any) -> Settings:
 
 #: What an option is called in the file, where that is a noun; many values are a list or a mapping.
 _NOUNS = {"assume": "assumptions", "allow-origin": "origins", "allow-host": "hosts"}
-#: What is meant for one start only.
-_ONCE = ("from", "help", "json", "quiet", "ready-file", "replace", "salvage")
 #: What an emulator around a command takes: what its world is. Its address is its own.
 _WORLD = ("scenario", "seed", "clock", "at", "assume", "vary", "only", "as")
 #: What has no place beside a state or scenario that is typed.
@@ -528,12 +526,10 @@ class SettingsCommand(click.Command):
         )
         options = {max(option.opts, key=len).lstrip("-"): option for option in start.params}
         own = {option.name for option in self.params}
-        keys = {_NOUNS.get(option, option): option for option in options if option not in _ONCE}
+        keys = {_NOUNS.get(option, option): option for option in options}
         defaults: dict[str, Any] = {}
         for key, value in found.items():
-            option = keys.get(key.replace("_", "-"))
-            if option is None:
-                raise Failure(f"{name}: there is no setting {key!r}{near(key, keys)}")
+            option = keys[key]
             taken = option not in left_out and (is_start or option in _WORLD)
             param = options[option]
             if value is None or not taken or param.name not in own:

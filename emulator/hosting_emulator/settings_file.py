@@ -12,11 +12,29 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from hosting_emulator.contract.words import unknown
+
+#: What may be set: the options of `start` but those for one start only; of many values, their noun.
+KEYS = (
+    *(
+        "host",
+        "port",
+        "tls-port",
+        "data-dir",
+        "ephemeral",
+        "durability",
+        "scenario",
+        "seed",
+        "clock",
+    ),
+    *("at", "assumptions", "vary", "only", "as", "watch", "public-url", "hosts", "origins"),
+    *("control-token", "log-format", "log-requests"),
+)
 _YAML, _TOML, _TABLE = "hosting-emulator.yaml", "pyproject.toml", "hosting-emulator"
 
 
 def read_settings_file(folder: Path = Path()) -> tuple[str, Mapping[str, Any]]:
-    """Return the name of the file in a folder, or "", and what it says. Raises ValueError in one line."""
+    """Return the name of the file in a folder, or "", and its settings. Raises ValueError in one line."""
     name = _YAML if (folder / _YAML).is_file() else _TOML
     try:
         if name == _TOML and not (folder / _TOML).is_file():
@@ -39,7 +57,10 @@ def read_settings_file(folder: Path = Path()) -> tuple[str, Mapping[str, Any]]:
         raise ValueError(f"{name}:{error}" if name == _YAML else f"{name}: {error}") from None
     if not isinstance(found, Mapping):
         raise ValueError(f"{name} contains no settings: write them like `port: 4711`")
-    return name, found
+    said = {str(key).replace("_", "-"): value for key, value in found.items()}
+    for key in (key for key in said if key not in KEYS):
+        raise ValueError(f"{name}: {unknown('setting', key, KEYS)}")
+    return name, said
 
 
 def _of_yaml(text: str) -> Any:

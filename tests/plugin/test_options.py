@@ -269,10 +269,17 @@ def test_a_point_in_the_settings_file_that_is_no_text_is_refused_in_a_line(suite
     assert "Traceback" not in told
 
 
-def test_what_is_wrong_in_the_settings_file_names_it(suite: Suite):
-    (suite.path / "hosting-emulator.yaml").write_text("scenario: nope.yaml")
+@pytest.mark.parametrize(
+    ("text", "wrong"),
+    [
+        ("scenario: nope.yaml", "scenario: nope.yaml (in hosting-emulator.yaml)"),
+        ("scenaro: ours.yaml", "hosting-emulator.yaml: there is no setting 'scenaro'; did you"),
+    ],
+)
+def test_what_is_wrong_in_the_settings_file_names_it(suite: Suite, text: str, wrong: str):
+    (suite.path / "hosting-emulator.yaml").write_text(text)
     suite.write(test_it="def test_it(hosting_emulator): pass")
 
     told = suite.run().stdout.str()
 
-    assert "scenario: nope.yaml (in hosting-emulator.yaml)" in told
+    assert wrong in told

@@ -11,6 +11,8 @@ import pytest
 
 from hosting_emulator.sdk.control import read_address
 from hosting_emulator.settings import Settings
+from hosting_emulator.settings_file import KEYS
+from hosting_emulator_cli.commands.start import start
 from hosting_emulator_cli.options import default_url
 from hosting_emulator_scenarios import FOLDER
 from tests.docs.markdown import blocks
@@ -185,6 +187,7 @@ def test_a_wrong_file_stops_a_run_around_a_command_too(run: Run, around: list[Se
     ("text", "told"),
     [
         ("prot: 4711", "hosting-emulator.yaml: there is no setting 'prot'; did you mean port?"),
+        ("5: 4711", "hosting-emulator.yaml: there is no setting '5'; there are host, port, "),
         ("replace: true", "there is no setting 'replace'"),
         ("port: 70000", "hosting-emulator.yaml: Invalid value for '--port': '70000' is not"),
         ("clock: slow", "hosting-emulator.yaml: Invalid value for '--clock': 'slow' is not"),
@@ -208,6 +211,14 @@ def test_what_is_wrong_is_one_line_that_names_the_file(
     assert (result.exit_code, result.stderr.count("\n")) == (2, 1)
     assert told in result.stderr
     assert bootstrap.settings == []
+
+
+def test_each_option_of_start_may_be_set_but_those_of_one_start() -> None:
+    options = {max(option.opts, key=len).removeprefix("--") for option in start.params}
+    once = {"from", "json", "quiet", "ready-file", "replace", "salvage"}
+    nouns = {"assume": "assumptions", "allow-origin": "origins", "allow-host": "hosts"}
+
+    assert {nouns.get(option, option) for option in options - once} == set(KEYS)
 
 
 def test_doctor_shows_where_each_value_came_from(
