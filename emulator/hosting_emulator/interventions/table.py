@@ -13,7 +13,7 @@ from typing import Annotated, Literal
 from msgspec import Meta
 from msgspec.structs import replace
 
-from hosting_emulator.contract.assumptions import PERMISSIONS
+from hosting_emulator.contract.assumptions import PERMISSIONS, Role
 from hosting_emulator.contract.durations import parse_duration_ms
 from hosting_emulator.contract.timestamps import format_timestamp
 from hosting_emulator.contract.words import DocumentRefused, unknown, whole
@@ -202,7 +202,7 @@ def add_deployments(
     change: Change,
     project: r.Project,
     count: Annotated[int, Meta(ge=1, le=10_000)] = 1,
-    status: Literal["ready", "failed", "cancelled"] = "ready",
+    status: r.DeploymentEnd = "ready",
     commit: Annotated[str, whole("^[0-9a-f]{40}$")] | None = None,
     ago: str | None = None,
     at: str | None = None,
@@ -295,7 +295,7 @@ def leave_key_creation_uncertain(
 
 
 @intervention
-def set_plan(change: Change, organization: r.Organization, plan: Literal["free", "paid"]) -> str:
+def set_plan(change: Change, organization: r.Organization, plan: r.Plan) -> str:
     """An organization changes its plan."""
     change.put(t.ORGANIZATIONS, organization.id, replace(organization, plan=plan))
     return f"{organization.alias} is on the {plan} plan"
@@ -328,7 +328,7 @@ def add_member(
     change: Change,
     organization: r.Organization,
     person: r.Person,
-    role: Literal["owner", "member"] = "member",
+    role: r.OrganizationRole = "member",
 ) -> str:
     """A user joins an organization, or changes their role in it."""
     membership = r.Membership(organization.id, person.id, role)
@@ -351,7 +351,7 @@ def set_role(
     change: Change,
     project: r.Project,
     person: r.Person,
-    role: Literal["owner", "maintainer", "reader", "none"],
+    role: Literal[Role, "none"],
 ) -> str:
     """A user has this role in a project, or none."""
     membership = change.get(t.MEMBERSHIPS, f"{project.organization_id}/{person.id}")
@@ -483,7 +483,7 @@ def set_database(
     environment: Environment = "both",
     state: r.DatabaseStatus | None = None,
     pending_state: Literal["init", "ready", "suspended", "resizing", "failed"] | None = None,
-    data_mode: Literal["shared", "separate"] | None = None,
+    data_mode: r.DataMode | None = None,
     suspend_timeout_seconds: Annotated[int, Meta(ge=-1, le=604_800)] | None = None,
 ) -> str:
     """A project's database gets this state, is absent (no placement), or is shared by both environments."""

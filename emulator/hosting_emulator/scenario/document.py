@@ -16,6 +16,7 @@ import msgspec
 from msgspec import Meta
 
 from hosting_emulator.contract.words import kinds_in_words, nearest, part_at, plainly, words_of
+from hosting_emulator.control_api import ClockMode
 from hosting_emulator.faults.kinds import fault_kinds
 from hosting_emulator.scenario.source import Mistakes, Place, ScenarioError, Source
 from hosting_emulator.world.population import Alias, WorldPart
@@ -34,7 +35,7 @@ class Part(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
 class ClockPart(Part):
     """`clock`: its mode, its rate (scaled only) and where world time starts."""
 
-    mode: Literal["real", "frozen", "scaled", "skip"] = "frozen"
+    mode: ClockMode = "frozen"
     rate: float | None = None
     at: str | None = None
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from math import isfinite
+from typing import get_args
 
 from hosting_emulator.contract.timestamps import LATEST_MS, format_timestamp
+from hosting_emulator.control_api import ClockMode
 from hosting_emulator.world.records import ClockRecord
 
 #: Where a world that stands still begins unless told otherwise, so that its answers repeat.
 FIXED_START_MS = 1_767_225_600_000  # 2026-01-01T00:00:00Z
-MODES = ("real", "frozen", "scaled", "skip")
+MODES = get_args(ClockMode)
 #: World seconds that pass in one real second, at most.
 HIGHEST_RATE = 1_000_000.0
 

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta
 
-from hosting_emulator.contract.assumptions import PERMISSIONS
+from hosting_emulator.contract.assumptions import PERMISSIONS, Role
 from hosting_emulator.contract.durations import parse_duration_ms
 from hosting_emulator.contract.ids import ULID_PATTERN
 from hosting_emulator.contract.timestamps import format_timestamp, parse_timestamp
@@ -48,7 +48,7 @@ class OrganizationPart(PopulationPart):
 
     alias: Alias
     name: str | None = None
-    plan: Literal["free", "paid"] = "paid"
+    plan: r.Plan = "paid"
     credits: Annotated[int, Meta(ge=0)] = 1_000
     permissions: list[str] | None = None
     id: Ulid | None = None
@@ -59,8 +59,8 @@ class PersonPart(PopulationPart):
 
     alias: Alias
     name: str | None = None
-    organizations: dict[str, Literal["owner", "member"]] = {}
-    projects: dict[str, Literal["owner", "maintainer", "reader"]] = {}
+    organizations: dict[str, r.OrganizationRole] = {}
+    projects: dict[str, Role] = {}
     id: Ulid | None = None
     email: Annotated[str, whole(r"^[^@\s]+@[^@\s]+$")] | None = None
 
@@ -68,7 +68,7 @@ class PersonPart(PopulationPart):
 class DatabasePart(PopulationPart):
     """The databases of a project."""
 
-    data_mode: Literal["separate", "shared"] = "separate"
+    data_mode: r.DataMode = "separate"
     dev: r.DatabaseStatus = "ready"
     prod: r.DatabaseStatus = "ready"
 
@@ -76,7 +76,7 @@ class DatabasePart(PopulationPart):
 class DeploymentPart(PopulationPart):
     """A deployment that has ended, so long `ago` or `at` a moment before the world's start."""
 
-    status: Literal["ready", "failed", "cancelled"] = "ready"
+    status: r.DeploymentEnd = "ready"
     commit: Annotated[str, whole("^[0-9a-f]{40}$")] | None = None
     ago: str | None = None
     at: str | None = None

@@ -12,11 +12,15 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta, field
 
-from hosting_emulator.contract.assumptions import Assumptions
+from hosting_emulator.contract.assumptions import Assumptions, Role
 from hosting_emulator.contract.timestamps import parse_timestamp
+from hosting_emulator.control_api import ClockMode
 
 Plan = Literal["free", "paid"]
-ProjectRole = Literal["owner", "maintainer", "reader"]
+OrganizationRole = Literal["owner", "member"]
+DataMode = Literal["separate", "shared"]
+#: How a deployment may have ended.
+DeploymentEnd = Literal["ready", "failed", "cancelled"]
 EventKind = Literal["operation_step", "dns_expiry", "timeline"]
 
 
@@ -53,7 +57,7 @@ class Membership(WorldRecord, frozen=True, gc=False):
 
     organization_id: str
     person_id: str
-    role: Literal["owner", "member"]
+    role: OrganizationRole
 
 
 class Grant(WorldRecord, frozen=True, gc=False):
@@ -61,7 +65,7 @@ class Grant(WorldRecord, frozen=True, gc=False):
 
     project_id: str
     person_id: str
-    role: ProjectRole
+    role: Role
 
 
 class Project(WorldRecord, frozen=True, gc=False):
@@ -321,7 +325,7 @@ class ScheduledEvent(WorldRecord, frozen=True, gc=False):
 class ClockRecord(WorldRecord, frozen=True, gc=False):
     """How world time follows the machine's: at `machine_ms` the world's time was `world_ms`."""
 
-    mode: Literal["real", "frozen", "scaled", "skip"]
+    mode: ClockMode
     world_ms: int
     machine_ms: int
     rate: float = 1.0
@@ -348,7 +352,7 @@ class Origin(WorldRecord, frozen=True, gc=False):
     that a reset sets again.
     """
 
-    mode: Literal["real", "frozen", "scaled", "skip"] = "real"
+    mode: ClockMode = "real"
     rate: float | None = None
     at_ms: int | None = None
     assumptions: Assumptions = Assumptions()
@@ -387,7 +391,7 @@ class Condition(WorldRecord, frozen=True, gc=False, rename={"not_": "not"}):
 
     dns: Annotated[_DnsStatuses, _says("the status of its DNS authorization")] = None
     zone: Annotated[bool | None, _says("a DNS zone is bound")] = None
-    plan: Annotated[Literal["free", "paid"] | None, _says("its organization's plan")] = None
+    plan: Annotated[Plan | None, _says("its organization's plan")] = None
     credits_below: Annotated[_Count, _says("its organization has fewer credits")] = None
     claim: Annotated[
         Literal["free", "held"] | None, _says("whether an operation holds its mutation claim")
@@ -397,9 +401,9 @@ class Condition(WorldRecord, frozen=True, gc=False, rename={"not_": "not"}):
     deployed: Annotated[bool | None, _says("one of its deployments is ready")] = None
     database: Annotated[_DatabaseStates, _says("the state of its production database")] = None
     database_change: Annotated[bool | None, _says("that database is changing its state")] = None
-    data_mode: Annotated[
-        Literal["separate", "shared"] | None, _says("whether both environments share a database")
-    ] = None
+    data_mode: Annotated[DataMode | None, _says("whether both environments share a database")] = (
+        None
+    )
     not_: Annotated[Condition | None, _says("conditions that must not hold")] = None
 
 
