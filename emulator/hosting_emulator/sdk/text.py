@@ -301,7 +301,7 @@ def variation_lines(variation: Document) -> list[tuple[str, str]]:
         pytest += f" --hosting-emulator-vary-only={','.join(only)}"
     return [
         ("varied", f"by seed {variation['seed']}{confined}: {points}"),
-        ("again", f"{again} (start, exec), or {pytest} (pytest)"),
+        ("again", f"{again} (start, exec, scenario run), or {pytest} (pytest)"),
     ]
 
 
