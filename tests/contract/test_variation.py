@@ -180,7 +180,10 @@ def test_the_report_says_how_to_have_it_again(api: Api):
     text = api.emulator.report()
 
     assert "varied   by seed a b, confined to key-order, extra-headers: " in text
-    assert "again    --vary 'a b' --only key-order --only extra-headers (start, exec, scenario run)" in text
+    assert (
+        "again    --vary 'a b' --only key-order --only extra-headers (start, exec, scenario run)"
+        in text
+    )
     assert "--hosting-emulator-vary='a b' --hosting-emulator-vary-only=key-order,ex" in text
 
 
