@@ -248,10 +248,12 @@ class _Helper:
                 cwd="/",
             )
         self.programs.mkdir()
+        python = self._folder / "interpreter"
+        python.symlink_to(sys.executable)  # whose own path may have spaces, which end a `#!`
         for name, words in _PROGRAMS.items():
             path = self.programs / name
             path.write_text(
-                f"#!{sys.executable} -IS\nimport sys\nsys.path.append({str(_ROOT)!r})\n"
+                f"#!{python} -IS\nimport sys\nsys.path.append({str(_ROOT)!r})\n"
                 "from tests.warm_program import stand_for\n"
                 f"stand_for({self.address!r}, {words!r})\n",
                 encoding="utf-8",
