@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 from hosting_emulator import __version__
 from hosting_emulator.explore import plan, report, runs
 from hosting_emulator.sdk import ControlClient, ControlError
-from hosting_emulator.sdk.text import conduct_text, count_text
+from hosting_emulator.sdk.text import count_text
 from hosting_emulator.supervisor import (
     ChildCommand,
     TimedRun,
@@ -41,7 +41,6 @@ from hosting_emulator_cli.files import write_whole
 from hosting_emulator_cli.main import Failure, failing
 
 if TYPE_CHECKING:
-    from hosting_emulator.control_api import ConductReport
     from hosting_emulator.settings import Ready, Settings
 
 _ADDRESS = re.compile(r"\b0x[0-9a-f]{6,16}\b")
@@ -104,8 +103,7 @@ class CommandExploration:
         self._began = time.monotonic()
         self._done: dict[plan.FaultPoint, runs.PointResult] = {}
         self._key = ""
-        #: What was wrong with the one point's run.
-        self._found: ConductReport
+        self._said = ""
         self._ready: Ready
         self._client: ControlClient
 
@@ -159,9 +157,8 @@ class CommandExploration:
                 f"run that succeeds. Its output is above{self._astray()}"
             ) from error
         out.say(out.printable(report.result_text(result)))
-        told = [f for f in self._found["findings"] if runs.told_as(f) in result.conduct]
-        if told:
-            out.say(out.printable_lines(conduct_text({**self._found, "findings": told})))
+        if result.conduct:
+            out.say(out.printable_lines(self._said))
         return 0 if result.fine else 1
 
     def _all(self, explorer: runs.Explorer, clean: runs.CleanRun) -> int:
@@ -304,7 +301,7 @@ class CommandExploration:
                 raise Failure(f"{self.command[0]}: {ran.outcome.refused}")
             visit.end(world)
             if visit.point == self.point is not None:
-                self._found = world.conduct.read(final=True)
+                self._said = world.conduct.report(at_least="warning")
         # The lines as they would be in any other run.
         port = re.compile(rf"(?<![0-9]){ready.base_url.rpartition(':')[2]}(?![0-9])")
         text = _ADDRESS.sub("0x…", port.sub("PORT", ran.output.decode("utf-8", "replace")))

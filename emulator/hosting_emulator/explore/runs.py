@@ -17,7 +17,7 @@ from typing import Any, Literal, NamedTuple
 
 from hosting_emulator.contract.calls import ALL_CALLS
 from hosting_emulator.contract.resources import FAILURES
-from hosting_emulator.control_api import ConductFinding, Message
+from hosting_emulator.control_api import ClockState, Message
 from hosting_emulator.explore.plan import (
     LATE_MS,
     FaultPoint,
@@ -307,16 +307,13 @@ class Visit:
         self._fault: ArmedFault | None = None
         self.start: State = {}
         self.seen: Observation | None = None
-        self._settles_at = datetime.max
-        self._mode = "frozen"
+        self._clock: ClockState
 
     def begin(self, world: HostingEmulator, token: str | None = None) -> None:
         """Arm the point's fault, or note how the world begins; `token` is the client's, if known."""
-        clock, point = world.clock.state, self.point
-        self._mode = clock.mode
-        self._settles_at = datetime.fromisoformat(clock.now) + timedelta(hours=_SETTLES_H)
+        self._clock, point = world.clock.state, self.point
         if point is None or self._clean is None:
-            self.start = self._state(world, later=self._mode in _RUNNING)
+            self.start = self._state(world, later=self._clock.mode in _RUNNING)
             return
         alike = {r.name: r for r in self._clean.seen.requests if r.call == point.call}
         if (request := alike.get(point.request)) is None:
@@ -369,15 +366,15 @@ class Visit:
                     raise
             late = hit and point is not None and point.lasting is None
             late = late and not any(f"{fault.id} (" in why for e in exchanges for why in e["why"])
-        told = map(told_as, world.conduct.findings(off=self._off, at_least="warning"))
+        findings = world.conduct.findings(off=self._off, at_least="warning")
         # Where a key was asked for again, its value did not come, or came to one of two at once.
         made = [e for e in exchanges if e["call"] == _KEY and e["status"] in (200, 201)]
         again = {e["idempotency_key"] for e in made if e["replayed"]}
         heard = [(e["idempotency_key"], e["replayed"]) for e in made if e["lost"] is None]
         alike, in_vain = _refused_at_last(exchanges, point)
         times = [datetime.fromisoformat(exchange["at"]) for exchange in exchanges]
-        moves = bool(times) and self._mode != "skip"
-        state = self._state(world, later=self._mode in _RUNNING)
+        moves = bool(times) and self._clock.mode != "skip"
+        state = self._state(world, later=self._clock.mode in _RUNNING)
         begun = point is not None and point.lasting is not None and point.lasting.how == "outcome"
         later = self._state(world, later=True) if begun else state
         return Observation(
@@ -386,7 +383,7 @@ class Visit:
             codes=frozenset(e["code"] for e in exchanges if e["code"]),
             hit=hit,
             late=late,
-            conduct=tuple(dict.fromkeys(told)),
+            conduct=tuple(dict.fromkeys(f"{f.rule}: {f.title}" for f in findings)),
             sent=page["total"],
             alike=alike,
             in_vain=in_vain,
@@ -401,14 +398,11 @@ class Visit:
         if not later:
             return summary(world.export())
         with world.fork() as fork:
-            now = datetime.fromisoformat(fork.clock.freeze().now)
-            fork.clock.advance_to(max(now, self._settles_at))  # the client may have moved it
+            began, now = (c.now for c in (self._clock, fork.clock.freeze()))
+            settled = datetime.fromisoformat(began) + timedelta(hours=_SETTLES_H)
+            # The client may have moved it.
+            fork.clock.advance_to(max(datetime.fromisoformat(now), settled))
             return summary(fork.export())
-
-
-def told_as(finding: ConductFinding) -> str:
-    """Name a finding of conduct: its rule, and what that is about."""
-    return f"{finding['rule']}: {finding['title']}"
 
 
 def _refused_at_last(exchanges: Sequence[Exchange], point: FaultPoint | None) -> tuple[int, bool]:
