@@ -448,7 +448,8 @@ async def _ask(context: Context, route: Route, named: dict[str, str]) -> web.Str
     if handler.body is not None:
         given["body"] = await context.read(handler.body, handler.body_limit)
     asked = parse_qs(context.query, keep_blank_values=True)
-    if not route.door:  # an identity provider passes over what it does not know (RFC 6749, 3.1)
+    # A page reads its own; an identity provider passes over what it does not know (RFC 6749, 3.1).
+    if not route.door and ("/" not in route.answer or handler.query):
         known = [name for one in handler.query.values() for name in _names(one)]
         for name in (name for name in asked if name not in known):
             raise ControlRefusal(400, "Bad query", unknown("query parameter", name, known))
