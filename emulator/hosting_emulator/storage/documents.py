@@ -26,7 +26,7 @@ from tinydb.storages import Storage
 from hosting_emulator import __version__
 from hosting_emulator.contract.assumptions import DEFAULTS, PERMISSIONS, PHASES
 from hosting_emulator.contract.calls import ALL_CALLS
-from hosting_emulator.contract.ids import is_ulid
+from hosting_emulator.contract.ids import ULID_PATTERN, is_ulid
 from hosting_emulator.contract.timestamps import LATEST_MS
 from hosting_emulator.faults.documents import FAULT, OUTCOME, what_is_wrong
 from hosting_emulator.scenario.document import without_seed
@@ -327,9 +327,20 @@ _WORDS: dict[str, dict[str, Iterable[str]]] = {
         "kind": (INITIALIZE, APPLY_DOMAINS, HELD),
     },
     t.DEPLOYMENTS.name: {"status": lifecycles.DEPLOYMENT.transitions},
-    t.DNS.name: {"status": lifecycles.DNS_AUTHORIZATION.transitions},
+    t.DNS.name: {
+        "status": lifecycles.DNS_AUTHORIZATION.transitions,
+        "scopes": ("dns.write", "zone.read"),
+    },
     t.ORGANIZATIONS.name: {"permissions": PERMISSIONS},
     t.API_KEYS.name: {"permissions": PERMISSIONS},
+}
+_LABEL = "[a-z0-9-]{1,63}"
+#: field -> the form of it: the wire shows it, in a header too, or it stands in a path.
+_FORMS = {
+    **dict.fromkeys(("alias", "handle"), _LABEL),
+    **dict.fromkeys(("zone", "custom_domain"), rf"(?=.{{4,253}}\Z)({_LABEL}\.)+[a-z]{{2,63}}"),
+    "dev_label": "dev-[a-z]+-[a-z]+-[a-z]+",
+    "dev_environment_id": ULID_PATTERN,
 }
 #: Under which key a row stands, where that is not its id.
 _KEYS: dict[str, Callable[[Any], str]] = {
@@ -385,6 +396,8 @@ def _check_fields(rows: Rows, table: str, record: Any) -> None:
         elif name in _LINKS:
             target = _LINKS[name].name
             _must(value in rows[target], f"{name}: there is no {value!r} in {target}")
+        elif name in _FORMS:
+            _must(re.fullmatch(_FORMS[name], value), f"{name} cannot be {value[:80]!r}")
         elif name in words:
             given = {value} if isinstance(value, str) else {*value}
             _must(given <= {*words[name]}, f"{name} is none of {', '.join(words[name])}")
@@ -394,6 +407,8 @@ def _check_of_project(rows: Rows, key: str, record: Any) -> None:
     project_id, _, environment = key.partition("/")
     fits = environment in (("dev", "prod") if isinstance(record, r.Database) else ("",))
     _must(fits and project_id in rows[t.PROJECTS.name], "there is no such project")
+    nothing = getattr(record, "status", "") != "not_authorized" or record == r.Dns()
+    _must(nothing, "what is not_authorized has no zone, no scopes and no end")
     if placement := getattr(record, "placement", None):
         states = {placement.state, placement.pending_state} - {None}
         _must(states <= {*lifecycles.DATABASE.transitions}, "its state is unknown")

@@ -97,7 +97,7 @@ class Dns(WorldRecord, frozen=True, gc=False):
 
     status: str = "not_authorized"
     zone: str | None = None
-    scopes: tuple[str, ...] = ()
+    scopes: Annotated[tuple[str, ...], Meta(max_length=2)] = ()
     expires_ms: int | None = None
 
 
@@ -230,7 +230,7 @@ class ApiKey(WorldRecord, frozen=True, gc=False):
     id: str
     organization_id: str
     person_id: str
-    name: str
+    name: Annotated[str, Meta(min_length=1, max_length=64)]
     digest: str
     obfuscated_value: str
     permissions: tuple[str, ...]
