@@ -43,7 +43,9 @@ def read_inputs(request: CallRequest, assumptions: Assumptions) -> None:
                 "The header Idempotency-Key is required: send 1 to 128 characters, new for each "
                 "request that is not a retry.",
             )
-        request.idempotency_key = _one_header("Idempotency-Key", found)
+        key = found[0]
+        plain = len(found) == 1 and key.isascii() and 1 <= len(key) <= _HEADER_LIMIT
+        request.idempotency_key = key if plain else _one_header("Idempotency-Key", found)
     query = _read_query(request.query) if request.query else _NO_QUERY
     if spec.body is not None:
         found = request.headers.getall("Content-Type", ())

@@ -403,11 +403,13 @@ def refuse(engine: Engine, ctx: ExchangeContext, refused: Refused) -> Reply:
 def _decide(
     engine: Engine, ctx: ExchangeContext, phase: Phase, *, refused: bool = False
 ) -> Decision:
-    """Ask the armed faults about a request of the API."""
+    """Ask the armed faults about a request of the API, if it matches any."""
+    subject: FaultSubject | None = None
     for fault in engine.world.tables[FAULTS.name].values():
         if fault.rule.phase == phase and fault.rule.call in (None, ctx.call):
-            subject = _fault_subject(engine, ctx)
-            return decide_at(engine, subject, ctx.at_ms, phase, refused=refused)
+            subject = subject or _fault_subject(engine, ctx)
+            if matches(fault.rule, subject):
+                return decide_at(engine, subject, ctx.at_ms, phase, refused=refused)
     return NOTHING
 
 
@@ -415,11 +417,6 @@ def decide_at(
     engine: Engine, subject: FaultSubject, now_ms: int, phase: Phase, *, refused: bool = False
 ) -> Decision:
     """Ask the armed faults; what they count is committed whatever becomes of the request."""
-    for armed in engine.world.tables[FAULTS.name].values():
-        if armed.rule.phase == phase and matches(armed.rule, subject):
-            break
-    else:
-        return NOTHING
     change = Change(engine.world, now_ms)
     decision = decide(change, subject, phase, refused=refused)
     try:

@@ -91,7 +91,8 @@ async def answer(
     reply = await engine.exchange(ctx, steps, partial(wait_for, request))
     if granted:
         reply.headers = (*reply.headers, *granted)
-    return _response(reply, ctx)
+    effect, ready = ctx.effect, responses.ReadyResponse
+    return ready(reply) if effect is None else responses.FaultyResponse(reply, effect)
 
 
 def _cut_headers(ctx: ExchangeContext) -> None:
@@ -244,18 +245,13 @@ async def answer_origin(
         if protocol.framing.large:
             _cut_headers(ctx)
         reply = await engine.exchange(ctx, REDEEM_STEPS, partial(wait_for, request))
-        return _response(reply, ctx)
+        effect, ready = ctx.effect, responses.ReadyResponse
+        return ready(reply) if effect is None else responses.FaultyResponse(reply, effect)
     home = _home(request, Change(engine.world, engine.run_due()), project)
     if "Authorization" in request.headers:  # which does not belong here: the log tells of it
         seen = Reply(home.status, b"", content_type="", headers=())
         run_through(engine.exchange(ctx, (admit, lambda *_: seen)))
     return home
-
-
-def _response(reply: Reply, ctx: ExchangeContext) -> web.StreamResponse:
-    if ctx.effect is not None:
-        return responses.FaultyResponse(reply, ctx.effect)
-    return responses.ReadyResponse(reply)
 
 
 def _home(request: web.BaseRequest, change: Change, project: Project) -> web.Response:
