@@ -2,22 +2,20 @@
 import { html, useRef, useState } from "../lib.js";
 import { inWorld } from "../api.js";
 import { useResource } from "../resource.js";
-import { act, ask, Badge, Button, Panel, Section, Shown } from "../parts.js";
+import { act, Badge, Button, Panel, Section, Select, Shown, surely } from "../parts.js";
+import { choice } from "./fields.js";
 import { Find, has, prose, toTitle } from "./find.js";
 
 export default function Assumptions() {
   const all = useResource(() => inWorld.get("/assumptions"), { on: ["commit", "world"] });
   const changed = (all.data?.items ?? []).filter(isChanged);
   /** @param {Record<string, any>} values @param {string} said */
-  const set = (values, said) => act(async () => {
-    await inWorld.patch("/assumptions", values);
-    await all.reload();
-  }, said);
-  const resetAll = async () => {
+  const set = (values, said) => act(() => inWorld.patch("/assumptions", values), said, all.reload);
+  const resetAll = () => {
     const text = `Reset ${changed.length === 1 ? "the changed one" : `all ${changed.length} changed ones`} to the default?`;
-    if (!await ask({ title: "Reset assumptions", text, yes: "Reset" })) return;
-    await set(Object.fromEntries(changed.map((item) => [item.name, item.default])), "All assumptions are at their defaults.");
-    toTitle();
+    const defaults = Object.fromEntries(changed.map((item) => [item.name, item.default]));
+    return surely({ title: "Reset assumptions", text, yes: "Reset" },
+      () => inWorld.patch("/assumptions", defaults), "All assumptions are at their defaults.", () => all.reload().then(toTitle));
   };
   const actions = changed.length > 0 && html`<${Button} onClick=${resetAll}>Reset all (${changed.length})<//>`;
   return html`<${Panel} title="Settings" actions=${actions}
@@ -55,28 +53,19 @@ function List({ items, set }) {
 /** @param {{item: any, set: (values: any, said: string) => Promise<any>}} props */
 function Row({ item, set }) {
   const value = textOf(item.value);
-  const [draft, setDraft] = useState(value);
-  const [shown, setShown] = useState(value);
-  const field = useRef(null);
-  if (shown !== value) {
-    // It was changed, here or elsewhere: show what holds now, but keep what is being typed.
-    setShown(value);
-    if (draft === shown) setDraft(value);
-  }
+  /** What is being typed; without it the field shows what holds now, whoever set it. */
+  const [typed, type] = useState(null);
+  const draft = typed ?? value;
   const changed = isChanged(item);
   const id = `assumption-${item.name}`;
-  const change = (to) => set({ [item.name]: to }, `${item.name} is ${textOf(to) || "empty"}.`);
-  const reset = async () => {
-    await change(item.default);
-    field.current?.focus();
-  };
+  const change = async (to) => await set({ [item.name]: to }, `${item.name} is ${textOf(to) || "empty"}.`) && type(null);
+  const reset = () => change(item.default).then(() => document.getElementById(id)?.focus());
   return html`<li class=${changed ? "changed" : ""} data-name=${item.name}>
     <div class="setting-name"><label for=${id}><code>${item.name}</code></label> ${changed && html`<${Badge} tone="warn">changed<//>`}</div>
     <form class="row" onSubmit=${(/** @type {Event} */ event) => { event.preventDefault(); change(draft); }}>
       ${item.fixed ? html`<p id=${id}>Cannot be set: ${prose(item.fixed)}.</p>` : Array.isArray(item.alternatives)
-        ? html`<select ref=${field} id=${id} value=${value} onChange=${(event) => change(event.currentTarget.value)}>
-            ${[item.default, ...item.alternatives].map((one) => html`<option key=${textOf(one)} value=${textOf(one)}>${textOf(one)}</option>`)}</select>`
-        : html`<input ref=${field} id=${id} class=${value.length > 30 ? "long" : undefined} value=${draft} onInput=${(event) => setDraft(event.currentTarget.value)} />
+        ? html`<${Select} id=${id} value=${value} set=${change} choices=${[item.default, ...item.alternatives].map((one) => choice(textOf(one)))} />`
+        : html`<input id=${id} class=${value.length > 30 ? "long" : undefined} value=${draft} onInput=${(event) => type(event.currentTarget.value)} />
             <${Button} small label=${`Set ${item.name}`} disabled=${draft === value} onClick=${() => change(draft)}>Set<//>`}
       ${changed && html`<${Button} small kind="quiet" label=${`Reset ${item.name}`} onClick=${reset}>Reset<//>`}
     </form>

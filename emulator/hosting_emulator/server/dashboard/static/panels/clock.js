@@ -1,5 +1,5 @@
 // The clock: how time passes in this world, and the ways to move it.
-import { html, useState } from "../lib.js";
+import { html, useEffect, useState } from "../lib.js";
 import { inWorld } from "../api.js";
 import { clock, nowMs, refresh } from "../store.js";
 import { act, Button, Facts, Form, Loading, Panel, Section, toast } from "../parts.js";
@@ -69,29 +69,22 @@ function Move() {
 
 function Mode() {
   const was = clock.value;
-  const [mode, setMode] = useState(was.mode);
-  const [rate, setRate] = useState(String(was.mode === "scaled" ? was.rate : 60));
-  const [shown, setShown] = useState(was);
-  if (shown.mode !== was.mode || shown.rate !== was.rate) {
-    // It was changed, here or elsewhere: show what holds now.
-    setShown(was);
-    setMode(was.mode);
-    if (was.mode === "scaled") setRate(String(was.rate));
-  }
-  const change = () => act(async () => {
-    await inWorld.put("/clock", mode === "scaled" ? { mode, rate: Number(rate) } : { mode });
-    await refresh();
-  }, `The clock is now ${mode}.`);
+  /** What was chosen here and is not set: when the clock is changed, here or elsewhere, what holds now is shown. */
+  const [chosen, choose] = useState({});
+  useEffect(() => choose({}), [was.mode, was.rate]);
+  const { mode, rate } = { mode: was.mode, rate: was.mode === "scaled" ? was.rate : 60, ...chosen };
+  const change = () => act(
+    () => inWorld.put("/clock", mode === "scaled" ? { mode, rate: Number(rate) } : { mode }), `The clock is now ${mode}.`, refresh);
   return html`<${Section} title="How time passes">
     <fieldset class="clock-modes"><legend class="visually-hidden">Mode</legend>
       ${MODES.map(({ value, about }) => html`<label key=${value}>
-        <input type="radio" name="mode" value=${value} checked=${mode === value} onChange=${() => setMode(value)} />
+        <input type="radio" name="mode" value=${value} checked=${mode === value} onChange=${() => choose({ ...chosen, mode: value })} />
         <span><b>${value}</b> <span class="quiet">${about}</span></span></label>`)}
     </fieldset>
     <div class="row">
       ${mode === "scaled" && html`<label class="row">Rate
         <input type="number" name="rate" min="0.001" step="any" value=${rate}
-          onInput=${(event) => setRate(event.currentTarget.value)} /></label>`}
+          onInput=${(event) => choose({ ...chosen, rate: event.currentTarget.value })} /></label>`}
       <${Button} onClick=${change}>Set mode<//>
     </div>
   <//>`;

@@ -1,25 +1,23 @@
 // Client checks: which rules of conduct the client broke, by rule, the worst first.
 import { html } from "../lib.js";
 import { inWorld } from "../api.js";
-import { useResource } from "../resource.js";
 import { go, link } from "../store.js";
-import { Badge, Button, Facts, Moment, Panel, Section, Shown } from "../parts.js";
+import { Badge, Button, Facts, Loaded, Moment, Panel, Section } from "../parts.js";
 import { counted } from "../words.js";
 
-const SEVERITIES = ["error", "warning", "note"];
+/** The worst first. */
 const TONES = /** @type {Record<string, "bad"|"warn"|"calm">} */ ({ error: "bad", warning: "warn", note: "calm" });
 /** More findings of one rule than these say the same; so do more requests of one finding. */
 const MOST = 20;
 const MOST_LINKS = 8;
 
-/** @param {{query: Record<string, string>}} props */
 export default function Conduct({ query }) {
   const final = query.final === "true";
-  const conduct = useResource(() => inWorld.get(`/conduct?final=${final}`), { on: ["request", "world"], deps: [final] });
   const done = html`<${Button} pressed=${final} onClick=${() => go("conduct", "", final ? {} : { final: "true" }, { replace: true })}>The client has finished<//>`;
   return html`<${Panel} title="Client checks" actions=${done}
       lead="Where the client breaks a rule of the contract or of HTTP, and may fail with the real service.">
-    <${Shown} of=${conduct} empty=${(found) => !found.findings.length && html`<${Nothing} of=${found} />`}>
+    <${Loaded} from=${() => inWorld.get(`/conduct?final=${final}`)} on=${["request", "world"]} deps=${[final]}
+        empty=${(found) => !found.findings.length && html`<${Nothing} of=${found} />`}>
       ${(found) => html`<${Findings} of=${found} />`}
     <//>
   <//>`;
@@ -29,7 +27,7 @@ const Nothing = ({ of }) => html`No findings in ${counted(of.judged, "request")}
 
 function Findings({ of }) {
   /** @type {string[]} */
-  const rules = [...new Set(SEVERITIES.flatMap((severity) =>
+  const rules = [...new Set(Object.keys(TONES).flatMap((severity) =>
     of.findings.filter((one) => one.severity === severity).map((one) => one.rule)))];
   return html`<div class="stack">
     <p>${counted(of.findings.length, "finding")} in ${counted(of.judged, "request")}. <span class="quiet">${of.remarks.join(" ")}</span></p>

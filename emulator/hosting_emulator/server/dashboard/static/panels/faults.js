@@ -2,9 +2,8 @@
 import { html, useState } from "../lib.js";
 import { api, inWorld } from "../api.js";
 import { calls } from "../calls.js";
-import { useResource } from "../resource.js";
 import { faults, refresh, summary } from "../store.js";
-import { act, ask, Badge, Button, Empty, Form, Loading, Panel, Section, Shown, Table, toast } from "../parts.js";
+import { act, Badge, Button, Form, Loaded, Loading, Panel, Section, surely, Table, toast } from "../parts.js";
 import { choice, documentOf, fieldsOf } from "./fields.js";
 import { Pick, removingRow, toTitle } from "./find.js";
 
@@ -28,7 +27,6 @@ const PRESETS = [
 ];
 const TIMES = [{ value: "1", label: "the next request" }, { value: "3", label: "the next three" }, { value: "", label: "until removed" }];
 
-/** @param {{query: Record<string, string>}} props */
 export default function Faults({ query }) {
   return html`<${ArmedPanel} of=${FAULT} rows=${faults.value} first=${query.kind}><${Presets} /><//>`;
 }
@@ -36,11 +34,9 @@ export default function Faults({ query }) {
 function Presets() {
   const [call, setCall] = useState("");
   const [times, setTimes] = useState("1");
-  const arm = (does) => act(async () => {
-    const made = await inWorld.post("/faults", { ...does, ...(call && { call }), ...(times && { times: Number(times) }) });
-    await refresh();
-    return made;
-  }, (made) => `${made.id} is armed.`);
+  const arm = (does) => act(
+    () => inWorld.post("/faults", { ...does, ...(call && { call }), ...(times && { times: Number(times) }) }),
+    (made) => `${made.id} is armed.`, refresh);
   return html`<${Section} title="Everyday faults">
     <div class="row filters">
       <${Pick} label="How often" name="times" value=${times} set=${setTimes} choices=${TIMES} />
@@ -53,24 +49,16 @@ function Presets() {
 
 /** With children for every day the form is for the rest. @param {{of: typeof FAULT, rows: any[], first?: string, children?: any}} props */
 export function ArmedPanel({ of, rows, first, children }) {
-  const about = useResource(() => described(of.noun), { on: [] });
-  const clear = async () => {
-    if (!await ask({ title: `Clear ${of.noun}s`, text: `Remove every ${of.noun} of this world?`, yes: "Remove all", danger: true })) return;
-    await act(async () => {
-      await inWorld.delete(`/${of.noun}s`);
-      await of.reload();
-    }, `Removed all ${of.noun}s.`);
-    toTitle();
-  };
-  const some = rows.length > 0;
+  const clear = () => surely(
+    { title: `Clear ${of.noun}s`, text: `Remove every ${of.noun} of this world?`, yes: "Remove all", danger: true },
+    () => inWorld.delete(`/${of.noun}s`), `Removed all ${of.noun}s.`, () => of.reload().then(toTitle));
   return html`<${Panel} title=${of.title} lead=${of.lead}>
     ${children}
-    <${Section} title=${of.armed} actions=${some && html`<${Button} kind="quiet" onClick=${clear}>Clear all<//>`}>
-      ${!summary.value ? html`<${Loading} />` : some ? html`<${Armed} of=${of} rows=${rows} />`
-        : html`<${Empty}>${of.none}<//>`}
+    <${Section} title=${of.armed} actions=${rows.length > 0 && html`<${Button} kind="quiet" onClick=${clear}>Clear all<//>`}>
+      ${summary.value ? html`<${Armed} of=${of} rows=${rows} />` : html`<${Loading} />`}
     <//>
     <${children ? Advanced : Section} title=${of.add} open=${Boolean(first)}>
-      <${Shown} of=${about}>${(d) => html`<${Arm} of=${of} about=${d} first=${first} />`}<//>
+      <${Loaded} from=${() => described(of.noun)} on=${[]}>${(about) => html`<${Arm} of=${of} about=${about} first=${first} />`}<//>
     <//>
   <//>`;
 }
@@ -86,11 +74,9 @@ async function described(noun) {
 }
 
 function Armed({ of, rows }) {
-  const remove = (event, id) => removingRow(event, () => act(async () => {
-    await inWorld.delete(`/${of.noun}s/${id}`);
-    await of.reload();
-  }, `Removed ${id}.`));
-  return html`<${Table} caption=${`Armed ${of.noun}s`} rows=${rows} of=${(fault) => fault.id} columns=${[
+  const remove = (event, id) => removingRow(event,
+    () => act(() => inWorld.delete(`/${of.noun}s/${id}`), `Removed ${id}.`, of.reload));
+  return html`<${Table} caption=${`Armed ${of.noun}s`} none=${of.none} rows=${rows} of=${(fault) => fault.id} columns=${[
     { name: of.title.slice(0, -1), cell: (fault) => html`<span class="whole">${fault.id}</span>` },
     { name: "Does", wide: true, cell: effectText },
     { name: "When", wide: true, cell: (fault) => ruleText(fault, of.any) },
@@ -130,7 +116,6 @@ function Arm({ of, about, first }) {
   const rules = fieldsOf(schema, about.defs, known)
     .filter(({ name }) => !kinds.includes(name) && (all || USUAL.has(name)))
     .map((field) => ({ ...field, help: field.help || (about.matches[field.name] ?? about.conditions[field.name] ?? "") }));
-  /** @param {Record<string, any>} values */
   const arm = async (values) => {
     const made = await inWorld.post(`/${of.noun}s`, { [kind]: documentOf(options, values), ...documentOf(rules, values) });
     await of.reload();

@@ -4,11 +4,11 @@ import { html, useId, useLayoutEffect, useRef, useState } from "../lib.js";
 import { Select } from "../parts.js";
 import { link } from "../store.js";
 
-/** @param {{value: string, set: (value: string) => void, label?: string}} props */
-export function Find({ value, set, label = "Find" }) {
+/** @param {{value: string, set: (value: string) => void}} props */
+export function Find({ value, set }) {
   const id = useId();
   return html`<div class="field find">
-    <label for=${id}>${label}</label>
+    <label for=${id}>Find</label>
     <input type="search" id=${id} name="find" value=${value} autocomplete="off" spellcheck="false"
       onInput=${(event) => set(event.currentTarget.value)} />
   </div>`;
@@ -54,6 +54,9 @@ export function has(text, words) {
 /** Text with `code` in it. @param {string} text */
 export const prose = (text) =>
   text.split("`").map((part, place) => (place % 2 ? html`<code>${part}</code>` : part));
+
+/** As `ref` of what takes the focus as it comes. */
+export const focused = (/** @type {HTMLElement | null} */ element) => element?.focus();
 
 /** To the panel's heading. */
 export const toTitle = () => document.getElementById("panel-title")?.focus();

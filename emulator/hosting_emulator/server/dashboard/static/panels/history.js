@@ -6,7 +6,7 @@ import { useResource } from "../resource.js";
 import { useStill } from "../still.js";
 import { world } from "../store.js";
 import { spoken } from "../words.js";
-import { act, ask, Button, Moment, Panel, Section, Shown, Table } from "../parts.js";
+import { act, Button, Moment, Panel, Section, Shown, surely, Table } from "../parts.js";
 import { removingRow } from "./find.js";
 import { SaveScenario } from "./save-scenario.js";
 
@@ -43,13 +43,10 @@ function Commits() {
 
 /** @param {{item: any, last: boolean, reload: () => any}} props */
 function Ways({ item, last, reload }) {
-  const rewind = async () => {
+  const rewind = () => {
     const text = `The state of ${world.value} is rewound to commit ${item.commit}. Its clock and faults are rewound too; the request log stays.`;
-    if (!await ask({ title: `Rewind to ${item.commit}`, text, yes: "Rewind", danger: true })) return;
-    await act(async () => {
-      await inWorld.post("/rewind", { commit: item.commit });
-      await reload();
-    }, `The world was rewound to commit ${item.commit}.`);
+    return surely({ title: `Rewind to ${item.commit}`, text, yes: "Rewind", danger: true },
+      () => inWorld.post("/rewind", { commit: item.commit }), `The world was rewound to commit ${item.commit}.`, reload);
   };
   return html`<span class="row">
     ${last
@@ -66,20 +63,14 @@ const fork = (commit) => act(
 
 function Snapshots() {
   const kept = useResource(() => inWorld.get("/snapshots"), { on: ["world"] });
-  const take = () => act(async () => {
-    const made = await inWorld.post("/snapshots", {});
-    await kept.reload();
-    return made;
-  }, (made) => `${made.id} is taken at commit ${made.commit}.`);
-  const restore = async (one) => {
+  const take = () => act(() => inWorld.post("/snapshots"), (made) => `${made.id} is taken at commit ${made.commit}.`, kept.reload);
+  const restore = (one) => {
     const text = `The state of ${world.value} is restored to commit ${one.commit}: state, clock, faults and assumptions.`;
-    if (!await ask({ title: `Restore ${one.id}`, text, yes: "Restore", danger: true })) return;
-    await act(() => inWorld.post(`/snapshots/${one.id}/restore`, {}), `${one.id} is restored.`);
+    return surely({ title: `Restore ${one.id}`, text, yes: "Restore", danger: true },
+      () => inWorld.post(`/snapshots/${one.id}/restore`), `${one.id} is restored.`);
   };
-  const drop = (event, one) => removingRow(event, () => act(async () => {
-    await inWorld.delete(`/snapshots/${one.id}`);
-    await kept.reload();
-  }, `${one.id} is deleted.`));
+  const drop = (event, one) => removingRow(event,
+    () => act(() => inWorld.delete(`/snapshots/${one.id}`), `${one.id} is deleted.`, kept.reload));
   return html`<${Section} title="Snapshots" lead="Save the current state, and restore it as often as you like."
       actions=${html`<${Button} onClick=${take}>Take a snapshot<//>`}>
     <${Shown} of=${kept} empty=${(d) => !d.items.length && "No snapshots yet."}>

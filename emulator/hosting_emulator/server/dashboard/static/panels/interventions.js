@@ -1,18 +1,16 @@
 // Interventions: every way to change a world from outside the contract, each as a form of its own.
-import { html, useEffect, useRef, useState } from "../lib.js";
+import { html, useState } from "../lib.js";
 import { api, inWorld } from "../api.js";
 import { useResource } from "../resource.js";
 import { go, said, summary } from "../store.js";
-import { Empty, Form, Loading, Panel, Section, Shown } from "../parts.js";
+import { Empty, Form, Loaded, Loading, Panel, Section } from "../parts.js";
 import { capital, spoken } from "../words.js";
 import { documentOf, fieldsOf } from "./fields.js";
-import { Picks } from "./find.js";
+import { focused, Picks } from "./find.js";
 
-/** @param {{arg?: string}} props */
 export default function Interventions({ arg }) {
-  const words = useResource(described, { on: [] });
   return html`<${Panel} title="Interventions" lead="Change the world in ways that a client cannot.">
-    <${Shown} of=${words}>${(found) => html`
+    <${Loaded} from=${described} on=${[]}>${(found) => html`
       <div class="beside">
         <${Section} title="Changes">
           <${Picks} panel="interventions" items=${found.items.map(asPick)} chosen=${arg} /><//>
@@ -45,23 +43,18 @@ async function things() {
 
 function Chosen({ one, all }) {
   const [result, setResult] = useState("");
-  const place = useRef(null);
   const holders = useResource(things, { on: ["commit", "world"] });
-  useEffect(() => {
-    if (one) place.current?.focus();
-  }, [one?.word]);
-  if (!one) return html`<div ref=${place}><${Section} title="Details"><${Empty}>Choose a change.<//><//></div>`;
+  if (!one) return html`<div><${Section} title="Details"><${Empty}>Choose a change.<//><//></div>`;
   if (!summary.value) return html`<${Loading} />`;
   const fields = fieldsOf(all.defs.Intervention.properties[one.word], all.defs, holders.data)
     .map((field) => toShow(field, all.permissions));
-  /** @param {Record<string, any>} values */
   const intervene = async (values) => {
     setResult("");
     const answer = await inWorld.post("/interventions", { [one.word]: documentOf(fields, values) });
     setResult(`${capital(answer.said)}.`);
     said.value = `${capital(answer.said)}.`;
   };
-  return html`<div ref=${place} tabIndex="-1" role="group" aria-label=${spoken(one.word)}>
+  return html`<div ref=${focused} tabIndex="-1" role="group" aria-label=${spoken(one.word)}>
     <${Section} title=${capital(spoken(one.word))} lead=${one.about}>
       <${Form} fields=${fields} submit="Do it" onSubmit=${intervene} cancel=${() => go("interventions")} />
       ${result && html`<p class="result">${result}</p>`}

@@ -1,28 +1,21 @@
 // One operation: where it stands, why, and the buttons that move it.
 
 import { inWorld } from "../api.js";
-import { html, useEffect, useRef } from "../lib.js";
-import { Button, Code, Facts, Intervene, Moment, Shown, StateBadge, act } from "../parts.js";
-import { useResource } from "../resource.js";
+import { html } from "../lib.js";
+import { Button, Code, Facts, Intervene, Loaded, Moment, StateBadge, act } from "../parts.js";
 import { clock, link, unfinished } from "../store.js";
 import { capital, counted, sinceNow, span, spoken } from "../words.js";
+import { focused } from "./find.js";
 
 /** @param {{id: string}} props */
-export function OperationDetail({ id }) {
-  const found = useResource(() => inWorld.get(`/operations/${id}/why`), { on: ["commit", "clock", "world", "fault"] });
-  const heading = useRef(null);
-  useEffect(() => {
-    heading.current?.focus({ preventScroll: true });
-    heading.current?.scrollIntoView({ block: "nearest" });
-  }, []);
-  return html`<section class="card" aria-labelledby="operation-title">
-    <header class="spread">
-      <h2 id="operation-title" tabindex="-1" ref=${heading}>Operation <code>${id}</code></h2>
-      <a class="button small quiet" data-closes title="Close (Escape)" href=${link("operations")}>Close</a>
-    </header>
-    <${Shown} of=${found}>${(why) => html`<${Why} of=${why} reload=${found.reload} />`}<//>
-  </section>`;
-}
+export const OperationDetail = ({ id }) => html`<section class="card" aria-labelledby="operation-title">
+  <header class="spread">
+    <h2 id="operation-title" tabindex="-1" ref=${focused}>Operation <code>${id}</code></h2>
+    <a class="button small quiet" data-closes title="Close (Escape)" href=${link("operations")}>Close</a>
+  </header>
+  <${Loaded} from=${() => inWorld.get(`/operations/${id}/why`)} on=${["commit", "clock", "world", "fault"]}>
+    ${(why, reload) => html`<${Why} of=${why} reload=${reload} />`}<//>
+</section>`;
 
 /** @param {{of: any, reload: () => Promise<void>}} props */
 function Why({ of, reload }) {
@@ -50,17 +43,11 @@ function Why({ of, reload }) {
 /** @param {{of: any, stuck: boolean, reload: () => Promise<void>}} props */
 function Steer({ of, stuck, reload }) {
   const operation = of.operation;
-  const advance = async () => {
-    await act(
-      () => inWorld.post("/clock/advance", { until_operation: operation }),
-      (answer) => `Time moved by ${span(answer.moved_ms)}; ${counted(answer.events_run, "event")} came due.`,
-    );
-    await reload();
-  };
-  const step = async () => {
-    await act(() => inWorld.post(`/operations/${operation}/step`), (answer) => `It is now ${answer.state}.`);
-    await reload();
-  };
+  const advance = () => act(
+    () => inWorld.post("/clock/advance", { until_operation: operation }),
+    (answer) => `Time moved by ${span(answer.moved_ms)}; ${counted(answer.events_run, "event")} came due.`, reload);
+  const step = () => act(
+    () => inWorld.post(`/operations/${operation}/step`), (answer) => `It is now ${answer.state}.`, reload);
   const fixed = { operation };
   const held = of.held_by === "the intervention hold_claim" && html`<${Intervene} word="release_claim" label="Release held claim" primary fixed=${{ project: of.project }} />`;
   if (of.kind === HELD) return html`<div class="row">${held}</div>`;
@@ -86,7 +73,6 @@ const HELD = "held_by_intervention";
 /** What may be done about a reconciliation, by where it stands. @type {Record<string, string[]>} */
 const RECONCILIATION = { none: ["require"], completed: ["require"], required: ["run"], running: ["complete", "exhaust"], exhausted: [] };
 
-/** @type {import("../parts/form.js").Field[]} */
 const FAILURE = [
   { name: "code", label: "Code", value: "operation_failed", required: true },
   { name: "message", label: "Message", value: "The operation failed.", required: true },

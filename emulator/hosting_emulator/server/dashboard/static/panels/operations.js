@@ -2,8 +2,7 @@
 
 import { inWorld } from "../api.js";
 import { html, useState } from "../lib.js";
-import { Button, Panel, Section, Shown, StateBadge, Table, Moment } from "../parts.js";
-import { useResource } from "../resource.js";
+import { Button, Loaded, Panel, Section, StateBadge, Table, Moment } from "../parts.js";
 import { go, link, unfinished } from "../store.js";
 import { counted, span, spoken } from "../words.js";
 import { OperationDetail } from "./operation-detail.js";
@@ -13,16 +12,15 @@ const PAGE = 30;
 /** More than this the emulator does not show at once. */
 const MOST = 1000;
 
-/** @param {{arg: string}} props */
 export default function Operations({ arg }) {
   const [limit, setLimit] = useState(PAGE);
-  const found = useResource(() => inWorld.get(`/timeline?limit=${limit}`), { on: ["commit", "world", "clock"], deps: [limit] });
   const open = unfinished.value.length;
   return html`<${Panel} title="Operations"
     lead=${open ? `${counted(open, "operation")} in progress.` : "No operation is in progress."}
     actions=${html`<a class="button primary" href=${link("try", "", { call: "initialize_managed_source" })}>Start an operation</a>`}>
     ${arg && html`<${OperationDetail} key=${arg} id=${arg} />`}
-    <${Shown} of=${found} empty=${(data) => !data.items.length && html`No operation yet. <a href=${link("try")}>Start one</a> by initializing managed source or applying domains.`}>
+    <${Loaded} from=${() => inWorld.get(`/timeline?limit=${limit}`)} on=${["commit", "world", "clock"]} deps=${[limit]}
+        empty=${(data) => !data.items.length && html`No operation yet. <a href=${link("try")}>Start one</a> by initializing managed source or applying domains.`}>
       ${(data) => html`<${Section} title="Over world time" lead="Within the kept history.">
           <${Timeline} items=${data.items} now=${data.now} current=${arg} />
         <//>
@@ -36,7 +34,6 @@ export default function Operations({ arg }) {
 
 const last = (row) => row.spans[row.spans.length - 1];
 
-/** @type {import("../parts/table.js").Column[]} */
 const COLUMNS = [
   { name: "Operation", cell: (row) => spoken(row.kind) },
   { name: "Project", cell: (row) => html`<a href=${link("projects", row.project)}>${row.project}</a>` },

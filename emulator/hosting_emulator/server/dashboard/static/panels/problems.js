@@ -1,20 +1,17 @@
 // The problem catalogue: every code with its status, and what a client is to do about it.
 import { html, useState } from "../lib.js";
 import { api } from "../api.js";
-import { useResource } from "../resource.js";
-import { Badge, Panel, Section, Shown, Table } from "../parts.js";
+import { Badge, Loaded, Panel, Section, Table } from "../parts.js";
 import { Find, Pick, has, prose } from "./find.js";
 
 const ANY = { value: "", label: "any" };
 const RETRIES = [ANY, { value: "yes", label: "retryable" }, { value: "no", label: "not retryable" }];
 
-/** @param {{query: Record<string, string>}} props */
-export default function Problems({ query }) {
-  const problems = useResource(() => api.get("/contract/problems"), { on: [] });
-  return html`<${Panel} title="Errors" lead="Every error code, what it means, and what a client should do.">
-    <${Shown} of=${problems}>${(found) => html`<${Catalogue} items=${found.items} first=${query.text ?? ""} />`}<//>
-  <//>`;
-}
+export default ({ query }) => html`<${Panel} title="Errors" lead="Every error code, what it means, and what a client should do.">
+  <${Loaded} from=${() => api.get("/contract/problems")} on=${[]}>
+    ${(found) => html`<${Catalogue} items=${found.items} first=${query.text ?? ""} />`}
+  <//>
+<//>`;
 
 function Catalogue({ items, first }) {
   const [text, setText] = useState(first);

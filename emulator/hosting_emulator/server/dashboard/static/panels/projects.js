@@ -2,7 +2,7 @@
 
 import { inWorld } from "../api.js";
 import { html, useState } from "../lib.js";
-import { Badge, EndEarly, Moment, Panel, Section, Shown, StateBadge, Table } from "../parts.js";
+import { Badge, EndEarly, Loaded, Moment, Panel, Section, Shown, StateBadge, Table } from "../parts.js";
 import { useResource } from "../resource.js";
 import { go, link } from "../store.js";
 import { ProjectDetail } from "./project-detail.js";
@@ -10,11 +10,9 @@ import { ProjectDetail } from "./project-detail.js";
 /** How many deployments of a project the emulator shows at most. */
 const MOST = 1000;
 
-/** @param {{arg: string}} props */
 export default function Projects({ arg }) {
   const [most, setMost] = useState(10);
   const projects = useResource(() => inWorld.get(`/projects?deployments=${most}`), { deps: [most] });
-  const keys = useResource(() => inWorld.get("/keys"));
   if (arg) {
     return html`<${Panel} title=${`Project ${arg}`} actions=${html`<a class="button" data-closes title="All projects (Escape)" href=${link("projects")}>All projects</a>`}>
       <${Shown} of=${projects} empty=${(found) => !pick(found, arg) && html`No project is named ${arg}. <a href=${link("projects")}>All projects</a>`}>
@@ -23,17 +21,16 @@ export default function Projects({ arg }) {
     <//>`;
   }
   return html`<${Panel} title="Projects" lead="What is in the world. Each intervention is next to what it changes.">
-    <${Shown} of=${projects} empty=${(found) => !found.items.length && "This world has no project."}>
-      ${(found) => html`<${Table} caption="Projects" rows=${found.items} of=${(row) => row.id}
+    <${Shown} of=${projects}>
+      ${(found) => html`<${Table} caption="Projects" none="This world has no project." rows=${found.items} of=${(row) => row.id}
         open=${(row) => go("projects", row.alias)} columns=${COLUMNS} />`}
     <//>
-    <${Keys} of=${keys} />
+    <${Keys} />
   <//>`;
 }
 
 const pick = (found, name) => found.items.find((row) => row.alias === name || row.id === name);
 
-/** @type {import("../parts/table.js").Column[]} */
 const COLUMNS = [
   { name: "Project", cell: (row) => row.alias },
   { name: "Organization", cell: (row) => row.organization },
@@ -44,16 +41,14 @@ const COLUMNS = [
   { name: "Deployments", number: true, cell: (row) => row.counts.deployments },
 ];
 
-/** @param {{of: import("../resource.js").Resource<any>}} props */
-const Keys = ({ of }) => html`<${Section} title="API keys" lead="Values are not stored: each was shown when its key was made, or is in the world file.">
-  <${Shown} of=${of} empty=${(found) => !found.items.length && "No API keys yet."}>
-    ${(found) => html`<${Table} caption="API keys, newest first" rows=${found.items} of=${(row) => row.id} columns=${KEY_COLUMNS} />`}
+const Keys = () => html`<${Section} title="API keys" lead="Values are not stored: each was shown when its key was made, or is in the world file.">
+  <${Loaded} from=${() => inWorld.get("/keys")}>
+    ${(found) => html`<${Table} caption="API keys, newest first" none="No API keys yet." rows=${found.items} of=${(row) => row.id} columns=${KEY_COLUMNS} />`}
   <//>
 <//>`;
 
 const keyState = (row) => (row.revoked ? "revoked" : row.expired ? "expired" : "active");
 
-/** @type {import("../parts/table.js").Column[]} */
 const KEY_COLUMNS = [
   { name: "Name", cell: (row) => row.name },
   { name: "User", cell: (row) => `${row.who}, ${row.organization}` },

@@ -1,25 +1,21 @@
 // Scenarios: the library, each with its text, and one's own; load one into this world, or run its story.
-import { html, useEffect, useRef, useState } from "../lib.js";
+import { html, useState } from "../lib.js";
 import { api, inWorld } from "../api.js";
-import { useResource } from "../resource.js";
 import { go, link, said, world } from "../store.js";
-import { act, ask, Button, Code, Panel, Section, Shown } from "../parts.js";
-import { Picks } from "./find.js";
+import { act, ask, Button, Code, Loaded, Panel, Section, surely } from "../parts.js";
+import { focused, Picks } from "./find.js";
 import { draft, focusField, OwnScenario } from "./own-scenario.js";
 import { Story, verdict } from "./story.js";
 
-/** @param {{arg?: string}} props */
 export default function Scenarios({ arg }) {
-  const library = useResource(() => api.get("/scenarios"), { on: [] });
   return html`<${Panel} title="Scenarios" lead="A world with failures, and a story that tests them. A story runs in its own world.">
-    <${Shown} of=${library}>
+    <${Loaded} from=${() => api.get("/scenarios")} on=${[]}>
       ${(d) => html`<div class="beside">
         <${Section} title="Library">
           <ul class="pick"><li><a href=${link("scenarios")} aria-current=${arg ? undefined : "true"} onClick=${focusField}>
             <b>Your own</b> <span class="quiet small">Paste a scenario, check it, load it.</span></a></li></ul>
           <${Picks} panel="scenarios" items=${d.items.map(asPick)} chosen=${arg} /><//>
-        ${arg ? html`<${Chosen} key=${arg} name=${arg} />`
-          : html`<${OwnScenario} />`}
+        ${arg ? html`<${Chosen} key=${arg} name=${arg} />` : html`<${OwnScenario} />`}
       </div>`}<//>
   <//>`;
 }
@@ -29,20 +25,17 @@ const asPick = ({ name, kind, description }) => (
   { id: name, name, about: (kind === "story" ? "Only a story. " : "") + description.split(/(?<=\.)\s/)[0] });
 
 function Chosen({ name }) {
-  const scenario = useResource(() => api.get(`/scenarios/${encodeURIComponent(name)}`), { on: [] });
   const [told, setTold] = useState(null);
-  const place = useRef(null);
-  useEffect(() => place.current?.focus(), []);
   const run = () => act(async () => {
     setTold(null);
     const found = await api.post("/scenarios/run", { name });
     setTold(found);
     said.value = verdict(found);
   });
-  const load = async () => {
+  const load = () => {
     const text = `World ${world.value} becomes that of ${name}: what it holds now is replaced.`;
-    if (!await ask({ title: "Load this scenario", text, yes: "Load", danger: true })) return;
-    await act(() => inWorld.post("/scenario", { name }), `World ${world.value} now has the world of ${name}.`);
+    return surely({ title: "Load this scenario", text, yes: "Load", danger: true },
+      () => inWorld.post("/scenario", { name }), `World ${world.value} now has the world of ${name}.`);
   };
   const copy = async (/** @type {string} */ text) => {
     const warning = "This replaces the text in the editor.";
@@ -51,8 +44,8 @@ function Chosen({ name }) {
     focusField();
     go("scenarios");
   };
-  return html`<div ref=${place} tabIndex="-1" role="group" aria-label=${name} class="stack">
-    <${Shown} of=${scenario}>${(one) => html`
+  return html`<div ref=${focused} tabIndex="-1" role="group" aria-label=${name} class="stack">
+    <${Loaded} from=${() => api.get(`/scenarios/${encodeURIComponent(name)}`)} on=${[]}>${(one) => html`
       <${Section} title=${one.name} lead=${one.description}>
         <div class="row">
           <${Button} kind="primary" onClick=${run}>Run its story<//>

@@ -2,6 +2,7 @@
 
 import { html, signal, useEffect, useRef } from "../lib.js";
 import { Button } from "./button.js";
+import { act } from "./toast.js";
 
 /** @typedef {{title: string, text?: any, yes: string, danger?: boolean}} Question */
 const open = signal(null);
@@ -18,6 +19,12 @@ export function ask(question) {
     };
   });
 }
+
+/**
+ * Ask, and do it, as `act` does, when the answer is yes.
+ * @param {Question} question @param {Parameters<typeof act>} how
+ */
+export const surely = async (question, ...how) => ((await ask(question)) ? act(...how) : undefined);
 
 /** Where the question stands; the frame has one. */
 export function DialogRegion() {

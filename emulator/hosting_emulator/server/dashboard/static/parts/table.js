@@ -1,13 +1,15 @@
 // A table; where the window is narrow each row is read from top to bottom, as a card.
 
 import { html } from "../lib.js";
+import { Empty } from "./panel.js";
 
 /**
  * @typedef {{name: string, cell: (row: any) => any, number?: boolean, wide?: boolean}} Column
  * @param {{caption: string, columns: Column[], rows: any[], of: (row: any) => any,
- *   open?: (row: any) => any, current?: any}} props
+ *   open?: (row: any) => any, current?: any, none?: any}} props `none` stands there for no rows
  */
-export function Table({ caption, columns, rows, of, open, current }) {
+export function Table({ caption, columns, rows, of, open, current, none }) {
+  if (none && !rows.length) return html`<${Empty}>${none}<//>`;
   return html`<div class="table-box" tabindex="0" role="region" aria-label=${caption}>
     <table>
       <caption class="visually-hidden">${caption}</caption>
