@@ -199,9 +199,9 @@ class Observation:
     `conduct` says what the client did that it should not, each rule once. `sent` counts all requests,
     and `alike` those of the point's call that were refused in a row, to the end; `in_vain`: what the
     last of them asked was never done. `values` are the API keys whose value came, `lost_keys` those
-    of which a replay said that it never will. `failed` are operations that have failed, where the point
-    is about those also after the client's end. `passed_s` is how much world time lies between the first
-    request and the last, unless that moves by itself (it skips).
+    of which a replay said that it never will. `failed` are operations that have failed: after the
+    client's end too, where the point is about those and the client asked for one. `passed_s` is how
+    much world time lies between the first request and the last, unless that moves by itself (it skips).
     """
 
     requests: tuple[NumberedRequest, ...]
@@ -375,8 +375,10 @@ class Visit:
         times = [datetime.fromisoformat(exchange["at"]) for exchange in exchanges]
         moves = bool(times) and self._clock.mode != "skip"
         state = self._state(world, later=self._clock.mode in _RUNNING)
-        begun = point is not None and point.lasting is not None and point.lasting.how == "outcome"
-        later = self._state(world, later=True) if begun else state
+        outcome = point is not None and point.lasting is not None and point.lasting.how == "outcome"
+        # Who never asks what became of an operation leaves that to others.
+        follows = outcome and any(e["call"] == "get_operation" for e in exchanges)
+        later = self._state(world, later=True) if follows else state
         return Observation(
             requests=number(exchanges, answers),
             state=state,
