@@ -3,7 +3,7 @@
 import { Fragment, html, useEffect, useRef, useState } from "./lib.js";
 import { TopBar } from "./bar.js";
 import { KEYS, helpShown } from "./keys.js";
-import { DialogRegion, Failure, Loading, ToastRegion } from "./parts.js";
+import { Dialog, DialogRegion, Failure, Loading, ToastRegion } from "./parts.js";
 import { PANELS, loadOthers, loadPanel, loadedPanel } from "./panels.js";
 import { findings, link, listen, live, refresh, route, said, stopped, trouble, unfinished, world } from "./store.js";
 
@@ -104,15 +104,9 @@ function useFocusOnChange(panel, there) {
 }
 
 function Keys() {
-  const dialog = useRef(null);
-  const shown = helpShown.value;
-  useEffect(() => {
-    if (shown && !dialog.current?.open) dialog.current?.showModal();
-    if (!shown && dialog.current?.open) dialog.current.close();
-  }, [shown]);
-  return html`<dialog class="keys" ref=${dialog} aria-labelledby="keys-title" onClose=${() => (helpShown.value = false)}>
-    <h2 id="keys-title">Keys</h2>
+  const close = () => (helpShown.value = false);
+  return helpShown.value && html`<${Dialog} kind="keys" title="Keys" closed=${close}>
     <dl>${KEYS.map(([key, what]) => html`<div key=${key}><dt>${key.split(" ").map((one) => html`<kbd>${one}</kbd> `)}</dt><dd>${what}</dd></div>`)}</dl>
-    <div class="row end"><button type="button" class="button" onClick=${() => (helpShown.value = false)}>Close</button></div>
-  </dialog>`;
+    <div class="row end"><button type="button" class="button" onClick=${close}>Close</button></div>
+  <//>`;
 }

@@ -1,6 +1,6 @@
 // Where the reader is: the hash says which panel, which thing in it, and in which world.
 
-import { computed, signal } from "./lib.js";
+import { batch, computed, effect, signal, untracked } from "./lib.js";
 
 /** @typedef {{panel: string, arg: string, query: Record<string, string>, world: string}} Route */
 
@@ -10,6 +10,12 @@ export const DEFAULT_WORLD = "default";
 export const route = signal(read(location.hash));
 /** The name of the world that everything on the page is about. */
 export const world = computed(() => route.value.world);
+
+/** Do something now, and again whenever the page shows another world. @param {() => void} work */
+export const inEachWorld = (work) => effect(() => {
+  world.value;
+  untracked(() => batch(work));
+});
 
 addEventListener("hashchange", () => (route.value = read(location.hash)));
 

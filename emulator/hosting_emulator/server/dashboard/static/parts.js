@@ -1,12 +1,11 @@
 // The shared parts, by one name.
 
 export { Button, CopyButton, MenuButton } from "./parts/button.js";
-export { DialogRegion, ask, surely } from "./parts/dialog.js";
-export { Form } from "./parts/form.js";
+export { Dialog, DialogRegion, ask, surely } from "./parts/dialog.js";
+export { Form, Select } from "./parts/form.js";
 export { EndEarly, Intervene } from "./parts/intervene.js";
 export { Loaded } from "./parts/loaded.js";
 export { Empty, Failure, Loading, Panel, Section, Shown } from "./parts/panel.js";
-export { Select } from "./parts/select.js";
 export { Table } from "./parts/table.js";
 export { Address, Answered, Badge, Code, Facts, Json, Lost, Moment, StateBadge } from "./parts/text.js";
 export { ToastRegion, act, toast } from "./parts/toast.js";

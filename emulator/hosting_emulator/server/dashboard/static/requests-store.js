@@ -1,9 +1,9 @@
 // The newest requests of the world, kept up by events: 200 at first, at most 500. Newest first.
 
-import { batch, effect, signal, untracked } from "./lib.js";
+import { batch, signal } from "./lib.js";
 import { inWorld } from "./api.js";
 import { listen } from "./events.js";
-import { world } from "./here.js";
+import { inEachWorld, world } from "./here.js";
 
 export const MOST = 500;
 /** How many are asked for at first; the rest when somebody wants to see them. */
@@ -74,17 +74,12 @@ function take(item) {
 
 /** Begin: load, listen, and load anew whenever the world changes. */
 export function startRequests() {
-  effect(() => {
-    world.value;
-    untracked(() => {
-      batch(() => {
-        requests.value = [];
-        total.value = 0;
-        requestsState.value = "loading";
-        meanwhile = [];
-      });
-      reloadRequests();
-    });
+  inEachWorld(() => {
+    requests.value = [];
+    total.value = 0;
+    requestsState.value = "loading";
+    meanwhile = [];
+    reloadRequests();
   });
   listen("request", take);
   listen("world", () => reloadRequests());

@@ -5,7 +5,7 @@ import { calmly, listen } from "./store.js";
 
 /**
  * @template T
- * @typedef {{data: T | undefined, error: any, loading: boolean, reload: () => Promise<void>}} Resource
+ * @typedef {{data: T | undefined, error: any, reload: () => Promise<void>}} Resource
  */
 
 /**
@@ -16,13 +16,7 @@ import { calmly, listen } from "./store.js";
  * @returns {Resource<T>}
  */
 export function useResource(load, { on = ["commit", "world"], deps = [] } = {}) {
-  const [state, setState] = useState(
-    /** @type {{data: T | undefined, error: any, loading: boolean}} */ ({
-      data: undefined,
-      error: null,
-      loading: true,
-    }),
-  );
+  const [state, setState] = useState(/** @type {{data: T | undefined, error: any}} */ ({ data: undefined, error: null }));
   const turn = useRef(0);
   const latest = useRef(load);
   latest.current = load;
@@ -31,15 +25,14 @@ export function useResource(load, { on = ["commit", "world"], deps = [] } = {}) 
     const mine = (turn.current += 1);
     try {
       const data = await latest.current();
-      if (mine === turn.current) setState({ data, error: null, loading: false });
+      if (mine === turn.current) setState({ data, error: null });
     } catch (error) {
       const gone = /** @type {any} */ (error).status === 404;
-      if (mine === turn.current) setState((old) => ({ data: gone ? undefined : old.data, error, loading: false }));
+      if (mine === turn.current) setState((old) => ({ data: gone ? undefined : old.data, error }));
     }
   };
 
   useEffect(() => {
-    setState((old) => ({ ...old, loading: true }));
     reload();
     return () => {
       turn.current += 1; // whatever is on its way comes too late

@@ -3,7 +3,7 @@
 import { batch, computed, effect, signal, untracked } from "./lib.js";
 import { api, inWorld } from "./api.js";
 import { connection, listen, startEvents } from "./events.js";
-import { world } from "./here.js";
+import { inEachWorld, world } from "./here.js";
 
 export { connection, listen } from "./events.js";
 export { DEFAULT_WORLD, commandLine, go, link, route, world } from "./here.js";
@@ -150,17 +150,12 @@ function watchClock() {
 
 /** Begin: load, listen, and load anew whenever the world changes. */
 export function startStore() {
-  effect(() => {
-    world.value;
-    untracked(() => {
-      batch(() => {
-        summary.value = clock.value = trouble.value = null;
-        faults.value = unfinished.value = [];
-        findings.value = { count: 0, of: {} };
-      });
-      refresh();
-      countFindings();
-    });
+  inEachWorld(() => {
+    summary.value = clock.value = trouble.value = null;
+    faults.value = unfinished.value = [];
+    findings.value = { count: 0, of: {} };
+    refresh();
+    countFindings();
   });
   listen("clock", setClock);
   listen("fault", noteFault);

@@ -29,21 +29,15 @@ export function sinceNow(at) {
   return away > 0 ? `in ${span(away)}` : `${span(-away)} ago`;
 }
 
-const UNITS = /** @type {const} */ ([["d", 86_400_000], ["h", 3_600_000], ["m", 60_000], ["s", 1000]]);
+/** Units of time, how long they are, and how many the next one holds. */
+const UNITS = /** @type {const} */ ([["d", 86_400_000, Infinity], ["h", 3_600_000, 24], ["m", 60_000, 60], ["s", 1000, 60]]);
 
 /** A span of time in its two greatest units. @param {number} ms */
 export function span(ms) {
   if (ms < 1000) return `${Math.round(ms)} ms`;
-  const parts = [];
-  let rest = ms;
-  for (const [unit, size] of UNITS) {
-    const count = Math.floor(rest / size);
-    rest -= count * size;
-    if (count) parts.push(`${count}${unit}`);
-    else if (parts.length) break;
-    if (parts.length === 2) break;
-  }
-  return parts.join(" ");
+  const parts = UNITS.map(([unit, size, most]) => ({ unit, count: Math.floor(ms / size) % most }));
+  const first = parts.findIndex(({ count }) => count);
+  return parts.slice(first, first + 2).map(({ unit, count }) => (count ? `${count}${unit}` : "")).join(" ").trim();
 }
 
 const TONES = {

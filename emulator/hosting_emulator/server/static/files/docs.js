@@ -1,19 +1,11 @@
 // The documentation's calls, to be tried: gives Swagger UI a world's OpenAPI document, whose examples
 // are of that world, and the token of the person who is chosen.
 
-import { oneMain } from "./swagger-mend.js";
+import { api } from "./dashboard/api.js";
+import { drawCalls } from "./swagger-mend.js";
 
-const worlds = "/_emulator/worlds";
 const field = (id) => document.getElementById(id);
-
-/** Ask the control API; throws an Error that says what went wrong. */
-const ask = async (path, body) => {
-  const options = body && { method: "POST", body: JSON.stringify(body) };
-  const answer = await fetch(path, options);
-  const document = await answer.json();
-  if (!answer.ok) throw new Error(document.detail ?? `${path} answered ${answer.status}`);
-  return document;
-};
+const below = (name) => `/worlds/${encodeURIComponent(name)}`;
 
 const say = (text, wrong = false) => {
   field("said").textContent = text;
@@ -54,8 +46,8 @@ let shown;
 let world;
 
 const show = async (name) => {
-  const path = `${worlds}/${encodeURIComponent(name)}`;
-  const [found, spec] = await Promise.all([ask(path), ask(`${path}/openapi.json`)]);
+  const path = below(name);
+  const [found, spec] = await Promise.all([api.get(path), api.get(`${path}/openapi.json`)]);
   world = found;
   const before = field("person").value || "owner";
   choices(
@@ -64,18 +56,7 @@ const show = async (name) => {
   );
   if (world.people.some(({ alias }) => alias === before)) field("person").value = before;
   await new Promise((done) => {
-    shown = SwaggerUIBundle({
-      dom_id: "#swagger",
-      plugins: [oneMain],
-      spec: filled(spec),
-      requestInterceptor: withNewKey,
-      validatorUrl: null,
-      deepLinking: false,
-      tryItOutEnabled: true,
-      displayRequestDuration: true,
-      persistAuthorization: false,
-      onComplete: done,
-    });
+    shown = drawCalls({ spec: filled(spec), requestInterceptor: withNewKey, onComplete: done });
   });
   await signIn(field("person").value);
 };
@@ -87,7 +68,7 @@ const signIn = async (person) => {
     say("Requests are sent without a token.");
     return;
   }
-  const found = await ask(`${worlds}/${encodeURIComponent(world.name)}/tokens`, { as: person });
+  const found = await api.post(`${below(world.name)}/tokens`, { as: person });
   shown.preauthorizeApiKey("bearer", found.access_token);
   say(`Requests carry a token of ${person} until ${found.expires_at} (world time).`);
 };
@@ -99,17 +80,12 @@ const inTurn = (work) => {
   return last;
 };
 
-const dark = matchMedia("(prefers-color-scheme: dark)");
-const paint = () => document.documentElement.classList.toggle("dark-mode", dark.matches);
-dark.addEventListener("change", paint);
-paint();
-
 field("who").hidden = false;
 field("who").addEventListener("submit", (event) => event.preventDefault());
 field("world").addEventListener("change", ({ target }) => inTurn(() => show(target.value)));
 field("person").addEventListener("change", ({ target }) => inTurn(() => signIn(target.value)));
 inTurn(async () => {
-  const names = (await ask(worlds)).items.map(({ name }) => name);
+  const names = (await api.get("/worlds")).items.map(({ name }) => name);
   choices(field("world"), names.map((name) => [name, name]));
   await show(new URLSearchParams(location.search).get("world") ?? names[0]);
   field("world").value = world.name;

@@ -1,4 +1,5 @@
-// What Swagger UI leaves out for people who use a keyboard or a screen reader, put in whenever it draws.
+// Swagger UI as our pages show it: in the scheme of the system, with what it leaves out for people who
+// use a keyboard or a screen reader put in whenever it draws.
 
 const MEND = {
   "[role=region][id$=_responses]": (it) => it.setAttribute("aria-label", it.id.replaceAll("_", " ")),
@@ -9,11 +10,26 @@ const MEND = {
 };
 
 /** A plugin of Swagger UI: where it draws a main, for the page has one already, it is a plain box. */
-export const oneMain = ({ React }) => {
+const oneMain = ({ React }) => {
   const draw = React.createElement;
   React.createElement = (kind, ...rest) => draw(kind === "main" ? "div" : kind, ...rest);
   return {};
 };
+
+/** Draw the calls of a document, ready to be tried; `how` says which, in Swagger UI's own words. */
+export const drawCalls = (how) => SwaggerUIBundle({
+  dom_id: "#swagger",
+  plugins: [oneMain],
+  validatorUrl: null,
+  tryItOutEnabled: true,
+  displayRequestDuration: true,
+  ...how,
+});
+
+const dark = matchMedia("(prefers-color-scheme: dark)");
+const paint = () => document.documentElement.classList.toggle("dark-mode", dark.matches);
+dark.addEventListener("change", paint);
+paint();
 
 const root = document.getElementById("swagger");
 let waits = false;

@@ -4,11 +4,11 @@ import { html, useEffect, useId, useLayoutEffect, useRef, useState } from "../li
 import { toast } from "./toast.js";
 
 /**
- * @param {{onClick?: (event: any) => any, kind?: "primary"|"quiet"|"danger", small?: boolean,
- *   label?: string, disabled?: boolean, type?: string, pressed?: boolean, title?: string,
- *   busy?: boolean, closes?: boolean, children?: any}} props
+ * What else is given stands on the element.
+ * @param {{onClick?: (event: any) => any, kind?: "primary"|"quiet"|"danger", small?: boolean, label?: string,
+ *   type?: string, pressed?: boolean, busy?: boolean, closes?: boolean, children?: any} & Record<string, any>} props
  */
-export function Button({ onClick, kind, small, label, disabled, type, pressed, title, busy, closes, children }) {
+export function Button({ onClick, kind, small, label, type, pressed, busy, closes, children, ...rest }) {
   const [working, setWorking] = useState(false);
   const here = useRef(true);
   useEffect(() => () => void (here.current = false), []);
@@ -24,14 +24,13 @@ export function Button({ onClick, kind, small, label, disabled, type, pressed, t
   };
   // Not `disabled` while it works: that would throw the keyboard's focus away.
   return html`<button
+    ...${rest}
     type=${type ?? "button"}
     class=${["button", kind, small && "small", waits && "busy"].filter(Boolean).join(" ")}
     aria-label=${label}
     aria-pressed=${pressed}
     aria-disabled=${waits ? "true" : undefined}
-    title=${title}
     data-closes=${closes}
-    disabled=${disabled}
     onClick=${type === "submit" ? undefined : press}
   >
     ${children}
@@ -96,15 +95,10 @@ export function MenuButton({ label, small, kind, children }) {
     close();
   };
   return html`<div class="menu" ref=${root} onKeyDown=${onKeyDown}>
-    <button
-      type="button"
-      class=${["button", kind, small && "small"].filter(Boolean).join(" ")}
-      aria-expanded=${open ? "true" : "false"}
-      aria-controls=${id}
-      onClick=${() => setOpen(!open)}
-    >
+    <${Button} small=${small} kind=${kind} aria-expanded=${open ? "true" : "false"} aria-controls=${id}
+        onClick=${() => setOpen(!open)}>
       ${label}<span class="caret" aria-hidden="true"></span>
-    </button>
+    <//>
     <div id=${id} class="menu-body" hidden=${!open}>
       ${open && (typeof children === "function" ? children(close) : children)}
     </div>

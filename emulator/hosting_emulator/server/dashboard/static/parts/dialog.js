@@ -1,8 +1,26 @@
-// A question before something that cannot be taken back.
+// Dialogs, and the one that asks before something that cannot be taken back.
 
-import { html, signal, useEffect, useRef } from "../lib.js";
+import { html, signal, useEffect, useId, useRef } from "../lib.js";
 import { Button } from "./button.js";
 import { act } from "./toast.js";
+
+/**
+ * A dialog that is open as long as it is drawn. Escape closes it: `closed` is to leave it out.
+ * @param {{title: string, closed: () => void, children?: any, kind?: string}} props
+ */
+export function Dialog({ title, closed, children, kind }) {
+  const dialog = useRef(null);
+  const id = useId();
+  useEffect(() => {
+    const { current } = dialog;
+    current.showModal();
+    return () => current.close(); // it gives the focus back to where it was
+  }, []);
+  return html`<dialog class=${kind} ref=${dialog} aria-labelledby=${id} onClose=${() => dialog.current && closed()}>
+    <h2 id=${id}>${title}</h2>
+    ${children}
+  </dialog>`;
+}
 
 /** @typedef {{title: string, text?: any, yes: string, danger?: boolean}} Question */
 const open = signal(null);
@@ -28,30 +46,13 @@ export const surely = async (question, ...how) => ((await ask(question)) ? act(.
 
 /** Where the question stands; the frame has one. */
 export function DialogRegion() {
-  const question = open.value;
-  const dialog = useRef(null);
-  useEffect(() => {
-    if (question && !dialog.current?.open) dialog.current?.showModal();
-  }, [question]);
-  if (!question) return null;
-  const { title, text, yes, danger, done } = question;
-  const answer = (/** @type {boolean} */ said) => {
-    dialog.current?.close(); // first: it gives the focus back to where it was
-    done(said);
-  };
-  return html`<dialog
-    ref=${dialog}
-    aria-labelledby="dialog-title"
-    onCancel=${(/** @type {Event} */ event) => {
-      event.preventDefault();
-      answer(false);
-    }}
-  >
-    <h2 id="dialog-title">${title}</h2>
+  if (!open.value) return null;
+  const { title, text, yes, danger, done } = open.value;
+  return html`<${Dialog} title=${title} closed=${() => done(false)}>
     ${text && html`<p>${text}</p>`}
     <div class="row end">
-      <${Button} onClick=${() => answer(false)}>Cancel<//>
-      <${Button} kind=${danger ? "danger" : "primary"} onClick=${() => answer(true)}>${yes}<//>
+      <${Button} onClick=${() => done(false)}>Cancel<//>
+      <${Button} kind=${danger ? "danger" : "primary"} onClick=${() => done(true)}>${yes}<//>
     </div>
-  </dialog>`;
+  <//>`;
 }

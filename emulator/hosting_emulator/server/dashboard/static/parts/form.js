@@ -1,4 +1,5 @@
-// A form from a list of fields. What is empty is left out of what it hands over.
+// A form from a list of fields, and one of some words to choose. What is empty is left out of what a
+// form hands over.
 
 import { html, useId, useLayoutEffect, useRef, useState } from "../lib.js";
 import { Button } from "./button.js";
@@ -128,3 +129,12 @@ function Input({ field, shared, start }) {
       autocomplete="off" placeholder=${placeholder} defaultValue=${text} />
     ${list && html`<datalist id=${list}>${options.map(({ value, label }) => html`<option key=${value} value=${value}>${label}</option>`)}</datalist>`}`;
 }
+
+/**
+ * One of some words to choose. What else is given stands on the element.
+ * @param {{value: string, set: (value: string) => void, choices: {value: string, label: string}[]}
+ *   & Record<string, any>} props
+ */
+export const Select = ({ value, set, choices, ...rest }) => html`<select ...${rest} value=${value} onChange=${(event) => set(event.currentTarget.value)}>
+  ${choices.map((one) => html`<option key=${one.value} value=${one.value} selected=${one.value === value}>${one.label}</option>`)}
+</select>`;
