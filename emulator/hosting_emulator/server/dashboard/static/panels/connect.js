@@ -21,7 +21,6 @@ export default function Connect() {
 }
 
 function Where({ of }) {
-  const facts = info.value;
   const openapi = `${of.control_url}/openapi.json`;
   return html`<${Section} wide title="Addresses">
     <${Facts} of=${[
@@ -29,7 +28,7 @@ function Where({ of }) {
       ["Control API", html`<${Address} text=${of.control_url} />`],
       ["Sign-in", html`<${Address} text=${of.issuer} />`],
       ["OpenAPI", html`<a href=${openapi}>openapi.json</a> · <a href="/_emulator/docs">documentation</a>`],
-      ["State", of.ephemeral ? "in memory: gone when the emulator stops" : html`<code>${facts?.data_dir}</code>`],
+      ["State", of.ephemeral ? "in memory: gone when the emulator stops" : html`<code>${info.value?.data_dir}</code>`],
       ["Seed", html`<code>${of.seed}</code>`],
     ]} />
   <//>`;
@@ -37,35 +36,26 @@ function Where({ of }) {
 
 function Now() {
   const time = clock.value;
-  const open = unfinished.value;
-  const armed = live.value;
   const changed = Object.keys(summary.value.assumptions);
   return html`<${Section} title="Now">
     <${Facts} of=${[
       ["Clock", html`<a href=${link("clock")}>${time.mode === "scaled" ? `scaled, ${time.rate}×` : time.mode}</a>`],
       ["Next event", time.next_due_at ? html`${time.next_event ? html`${time.next_event}<br />` : ""}<span class="quiet">${moment(time.next_due_at)}, ${sinceNow(time.next_due_at)}</span>` : "none"],
-      ["In progress", html`<${Names} none="no operation" rows=${open.map((row) => ({
-        id: row.id,
-        to: link("operations", row.id),
-        text: `${spoken(row.kind)} of ${row.project}`,
-        badge: html`<${StateBadge} state=${row.stuck ? "stuck" : row.state} />`,
-      }))} more=${link("operations")} />`],
-      ["Armed faults", html`<${Names} none="no fault" rows=${armed.map((row) => ({
-        id: row.id,
-        to: link("faults", row.id),
-        text: row.id,
-        badge: html`<${Badge} tone="warn">${counted(row.hits ?? 0, "hit")}<//>`,
-      }))} more=${link("faults")} />`],
+      ["In progress", html`<${Names} none="no operation" panel="operations" rows=${unfinished.value}
+        text=${(row) => `${spoken(row.kind)} of ${row.project}`}
+        badge=${(row) => html`<${StateBadge} state=${row.stuck ? "stuck" : row.state} />`} />`],
+      ["Armed faults", html`<${Names} none="no fault" panel="faults" rows=${live.value} text=${(row) => row.id}
+        badge=${(row) => html`<${Badge} tone="warn">${counted(row.hits ?? 0, "hit")}<//>`} />`],
       ["Settings", changed.length ? html`<a href=${link("assumptions")}>${changed.length} changed</a>` : "all default"],
     ]} />
   <//>`;
 }
 
-function Names({ none, rows, more }) {
+function Names({ none, panel, rows, text, badge }) {
   if (!rows.length) return none;
   return html`<ul class="names">
-    ${rows.slice(0, 5).map(({ id, to, text, badge }) => html`<li key=${id}><a href=${to}>${text}</a> ${badge}</li>`)}
-    ${rows.length > 5 && html`<li><a href=${more}>and ${rows.length - 5} more</a></li>`}
+    ${rows.slice(0, 5).map((row) => html`<li key=${row.id}><a href=${link(panel, row.id)}>${text(row)}</a> ${badge(row)}</li>`)}
+    ${rows.length > 5 && html`<li><a href=${link(panel)}>and ${rows.length - 5} more</a></li>`}
   </ul>`;
 }
 

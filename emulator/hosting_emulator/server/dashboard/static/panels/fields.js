@@ -7,18 +7,9 @@ import { spoken } from "../words.js";
 /**
  * @typedef {{value: string, label: string}} Choice
  * @typedef {Record<string, any>} Schema
- * @typedef {Object} Field what a form shows, and what its value is to become
- * @property {string} name
- * @property {string} label
- * @property {"text"|"number"|"select"|"checkbox"|"textarea"|"json"} kind
- * @property {string} type the schema's word, "enum", or "parts" for a list of objects
- * @property {boolean} required
- * @property {string} help
- * @property {string|boolean|number} value what the field shows at first
- * @property {string|boolean|number} standard what it is when it is left out
- * @property {Choice[]} [choices]
- * @property {number} [min]
- * @property {number} [max]
+ * @typedef {import("../parts/form.js").Field & {type: string, standard: any}} Field what a form shows, and what its
+ *   value is to become: `type` is the schema's word, "enum", or "parts" for a list of objects, `standard` what it
+ *   is when it is left out
  */
 
 /** @type {Record<string, string>} */

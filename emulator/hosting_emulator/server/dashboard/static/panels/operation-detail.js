@@ -7,7 +7,6 @@ import { clock, link, unfinished } from "../store.js";
 import { capital, counted, sinceNow, span, spoken } from "../words.js";
 import { focused } from "./find.js";
 
-/** @param {{id: string}} props */
 export const OperationDetail = ({ id }) => html`<section class="card" aria-labelledby="operation-title">
   <header class="spread">
     <h2 id="operation-title" tabindex="-1" ref=${focused}>Operation <code>${id}</code></h2>
@@ -17,7 +16,6 @@ export const OperationDetail = ({ id }) => html`<section class="card" aria-label
     ${(why, reload) => html`<${Why} of=${why} reload=${reload} />`}<//>
 </section>`;
 
-/** @param {{of: any, reload: () => Promise<void>}} props */
 function Why({ of, reload }) {
   const row = unfinished.value.find(({ id }) => id === of.operation);
   return html`<div class="grid">
@@ -40,7 +38,6 @@ function Why({ of, reload }) {
   </div>`;
 }
 
-/** @param {{of: any, stuck: boolean, reload: () => Promise<void>}} props */
 function Steer({ of, stuck, reload }) {
   const operation = of.operation;
   const advance = () => act(

@@ -1,8 +1,8 @@
 // One project, with the interventions that make sense on each thing of it.
 
-import { newKey, send } from "../api.js";
+import { ApiError, newKey, send } from "../api.js";
 import { html } from "../lib.js";
-import { Badge, Button, CopyButton, Empty, EndEarly, Facts, Intervene, Moment, Section, StateBadge, Table, toast } from "../parts.js";
+import { Badge, Button, CopyButton, EndEarly, Facts, Intervene, Moment, Section, StateBadge, Table, act } from "../parts.js";
 import { link } from "../store.js";
 import { counted, spoken } from "../words.js";
 
@@ -39,20 +39,15 @@ function About({ of }) {
   <//>`;
 }
 
-/** The flag is changed as a client would: by call 1, as the project's owner. @param {{of: any}} props */
+/** The flag is changed as a client would: by call 1, as the project's owner. */
 function Flag({ of }) {
   const owner = of.people.find((row) => row.role === "owner")?.who;
   const { enabled, enabled_at } = of.flag;
-  const turn = async () => {
+  const turn = () => act(async () => {
     const path = `/v1/projects/${of.id}/powered-by-flag`;
-    try {
-      const answer = await send({ method: "PUT", path, who: owner, key: newKey(), body: { enabled: !enabled } });
-      if (answer.status >= 400) toast(`${answer.body.title ?? answer.status}: ${answer.body.detail ?? ""}`, "bad");
-      else toast(`The flag is ${enabled ? "hidden" : "shown"}.`, "good");
-    } catch (error) {
-      toast(/** @type {Error} */ (error).message, "bad");
-    }
-  };
+    const { status, body } = await send({ method: "PUT", path, who: owner, key: newKey(), body: { enabled: !enabled } });
+    if (status >= 400) throw new ApiError(status, body.title ?? status, body.detail);
+  }, `The flag is ${enabled ? "hidden" : "shown"}.`);
   return html`<span class="spread">
     <span>${enabled ? html`shown since <${Moment} at=${enabled_at} />` : "hidden"}</span>
     ${owner && html`<button type="button" role="switch" class="switch" aria-checked=${enabled ? "true" : "false"} aria-label="Show the flag" onClick=${turn}></button>`}
@@ -84,21 +79,17 @@ function Dns({ of }) {
   <//>`;
 }
 
-/** @param {{of: any, more: () => void}} props */
 const Deployments = ({ of, more }) => html`<${Section} wide title=${`Deployments (${of.counts.deployments})`} actions=${html`<${Intervene}
     word="add_deployments" label="Add deployments" fixed=${{ project: of.alias }} fields=${[
       { name: "count", label: "How many", kind: "number", min: 1, max: 10000, value: 1, required: true },
       { name: "status", label: "Status", kind: "select", choices: ["ready", "failed", "cancelled"], value: "ready", required: true },
     ]} />
     ${of.claim && !of.claim_held && html`<${Intervene} word="fail_deployment" label="Fail the one in progress" danger fixed=${{ operation: of.claim }} fields=${[{ name: "message" }]} />`}`}>
-  ${of.deployments.length
-    ? html`<${Table} caption="The newest deployments" rows=${of.deployments} of=${(row) => row.id} columns=${DEPLOYMENT_COLUMNS} />
-      ${of.deployments.length < of.counts.deployments && html`<p class="row"><span class="small quiet">The newest ${of.deployments.length} of ${of.counts.deployments}.</span>
-        <${Button} small label="More deployments" onClick=${more}>More<//></p>`}`
-    : html`<${Empty}>No deployments yet.<//>`}
+  <${Table} caption="The newest deployments" none="No deployments yet." rows=${of.deployments} of=${(row) => row.id} columns=${DEPLOYMENT_COLUMNS} />
+  ${of.deployments.length < of.counts.deployments && html`<p class="row"><span class="small quiet">The newest ${of.deployments.length} of ${of.counts.deployments}.</span>
+    <${Button} small label="More deployments" onClick=${more}>More<//></p>`}
 <//>`;
 
-/** @type {import("../parts/table.js").Column[]} */
 const DEPLOYMENT_COLUMNS = [
   { name: "Deployment", cell: (row) => html`<code>${row.id}</code>` },
   { name: "Status", cell: (row) => html`<${StateBadge} state=${row.status} />` },
@@ -131,12 +122,10 @@ function Database({ of, name }) {
 }
 
 const Tickets = ({ of }) => html`<${Section} title="Dev access tickets">
-  ${of.tickets.length
-    ? html`<${Table} caption="Tickets" rows=${of.tickets} of=${(row) => row.id} columns=${TICKET_COLUMNS} />`
-    : html`<${Empty}>No tickets yet. <a href=${link("try", "", { call: "create_dev_access_ticket", project_id: of.id })}>Create one</a><//>`}
+  <${Table} caption="Tickets" rows=${of.tickets} of=${(row) => row.id} columns=${TICKET_COLUMNS}
+    none=${html`No tickets yet. <a href=${link("try", "", { call: "create_dev_access_ticket", project_id: of.id })}>Create one</a>`} />
 <//>`;
 
-/** @type {import("../parts/table.js").Column[]} */
 const TICKET_COLUMNS = [
   { name: "User", cell: (row) => row.who },
   { name: "State", cell: (row) => html`<${StateBadge} state=${row.state} />` },
@@ -145,13 +134,11 @@ const TICKET_COLUMNS = [
 ];
 
 const Users = ({ of }) => html`<${Section} title="Users">
-  ${of.people.length
-    ? html`<${Table} caption="Users and roles" rows=${of.people} of=${(row) => row.who} columns=${[
-        { name: "User", cell: (row) => row.who },
-        { name: "Role", cell: (row) => (row.through === "organization" ? `${row.role}, as the organization's owner` : row.role) },
-        { name: "Change", cell: (row) => row.through === "project" && html`<${Intervene} word="set_role" label="Set role" fixed=${{ project: of.alias, person: row.who }} fields=${[
-          { name: "role", label: "Role", kind: "select", required: true, choices: ["owner", "maintainer", "reader", "none"], value: row.role },
-        ]} />` },
-      ]} />`
-    : html`<${Empty}>No user has a role here.<//>`}
+  <${Table} caption="Users and roles" none="No user has a role here." rows=${of.people} of=${(row) => row.who} columns=${[
+    { name: "User", cell: (row) => row.who },
+    { name: "Role", cell: (row) => (row.through === "organization" ? `${row.role}, as the organization's owner` : row.role) },
+    { name: "Change", cell: (row) => row.through === "project" && html`<${Intervene} word="set_role" label="Set role" fixed=${{ project: of.alias, person: row.who }} fields=${[
+      { name: "role", label: "Role", kind: "select", required: true, choices: ["owner", "maintainer", "reader", "none"], value: row.role },
+    ]} />` },
+  ]} />
 <//>`;

@@ -3,14 +3,12 @@
 import { inWorld, tokenOf } from "../api.js";
 import { callName, curl } from "../calls.js";
 import { html, useEffect, useRef } from "../lib.js";
-import { Answered, Button, CopyButton, Facts, Json, Lost, MenuButton, Shown, act } from "../parts.js";
-import { useResource } from "../resource.js";
+import { Answered, Button, CopyButton, Facts, Json, Loaded, Lost, MenuButton, act } from "../parts.js";
 import { findings, go, link, summary } from "../store.js";
 import { spoken, took } from "../words.js";
 
 /** @param {{n: string, close: () => void, step: (by: number) => void, walking: {current: boolean}}} props */
 export function RequestDetail({ n, close, step, walking }) {
-  const found = useResource(() => inWorld.get(`/requests/${n}`), { on: ["world"] });
   const heading = useRef(null);
   useEffect(() => {
     const { activeElement } = document;
@@ -28,19 +26,18 @@ export function RequestDetail({ n, close, step, walking }) {
         <${Button} small kind="quiet" closes title="Close (Escape)" onClick=${close}>Close<//>
       </span>
     </header>
-    <${Shown} of=${found}>${(item) => html`<${Whole} item=${item} />`}<//>
+    <${Loaded} from=${() => inWorld.get(`/requests/${n}`)} on=${["world"]}>${(item) => html`<${Whole} item=${item} />`}<//>
   </section>`;
 }
 
 function Whole({ item }) {
-  const { request, answer } = item;
   return html`<div class="stack">
     <p class="row"><${Answered} of=${item} /> <b>${callName(item.call)}</b> <${Lost} of=${item} />
       ${item.code && html`<a href=${`/_emulator/docs/errors/${item.code.replaceAll("_", "-")}`}>${item.code}</a>`}</p>
     ${(findings.value.of[item.n] ?? []).map((one) => html`<p key=${one.rule}><a href=${link("conduct")}>Client check</a>: ${one.title}. <span class="quiet">${one.instead}</span></p>`)}
     <p class="mono">${item.method} ${item.path}${item.query && `?${item.query}`}</p>
     <div class="row"><${Acts} item=${item} /></div>
-    <section aria-labelledby="why-title"><h3 id="why-title">Why</h3><${Trail} item=${item} /></section>
+    <section aria-labelledby="why-title"><h3 id="why-title">Why</h3><${Trail} steps=${item.trail} /></section>
     <${Facts} of=${[
       ["At", html`<time datetime=${item.at}>${item.at}</time>`],
       ["User", item.who ?? item.principal ?? "—"],
@@ -48,15 +45,13 @@ function Whole({ item }) {
       item.idempotency_key && ["Idempotency-Key", html`<code>${item.idempotency_key}</code>`],
       ["Took", took(item.duration_us)],
     ].filter(Boolean)} />
-    <${Side} name="Request" of=${request} />
-    ${item.status ? html`<${Side} name="Response" of=${answer} />`
+    <${Side} name="Request" of=${item.request} />
+    ${item.status ? html`<${Side} name="Response" of=${item.answer} />`
       : html`<section aria-label="Response" class="stack tight"><h3>Response</h3><p class="small quiet">No response reached the client.</p></section>`}
   </div>`;
 }
 
-/** The trail, or the plain reasons of an emulator that has none. @param {{item: any}} props */
-function Trail({ item }) {
-  const steps = item.trail ?? item.why.map((/** @type {string} */ says) => ({ step: "why", says }));
+function Trail({ steps }) {
   if (!steps.length) return html`<p class="quiet">No special decisions: the response follows the contract.</p>`;
   return html`<ol class="trail">
     ${steps.map((/** @type {any} */ { step, says }, /** @type {number} */ place) => html`<li key=${place} class=${`step ${step}${idle(step, says) ? " idle" : ""}`}>
@@ -88,29 +83,24 @@ const LEFT_OUT = /^(x-emulator-own|host|authorization|user-agent|accept.*|conten
 function command(item, token) {
   const base = new URL(summary.peek()?.base_url ?? location.origin);
   const prefix = item.path.startsWith("/worlds/") ? base.origin : base.href.replace(/\/$/, "");
-  const headers = pairs(item.request.headers);
+  const { headers, body } = item.request;
   const signed = headers.some(([name]) => name.toLowerCase() === "authorization");
   return curl({
     method: item.method,
     url: `${prefix}${item.path}${item.query ? `?${item.query}` : ""}`,
     token: token ?? (signed ? undefined : null),
     headers: headers.filter(([name]) => !LEFT_OUT.test(name)),
-    body: text(item.request.body),
+    body,
   });
 }
 
-const pairs = (headers) => (Array.isArray(headers) ? headers : Object.entries(headers));
-
-const text = (body) => (body == null || body === "" ? "" : typeof body === "string" ? body : JSON.stringify(body));
-
 function Side({ name, of }) {
-  const headers = pairs(of.headers);
   return html`<section aria-label=${name} class="stack tight">
     <h3>${name}</h3>
-    <details><summary>${headers.length} headers</summary>
-      <dl class="headers mono">${headers.map(([key, value], place) => html`<div key=${place}><dt>${key}</dt><dd>${value}</dd></div>`)}</dl>
+    <details><summary>${of.headers.length} headers</summary>
+      <dl class="headers mono">${of.headers.map(([key, value], place) => html`<div key=${place}><dt>${key}</dt><dd>${value}</dd></div>`)}</dl>
     </details>
-    ${text(of.body) ? html`<${Json} label=${`${name}'s body`} value=${of.body} />` : html`<p class="small quiet">No body.</p>`}
+    ${of.body ? html`<${Json} label=${`${name}'s body`} value=${of.body} />` : html`<p class="small quiet">No body.</p>`}
     ${of.body_cut && html`<p class="small quiet">Truncated: the body has ${of.body_bytes.toLocaleString("en")} bytes.</p>`}
   </section>`;
 }

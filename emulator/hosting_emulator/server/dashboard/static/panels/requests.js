@@ -3,9 +3,8 @@
 import { inWorld } from "../api.js";
 import { callName, calls } from "../calls.js";
 import { html, useEffect, useMemo, useRef, useState } from "../lib.js";
-import { Address, Answered, Badge, Button, Empty, Failure, Loading, Lost, Panel, Select, Shown } from "../parts.js";
+import { Address, Answered, Badge, Button, Empty, Failure, Loaded, Loading, Lost, Panel, Select } from "../parts.js";
 import { FIRST, MOST, loadOlder, reloadRequests, requestsState } from "../requests-store.js";
-import { useResource } from "../resource.js";
 import { useStill } from "../still.js";
 import { findings, go, link, requests, route, summary, total, world } from "../store.js";
 import { counted, moment, shortIds, took } from "../words.js";
@@ -15,7 +14,6 @@ import { SaveScenario } from "./save-scenario.js";
 
 const TYPING_MS = 200;
 
-/** @param {{arg: string, query: Record<string, string>}} props */
 export default function Requests({ arg, query }) {
   const [paused, setPaused] = useState(false);
   /** The rows that are shown, and whether the keyboard walks them: the list then keeps the focus. */
@@ -66,7 +64,6 @@ export default function Requests({ arg, query }) {
 
 const rowLink = (n) => /** @type {HTMLElement | null} */ (document.querySelector(`.requests [data-n="${n}"] a`));
 
-/** @param {{query: Record<string, string>}} props */
 function Filter({ query }) {
   const [text, setText] = useState(query.text ?? "");
   const timer = useRef(0);
@@ -95,11 +92,11 @@ function Filter({ query }) {
 }
 
 /** What the emulator finds in all that its log keeps. */
-function Found({ search, ...rest }) {
-  const found = useResource(() => inWorld.get(`/requests?${search}&limit=${MOST}&trail=false`), { on: ["request", "world"] });
-  return html`<${Shown} of=${found}>${({ items }) => html`<${Rows} all=${items} none="No request in the log matches the filter." ...${rest} />
-    ${items.length === MOST && html`<p class="small quiet older">The newest ${MOST} matches are shown.</p>`}`}<//>`;
-}
+const Found = ({ search, ...rest }) => html`
+  <${Loaded} from=${() => inWorld.get(`/requests?${search}&limit=${MOST}&trail=false`)} on=${["request", "world"]}>
+    ${({ items }) => html`<${Rows} all=${items} none="No request in the log matches the filter." ...${rest} />
+      ${items.length === MOST && html`<p class="small quiet older">The newest ${MOST} matches are shown.</p>`}`}
+  <//>`;
 
 function All(rest) {
   const state = requestsState.value;

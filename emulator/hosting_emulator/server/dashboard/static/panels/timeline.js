@@ -16,7 +16,6 @@ const MOST = 12;
 const LEAST_MS = 60_000;
 const MARGIN = 0.25;
 
-/** @param {{items: any[], now: string, current: string}} props */
 export function Timeline({ items, now, current }) {
   const form = drawing.value;
   const { width, left, row: high } = form;

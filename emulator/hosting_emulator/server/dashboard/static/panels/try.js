@@ -8,7 +8,8 @@ import { link, summary, unfinished } from "../store.js";
 import { toneOfStatus } from "../words.js";
 import { Pick } from "./find.js";
 
-/** @param {{query: Record<string, string>}} props */
+/** @typedef {import("../parts/form.js").Field} Field */
+
 export default function Try({ query }) {
   const [chosen, setChosen] = useState(query.call);
   const call = calls.value.find(({ id }) => id === chosen) ?? calls.value.find(({ response }) => response === "Operation");
@@ -34,7 +35,7 @@ export default function Try({ query }) {
   <//>`;
 }
 
-/** The path with what stands in the form. @param {string} path @param {import("../parts/form.js").Field[]} fields @param {Record<string, string>} named */
+/** The path with what stands in the form. @param {string} path @param {Field[]} fields @param {Record<string, string>} named */
 const filled = (path, fields, named) =>
   path.replace(/\{(\w+)\}/g, (whole, name) => (named[name] ?? fields.find((field) => field.name === name)?.value) || whole);
 
@@ -42,26 +43,24 @@ const filled = (path, fields, named) =>
  * @param {import("../calls.js").Call} call @param {any} found
  * @param {Record<string, string>} named what was chosen of what the path names
  * @param {(field: string) => (value: string) => void} name
- * @returns {import("../parts/form.js").Field[]}
+ * @returns {Field[]}
  */
 function fieldsOf(call, found, named, name) {
-  /** @type {import("../parts/form.js").Field[]} */
+  const choice = (row) => ({ value: row.id, label: row.alias });
+  const open = unfinished.peek().map((row) => ({ value: row.id, label: `${row.kind} of ${row.project}` }));
+  const project = found.projects.find((row) => row.id === named.project_id) ?? found.projects[0];
+  /** @type {(Field & {choices: any[]})[]} */
+  const places = [
+    { name: "project_id", label: "Project", kind: "select", choices: found.projects.map(choice) },
+    { name: "organization_id", label: "Organization", kind: "select", choices: found.organizations.map(choice) },
+    { name: "operation_id", label: "Operation", choices: open },
+  ];
+  /** @type {Field[]} */
   const fields = [
     { name: "who", label: "As", kind: "select", required: true, choices: found.people.map((row) => row.alias), value: found.people.some((row) => row.alias === "owner") ? "owner" : undefined },
+    ...places.filter((place) => call.path.includes(`{${place.name}}`))
+      .map((place) => ({ ...place, required: true, value: place.choices[0]?.value, on: name(place.name) })),
   ];
-  const choice = (row) => ({ value: row.id, label: row.alias });
-  const shop = found.projects[0];
-  const project = found.projects.find((row) => row.id === named.project_id) ?? shop;
-  if (call.path.includes("{project_id}")) {
-    fields.push({ name: "project_id", label: "Project", kind: "select", required: true, choices: found.projects.map(choice), value: shop?.id, on: name("project_id") });
-  }
-  if (call.path.includes("{organization_id}")) {
-    fields.push({ name: "organization_id", label: "Organization", kind: "select", required: true, choices: found.organizations.map(choice), value: found.organizations[0]?.id, on: name("organization_id") });
-  }
-  if (call.path.includes("{operation_id}")) {
-    const open = unfinished.peek().map((row) => ({ value: row.id, label: `${row.kind} of ${row.project}` }));
-    fields.push({ name: "operation_id", label: "Operation", required: true, choices: open, value: open[0]?.value, on: name("operation_id") });
-  }
   if (call.query) fields.push({ name: "query", label: "Query", value: call.query });
   if (call.body) fields.push({ name: "body", label: "Body", kind: "json", required: true, value: bodyOf(call, project) });
   if (call.key) fields.push({ name: "key", label: "Idempotency-Key", unset: "generated" });
@@ -72,24 +71,13 @@ function fieldsOf(call, found, named, name) {
 const bodyOf = (call, project) =>
   "expected_source_generation" in call.body ? { expected_source_generation: project?.source_generation ?? 0 } : call.body;
 
-/** @param {import("../calls.js").Call} call */
 async function tryIt(call, values) {
   const path = call.path.replace(/\{(\w+)\}/g, (_, name) => encodeURIComponent(values[name]));
   const key = call.key ? (values.key ?? newKey()) : undefined;
   const before = await inWorld.get("/requests?limit=1&trail=false");
+  const sending = send({ ...values, method: call.method, path: values.query ? `${path}?${values.query}` : path, key });
   /** @type {any} */
-  let answer;
-  try {
-    answer = await send({
-      method: call.method,
-      path: values.query ? `${path}?${values.query}` : path,
-      who: values.who,
-      key,
-      body: values.body,
-    });
-  } catch (lost) {
-    answer = { lost };
-  }
+  const answer = await sending.catch((lost) => ({ lost }));
   // A browser sends a request again by itself when its connection breaks: each is in the log.
   const { items } = await inWorld.get(`/requests?after=${before.total}&call=${call.id}&trail=false`);
   const sent = items.filter((item) => (item.idempotency_key ?? undefined) === key).reverse();
