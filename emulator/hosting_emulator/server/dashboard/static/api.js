@@ -67,6 +67,15 @@ export function publicPrefix() {
   return world.value === "default" ? "" : `/worlds/${encodeURIComponent(world.value)}`;
 }
 
+/** What a text says as JSON; where it is none, the text. @param {string} text */
+export function asJson(text) {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
 let keys = 0;
 
 /** An Idempotency-Key that nobody used before. */
@@ -86,11 +95,5 @@ export async function send({ method, path, who, key, body }) {
   if (who) headers.Authorization = `Bearer ${await tokenOf(who)}`;
   if (key) headers["Idempotency-Key"] = key;
   const { answer, text } = await fetched(publicPrefix() + path, method, body, ["No response", "The connection ended without a complete response."], headers);
-  let found;
-  try {
-    found = JSON.parse(text);
-  } catch {
-    found = text;
-  }
-  return { status: answer.status, headers: [...answer.headers], body: found };
+  return { status: answer.status, headers: [...answer.headers], body: asJson(text) };
 }

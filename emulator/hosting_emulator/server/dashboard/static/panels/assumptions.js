@@ -1,9 +1,8 @@
 // Assumptions: what the emulator answers where the contract is silent, and what was changed of it.
-import { html, useRef, useState } from "../lib.js";
+import { html, useState } from "../lib.js";
 import { inWorld } from "../api.js";
 import { useResource } from "../resource.js";
 import { act, Badge, Button, Panel, Section, Select, Shown, surely } from "../parts.js";
-import { choice } from "./fields.js";
 import { Find, has, prose, toTitle } from "./find.js";
 
 export default function Assumptions() {
@@ -37,9 +36,7 @@ function textOf(value) {
 function List({ items, set }) {
   const [text, setText] = useState("");
   // Those that were changed come first as the panel opens; after that no row moves.
-  const order = useRef(null);
-  order.current ??= [...items].sort((a, b) => Number(isChanged(b)) - Number(isChanged(a))).map(({ name }) => name);
-  const places = order.current;
+  const [places] = useState(() => [...items].sort((a, b) => Number(isChanged(b)) - Number(isChanged(a))).map(({ name }) => name));
   const found = [...items]
     .sort((a, b) => places.indexOf(a.name) - places.indexOf(b.name))
     .filter((item) => has(`${item.name} ${item.about} ${item.sentence}`, text));
@@ -50,7 +47,6 @@ function List({ items, set }) {
   <//>`;
 }
 
-/** @param {{item: any, set: (values: any, said: string) => Promise<any>}} props */
 function Row({ item, set }) {
   const value = textOf(item.value);
   /** What is being typed; without it the field shows what holds now, whoever set it. */
@@ -64,7 +60,7 @@ function Row({ item, set }) {
     <div class="setting-name"><label for=${id}><code>${item.name}</code></label> ${changed && html`<${Badge} tone="warn">changed<//>`}</div>
     <form class="row" onSubmit=${(/** @type {Event} */ event) => { event.preventDefault(); change(draft); }}>
       ${item.fixed ? html`<p id=${id}>Cannot be set: ${prose(item.fixed)}.</p>` : Array.isArray(item.alternatives)
-        ? html`<${Select} id=${id} value=${value} set=${change} choices=${[item.default, ...item.alternatives].map((one) => choice(textOf(one)))} />`
+        ? html`<${Select} id=${id} value=${value} set=${change} choices=${[item.default, ...item.alternatives].map(textOf)} />`
         : html`<input id=${id} class=${value.length > 30 ? "long" : undefined} value=${draft} onInput=${(event) => type(event.currentTarget.value)} />
             <${Button} small label=${`Set ${item.name}`} disabled=${draft === value} onClick=${() => change(draft)}>Set<//>`}
       ${changed && html`<${Button} small kind="quiet" label=${`Reset ${item.name}`} onClick=${reset}>Reset<//>`}

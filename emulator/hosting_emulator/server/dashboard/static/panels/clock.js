@@ -16,12 +16,9 @@ const PRESETS = [["10m", "10 minutes"], ["1h", "1 hour"], ["1d", "1 day"], ["90d
 const BY = { name: "by", label: "By a duration", kind: "text", required: true, placeholder: "90s, 1h30m, 2d" };
 const TO = { name: "to", label: "To a timestamp", kind: "text", required: true, placeholder: "2030-01-31T09:30:00Z" };
 
-export default function Clock() {
-  const now = clock.value;
-  return html`<${Panel} title="Clock" lead="Everything in a world follows its clock: operations, tickets, tokens, keys, DNS.">
-    ${now ? html`<${Now} /><${Move} /><${Mode} />` : html`<${Loading} />`}
-  <//>`;
-}
+export default () => html`<${Panel} title="Clock" lead="Everything in a world follows its clock: operations, tickets, tokens, keys, DNS.">
+  ${clock.value ? html`<${Now} /><${Move} /><${Mode} />` : html`<${Loading} />`}
+<//>`;
 
 function Now() {
   const { mode, rate, next_due_at: due, next_event: what, pending } = clock.value;

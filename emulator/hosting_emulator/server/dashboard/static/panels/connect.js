@@ -20,19 +20,16 @@ export default function Connect() {
   <//>`;
 }
 
-function Where({ of }) {
-  const openapi = `${of.control_url}/openapi.json`;
-  return html`<${Section} wide title="Addresses">
-    <${Facts} of=${[
-      ["Base URL", html`<${Address} text=${of.base_url} />`],
-      ["Control API", html`<${Address} text=${of.control_url} />`],
-      ["Sign-in", html`<${Address} text=${of.issuer} />`],
-      ["OpenAPI", html`<a href=${openapi}>openapi.json</a> · <a href="/_emulator/docs">documentation</a>`],
-      ["State", of.ephemeral ? "in memory: gone when the emulator stops" : html`<code>${info.value?.data_dir}</code>`],
-      ["Seed", html`<code>${of.seed}</code>`],
-    ]} />
-  <//>`;
-}
+const Where = ({ of }) => html`<${Section} wide title="Addresses">
+  <${Facts} of=${[
+    ["Base URL", html`<${Address} text=${of.base_url} />`],
+    ["Control API", html`<${Address} text=${of.control_url} />`],
+    ["Sign-in", html`<${Address} text=${of.issuer} />`],
+    ["OpenAPI", html`<a href=${`${of.control_url}/openapi.json`}>openapi.json</a> · <a href="/_emulator/docs">documentation</a>`],
+    ["State", of.ephemeral ? "in memory: gone when the emulator stops" : html`<code>${info.value?.data_dir}</code>`],
+    ["Seed", html`<code>${of.seed}</code>`],
+  ]} />
+<//>`;
 
 function Now() {
   const time = clock.value;
@@ -63,15 +60,13 @@ function Users({ of }) {
   if (!of.people.length) return html`<${Section} title="Tokens"><${Empty}>This world has no user.<//><//>`;
   return html`<${Section} title="Tokens" lead="A bearer token for each user of this world. Users have no passwords.">
     <ul class="people">
-      ${of.people.map(
-        (person) => html`<li key=${person.alias} class="spread">
-          <span><b>${person.alias}</b> <span class="quiet">${person.name}</span></span>
-          <span class="row">
-            <${CopyButton} label=${html`Copy token<span class="visually-hidden"> of ${person.alias}</span>`} text=${() => tokenOf(person.alias)} />
-            <${CopyButton} label=${html`Copy curl<span class="visually-hidden"> as ${person.alias}</span>`} text=${async () => command(of, await tokenOf(person.alias))} />
-          </span>
-        </li>`,
-      )}
+      ${of.people.map((person) => html`<li key=${person.alias} class="spread">
+        <span><b>${person.alias}</b> <span class="quiet">${person.name}</span></span>
+        <span class="row">
+          <${CopyButton} label=${html`Copy token<span class="visually-hidden"> of ${person.alias}</span>`} text=${() => tokenOf(person.alias)} />
+          <${CopyButton} label=${html`Copy curl<span class="visually-hidden"> as ${person.alias}</span>`} text=${async () => command(of, await tokenOf(person.alias))} />
+        </span>
+      </li>`)}
     </ul>
   <//>`;
 }

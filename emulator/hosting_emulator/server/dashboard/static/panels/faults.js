@@ -4,13 +4,13 @@ import { api, inWorld } from "../api.js";
 import { calls } from "../calls.js";
 import { faults, refresh, summary } from "../store.js";
 import { act, Badge, Button, Form, Loaded, Loading, Panel, Section, surely, Table, toast } from "../parts.js";
-import { choice, documentOf, fieldsOf } from "./fields.js";
-import { Pick, removingRow, toTitle } from "./find.js";
+import { documentOf, fieldsOf } from "./fields.js";
+import { Pick, removeRow, toTitle } from "./find.js";
 
 const NOT_RULE = new Set(["id", "order", "seen", "hits", "spent", "phase", "armed_at", "world"]);
 /** What most faults need; the rest unfolds. */
 const USUAL = new Set(["call", "project", "principal", "times", "phase"]);
-const METHODS = ["GET", "POST", "PUT"].map(choice);
+const METHODS = ["GET", "POST", "PUT"];
 
 const FAULT = {
   noun: "fault", title: "Faults", add: "Arm a fault", any: "any request, always", reload: refresh,
@@ -27,9 +27,7 @@ const PRESETS = [
 ];
 const TIMES = [{ value: "1", label: "the next request" }, { value: "3", label: "the next three" }, { value: "", label: "until removed" }];
 
-export default function Faults({ query }) {
-  return html`<${ArmedPanel} of=${FAULT} rows=${faults.value} first=${query.kind}><${Presets} /><//>`;
-}
+export default ({ query }) => html`<${ArmedPanel} of=${FAULT} rows=${faults.value} first=${query.kind}><${Presets} /><//>`;
 
 function Presets() {
   const [call, setCall] = useState("");
@@ -70,12 +68,11 @@ async function described(noun) {
   const [kinds, schema, problems] = await Promise.all([
     api.get(`/contract/${noun}-kinds`), api.get("/contract/scenario-schema.json"), api.get("/contract/problems"),
   ]);
-  return { ...kinds, defs: schema.$defs, codes: problems.items.map((one) => choice(one.code)) };
+  return { ...kinds, defs: schema.$defs, codes: problems.items.map((one) => one.code) };
 }
 
 function Armed({ of, rows }) {
-  const remove = (event, id) => removingRow(event,
-    () => act(() => inWorld.delete(`/${of.noun}s/${id}`), `Removed ${id}.`, of.reload));
+  const remove = (event, id) => removeRow(event, `/${of.noun}s/${id}`, `Removed ${id}.`, of.reload);
   return html`<${Table} caption=${`Armed ${of.noun}s`} none=${of.none} rows=${rows} of=${(fault) => fault.id} columns=${[
     { name: of.title.slice(0, -1), cell: (fault) => html`<span class="whole">${fault.id}</span>` },
     { name: "Does", wide: true, cell: effectText },
@@ -122,7 +119,7 @@ function Arm({ of, about, first }) {
     toast(`${made.id} is ${of.states[0]}.`, "good");
   };
   return html`<div class="stack fault-form">
-    <${Pick} label="Kind" name="kind" value=${kind} set=${setKind} choices=${kinds.map(choice)} />
+    <${Pick} label="Kind" name="kind" value=${kind} set=${setKind} choices=${kinds} />
     <p class="quiet">${effect.about}</p>
     <label class="row"><input type="checkbox" name="all" checked=${all}
       onChange=${(event) => setAll(event.currentTarget.checked)} /> Every way to match and to count</label>

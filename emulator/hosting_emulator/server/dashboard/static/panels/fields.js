@@ -1,11 +1,11 @@
 // Forms made from the emulator's own schema: which fields a fault or an intervention takes, what may
 // be chosen in each, and the document that a filled form comes to. It draws and fetches nothing.
 
+import { asJson } from "../api.js";
 import { choicesFor } from "../choices.js";
 import { spoken } from "../words.js";
 
 /**
- * @typedef {{value: string, label: string}} Choice
  * @typedef {Record<string, any>} Schema
  * @typedef {import("../parts/form.js").Field & {type: string, standard: any}} Field what a form shows, and what its
  *   value is to become: `type` is the schema's word, "enum", or "parts" for a list of objects, `standard` what it
@@ -35,14 +35,11 @@ const HELP = {
 const NAMED = new Set(["project", "person", "principal", "to", "organization", "operation"]);
 const EITHER = [["operation", "project"], ["ticket", "person"]];
 
-/** @param {any} value @returns {Choice} */
-export const choice = (value) => ({ value: String(value), label: String(value) });
-
 /**
  * Follow a schema's reference, and leave out the null beside it.
  * @param {Schema} schema @param {Record<string, Schema>} defs @returns {Schema}
  */
-export function resolved(schema, defs) {
+function resolved(schema, defs) {
   if (schema.$ref) return resolved(defs[schema.$ref.split("/").pop()], defs);
   if (!schema.anyOf) return schema;
   const one = schema.anyOf.find((/** @type {Schema} */ part) => part.type !== "null");
@@ -53,7 +50,7 @@ export function resolved(schema, defs) {
  * List the fields of an object's schema. `known` has what may be chosen, by field, beside what
  * the store knows and the schema says.
  * @param {Schema} schema @param {Record<string, Schema>} defs
- * @param {Record<string, Choice[]>} [known] @returns {Field[]}
+ * @param {Record<string, Field["choices"]>} [known] @returns {Field[]}
  */
 export function fieldsOf(schema, defs, known = {}) {
   const whole = resolved(schema, defs);
@@ -63,7 +60,7 @@ export function fieldsOf(schema, defs, known = {}) {
     // An empty list is a value too.
     const required = (whole.required ?? []).includes(name) && found.type !== "array";
     const standard = found.default ?? "";
-    const choices = found.enum ? found.enum.map(choice) : known[name] ?? (NAMED.has(name) ? choicesFor(name) : undefined);
+    const choices = found.enum ?? known[name] ?? (NAMED.has(name) ? choicesFor(name) : undefined);
     return {
       name,
       label: spoken(name),
@@ -73,9 +70,9 @@ export function fieldsOf(schema, defs, known = {}) {
       help: either(name, names, required) ?? HELP[name] ?? bounds(found) ?? "",
       value: typeof standard === "boolean" ? standard : String(standard),
       standard,
-      ...(choices && { choices }),
-      ...(found.minimum != null && { min: found.minimum }),
-      ...(found.maximum != null && { max: found.maximum }),
+      choices,
+      min: found.minimum,
+      max: found.maximum,
     };
   });
 }
@@ -86,7 +83,7 @@ function either(/** @type {string} */ name, /** @type {string[]} */ names, /** @
   return pair && !required ? `this, or the ${pair.find((one) => one !== name)}` : undefined;
 }
 
-/** @param {Schema} schema @param {Choice[]} [choices] @returns {Field["kind"]} */
+/** @param {Schema} schema @param {Field["choices"]} [choices] @returns {Field["kind"]} */
 function kindOf(schema, choices) {
   if (schema.type === "boolean") return "checkbox";
   if (schema.items?.$ref) return "json";
@@ -120,7 +117,7 @@ export function documentOf(fields, values) {
 
 /** @param {Field} field */
 function read({ type, name }, value) {
-  if (type === "object") return pairs(value, name === "header" ? String : anything);
+  if (type === "object") return pairs(value, name === "header" ? String : asJson);
   return type === "integer" || type === "number" ? Number(value) : value;
 }
 
@@ -131,13 +128,4 @@ function pairs(text, value) {
     const [name, ...rest] = line.split(":");
     return [name.trim(), value(rest.join(":").trim())];
   }));
-}
-
-/** @param {string} text */
-function anything(text) {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
 }

@@ -1,7 +1,8 @@
 // What lists are searched with: a field to type in, lists to choose from; and where focus goes when a row goes.
 
+import { inWorld } from "../api.js";
 import { html, useId, useLayoutEffect, useRef, useState } from "../lib.js";
-import { Select } from "../parts.js";
+import { act, Empty, Select } from "../parts.js";
 import { link } from "../store.js";
 
 /** @param {{value: string, set: (value: string) => void}} props */
@@ -16,13 +17,13 @@ export function Find({ value, set }) {
 
 /**
  * @param {{label: string, name: string, value: string, set: (value: string) => void,
- *   choices: {value: string, label: string}[]}} props
+ *   choices: import("../parts/form.js").Choice[]}} props
  */
-export function Pick({ label, name, value, set, choices }) {
+export function Pick({ label, ...rest }) {
   const id = useId();
   return html`<div class="field">
     <label for=${id}>${label}</label>
-    <${Select} id=${id} name=${name} value=${value} set=${set} choices=${choices} />
+    <${Select} id=${id} ...${rest} />
   </div>`;
 }
 
@@ -39,10 +40,9 @@ export function Picks({ panel, items, chosen }) {
   }, []);
   const found = items.filter(({ id, name, about }) => has(`${id} ${name} ${about}`, text));
   return html`<${Find} value=${text} set=${setText} />
-    ${found.length > 0 && html`<ul class="pick" ref=${list}>${found.map(({ id, name, about }) => html`<li key=${id}>
+    ${found.length > 0 ? html`<ul class="pick" ref=${list}>${found.map(({ id, name, about }) => html`<li key=${id}>
       <a href=${link(panel, id)} aria-current=${id === chosen ? "true" : undefined}>
-        <b>${name}</b> <span class="quiet small">${about}</span></a></li>`)}</ul>`}
-    ${!found.length && html`<p class="state">Nothing matches.</p>`}`;
+        <b>${name}</b> <span class="quiet small">${about}</span></a></li>`)}</ul>` : html`<${Empty}>Nothing matches.<//>`}`;
 }
 
 /** Tell whether a text has every one of some words. @param {string} text @param {string} words */
@@ -62,13 +62,13 @@ export const focused = (/** @type {HTMLElement | null} */ element) => element?.f
 export const toTitle = () => document.getElementById("panel-title")?.focus();
 
 /**
- * Remove a row by a button in it; focus goes to the next row's buttons, or to the panel's heading.
- * @param {any} event @param {() => Promise<any>} work
+ * Remove a row's thing by a button in it; focus goes to the next row's buttons, or to the panel's heading.
+ * @param {any} event @param {string} path @param {string} said @param {() => Promise<any>} reload
  */
-export async function removingRow(event, work) {
+export async function removeRow(event, path, said, reload) {
   const row = event.currentTarget.closest("tr");
   const next = row?.nextElementSibling ?? row?.previousElementSibling;
-  await work();
+  await act(() => inWorld.delete(path), said, reload);
   if (row?.isConnected) return;
   const button = next?.isConnected ? next.querySelector("button") : null;
   if (button) button.focus();

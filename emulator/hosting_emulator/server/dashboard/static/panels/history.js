@@ -7,20 +7,18 @@ import { useStill } from "../still.js";
 import { world } from "../store.js";
 import { spoken } from "../words.js";
 import { act, Button, Moment, Panel, Section, Shown, surely, Table } from "../parts.js";
-import { removingRow } from "./find.js";
+import { removeRow } from "./find.js";
 import { SaveScenario } from "./save-scenario.js";
 
 const PAGE = 100;
 /** @type {any[]} */
 const NONE = [];
 
-export default function History() {
-  return html`<${Panel} title="History" lead="Every accepted change is a commit. Rewind to any kept commit, or fork a new world from it."
-      actions=${html`<${SaveScenario} />`}>
-    <${Snapshots} />
-    <${Commits} />
-  <//>`;
-}
+export default () => html`<${Panel} title="History" lead="Every accepted change is a commit. Rewind to any kept commit, or fork a new world from it."
+    actions=${html`<${SaveScenario} />`}>
+  <${Snapshots} />
+  <${Commits} />
+<//>`;
 
 function Commits() {
   const [limit, setLimit] = useState(PAGE);
@@ -41,7 +39,6 @@ function Commits() {
   <//>`;
 }
 
-/** @param {{item: any, last: boolean, reload: () => any}} props */
 function Ways({ item, last, reload }) {
   const rewind = () => {
     const text = `The state of ${world.value} is rewound to commit ${item.commit}. Its clock and faults are rewound too; the request log stays.`;
@@ -69,8 +66,7 @@ function Snapshots() {
     return surely({ title: `Restore ${one.id}`, text, yes: "Restore", danger: true },
       () => inWorld.post(`/snapshots/${one.id}/restore`), `${one.id} is restored.`);
   };
-  const drop = (event, one) => removingRow(event,
-    () => act(() => inWorld.delete(`/snapshots/${one.id}`), `${one.id} is deleted.`, kept.reload));
+  const drop = (event, one) => removeRow(event, `/snapshots/${one.id}`, `${one.id} is deleted.`, kept.reload);
   return html`<${Section} title="Snapshots" lead="Save the current state, and restore it as often as you like."
       actions=${html`<${Button} onClick=${take}>Take a snapshot<//>`}>
     <${Shown} of=${kept} empty=${(d) => !d.items.length && "No snapshots yet."}>

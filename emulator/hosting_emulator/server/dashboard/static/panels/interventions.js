@@ -8,16 +8,14 @@ import { capital, spoken } from "../words.js";
 import { documentOf, fieldsOf } from "./fields.js";
 import { focused, Picks } from "./find.js";
 
-export default function Interventions({ arg }) {
-  return html`<${Panel} title="Interventions" lead="Change the world in ways that a client cannot.">
-    <${Loaded} from=${described} on=${[]}>${(found) => html`
-      <div class="beside">
-        <${Section} title="Changes">
-          <${Picks} panel="interventions" items=${found.items.map(asPick)} chosen=${arg} /><//>
-        <${Chosen} key=${arg} all=${found} one=${found.items.find((item) => item.word === arg)} />
-      </div>`}<//>
-  <//>`;
-}
+export default ({ arg }) => html`<${Panel} title="Interventions" lead="Change the world in ways that a client cannot.">
+  <${Loaded} from=${described} on=${[]}>${(found) => html`
+    <div class="beside">
+      <${Section} title="Changes">
+        <${Picks} panel="interventions" items=${found.items.map(asPick)} chosen=${arg} /><//>
+      <${Chosen} key=${arg} all=${found} one=${found.items.find((item) => item.word === arg)} />
+    </div>`}<//>
+<//>`;
 
 const asPick = ({ word, about }) => ({ id: word, name: spoken(word), about });
 

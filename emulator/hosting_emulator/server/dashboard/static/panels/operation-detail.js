@@ -39,13 +39,12 @@ function Why({ of, reload }) {
 }
 
 function Steer({ of, stuck, reload }) {
-  const operation = of.operation;
+  const fixed = { operation: of.operation };
   const advance = () => act(
-    () => inWorld.post("/clock/advance", { until_operation: operation }),
+    () => inWorld.post("/clock/advance", { until_operation: of.operation }),
     (answer) => `Time moved by ${span(answer.moved_ms)}; ${counted(answer.events_run, "event")} came due.`, reload);
   const step = () => act(
-    () => inWorld.post(`/operations/${operation}/step`), (answer) => `It is now ${answer.state}.`, reload);
-  const fixed = { operation };
+    () => inWorld.post(`/operations/${of.operation}/step`), (answer) => `It is now ${answer.state}.`, reload);
   const held = of.held_by === "the intervention hold_claim" && html`<${Intervene} word="release_claim" label="Release held claim" primary fixed=${{ project: of.project }} />`;
   if (of.kind === HELD) return html`<div class="row">${held}</div>`;
   return html`<div>

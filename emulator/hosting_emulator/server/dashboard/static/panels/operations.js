@@ -32,18 +32,16 @@ export default function Operations({ arg }) {
   <//>`;
 }
 
-const last = (row) => row.spans[row.spans.length - 1];
-
 const COLUMNS = [
   { name: "Operation", cell: (row) => spoken(row.kind) },
   { name: "Project", cell: (row) => html`<a href=${link("projects", row.project)}>${row.project}</a>` },
-  { name: "State", cell: (row) => html`<${StateBadge} state=${last(row)?.stuck ? "stuck" : row.state} />` },
+  { name: "State", cell: (row) => html`<${StateBadge} state=${row.spans.at(-1)?.stuck ? "stuck" : row.state} />` },
   { name: "Began", cell: (row) => html`<${Moment} at=${row.spans[0]?.from} />` },
-  { name: "In this state since", cell: (row) => html`<${Moment} at=${last(row)?.to ?? last(row)?.from} />` },
+  { name: "In this state since", cell: (row) => html`<${Moment} at=${row.spans.at(-1)?.to ?? row.spans.at(-1)?.from} />` },
   {
     name: "Took",
     number: true,
-    cell: (row) => (last(row)?.to ? span(Date.parse(last(row).to) - Date.parse(row.spans[0].from)) : html`<span class="quiet">in progress</span>`),
+    cell: (row) => (row.spans.at(-1)?.to ? span(Date.parse(row.spans.at(-1).to) - Date.parse(row.spans[0].from)) : html`<span class="quiet">in progress</span>`),
   },
   { name: "Id", cell: (row) => html`<code>${row.id}</code>` },
 ];

@@ -2,6 +2,7 @@
 import { html, useState } from "../lib.js";
 import { api } from "../api.js";
 import { Badge, Loaded, Panel, Section, Table } from "../parts.js";
+import { errorPage } from "../words.js";
 import { Find, Pick, has, prose } from "./find.js";
 
 const ANY = { value: "", label: "any" };
@@ -26,7 +27,7 @@ function Catalogue({ items, first }) {
     <search class="row filters">
       <${Find} value=${text} set=${setText} />
       <${Pick} label="Status" name="status" value=${status} set=${setStatus}
-        choices=${[ANY, ...statuses.map((value) => ({ value, label: value }))]} />
+        choices=${[ANY, ...statuses]} />
       <${Pick} label="Retry" name="retry" value=${retry} set=${setRetry} choices=${RETRIES} />
       <p class="quiet">${found.length} of ${items.length}</p>
     </search>
@@ -37,11 +38,8 @@ function Catalogue({ items, first }) {
 }
 
 const COLUMNS = [
-  { name: "Code", cell: (item) => html`<a href=${pageOf(item.code)}><code>${item.code}</code></a>` },
+  { name: "Code", cell: (item) => html`<a href=${errorPage(item.code)}><code>${item.code}</code></a>` },
   { name: "Status", number: true, cell: (item) => item.status },
   { name: "Retry", cell: (item) => item.retryable ? html`<${Badge} tone="busy">retryable<//>` : html`<${Badge} tone="calm">no<//>` },
   { name: "What it means", wide: true, cell: (item) => html`${prose(item.meaning)} <span class="quiet">${prose(item.suggested_action)}</span>` },
 ];
-
-/** The page that a problem's `type` links to. @param {string} code */
-const pageOf = (code) => `/_emulator/docs/errors/${code.replaceAll("_", "-")}`;

@@ -5,7 +5,7 @@ import { callName, curl } from "../calls.js";
 import { html, useEffect, useRef } from "../lib.js";
 import { Answered, Button, CopyButton, Facts, Json, Loaded, Lost, MenuButton, act } from "../parts.js";
 import { findings, go, link, summary } from "../store.js";
-import { spoken, took } from "../words.js";
+import { errorPage, spoken, took } from "../words.js";
 
 /** @param {{n: string, close: () => void, step: (by: number) => void, walking: {current: boolean}}} props */
 export function RequestDetail({ n, close, step, walking }) {
@@ -33,7 +33,7 @@ export function RequestDetail({ n, close, step, walking }) {
 function Whole({ item }) {
   return html`<div class="stack">
     <p class="row"><${Answered} of=${item} /> <b>${callName(item.call)}</b> <${Lost} of=${item} />
-      ${item.code && html`<a href=${`/_emulator/docs/errors/${item.code.replaceAll("_", "-")}`}>${item.code}</a>`}</p>
+      ${item.code && html`<a href=${errorPage(item.code)}>${item.code}</a>`}</p>
     ${(findings.value.of[item.n] ?? []).map((one) => html`<p key=${one.rule}><a href=${link("conduct")}>Client check</a>: ${one.title}. <span class="quiet">${one.instead}</span></p>`)}
     <p class="mono">${item.method} ${item.path}${item.query && `?${item.query}`}</p>
     <div class="row"><${Acts} item=${item} /></div>

@@ -8,7 +8,6 @@ import { FIRST, MOST, loadOlder, reloadRequests, requestsState } from "../reques
 import { useStill } from "../still.js";
 import { findings, go, link, requests, route, summary, total, world } from "../store.js";
 import { counted, moment, shortIds, took } from "../words.js";
-import { choice } from "./fields.js";
 import { RequestDetail } from "./request-detail.js";
 import { SaveScenario } from "./save-scenario.js";
 
@@ -82,9 +81,9 @@ function Filter({ query }) {
     <input type="search" aria-label="Text" placeholder="Path, code, reason, body…" value=${text} onInput=${type} />
     ${[
       { name: "call", label: "Call", of: calls.value.map(({ id, says }) => ({ value: id, label: says })) },
-      { name: "status", label: "Status", of: ["2xx", "4xx", "5xx"].map(choice) },
+      { name: "status", label: "Status", of: ["2xx", "4xx", "5xx"] },
       { name: "project", label: "Project", of: projects.map((row) => ({ value: row.id, label: row.alias })) },
-      { name: "who", label: "User", of: [...people.map((row) => row.alias), "nobody"].map(choice) },
+      { name: "who", label: "User", of: [...people.map((row) => row.alias), "nobody"] },
     ].map(({ name, label, of }) => html`<${Select} key=${name} aria-label=${label} value=${query[name] ?? ""} set=${set(name)}
       choices=${[{ value: "", label: `Any ${label.toLowerCase()}` }, ...of]} />`)}
     ${Object.keys(query).length > 0 && html`<${Button} kind="quiet" onClick=${() => go("requests", route.value.arg, {}, { replace: true })}>Clear<//>`}

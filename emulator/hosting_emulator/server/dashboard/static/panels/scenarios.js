@@ -7,18 +7,16 @@ import { focused, Picks } from "./find.js";
 import { draft, focusField, OwnScenario } from "./own-scenario.js";
 import { Story, verdict } from "./story.js";
 
-export default function Scenarios({ arg }) {
-  return html`<${Panel} title="Scenarios" lead="A world with failures, and a story that tests them. A story runs in its own world.">
-    <${Loaded} from=${() => api.get("/scenarios")} on=${[]}>
-      ${(d) => html`<div class="beside">
-        <${Section} title="Library">
-          <ul class="pick"><li><a href=${link("scenarios")} aria-current=${arg ? undefined : "true"} onClick=${focusField}>
-            <b>Your own</b> <span class="quiet small">Paste a scenario, check it, load it.</span></a></li></ul>
-          <${Picks} panel="scenarios" items=${d.items.map(asPick)} chosen=${arg} /><//>
-        ${arg ? html`<${Chosen} key=${arg} name=${arg} />` : html`<${OwnScenario} />`}
-      </div>`}<//>
-  <//>`;
-}
+export default ({ arg }) => html`<${Panel} title="Scenarios" lead="A world with failures, and a story that tests them. A story runs in its own world.">
+  <${Loaded} from=${() => api.get("/scenarios")} on=${[]}>
+    ${(d) => html`<div class="beside">
+      <${Section} title="Library">
+        <ul class="pick"><li><a href=${link("scenarios")} aria-current=${arg ? undefined : "true"} onClick=${focusField}>
+          <b>Your own</b> <span class="quiet small">Paste a scenario, check it, load it.</span></a></li></ul>
+        <${Picks} panel="scenarios" items=${d.items.map(asPick)} chosen=${arg} /><//>
+      ${arg ? html`<${Chosen} key=${arg} name=${arg} />` : html`<${OwnScenario} />`}
+    </div>`}<//>
+<//>`;
 
 /** By its name and the first sentence of what it says; one that is only told says so. */
 const asPick = ({ name, kind, description }) => (

@@ -39,21 +39,15 @@ export function Timeline({ items, now, current }) {
   </ul>`;
 }
 
-/**
- * Why there are fewer bars than rows in the table.
- * @param {number} drawn @param {number} within @param {number} all
- */
+/** Why there are fewer bars than rows in the table. @param {number} drawn @param {number} within @param {number} all */
 function told(drawn, within, all) {
-  const outside = all - within;
-  const parts = [
-    within > drawn && `${within - drawn} more are in this time range`,
-    outside && `${outside} are outside it`,
-  ].filter(Boolean);
-  return `${drawn} of ${all} shown; ${parts.join(", ")}${outside ? ". Open one to see it" : ""}.`;
+  const more = within > drawn && `${within - drawn} more are in this time range`;
+  const outside = all > within && `${all - within} are outside it. Open one to see it`;
+  return `${drawn} of ${all} shown; ${[more, outside].filter(Boolean).join(", ")}.`;
 }
 
 const begun = (row, now) => Date.parse(row.spans[0]?.from ?? now);
-const ended = (row, now) => Date.parse(row.spans[row.spans.length - 1]?.to ?? now);
+const ended = (row, now) => Date.parse(row.spans.at(-1)?.to ?? now);
 
 /**
  * What of world time is shown: around the operation that is looked at, or from the newest one to now.
@@ -68,16 +62,14 @@ function frameOf(items, now, current) {
   return looked ? [from - margin, Math.min(Date.parse(now), to + margin)] : [from - 2 * margin, to];
 }
 
-function Scale({ from, to, height, form: { width, left, places } }) {
-  return html`<g class="scale" aria-hidden="true">
-    ${places.map((part) => {
-      const at = left + part * (width - left - 12);
-      const anchor = part === 0 ? "start" : part === 1 ? "end" : "middle";
-      const text = part === 0 || part === 1 ? moment(new Date(from + part * (to - from)).toISOString()) : `+${span(part * (to - from))}`;
-      return html`<g key=${part}><line x1=${at} x2=${at} y1="0" y2=${height - 22} /><text x=${at} y=${height - 6} text-anchor=${anchor}>${text}</text></g>`;
-    })}
-  </g>`;
-}
+const Scale = ({ from, to, height, form: { width, left, places } }) => html`<g class="scale" aria-hidden="true">
+  ${places.map((part) => {
+    const at = left + part * (width - left - 12);
+    const anchor = part === 0 ? "start" : part === 1 ? "end" : "middle";
+    const text = part === 0 || part === 1 ? moment(new Date(from + part * (to - from)).toISOString()) : `+${span(part * (to - from))}`;
+    return html`<g key=${part}><line x1=${at} x2=${at} y1="0" y2=${height - 22} /><text x=${at} y=${height - 6} text-anchor=${anchor}>${text}</text></g>`;
+  })}
+</g>`;
 
 /** @param {{row: any, y: number, x: (at: string | null) => number, form: typeof WIDE, current: boolean}} props */
 function Row({ row, y, x, form, current }) {

@@ -113,7 +113,7 @@ function Input({ field, shared, start }) {
     if (control.current?.value === before.current) control.current.value = text;
     before.current = text;
   }, [text]);
-  const options = choices.map((row) => (typeof row === "object" ? row : { value: row, label: String(row) }));
+  const options = choices.map(asOption);
   if (kind === "select") {
     return html`<select ...${shared} onInput=${onInput}>
       ${!required && html`<option value="" selected=${start == null}>—</option>`}
@@ -130,11 +130,14 @@ function Input({ field, shared, start }) {
     ${list && html`<datalist id=${list}>${options.map(({ value, label }) => html`<option key=${value} value=${value}>${label}</option>`)}</datalist>`}`;
 }
 
+/** @param {Choice} row */
+const asOption = (row) => (typeof row === "object" ? row : { value: row, label: String(row) });
+
 /**
  * One of some words to choose. What else is given stands on the element.
- * @param {{value: string, set: (value: string) => void, choices: {value: string, label: string}[]}
+ * @param {{value: string, set: (value: string) => void, choices: Choice[]}
  *   & Record<string, any>} props
  */
 export const Select = ({ value, set, choices, ...rest }) => html`<select ...${rest} value=${value} onChange=${(event) => set(event.currentTarget.value)}>
-  ${choices.map((one) => html`<option key=${one.value} value=${one.value} selected=${one.value === value}>${one.label}</option>`)}
+  ${choices.map(asOption).map((one) => html`<option key=${one.value} value=${one.value} selected=${one.value === value}>${one.label}</option>`)}
 </select>`;
