@@ -241,7 +241,7 @@ def _trail(code: str = "") -> Html:
     steps = [f'<a href="{DOCS_PATH}">Docs</a>', here]
     steps.append(html('<span aria-current="page">$here</span>', here=code or "Problems"))
     items = "".join(f"<li>{step}</li>" for step in steps if step)
-    return Html(f'<nav aria-label="Breadcrumb"><ol class="trail">{items}</ol></nav>')
+    return Html(f'<nav aria-label="Breadcrumb"><ol class="row trail">{items}</ol></nav>')
 
 
 def _link(problem: Problem) -> Html:
@@ -256,7 +256,7 @@ def _neighbours(problem: Problem) -> Html:
         return Html("")
     return html(
         "<details$opened>\n<summary>Other problems with status $status</summary>\n"
-        '<ul class="others">$items</ul>\n</details>',
+        '<ul class="row others">$items</ul>\n</details>',
         opened=" open" if len(items) <= 12 else "",
         status=problem.status,
         items=Html("".join(items)),

@@ -33,14 +33,9 @@ async function fetched(url, method, body, none, headers = {}) {
 /** @param {string} method @param {string} path @param {any} [body] @returns {Promise<any>} */
 async function ask(method, path, body) {
   const { answer, text } = await fetched(CONTROL + path, method, body, ["Not reached", "The emulator does not respond. Is it still running?"]);
-  const found = parsed(text, answer.headers.get("Content-Type") ?? "");
+  const found = asJson(text);
   if (answer.ok) return found;
   throw new ApiError(answer.status, found?.title ?? answer.statusText, found?.detail ?? text);
-}
-
-function parsed(text, type) {
-  if (text === "") return null;
-  return /[/+]json\b/.test(type) ? JSON.parse(text) : text;
 }
 
 /** @param {() => string} prefix */

@@ -7,7 +7,7 @@ import { WorldsMenu } from "./worlds-menu.js";
 import { clock, connection, go, link, nowMs, route, world, worlds } from "./store.js";
 
 export const TopBar = () => html`<header class="bar">
-  <a class="name" href=${link("requests")}><span class="logo" aria-hidden="true"></span>hosting-emulator</a>
+  <a class="row name" href=${link("requests")}><span class="logo" aria-hidden="true"></span>hosting-emulator</a>
   <${WorldPicker} />
   <${WorldsMenu} />
   <${Clock} />
@@ -20,7 +20,7 @@ export const TopBar = () => html`<header class="bar">
 function WorldPicker() {
   const names = worlds.value.map(({ name }) => name);
   if (!names.includes(world.value)) names.push(world.value);
-  return html`<label class="picker"><span>World</span>
+  return html`<label class="row quiet small picker"><span>World</span>
     <${Select} value=${world.value} choices=${names.map((name) => ({ value: name, label: name }))}
       set=${(name) => go(route.value.panel, "", {}, { world: name })} />
   </label>`;
@@ -29,11 +29,11 @@ function WorldPicker() {
 /** Time ticks in this one place, and is read out by nobody unasked. */
 function Clock() {
   const found = clock.value;
-  if (!found) return html`<span class="clock quiet">…</span>`;
+  if (!found) return html`<span class="row number clock quiet">…</span>`;
   const [day, time] = new Date(nowMs.value).toISOString().slice(0, 19).split("T");
   const mode = found.mode === "scaled" ? `${found.rate}×` : found.mode;
   const stale = connection.value === "lost";
-  return html`<a class=${`clock${stale ? " quiet" : ""}`} href=${link("clock")} title=${stale ? "The world's clock, as it was last seen" : "The world's clock"}>
+  return html`<a class=${`row number clock${stale ? " quiet" : ""}`} href=${link("clock")} title=${stale ? "The world's clock, as it was last seen" : "The world's clock"}>
     <span class="visually-hidden">Clock: </span>
     <time datetime=${`${day}T${time}Z`}><span class="day">${day}</span> ${time}</time>
     <span class=${`badge ${found.mode === "real" ? "calm" : "busy"}`}>${mode}</span>
@@ -44,7 +44,7 @@ const SAYS = { live: "Live", connecting: "Connecting…", lost: "Reconnecting…
 
 function Connection() {
   const state = connection.value;
-  return html`<span class=${`connection ${state}`} role="status"><span class="dot" aria-hidden="true"></span><span class="word">${SAYS[state]}</span></span>`;
+  return html`<span class=${`row quiet small connection ${state}`} role="status"><span class="dot" aria-hidden="true"></span><span class="word">${SAYS[state]}</span></span>`;
 }
 
 const THEMES = /** @type {const} */ (["system", "light", "dark"]);

@@ -2,7 +2,7 @@
 
 import { api, inWorld } from "./api.js";
 import { html, useRef } from "./lib.js";
-import { Button, Form, MenuButton, act, ask, toast } from "./parts.js";
+import { Button, Form, MenuButton, act, surely, toast } from "./parts.js";
 import { useResource } from "./resource.js";
 import { DEFAULT_WORLD, go, world } from "./store.js";
 
@@ -34,19 +34,18 @@ function Menu({ close }) {
 /** @param {{name: string, close: () => void}} props */
 function ThisWorld({ name, close }) {
   const file = useRef(null);
-  /** Ask, do, and say so. @param {import("./parts/dialog.js").Question} question @param {() => Promise<any>} work @param {string} said */
-  const surely = async (question, work, said) => {
+  const sure = (/** @type {import("./parts/dialog.js").Question} */ question, /** @type {() => Promise<any>} */ work, /** @type {string} */ said) => {
     close();
-    if (await ask({ ...question, danger: true })) await act(work, said);
+    return surely({ ...question, danger: true }, work, said);
   };
   const fork = async () => {
     const made = await act(() => inWorld.post("/fork"), ({ name: copy }) => `World ${copy} is a copy of ${name}.`);
     close();
     if (made) enter(made);
   };
-  const reset = () => surely({ title: `Reset ${name}`, text: "It starts over from its seed or scenario. Its current state and log are lost.", yes: "Reset" },
+  const reset = () => sure({ title: `Reset ${name}`, text: "It starts over from its seed or scenario. Its current state and log are lost.", yes: "Reset" },
     () => inWorld.post("/reset"), `World ${name} begins again.`);
-  const remove = () => surely({ title: `Delete ${name}`, text: "The world, its log and its saved state are deleted.", yes: "Delete" }, async () => {
+  const remove = () => sure({ title: `Delete ${name}`, text: "The world, its log and its saved state are deleted.", yes: "Delete" }, async () => {
     await inWorld.delete("");
     enter({ name: DEFAULT_WORLD });
   }, `World ${name} is deleted.`);
@@ -54,7 +53,7 @@ function ThisWorld({ name, close }) {
     const [chosen] = event.currentTarget.files;
     if (!chosen) return;
     const text = `World ${name} becomes that of ${chosen.name}: what it holds now is replaced.`;
-    await surely({ title: "Import a state", text, yes: "Import" }, async () => inWorld.put("/state", JSON.parse(await chosen.text())), `World ${name} now has the state of ${chosen.name}.`);
+    await sure({ title: "Import a state", text, yes: "Import" }, async () => inWorld.put("/state", JSON.parse(await chosen.text())), `World ${name} now has the state of ${chosen.name}.`);
   };
   return html`<div class="row">
     <${Button} small onClick=${fork}>Fork<//>

@@ -91,7 +91,7 @@ function Control({ field, id, start, error }) {
   const notes = html`${help && html`<small id=${`${id}-help`} class="quiet">${help}</small>`}
   ${error && html`<small id=${`${id}-error`} class="error" role="alert">${error}</small>`}`;
   if (kind === "checkbox") {
-    return html`<div class="field check">
+    return html`<div class="row check">
       <input type="checkbox" ...${shared} defaultChecked=${Boolean(start)} /><label for=${id}>${label}</label>${notes}
     </div>`;
   }

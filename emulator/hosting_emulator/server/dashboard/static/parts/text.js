@@ -1,5 +1,6 @@
 // Small pieces of text: badges, moments, facts, code.
 
+import { asJson } from "../api.js";
 import { html } from "../lib.js";
 import { moment, sinceNow, spoken, toneOf, toneOfStatus } from "../words.js";
 import { CopyButton } from "./button.js";
@@ -38,13 +39,8 @@ export function Code({ text, label, copy = true, shell }) {
 
 /** @param {{value: any, label: string}} props */
 export function Json({ value, label }) {
-  let text = value;
-  try {
-    text = JSON.stringify(typeof value === "string" ? JSON.parse(value) : value, null, 2);
-  } catch {
-    // Not JSON: shown as it is.
-  }
-  return html`<${Code} text=${text} label=${label} />`;
+  const found = typeof value === "string" ? asJson(value) : value;
+  return html`<${Code} text=${typeof found === "string" ? value : JSON.stringify(found, null, 2)} label=${label} />`;
 }
 
 /** The status, or a dash where none reached the client. @param {{of: {status: number, lost: string | null}}} props */
