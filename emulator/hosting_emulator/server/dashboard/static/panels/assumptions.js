@@ -3,7 +3,7 @@ import { html, useState } from "../lib.js";
 import { inWorld } from "../api.js";
 import { useResource } from "../resource.js";
 import { act, Badge, Button, Panel, Section, Select, Shown, surely } from "../parts.js";
-import { Find, has, prose, toTitle } from "./find.js";
+import { prose, toTitle, useFind } from "./find.js";
 
 export default function Assumptions() {
   const all = useResource(() => inWorld.get("/assumptions"), { on: ["commit", "world"] });
@@ -34,16 +34,14 @@ function textOf(value) {
 
 /** @param {{items: any[], set: (values: any, said: string) => Promise<any>}} props */
 function List({ items, set }) {
-  const [text, setText] = useState("");
+  const { field, found } = useFind(items, (item) => `${item.name} ${item.about} ${item.sentence}`);
   // Those that were changed come first as the panel opens; after that no row moves.
   const [places] = useState(() => [...items].sort((a, b) => Number(isChanged(b)) - Number(isChanged(a))).map(({ name }) => name));
-  const found = [...items]
-    .sort((a, b) => places.indexOf(a.name) - places.indexOf(b.name))
-    .filter((item) => has(`${item.name} ${item.about} ${item.sentence}`, text));
+  const rows = found.sort((a, b) => places.indexOf(a.name) - places.indexOf(b.name));
   return html`<${Section} title="All of them">
-    <${Find} value=${text} set=${setText} />
-    <p class="quiet">${found.length} of ${items.length}; ${items.filter(isChanged).length} changed</p>
-    <ul class="settings">${found.map((item) => html`<${Row} key=${item.name} item=${item} set=${set} />`)}</ul>
+    ${field}
+    <p class="quiet">${rows.length} of ${items.length}; ${items.filter(isChanged).length} changed</p>
+    <ul class="settings">${rows.map((item) => html`<${Row} key=${item.name} item=${item} set=${set} />`)}</ul>
   <//>`;
 }
 
@@ -51,10 +49,11 @@ function Row({ item, set }) {
   const value = textOf(item.value);
   /** What is being typed; without it the field shows what holds now, whoever set it. */
   const [typed, type] = useState(null);
+  if (typed === value) type(null);
   const draft = typed ?? value;
   const changed = isChanged(item);
   const id = `assumption-${item.name}`;
-  const change = async (to) => await set({ [item.name]: to }, `${item.name} is ${textOf(to) || "empty"}.`) && type(null);
+  const change = (to) => set({ [item.name]: to }, `${item.name} is ${textOf(to) || "empty"}.`);
   const reset = () => change(item.default).then(() => document.getElementById(id)?.focus());
   return html`<li class=${changed ? "changed" : ""} data-name=${item.name}>
     <div class="setting-name"><label for=${id}><code>${item.name}</code></label> ${changed && html`<${Badge} tone="warn">changed<//>`}</div>

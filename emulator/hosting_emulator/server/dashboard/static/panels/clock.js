@@ -47,7 +47,7 @@ function Move() {
   const sent = async (how) => toast(await advance(how), "good");
   const until = {
     name: "until_operation", label: "Until an operation ends", kind: "select", required: true,
-    choices: choicesFor("operation"),
+    choices: choicesFor("operation") ?? [],
   };
   return html`<${Section} title="Move time" lead="Everything that falls due happens in order. Time never goes back.">
     <div class="row" role="group" aria-label="Advance by">

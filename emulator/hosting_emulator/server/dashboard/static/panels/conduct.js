@@ -17,13 +17,11 @@ export default function Conduct({ query }) {
   return html`<${Panel} title="Client checks" actions=${done}
       lead="Where the client breaks a rule of the contract or of HTTP, and may fail with the real service.">
     <${Loaded} from=${() => inWorld.get(`/conduct?final=${final}`)} on=${["request", "world"]} deps=${[final]}
-        empty=${(found) => !found.findings.length && html`<${Nothing} of=${found} />`}>
+        empty=${({ findings, judged, remarks }) => !findings.length && `No findings in ${counted(judged, "request")}. ${remarks.join(" ")}`}>
       ${(found) => html`<${Findings} of=${found} />`}
     <//>
   <//>`;
 }
-
-const Nothing = ({ of }) => html`No findings in ${counted(of.judged, "request")}. ${of.remarks.join(" ")}`;
 
 function Findings({ of }) {
   /** @type {string[]} */
@@ -39,7 +37,7 @@ function Rule({ findings, count }) {
   const [first] = findings;
   const left = Math.max(count, findings.length) - Math.min(findings.length, MOST);
   const quotes = new Map(findings.slice(0, MOST).map((one) => [`${one.because}${one.place}`, one]));
-  return html`<${Section} wide title=${first.title}>
+  return html`<${Section} kind="wide" title=${first.title}>
     <p class="quiet small"><code>${first.rule}</code></p>
     <ul class="stack findings">
       ${findings.slice(0, MOST).map((one) => html`<li key=${one.requests.join()}><${Finding} of=${one} /></li>`)}

@@ -20,7 +20,7 @@ export default function Connect() {
   <//>`;
 }
 
-const Where = ({ of }) => html`<${Section} wide title="Addresses">
+const Where = ({ of }) => html`<${Section} kind="wide" title="Addresses">
   <${Facts} of=${[
     ["Base URL", html`<${Address} text=${of.base_url} />`],
     ["Control API", html`<${Address} text=${of.control_url} />`],

@@ -31,8 +31,6 @@ const HELP = {
   projects: '[{"alias": "site", "organization": "acme"}]',
   keys: '[{"person": "zoe", "value": "phk_…"}]',
 };
-/** What a world's summary has to choose from. */
-const NAMED = new Set(["project", "person", "principal", "to", "organization", "operation"]);
 const EITHER = [["operation", "project"], ["ticket", "person"]];
 
 /**
@@ -60,7 +58,7 @@ export function fieldsOf(schema, defs, known = {}) {
     // An empty list is a value too.
     const required = (whole.required ?? []).includes(name) && found.type !== "array";
     const standard = found.default ?? "";
-    const choices = found.enum ?? known[name] ?? (NAMED.has(name) ? choicesFor(name) : undefined);
+    const choices = found.enum ?? known[name] ?? choicesFor(name);
     return {
       name,
       label: spoken(name),
@@ -105,20 +103,15 @@ function bounds({ minimum, maximum }) {
 export function documentOf(fields, values) {
   /** @type {Record<string, any>} */
   const found = {};
-  for (const field of fields) {
-    const value = values[field.name];
+  for (const { name, type, required, standard } of fields) {
+    const value = values[name];
     const empty = value == null || value === "" || value === false;
-    if (field.type === "array") found[field.name] = String(value ?? "").split(/[\s,]+/).filter(Boolean);
-    else if (empty || (!field.required && String(value) === String(field.standard))) continue;
-    else found[field.name] = read(field, value);
+    if (type === "array") found[name] = String(value ?? "").split(/[\s,]+/).filter(Boolean);
+    else if (empty || (!required && String(value) === String(standard))) continue;
+    else if (type === "object") found[name] = pairs(value, name === "header" ? String : asJson);
+    else found[name] = type === "integer" || type === "number" ? Number(value) : value;
   }
   return found;
-}
-
-/** @param {Field} field */
-function read({ type, name }, value) {
-  if (type === "object") return pairs(value, name === "header" ? String : asJson);
-  return type === "integer" || type === "number" ? Number(value) : value;
 }
 
 /** Read lines like `X-Client: mobile*`. @param {string} text */

@@ -5,14 +5,22 @@ import { html, useId, useLayoutEffect, useRef, useState } from "../lib.js";
 import { act, Empty, Select } from "../parts.js";
 import { link } from "../store.js";
 
-/** @param {{value: string, set: (value: string) => void}} props */
-export function Find({ value, set }) {
+/**
+ * A field to type in, and those of some items whose text has every word of it.
+ * @template T
+ * @param {T[]} items @param {(item: T) => string} textOf @param {string} [first]
+ */
+export function useFind(items, textOf, first = "") {
+  const [text, setText] = useState(first);
   const id = useId();
-  return html`<div class="field find">
+  const words = text.toLowerCase().split(/\s+/);
+  const has = (/** @type {string} */ within) => words.every((word) => within.includes(word));
+  const field = html`<div class="field find">
     <label for=${id}>Find</label>
-    <input type="search" id=${id} name="find" value=${value} autocomplete="off" spellcheck="false"
-      onInput=${(event) => set(event.currentTarget.value)} />
+    <input type="search" id=${id} name="find" value=${text} autocomplete="off" spellcheck="false"
+      onInput=${(event) => setText(event.currentTarget.value)} />
   </div>`;
+  return { field, found: items.filter((item) => has(textOf(item).toLowerCase())) };
 }
 
 /**
@@ -32,23 +40,16 @@ export function Pick({ label, ...rest }) {
  * @param {{panel: string, items: {id: string, name: string, about: string}[], chosen?: string}} props
  */
 export function Picks({ panel, items, chosen }) {
-  const [text, setText] = useState("");
+  const { field, found } = useFind(items, ({ id, name, about }) => `${id} ${name} ${about}`);
   const list = useRef(null);
   useLayoutEffect(() => {
     const at = /** @type {HTMLElement|null|undefined} */ (list.current?.querySelector("[aria-current]"));
     if (at && list.current) list.current.scrollTop = at.offsetTop - list.current.offsetTop - 40;
   }, []);
-  const found = items.filter(({ id, name, about }) => has(`${id} ${name} ${about}`, text));
-  return html`<${Find} value=${text} set=${setText} />
+  return html`${field}
     ${found.length > 0 ? html`<ul class="pick" ref=${list}>${found.map(({ id, name, about }) => html`<li key=${id}>
       <a href=${link(panel, id)} aria-current=${id === chosen ? "true" : undefined}>
         <b>${name}</b> <span class="quiet small">${about}</span></a></li>`)}</ul>` : html`<${Empty}>Nothing matches.<//>`}`;
-}
-
-/** Tell whether a text has every one of some words. @param {string} text @param {string} words */
-export function has(text, words) {
-  const within = text.toLowerCase();
-  return words.toLowerCase().split(/\s+/).every((word) => within.includes(word));
 }
 
 /** Text with `code` in it. @param {string} text */

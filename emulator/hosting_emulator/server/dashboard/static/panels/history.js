@@ -26,7 +26,7 @@ function Commits() {
   const { items = NONE, first = 0 } = history.data ?? {};
   const { rows, fresh, show, hold } = useStill(items, (item) => item.commit);
   const newest = items[0]?.commit;
-  const older = items.length >= limit && items[items.length - 1].commit > first;
+  const older = items.length >= limit && items.at(-1).commit > first;
   return html`<${Section} title="Commits" actions=${fresh > 0 && html`<${Button} small onClick=${show}>${fresh} new<//>`}>
     <${Shown} of=${history}>${() => html`<div ...${hold}>
       <${Table} caption="Commits, newest first" rows=${rows} of=${(item) => item.commit} columns=${[

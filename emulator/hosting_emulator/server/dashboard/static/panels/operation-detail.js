@@ -2,19 +2,16 @@
 
 import { inWorld } from "../api.js";
 import { html } from "../lib.js";
-import { Button, Code, Facts, Intervene, Loaded, Moment, StateBadge, act } from "../parts.js";
+import { Button, Code, Facts, Intervene, Loaded, Moment, Section, StateBadge, act } from "../parts.js";
 import { clock, link, unfinished } from "../store.js";
 import { capital, counted, sinceNow, span, spoken } from "../words.js";
 import { focused } from "./find.js";
 
-export const OperationDetail = ({ id }) => html`<section class="card" aria-labelledby="operation-title">
-  <header class="spread">
-    <h2 id="operation-title" tabindex="-1" ref=${focused}>Operation <code>${id}</code></h2>
-    <a class="button small quiet" data-closes title="Close (Escape)" href=${link("operations")}>Close</a>
-  </header>
+export const OperationDetail = ({ id }) => html`<${Section} heading=${focused} title=${html`Operation <code>${id}</code>`}
+    actions=${html`<a class="button small quiet" data-closes title="Close (Escape)" href=${link("operations")}>Close</a>`}>
   <${Loaded} from=${() => inWorld.get(`/operations/${id}/why`)} on=${["commit", "clock", "world", "fault"]}>
     ${(why, reload) => html`<${Why} of=${why} reload=${reload} />`}<//>
-</section>`;
+<//>`;
 
 function Why({ of, reload }) {
   const row = unfinished.value.find(({ id }) => id === of.operation);

@@ -1,10 +1,10 @@
-// A scenario of the user's own: pasted, checked with the place of what is wrong, loaded.
+// A scenario of the user's own: pasted, checked with the place of what is wrong, loaded; and what its story came to.
 
 import { api, inWorld } from "../api.js";
 import { html, signal, useEffect, useId, useRef, useState } from "../lib.js";
-import { ask, Button, Section, toast } from "../parts.js";
+import { ask, Badge, Button, Section, toast } from "../parts.js";
 import { said, world } from "../store.js";
-import { Story, verdict } from "./story.js";
+import { counted } from "../words.js";
 
 /** What is being written; it stays while other panels are looked at. @type {import("../vendor/signals.js").Signal<string>} */
 export const draft = signal("");
@@ -20,8 +20,7 @@ export function focusField() {
 }
 
 export function OwnScenario() {
-  const [error, setError] = useState(null);
-  const [told, setTold] = useState(null);
+  const [{ error, told }, setResult] = useState(/** @type {Record<string, any>} */ ({}));
   const area = useRef(null);
   const id = useId();
   useEffect(() => {
@@ -31,19 +30,18 @@ export function OwnScenario() {
 
   /** Do something with the text; what is wrong with it is shown at its place. @param {() => Promise<void>} work */
   const trying = async (work) => {
-    setError(null);
-    setTold(null);
+    setResult({});
     try {
       await work();
     } catch (failure) {
-      const found = placed(failure, draft.peek());
-      setError(found);
-      if (area.current) show(area.current, found);
+      const wrong = placed(failure, draft.peek());
+      setResult({ error: wrong });
+      if (area.current) show(area.current, wrong);
     }
   };
   const check = () => trying(async () => {
     const found = await api.post("/scenarios/run", { text: draft.peek() });
-    setTold(found);
+    setResult({ told: found });
     said.value = found.steps.length ? verdict(found) : "The scenario is valid.";
   });
   const load = async () => {
@@ -99,3 +97,19 @@ function show(area, { line, column, text }) {
   area.scrollTop = (line - 4) * (area.scrollHeight / lines.length); // the third line from its top
   area.scrollLeft = 0;
 }
+
+/** What running a scenario's story came to, step by step. */
+export const Story = ({ told: { passed, steps } }) => html`<div class="story">
+  <p><${Badge} tone=${passed ? "good" : "bad"}>${passed ? "passed" : "failed"}<//>${" "}
+    ${steps.length ? `${counted(steps.length, "step")}, in a temporary world.` : "The scenario is valid; it has no story."}</p>
+  ${steps.length > 0 && html`<ol class="steps">${steps.map((step) => html`<li key=${step.n} class=${step.passed ? "" : "bad"}>
+    <span><b>${step.passed ? "✓" : "✗"}<span class="visually-hidden">${step.passed ? " passed" : " failed"}</span></b> ${step.title}</span>
+    <span class="quiet">${step.said}</span>
+    ${step.differences.length > 0 && html`<ul>${step.differences.map((one) => html`<li key=${textOf(one)}>${textOf(one)}</li>`)}</ul>`}
+  </li>`)}</ol>`}
+</div>`;
+
+/** What a live region says of it. */
+export const verdict = ({ passed }) => (passed ? "The story passed." : "The story failed.");
+
+const textOf = ({ at, expected, found }) => `${at}: expected ${JSON.stringify(expected)}, found ${JSON.stringify(found)}`;

@@ -3,7 +3,7 @@ import { html, useState } from "../lib.js";
 import { api } from "../api.js";
 import { Badge, Loaded, Panel, Section, Table } from "../parts.js";
 import { errorPage } from "../words.js";
-import { Find, Pick, has, prose } from "./find.js";
+import { Pick, prose, useFind } from "./find.js";
 
 const ANY = { value: "", label: "any" };
 const RETRIES = [ANY, { value: "yes", label: "retryable" }, { value: "no", label: "not retryable" }];
@@ -15,24 +15,22 @@ export default ({ query }) => html`<${Panel} title="Errors" lead="Every error co
 <//>`;
 
 function Catalogue({ items, first }) {
-  const [text, setText] = useState(first);
+  const { field, found } = useFind(items, (item) => `${item.code} ${item.title} ${item.meaning} ${item.when}`, first);
   const [status, setStatus] = useState("");
   const [retry, setRetry] = useState("");
-  const found = items.filter((item) =>
-    has(`${item.code} ${item.title} ${item.meaning} ${item.when}`, text)
-      && (!status || String(item.status) === status)
-      && (!retry || item.retryable === (retry === "yes")));
+  const rows = found.filter((item) =>
+    (!status || String(item.status) === status) && (!retry || item.retryable === (retry === "yes")));
   const statuses = [...new Set(items.map((item) => String(item.status)))].sort();
   return html`<${Section} title="Catalogue">
     <search class="row filters">
-      <${Find} value=${text} set=${setText} />
+      ${field}
       <${Pick} label="Status" name="status" value=${status} set=${setStatus}
         choices=${[ANY, ...statuses]} />
       <${Pick} label="Retry" name="retry" value=${retry} set=${setRetry} choices=${RETRIES} />
-      <p class="quiet">${found.length} of ${items.length}</p>
+      <p class="quiet">${rows.length} of ${items.length}</p>
     </search>
-    ${found.length
-      ? html`<${Table} caption="Problem codes" rows=${found} of=${(item) => item.code} columns=${COLUMNS} />`
+    ${rows.length
+      ? html`<${Table} caption="Problem codes" rows=${rows} of=${(item) => item.code} columns=${COLUMNS} />`
       : html`<p class="quiet">No code matches.</p>`}
   <//>`;
 }

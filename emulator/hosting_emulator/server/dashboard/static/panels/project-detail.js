@@ -79,7 +79,7 @@ function Dns({ of }) {
   <//>`;
 }
 
-const Deployments = ({ of, more }) => html`<${Section} wide title=${`Deployments (${of.counts.deployments})`} actions=${html`<${Intervene}
+const Deployments = ({ of, more }) => html`<${Section} kind="wide" title=${`Deployments (${of.counts.deployments})`} actions=${html`<${Intervene}
     word="add_deployments" label="Add deployments" fixed=${{ project: of.alias }} fields=${[
       { name: "count", label: "How many", kind: "number", min: 1, max: 10000, value: 1, required: true },
       { name: "status", label: "Status", kind: "select", choices: ["ready", "failed", "cancelled"], value: "ready", required: true },

@@ -3,7 +3,7 @@
 import { inWorld, tokenOf } from "../api.js";
 import { callName, curl } from "../calls.js";
 import { html, useEffect, useRef } from "../lib.js";
-import { Answered, Button, CopyButton, Facts, Json, Loaded, Lost, MenuButton, act } from "../parts.js";
+import { Answered, Button, CopyButton, Facts, Json, Loaded, Lost, MenuButton, Section, act } from "../parts.js";
 import { findings, go, link, summary } from "../store.js";
 import { errorPage, spoken, took } from "../words.js";
 
@@ -17,17 +17,12 @@ export function RequestDetail({ n, close, step, walking }) {
     if (list) return;
     if (activeElement?.closest(".requests, .detail") || activeElement === document.body) heading.current?.focus();
   }, []);
-  return html`<section class="card detail" aria-labelledby="detail-title">
-    <header class="spread">
-      <h2 id="detail-title" tabindex="-1" ref=${heading}>Request ${n}</h2>
-      <span class="row">
-        <${Button} small kind="quiet" label="Newer request" title="Newer (↑)" onClick=${() => step(-1)}>↑<//>
-        <${Button} small kind="quiet" label="Older request" title="Older (↓)" onClick=${() => step(1)}>↓<//>
-        <${Button} small kind="quiet" closes title="Close (Escape)" onClick=${close}>Close<//>
-      </span>
-    </header>
+  return html`<${Section} kind="detail" heading=${heading} title=${`Request ${n}`} actions=${html`
+      <${Button} small kind="quiet" label="Newer request" title="Newer (↑)" onClick=${() => step(-1)}>↑<//>
+      <${Button} small kind="quiet" label="Older request" title="Older (↓)" onClick=${() => step(1)}>↓<//>
+      <${Button} small kind="quiet" closes title="Close (Escape)" onClick=${close}>Close<//>`}>
     <${Loaded} from=${() => inWorld.get(`/requests/${n}`)} on=${["world"]}>${(item) => html`<${Whole} item=${item} />`}<//>
-  </section>`;
+  <//>`;
 }
 
 function Whole({ item }) {
@@ -63,13 +58,10 @@ function Trail({ steps }) {
 const idle = (step, says) => step === "fault" && / did not act: |not match the request|^Commit /.test(says);
 
 function Acts({ item }) {
-  const again = (/** @type {boolean} */ same) => async () => {
-    const done = await act(
-      () => inWorld.post(`/requests/${item.n}/replay`, { same_key: same }),
-      (entry) => `Sent again as request ${entry.n}: ${entry.status || "the response was lost"}.`,
-    );
-    if (done) go("requests", String(done.n));
-  };
+  const again = (/** @type {boolean} */ same) => () => act(
+    () => inWorld.post(`/requests/${item.n}/replay`, { same_key: same }),
+    ({ n, status }) => `Sent again as request ${n}: ${status || "the response was lost"}.`,
+    ({ n }) => go("requests", n));
   return html`<${CopyButton} label="Copy as curl" text=${() => Promise.resolve(command(item))} />
     ${item.principal && item.who && html`<${CopyButton} label="Copy with a fresh token" text=${async () => command(item, await tokenOf(item.who))} />`}
     ${item.idempotency_key

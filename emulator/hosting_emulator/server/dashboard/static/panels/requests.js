@@ -20,24 +20,22 @@ export default function Requests({ arg, query }) {
   const walking = useRef(false);
   const search = new URLSearchParams(query).toString();
   const har = `/_emulator/worlds/${encodeURIComponent(world.value)}/requests.har?${search}`;
-  const beside = (/** @type {number} */ from, /** @type {number} */ step) =>
-    order.current[order.current.findIndex(({ n }) => n === from) + step]?.n;
-  const step = (/** @type {number} */ by) => {
-    const next = beside(Number(arg), by);
-    if (next) go("requests", next, query, { replace: true });
+  /** The number beside one in the list, which takes the place of the request that is shown whole. */
+  const step = (/** @type {number} */ by, from = Number(arg)) => {
+    const next = order.current[order.current.findIndex(({ n }) => n === from) + by]?.n;
+    if (arg && next) go("requests", next, query, { replace: true });
+    return next;
   };
   const walk = (/** @type {KeyboardEvent} */ event) => {
     const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     const { target } = event;
     if (!by || !(target instanceof HTMLElement)) return;
     const row = /** @type {HTMLElement | null} */ (target.closest(".requests li"));
-    if (!row && target.id !== "detail-title") return;
+    if (!row && !target.matches(".detail h2")) return;
     event.preventDefault();
     walking.current = Boolean(row);
-    if (!row) return step(by);
-    const next = beside(Number(row.dataset.n), by);
-    rowLink(next)?.focus();
-    if (arg && next) go("requests", next, query, { replace: true });
+    if (row) rowLink(step(by, Number(row.dataset.n)))?.focus();
+    else step(by);
   };
   const close = () => {
     go("requests", "", query);
@@ -125,18 +123,14 @@ function Rows({ all, paused, order, current, query, none }) {
 /** Says how far the list goes, and goes further; focus then stands on the first of what came. */
 function Older() {
   const { length } = requests.value;
-  const from = useRef(-1);
   const note = useRef(null);
-  useEffect(() => {
-    if (from.current < 0) return;
-    const row = document.querySelectorAll(".requests li")[from.current];
-    from.current = -1;
-    (/** @type {HTMLElement | null | undefined} */ (row?.querySelector("a")) ?? note.current)?.focus({ preventScroll: true });
-  }, [length]);
   if (length < FIRST || length >= total.value) return null;
   const older = async () => {
-    from.current = document.querySelectorAll(".requests li").length;
-    await loadOlder();
+    const before = document.querySelectorAll(".requests li").length;
+    await loadOlder(); // once it has come it is drawn, too
+    /** @type {HTMLElement | null} */
+    const came = document.querySelector(`.requests li:nth-child(${before + 1}) a`);
+    (came ?? note.current)?.focus({ preventScroll: true });
   };
   return html`<p class="row older"><span class="small quiet" tabindex="-1" ref=${note}>The newest ${length} of ${total.value.toLocaleString("en")} are shown${length < MOST ? "." : "; search covers the whole log."}</span>
     ${length < MOST && html`<${Button} small onClick=${older}>Older ones<//>`}</p>`;

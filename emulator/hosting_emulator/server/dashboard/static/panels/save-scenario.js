@@ -8,12 +8,9 @@ import { counted } from "../words.js";
 const LEFT_OUT = "left out, because a story cannot express their responses";
 
 export function SaveScenario() {
-  const save = () => act(async () => {
-    const recorded = await inWorld.get("/scenario");
-    keep(`${recorded.name}.yaml`, recorded.text);
-    return recorded;
-  }, ({ name, steps, left_out: { length } }) =>
-    `${name}.yaml is saved: a story of ${counted(steps, "step")}${length ? `; ${counted(length, "request")} ${LEFT_OUT}` : ""}.`);
+  const save = () => act(() => inWorld.get("/scenario"), ({ name, steps, left_out: { length } }) =>
+    `${name}.yaml is saved: a story of ${counted(steps, "step")}${length ? `; ${counted(length, "request")} ${LEFT_OUT}` : ""}.`,
+    ({ name, text }) => keep(`${name}.yaml`, text));
   return html`<${Button} onClick=${save} title="Everything done in this world, as a scenario file">Save as scenario<//>`;
 }
 

@@ -4,8 +4,7 @@ import { api, inWorld } from "../api.js";
 import { go, link, said, world } from "../store.js";
 import { act, ask, Button, Code, Loaded, Panel, Section, surely } from "../parts.js";
 import { focused, Picks } from "./find.js";
-import { draft, focusField, OwnScenario } from "./own-scenario.js";
-import { Story, verdict } from "./story.js";
+import { draft, focusField, OwnScenario, Story, verdict } from "./own-scenario.js";
 
 export default ({ arg }) => html`<${Panel} title="Scenarios" lead="A world with failures, and a story that tests them. A story runs in its own world.">
   <${Loaded} from=${() => api.get("/scenarios")} on=${[]}>

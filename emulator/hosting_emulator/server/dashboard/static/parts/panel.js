@@ -16,12 +16,15 @@ export function Panel({ title, lead, actions, children }) {
   </div>`;
 }
 
-/** @param {{title: any, lead?: any, actions?: any, children?: any, wide?: boolean}} props */
-export function Section({ title, lead, actions, children, wide }) {
+/**
+ * `heading` is the `ref` of a heading that can take the focus.
+ * @param {{title: any, lead?: any, actions?: any, children?: any, kind?: "wide"|"detail", heading?: any}} props
+ */
+export function Section({ title, lead, actions, children, kind, heading }) {
   const id = useId();
-  return html`<section class=${`card${wide ? " wide" : ""}`} aria-labelledby=${id}>
+  return html`<section class=${kind ? `card ${kind}` : "card"} aria-labelledby=${id}>
     <header class="spread">
-      <h2 id=${id}>${title}</h2>
+      <h2 id=${id} ref=${heading} tabindex=${heading && "-1"}>${title}</h2>
       ${actions && html`<div class="row">${actions}</div>`}
     </header>
     ${lead && html`<p class="quiet">${lead}</p>`}

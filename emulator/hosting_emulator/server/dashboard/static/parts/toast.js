@@ -22,13 +22,13 @@ function drop(id) {
  * Do something, and say what it came to. Answers the answer, or undefined when it failed.
  * @template T
  * @param {() => Promise<T>} work @param {string | ((answer: T) => string)} [said]
- * @param {() => any} [then] what is to be done before that is said: load what was changed
+ * @param {(answer: T) => any} [then] what is to be done before that is said: load what was changed
  * @returns {Promise<T | undefined>}
  */
 export async function act(work, said, then) {
   try {
     const answer = await work();
-    await then?.();
+    await then?.(answer);
     const text = typeof said === "function" ? said(answer) : said;
     if (text) toast(text, "good");
     return answer;
