@@ -8,18 +8,11 @@ import { spoken } from "./words.js";
  * @param {string} field @returns {{value: string, label: string}[] | undefined}
  */
 export function choicesFor(field) {
-  const found = summary.value;
-  if (!found) return [];
-  const named = (row) => ({
-    value: row.alias,
-    label: row.name ? `${row.alias} (${row.name})` : row.alias,
-  });
-  if (field === "project") return found.projects.map(named);
-  if (["person", "principal", "to"].includes(field)) return found.people.map(named);
-  if (field === "organization") return found.organizations.map(named);
-  if (field !== "operation") return undefined;
-  return unfinished.value.filter(({ kind }) => kind !== "held_by_intervention").map((row) => ({
-    value: row.id,
-    label: `${spoken(row.kind)} of ${row.project}, ${row.state}`,
-  }));
+  if (field === "operation") {
+    const open = unfinished.value.filter(({ kind }) => kind !== "held_by_intervention");
+    return open.map(({ id, kind, project, state }) => ({ value: id, label: `${spoken(kind)} of ${project}, ${state}` }));
+  }
+  const { projects = [], organizations = [], people = [] } = summary.value ?? {};
+  const rows = { project: projects, organization: organizations, person: people, principal: people, to: people };
+  return rows[field]?.map(({ alias, name }) => ({ value: alias, label: name ? `${alias} (${name})` : alias }));
 }

@@ -41,8 +41,7 @@ export function useResource(load, { on = ["commit", "world"], deps = [] } = {}) 
 
   useEffect(() => {
     const soon = calmly(reload);
-    const kinds = new Set([...on, /** @type {const} */ ("gap")]);
-    const stops = [...kinds].map((kind) => listen(kind, soon));
+    const stops = [...new Set([...on, /** @type {const} */ ("gap")])].map((kind) => listen(kind, soon));
     return () => stops.forEach((stop) => stop());
   }, []);
 

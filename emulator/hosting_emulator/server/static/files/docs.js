@@ -22,12 +22,9 @@ const NEW_KEY = "new-for-each-request";
 const known = { environment: "dev", "Idempotency-Key": NEW_KEY };
 
 const filled = (spec) => {
-  for (const path of Object.values(spec.paths)) {
-    for (const call of Object.values(path)) {
-      for (const parameter of call.parameters ?? []) {
-        if (known[parameter.name]) parameter.example = known[parameter.name];
-      }
-    }
+  const calls = Object.values(spec.paths).flatMap((path) => Object.values(path));
+  for (const parameter of calls.flatMap((call) => call.parameters ?? [])) {
+    if (known[parameter.name]) parameter.example = known[parameter.name];
   }
   return spec;
 };
