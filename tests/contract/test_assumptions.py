@@ -221,6 +221,17 @@ def test_an_operation_is_polled_under_its_project_alone(api: HeldApi) -> None:
     problem(api.call("GET", f"/v1/operations/{accepted['id']}"), 404, "resource_not_found")
 
 
+@pytest.mark.parametrize("more", ["{}x", "x{}", "x%2F{}%2Fx"])
+def test_a_project_whose_id_is_part_of_the_path_is_not_the_operations(
+    api: HeldApi, more: str
+) -> None:
+    api.assume(operation_path=NESTED)
+    operation = api.apply_domains().json["id"]
+    path = NESTED.format(project_id=more.format(api.project()["id"]), operation_id=operation)
+
+    problem(api.call("GET", path), 404, "resource_not_found")
+
+
 def test_a_fault_meets_the_poll_of_one_project(api: HeldApi) -> None:
     api.assume(operation_path=NESTED)
     shop = api.project()["id"]

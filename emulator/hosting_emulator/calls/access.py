@@ -56,7 +56,8 @@ def authorize(change: Change, request: CallRequest) -> Project | Organization | 
     if spec.subject == "operation":
         operation = tables[OPERATIONS.name].get(request.subject_id)
         project_id = operation.project_id if operation else ""
-        if "{project_id}" in spec.path and project_id not in unquote(request.path):
+        named = map(unquote, request.path.split("/"))
+        if "{project_id}" in spec.path and project_id not in named:
             raise _not_found(spec.subject, "the path names another project than the operation's")
     project: Project | None = tables[PROJECTS.name].get(project_id)
     if project is None:
