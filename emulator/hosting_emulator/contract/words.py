@@ -67,7 +67,7 @@ def schema_components(
     import msgspec
 
     text = msgspec.json.encode(msgspec.json.schema_components(kinds, **options))
-    found, parts = msgspec.json.decode(text.replace(rb"$(?!\\n)", b"$"))
+    found, parts = msgspec.json.decode(text.replace(msgspec.json.encode(_THE_END)[1:-1], b""))
     return found, parts
 
 

@@ -40,8 +40,9 @@ MADE = {
 }
 _SHOWN = 4
 _KEY = "create_user_api_key"
-#: Where time passes by itself, worlds are compared so many hours of theirs after they began.
-_RUNNING, _SETTLES_H = ("real", "scaled"), 1
+#: Where time passes by itself; worlds are compared there so many hours of theirs after they began.
+_RUNNING = ("real", "scaled")
+_SETTLES_H = 1
 
 
 def summary(state: JsonObject) -> dict[str, Counter[str]]:
