@@ -653,9 +653,13 @@ class KeyState(Record):
 
 
 class RequestPage(Record):
-    """Exchanges, newest first; `total` counts all so far."""
+    """Exchanges, newest first; `total` counts all since the log was last cleared.
+
+    `times_cleared` says how often a reset or another world cleared the log: numbers begin at 1 again.
+    """
 
     total: int
+    times_cleared: int
     items_: list[Exchange]
 
 

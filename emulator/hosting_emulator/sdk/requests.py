@@ -93,6 +93,8 @@ class Requests(InWorld, Sequence[RecordedRequest]):
         super().__init__(emulator.control, emulator.name)
         self._emulator = emulator
         self._after = 0
+        #: How often the log had been cleared when `from_now` was called; None: it was not called.
+        self._times_cleared: int | None = None
 
     def __iter__(self) -> Iterator[RecordedRequest]:
         return iter(self._read()[0])
@@ -112,13 +114,28 @@ class Requests(InWorld, Sequence[RecordedRequest]):
     @property
     def total(self) -> int:
         """How many requests there were in all, held or not."""
-        return max(0, int(self.page(limit=1)["total"]) - self._after)
+        page = self.page(limit=1)
+        return max(0, int(page["total"]) - self._offset(page))
 
     def from_now(self) -> Requests:
-        """Return the requests that will be made from now on."""
+        """Return the requests that will be made from now on.
+
+        A reset of the world, or a scenario that is loaded, clears the log. The result then holds the
+        requests since that. Assertions about a highest count fail, because earlier requests are gone.
+        """
+        page = self.page(limit=1)
         later = copy(self)
-        later._after = self.page(limit=1)["total"]
+        later._after = page["total"]
+        later._times_cleared = page["times_cleared"]
         return later
+
+    def _was_cleared(self, page: api.Record) -> bool:
+        """Return whether the log was cleared since `from_now`."""
+        return self._times_cleared not in (None, page["times_cleared"])
+
+    def _offset(self, page: api.Record) -> int:
+        """Return the number after which requests count: numbers begin at 1 again in a cleared log."""
+        return 0 if self._was_cleared(page) else self._after
 
     def of(
         self, call: RequestName | None = None, **filters: Unpack[Filters]
@@ -184,7 +201,7 @@ class Requests(InWorld, Sequence[RecordedRequest]):
         elif at_least is None and at_most is None:
             at_least = 1
         meant = RequestMatcher(call, filters, self._emulator)
-        held, lost = self._read()
+        page, held, lost = self._read_page()
         matching = [request for request in held if not meant.misses(request)]
         made = f"made {_often(len(matching))}" if matching else "never made"
         expected = f"expected {meant.text()} {_times_text(at_least, at_most)}"
@@ -197,6 +214,12 @@ class Requests(InWorld, Sequence[RecordedRequest]):
             ]
             lines += self._table(held, lost, {request.n for request in matching})
             raise AssertionError("\n".join(lines))
+        if at_most is not None and self._was_cleared(page):
+            raise AssertionError(
+                f"{expected}, which is no longer known: the world was reset or replaced after "
+                "`requests.from_now()`, and that cleared its log\nsince then it was "
+                f"{made}; take `requests.from_now()` after the reset"
+            )
         if at_most is not None and lost:
             raise AssertionError(
                 f"{expected}, which is no longer known: the log keeps only the last "
@@ -211,11 +234,19 @@ class Requests(InWorld, Sequence[RecordedRequest]):
         self.assert_made(call, times=0, **filters)
 
     def assert_none_failed(self) -> None:
-        """Assert that every request held was answered below 400, and that its answer arrived."""
+        """Assert that every request got a status below 400, and that its response arrived.
+
+        Requests that the log no longer has make the assertion fail: nobody can tell whether they failed.
+        """
         __tracebackhide__ = True
-        held = self._read()[0]
+        page, held, lost = self._read_page()
         failed = [request for request in held if request.failed]
         if not failed:
+            if lost or self._was_cleared(page):
+                raise AssertionError(
+                    "expected every request to succeed, which is no longer known: earlier requests "
+                    "have left the log; take `requests.from_now()` later, or assert more often"
+                )
             return
         lines = [f"expected every request to succeed, but {len(failed)} of {len(held)} did not", ""]
         shown = failed[-_ROWS:]
@@ -245,14 +276,19 @@ class Requests(InWorld, Sequence[RecordedRequest]):
 
     def _read(self) -> tuple[list[RecordedRequest], int]:
         """Return what the log holds, and how many older ones have left it."""
+        return self._read_page()[1:]
+
+    def _read_page(self) -> tuple[api.Record, list[RecordedRequest], int]:
+        """Return a page of the whole log, the requests in it, and how many older ones have left it."""
         page = self.page(limit=CAPACITY, trail=False)
+        after = self._offset(page)
         held = [
             RecordedRequest(exchange, self.whole)
             for exchange in reversed(page["items"])
-            if exchange["n"] > self._after
+            if exchange["n"] > after
         ]
         full = len(page["items"]) == CAPACITY
-        return held, max(0, page["total"] - self._after - len(held)) if full else 0
+        return page, held, max(0, page["total"] - after - len(held)) if full else 0
 
 
 class RequestMatcher:

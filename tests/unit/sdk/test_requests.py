@@ -122,6 +122,32 @@ def test_requests_from_now_on(made: Requests, api: Api):
     later.assert_not_made("set_project_powered_by_flag")
 
 
+def test_requests_from_now_on_include_those_after_a_reset(made: Requests, api: Api):
+    later = made.from_now()
+    api.emulator.reset()
+
+    api.deployments()
+
+    assert [request.call for request in later] == ["list_deployments"]
+    assert later.total == 1
+    later.assert_made("list_deployments")
+
+
+def test_a_reset_after_from_now_leaves_no_proof_that_something_was_not_made(
+    made: Requests, api: Api
+):
+    later = made.from_now()
+    api.emulator.reset()
+
+    for assertion in (
+        lambda: later.assert_not_made("list_deployments"),
+        lambda: later.assert_made("list_deployments", times=0),
+        later.assert_none_failed,
+    ):
+        with pytest.raises(AssertionError):
+            assertion()
+
+
 @pytest.mark.parametrize(
     ("filters", "error", "said"),
     [
@@ -316,8 +342,8 @@ def ring(control: FakeControl, client: ControlClient) -> Requests:
         "duration_us": 1.5,
     }
     items = [{"n": n, **plain} for n in range(1234, 234, -1)]
-    control.on("GET /worlds/w/requests?limit=1000&trail=false", {"items": items, "total": 1234})
-    control.on("GET /worlds/w/requests?limit=1", {"items": items[:1], "total": 1234})
+    control.on("GET /worlds/w/requests?limit=1000&trail=false", {"items": items, "total": 1234, "times_cleared": 0})
+    control.on("GET /worlds/w/requests?limit=1", {"items": items[:1], "total": 1234, "times_cleared": 0})
     found = {"name": "w", "base_url": "http://h/worlds/w", "control_url": ""}
     tables: dict[str, Any] = {"organizations": [], "people": [], "projects": []}
     return HostingEmulator(client, WorldSummary(**found, **tables)).requests
@@ -334,6 +360,13 @@ def test_count_that_older_requests_could_change_is_no_proof(ring: Requests):
         "in those it was made 1,000 times; take `requests.from_now()` before what you count"
     )
     assert "never made" in failure(lambda: ring.assert_not_made("get_operation"))
+
+
+def test_requests_that_left_the_log_leave_no_proof_that_none_failed(ring: Requests):
+    with pytest.raises(AssertionError):
+        ring.assert_none_failed()
+
+    ring.from_now().assert_none_failed()
 
 
 def test_full_log_is_shown_from_its_end(ring: Requests):

@@ -90,7 +90,7 @@ async def list_requests(
     view = Explanations(engine.log).item if trail else entry_view
     entries = await _find_entries(engine, filters, limit)
     items = (view(engine.world, entry) async for entry in _in_turns(entries))
-    document = {"total": engine.log.count, "items": []}
+    document = {"total": engine.log.count, "times_cleared": engine.log.cleared, "items": []}
     return await responses.json_list(context.request, document, "items", items)
 
 
