@@ -342,8 +342,9 @@ def ring(control: FakeControl, client: ControlClient) -> Requests:
         "duration_us": 1.5,
     }
     items = [{"n": n, **plain} for n in range(1234, 234, -1)]
-    control.on("GET /worlds/w/requests?limit=1000&trail=false", {"items": items, "total": 1234, "times_cleared": 0})
-    control.on("GET /worlds/w/requests?limit=1", {"items": items[:1], "total": 1234, "times_cleared": 0})
+    page = {"items": items, "total": 1234, "times_cleared": 0}
+    control.on("GET /worlds/w/requests?limit=1000&trail=false", page)
+    control.on("GET /worlds/w/requests?limit=1", {**page, "items": items[:1]})
     found = {"name": "w", "base_url": "http://h/worlds/w", "control_url": ""}
     tables: dict[str, Any] = {"organizations": [], "people": [], "projects": []}
     return HostingEmulator(client, WorldSummary(**found, **tables)).requests
