@@ -7,11 +7,13 @@ ends all at once, and itself. So its imports are few, of the standard library, a
 `ChildCommand` needs stand where they are used.
 
 Orders and news are JSON, one object a line:
-  {"run": {"command": [...], "environment": {...}}}   bytes as Latin-1
-  {"signal": 15}                                      pass it on, unless the command has it already
-  {"end": 2.0}                                        SIGTERM to all, SIGKILL after so many seconds
-  {"refused": errno} · {"ended": exit code}           the news, one of them for each run
-  {"gone": true}                                      nothing of it is left: another may be run
+  {"run": {"number": 1, "command": [...], "environment": {...}}}   bytes as Latin-1
+  {"signal": 15}                     pass it on, unless the command has it already
+  {"end": 2.0}                       SIGTERM to all, SIGKILL after so many seconds
+  {"run": 1, "refused": errno}       the command of this run could not be started
+  {"run": 1, "ended": exit code}     or it has ended: one of the two for each run
+  {"run": 1, "gone": true}           no process of the run is left: another may be run
+The reader (`RunMessages`) depends neither on the order of the news nor on where a read cuts them.
 """
 
 from __future__ import annotations
@@ -41,6 +43,8 @@ _STEP_S = 0.02
 #: How long a signal may take from one process of a group to the next, on a busy machine.
 _ON_ITS_WAY_S = 0.15
 _PR_SET_CHILD_SUBREAPER = 36
+#: The index of `num_threads` in /proc/PID/stat, counted after the name (see proc(5)).
+_THREAD_COUNT_FIELD = 17
 #: How much of what a command prints is kept: its end, in bytes.
 _KEPT = 32 * 1024
 #: Runs this file by itself. As a module, since a script is compiled again at each start.
@@ -61,6 +65,50 @@ class TimedRun(NamedTuple):
     hung: bool
     seconds: float
     output: bytes
+
+
+class RunMessages:
+    """The supervisor's messages about one run, collected from pieces of any size in any order.
+
+    Lines that are not messages and messages about other runs are skipped.
+    """
+
+    def __init__(self, run: int) -> None:
+        self._run = run
+        self._unread = b""
+        #: The command's exit code, once it has ended.
+        self.exit_code: int | None = None
+        #: Why the command could not be started, as an errno.
+        self.refusal: int | None = None
+        #: Whether no process of the run is left.
+        self.is_gone = False
+
+    def feed(self, piece: bytes) -> None:
+        """Read what came through the pipe. A message that is cut off waits for its rest."""
+        *lines, self._unread = (self._unread + piece).split(b"\n")
+        for line in lines:
+            self._read(line)
+
+    @property
+    def has_outcome(self) -> bool:
+        """Whether it is known how the command ended, or why it did not start."""
+        return self.exit_code is not None or self.refusal is not None
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether no other message about the run will come."""
+        return self.has_outcome and self.is_gone
+
+    def _read(self, line: bytes) -> None:
+        try:
+            message = json.loads(line)
+        except ValueError:
+            return
+        if not isinstance(message, dict) or message.get("run") != self._run:
+            return
+        self.exit_code = message.get("ended", self.exit_code)
+        self.refusal = message.get("refused", self.refusal)
+        self.is_gone = self.is_gone or "gone" in message
 
 
 class ChildCommand:
@@ -88,6 +136,8 @@ class ChildCommand:
         os.set_blocking(self._output_end, False)
         #: Whether another command may be run: of the one before, nothing is left.
         self.is_free = True
+        self._messages = RunMessages(0)
+        self._run_count = 0
         self._ends = ExitStack()
         for ours in (self._orders, self._news_end, self._output_end):
             self._ends.callback(os.close, ours)
@@ -121,8 +171,11 @@ class ChildCommand:
 
     def begin(self, command: Sequence[str], environment: Mapping[str, str]) -> None:
         """Start the command, found on the environment's PATH."""
+        self._run_count += 1
+        self._messages = RunMessages(self._run_count)
         self._order(
             run={
+                "number": self._run_count,
                 "command": [_latin(word) for word in command],
                 "environment": {_latin(k): _latin(v) for k, v in environment.items()},
             }
@@ -138,32 +191,43 @@ class ChildCommand:
 
     def outcome(self) -> Outcome:
         """Wait until the command has ended, or is known not to begin."""
-        news = b""
-        while b"\n" not in news and (piece := os.read(self._news_end, 65536)):
-            news += piece
-        return self._outcome_of(news)
+        messages = self._messages
+        while not messages.has_outcome:
+            piece = os.read(self._news_end, 65536)
+            if not piece:
+                break
+            messages.feed(piece)
+        return self._outcome_of(messages)
 
-    def _outcome_of(self, news: bytes) -> Outcome:
-        if not news:  # the supervisor was killed
+    def _outcome_of(self, messages: RunMessages) -> Outcome:
+        if messages.exit_code is not None:
+            return Outcome(messages.exit_code)
+        if messages.refusal is None:
             self._end_orphans()
-            return Outcome(128 + abs(self._supervisor.wait()))
-        found: dict[str, int] = json.loads(news.partition(b"\n")[0])
-        if "ended" in found:
-            return Outcome(found["ended"])
+            code = 128 + abs(self._supervisor.wait())
+            return Outcome(code, "the process that supervises it was killed")
         # As shells do: 127 for what is not there, 126 for what cannot be run.
-        if found["refused"] == errno.ENOENT:
+        if messages.refusal == errno.ENOENT:
             return Outcome(127, "command not found")
-        return Outcome(126, os.strerror(found["refused"]).lower())
+        return Outcome(126, os.strerror(messages.refusal).lower())
 
     def finish(self, limit_s: float | None) -> TimedRun:
         """Let a command run to its end, or to the end of its time, until all of it is gone."""
-        began, poll, self.is_free = time.monotonic(), select.poll(), False
+        began = time.monotonic()
+        self.is_free = False
+        messages = self._messages
+        poll = select.poll()
         for end in (self._news_end, self._output_end):
             poll.register(end, select.POLLIN)
-        news, printed, hung, gone, seconds = b"", b"", False, False, 0.0
-        while not gone:
-            left_s = None if limit_s is None or news or hung else began + limit_s - time.monotonic()
-            ready = poll.poll(None if left_s is None else max(0.0, left_s) * 1000)
+        printed = b""
+        seconds = 0.0
+        hung = False
+        supervised = True
+        while supervised and not messages.is_complete:
+            left_s = None
+            if limit_s is not None and not hung and not messages.has_outcome:
+                left_s = max(0.0, began + limit_s - time.monotonic())
+            ready = poll.poll(None if left_s is None else left_s * 1000)
             if not ready:
                 hung = True
                 self.end()
@@ -174,14 +238,14 @@ class ChildCommand:
                     if not piece:
                         poll.unregister(end)
                 else:
-                    news += piece
+                    supervised = bool(piece)
+                    messages.feed(piece)
                     seconds = seconds or time.monotonic() - began
-                    self.is_free = b'"gone"' in news
-                    gone = self.is_free or not piece
+        self.is_free = messages.is_complete
         with suppress(BlockingIOError):  # somebody holds it: the supervisor, or who got away
             while piece := os.read(self._output_end, 65536):
                 printed = (printed + piece)[-_KEPT:]
-        return TimedRun(self._outcome_of(news), hung, seconds, printed)
+        return TimedRun(self._outcome_of(messages), hung, seconds, printed)
 
     def close(self) -> None:
         """Wait until all that the command started is gone; without a command, send it home."""
@@ -227,6 +291,7 @@ class Supervisor:
         self._orders, self._news = orders, news
         self._unread = b""
         self._command: int | None = None
+        self._run_number = 0
         self._kill_at: float | None = None
         self._seen: dict[int, list[float]] = {number: [] for number in ENDING}
         self._signals, writing = os.pipe()
@@ -271,6 +336,7 @@ class Supervisor:
                 obey[order](what)
 
     def _run(self, what: Mapping[str, Any]) -> None:
+        self._run_number = what["number"]
         argv = [word.encode("latin-1") for word in what["command"]]
         env = {k.encode("latin-1"): v.encode("latin-1") for k, v in what["environment"].items()}
         # Python ignores these; the command is to find them as they are by default.
@@ -324,12 +390,17 @@ class Supervisor:
         """Return whether nothing is left to do: no run, and nobody who could order one."""
         if self._kill_at is None:
             return False
-        if living := descendants():
+        living = descendants()
+        if self._command is not None:  # it has not ended before we know how it ended
+            living.add(self._command)
+        if living:
             late_s = time.monotonic() - self._kill_at
             if late_s >= 0:
                 send(signal.SIGKILL, living)
-            return late_s > _PATIENCE_S
-        self._reap()  # the command may have ended since: how is not to be lost
+            is_stuck = late_s > _PATIENCE_S
+            if is_stuck and self._command is not None:
+                self._tell(ended=128 + signal.SIGKILL)
+            return is_stuck
         self._kill_at = None
         self._tell(gone=True)
         return self._orders < 0
@@ -348,7 +419,7 @@ class Supervisor:
 
     def _tell(self, **news: int | None) -> None:
         with suppress(BrokenPipeError):
-            os.write(self._news, json.dumps(news).encode() + b"\n")
+            os.write(self._news, json.dumps({"run": self._run_number, **news}).encode() + b"\n")
 
 
 def become_subreaper() -> None:
@@ -392,9 +463,13 @@ def _processes() -> Iterable[tuple[int, int]]:
         for name in filter(str.isdigit, os.listdir("/proc")):  # noqa: PTH208
             with suppress(OSError), open(f"/proc/{name}/stat", "rb") as file:  # noqa: PTH123
                 # pid (name) state parent …; the name may hold anything, brackets too.
-                state, parent = file.read().rpartition(b")")[2].split()[:2]
-                if state not in (b"Z", b"X"):
-                    yield int(name), int(parent)
+                fields = file.read().rpartition(b")")[2].split()
+                state = fields[0]
+                thread_count = int(fields[_THREAD_COUNT_FIELD])
+                # A process whose first thread has ended is shown as a zombie while others still run.
+                runs = state not in (b"Z", b"X") or (state == b"Z" and thread_count > 1)
+                if runs:
+                    yield int(name), int(fields[1])
         return
     import subprocess
 
