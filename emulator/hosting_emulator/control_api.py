@@ -97,6 +97,13 @@ class Info(Record):
     started_at: str
 
 
+class PageSecret(Record):
+    """The header, and its value, that mark requests of the emulator's own pages."""
+
+    header: str
+    value: str
+
+
 class ClockState(Record):
     """A world's time; `pending` counts the events still due, the first at `next_due_at`.
 

@@ -20,8 +20,6 @@ from hosting_emulator.engine.redaction import Redactor
 #: Findings of one rule that are kept, and requests that one of them names; beyond, they are counted.
 MOST_FINDINGS = 100
 MOST_REQUESTS = 20
-#: Requests with this header come from the emulator's own pages and tools: a person sent them.
-OWN = b"x-emulator-own"
 
 
 @dataclass(slots=True)
@@ -118,7 +116,7 @@ class Watch:
     def _judge(self, entry: Entry) -> None:
         self._notice_returns(entry.n)
         self._last, place = entry.n, entry.connection
-        if any(name.lower() == OWN for name, _ in entry.raw_headers):
+        if entry.from_emulator:
             self._own += 1
             return
         self._judged += 1

@@ -104,6 +104,7 @@ class Entry(CallRequest, kw_only=True):
     `came_ms` is world time when the request came, before a skip clock moved for it; `real_ms` is the
     machine's time then. `late_ms` is how much later, in real time, faults let the answer arrive.
     `took_ns` is real time in the core; until the exchange is over, when that began.
+    `from_emulator`: a person sent it from the emulator's page, or by replaying an exchange.
     """
 
     raw_headers: Sequence[tuple[bytes, bytes]] = ()
@@ -130,6 +131,7 @@ class Entry(CallRequest, kw_only=True):
     real_ms: int = 0
     late_ms: int = 0
     connection: Connection = NO_CONNECTION
+    from_emulator: bool = False
 
     @property
     def project(self) -> str | None:
@@ -186,7 +188,7 @@ class ExchangeContext(Entry, kw_only=True):
         """Return the same request as it came, to be refused."""
         given = (
             *("method", "path", "query", "headers", "body", "body_bytes", "dev_port"),
-            *("raw_headers", "docs_url", "record"),
+            *("raw_headers", "docs_url", "record", "from_emulator"),
         )
         kept: dict[str, Any] = {name: getattr(self, name) for name in given}
         return ExchangeContext(**kept, refused=refused)

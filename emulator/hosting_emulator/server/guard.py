@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from hmac import compare_digest
+from secrets import token_urlsafe
 from ipaddress import IPv4Address, IPv6Address, ip_address
 
 from aiohttp import BasicAuth, web
@@ -24,6 +25,8 @@ from hosting_emulator.server.pages import CONTENT_SECURITY_POLICY, DOCS_PATH, fi
 from hosting_emulator.world.naming import DEFAULT_WORLD
 
 TOKEN_HEADER = "X-Control-Token"
+#: By this header, which holds the page's secret, the emulator's page marks what it sends to `/v1`.
+PAGE_HEADER = "X-Emulator-Page"
 _HOST = re.compile(
     r"([A-Za-z0-9._-]{1,255})(?::[0-9]{1,5})?|\[([0-9A-Fa-f:.]{2,45})\](?::[0-9]{1,5})?"
 )
@@ -99,6 +102,8 @@ class Site:
     everybody: bool = False
     #: Hosts that were found harmless.
     known: set[str] = field(default_factory=set)
+    #: Known to this process and to whoever may use the control API.
+    page_secret: str = field(default_factory=token_urlsafe, repr=False)
 
     def local(self, host: str) -> bool:
         """Tell whether a Host is a name of this machine, or one that was allowed."""
@@ -117,6 +122,13 @@ class Site:
             self.known.clear()
         self.known.add(host)
         return True
+
+    def is_from_page(self, request: web.BaseRequest) -> bool:
+        """Return whether the emulator's page sent a request: it holds the page's secret."""
+        value = request.headers.get(PAGE_HEADER)
+        if value is None:
+            return False
+        return compare_digest(value.encode("utf-8", "surrogateescape"), self.page_secret.encode())
 
     def lets_in(self, origin: str) -> bool:
         """Tell whether pages of an origin (an Origin header's value) are let in: this machine's are."""

@@ -34,7 +34,7 @@ from hosting_emulator.engine.exchange import (
 from hosting_emulator.engine.pipeline import CALL_STEPS, MISDIRECTED_STEPS, REDEEM_STEPS, admit
 from hosting_emulator.engine.redaction import beginning
 from hosting_emulator.server import responses
-from hosting_emulator.server.guard import Site, host_name
+from hosting_emulator.server.guard import PAGE_HEADER, Site, host_name
 from hosting_emulator.server.pages import CONTENT_SECURITY_POLICY, DOCS_PATH, html, page
 from hosting_emulator.server.protocol import Protocol, protocol_of
 from hosting_emulator.world.records import Project
@@ -74,6 +74,11 @@ async def answer(
         body, refused = await read_body(request, assumed.body_limit_bytes, assumed)
     protocol = request.protocol
     assert isinstance(protocol, Protocol)
+    raw_headers: Sequence[tuple[bytes, bytes]] = request.raw_headers
+    from_page = site.is_from_page(request)
+    if from_page:  # the log must not show the secret
+        secret_name = PAGE_HEADER.lower().encode()
+        raw_headers = [header for header in raw_headers if header[0].lower() != secret_name]
     ctx = ExchangeContext(
         method=request.method,
         path=path,
@@ -81,7 +86,8 @@ async def answer(
         headers=request.headers,
         body=body,
         dev_port=site.tls_port,
-        raw_headers=request.raw_headers,
+        raw_headers=raw_headers,
+        from_emulator=from_page,
         refused=refused,
         docs_url=partial(site.docs_url, request),
         connection=protocol.connection,

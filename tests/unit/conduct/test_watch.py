@@ -6,7 +6,7 @@ from time import perf_counter
 import pytest
 
 from hosting_emulator.conduct.rules import RULES, ExchangeView, Line, Recent
-from hosting_emulator.conduct.watch import MOST_FINDINGS, OWN, Watch, watch_of
+from hosting_emulator.conduct.watch import MOST_FINDINGS, Watch, watch_of
 from hosting_emulator.engine.request_log import CAPACITY
 from tests.in_process import InProcess
 from tests.unit.conduct.watched_client import Watched
@@ -118,18 +118,6 @@ def test_what_was_left_in_a_past_that_is_gone_is_not_held_against_anybody():
     api.engine.restore(before)
 
     assert api.broken(final=True) == []
-
-
-def test_the_emulators_own_pages_are_not_the_client():
-    api = Watched()
-    api.apply_domains(key=None, headers={OWN.decode(): "page"})
-
-    conduct = api.look()
-
-    assert (conduct.judged, conduct.findings) == (0, [])
-    assert conduct.remarks == [
-        "1 request came from the emulator's own pages and tools: not checked."
-    ]
 
 
 def test_rules_can_be_left_out():

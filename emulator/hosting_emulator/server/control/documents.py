@@ -24,13 +24,13 @@ from hosting_emulator.contract.assumptions import DEFAULTS
 from hosting_emulator.contract.calls import describe_calls
 from hosting_emulator.contract.problems import PROBLEMS, Problem, Refused
 from hosting_emulator.contract.words import command_line
-from hosting_emulator.control_api import Info, JsonObject, ProblemRow
+from hosting_emulator.control_api import Info, JsonObject, PageSecret, ProblemRow
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.exchange import problem_reply
 from hosting_emulator.server import responses
 from hosting_emulator.server.control.routes import Context, found
 from hosting_emulator.server.control.worlds import list_worlds
-from hosting_emulator.server.guard import world_prefix
+from hosting_emulator.server.guard import PAGE_HEADER, world_prefix
 from hosting_emulator.server.pages import (
     CONTENT_SECURITY_POLICY,
     DOCS_PATH,
@@ -88,6 +88,15 @@ def info(context: Context) -> JsonObject:
         openapi_url=f"{base_url}/_emulator/contract/openapi.json",
         tls_port=context.site.tls_port,
     )
+
+
+def page_secret(context: Context) -> JsonObject:
+    """Return the header by which the emulator's own pages mark the requests that they send to `/v1`.
+
+    The rules of conduct skip these requests: a person sends them, not a client. The value is random
+    and changes with each start of the emulator.
+    """
+    return PageSecret.of(context.site, header=PAGE_HEADER, value=context.site.page_secret)
 
 
 def openapi(context: Context, engine: Engine) -> Any:

@@ -21,7 +21,6 @@ import msgspec
 from aiohttp import web
 from multidict import CIMultiDict
 
-from hosting_emulator.conduct.watch import OWN
 from hosting_emulator.contract.calls import ALL_CALLS, REDEEM_TICKET, call_named
 from hosting_emulator.contract.durations import parse_duration_ms
 from hosting_emulator.contract.timestamps import format_timestamp, parse_timestamp
@@ -211,8 +210,7 @@ async def replay_request(context: Context, engine: Engine, n: str, body: Replay)
         # A key is only remembered with a commit, so the number of the last one makes it a new one.
         key = f"replay-of-{entry.n}-at-{engine.world.commit}"
         instead[b"idempotency-key"] = key.encode()
-    kept = (*entry.raw_headers, (OWN, b"replay"))
-    headers = [(name, instead.get(name.lower(), value)) for name, value in kept]
+    headers = [(name, instead.get(name.lower(), value)) for name, value in entry.raw_headers]
     sent = [(name.decode(), value.decode("utf-8", "surrogateescape")) for name, value in headers]
     ctx = ExchangeContext(
         method=entry.method,
@@ -223,6 +221,7 @@ async def replay_request(context: Context, engine: Engine, n: str, body: Replay)
         body=entry.body,
         dev_port=context.site.tls_port,
         raw_headers=headers,
+        from_emulator=True,
     )
     await engine.exchange(ctx, wait=partial(wait_for, context.request))
     # Not the newest of the log: others may have come while this one was waited for.

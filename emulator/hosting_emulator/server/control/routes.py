@@ -59,6 +59,7 @@ _TABLE = """
 GET     /                                               documents.start             text/html
 GET     /health                                         documents.health            Health
 GET     /info                                           documents.info              Info
+GET     /page-secret                                    documents.page_secret       PageSecret
 GET     /metrics                                        reports.metrics             text/plain
 GET     /openapi.json                                   documents.control_openapi   object
 GET     /docs                                           documents.docs              text/html

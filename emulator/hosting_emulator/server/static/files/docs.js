@@ -1,7 +1,7 @@
 // The documentation's calls, to be tried: gives Swagger UI a world's OpenAPI document, whose examples
 // are of that world, and the token of the person who is chosen.
 
-import { api } from "./dashboard/api.js";
+import { api, pageHeader } from "./dashboard/api.js";
 import { drawCalls } from "./swagger-mend.js";
 
 const field = (id) => document.getElementById(id);
@@ -31,8 +31,7 @@ const filled = (spec) => {
 
 /** A new idempotency key for each request; one that was typed in stays. */
 const withNewKey = (request) => {
-  // Who sends from here is no client: the rules of conduct leave it out.
-  if (!request.loadSpec) request.headers["X-Emulator-Own"] = "docs";
+  if (!request.loadSpec) Object.assign(request.headers, ownHeader);
   for (const [name, value] of Object.entries(request.headers)) {
     if (value === NEW_KEY) request.headers[name] = `docs-${crypto.getRandomValues(new Uint32Array(3)).join("-")}`;
   }
@@ -41,11 +40,14 @@ const withNewKey = (request) => {
 
 let shown;
 let world;
+/** Marks what is sent from here: the rules of conduct leave it out. */
+let ownHeader = {};
 
 const show = async (name) => {
   const path = below(name);
-  const [found, spec] = await Promise.all([api.get(path), api.get(`${path}/openapi.json`)]);
+  const [found, spec, header] = await Promise.all([api.get(path), api.get(`${path}/openapi.json`), pageHeader()]);
   world = found;
+  ownHeader = header;
   const before = field("person").value || "owner";
   choices(
     field("person"),
