@@ -14,8 +14,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from hmac import compare_digest
-from secrets import token_urlsafe
 from ipaddress import IPv4Address, IPv6Address, ip_address
+from secrets import token_urlsafe
 
 from aiohttp import BasicAuth, web
 
