@@ -165,10 +165,12 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     user with two keys) [idempotent DevAccessTicket]"""
     """> Transitions: not shown."""
     source_profile: str = "timed 2s 8s"
-    """How an initialization moves: `timed QUEUED RUNNING`, `immediate`, `per_poll N` or `manual`.
+    """How an initialization moves: `timed QUEUED RUNNING`, `immediate`, `per_poll N` or `manual`. An
+    operation keeps the profile under which it was accepted.
     (unseen: it did not end at once, and its duration varies) [initialize_managed_source]"""
     domains_profile: str = "timed 2s 8s"
-    """How applying domains moves: `timed QUEUED RUNNING`, `immediate`, `per_poll N` or `manual`.
+    """How applying domains moves: `timed QUEUED RUNNING`, `immediate`, `per_poll N` or `manual`. An
+    operation keeps the profile under which it was accepted.
     (unseen: it did not end at once, and its duration varies) [apply_project_domains]"""
     """> Allowed values of progress.phase, reconciliation.state and error.code [...]: not shown."""
     progress_phases: tuple[str, str, str, str, str] = PHASES

@@ -57,7 +57,7 @@ from hosting_emulator.world.operations import (
     profile_of,
     stands,
 )
-from hosting_emulator.world.records import Fault, Operation, Phase, Project
+from hosting_emulator.world.records import Fault, Operation, OperationOutcome, Phase, Project
 from hosting_emulator.world.sessions import is_current
 from hosting_emulator.world.value import Change, World
 
@@ -518,13 +518,7 @@ def why(engine: Engine, operation_id: str) -> dict[str, Any] | None:
     project = world.get(t.PROJECTS, operation.project_id)
     assert project is not None
     if finished(operation):
-        ended = lifecycles.STATE_WORDS[operation.state].ended
-        reason = _because([f"It {ended} at {operation.updated_at}; that is final."])
-        if operation.outcome is not None:
-            reason["says"].append(f"{operation.outcome.id} had set this in advance.")
-        if (error := operation.error) is not None:
-            told, again = f"Its error is {error.code}: {error.message}", error.retryable
-            reason["says"].append(f"{told} It is {'retryable' if again else 'not retryable'}.")
+        reason = _because([*_ended(operation)])
     else:
         reason = _reason(engine, operation, project, now_ms)
     seen = operation.reconciliation
@@ -539,6 +533,61 @@ def why(engine: Engine, operation_id: str) -> dict[str, Any] | None:
         "at": format_timestamp(now_ms),
         **reason,
     }
+
+
+def standstill(engine: Engine, operation_id: str) -> str:
+    """Say why time does not move an unfinished operation, and which command moves it."""
+    explanation = why(engine, operation_id)
+    assert explanation is not None
+    sentences = [f"operation {operation_id} does not move with time.", *explanation["says"]]
+    sentences += [f"Run `{command}`." for command in explanation["commands"]]
+    return " ".join(sentences)
+
+
+def _ended(operation: Operation) -> Iterator[str]:
+    """Say how an operation ended and what decided that."""
+    ended = lifecycles.STATE_WORDS[operation.state].ended
+    yield f"It {ended} at {operation.updated_at}; that is final."
+    yield _decision(operation)
+    ending = operation.ending
+    told = operation.outcome
+    if told is not None and (ending is None or ending.by != "outcome"):
+        yield _other_outcome(told)
+    error = operation.error
+    if error is not None:
+        yield (
+            f"Its error is {error.code}: {error.message} "
+            f"It is {'retryable' if error.retryable else 'not retryable'}."
+        )
+
+
+def _decision(operation: Operation) -> str:
+    """Say what decided how an operation ended."""
+    ending = operation.ending
+    if ending is None:
+        return "No call started it: it was put into the world with its deployment."
+    if ending.by == "outcome":
+        return f"{ending.name} had set this in advance."
+    if ending.by == "intervention":
+        return f"The intervention {ending.name} ended it."
+    if ending.by == "generation":
+        return (
+            "Its expected source generation was no longer the current one when it was to start "
+            "(assumption source_generation)."
+        )
+    if ending.name:
+        return f"The intervention {ending.name} took the last step of its plan."
+    return f"It completed its plan under its profile, {operation.profile}."
+
+
+def _other_outcome(told: OperationOutcome) -> str:
+    """Say what an outcome did to an operation whose end it did not decide."""
+    left = told.turns[told.done :]
+    if left:
+        return f"{told.id} was set for it, but it ended before {outcome_text(told)}."
+    if told.turns:
+        return f"Before that, {told.id} had acted in {told.phase}: {', '.join(told.turns)}."
+    return f"{told.id} had set how long it takes."
 
 
 def _reason(engine: Engine, operation: Operation, project: Project, now_ms: int) -> dict[str, Any]:
@@ -558,7 +607,7 @@ def _reason(engine: Engine, operation: Operation, project: Project, now_ms: int)
     elif operation.event is not None:
         reason = _timed(engine, operation, now_ms)
     else:
-        reason = _untimed(world, operation, now_ms)
+        reason = _untimed(operation)
     if operation.outcome is not None and (told := outcome_text(operation.outcome)):
         reason["says"].append(f"{operation.outcome.id} is set for it: {told}.")
     for fault in faults_in_order(world):
@@ -574,9 +623,9 @@ def _reason(engine: Engine, operation: Operation, project: Project, now_ms: int)
 def _stuck(operation: Operation) -> dict[str, Any]:
     seen, told = operation.reconciliation, operation.outcome
     if seen is None or seen.state not in ("required", "running"):
-        by = "the intervention stick_operation"
-        if told is not None and "stuck" in told.turns[: told.done]:
-            by = told.id
+        by = operation.stuck_by
+        if told is None or by != told.id:
+            by = f"the intervention {by}"
         says = (
             f"It is stuck while {operation.state}: {by} removed its next step from the "
             "schedule, so no clock moves it."
@@ -640,8 +689,8 @@ def _timed(engine: Engine, operation: Operation, now_ms: int) -> dict[str, Any]:
     )
 
 
-def _untimed(world: World, operation: Operation, now_ms: int) -> dict[str, Any]:
-    mode, per_state, _ = profile_of(Change(world, now_ms), operation)
+def _untimed(operation: Operation) -> dict[str, Any]:
+    mode, per_state, _ = profile_of(operation)
     if mode == "per_poll":
         says = (
             f"It is {stands(operation)} and moves when it is polled: each state lasts {per_state} "

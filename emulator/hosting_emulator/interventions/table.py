@@ -71,7 +71,7 @@ def stick_operation(change: Change, operation: r.Operation) -> str:
     """An operation stops moving, whatever the clock does, until it is released."""
     if operation.stuck:
         raise DocumentRefused(f"operation {operation.id} is already stuck")
-    operations.stick(change, operation)
+    operations.stick(change, operation, "stick_operation")
     return f"operation {operation.id} is stuck while {operation.state}"
 
 
@@ -101,7 +101,7 @@ def step_operation(change: Change, operation: r.Operation) -> str:
         raise DocumentRefused(f"operation {operation.id} only holds the claim: use release_claim")
     if operation.stuck:
         raise DocumentRefused(f"operation {operation.id} is stuck; release it first")
-    stepped = operations.step(change, operation.id)
+    stepped = operations.step(change, operation.id, "step_operation")
     return f"operation {operation.id} is {stepped.state} ({stepped.phase})"
 
 
@@ -116,16 +116,16 @@ def fail_operation(
     suggested_action: str = "Read the deployment logs, fix the cause and start a new operation.",
 ) -> str:
     """An operation fails now, with the given error."""
-    operations.fail(
-        change, operation, r.OperationFailure(code, message, retryable, suggested_action)
-    )
+    failure = r.OperationFailure(code, message, retryable, suggested_action)
+    operations.fail(change, operation, failure, r.Ending("intervention", "fail_operation"))
     return f"operation {operation.id} failed with {code}"
 
 
 @intervention
 def cancel_operation(change: Change, operation: r.Operation) -> str:
     """An operation is cancelled; a waiting one leaves the queue."""
-    operations.finish(change, operation, "cancelled")
+    ending = r.Ending("intervention", "cancel_operation")
+    operations.finish(change, operation, "cancelled", ending)
     return f"operation {operation.id} is cancelled"
 
 
@@ -134,7 +134,7 @@ def require_reconciliation(change: Change, operation: r.Operation) -> str:
     """An unfinished operation needs reconciliation, and stops until that is completed."""
     moved = _reconcile(change, operation, "required")
     if not moved.stuck:
-        operations.stick(change, moved)
+        operations.stick(change, moved, "require_reconciliation")
     return f"operation {moved.id} requires reconciliation"
 
 
@@ -162,7 +162,8 @@ def complete_reconciliation(change: Change, operation: r.Operation) -> str:
 def exhaust_reconciliation(change: Change, operation: r.Operation) -> str:
     """Reconciliation has no attempts left: the operation fails with reconciliation_exhausted."""
     moved = _reconcile(change, operation, "exhausted")
-    operations.fail(change, moved, operations.EXHAUSTED)
+    ending = r.Ending("intervention", "exhaust_reconciliation")
+    operations.fail(change, moved, operations.EXHAUSTED, ending)
     return f"operation {moved.id} failed: its reconciliation is exhausted"
 
 
@@ -193,7 +194,7 @@ def release_claim(change: Change, project: r.Project) -> str:
     held = change.get(t.OPERATIONS, project.claim) if project.claim else None
     if held is None or held.kind != operations.HELD:
         raise DocumentRefused(f"the claim of {project.alias} was not held by hold_claim")
-    operations.finish(change, held, "succeeded")
+    operations.finish(change, held, "succeeded", r.Ending("intervention", "release_claim"))
     return f"the claim of {project.alias} is free"
 
 
@@ -231,7 +232,8 @@ def fail_deployment(
     """The deployment of an operation fails, and the operation with it."""
     if operation.deployment_id is None:
         raise DocumentRefused(f"operation {operation.id} creates no deployment")
-    operations.fail(change, operation, replace(operations.BUILD_FAILED, message=message))
+    failure = replace(operations.BUILD_FAILED, message=message)
+    operations.fail(change, operation, failure, r.Ending("intervention", "fail_deployment"))
     return f"deployment {operation.deployment_id} failed"
 
 

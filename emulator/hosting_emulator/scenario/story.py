@@ -27,6 +27,7 @@ from hosting_emulator.contract.timestamps import format_timestamp, parse_timesta
 from hosting_emulator.contract.words import each_text
 from hosting_emulator.engine.engine import Engine, variation_view
 from hosting_emulator.engine.exchange import Delay, Exchange, ExchangeContext, machine_ms, too_large
+from hosting_emulator.engine.explanations import standstill
 from hosting_emulator.engine.history import Keeper
 from hosting_emulator.engine.identity import home_of
 from hosting_emulator.engine.pipeline import CALL_STEPS, REDEEM_STEPS, Step
@@ -431,7 +432,7 @@ class StoryRun:
         if engine.world.get(t.OPERATIONS, operation_id) is None:
             raise ValueError(f"there is no operation {operation_id}")
         if engine.move_until_ended(operation_id) is None:
-            raise ValueError(f"operation {operation_id} does not move with time")
+            raise ValueError(standstill(engine, operation_id))
         return f"the operation is {engine.world.tables[t.OPERATIONS.name][operation_id].state}"
 
     def _intervene(self, step: StepPart) -> str:

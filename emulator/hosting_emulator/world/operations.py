@@ -14,12 +14,13 @@ from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
-from hosting_emulator.contract.assumptions import parse_profile
+from hosting_emulator.contract.assumptions import Assumptions, parse_profile
 from hosting_emulator.contract.timestamps import format_timestamp
 from hosting_emulator.world import lifecycles
 from hosting_emulator.world.naming import hostnames
 from hosting_emulator.world.records import (
     Deployment,
+    Ending,
     EventKind,
     Operation,
     OperationFailure,
@@ -93,12 +94,23 @@ def plan_of(operation: Operation) -> tuple[Step, ...]:
     return DEPLOYING_PLAN if operation.deployment_id else PLAIN_PLAN
 
 
-def profile_of(change: Change, operation: Operation) -> tuple[str, int, int]:
-    """Return an operation's profile, as `parse_profile` reads it, or as its outcome times it."""
-    assumptions, told = change.assumptions, operation.outcome
-    profile = parse_profile(
-        assumptions.source_profile if operation.kind == INITIALIZE else assumptions.domains_profile
-    )
+def _profile_for(kind: str, assumptions: Assumptions) -> str:
+    """Return the profile of a new operation."""
+    if kind == INITIALIZE:
+        return assumptions.source_profile
+    if kind == APPLY_DOMAINS:
+        return assumptions.domains_profile
+    return "manual"
+
+
+def profile_of(operation: Operation) -> tuple[str, int, int]:
+    """Return the profile of an operation, as `parse_profile` reads it, or as its outcome times it.
+
+    It is the profile under which the operation was accepted: another one may lack the event or the
+    poll that it waits for.
+    """
+    profile = parse_profile(operation.profile)
+    told = operation.outcome
     if told is None or told.queued_ms is told.running_ms is None:
         return profile
     queued_ms, running_ms = profile[1:] if profile[0] == "timed" else (0, 0)
@@ -145,6 +157,7 @@ def begin(
         created_at=now,
         updated_at=now,
         created_ms=change.now_ms,
+        profile=_profile_for(kind, change.assumptions),
         expected_generation=expected_generation,
         outcome=outcome,
     )
@@ -194,7 +207,7 @@ def schedule_next(change: Change, operation: Operation, left_ms: int | None = No
 
     `left_ms` is how long it is to that, where a part of the present one is over already.
     """
-    mode, queued_ms, running_ms = profile_of(change, operation)
+    mode, queued_ms, running_ms = profile_of(operation)
     if operation.stuck or operation.kind == HELD or mode not in ("timed", "immediate"):
         return operation
     told = operation.outcome
@@ -216,27 +229,31 @@ def _put(change: Change, operation: Operation, **changes: Any) -> Operation:
     return operation
 
 
-def step(change: Change, operation_id: str) -> Operation:
-    """Move an operation to the next step of its plan, or of its outcome, now. It must hold the claim."""
+def step(change: Change, operation_id: str, intervention: str = "") -> Operation:
+    """Move an operation to the next step of its plan, or of its outcome, now. It must hold the claim.
+
+    `intervention` is the name of the intervention that takes the step, if one does.
+    """
     operation = _unscheduled(change, change.row(OPERATIONS, operation_id))
     if operation.step == 0 and (failure := _stale_generation(change, operation)):
-        return fail(change, operation, failure)
+        return fail(change, operation, failure, Ending("generation"))
     place, told = next_turn(operation), operation.outcome
     if place is None or told is None:
         following = plan_of(operation)[operation.step + 1]
         if following.state == "succeeded":
-            return finish(change, operation, "succeeded")
+            return finish(change, operation, "succeeded", Ending("plan", intervention))
         return schedule_next(change, _enter(change, operation, following))
     turn = told.turns[place]
     operation = _put(change, operation, outcome=replace(told, done=place + 1))
+    ending = Ending("outcome", told.id)
     if turn == "cancelled":
-        return finish(change, operation, turn)
+        return finish(change, operation, turn, ending)
     if turn == "stuck":
-        return _put(change, operation, stuck=True, left_ms=0)
+        return _put(change, operation, stuck=True, stuck_by=told.id, left_ms=0)
     if turn != "failed":
         operation = reconcile(change, operation, turn)
     if turn in ("failed", "exhausted"):
-        return fail(change, operation, told.failure or EXHAUSTED)
+        return fail(change, operation, told.failure or EXHAUSTED, ending)
     return schedule_next(change, operation)
 
 
@@ -312,9 +329,16 @@ def _stale_generation(change: Change, operation: Operation) -> OperationFailure 
 
 
 def finish(
-    change: Change, operation: Operation, state: str, *, failure: OperationFailure | None = None
+    change: Change,
+    operation: Operation,
+    state: str,
+    ending: Ending,
+    *,
+    failure: OperationFailure | None = None,
 ) -> Operation:
     """End an operation (succeeded, failed or cancelled) and pass the claim on.
+
+    `ending` is what decided this.
 
     One that waits in the queue stays in it, and is passed over when its turn comes.
     """
@@ -330,7 +354,14 @@ def finish(
             result = {"source_generation": project.source_generation + 1}
             project = replace(project, **result)
     end = Step(state, "done", "ready" if state == "succeeded" else state, 0)
-    ended = {"result": result, "error": failure, "stuck": False, "left_ms": None}
+    ended = {
+        "result": result,
+        "error": failure,
+        "stuck": False,
+        "stuck_by": "",
+        "left_ms": None,
+        "ending": ending,
+    }
     operation = _enter(change, _unscheduled(change, operation), end, **ended)
     if project.claim != operation.id:
         change.put(PROJECTS, project.id, project)
@@ -349,27 +380,31 @@ def finish(
     return operation
 
 
-def stick(change: Change, operation: Operation) -> Operation:
+def stick(change: Change, operation: Operation, intervention: str) -> Operation:
     """Stop an operation where it is: its next step leaves the schedule."""
     event = change.get(SCHEDULE, operation.event) if operation.event else None
     left_ms = None if event is None else max(0, event.due_ms - change.now_ms)
-    return _put(change, _unscheduled(change, operation), stuck=True, left_ms=left_ms)
+    operation = _unscheduled(change, operation)
+    return _put(change, operation, stuck=True, stuck_by=intervention, left_ms=left_ms)
 
 
 def release(change: Change, operation: Operation) -> Operation:
     """Let a stuck operation move again from where it was, if it holds the claim."""
-    left_ms, operation = operation.left_ms, _put(change, operation, stuck=False, left_ms=None)
+    left_ms = operation.left_ms
+    operation = _put(change, operation, stuck=False, stuck_by="", left_ms=None)
     holds = change.row(PROJECTS, operation.project_id).claim == operation.id
     if not holds or operation.event is not None:
         return operation
     return schedule_next(change, operation, left_ms)
 
 
-def fail(change: Change, operation: Operation, failure: OperationFailure) -> Operation:
+def fail(
+    change: Change, operation: Operation, failure: OperationFailure, ending: Ending
+) -> Operation:
     """Fail an operation now; one that was still queued is taken to have just begun."""
     if operation.state == "queued":
         operation = _enter(change, operation, Step("running", "building", "building", 0))
-    return finish(change, operation, "failed", failure=failure)
+    return finish(change, operation, "failed", ending, failure=failure)
 
 
 def reconcile(change: Change, operation: Operation, state: str) -> Operation:
@@ -423,7 +458,7 @@ def count_poll(change: Change, operation: Operation) -> Operation:
     The phases of a state share its n polls as they share its time under `timed`. Each turn of its
     outcome after the first lasts one poll.
     """
-    mode, per_state, _ = profile_of(change, operation)
+    mode, per_state, _ = profile_of(operation)
     if mode != "per_poll" or operation.stuck or operation.kind == HELD:
         return operation
     if change.row(PROJECTS, operation.project_id).claim != operation.id:

@@ -180,10 +180,25 @@ class OperationOutcome(WorldRecord, frozen=True, gc=False):
     failure: OperationFailure | None = None
 
 
+class Ending(WorldRecord, frozen=True, gc=False):
+    """What decided how an operation ended.
+
+    `by` is `plan` if it completed its plan, `generation` if its expected source generation was no
+    longer current, or `outcome` or `intervention`. `name` is the id of the outcome or the name of
+    the intervention; for `plan`, the intervention that took the last step, if one did.
+    """
+
+    by: Literal["plan", "generation", "outcome", "intervention"]
+    name: str = ""
+
+
 class Operation(WorldRecord, frozen=True, gc=False):
     """A durable operation. `step` is its place in its plan, `event` its next entry in the schedule.
 
-    While it is stuck, `left_ms` is how long it was from its next step, if that was on the schedule.
+    `profile` is the profile under which it was accepted; the world's assumptions may name another
+    one since. While it is stuck, `stuck_by` is the outcome or intervention that stopped it, and
+    `left_ms` is how long it was from its next step, if that was on the schedule. `ending` is None
+    until it ends, and for an operation that was put into the world with its deployment.
     """
 
     id: str
@@ -192,6 +207,7 @@ class Operation(WorldRecord, frozen=True, gc=False):
     created_at: str
     updated_at: str
     created_ms: int
+    profile: str = "manual"
     state: str = "queued"
     phase: str = "queued"
     step: int = 0
@@ -204,9 +220,11 @@ class Operation(WorldRecord, frozen=True, gc=False):
     error: OperationFailure | None = None
     next_waiting: str | None = None
     stuck: bool = False
+    stuck_by: str = ""
     left_ms: int | None = None
     reconciliation: Reconciliation | None = None
     outcome: OperationOutcome | None = None
+    ending: Ending | None = None
 
 
 class Ticket(WorldRecord, frozen=True, gc=False):

@@ -164,6 +164,7 @@ def test_one_that_has_ended():
 
     assert found["says"] == [
         "It failed at 2026-01-01T00:00:00.000Z; that is final.",
+        "The intervention fail_operation ended it.",
         "Its error is operation_failed: No space left. It is not retryable.",
     ]
     assert found["commands"] == []

@@ -5,6 +5,7 @@ from msgspec.structs import replace
 
 from hosting_emulator.world import operations as ops
 from hosting_emulator.world.operations import APPLY_DOMAINS, INITIALIZE
+from hosting_emulator.world.records import Ending
 from hosting_emulator.world.tables import DEPLOYMENTS, OPERATIONS, PROJECTS, SCHEDULE
 from hosting_emulator.world.value import Change
 from tests.in_process import fresh_world
@@ -35,7 +36,8 @@ class Table:
         return ops.step(self.change, operation_id).state
 
     def finish(self, operation_id, state):
-        return ops.finish(self.change, self.get(operation_id), state)
+        ending = Ending("intervention", "cancel_operation")
+        return ops.finish(self.change, self.get(operation_id), state, ending)
 
     def run(self, operation_id):
         while not ops.finished(self.get(operation_id)):

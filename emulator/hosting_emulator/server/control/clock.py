@@ -126,13 +126,12 @@ def advance_clock(engine: Engine, body: Advance) -> JsonObject:
 
 def _advance_until(engine: Engine, operation_id: str) -> int:
     found(engine.world.get(OPERATIONS, operation_id), *_no_operation(operation_id))
-    if (events := engine.move_until_ended(operation_id)) is None:
-        raise ControlRefusal(
-            409,
-            "Nothing is scheduled",
-            f"operation {operation_id} does not move with time (it is stuck, its profile is "
-            f"manual or per_poll, or what it waits for is so): release or step it instead",
-        )
+    events = engine.move_until_ended(operation_id)
+    if events is None:
+        # Imported here: the first response does not wait for what few requests need.
+        from hosting_emulator.engine.explanations import standstill
+
+        raise ControlRefusal(409, "Nothing is scheduled", standstill(engine, operation_id))
     return events
 
 
