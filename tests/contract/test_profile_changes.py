@@ -171,7 +171,7 @@ def refusal(api: Api, operation: str) -> str:
     with pytest.raises(ControlRefused) as refused:
         api.emulator.clock.until(operation)
     assert refused.value.status == 409
-    return refused.value.detail
+    return str(refused.value.detail)
 
 
 def test_why_names_the_profile_under_which_it_was_accepted(api: Api) -> None:
