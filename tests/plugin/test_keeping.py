@@ -144,7 +144,29 @@ def test_trouble_with_the_folder_breaks_nothing(suite: Suite):
     result = suite.run("--hosting-emulator-keep=failed", "--hosting-emulator-keep-dir=taken")
 
     result.assert_outcomes(passed=2, failed=1, xfailed=1, errors=1)
-    result.stdout.fnmatch_lines(["the world could not be saved: *taken*"])
+    result.stdout.fnmatch_lines(["hosting emulator: 2 worlds could not be saved in *taken: *"])
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_a_folder_that_cannot_be_written_is_reported_once_for_all_tests(suite: Suite, workers: int):
+    suite.write(
+        test_it="""
+        import pytest
+
+        @pytest.mark.parametrize("n", range(8))
+        def test_fails(hosting_emulator, n):
+            assert False
+        """
+    )
+    (suite.path / "taken").write_text("no folder", encoding="utf-8")
+    more = suite.workers(workers) if workers else ()
+
+    result = suite.run(*more, "--hosting-emulator-keep=failed", "--hosting-emulator-keep-dir=taken")
+
+    result.assert_outcomes(failed=8)
+    lines = [line for line in result.outlines if "could not be saved" in line]
+    assert len(lines) == 1
+    assert "8 worlds" in lines[0]
 
 
 def test_kept_world_opens_again(suite: Suite):
@@ -170,5 +192,5 @@ def test_a_world_of_a_passed_test_that_could_not_be_kept_is_said(suite: Suite):
 
     result.assert_outcomes(passed=1)
     result.stdout.fnmatch_lines(
-        ["hosting emulator: test_it.py::test_passes: the world could not be saved: *"]
+        ["hosting emulator: 1 world could not be saved in *hosting-emulator-worlds: *"]
     )
