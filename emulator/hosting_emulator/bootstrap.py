@@ -162,7 +162,7 @@ class Emulator:
 
     def _become(self, world: World, title: str) -> None:
         """Put a world in the default one's place. Raises StoreFailed."""
-        self._default.replace_world(world, title)
+        self._default.replace_world(world, title, reason="loaded")
         self._vary()
 
     def _built(self, scenario: Scenario) -> tuple[World, str]:

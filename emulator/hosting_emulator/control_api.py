@@ -410,7 +410,8 @@ class ConductFinding(Record):
 class ConductReport(Record):
     """What was found in `judged` requests; `unseen` ones left the log before the first check.
 
-    `counts` are findings by rule, including those not listed.
+    `counts` are findings by rule, including those not listed. `errors` are errors of the judges
+    themselves: a report that has any proves nothing about the requests it does not accuse.
     """
 
     judged: int
@@ -419,6 +420,7 @@ class ConductReport(Record):
     counts: dict[str, int]
     rules_off: list[str]
     remarks: list[str]
+    errors: list[str]
 
 
 class ConductRuleRow(Record):
@@ -431,6 +433,53 @@ class ConductRuleRow(Record):
     place: str
     matters: str
     instead: str
+
+
+class ObservationState(Record):
+    """An observation: the `id` to read it by, and the `rules_off` that it does not judge."""
+
+    id: str
+    rules_off: list[str]
+
+
+class RequestInProgress(Record):
+    """A request that arrived and whose response has not left: its world, number, method and path."""
+
+    world: str
+    n: int
+    method: str
+    path: str
+
+
+class ChapterReport(Record):
+    """One life of one world name, from `began` (world time) until it `ended`, or null.
+
+    `requests` is how many requests arrived. `released`: the state and the requests are no longer
+    kept. `conduct` is the verdict about this chapter; its request numbers are those of the chapter.
+    """
+
+    index: int
+    world: str
+    began: str
+    ended: Literal["deleted", "reset", "loaded", "replaced"] | None
+    requests: int
+    released: bool
+    conduct: ConductReport
+
+
+class ObservationReport(Record):
+    """What an observation saw: every chapter of every observed world, with what was found.
+
+    `requests` is how many requests arrived in all chapters. `in_progress` are those whose response
+    has not left. `errors` are errors of the judges: the observation then proves nothing.
+    """
+
+    id: str
+    requests: int
+    in_progress: list[RequestInProgress]
+    chapters: list[ChapterReport]
+    errors: list[str]
+    remarks: list[str]
 
 
 # --- The contract's tables -------------------------------------------------------------------

@@ -557,6 +557,24 @@ def control(world: WorldWalk) -> None:
     world.control("GET", "state")
 
 
+def observed(world: WorldWalk) -> None:
+    """Walk an observation of one world: its chapters, one of which has ended, and its end."""
+    walk = world.walk
+    first = walk.control("POST", "observations", {"worlds": [world.name], "rules_off": []}).json
+    path = f"observations/{first['id']}"
+    world.call("PUT", world.project("powered-by-flag"), {"enabled": True}, key=None)
+    world.control("POST", "reset")
+    walk.control("GET", f"{path}?final=true&wait_ms=1")
+    for part in ("state", "report", "requests"):
+        walk.control("GET", f"{path}/chapters/0/{part}")
+        walk.control("GET", f"{path}/chapters/7/{part}")
+    walk.control("GET", f"{path}?wait_ms=soon")
+    walk.control("DELETE", path)
+    walk.control("GET", path)
+    walk.control("POST", "observations", {"worlds": ["none"]})
+    walk.control("POST", "observations", {"rules_off": ["none"]})
+
+
 def views(world: WorldWalk, which: Sequence[str] = VIEWS) -> None:
     """Read what can be read of a world."""
     for view in which:
@@ -594,6 +612,7 @@ def whole_walk(walk: Walk) -> None:
     outcomes(faulty)
     views(faulty)
     control(WorldWalk(walk, "controlled"))
+    observed(WorldWalk(walk, "observed"))
     documents(walk)
 
 

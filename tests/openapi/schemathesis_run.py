@@ -115,6 +115,8 @@ def control_target(emulator: HostingEmulator) -> Target:
             "operation": operations,
             "fault": [f"fault-{number}" for number in range(1, 6)],
             "snapshot": [f"snapshot-{number}" for number in range(1, 6)],
+            "observation": [f"observation-{number}" for number in range(1, 6)],
+            "chapter": ["0", "1"],
         },
     }
     # A stream of events has no end.

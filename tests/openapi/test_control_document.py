@@ -65,7 +65,8 @@ def test_each_operation_can_be_asked_by_its_examples(
 
 
 def begin(world: HostingEmulator) -> None:
-    """Give a world a request, a fault and a snapshot."""
+    """Give a world a request, a fault and a snapshot, and begin to observe it."""
+    world.control.post("observations", {})
     url = world.url("/v1/projects/{project}/deployments")
     with urlopen(Request(url, headers=world.headers())) as answer:
         assert answer.status == 200

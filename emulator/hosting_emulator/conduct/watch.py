@@ -1,25 +1,40 @@
 """The watch over one world: every exchange is judged once, when somebody looks or it would be lost.
 
-It costs the way of a request nothing. What had left the request log before the first look is counted.
+It costs the way of a request nothing. An error in a judge is recorded and reported with the findings;
+the judging goes on without it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+import logging
+from collections.abc import Hashable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from math import inf
 
 from hosting_emulator.conduct.judges import JUDGES
-from hosting_emulator.conduct.rules import SEVERITIES, ExchangeView, Finding, Line, Recent
+from hosting_emulator.conduct.rules import (
+    SEVERITIES,
+    ConductJudge,
+    ExchangeView,
+    Finding,
+    Line,
+    Recent,
+)
 from hosting_emulator.contract.calls import GET_OPERATION
 from hosting_emulator.control_api import ConductReport
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.exchange import Connection, Entry
+from hosting_emulator.engine.observers import EndReason
 from hosting_emulator.engine.redaction import Redactor
+from hosting_emulator.world.value import World
 
+_log = logging.getLogger("hosting_emulator.conduct")
 #: Findings of one rule that are kept, and requests that one of them names; beyond, they are counted.
 MOST_FINDINGS = 100
 MOST_REQUESTS = 20
+#: How many errors of judges are kept in words; beyond, they are counted.
+MOST_ERRORS = 10
 
 
 @dataclass(slots=True)
@@ -56,77 +71,132 @@ class _RuleFindings:
         return _RuleFindings(kept, self.count - (len(self.kept) - len(kept)))
 
 
+class JudgeErrors:
+    """The errors that judges raised: the first ones in words, and how many there were."""
+
+    def __init__(self) -> None:
+        self._texts: list[str] = []
+        self.count = 0
+
+    def add(self, error: Exception, judge: str) -> None:
+        """Record an error of a judge, and log its traceback if it is among the first."""
+        self.count += 1
+        if self.count > MOST_ERRORS:
+            return
+        self._texts.append(f"{judge} failed: {type(error).__name__}: {error}"[:500])
+        _log.error("%s failed while it judged a client", judge, exc_info=error)
+
+    def texts(self) -> list[str]:
+        """Return the errors in words, and how many more there were."""
+        more = self.count - len(self._texts)
+        rest = [f"{more:,} more errors of judges"] if more else []
+        return [*self._texts, *rest]
+
+    @contextmanager
+    def recorded(self, judge: str) -> Iterator[None]:
+        """Record an error of a judge instead of raising it."""
+        try:
+            yield
+        except Exception as error:
+            self.add(error, judge)
+
+
 class Watch:
-    """Watches one world. To be made once for it: it takes its place as the log's watcher."""
+    """Judges the exchanges of one chapter: one world from the request after a number to its end.
 
-    def __init__(self, engine: Engine) -> None:
+    It looks at the log when it is asked. Whoever owns it calls `judge_evicted` before an exchange
+    leaves the log, and `close` before the log is cleared.
+    """
+
+    def __init__(self, engine: Engine, after: int = 0, *, unseen: int = 0) -> None:
         self._engine = engine
-        self._begin()
-        engine.log.watcher = self
-
-    def _begin(self) -> None:
-        log = self._engine.log
-        self._cleared = log.cleared
-        kept = log.after(0)
-        self._unseen = (kept[0].n - 1) if kept else log.count
-        self._last = self._judged = self._own = 0
+        self._unseen = unseen
+        self._last = after
+        self._judged = 0
+        self._own = 0
         self._skipping = False
+        self._world = engine.world
         self._found: dict[str, _RuleFindings] = {}
-        self._judges = [judge() for judge in JUDGES]
+        self._judges: list[ConductJudge] = [judge() for judge in JUDGES]
         self._lines: Recent[Connection, Line] = Recent()
+        self.errors = JudgeErrors()
+        #: The standing findings once the chapter has ended: before, and after the final judgement.
+        self._closed: tuple[dict[str, _RuleFindings], dict[str, _RuleFindings]] | None = None
 
     def look(self, off: Sequence[str] = (), *, final: bool = False) -> ConductReport:
-        """Judge what is new, and say what was found; `off` are ids of rules to leave out.
+        """Judge what is new, and report what was found; `off` are ids of rules to leave out.
 
         With `final` the client is done: also what can only be said then. It may go on all the same.
         """
-        self._notice_replaced()
-        for entry in self._engine.log.after(self._last):
-            self._judge(entry)
-        self._notice_returns(inf)
-        found = {id_: of_rule.standing() for id_, of_rule in self._found.items()}
-        for judge in self._judges if final else ():
-            for finding in judge.end():
-                self._note(finding, found)
+        found = self._standing(final=final)
         found = {id_: one for id_, one in found.items() if one.count and id_ not in off}
         findings = [finding for of_rule in found.values() for finding in of_rule.kept]
-        skipping = "While polling moved the clock ahead (it skips), early polling was not checked."
-        unseen = f"{_requests(self._unseen)} left the log before the first check: not checked."
-        own = f"{_requests(self._own)} came from the emulator's own pages and tools: not checked."
-        told = ((self._unseen, unseen), (self._skipping, skipping), (self._own, own))
         return ConductReport(
             judged=self._judged,
             unseen=self._unseen,
             findings=sorted(findings, key=lambda finding: (finding.requests[-1], finding.rule)),
             counts={id_: of_rule.count for id_, of_rule in found.items()},
             rules_off=list(off),
-            remarks=[remark for applies, remark in told if applies],
+            remarks=self._remarks(),
+            errors=self.errors.texts(),
         )
 
-    def forgetting(self, entry: Entry) -> None:
-        """Judge an exchange before the log forgets it."""
-        self._notice_replaced()
-        if entry.n > self._last:
+    def judge_evicted(self, entry: Entry) -> None:
+        """Judge an exchange before the log drops it."""
+        if self._closed is None and entry.n > self._last:
             self._judge(entry)
 
-    def _notice_replaced(self) -> None:
-        if self._engine.log.cleared != self._cleared:  # another world has taken this one's place
-            self._begin()
+    def close(self) -> None:
+        """Judge the rest of the log, and release everything but the findings."""
+        if self._closed is not None:
+            return
+        now = self._standing(final=False)
+        self._closed = (now, self._standing(final=True))
+        self._judges = []
+        self._lines = Recent()
+
+    def _remarks(self) -> list[str]:
+        skipping = "While polling moved the clock ahead (it skips), early polling was not checked."
+        unseen = f"{_requests(self._unseen)} left the log before the first check: not checked."
+        own = f"{_requests(self._own)} came from the emulator's own pages and tools: not checked."
+        remarks = ((self._unseen, unseen), (self._skipping, skipping), (self._own, own))
+        return [remark for applies, remark in remarks if applies]
+
+    def _standing(self, *, final: bool) -> dict[str, _RuleFindings]:
+        """Judge what is new, and return the findings that no later request refuted."""
+        if self._closed is not None:
+            return self._closed[final]
+        for entry in self._engine.log.after(self._last):
+            self._judge(entry)
+        self._notice_returns(inf)
+        found = {id_: of_rule.standing() for id_, of_rule in self._found.items()}
+        for judge in self._judges if final else ():
+            with self.errors.recorded(type(judge).__name__):
+                for finding in judge.end():
+                    self._note(finding, found)
+        return found
 
     def _judge(self, entry: Entry) -> None:
         self._notice_returns(entry.n)
-        self._last, place = entry.n, entry.connection
+        self._last = entry.n
+        self._world = entry.world
         if entry.from_emulator:
             self._own += 1
             return
         self._judged += 1
+        with self.errors.recorded(f"The judgement of request {entry.n}"):
+            self._judge_exchange(entry)
+
+    def _judge_exchange(self, entry: Entry) -> None:
+        place = entry.connection
         line = self._lines.get(place) or self._lines.keep(place, Line(place))
         exchange = ExchangeView(entry, line)
         if entry.call == GET_OPERATION.call_id and entry.world.clock.mode == "skip":
             self._skipping = True
         for judge in self._judges:
-            for finding in judge.see(exchange):
-                self._note(finding, self._found)
+            with self.errors.recorded(f"{type(judge).__name__} at request {entry.n}"):
+                for finding in judge.see(exchange):
+                    self._note(finding, self._found)
         exchange.shed()
 
     def _notice_returns(self, following: float) -> None:
@@ -135,14 +205,94 @@ class Watch:
             self._judges = [judge.after_return() for judge in self._judges]
 
     def _note(self, finding: Finding, found: dict[str, _RuleFindings]) -> None:
-        finding["says"] = Redactor(self._engine.world).text(finding.says)
+        finding["says"] = Redactor(self._world).text(finding.says)
         found.setdefault(finding.rule, _RuleFindings()).add(finding)
 
 
-def watch_of(engine: Engine) -> Watch:
+class Chapter:
+    """One life of one world name, as one judge sees it: from a request on until the world's end.
+
+    Once it has ended it holds the world as it was, and its last exchanges, until `shed`.
+    """
+
+    def __init__(self, engine: Engine, after: int, *, unseen: int = 0) -> None:
+        self.engine = engine
+        self.name = engine.world.name
+        self.began_at_ms = engine.world.at_ms
+        self.ended: EndReason | None = None
+        self.watch = Watch(engine, after, unseen=unseen)
+        self._after = after
+        self._requests = 0
+        self._entries: list[Entry] | None = []
+        self._world: World | None = None
+        #: The machine's time when it ended.
+        self.ended_machine_ms = 0
+
+    @property
+    def requests(self) -> int:
+        """How many requests arrived."""
+        return self._requests if self.ended else self.engine.log.count - self._after
+
+    @property
+    def world(self) -> World | None:
+        """The world as it is, or as it was at the end. None: it was released."""
+        return self._world if self.ended else self.engine.world
+
+    @property
+    def entries(self) -> list[Entry] | None:
+        """The last exchanges, oldest first. None: they were released."""
+        return self._entries if self.ended else self.engine.log.after(self._after)
+
+    def end(self, reason: EndReason, *, keep: bool = True) -> None:
+        """Judge everything that is left. Keep the world and the log if `keep` is set."""
+        self.watch.close()
+        requests, entries = self.requests, self.entries
+        self._requests = requests
+        self.ended = reason
+        self.ended_machine_ms = self.engine.machine_ms
+        self._entries = entries if keep else None
+        self._world = self.engine.world if keep else None
+
+    def shed(self) -> None:
+        """Release the world and the exchanges; the verdict and the counts stay."""
+        self._entries = None
+        self._world = None
+
+
+class WorldWatch:
+    """The watch over one world for as long as it is there, resets and loads included."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        kept = engine.log.after(0)
+        unseen = (kept[0].n - 1) if kept else engine.log.count
+        self._chapters = [Chapter(engine, 0, unseen=unseen)]
+        engine.log.observers.append(self)
+
+    def look(self, off: Sequence[str] = (), *, final: bool = False) -> ConductReport:
+        """Report what was found so far; see `Watch.look`."""
+        return self._chapters[-1].watch.look(off, final=final)
+
+    def on_evict(self, entry: Entry) -> None:
+        """Judge an exchange before the log drops it."""
+        self._chapters[-1].watch.judge_evicted(entry)
+
+    def on_end(self, reason: EndReason) -> None:
+        """Judge the rest of the log before it is cleared, and begin another chapter."""
+        self._chapters[-1].end(reason, keep=False)
+        self._chapters = [Chapter(self._engine, 0)]
+
+    def on_error(self, error: Exception) -> None:
+        """Record an error of the watch itself."""
+        self._chapters[-1].watch.errors.add(error, "The watch")
+
+
+def watch_of(engine: Engine) -> WorldWatch:
     """Return the watch over a world; the first look begins it."""
-    watcher = engine.log.watcher
-    return watcher if isinstance(watcher, Watch) else Watch(engine)
+    for observer in engine.log.observers:
+        if isinstance(observer, WorldWatch):
+            return observer
+    return WorldWatch(engine)
 
 
 def _requests(count: int) -> str:

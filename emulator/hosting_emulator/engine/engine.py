@@ -38,6 +38,7 @@ from hosting_emulator.engine.history import (
     Tally,
 )
 from hosting_emulator.engine.identity import Identity, RedeemedGrant, issuer_path
+from hosting_emulator.engine.observers import EndReason, WorldsObserver, notify
 from hosting_emulator.engine.pipeline import (
     CALL_STEPS,
     Step,
@@ -184,17 +185,24 @@ class Engine:
             self.feed.committed(title, writes, world)
 
     def replace_world(
-        self, world: World, title: str = "replaced", restored: SavedState | None = None
+        self,
+        world: World,
+        title: str = "replaced",
+        restored: SavedState | None = None,
+        reason: EndReason = "replaced",
     ) -> None:
         """Put another world in place of this one, later than all that was, and forget its requests.
 
-        Of one that is `restored` the request log goes on. Raises StoreFailed.
+        Of one that is `restored` the request log goes on. Otherwise observers of the log learn the
+        `reason` first. Raises StoreFailed.
         """
         world = replace(world, commit=max(world.commit, self.world.commit + 1))
         try:
             self.keeper.replace(world)
         except OSError as error:
             raise StoreFailed(f"the world could not be saved: {error.strerror or error}") from error
+        if restored is None:
+            self.log.end(reason)
         self.history.replace(Commit(title, {}, self.world, world, restored=restored))
         self.world = world
         self._shown_ms, self._timed = 0, None
@@ -461,6 +469,8 @@ class Worlds:
         #: Worlds as they were when they were built, by what they were built from.
         self._prototypes: dict[Hashable, World] = {}
         self.tally = Tally()
+        #: Judges that must know every world (see `conduct.observation`).
+        self.observers: list[WorldsObserver] = []
 
     def open(self, seed: str, origin: Origin) -> bool:
         """Load what is kept, and make the default world if it is not; tell whether it was made."""
@@ -535,8 +545,8 @@ class Worlds:
                 del self._prototypes[next(iter(self._prototypes))]
         return renamed(built, name)
 
-    def add(self, world: World, *, ephemeral: bool) -> Engine:
-        """Take in a world under its own, free name. Raises StoreFailed."""
+    def add(self, world: World, *, ephemeral: bool, source: Engine | None = None) -> Engine:
+        """Take in a world under its own, free name; it may be a copy of a `source`. Raises StoreFailed."""
         try:
             library = None if ephemeral else self._library
             keeper = Keeper() if library is None else library.keep(world, fresh=True)
@@ -544,6 +554,8 @@ class Worlds:
             raise StoreFailed(f"the world could not be saved: {error.strerror or error}") from error
         engine = self._take(Engine(world, keeper, self._machine, self.tally))
         engine.ephemeral = ephemeral
+        if self.observers:
+            notify(self.observers, lambda observer: observer.on_open(engine, source))
         self._tell(world.name, made=True)
         return engine
 
@@ -564,7 +576,7 @@ class Worlds:
             world = source.world
         else:
             world = anchored(of, of.at_ms, self._machine())
-        return self.add(replace(world, name=name), ephemeral=ephemeral)
+        return self.add(replace(world, name=name), ephemeral=ephemeral, source=source)
 
     def reset(self, engine: Engine) -> None:
         """Begin a world again: as its scenario has it, or its seed, clock and assumptions."""
@@ -574,7 +586,7 @@ class Worlds:
             world = self._rebuild(old, origin, self._machine())
         else:
             world = self.default(old.name, old.seed, origin)
-        engine.replace_world(varied_world(world, origin.variation), "reset")
+        engine.replace_world(varied_world(world, origin.variation), "reset", reason="reset")
 
     def delete(self, name: str) -> None:
         """Delete a world and what is kept of it. Raises StoreFailed; it is then still there."""
@@ -585,7 +597,9 @@ class Worlds:
                 raise StoreFailed(
                     f"the world could not be deleted: {error.strerror or error}"
                 ) from error
-        self._engines.pop(name).feed.end()
+        engine = self._engines.pop(name)
+        engine.log.end("deleted")
+        engine.feed.end()
         self._tell(name, made=False)
 
     def _tell(self, name: str, *, made: bool) -> None:

@@ -6,9 +6,10 @@ An entry is kept as it came and rendered when somebody looks. Secrets are cut ou
 from __future__ import annotations
 
 from collections import Counter, deque
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import takewhile
-from typing import Any, Protocol
+from typing import Any
 
 import msgspec
 
@@ -16,6 +17,7 @@ from hosting_emulator.calls.request import Reply
 from hosting_emulator.contract.calls import CALLS
 from hosting_emulator.contract.timestamps import format_timestamp
 from hosting_emulator.engine.exchange import Entry, ExchangeContext, stopwatch_ns
+from hosting_emulator.engine.observers import EndReason, LogObserver, notify
 from hosting_emulator.engine.redaction import Redactor, beginning
 from hosting_emulator.world.tables import PEOPLE
 from hosting_emulator.world.value import World
@@ -26,13 +28,6 @@ BODY_KEPT = 16 * 1024
 _TURNS = 100
 #: Stand for the person of a request without a token that is known, and for a path that no call has.
 NOBODY, NO_CALL = "nobody", "none"
-
-
-class Watcher(Protocol):
-    """Whoever must see each exchange before the log forgets it (see `conduct.watch`)."""
-
-    def forgetting(self, entry: Entry) -> None:
-        """Look at an exchange: it is about to leave the ring."""
 
 
 def _beginning(body: bytes) -> bytes:
@@ -56,7 +51,10 @@ class RequestLog:
         self.cleared = 0
         #: After which numbers the world was last put back to an earlier state.
         self.turned: deque[int] = deque(maxlen=_TURNS)
-        self.watcher: Watcher | None = None
+        #: Judges that must see every exchange before the log drops it.
+        self.observers: list[LogObserver] = []
+        #: Exchanges that arrived and whose response has not left, by number.
+        self.in_progress: dict[int, Entry] = {}
         #: How many answers there were of each kind, and the names of those under a key.
         self._answers = Counter[str]()
         self._keyed: dict[str, str] = {}
@@ -90,11 +88,20 @@ class RequestLog:
             if said := effect.remark(len(answer)):
                 ctx.why += (said,)
         ctx.took_ns = stopwatch_ns() - ctx.took_ns
-        if self.watcher is not None and len(self._entries) == CAPACITY:
-            self.watcher.forgetting(self._entries[0])
-        self._entries.append(ctx)
+        self._append(ctx)
         if ctx.varied:
             self.varied.update(ctx.varied)
+
+    def _append(self, entry: Entry) -> None:
+        if self.observers and len(self._entries) == CAPACITY:
+            oldest = self._entries[0]
+            notify(self.observers, lambda observer: observer.on_evict(oldest))
+        self._entries.append(entry)
+
+    def end(self, reason: EndReason) -> None:
+        """Report to the observers that this log ends."""
+        if self.observers:
+            notify(self.observers, lambda observer: observer.on_end(reason))
 
     def clear(self) -> None:
         """Forget everything and count from 1 again."""
@@ -105,6 +112,12 @@ class RequestLog:
         self.count = 0
         self.cleared += 1
         self.turned.clear()
+        self.in_progress = {}
+
+    def restore(self, entries: Iterable[Entry], count: int) -> None:
+        """Fill an empty log with the last entries of an earlier one that had `count` requests."""
+        self._entries.extend(entries)
+        self.count = count
 
     def __len__(self) -> int:
         """How many exchanges are kept."""
@@ -241,10 +254,10 @@ def _answered(entry: Entry) -> dict[str, Any]:
 
 
 def document_of(body: bytes) -> Any:
-    """Return what a body says; None: it is no JSON."""
+    """Return the JSON document in a body. None: the body is not JSON, or is not UTF-8."""
     try:
         return msgspec.json.decode(body)
-    except (msgspec.DecodeError, RecursionError):
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
 
 

@@ -9,6 +9,7 @@
 standard library, and needs no pytest.
 """
 
+from hosting_emulator.control_api import ChapterReport as ChapterReport
 from hosting_emulator.control_api import ClockMode as ClockMode
 from hosting_emulator.control_api import ClockMove as ClockMove
 from hosting_emulator.control_api import ClockRequest as ClockRequest
@@ -21,6 +22,7 @@ from hosting_emulator.control_api import Info as Info
 from hosting_emulator.control_api import JsonObject as JsonObject
 from hosting_emulator.control_api import Message as Message
 from hosting_emulator.control_api import NewWorldSummary as NewWorldSummary
+from hosting_emulator.control_api import ObservationReport as ObservationReport
 from hosting_emulator.control_api import OutcomeState as OutcomeState
 from hosting_emulator.control_api import Record as Record
 from hosting_emulator.control_api import Why as Why
@@ -43,6 +45,7 @@ from hosting_emulator.sdk.emulator import HostingEmulator as HostingEmulator
 from hosting_emulator.sdk.emulator import Phase as Phase
 from hosting_emulator.sdk.emulator import WorldClock as WorldClock
 from hosting_emulator.sdk.emulator import WorldSnapshot as WorldSnapshot
+from hosting_emulator.sdk.observation import WorldsObservation as WorldsObservation
 from hosting_emulator.sdk.requests import Filters as Filters
 from hosting_emulator.sdk.requests import RecordedRequest as RecordedRequest
 from hosting_emulator.sdk.requests import Requests as Requests

@@ -10,7 +10,7 @@ import json
 import os
 import re
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import partialmethod
 from pathlib import Path
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from http.client import HTTPConnection, HTTPResponse
 
     from hosting_emulator.sdk.emulator import HostingEmulator
+    from hosting_emulator.sdk.observation import WorldsObservation
 
 #: Asking for these again leaves the emulator as asking once does (PATCH only sets named values).
 _REPEATABLE = frozenset({"GET", "PUT", "PATCH"})
@@ -129,7 +130,8 @@ class WorldRequest(TypedDict, total=False):
     A `state` takes no clock or assumptions beside it; over a scenario's they are laid. `vary`
     is a seed that its answers vary by, at the points in `only` or at all. With `token`, if only {},
     an access token comes with its summary: {"as": …, "organization": …, "expires_in_seconds": …}.
-    With `ttl` it is deleted once nobody has asked anything of it for so long.
+    With `ttl` it is deleted once nobody has asked anything of it for so long. `observation` is the id
+    of an observation that watches it from the first request on.
     """
 
     scenario: ScenarioChoice | None
@@ -142,6 +144,7 @@ class WorldRequest(TypedDict, total=False):
     ttl: str | None
     only: Sequence[str] | None
     token: Mapping[str, Any] | None
+    observation: str | None
 
 
 class WorldOptions(TypedDict, total=False):
@@ -340,6 +343,16 @@ class ControlClient(AbstractContextManager["ControlClient", None]):
     ) -> api.NewWorldSummary:
         """Make a world as `WorldRequest` says; without a name it gets one of its own. 409 if it is taken."""
         return api.NewWorldSummary(self.post("worlds", given(name=name, **request)))
+
+    def observe(
+        self, worlds: Iterable[str] | None = None, *, off: Sequence[str] = ()
+    ) -> WorldsObservation:
+        """Begin to observe every world, or `worlds` by name with their copies; `off` are rules to skip."""
+        from hosting_emulator.sdk.observation import WorldsObservation  # few programs observe
+
+        names = None if worlds is None else list(worlds)
+        state = self.post("observations", {"worlds": names, "rules_off": list(off)})
+        return WorldsObservation(self, state["id"])
 
     def scenarios(self) -> list[api.Record]:
         """The scenario library: names and descriptions."""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from aiohttp import web
 
 from hosting_emulator.calls.answers import REDEEM_PATH
+from hosting_emulator.conduct.observation import Observations
 from hosting_emulator.engine.engine import Worlds
 from hosting_emulator.scenario.document import ScenarioLibrary
 from hosting_emulator.server import guard as guards
@@ -26,6 +27,7 @@ class App:
     site: guards.Site
     facts: Facts
     library: ScenarioLibrary
+    observations: Observations = field(default_factory=Observations)
 
     async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
         """Answer any request."""
@@ -80,7 +82,15 @@ class App:
         app = self.site.app_of(request, path)
         if app is not None and (permission := guards.preflight(request, app)) is not None:
             return permission
-        context = Context(request, self.worlds, self.site, self.facts, query, self.library)
+        context = Context(
+            request,
+            self.worlds,
+            self.site,
+            self.facts,
+            query,
+            self.library,
+            observations=self.observations,
+        )
         response = await routes.answer(context, path)
         if app is not None:
             response.headers.update(guards.granted(app))

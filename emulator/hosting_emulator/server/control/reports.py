@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate
 from operator import attrgetter
 from typing import Any
@@ -69,11 +69,16 @@ def show_conduct(engine: Engine, off: Words, final: bool = False) -> Any:
 
     `off` skips rules. `final` also reports what can only be judged once the client has finished.
     """
-    for id_ in off:
+    check_rules(off, "off")
+    return watch_of(engine).look(off, final=final)
+
+
+def check_rules(ids: Sequence[str], name: str) -> None:
+    """Raise ControlRefusal 400 for an id that no rule has; `name` is the field that holds it."""
+    for id_ in ids:
         if id_ not in RULES:
             hint = nearest(id_, RULES) or "; /_emulator/contract/conduct-rules lists them"
-            raise ControlRefusal(400, "Bad off", f"no rule is named {id_[:80]!r}{hint}")
-    return watch_of(engine).look(off, final=final)
+            raise ControlRefusal(400, f"Bad {name}", f"no rule is named {id_[:80]!r}{hint}")
 
 
 def list_rules() -> list[dict[str, Any]]:

@@ -14,7 +14,7 @@ import asyncio
 import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
 from inspect import Parameter, isawaitable, signature
@@ -29,6 +29,7 @@ from multidict import CIMultiDict
 
 from hosting_emulator.calls.answers import REDEEM_PATH, project_at
 from hosting_emulator.calls.request import Reply
+from hosting_emulator.conduct.observation import Observations, ProcessObservation
 from hosting_emulator.contract.calls import IDENTITY_PROVIDER
 from hosting_emulator.contract.json_body import JsonRefused, read_json
 from hosting_emulator.contract.timestamps import parse_timestamp
@@ -100,6 +101,12 @@ GET     /worlds/{world}/requests.har                    requests.export_har     
 GET     /worlds/{world}/events                          events.listen               text/event-stream
 GET     /worlds/{world}/report                          reports.report              WorldReport
 GET     /worlds/{world}/conduct                         reports.show_conduct        ConductReport
+POST    /observations                                   observations.begin_observation  201:ObservationState
+GET     /observations/{observation}/chapters/{chapter}/state observations.get_chapter_state object
+GET     /observations/{observation}/chapters/{chapter}/report observations.report_chapter WorldReport
+GET     /observations/{observation}/chapters/{chapter}/requests observations.list_chapter_requests RequestPage
+GET     /observations/{observation}                     observations.show_observation   ObservationReport
+DELETE  /observations/{observation}                     observations.end_observation    204
 GET     /worlds/{world}/history                         history.list_history        CommitHistory
 POST    /worlds/{world}/rewind                          history.rewind              WorldSummary
 GET     /worlds/{world}/snapshots                       history.list_snapshots      SnapshotState[]
@@ -286,6 +293,7 @@ class Context:
     library: ScenarioLibrary
     body: bytes | None = None
     pass_over: Callable[[int], None] | None = None
+    observations: Observations = field(default_factory=Observations)
 
     async def wait(self, ms: int) -> None:
         """Wait for so many real milliseconds."""
@@ -343,11 +351,13 @@ class Context:
 
 #: How many are wanted.
 Limit = Annotated[int, Meta(ge=1, le=1000)]
+#: A span of real time, in milliseconds.
+Milliseconds = Annotated[int, Meta(ge=0, le=60_000)]
 #: Words with commas between them; the parameter may come more than once.
 Words = list[str]
 #: A text that may be left out.
 Text = str | None
-_QUERY_KINDS = (Limit, bool, Words, Text, RequestFilters)
+_QUERY_KINDS = (Limit, Milliseconds, bool, Words, Text, RequestFilters)
 
 
 def _names(parameter: Parameter) -> Iterable[str]:
@@ -375,6 +385,11 @@ def _read_parameter(given: dict[str, list[str]], parameter: Parameter) -> Any:
         if not 1 <= int(digits or 0) <= 1000:
             raise ControlRefusal(400, f"Bad {name}", f"{name} must be a number from 1 to 1000")
         return int(digits)
+    if kind == Milliseconds:
+        digits = text.lstrip("0")[:6] or "0"
+        if not (text.isascii() and text.isdigit()) or int(digits) > 60_000:
+            raise ControlRefusal(400, f"Bad {name}", f"{name} must be a number from 0 to 60000")
+        return int(digits)
     return text == "true" if kind is bool else text
 
 
@@ -390,6 +405,12 @@ def find(world: World, table: Table[N], name: str) -> N:
     if row is None:
         raise ControlRefusal(404, f"No such {kind_of(table)}", not_found(world, table, name))
     return row
+
+
+def find_observation(context: Context, id_: str) -> ProcessObservation:
+    """Return an observation by its id. Raises ControlRefusal 404."""
+    observation = context.observations.get(id_)
+    return found(observation, "No such observation", f"no observation is {id_[:80]!r}")
 
 
 # --- answering ------------------------------------------------------------------------------------

@@ -85,7 +85,7 @@ def _load(context: Context, name: str, scenario: Scenario, variation: Variation 
     known = context.worlds.get(name)
     seed = context.facts.seed if known is None else known.world.seed
     world = varied_world(_build(scenario, name, seed), variation)
-    return put_world(context, world, f"scenario {scenario.part.name}")
+    return put_world(context, world, f"scenario {scenario.part.name}", "loaded")
 
 
 def fresh_world(context: Context, chosen: Chosen, name: str, seed: str) -> World:

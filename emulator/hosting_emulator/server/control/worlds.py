@@ -24,6 +24,7 @@ from hosting_emulator.engine.engine import Engine, Worlds, anchored, variation_v
 from hosting_emulator.engine.exchange import machine_ms
 from hosting_emulator.engine.history import StoreFailed
 from hosting_emulator.engine.identity import issuer_path
+from hosting_emulator.engine.observers import EndReason
 from hosting_emulator.server import responses
 from hosting_emulator.server.control.clock import find_moment, get_clock
 from hosting_emulator.server.control.faults import Point, variation_or_usual
@@ -36,6 +37,7 @@ from hosting_emulator.server.control.routes import (
     Mode,
     Timestamp,
     WorldName,
+    find_observation,
     refused_as,
 )
 from hosting_emulator.server.guard import world_prefix
@@ -81,7 +83,8 @@ class NewWorld(Body):
     """A world to create. One without a name is temporary. `vary` is a seed, or null for none.
 
     With `token`, even `{}`, the response has an access token. With `ttl`, such as `6h`, the world
-    is deleted after this long without a request, in real time, or a little later.
+    is deleted after this long without a request, in real time, or a little later. `observation`
+    is the id of an observation that watches the world from its first request on.
     """
 
     name: WorldName | None = None
@@ -95,6 +98,7 @@ class NewWorld(Body):
     only: list[Point] | None = None
     token: NewToken | None = None
     ttl: str | None = None
+    observation: str | None = None
 
 
 class NewFork(Body):
@@ -132,10 +136,13 @@ async def create_world(context: Context, body: NewWorld) -> JsonObject:
     with refused_as(400, "Bad ttl", ValueError):
         ttl_ms = None if body.ttl is None else max(_SHORTEST_TTL_MS, parse_duration_ms(body.ttl))
     name = free_name(context, body.name)
+    observation = None if body.observation is None else find_observation(context, body.observation)
     with refused_as(400, "Bad clock", ClockRefused):
         world = varied_world(await _made(context, body, name), variation, body.assumptions)
     claims = None if body.token is None else claims_for(world, body.token)
     engine = context.worlds.add(world, ephemeral=_is_ephemeral(body))
+    if observation is not None:
+        observation.watch(engine)
     return _begun(context, engine, ttl_ms, claims)
 
 
@@ -247,7 +254,11 @@ async def get_state(engine: Engine, seed: bool = False) -> web.Response:
     Without `seed`, a world imported from it draws a new seed: new ids and secrets differ.
     """
     engine.run_due()
-    world = engine.world
+    return await exported(engine.world, seed=seed)
+
+
+async def exported(world: World, *, seed: bool) -> web.Response:
+    """Return a world's whole state as a response."""
     key = (id(world), seed)
     export = _exports.get(key)
     if export is None:  # elsewhere: others are answered meanwhile
@@ -284,13 +295,13 @@ async def _imported(state: JsonObject, name: str, seed: str | None = None) -> Wo
     return anchored(world, world.at_ms, machine_ms())  # a scaled clock stood still meanwhile
 
 
-def put_world(context: Context, world: World, title: str) -> Engine:
+def put_world(context: Context, world: World, title: str, reason: EndReason = "replaced") -> Engine:
     """Put a world in the place of the one of its name, or beside all others. Raises ControlRefusal."""
     if context.worlds.get(world.name) is None:
         free_name(context, world.name)
         return context.worlds.add(world, ephemeral=context.facts.data_dir is None)
     engine = context.engine(world.name)
-    engine.replace_world(world, title)
+    engine.replace_world(world, title, reason=reason)
     return engine
 
 

@@ -1,0 +1,218 @@
+"""Observations: a watch over all worlds of a process, or over some, until somebody ends it.
+
+An observation sees every world of its scope: created, copied, reset, loaded, replaced and deleted ones.
+It counts and judges the requests of each, and does not depend on what the request logs still hold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from hosting_emulator.conduct.watch import Chapter, JudgeErrors
+from hosting_emulator.contract.timestamps import format_timestamp
+from hosting_emulator.control_api import ChapterReport, ObservationReport, RequestInProgress
+from hosting_emulator.engine.engine import Engine, Worlds
+from hosting_emulator.engine.exchange import Entry
+from hosting_emulator.engine.observers import EndReason
+from hosting_emulator.engine.redaction import Redactor
+
+#: How many observations a process has at most.
+MOST_OBSERVATIONS = 1000
+#: How many exchanges of ended chapters are kept, and how many of their worlds.
+MOST_ENTRIES = 10_000
+MOST_WORLDS = 500
+#: How many ended chapters without a request are listed; the oldest ones beyond are only counted.
+MOST_SILENT_CHAPTERS = 1000
+
+
+class TooManyObservations(Exception):
+    """A process has as many observations as it can have."""
+
+
+class _ChapterObserver:
+    """Observes the log of one world for one observation."""
+
+    def __init__(self, observation: ProcessObservation, chapter: Chapter) -> None:
+        self._observation = observation
+        self._chapter = chapter
+
+    def on_evict(self, entry: Entry) -> None:
+        self._chapter.watch.judge_evicted(entry)
+
+    def on_end(self, reason: EndReason) -> None:
+        engine = self._chapter.engine
+        self._chapter.end(reason)
+        engine.log.observers.remove(self)
+        self._observation.end_chapter(self._chapter)
+        if reason != "deleted":
+            self._observation.begin_chapter(engine, 0)
+
+    def on_error(self, error: Exception) -> None:
+        self._chapter.watch.errors.add(error, "The observation of a world")
+
+
+class ProcessObservation:
+    """Watches worlds from its beginning until `close`.
+
+    `names` are the worlds to watch; copies of them are watched too. None: all worlds.
+    """
+
+    def __init__(
+        self, id_: str, worlds: Worlds, names: Iterable[str] | None, off: Sequence[str] = ()
+    ) -> None:
+        self.id = id_
+        self.rules_off = list(off)
+        self._worlds = worlds
+        self._names = None if names is None else set(names)
+        self._chapters: dict[int, Chapter] = {}
+        self._next_index = 0
+        self._open: dict[Engine, tuple[int, _ChapterObserver]] = {}
+        self._omitted = 0
+        self._errors = JudgeErrors()
+        for engine in worlds:
+            if self._names is None or engine.world.name in self._names:
+                self.begin_chapter(engine, engine.log.count)
+        worlds.observers.append(self)
+
+    def on_open(self, engine: Engine, source: Engine | None) -> None:
+        """Watch a new world if it is in the scope."""
+        is_named = self._names is None or engine.world.name in self._names
+        if is_named or (source is not None and source in self._open):
+            self.begin_chapter(engine, 0)
+
+    def on_error(self, error: Exception) -> None:
+        """Record an error of the observation itself."""
+        self._errors.add(error, "The observation")
+
+    def watch(self, engine: Engine) -> None:
+        """Watch another world from now on, if it is not watched yet."""
+        if engine not in self._open:
+            self.begin_chapter(engine, engine.log.count)
+
+    def begin_chapter(self, engine: Engine, after: int) -> None:
+        """Begin a chapter of a world with the request after a number."""
+        index = self._next_index
+        self._next_index += 1
+        chapter = Chapter(engine, after)
+        self._chapters[index] = chapter
+        observer = _ChapterObserver(self, chapter)
+        self._open[engine] = (index, observer)
+        engine.log.observers.append(observer)
+
+    def end_chapter(self, chapter: Chapter) -> None:
+        """Note that a chapter has ended, and release what exceeds the bounds."""
+        self._open.pop(chapter.engine, None)
+        self._release()
+
+    def _release(self) -> None:
+        ended = [chapter for chapter in self._chapters.values() if chapter.ended]
+        held = [chapter for chapter in ended if chapter.world is not None]
+        entries = sum(len(chapter.entries or ()) for chapter in held)
+        for count, chapter in enumerate(held):
+            if len(held) - count <= MOST_WORLDS and entries <= MOST_ENTRIES:
+                break
+            entries -= len(chapter.entries or ())
+            chapter.shed()
+        silent = [
+            index
+            for index, chapter in self._chapters.items()
+            if chapter.ended and not chapter.requests and not chapter.watch.errors.count
+        ]
+        for index in silent[: max(0, len(silent) - MOST_SILENT_CHAPTERS)]:
+            del self._chapters[index]
+            self._omitted += 1
+
+    def close(self) -> None:
+        """End the observation."""
+        if self in self._worlds.observers:
+            self._worlds.observers.remove(self)
+        for engine, (_, observer) in self._open.items():
+            if observer in engine.log.observers:
+                engine.log.observers.remove(observer)
+        self._open.clear()
+
+    def chapter(self, index: int) -> Chapter | None:
+        """Return a chapter by its index."""
+        return self._chapters.get(index)
+
+    def in_progress(self) -> list[tuple[str, Entry]]:
+        """Return the requests whose response has not left, each with its world's name."""
+        return [
+            (engine.world.name, entry)
+            for engine in self._open
+            for entry in engine.log.in_progress.values()
+        ]
+
+    def report(self, *, final: bool = False) -> ObservationReport:
+        """Report every chapter with what was found in it."""
+        chapters = []
+        errors = self._errors.texts()
+        for index, chapter in self._chapters.items():
+            conduct = chapter.watch.look(self.rules_off, final=final)
+            errors += [f"world {chapter.name}: {text}" for text in conduct.errors]
+            chapters.append(
+                ChapterReport(
+                    index=index,
+                    world=chapter.name,
+                    began=format_timestamp(chapter.began_at_ms),
+                    ended=chapter.ended,
+                    requests=chapter.requests,
+                    released=chapter.world is None,
+                    conduct=conduct,
+                )
+            )
+        return ObservationReport(
+            id=self.id,
+            requests=sum(chapter["requests"] for chapter in chapters),
+            in_progress=[_in_progress(name, entry) for name, entry in self.in_progress()],
+            chapters=chapters,
+            errors=errors,
+            remarks=self._remarks(),
+        )
+
+    def _remarks(self) -> list[str]:
+        released = sum(chapter.world is None for chapter in self._chapters.values())
+        remarks = []
+        if self._omitted:
+            remarks.append(f"{self._omitted:,} worlds that received no request are not listed.")
+        if released:
+            remarks.append(
+                f"The state and the requests of {released:,} worlds that ended first were released. "
+                "Their verdicts are complete."
+            )
+        return remarks
+
+
+def _in_progress(name: str, entry: Entry) -> RequestInProgress:
+    path = Redactor(entry.world).text(entry.path)
+    return RequestInProgress(world=name, n=entry.n, method=entry.method, path=path)
+
+
+class Observations:
+    """The observations of a process, by id."""
+
+    def __init__(self) -> None:
+        self._by_id: dict[str, ProcessObservation] = {}
+        self._count = 0
+
+    def begin(
+        self, worlds: Worlds, names: Iterable[str] | None, off: Sequence[str]
+    ) -> ProcessObservation:
+        """Begin an observation. Raises TooManyObservations."""
+        if len(self._by_id) >= MOST_OBSERVATIONS:
+            raise TooManyObservations(
+                f"a process can have at most {MOST_OBSERVATIONS} observations; delete some"
+            )
+        self._count += 1
+        observation = ProcessObservation(f"observation-{self._count}", worlds, names, off)
+        self._by_id[observation.id] = observation
+        return observation
+
+    def get(self, id_: str) -> ProcessObservation | None:
+        """Return an observation by its id."""
+        return self._by_id.get(id_)
+
+    def end(self, observation: ProcessObservation) -> None:
+        """End an observation and forget it."""
+        observation.close()
+        self._by_id.pop(observation.id, None)

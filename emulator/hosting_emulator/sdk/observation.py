@@ -1,0 +1,62 @@
+"""An observation of a running emulator: every world and request from its beginning to its end."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager, suppress
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode
+
+from hosting_emulator import control_api as api
+from hosting_emulator.sdk.control import ControlError, path_of
+
+if TYPE_CHECKING:
+    from hosting_emulator.sdk.control import ControlClient
+
+
+class WorldsObservation(AbstractContextManager["WorldsObservation", None]):
+    """Watches worlds of an emulator until it is closed, deleted and reset worlds included.
+
+    A chapter is one life of one world name, from its creation (or the beginning of the observation)
+    until it is deleted, reset, loaded or replaced.
+    """
+
+    def __init__(self, control: ControlClient, id_: str) -> None:
+        self._control = control
+        self.id = id_
+
+    def __exit__(self, *_: object) -> None:
+        with suppress(ControlError):  # the emulator may have ended first
+            self.close()
+
+    def report(self, *, final: bool = False, wait_s: float = 0) -> api.ObservationReport:
+        """Report every chapter with its verdict.
+
+        With `final` the clients have finished. `wait_s` is how long to wait at most, in real seconds,
+        until no request is in progress.
+        """
+        wait_ms = max(0, min(60_000, round(wait_s * 1000)))
+        query = {"final": "true" if final else "false", "wait_ms": wait_ms}
+        return api.ObservationReport(self._control.get(f"{self._path()}?{urlencode(query)}"))
+
+    def state(self, index: int, *, seed: bool = False) -> api.Record:
+        """Export the world of a chapter, as it is or as it was when the chapter ended."""
+        path = self._path("chapters", index, "state")
+        return api.Record(self._control.get(f"{path}?seed=true" if seed else path))
+
+    def world_report(self, index: int, *, requests: int = 20) -> api.WorldReport:
+        """Report the world of a chapter with its last `requests` exchanges."""
+        path = self._path("chapters", index, "report")
+        return api.WorldReport(self._control.get(f"{path}?requests={requests}"))
+
+    def requests(self, index: int, *, limit: int = 1000) -> list[api.Exchange]:
+        """Return the last exchanges of a chapter, oldest first."""
+        path = self._path("chapters", index, "requests")
+        items = self._control.get(f"{path}?limit={limit}")["items"]
+        return [api.Exchange(item) for item in reversed(items)]
+
+    def close(self) -> None:
+        """End the observation."""
+        self._control.delete(self._path())
+
+    def _path(self, *parts: Any) -> str:
+        return path_of("observations", self.id, *parts)

@@ -1,0 +1,135 @@
+"""Control of observations: begin one, read what it saw, look into its chapters, end it."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import msgspec
+from aiohttp import web
+
+from hosting_emulator import control_api as api
+from hosting_emulator.conduct.observation import ProcessObservation, TooManyObservations
+from hosting_emulator.conduct.watch import Chapter
+from hosting_emulator.control_api import JsonObject
+from hosting_emulator.engine.engine import Engine
+from hosting_emulator.engine.history import Keeper
+from hosting_emulator.engine.request_log import entry_view
+from hosting_emulator.server.control.reports import check_rules
+from hosting_emulator.server.control.reports import report as report_world
+from hosting_emulator.server.control.routes import (
+    Body,
+    Context,
+    ControlRefusal,
+    Limit,
+    Milliseconds,
+    find_observation,
+    found,
+    refused_as,
+)
+from hosting_emulator.server.control.worlds import exported
+
+#: How often to look whether a request is still in progress, in seconds of real time.
+_LOOK_S = 0.01
+
+
+class NewObservation(Body):
+    """What to observe: `worlds` by name with their copies, or null for all, and rules to leave out."""
+
+    worlds: list[str] | None = None
+    rules_off: list[str] = msgspec.field(default_factory=list)
+
+
+def begin_observation(context: Context, body: NewObservation) -> JsonObject:
+    """Begin an observation: from now on it counts and judges every request of its worlds.
+
+    It also sees worlds that are created later. Deleting, resetting, loading or replacing a world
+    ends a chapter of the observation, and nothing is forgotten. End it with DELETE.
+    """
+    check_rules(body.rules_off, "rules_off")
+    for name in body.worlds or ():
+        context.engine(name)
+    with refused_as(409, "Too many observations", TooManyObservations):
+        observation = context.observations.begin(context.worlds, body.worlds, body.rules_off)
+    return api.ObservationState.of(observation)
+
+
+async def show_observation(
+    context: Context, observation: str, final: bool = False, wait_ms: Milliseconds = 0
+) -> JsonObject:
+    """Report what an observation saw, with a verdict for each chapter.
+
+    With `final` the clients have finished: it also reports what can only be judged then. Requests
+    that are still in progress after `wait_ms` are listed, and judged as far as they are known.
+    """
+    observed = find_observation(context, observation)
+    await _wait_for_responses(observed, wait_ms / 1000)
+    return observed.report(final=final)
+
+
+async def _wait_for_responses(observation: ProcessObservation, within_s: float) -> None:
+    loop = asyncio.get_running_loop()
+    until = loop.time() + within_s
+    while observation.in_progress() and loop.time() < until:
+        await asyncio.sleep(_LOOK_S)
+
+
+def end_observation(context: Context, observation: str) -> None:
+    """End an observation and forget what it saw."""
+    context.observations.end(find_observation(context, observation))
+
+
+async def get_chapter_state(
+    context: Context, observation: str, chapter: str, seed: bool = False
+) -> web.Response:
+    """Export the whole state of the world of a chapter, as it is or as it was when the chapter ended.
+
+    Without `seed`, a world imported from it draws a new seed: new ids and secrets differ.
+    """
+    engine = _engine_of(_find_chapter(context, observation, chapter))
+    return await exported(engine.world, seed=seed)
+
+
+def report_chapter(
+    context: Context, observation: str, chapter: str, requests: Limit = 20
+) -> dict[str, Any]:
+    """Report the world of a chapter, as it is or as it was when the chapter ended."""
+    engine = _engine_of(_find_chapter(context, observation, chapter))
+    return report_world(context, engine, requests)
+
+
+def list_chapter_requests(
+    context: Context, observation: str, chapter: str, limit: Limit = 50
+) -> JsonObject:
+    """List the last exchanges of a chapter, newest first, and how many there have been."""
+    observed = _find_chapter(context, observation, chapter)
+    engine = _engine_of(observed)
+    items = [entry_view(engine.world, entry) for entry in engine.log.newest(limit)]
+    return {"total": observed.requests, "items": items}
+
+
+def _find_chapter(context: Context, observation: str, index: str) -> Chapter:
+    observed = find_observation(context, observation)
+    is_number = index.isascii() and index.isdigit() and len(index) < 10
+    chapter = observed.chapter(int(index)) if is_number else None
+    chapter = found(chapter, "No such chapter", f"{observed.id} has no chapter {index[:40]!r}")
+    if chapter.world is None:
+        detail = f"the state and the requests of chapter {index} are no longer kept"
+        raise ControlRefusal(410, "No longer kept", detail)
+    return chapter
+
+
+def _engine_of(chapter: Chapter) -> Engine:
+    """Return the world of a chapter with the exchanges of the chapter: a copy that nobody else has.
+
+    The clock of an ended world stands where it stood at its end.
+    """
+    if chapter.ended is None:
+        chapter.engine.run_due()
+    world = chapter.world
+    assert world is not None
+    live = chapter.engine
+    machine_ms = chapter.ended_machine_ms if chapter.ended else live.machine_ms
+    engine = Engine(world, Keeper(), lambda: machine_ms)
+    engine.log.restore(chapter.entries or (), chapter.requests)
+    return engine
