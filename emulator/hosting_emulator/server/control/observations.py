@@ -105,7 +105,8 @@ def list_chapter_requests(
     observed = _find_chapter(context, observation, chapter)
     engine = _engine_of(observed)
     items = [entry_view(engine.world, entry) for entry in engine.log.newest(limit)]
-    return {"total": observed.requests, "items": items}
+    cleared = engine.log.cleared
+    return {"total": observed.requests, "times_cleared": cleared, "items": items}
 
 
 def _find_chapter(context: Context, observation: str, index: str) -> Chapter:
