@@ -7,7 +7,7 @@ import json
 import os
 import shutil
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import zip_longest
 from operator import getitem
 from textwrap import wrap
@@ -79,6 +79,12 @@ def prints(
         return json_option(call)  # type: ignore[no-any-return]
 
     return add
+
+
+def say_warnings(report: Mapping[str, Any]) -> None:
+    """Print the warnings of a world's summary or of a story's report on stderr."""
+    for warning in report.get("warnings", ()):
+        say(f"Warning: {warning}")
 
 
 def fields(pairs: Iterable[tuple[str, object]]) -> str:

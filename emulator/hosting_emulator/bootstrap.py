@@ -30,7 +30,7 @@ from urllib.parse import urlsplit
 
 from hosting_emulator import __version__
 from hosting_emulator.calls.inputs import load_models as load_models
-from hosting_emulator.contract.assumptions import AssumptionRefused, Assumptions
+from hosting_emulator.contract.assumptions import AssumptionRefused, Assumptions, warnings_of
 from hosting_emulator.contract.json_body import JsonRefused, read_json
 from hosting_emulator.contract.timestamps import format_timestamp, parse_timestamp
 from hosting_emulator.control_api import ClockMode
@@ -119,6 +119,7 @@ class Emulator:
                 self._held.callback(self._directory.close)
             self.worlds = Worlds(self._directory, rebuild=_rebuild)
             self._fresh = self._begin(state)
+            self._warn_of_assumptions()
         except (*_REFUSALS, OSError) as error:
             self._held.close()
             if isinstance(error, OSError):
@@ -176,6 +177,10 @@ class Emulator:
         assumptions = self._settings.assumptions
         world = with_overrides(world, now_ms, mode=mode, rate=rate, assumptions=assumptions)
         return world, f"scenario {scenario.part.name}"
+
+    def _warn_of_assumptions(self) -> None:
+        for warning in warnings_of(self._default.world.assumptions):
+            _log.warning("%s", warning)
 
     def _vary(self) -> None:
         if self._variation is not None:
@@ -242,6 +247,7 @@ class Emulator:
             try:
                 self._become(*self._built(read_file(path)))
                 _log.warning("%s changed: reloaded", path)
+                self._warn_of_assumptions()
             except _REFUSALS as error:
                 _log.warning("%s; the world is unchanged", error)
 

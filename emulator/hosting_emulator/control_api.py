@@ -169,7 +169,8 @@ class WorldProject(WorldMember):
 class WorldSummary(Record):
     """A world's summary; `assumptions` has only those that differ from their defaults.
 
-    `counts` says how many projects, operations, deployments, tickets and api_keys it has.
+    `warnings` names each of them that contradicts the contract. `counts` says how many projects,
+    operations, deployments, tickets and api_keys it has.
     """
 
     name: str
@@ -181,6 +182,7 @@ class WorldSummary(Record):
     commit: int
     clock: ClockState
     assumptions: JsonObject
+    warnings: list[str]
     variation: VariationState | None
     counts: dict[str, int]
     organizations: list[WorldOrganization]
@@ -547,15 +549,18 @@ class ProblemRow(Record):
 class AssumptionRow(Record):
     """An assumption of a world where the contract is silent, with the `sentence` that leaves it open.
 
-    `alternatives` are allowed values, or `any`; `outside_the_letter` those that the contract
-    does not allow. `fixed` says why it cannot be set; it is empty if it can.
+    `alternatives` are allowed values, or `any`; `outside_the_letter` those that contradict the
+    contract, and `contradicts` is the sentence that they contradict. `warning` is empty unless
+    the value is one of these. `fixed` says why it cannot be set; it is empty if it can.
     """
 
     name: str
     value: Any
     default: Any
     alternatives: list[Any] | Literal["any"]
-    outside_the_letter: list[Any]
+    outside_the_letter: list[str]
+    contradicts: str
+    warning: str
     about: str
     sentence: str
     fixed: str
@@ -647,7 +652,8 @@ class StoryStep(Record):
 class StoryReport(Record):
     """How a scenario's story went, up to the first step that failed.
 
-    `digest` covers all responses: equal runs have equal ones.
+    `digest` covers all responses: equal runs have equal ones. `warnings` names each assumption of
+    its world, at any step, that contradicts the contract.
     """
 
     scenario: str
@@ -656,6 +662,7 @@ class StoryReport(Record):
     steps: list[StoryStep]
     digest: str
     variation: VariationState | None
+    warnings: list[str]
 
 
 # --- Tokens ----------------------------------------------------------------------------------

@@ -92,7 +92,7 @@ def test_what_was_changed_comes_first_and_is_reset_alone(
 
 
 def test_all_are_reset_once_that_is_confirmed(dashboard: Dashboard, api: Api, panel: Panel):
-    values = {"accepted_status": 200, "progress_phases": ["a", "b", "c", "d", "e"]}
+    values = {"accepted_status": 200, "progress_phases": ["queued", "b", "c", "d", "e"]}
     api.emulator.set_assumptions(values)
 
     with dashboard(panel("assumptions")) as page:

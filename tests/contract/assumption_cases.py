@@ -583,11 +583,11 @@ def _(api: HeldApi) -> list[str]:
     return [api.poll(operation["id"]).json["state"] for operation in (source, domains)]
 
 
-_PHASES = ["waiting", "making", "shipping", "checking", "finished"]
+_PHASES = ["queued", "making", "shipping", "checking", "finished"]
 
 
 @cases.add(
-    "progress_phases", _PHASES, ["queued", "building", "done"], ["waiting", "making", "finished"]
+    "progress_phases", _PHASES, ["queued", "building", "done"], ["queued", "making", "finished"]
 )
 def _(api: HeldApi) -> list[str]:
     operation = api.initialize(1)
@@ -600,9 +600,9 @@ def _(api: HeldApi) -> list[str]:
 
 @cases.add(
     "reconciliation_states",
-    ["wanted", "trying", "settled", "given up"],
+    ["required", "trying", "settled", "given up"],
     ["required", "running", "completed"],
-    ["wanted", "trying", "settled"],
+    ["required", "trying", "settled"],
 )
 def _(api: HeldApi) -> list[str]:
     operation_id = api.initialize(1).json["id"]
@@ -615,9 +615,9 @@ def _(api: HeldApi) -> list[str]:
 
 @cases.add(
     "deployment_statuses",
-    ["waiting", "making", "shipping", "live", "broken", "dropped"],
+    ["queued", "making", "shipping", "live", "broken", "dropped"],
     {"queued", "ready", "failed", "cancelled"},
-    {"waiting", "live", "broken", "dropped"},
+    {"queued", "live", "broken", "dropped"},
 )
 def _(api: HeldApi) -> set[str]:
     api.initialize(1)
@@ -626,9 +626,9 @@ def _(api: HeldApi) -> set[str]:
 
 @cases.add(
     "database_states",
-    ["new", "up", "asleep", "growing", "down"],
+    ["init", "up", "asleep", "growing", "down"],
     ["ready", "suspended", "init", "ready"],
-    ["up", "asleep", "new", "up"],
+    ["up", "asleep", "init", "up"],
 )
 def _(api: HeldApi) -> list[str]:
     found = {p: api.compute(project=p).json["database"] for p in ("shop", "blog", "docs")}
@@ -753,6 +753,15 @@ def _(api: HeldApi) -> list[int]:
         api.create_key(organization="hobby").status,
         api.dns(project="garden", token=bound).status,
     ]
+
+
+@cases.add("replayed_key_permissions", "all_enabled", [201, 200, 503], [201, 503, 503])
+def _(api: HeldApi) -> list[int]:
+    found = [api.create_key(key="k").status]
+    for enabled in (["dns.read"], []):
+        api.emulator.intervene("set_permissions", organization="acme", permissions=enabled)
+        found.append(api.create_key(key="k").status)
+    return found
 
 
 @cases.add("expiry_instant", "inside", [404, 401, 401], [303, 200, 200])

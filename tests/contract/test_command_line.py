@@ -133,3 +133,50 @@ def test_same_report_with_and_without_an_emulator(run: Run):
 
 def test_schema_is_that_of_the_emulator(run: Run, url: str):
     assert run("scenario", "schema").stdout == run("scenario", "schema", "--url", url).stdout
+
+
+# --- Alternatives that contradict the contract ----------------------------------------------------
+
+
+def test_the_list_of_assumptions_marks_what_contradicts_the_contract(run: Run) -> None:
+    text = run("contract", "assumptions").stdout
+    lines = {line.split()[0]: line for line in text.splitlines() if line.strip()}
+
+    marked = {name for name, line in lines.items() if "contradicts the contract" in line}
+    assert marked == {
+        "last_page_cursor",
+        "idempotency_retention",
+        "replay_access",
+        "listed_statuses",
+    }
+    rows = json.loads(run("contract", "assumptions", "--json").stdout)
+    assert {row["name"] for row in rows if row["outside_the_letter"]} == marked
+
+
+def test_creating_a_world_outside_the_contract_prints_a_warning(run: Run) -> None:
+    created = run("world", "create", "--assume", "idempotency_retention=24h", "--json")
+
+    assert created.exit_code == 0
+    assert "idempotency_retention=24h contradicts the contract" in created.stderr
+    summary = json.loads(created.stdout)
+    assert len(summary["warnings"]) == 1
+    run("world", "delete", summary["name"])
+
+    usual = run("world", "create", "--assume", "accepted_status=200")
+    assert "contradicts" not in usual.stderr
+    run("world", "delete", usual.stdout.strip())
+
+
+@pytest.mark.parametrize("command", ["run", "check", "load"])
+def test_a_scenario_outside_the_contract_prints_a_warning(
+    run: Run, tmp_path: Path, command: str
+) -> None:
+    path = tmp_path / "outside.yaml"
+    path.write_text(
+        "name: outside\ndescription: A key is forgotten.\nassumptions: {replay_access: not_checked}\n"
+    )
+
+    result = run("scenario", command, str(path))
+
+    assert result.exit_code == 0
+    assert "replay_access=not_checked contradicts the contract" in result.stderr

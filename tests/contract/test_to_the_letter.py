@@ -93,14 +93,6 @@ def test_next_cursor_is_a_string_or_is_not_there(api: HeldApi) -> None:
     assert last.keys() == {"items"}
 
 
-def test_null_on_the_last_page_is_marked_as_outside_the_letter(api: HeldApi) -> None:
-    rows = api.emulator.assumptions
-
-    assert {
-        row["name"]: row["outside_the_letter"] for row in rows if row["outside_the_letter"]
-    } == {"last_page_cursor": ["null"]}
-
-
 def test_no_variation_writes_null_where_the_contract_does_not_write_or_null() -> None:
     """ "timestamp or null", "string or null", "object or null" are the contract's words."""
     for seed in range(100):

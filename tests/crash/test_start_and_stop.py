@@ -298,3 +298,21 @@ def test_by_default_the_state_is_kept_out_of_the_repository(tmp_path):
 
     assert [path.name for path in tmp_path.iterdir()] == [".hosting-emulator"]
     assert (tmp_path / ".hosting-emulator" / ".gitignore").read_text() == "*\n"
+
+
+# --- An assumption that contradicts the contract ------------------------------------------------
+
+
+def test_a_start_outside_the_contract_prints_a_warning():
+    with emulator("--ephemeral", "--assume", "idempotency_retention=24h") as process:
+        assert process.client().control("GET", "worlds/default")["warnings"]
+        code, stderr = process.stop()
+
+    assert code == 0
+    assert stderr.count("\n") == 1
+    assert "idempotency_retention=24h contradicts the contract" in stderr
+
+
+def test_a_start_within_the_contract_prints_no_warning():
+    with emulator("--ephemeral", "--assume", "accepted_status=200") as process:
+        assert process.stop() == (0, "")

@@ -37,8 +37,10 @@ def assumption_table() -> str:
         if row["fixed"]:
             default = f"{row['about']} It cannot be set: {row['fixed']}."
             proof = "`tests/contract/test_assumptions.py::test_what_is_fixed_says_why`"
-            lines.append(f"| `{row['name']}` | ours | {default} | {sentence} | {proof} |")
+            lines.append(f"| `{row['name']}` | assumed | {default} | {sentence} | {proof} |")
             continue
+        if row["outside_the_letter"]:
+            default += f" ({', '.join(row['outside_the_letter'])}: contradicts the contract)"
         proof = "`tests/contract/test_assumptions.py::test_an_alternative_changes_the_answer`"
         lines.append(f"| `{row['name']}` | assumed | {default} | {sentence} | {proof} |")
     return "\n".join(lines) + "\n"

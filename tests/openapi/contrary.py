@@ -22,9 +22,9 @@ CONTRARY: dict[str, Any] = {
     "operation_replay": "current",
     "source_profile": "per_poll 2",
     "domains_profile": "immediate",
-    "progress_phases": ["p0", "p1", "p2", "p3", "p4"],
-    "deployment_statuses": ["d0", "d1", "d2", "d3", "d4", "d5"],
-    "database_states": ["s0", "s1", "s2", "s3", "s4"],
+    "progress_phases": ["queued", "p1", "p2", "p3", "p4"],
+    "deployment_statuses": ["queued", "d1", "d2", "d3", "d4", "d5"],
+    "database_states": ["init", "s1", "s2", "s3", "s4"],
     "key_permissions": ["k0", "k1", "k2", "k3", "k4", "k5", "k6"],
     "data_modes": ["shared", "apart"],
     "condition_codes": {

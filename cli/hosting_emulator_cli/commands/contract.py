@@ -57,8 +57,21 @@ def _value(row: dict[str, Any]) -> str:
     return value if row["value"] == row["default"] else f"{value} (default: {default})"
 
 
+def _alternatives(row: dict[str, Any]) -> str:
+    """Write the alternatives, those that contradict the contract marked as such."""
+    outside = row["outside_the_letter"]
+    others = row["alternatives"]
+    if others == "any":
+        marked = [f"{text} (contradicts the contract)" for text in outside]
+        return "; ".join(["any", *marked])
+    texts = [cell_text(value) for value in others]
+    return cell_text(
+        [f"{text} (contradicts the contract)" if text in outside else text for text in texts]
+    )
+
+
 @contract.command()
-@prints(columns("name", ("VALUE", _value), "alternatives", "about"))
+@prints(columns("name", ("VALUE", _value), ("ALTERNATIVES", _alternatives), "about"))
 @opt.world_option
 @opt.url_options
 def assumptions(world: str, **_: Any) -> Any:

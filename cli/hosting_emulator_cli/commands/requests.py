@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -326,8 +326,11 @@ def _how(
     *, assume: Any, principal: str | None, no_time: bool, **began: Any
 ) -> tuple[Beginning, dict[str, Any]]:
     """Return how the throw-away world begins, and how requests are sent."""
+    from hosting_emulator.contract.assumptions import DEFAULTS, AssumptionRefused, warnings_of
     from hosting_emulator.replay import Beginning
 
+    with suppress(AssumptionRefused):  # the emulator refuses it
+        out.say_warnings({"warnings": warnings_of(DEFAULTS.changed(dict(assume)))})
     beginning = Beginning(assumptions=dict(assume), **began)
     return beginning, {"as_": principal, "move_time": not no_time}
 

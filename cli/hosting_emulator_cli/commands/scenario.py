@@ -22,7 +22,7 @@ from hosting_emulator_cli.files import (
     write_whole,
 )
 from hosting_emulator_cli.main import CommandGroup, Failure, failing
-from hosting_emulator_cli.output import columns, prints, put, put_json, say
+from hosting_emulator_cli.output import columns, prints, put, put_json, say, say_warnings
 
 #: A report of the emulator; or, where the scenario itself is wrong, `file` and the `error` in it.
 StoryResult = Mapping[str, Any]
@@ -87,7 +87,9 @@ def check(files: tuple[str, ...], junit: Path | None, as_json: bool) -> int:
 @opt.with_world
 def load(world: opt.HostingEmulator, named: str) -> Any:
     """Load a scenario into a world, replacing its content."""
-    return world.load_scenario(**choose_scenario(named))
+    summary = world.load_scenario(**choose_scenario(named))
+    say_warnings(summary)
+    return summary
 
 
 @scenario.command()
@@ -135,6 +137,7 @@ def _put_reports(
             found.append({"file": name, "passed": False, "error": failure.format_message()})
         if not as_json:
             put(_story_text(found[-1]))
+        say_warnings(found[-1])
     if as_json:
         put_json(found)
     else:

@@ -11,7 +11,7 @@ import click
 from hosting_emulator_cli import options as opt
 from hosting_emulator_cli.files import choose_scenario, put_document, read_json, read_world_file
 from hosting_emulator_cli.main import CommandGroup, Failure
-from hosting_emulator_cli.output import columns, fields, prints, say
+from hosting_emulator_cli.output import columns, fields, prints, say, say_warnings
 
 if TYPE_CHECKING:
     from hosting_emulator.sdk import ClockRequest, ClockState, CommitEntry, WorldSummary
@@ -90,7 +90,9 @@ def create(
     same |= {"clock": opt.clock_request(mode, at) or None, "assumptions": dict(assume) or None}
     if scenario is not None:
         same["scenario"] = choose_scenario(scenario)
-    return client.create_world(name, only=vary_only, **same)
+    summary = client.create_world(name, only=vary_only, **same)
+    say_warnings(summary)
+    return summary
 
 
 #: What can be added: the list of a world file or the intervention, and what its name is called.

@@ -30,9 +30,12 @@ _LONGEST_WAIT_S = 86_400
 _NOT_FOUND = "No such {} exists within your access."
 
 
-def authorize(change: Change, request: CallRequest) -> Project | Organization | Operation:
+def authorize(
+    change: Change, request: CallRequest, *, check_role: bool = True
+) -> Project | Organization | Operation:
     """Return what the request is about, if its principal may make this call on it.
 
+    Without `check_role` any role within the access scope is enough.
     Raises Refused: organization_required, resource_not_found, forbidden, interactive_login_required.
     """
     principal, spec, assumptions = request.principal, request.spec, change.assumptions
@@ -49,7 +52,7 @@ def authorize(change: Change, request: CallRequest) -> Project | Organization | 
             assumption="malformed_project_id",
         )
     if spec.subject == "organization":
-        return _organization(change, request)
+        return _organization(change, request, check_role=check_role)
     # Nothing is written yet, so the world's own tables have all there is.
     tables = change.world.tables
     project_id, operation = request.subject_id, None
@@ -73,7 +76,7 @@ def authorize(change: Change, request: CallRequest) -> Project | Organization | 
         outside = f"it exists in project {project.id}, outside the user's access"
         raise _not_found(spec.subject, outside)
     least = getattr(assumptions, spec.role, spec.role)
-    if _RANKS[role] < _RANKS[least]:
+    if check_role and _RANKS[role] < _RANKS[least]:
         allowed = "the project's owner" if least == "owner" else f"a project {least} or above"
         raise Refused(
             "forbidden",
@@ -110,7 +113,7 @@ def _not_found(subject: str, why: str) -> Refused:
     return Refused("resource_not_found", _NOT_FOUND.format(subject), why=why)
 
 
-def _organization(change: Change, request: CallRequest) -> Organization:
+def _organization(change: Change, request: CallRequest, *, check_role: bool) -> Organization:
     principal = request.principal
     organization = change.get(ORGANIZATIONS, request.subject_id)
     if organization is None:
@@ -129,7 +132,8 @@ def _organization(change: Change, request: CallRequest) -> Organization:
             "session cannot make it.",
             why=f"the token has no current session: {ended}",
         )
-    if request.spec.least_role(change.assumptions) == "owner" != membership.role:
+    needs_owner = request.spec.least_role(change.assumptions) == "owner"
+    if check_role and needs_owner and membership.role != "owner":
         raise Refused(
             "forbidden",
             "Only the organization's owner may do this; you are its member.",

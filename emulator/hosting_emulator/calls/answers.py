@@ -162,8 +162,22 @@ def make_key(
 
 
 def create_key_again(change: Change, request: CallRequest, found: RememberedAnswer) -> Reply:
-    """Answer an exact replay: the key's metadata as it now is, and no value."""
+    """Return the key's metadata as it now is, and no value, for an exact replay.
+
+    The product permissions are revalidated (contract, Endpoints, 3). Raises Refused.
+    """
     key = change.row(API_KEYS, str(found.subject))
+    enabled = change.row(ORGANIZATIONS, request.subject_id).permissions
+    remaining = [name for name in key.permissions if name in enabled]
+    needs_all = change.assumptions.replayed_key_permissions == "all_enabled"
+    needed = len(key.permissions) if needs_all else 1
+    if len(remaining) < needed:
+        raise Refused(
+            change.assumptions.code_of("no_permission_enabled"),
+            "The organization has disabled product permissions of this key.",
+            why=f"it still enables {', '.join(remaining) or 'none'} of the key's permissions",
+            assumption="replayed_key_permissions",
+        )
     body = views.encode(_key(change, request, key, None), change.assumptions)
     return Reply(change.assumptions.key_replayed_status, body, key.id)
 

@@ -39,7 +39,9 @@ def recall(
         key = f"{request.spec.call_id}|{key}"
     request.storage_key = key
     text = f"{request.spec.call_id}\n{request.subject_id}\n{request.canonical_body}"
-    if assumptions.request_identity == "all_that_is_sent":
+    # Calls 1 and 3 say what makes a request the same: the key, and the body or the name in it.
+    is_open = not request.spec.identity_is_specified
+    if is_open and assumptions.request_identity == "all_that_is_sent":
         unread = "" if request.spec.body else request.body.hex()
         text += f"\n{request.query}\n{unread}"
     request.fingerprint = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()

@@ -50,7 +50,13 @@ CONDITIONS = {
 _OPEN_CODES = tuple(
     code
     for code in PROBLEMS
-    if code not in ("resource_not_found", "idempotency_key_reused", "unauthenticated")
+    if code
+    not in (
+        "resource_not_found",
+        "idempotency_key_reused",
+        "unauthenticated",
+        "organization_required",
+    )
 )
 DNS_STATUSES = ("not_authorized", "pending", "authorized", "expired", "revoked")
 PHASES = ("queued", "building", "deploying", "verifying", "done")
@@ -59,6 +65,23 @@ DEPLOYMENT_STATUSES = ("queued", "building", "deploying", "ready", "failed", "ca
 #: Those of a deployment that has not ended.
 _STAGES = DEPLOYMENT_STATUSES[:3]
 DATABASE_STATES = ("init", "ready", "suspended", "resizing", "failed")
+#: The word that the contract names for each open set. Every list of such words contains it.
+CONTRACT_WORDS = {
+    "progress_phases": "queued",
+    "reconciliation_states": "required",
+    "deployment_statuses": "queued",
+    "database_states": "init",
+}
+
+
+class OutsideTheLetter(NamedTuple):
+    """The alternatives of an assumption that contradict a sentence of the contract.
+
+    `alternatives` are listed as a user reads them. Only the default is within the contract.
+    """
+
+    alternatives: tuple[str, ...]
+    sentence: str
 
 
 class AssumptionRefused(ValueError):
@@ -113,9 +136,12 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     deployment_order: Literal["newest_first", "oldest_first"] = "newest_first"
     """Order of listed deployments. [DeploymentPage]"""
     """> next_cursor (string, opaque continuation cursor [...])"""
-    last_page_cursor: Literal["absent", "null"] = "absent"
-    """How the last page writes next_cursor: null is outside the contract, which writes "or null"
-    where it allows that. [DeploymentPage]"""
+    last_page_cursor: Annotated[
+        Literal["absent", "null"],
+        OutsideTheLetter(("null",), "next_cursor (string, opaque continuation cursor, [...])"),
+    ] = "absent"
+    """How the last page writes next_cursor. The contract writes "or null" where it allows null.
+    [DeploymentPage]"""
     """> Its name, default and whether it is required: not shown."""
     environment_parameter: _Parameter = "environment"
     """Name of the query parameter that chooses dev or prod."""
@@ -134,9 +160,17 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     """Which responses are remembered for a key: successes, or also the call's own refusals, but none
     that says it is retryable. An invalid request, or one without access, leaves its key free.
     [idempotent]"""
-    idempotency_retention: str = "forever"
-    """How long (world time) a response is remembered: `forever`, or a duration like `24h`. (unseen:
-    that time would have to pass) [idempotent]"""
+    idempotency_retention: Annotated[
+        str,
+        OutsideTheLetter(
+            ("any duration",),
+            "After any uncertainty the same name and Idempotency-Key are reused rather than creating "
+            "another token.",
+        ),
+    ] = "forever"
+    """How long (world time) a response is remembered: `forever`, or a duration like `24h`, after
+    which a retry of call 3 creates another token. (unseen: that time would have to pass)
+    [idempotent]"""
     operation_replay: Literal["first_response", "current"] = "first_response"
     """What a replay of calls 2 and 4 returns: the first response, byte for byte, or the operation
     as it now is. [initialize_managed_source apply_project_domains]"""
@@ -144,11 +178,25 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     """Same key while the first request is in progress: wait and replay it, or refuse with
     service_unavailable. (unseen: it needs two requests at exactly the same time) [idempotent]"""
     request_identity: Literal["what_is_read", "all_that_is_sent"] = "what_is_read"
-    """What makes two requests the same: only what the call reads, or also a query and a body that
-    it does not read. (unseen: the contract promises nothing about those) [idempotent]"""
-    replay_access: Literal["checked", "not_checked"] = "checked"
-    """Whether a replay still requires the role. (unseen: a user would have to lose a role in
-    between) [idempotent]"""
+    """What makes two requests of call 2 or 4 the same: only what the call reads, or also a query
+    and a body that it does not read. (unseen: the contract promises nothing about those)
+    [initialize_managed_source apply_project_domains]"""
+    replay_access: Annotated[
+        Literal["checked", "not_checked"],
+        OutsideTheLetter(
+            ("not_checked",),
+            "Roles: operations 1 and 7 are owner-only; operation 8 is open to project readers.",
+        ),
+    ] = "checked"
+    """Whether a replay still requires the role. Everything else is checked again in any case: the
+    token, its organization, the access scope, a key's permissions, and for call 3 the session, the
+    membership and the product permissions. (unseen: a user would have to lose a role in between)
+    [idempotent]"""
+    """> organization membership and product permissions are revalidated"""
+    replayed_key_permissions: Literal["any_enabled", "all_enabled"] = "any_enabled"
+    """What an exact replay of call 3 requires of the organization: at least one of the key's
+    permissions is still enabled, or all of them are; otherwise it is refused as
+    no_permission_enabled. (unseen: no call changes the enabled ones) [create_user_api_key]"""
     """> Which HTTP status each other code uses, and which code follows which other condition: not
     shown."""
     judgement_order: Literal["inputs_first", "access_first"] = "inputs_first"
@@ -174,12 +222,12 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     (unseen: it did not end at once, and its duration varies) [apply_project_domains]"""
     """> Allowed values of progress.phase, reconciliation.state and error.code [...]: not shown."""
     progress_phases: tuple[str, str, str, str, str] = PHASES
-    """Words of progress.phase, in order. [Operation]"""
+    """Words of progress.phase, in order; `queued` is one of them. [Operation]"""
     reconciliation_states: tuple[str, str, str, str] = RECONCILIATION_STATES
-    """Words of reconciliation.state. [Operation]"""
+    """Words of reconciliation.state; `required` is one of them. [Operation]"""
     """> Deployment.status values beyond queued: not shown."""
     deployment_statuses: tuple[str, str, str, str, str, str] = DEPLOYMENT_STATUSES
-    """Words of Deployment.status. [DeploymentPage]"""
+    """Words of Deployment.status; `queued` is one of them. [DeploymentPage]"""
     """> Transitions: not shown."""
     dns_transitions: dict[str, str] = {}
     """Which statuses may follow each status of a DNS authorization, instead of the usual ones:
@@ -202,7 +250,7 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     and for two. [DatabaseCompute]"""
     """> database state / pending_state values beyond init: not shown."""
     database_states: tuple[str, str, str, str, str] = DATABASE_STATES
-    """Words of database state and pending_state. [DatabaseCompute]"""
+    """Words of database state and pending_state; `init` is one of them. [DatabaseCompute]"""
     """> when the current owner switched the flag on"""
     flag_reenabled: Literal["kept", "renewed"] = "kept"
     """enabled_at when a flag that is on is switched on again by its owner. [PoweredByFlag]"""
@@ -325,7 +373,12 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     problem_statuses: dict[str, int] = {}
     """Other HTTP statuses for problem codes whose status the contract leaves open."""
     """> Error statuses listed: 400, 401, 403, 404, 409, 503 (Problem Details)."""
-    listed_statuses: Literal["closed", "open"] = "closed"
+    listed_statuses: Annotated[
+        Literal["closed", "open"],
+        OutsideTheLetter(
+            ("open",), "Error statuses listed: 400, 401, 403, 404, 409, 503 (Problem Details)."
+        ),
+    ] = "closed"
     """Whether call 1, whose error statuses are listed, uses no others: a problem with another
     status then gets 400 there. (unseen: the check sends nothing large, and does not test limits)
     [PoweredByFlag]"""
@@ -411,6 +464,9 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
             given = getattr(self, name)
             if len(set(given)) != len(given) or not all(given):
                 raise ValueError(f"{name} needs distinct, non-empty words")
+            word = CONTRACT_WORDS.get(name)
+            if word is not None and word not in given:
+                raise ValueError(f"{name} must contain {word!r}, the word that the contract names")
         if self.judgement_order == "access_first" and self.replay_access == "not_checked":
             raise ValueError("judgement_order access_first needs replay_access checked")
         if self.cursor_parameter == self.limit_parameter:
@@ -498,23 +554,50 @@ def parse_rate_limit(text: str) -> tuple[int, int] | None:
 def describe(assumptions: Assumptions) -> list[dict[str, Any]]:
     """Return every assumption as a row: name, value, default, alternatives, about, sentence.
 
-    `outside_the_letter` are alternatives that the contract forbids: they are there to be tried.
+    `outside_the_letter` are the alternatives that contradict the contract, and `contradicts` is the
+    sentence that they contradict. `warning` is empty unless the value is such an alternative.
     Behind them come our choices that cannot be set: `fixed` says why.
     """
     rows: list[dict[str, Any]] = []
     for name, text in _texts().items():
         row = {"name": name, "value": "fixed", "default": "fixed", "alternatives": []}
-        row |= {"outside_the_letter": [], "about": text.about, "sentence": text.sentence}
-        row["fixed"] = text.note
+        row |= {"outside_the_letter": [], "contradicts": "", "warning": ""}
+        row |= {"about": text.about, "sentence": text.sentence, "fixed": text.note}
         if name in Assumptions.__struct_fields__:
             others = alternatives(name)
             row["value"] = _plain(getattr(assumptions, name))
             row["default"] = _plain(getattr(DEFAULTS, name))
             row["alternatives"] = others or "any"
-            forbidden = [one for one in others if f"{one} is outside the contract" in text.about]
-            row |= {"outside_the_letter": forbidden, "fixed": ""}
+            row["fixed"] = ""
+            row["warning"] = _warning(name, getattr(assumptions, name))
+            outside = outside_the_letter(name)
+            if outside is not None:
+                row["outside_the_letter"] = list(outside.alternatives)
+                row["contradicts"] = outside.sentence
         rows.append(row)
     return rows
+
+
+def is_outside_the_letter(name: str, value: Any) -> bool:
+    """Return whether a value of an assumption contradicts a sentence of the contract."""
+    return outside_the_letter(name) is not None and value != getattr(DEFAULTS, name)
+
+
+def warnings_of(assumptions: Assumptions) -> list[str]:
+    """Return a warning for each assumption whose value contradicts a sentence of the contract."""
+    found = [_warning(name, value) for name, value in assumptions.changes().items()]
+    return [warning for warning in found if warning]
+
+
+def _warning(name: str, value: Any) -> str:
+    outside = outside_the_letter(name)
+    if outside is None or not is_outside_the_letter(name, value):
+        return ""
+    default = getattr(DEFAULTS, name)
+    return (
+        f"The assumption {name}={value} contradicts the contract, which says: "
+        f'"{outside.sentence}" Only the default, {default}, is within the contract.'
+    )
 
 
 class _Text(NamedTuple):
@@ -573,6 +656,18 @@ def alternatives(name: str) -> list[Any]:
 @lru_cache(maxsize=1)
 def _types() -> dict[str, Any]:
     return get_type_hints(Assumptions)
+
+
+@lru_cache(maxsize=1)
+def _annotations() -> dict[str, tuple[Any, ...]]:
+    hints = get_type_hints(Assumptions, include_extras=True)
+    return {name: getattr(hint, "__metadata__", ()) for name, hint in hints.items()}
+
+
+def outside_the_letter(name: str) -> OutsideTheLetter | None:
+    """Return which alternatives of an assumption contradict the contract, if any."""
+    marks = (mark for mark in _annotations()[name] if isinstance(mark, OutsideTheLetter))
+    return next(marks, None)
 
 
 def _plain(value: Any) -> Any:

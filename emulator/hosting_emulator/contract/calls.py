@@ -97,6 +97,7 @@ class CallSpec:
     `codes` are its own problem codes, beyond COMMON_CODES and that of its Idempotency-Key;
     `listed_statuses` the error statuses, where the contract lists them all. `place` and the clauses are
     the contract's (`retry_clause`: of its key sent again); `leaves` says what a success leaves there.
+    `identity_is_specified`: the contract says what makes two requests of this call the same.
     """
 
     call_id: CallName
@@ -123,6 +124,7 @@ class CallSpec:
     body_clause: str = "No request body."
     retry_clause: str = ""
     leaves: str = ""
+    identity_is_specified: bool = False
 
     @property
     def operation_id(self) -> str:
@@ -237,6 +239,7 @@ _ROWS = (
         "properties.",
         retry_clause="Same key and same body: first result returned without switching again.",
         leaves="the project's flag was switched",
+        identity_is_specified=True,
     ),
     CallSpec(
         call_id="initialize_managed_source",
@@ -279,6 +282,7 @@ _ROWS = (
         place="Endpoints, 3",
         body_clause="Body (application/json): { name: string, length 1 to 64 }.",
         leaves="user API keys, valid 90 days",
+        identity_is_specified=True,
     ),
     CallSpec(
         call_id="apply_project_domains",

@@ -217,9 +217,14 @@ def authorize_caller(engine: Engine, ctx: ExchangeContext) -> None:
     try:
         ctx.record = authorize(ctx.change, ctx)
     except Refused:
-        again = ctx.spec.idempotent and engine.world.assumptions.replay_access == "not_checked"
-        if not again or recall(ctx.change, ctx, engine.in_flight) is None:
+        assumptions = engine.world.assumptions
+        if not ctx.spec.idempotent or assumptions.replay_access == "checked":
             raise
+        # Only the role is left out: whatever else refuses this request refuses its replay too.
+        record = authorize(ctx.change, ctx, check_role=False)
+        if recall(ctx.change, ctx, engine.in_flight) is None:
+            raise
+        ctx.record = record
     if (
         engine.world.clock.mode == "skip"
         and ctx.call == "get_operation"
@@ -248,10 +253,10 @@ def perform(engine: Engine, ctx: ExchangeContext) -> None:
             ctx.values = {**ctx.values, **page}
     remembered = recall(ctx.change, ctx, engine.in_flight) if ctx.spec.idempotent else None
     if remembered is not None:
+        reply = answer_again(ctx.change, ctx, remembered)
         ctx.replayed = True
         first = f"replay of the first response for this Idempotency-Key ({remembered.status})"
         ctx.why += (first,)
-        reply = answer_again(ctx.change, ctx, remembered)
     else:
         begins = ctx.spec.idempotent and ctx.spec.response == "Operation"
         if engine.world.tables[OUTCOMES.name] and begins:

@@ -21,6 +21,7 @@ from multidict import CIMultiDict
 from hosting_emulator import DEFAULT_SEED
 from hosting_emulator.calls.answers import project_at
 from hosting_emulator.calls.request import Reply
+from hosting_emulator.contract.assumptions import warnings_of
 from hosting_emulator.contract.calls import CALLS, CallSpec
 from hosting_emulator.contract.durations import format_duration, parse_duration_ms
 from hosting_emulator.contract.timestamps import format_timestamp, parse_timestamp
@@ -160,6 +161,8 @@ class StoryRun:
         self._turn: dict[str, Any] = {}
         #: What a step that is no single request has found to differ.
         self._mismatches: list[Mismatch] = []
+        #: The assumptions of the world, at any step, that contradict the contract.
+        self._warnings: dict[str, None] = {}
 
     def run(self, judged: Path | None = None) -> dict[str, Any]:
         """Run all steps, up to the first that fails. Returns the report.
@@ -167,6 +170,7 @@ class StoryRun:
         With `judged`, the place of a step, each other passes that can be done at all.
         """
         steps: list[dict[str, Any]] = []
+        self._note_warnings()
         story = self._steps(self._scenario.place / "story", self._scenario.part.story)
         for place, step in story:
             steps.append(self._step(len(steps) + 1, place, step))
@@ -182,6 +186,7 @@ class StoryRun:
             "steps": steps,
             "digest": self._digest.hexdigest(),
             "variation": variation_view(self._engine),
+            "warnings": list(self._warnings),
         }
 
     def _steps(self, place: Place, steps: Sequence[StepPart]) -> Iterator[tuple[Place, StepPart]]:
@@ -465,7 +470,11 @@ class StoryRun:
         change = self._engine.begin_change()
         change.put(t.ASSUMPTIONS, t.ONLY, changed)
         self._engine.commit(change, "assumptions", self._turn)
+        self._note_warnings()
         return "assumptions changed"
+
+    def _note_warnings(self) -> None:
+        self._warnings |= dict.fromkeys(warnings_of(self._engine.world.assumptions))
 
     # --- looks at what is known -----------------------------------------------------------------
 

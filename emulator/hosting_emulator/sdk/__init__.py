@@ -41,6 +41,7 @@ from hosting_emulator.sdk.control import clock_request as clock_request
 from hosting_emulator.sdk.control import find_file as find_file
 from hosting_emulator.sdk.control import is_file_name as is_file_name
 from hosting_emulator.sdk.emulator import ArmedFault as ArmedFault
+from hosting_emulator.sdk.emulator import AssumptionWarning as AssumptionWarning
 from hosting_emulator.sdk.emulator import HostingEmulator as HostingEmulator
 from hosting_emulator.sdk.emulator import Phase as Phase
 from hosting_emulator.sdk.emulator import WorldClock as WorldClock

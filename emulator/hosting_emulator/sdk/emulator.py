@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from datetime import datetime, timedelta
@@ -149,6 +150,16 @@ class WorldClock(InWorld):
         return api.ClockState(self._ask("PUT", "clock", body=clock))
 
 
+class AssumptionWarning(UserWarning):
+    """An assumption of a world contradicts a sentence of the contract."""
+
+
+def _warn(messages: Sequence[str]) -> None:
+    """Warn of assumptions at the line that called the SDK."""
+    for message in messages:
+        warnings.warn(message, AssumptionWarning, stacklevel=3)
+
+
 class HostingEmulator(InWorld, AbstractContextManager["HostingEmulator", None]):
     """A world: where it answers, who may ask, what is in it, and what happens to it.
 
@@ -240,6 +251,7 @@ class HostingEmulator(InWorld, AbstractContextManager["HostingEmulator", None]):
         request = world_request(scenario, document_name, state, **options)
         with _reach(url, control_token) as (control, _, own):
             world = control.create_world(name, **request)
+            _warn(world.get("warnings", ()))
             return cls(control, world, throw_away=True, own_connection=own)
 
     def fork(self, name: str | None = None, *, commit: int | None = None) -> HostingEmulator:
@@ -387,8 +399,13 @@ class HostingEmulator(InWorld, AbstractContextManager["HostingEmulator", None]):
         return list(self._ask("GET", "assumptions")["items"])
 
     def set_assumptions(self, values: Mapping[str, Any]) -> list[api.Record]:
-        """Change some assumptions by name, and return them all."""
-        return list(self._ask("PATCH", "assumptions", body=values)["items"])
+        """Change some assumptions by name, and return them all.
+
+        A value that contradicts a sentence of the contract raises an `AssumptionWarning`.
+        """
+        rows = list(self._ask("PATCH", "assumptions", body=values)["items"])
+        _warn([row["warning"] for row in rows if row["name"] in values and row["warning"]])
+        return rows
 
     # --- Failures on demand ------------------------------------------------------------------
 

@@ -12,8 +12,13 @@ from typing import Any
 from msgspec.structs import replace
 
 from hosting_emulator import DEFAULT_SEED
-from hosting_emulator.contract.assumptions import DEFAULTS, PERMISSIONS, Assumptions, alternatives
-from hosting_emulator.contract.calls import ALL_CALLS
+from hosting_emulator.contract.assumptions import (
+    DEFAULTS,
+    PERMISSIONS,
+    Assumptions,
+    alternatives,
+    is_outside_the_letter,
+)
 from hosting_emulator.contract.problems import PROBLEMS
 from hosting_emulator.contract.resources import RESOURCES
 from hosting_emulator.variation.draws import draw_number
@@ -140,7 +145,8 @@ def draw_assumptions(
                     if (drawn := draw_number(variation.seed, point.id, "which", code)) % 3
                 }
             else:
-                choices = _OTHERS.get(name) or alternatives(name)
+                others = _OTHERS.get(name) or alternatives(name)
+                choices = [value for value in others if not is_outside_the_letter(name, value)]
                 drawn = draw_number(variation.seed, point.id, "which", name)
                 found[name] = choices[drawn % len(choices)]
     return found
@@ -179,8 +185,6 @@ def assumed_points(
             return decided_by == name
         if point == "problem-status":
             return code is not None and status == assumed[name].get(code) != PROBLEMS[code].status
-        if point == "listed-statuses":
-            return code is not None and status not in ALL_CALLS[str(call)].listed_statuses
         if not 200 <= status < 300:
             return False
         if point.endswith("-status"):  # an answer that was remembered has the status of then

@@ -35,6 +35,7 @@ ASSUMPTIONS: list[dict[str, Any]] = [
         "value": 200,
         "default": 202,
         "alternatives": [200, 201],
+        "outside_the_letter": [],
         "about": "Status of an accepted operation.",
         "sentence": "not shown",
     }
@@ -53,6 +54,7 @@ def world(name: str = "default") -> dict[str, Any]:
         "commit": 7,
         "clock": CLOCK,
         "assumptions": {},
+        "warnings": [],
         "counts": {
             "projects": 2,
             "operations": 5,

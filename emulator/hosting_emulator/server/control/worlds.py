@@ -16,7 +16,12 @@ from aiohttp import web
 from msgspec import UNSET, Meta, UnsetType
 
 from hosting_emulator import control_api as api
-from hosting_emulator.contract.assumptions import AssumptionRefused, Assumptions, describe
+from hosting_emulator.contract.assumptions import (
+    AssumptionRefused,
+    Assumptions,
+    describe,
+    warnings_of,
+)
 from hosting_emulator.contract.durations import parse_duration_ms
 from hosting_emulator.contract.timestamps import format_timestamp, parse_timestamp
 from hosting_emulator.control_api import JsonObject
@@ -343,6 +348,7 @@ def world_summary(context: Context, engine: Engine) -> JsonObject:
         issuer=base_url + issuer_path(world.name),
         clock=get_clock(engine),
         assumptions=world.assumptions.changes(),
+        warnings=warnings_of(world.assumptions),
         variation=variation_view(engine),
         counts={name: world.count(table) for name, table in zip(names, tables, strict=True)},
         organizations=[api.WorldOrganization.of(row) for row in in_order(world, t.ORGANIZATIONS)],

@@ -32,6 +32,14 @@ function textOf(value) {
   return Object.entries(value).map(([code, status]) => `${code}=${status}`).join(",");
 }
 
+/** The values to choose from; those that contradict the contract are marked. @param {any} item */
+function choicesOf(item) {
+  return [item.default, ...item.alternatives].map(textOf).map((value) => {
+    const outside = item.outside_the_letter.includes(value);
+    return { value, label: outside ? `${value} (contradicts the contract)` : value };
+  });
+}
+
 /** @param {{items: any[], set: (values: any, said: string) => Promise<any>}} props */
 function List({ items, set }) {
   const { field, found } = useFind(items, (item) => `${item.name} ${item.about} ${item.sentence}`);
@@ -59,12 +67,14 @@ function Row({ item, set }) {
     <div class="setting-name"><label for=${id}><code>${item.name}</code></label> ${changed && html`<${Badge} tone="warn">changed<//>`}</div>
     <form class="row" onSubmit=${(/** @type {Event} */ event) => { event.preventDefault(); change(draft); }}>
       ${item.fixed ? html`<p id=${id}>Cannot be set: ${prose(item.fixed)}.</p>` : Array.isArray(item.alternatives)
-        ? html`<${Select} id=${id} value=${value} set=${change} choices=${[item.default, ...item.alternatives].map(textOf)} />`
+        ? html`<${Select} id=${id} value=${value} set=${change} choices=${choicesOf(item)} />`
         : html`<input id=${id} class=${value.length > 30 ? "long" : undefined} value=${draft} onInput=${(event) => type(event.currentTarget.value)} />
             <${Button} small label=${`Set ${item.name}`} disabled=${draft === value} onClick=${() => change(draft)}>Set<//>`}
       ${changed && html`<${Button} small kind="quiet" label=${`Reset ${item.name}`} onClick=${reset}>Reset<//>`}
     </form>
     <p>${prose(item.about)}</p>
+    ${item.warning && html`<p role="status"><${Badge} tone="warn">contradicts the contract<//> ${item.warning}</p>`}
+    ${item.contradicts && !item.warning && html`<p class="quiet small">Contradicts the contract: ${item.outside_the_letter.join(", ")}.</p>`}
     <p class="quiet small">${changed && html`Default: <code>${textOf(item.default) || "none"}</code>. `}Where the contract is silent: “${item.sentence}”</p>
   </li>`;
 }
