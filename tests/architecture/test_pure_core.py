@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 PACKAGE = Path(__file__).parents[2] / "emulator" / "hosting_emulator"
-CORE_FLOORS = ("contract", "world", "calls", "variation", "engine", "conduct")
+CORE_FLOORS = ("contract", "criteria", "world", "calls", "variation", "engine", "conduct")
 
 FORBIDDEN = {
     "time": "the world's clock is passed in",

@@ -13,23 +13,22 @@ import msgspec
 
 from hosting_emulator import DEFAULT_SEED
 from hosting_emulator.contract.assumptions import Assumptions
-from hosting_emulator.contract.calls import ALL_CALLS, CALLS, REDEEM_TICKET
+from hosting_emulator.contract.calls import ALL_CALLS, CALLS
 from hosting_emulator.contract.durations import parse_duration_ms
-from hosting_emulator.contract.problems import PROBLEMS
 from hosting_emulator.contract.timestamps import LATEST_MS, parse_timestamp
 from hosting_emulator.contract.words import nearest
-from hosting_emulator.faults.documents import FAULT, METHODS, OUTCOME, arm, moment_ms, read_fault
+from hosting_emulator.criteria.values import ANY, Impossible, ValueType, check
+from hosting_emulator.faults.documents import FAULT, OUTCOME, arm, moment_ms, read_fault
 from hosting_emulator.interventions import read_intervention
-from hosting_emulator.scenario.compare import COMPARISONS, pattern_of, walk
 from hosting_emulator.scenario.document import (
     PLANNED,
     ExpectPart,
-    LogPart,
     Scenario,
     SharedPart,
     StepPart,
 )
-from hosting_emulator.scenario.source import Mistakes, Path, Place
+from hosting_emulator.scenario.expectations import ResponseTypes, log_filters
+from hosting_emulator.scenario.source import Mistakes, Path, Place, walk
 from hosting_emulator.variation.points import POINTS
 from hosting_emulator.variation.worlds import read_variation, varied_world
 from hosting_emulator.world.naming import noun_of
@@ -144,6 +143,7 @@ class _StoryCheck:
     def __init__(self, scenario: Scenario, change: Change, mistakes: Mistakes) -> None:
         self._part, self._top = scenario.part, scenario.place
         self._change, self._mistakes = change, mistakes
+        self._types = ResponseTypes(scenario.part)
         #: What has been saved, values and whole answers, in the order in which it was.
         self._saved: dict[str, None] = {}
         self._answers: dict[str, None] = {}
@@ -203,7 +203,7 @@ class _StoryCheck:
             self._check_subjects(place, step)
         with mistakes.at(place):
             if step.expect is not None:
-                self._check_expect(place / "expect", step.expect)
+                self._check_expect(place / "expect", step, step.expect)
         self._check_steps(place / "together", step.together or ())
         with mistakes.at(place):
             (place / "use").check_word("part", step.use, self._parts)
@@ -267,21 +267,20 @@ class _StoryCheck:
                     Assumptions().changed({name: value})
         for name in step.check or {}:
             (place / "check" / name).check_word("saved value", name, self._saved)
-        if step.check is not None:
-            _check_values(place / "check")
+        for name, value in (step.check or {}).items():
+            _check_value(place / "check" / name, ANY, value)
         if step.log is not None:
-            self._check_log(place / "log", step.log)
+            self._check_log(place / "log")
 
-    def _check_log(self, place: Place, log: LogPart) -> None:
-        calls, codes = (*ALL_CALLS, REDEEM_TICKET), tuple(PROBLEMS)
-        for name, known in (("call", calls), ("code", codes), ("method", METHODS)):
-            if isinstance(value := getattr(log, name), str) and pattern_of(value) is None:
-                (place / name).check_word(name, value, (*known, "*"))
-        for field, index, alias in (("project", "project", log.project), ("as", "person", log.who)):
-            if isinstance(alias, str) and alias != "*" and pattern_of(alias) is None:
-                self._check_alias(place / field, index, alias)
-        _check_comparisons(place, place.value)
-        _check_values(place)
+    def _check_log(self, place: Place) -> None:
+        filters = log_filters(self._named("person"), self._named("project"))
+        for name, value in place.value.items():
+            _check_value(place / name, filters[name], value)
+
+    def _named(self, index: str) -> dict[str, str]:
+        """Return the ids of users or projects by their aliases."""
+        ids = self._change.world.indexes
+        return {alias: str(ids[f"{index}:{alias}"]) for alias in self._aliases(index)}
 
     def _check_subjects(self, place: Place, step: StepPart) -> None:
         """Check the aliases of a step, and that what it leaves to the defaults is there."""
@@ -308,13 +307,13 @@ class _StoryCheck:
         if not nobody and not there and "${" not in alias:
             place.check_word(noun_of(index), alias, self._aliases(index))
 
-    def _check_expect(self, place: Place, expect: ExpectPart) -> None:
-        for code in expect.code if isinstance(expect.code, list) else [expect.code]:
-            (place / "code").check_word("problem code", code, PROBLEMS)
-        (place / "same_as").check_word("saved answer", expect.same_as, self._answers)
-        _check_comparisons(place, ("status", "items"))
-        _check_comparisons(place / "headers", expect.headers)
-        _check_values(place)
+    def _check_expect(self, place: Place, step: StepPart, expect: ExpectPart) -> None:
+        if isinstance(expect.same_as, str):
+            (place / "same_as").check_word("saved answer", expect.same_as, self._answers)
+        try:
+            self._types.check(step, expect, place.value)
+        except Impossible as error:
+            raise place.below(error.path).error(str(error), key=error.key) from None
 
 
 def _count(place: Place, steps: Iterable[StepPart], counts: Mapping[str, int]) -> int:
@@ -343,28 +342,12 @@ def is_page(url: str) -> bool:
     return not url.startswith("/") or url.startswith("/_emulator/")
 
 
-def _check_comparisons(place: Place, names: Iterable[str]) -> None:
-    """Check mappings that can be nothing but comparisons."""
-    for name in names:
-        value = place.value.get(name)
-        for word in value if isinstance(value, dict) else ():
-            (place / name / word).check_word("comparison", word, COMPARISONS)
-
-
-def _check_values(place: Place) -> None:
-    """Check the patterns and comparisons in what is expected."""
-    for path, value in walk(place.value):
-        words = [name for name in value if name in COMPARISONS] if isinstance(value, dict) else []
-        for name in value if words else ():
-            if name not in COMPARISONS:
-                hint = nearest(str(name), COMPARISONS) or f"; those are {', '.join(COMPARISONS)}"
-                message = f"{name!r} is next to {words[0]} but is not a comparison{hint}"
-                raise place.below((*path, name)).error(message, key=True)
-        try:
-            re.compile(pattern_of(value) or "")
-        except re.error as error:
-            message = f"{value!r} is not a regular expression: {error}"
-            raise place.below(path).error(message) from None
+def _check_value(place: Place, kind: ValueType, value: Any) -> None:
+    """Refuse a value that can never match. Raises ScenarioError."""
+    try:
+        check(kind, value)
+    except Impossible as error:
+        raise place.below(error.path).error(str(error), key=error.key) from None
 
 
 def texts_in(found: Any) -> Iterator[tuple[Path, str]]:

@@ -10,22 +10,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path as FilePath
-from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin
+from typing import Annotated, Any, Literal, get_args, get_origin
 
 import msgspec
 from msgspec import Meta
 
 from hosting_emulator.contract.words import kinds_in_words, nearest, part_at, plainly, words_of
 from hosting_emulator.control_api import ClockMode
-from hosting_emulator.faults.kinds import fault_kinds
 from hosting_emulator.scenario.source import Mistakes, Place, ScenarioError, Source
 from hosting_emulator.world.population import Alias, WorldPart
 
 Planned = Literal["fault", "outcome", "intervene"]
-if TYPE_CHECKING:
-    Lost = str
-else:  # the kinds of faults whose client gets no whole answer
-    Lost = Literal[tuple(name for name, kind in fault_kinds().items() if not kind.arrives)]
 
 
 class Part(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
@@ -54,38 +49,37 @@ class PlannedPart(Part):
     intervene: dict[str, Any] | None = None
 
 
-#: What a value must be: itself, several that it may be, or a comparison.
-Status = Annotated[int, Meta(ge=200, le=599)]
-Comparison = dict[str, Any]
-
-
 class ExpectPart(Part):
-    """What a request of the story must answer. `body` names the fields that matter, and no others.
+    """What the response to a request of the story must be.
 
-    In `body`, `*` stands for any value but null, and `/…/` is a regular expression; a mapping whose
-    keys are numbers names places of a list, from 0; `{at_least: 3}` and the like compare. A list of
-    statuses or codes is what it may be. `lost` is the kind of connection fault that eats the answer,
-    `delayed` tells that it came late or slowly; `same_as` names a saved answer that this one must
-    equal byte for byte.
+    Without `status` it must be a success, or a refusal if `code` names a problem. `body` names the
+    fields that matter. `*` stands for any value but null, and `/…/` is a regular expression. A
+    mapping whose keys are numbers names items of a list, from 0. `{at_least: 3}` and the like
+    compare. A list holds alternatives, except where the value is a list itself. `absent` holds
+    dotted paths of fields that the response must not have. `lost` is the kind of fault that loses
+    the response, and nothing else can be expected beside it. `delayed` says that the response comes
+    late or slowly. `same_as` names a saved response that this one must equal byte for byte.
     """
 
-    status: Status | list[Status] | Comparison | None = None
-    code: str | list[str] | None = None
+    status: Any = msgspec.UNSET
+    code: Any = msgspec.UNSET
     body: Any = msgspec.UNSET
     absent: list[str] = []
-    items: int | Comparison | None = None
+    items: Any = msgspec.UNSET
     headers: dict[str, Any] = {}
-    html: bool | None = None
-    lost: Lost | None = None
-    delayed: bool | None = None
-    same_as: str | None = None
+    html: Any = msgspec.UNSET
+    lost: Any = msgspec.UNSET
+    delayed: Any = msgspec.UNSET
+    same_as: str | msgspec.UnsetType = msgspec.UNSET
 
 
 class LogPart(Part, rename={"who": "as", "idempotency_key": "key"}):
-    """What to look for in the request log; `count` is how many exchanges must fit (at least one).
+    """Which requests of the request log must match, and with `count` how many (at least one).
 
-    Each value is plain, a pattern or a comparison. `project` and `as` are aliases; `fault` is the id
-    or the kind of one that acted, `lost` the kind that ate the answer, `why` a sentence of it.
+    Each value is plain, a list of alternatives, a pattern or a comparison. `project` and `as` are
+    aliases or ids. `path` may contain `*` for any text and `{name}` for one segment. `fault` is the
+    id or the kind of a fault that acted, `lost` the kind that lost the response, `why` one of the
+    sentences that explain it. `failed` says that the request was refused or its response lost.
     """
 
     call: Any = msgspec.UNSET
@@ -99,9 +93,10 @@ class LogPart(Part, rename={"who": "as", "idempotency_key": "key"}):
     idempotency_key: Any = msgspec.UNSET
     replayed: Any = msgspec.UNSET
     lost: Any = msgspec.UNSET
+    failed: Any = msgspec.UNSET
     fault: Any = msgspec.UNSET
     why: Any = msgspec.UNSET
-    count: int | Comparison | None = None
+    count: Any = msgspec.UNSET
 
 
 class ActionPart(Part):
@@ -373,8 +368,31 @@ def _check_step(place: Place, actions: Sequence[str]) -> None:
         if belongs is not None and not set(given) & set(belongs):
             where = f"{' or '.join(belongs)}, not to {' '.join(given) or 'note'}"
             raise (place / name).error(f"{name} belongs to {where}", key=True)
+    _check_rivals(place, step)
     if step.get("together") is not None:
         _check_steps(place / "together", EXCHANGES)
+
+
+#: Fields of a step of which only one can be used.
+RIVALS = (("token", "as"), ("body", "text"), ("body", "form"), ("text", "form"))
+#: Headers that fields of a step send.
+_HEADER_FIELDS = {"authorization": ("token", "as"), "idempotency-key": ("key",)}
+
+
+def _check_rivals(place: Place, step: dict[str, Any]) -> None:
+    """Refuse fields that contradict each other, and a `clear` that clears nothing."""
+    for first, second in RIVALS:
+        if first in step and second in step:
+            message = f"{first} and {second} exclude each other: remove one of them"
+            raise (place / second).error(message, key=True)
+    for name in step.get("headers") or {}:
+        for field in _HEADER_FIELDS.get(str(name).lower(), ()):
+            if field in step:
+                message = f"the header {name} and {field} exclude each other: remove one of them"
+                raise (place / field).error(message, key=True)
+    for name in ("clear_faults", "clear_outcomes"):
+        if step.get(name) is False:
+            raise (place / name).error(f"{name} takes only true: without it nothing is cleared")
 
 
 def without_seed(text: str) -> str:

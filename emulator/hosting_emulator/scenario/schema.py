@@ -9,9 +9,12 @@ from hosting_emulator.contract.assumptions import Assumptions
 from hosting_emulator.contract.calls import CALLS
 from hosting_emulator.contract.problems import PROBLEMS
 from hosting_emulator.contract.words import schema_components
+from hosting_emulator.criteria.responses import EXPECTED, HEADER
+from hosting_emulator.criteria.values import COMPARISONS
 from hosting_emulator.faults.documents import FAULT, OUTCOME, Family
 from hosting_emulator.interventions import INTERVENTIONS
-from hosting_emulator.scenario.document import ACTIONS, BELONGS, ScenarioPart
+from hosting_emulator.scenario.document import ACTIONS, BELONGS, RIVALS, ScenarioPart
+from hosting_emulator.scenario.expectations import log_filters
 from hosting_emulator.variation.points import POINTS
 from hosting_emulator.world.records import Rule
 
@@ -50,8 +53,7 @@ def scenario_schema() -> dict[str, Any]:
     step, codes = defs["StepPart"], list(PROBLEMS)
     step["properties"]["call"] = {"enum": list(CALLS)}
     step["properties"]["assume"] = {"$ref": "#/$defs/Assumptions"}
-    several = {"type": "array", "items": {"enum": codes}}
-    defs["ExpectPart"]["properties"]["code"] = {"anyOf": [{"enum": [*codes, None]}, several]}
+    _type_criteria(defs)
     defs["Abort"]["properties"]["code"] = {"enum": codes}
     alone = {"required": ["note"], "not": {"anyOf": _each(ACTIONS)}}
     step["oneOf"] = [*_each(ACTIONS), alone]
@@ -64,6 +66,28 @@ def scenario_schema() -> dict[str, Any]:
         "$ref": "#/$defs/ScenarioPart",
         "$defs": defs,
     }
+
+
+def _type_criteria(defs: dict[str, Any]) -> None:
+    """Put the types of expectations and of filters into the schema."""
+    defs["Comparison"] = {
+        "type": "object",
+        "minProperties": 1,
+        "additionalProperties": False,
+        "properties": {word: {} for word in COMPARISONS},
+    }
+    expected = defs["ExpectPart"]["properties"]
+    expected |= {name: kind.expected_schema() for name, kind in EXPECTED.items()}
+    expected["headers"]["additionalProperties"] = HEADER.expected_schema()
+    defs["LogPart"]["properties"] |= {
+        name: kind.expected_schema() for name, kind in log_filters(None, None).items()
+    }
+    is_lost = {"required": ["lost"], "properties": {"lost": {"not": {"enum": [None, False]}}}}
+    defs["ExpectPart"] |= {"if": is_lost, "then": {"maxProperties": 1}}
+    for name in ("clear_faults", "clear_outcomes"):
+        defs["StepPart"]["properties"][name] = {"enum": [True, None]}
+    excluded = [{"not": {"required": list(pair)}} for pair in RIVALS]
+    defs["StepPart"]["allOf"] = excluded
 
 
 def _each(names: Iterable[str]) -> list[dict[str, Any]]:

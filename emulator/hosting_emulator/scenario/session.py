@@ -56,6 +56,11 @@ _MADE = re.compile(r"[A-Za-z0-9_-]{12,}")
 _A_URL = re.compile(r"https?://\S+")
 
 
+def any_response() -> Document:
+    """Return what a step expects whose response is not judged: any that arrives."""
+    return {"status": {"at_least": 200}}
+
+
 class NotRecordable(ValueError):
     """What was done cannot be written as a scenario; the message says what, and what would be right."""
 
@@ -410,7 +415,7 @@ class _StoryWriter:
         elif one.entry is not None:
             step = self._request(one.entry)
             expect = _expected(one.entry, self._again if "call" in step else str)
-            step["expect"] = expect if judged else {n: expect[n] for n in expect if n == "lost"}
+            step["expect"] = expect if judged or "lost" in expect else any_response()
             self.steps.append((step, one))
             self._learn(one.entry, step)
 
@@ -570,10 +575,9 @@ class _StoryWriter:
 
 def _expected(entry: Entry, again: Callable[[str], str]) -> Document:
     """Return what tells an answer: not what was made for it, such as ids and moments."""
-    expect: Document = {} if entry.lost is None else {"lost": entry.lost}
-    if not entry.status:
-        return expect
-    expect["status"] = entry.status
+    if entry.lost is not None:
+        return {"lost": entry.lost}
+    expect: Document = {"status": entry.status}
     if entry.code is not None:
         return expect | {"code": entry.code}
     if entry.content_type.startswith("text/html"):

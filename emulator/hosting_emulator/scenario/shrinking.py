@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from hosting_emulator.delta_debugging import read_target, smallest
 from hosting_emulator.scenario.document import REQUESTS, Scenario
+from hosting_emulator.scenario.session import any_response
 from hosting_emulator.scenario.source import Path, ScenarioError
 from hosting_emulator.scenario.story import Visit, run_document
 from hosting_emulator.scenario.yaml_text import write_yaml
@@ -139,7 +140,7 @@ def _true(document: dict[str, Any], visit: Visit | None) -> dict[str, Any]:
         lost = failing.get("expect", {}).get("lost")
         for difference in step["differences"]:
             lost = difference["found"] if difference["at"] == "lost" else lost
-        failing["expect"] = {} if lost is None else {"lost": lost}
+        failing["expect"] = any_response() if lost is None else {"lost": lost}
     said = json.dumps([{**step, "save": None} for step in story])
     for step in story:
         saved = {name: at for name, at in step.pop("save", {}).items() if name in said}

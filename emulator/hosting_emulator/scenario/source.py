@@ -48,6 +48,14 @@ class Mistakes(list[ScenarioError]):
             raise ScenarioError(first.file, first.line, first.column, first.message, rest)
 
 
+def walk(found: Any) -> Iterator[tuple[Path, Any]]:
+    """Walk a value and all that is in it, each with the path to it."""
+    yield (), found
+    pairs: Iterable[tuple[Any, Any]] = found.items() if isinstance(found, dict) else ()
+    for name, value in enumerate(found) if isinstance(found, list) else pairs:
+        yield from (((name, *path), inner) for path, inner in walk(value))
+
+
 @dataclass(frozen=True, slots=True)
 class Source:
     """Plain data, and where (line, column; from 1) every key and value in it stood.

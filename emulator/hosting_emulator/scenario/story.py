@@ -6,7 +6,7 @@ but a clock that runs goes on as if it had been.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from heapq import heappop, heappush
 from itertools import count
@@ -24,10 +24,30 @@ from hosting_emulator.calls.request import Reply
 from hosting_emulator.contract.assumptions import warnings_of
 from hosting_emulator.contract.calls import CALLS, CallSpec
 from hosting_emulator.contract.durations import format_duration, parse_duration_ms
+from hosting_emulator.contract.ids import is_ulid
 from hosting_emulator.contract.timestamps import format_timestamp, parse_timestamp
 from hosting_emulator.contract.words import each_text
+from hosting_emulator.criteria.requests import has_failed
+from hosting_emulator.criteria.responses import EXPECTED, HEADER
+from hosting_emulator.criteria.values import (
+    ABSENT,
+    ANY,
+    MISSING,
+    Impossible,
+    Mismatch,
+    ValueType,
+    check,
+    match,
+)
 from hosting_emulator.engine.engine import Engine, variation_view
-from hosting_emulator.engine.exchange import Delay, Exchange, ExchangeContext, machine_ms, too_large
+from hosting_emulator.engine.exchange import (
+    Delay,
+    Entry,
+    Exchange,
+    ExchangeContext,
+    machine_ms,
+    too_large,
+)
 from hosting_emulator.engine.explanations import standstill
 from hosting_emulator.engine.history import Keeper
 from hosting_emulator.engine.identity import home_of
@@ -46,8 +66,8 @@ from hosting_emulator.scenario.build import (
     build_world,
     is_page,
     read_saved,
+    texts_in,
 )
-from hosting_emulator.scenario.compare import ABSENT, Mismatch, compare
 from hosting_emulator.scenario.document import (
     ACTIONS,
     PLANNED,
@@ -58,6 +78,7 @@ from hosting_emulator.scenario.document import (
     read_scenario,
     scenario_of,
 )
+from hosting_emulator.scenario.expectations import ResponseTypes, is_lost, judge, log_filters
 from hosting_emulator.scenario.source import Path, Place, Source
 from hosting_emulator.world import tables as t
 from hosting_emulator.world.records import Person
@@ -66,6 +87,8 @@ from hosting_emulator.world.value import Change, World
 _OWN_URL = "http://127.0.0.1:4620"
 #: What is expected of a step that could not be done at all.
 _POSSIBLE = "to be possible"
+#: How many requests a failing `log` shows.
+_MOST_NEAREST = 5
 _FAMILIES = {"fault": FAULT, "outcome": OUTCOME}
 #: What of a step is taken as it is written until its answer is there.
 _AS_WRITTEN = {"note", "call", "together", "log", "use", "expect", "save", "pause", "with_"}
@@ -83,11 +106,31 @@ class PageRequest(NamedTuple):
 
 
 class _Arrival(NamedTuple):
-    """An answer as it came: how many real milliseconds late, and what broke it on its wire."""
+    """A response: how many real milliseconds late it came, and what broke it on its wire.
+
+    `n` is the number of its request in the log.
+    """
 
     reply: Reply
     late_ms: int = 0
     effect: FaultKind | None = None
+    n: int | None = None
+
+    def summary(self) -> str:
+        """Return its status and its problem code, such as `403 forbidden`."""
+        code = self.at("code")
+        return f"{self.reply.status} {code}" if isinstance(code, str) else str(self.reply.status)
+
+    def report(self) -> dict[str, Any]:
+        """Return what a step reports of it: `n` is the number of its request in the log."""
+        status, code, detail = self.reply.status or None, self.at("code"), self.at("detail")
+        return {
+            "n": self.n,
+            "status": status,
+            "code": code if isinstance(code, str) else None,
+            "detail": detail if isinstance(detail, str) else None,
+            "lost": self.lost,
+        }
 
     @property
     def lost(self) -> str | None:
@@ -163,6 +206,10 @@ class StoryRun:
         self._mismatches: list[Mismatch] = []
         #: The assumptions of the world, at any step, that contradict the contract.
         self._warnings: dict[str, None] = {}
+        self._types = ResponseTypes(scenario.part)
+        #: The responses of this step, and what requests come near those that its `log` names.
+        self._responses: list[_Arrival] = []
+        self._nearest: list[str] = []
 
     def run(self, judged: Path | None = None) -> dict[str, Any]:
         """Run all steps, up to the first that fails. Returns the report.
@@ -207,6 +254,8 @@ class StoryRun:
     def _step(self, number: int, place: Place, step: StepPart) -> dict[str, Any]:
         action = next((name for name in ACTIONS if getattr(step, name) is not None), "note")
         said, self._waited_ms = "", 0
+        self._responses = []
+        self._nearest = []
         differences: list[Mismatch] = []
         try:
             for _ in range(step.times):
@@ -217,7 +266,10 @@ class StoryRun:
             new = [row for key, row in refused.items() if key not in self._refused]
             differences += [Mismatch(f"timeline[{row.order}]", _POSSIBLE, row.said) for row in new]
             self._refused = set(refused)
-            self._save(step)
+            missing = self._save(step)
+            if missing:
+                said = str(missing[0].found)
+                differences += missing
         except ValueError as failed:
             said = str(failed)
             differences = [Mismatch(action, _POSSIBLE, said)]
@@ -229,6 +281,8 @@ class StoryRun:
             "said": said,
             "waited_ms": self._waited_ms,
             "differences": [difference._asdict() for difference in differences],
+            "responses": [response.report() for response in self._responses],
+            "nearest": self._nearest,
         }
 
     def _tried(self, step: StepPart, action: str) -> tuple[str, list[Mismatch]]:
@@ -243,6 +297,7 @@ class StoryRun:
                     wait_ms = parse_duration_ms(step.pause)
                 self._engine.move_by(wait_ms)
             self._mismatches, self._keys = [], keys  # a retry has the key of the first
+            self._responses, self._nearest = [], []
             filled = self._with_values(step)
             self._turn = {action: getattr(filled, action)}
             verb, _, noun = action.rpartition("_")
@@ -291,7 +346,8 @@ class StoryRun:
             for found in differences:
                 self._mismatches.append(found._replace(at=f"together[{place}].{found.at}"))
             if not differences:
-                self._save(one)
+                for missing in self._save(one):
+                    self._mismatches.append(missing._replace(at=f"together[{place}].{missing.at}"))
         return ", ".join(said)
 
     def _asked(self, steps: Sequence[StepPart]) -> list[_Arrival]:
@@ -311,7 +367,7 @@ class StoryRun:
             except StopIteration as done:
                 effect = contexts[place][0].effect
                 late_ms = at_ms + _drip_ms(effect, done.value)
-                arrived[place] = _Arrival(done.value, late_ms, effect)
+                arrived[place] = _Arrival(done.value, late_ms, effect, contexts[place][0].n)
                 continue
             at_ms += waits.ms if isinstance(waits, Delay) else 0
             heappush(waiting, (at_ms, next(order), place, exchange))
@@ -376,6 +432,7 @@ class StoryRun:
 
     def _answered(self, arrived: _Arrival) -> str:
         self._last, reply = arrived, arrived.reply
+        self._responses.append(arrived)
         self._digest.update(b"%d %b\n" % (reply.status, reply.body))
         lost, late_ms = arrived.lost, arrived.late_ms
         said = f"the response was lost ({lost})" if lost else f"answered {reply.status}"
@@ -480,74 +537,133 @@ class StoryRun:
 
     def _check(self, step: StepPart) -> str:
         for name, expected in (step.check or {}).items():
-            self._mismatches += compare(expected, self._variable(name), name)
+            self._mismatches += judge(ANY, expected, self._variable(name), name)
         return ""
 
     def _log(self, step: StepPart) -> str:
-        world, expected = self._engine.world, self._filled(msgspec.to_builtins(step.log))
-        wanted = expected.pop("count", {"at_least": 1})
+        expected = self._filled(msgspec.to_builtins(step.log))
+        filters = log_filters(self._named("person"), self._named("project"))
+        count_kind, wanted = filters.pop("count"), expected.pop("count", {"at_least": 1})
         for name, value in expected.items():
-            expected[name] = _alternatives(value)
-            if name in ("fault", "why"):  # these are lists
-                expected[name] = [] if value is None else {"has": expected[name]}
+            self._check_filter(name, filters[name], value)
         entries, found = self._engine.log.after(0), 0
         if len(entries) == CAPACITY:
             raise ValueError(f"the request log keeps only the last {CAPACITY} requests")
         for entry in entries:
-            view = entry_view(world, entry)
-            project = world.get(t.PROJECTS, view["project"] or "")
-            view |= {"as": view["who"], "project": project.alias if project else None}
-            view["key"] = sent_header(entry, b"idempotency-key")
-            view["fault"] = [name for fault in entry.acted for name in (fault.id, fault.kind)]
-            found += not compare(expected, view, "")
-        self._mismatches += compare(wanted, found, "log.count")
+            view = self._log_view(entry)
+            found += all(match(filters[n], value, view[n]) is True for n, value in expected.items())
+        self._mismatches += judge(count_kind, wanted, found, "log.count")
+        if self._mismatches:
+            self._nearest = _nearest_requests(filters, expected, map(self._log_view, entries))
         return f"{found} of {len(entries)} requests match"
+
+    def _check_filter(self, name: str, kind: ValueType, value: Any) -> None:
+        """Raise ValueError if no request of this world can ever have a value."""
+        try:
+            check(kind, value)
+        except Impossible as error:
+            raise ValueError(f"{name} can never match: {error}") from None
+        world = self._engine.world
+        for _, text in texts_in(value):
+            if name == "operation" and is_ulid(text) and world.get(t.OPERATIONS, text) is None:
+                raise ValueError(f"there is no operation {text}")
+            number = text.removeprefix("fault-")
+            if name == "fault" and number != text and number.isdecimal():
+                armed = world.get(t.STREAMS, "fault order") or 0
+                if int(number) > armed:
+                    raise ValueError(f"there is no fault {text}: {armed} were armed so far")
+
+    def _named(self, index: str) -> dict[str, str]:
+        """Return the ids of users or projects by their aliases."""
+        return {
+            key.partition(":")[2]: str(id_)
+            for key, id_ in self._engine.world.indexes.items()
+            if key.startswith(f"{index}:")
+        }
+
+    def _log_view(self, entry: Entry) -> dict[str, Any]:
+        """Return what filters of `log` compare of a request."""
+        world = self._engine.world
+        view = entry_view(world, entry)
+        project = world.get(t.PROJECTS, view["project"] or "")
+        names = [view["project"], project.alias if project else None]
+        view["project"] = tuple(filter(None, names)) or None
+        view["as"] = tuple(filter(None, (view["principal"], view["who"]))) or None
+        view["key"] = sent_header(entry, b"idempotency-key")
+        acted = [name for fault in entry.acted for name in (fault.id, fault.kind)]
+        view["fault"] = tuple(acted) or None
+        view["why"] = tuple(view["why"]) or None
+        view["failed"] = has_failed(view)
+        return view
 
     # --- what was answered ----------------------------------------------------------------------
 
     def _differences(self, step: StepPart) -> list[Mismatch]:
         last, expect = self._last, step.expect or ExpectPart()
-        reply, document = last.reply, document_of(last.reply.body)
-        fields = document if isinstance(document, dict) else {}
-        items = fields.get("items")
-
-        def expected(name: str, found: Any) -> list[Mismatch]:
-            value = getattr(expect, name)
-            return [] if value is None else compare(_alternatives(value), found, name)
-
-        delayed = last.late_ms > 0 or (last.effect is not None and last.effect.arrives)
-        differences = compare(expect.lost, last.lost, "lost") + expected("delayed", delayed)
-        if differences or (last.lost and not reply.status):
+        wanted_lost = None if expect.lost is UNSET else self._filled(expect.lost)
+        differences = judge(EXPECTED["lost"], wanted_lost, last.lost, "lost")
+        if differences or last.lost or is_lost(expect):
             return differences
-        if step.expect is None and reply.status >= 400:
-            differences.append(Mismatch("status", "success", reply.status))
-        differences += expected("status", reply.status)
-        differences += expected("html", reply.content_type.startswith("text/html"))
-        for name, value in expect.headers.items():
-            differences += compare(self._filled(value), last.header(name), f"headers.{name}")
-        if expect.same_as is not None and reply.body != self._answers.get(expect.same_as):
+        reply, body = last.reply, _json_of(last.reply.body)
+        fields = body if isinstance(body, dict) else {}
+        items = fields.get("items")
+        delayed = last.late_ms > 0 or (last.effect is not None and last.effect.arrives)
+        actual = {
+            "delayed": delayed,
+            "status": reply.status,
+            "html": reply.content_type.startswith("text/html"),
+            "code": fields.get("code", MISSING),
+            "items": len(items) if isinstance(items, list) else MISSING,
+        }
+        if expect.status is UNSET:
+            differences += _status_differences(expect, reply.status)
+        for name, value in actual.items():
+            wanted = getattr(expect, name)
+            if wanted is not UNSET:
+                differences += judge(EXPECTED[name], self._filled(wanted), value, name)
+        for name, wanted in expect.headers.items():
+            value = last.header(name)
+            value = MISSING if value is None else value
+            differences += judge(HEADER, self._filled(wanted), value, f"headers.{name}")
+        if expect.same_as is not UNSET and reply.body != self._answers.get(expect.same_as):
             bytes_of = f"the bytes of {expect.same_as}"
-            differences.append(Mismatch("body", bytes_of, reply.body.decode()))
-        differences += expected("code", fields.get("code"))
+            differences.append(Mismatch("body", bytes_of, reply.body.decode("utf-8", "replace")))
         if expect.body is not UNSET:
-            differences += compare(self._filled(expect.body), document, "body")
-        differences += expected("items", len(items) if isinstance(items, list) else None)
-        there = [name for name in expect.absent if name in fields]
-        return differences + [Mismatch(f"body.{name}", ABSENT, fields[name]) for name in there]
+            kind = self._types.body(step, expect)
+            differences += judge(kind, self._filled(expect.body), body, "body")
+        for path in map(str, self._filled(expect.absent)):
+            value = value_at(body, path)
+            if value is not UNSET:
+                differences.append(Mismatch(f"body.{path}", ABSENT, value))
+        return differences
 
-    def _save(self, step: StepPart) -> None:
+    def _save(self, step: StepPart) -> list[Mismatch]:
+        """Save values of the response, and return those that it does not have."""
+        missing = []
         for name, text in step.save.items():
             place, pattern = read_saved(text)
-            if place == "answer":
+            if place == "answer" and self._last.lost is None:
                 self._answers[name] = self._last.reply.body
                 continue
-            found = self._last.at(place)
+            found = UNSET if self._last.lost else self._last.at(place)
             if pattern is not None and found is not UNSET:
-                match = pattern.search(str(found))
-                found = UNSET if match is None else match[pattern.groups and 1]
+                caught = pattern.search(str(found))
+                found = UNSET if caught is None else caught[pattern.groups and 1]
             if found is UNSET:
-                raise ValueError(f"the response has no {text} to save as {name}")
-            self._saved[name] = found
+                missing.append(Mismatch(f"save.{name}", _POSSIBLE, self._not_saved(name, text)))
+            else:
+                self._saved[name] = found
+        return missing
+
+    def _not_saved(self, name: str, text: str) -> str:
+        """Say why a value cannot be saved."""
+        last = self._last
+        if last.lost:
+            return f"the response was lost ({last.lost}): there is no {text} to save as {name}"
+        if last.reply.status >= 400:
+            refusal = f"response was {last.summary()}"
+            return f"{refusal}: there is no {text} to save as {name}"
+        return f"the response has no {text} to save as {name}"
 
     # --- names and variables --------------------------------------------------------------------
 
@@ -596,9 +712,42 @@ def _drip_ms(effect: FaultKind | None, reply: Reply) -> int:
     return 0 if effect is None else effect.late_ms(len(reply.body))
 
 
-def _alternatives(expected: Any) -> Any:
-    """Return what a value must be where a list says what it may be."""
-    return {"one_of": expected} if isinstance(expected, list) else expected
+def _json_of(body: bytes) -> Any:
+    """Return what a body says. MISSING: it is no JSON."""
+    try:
+        return msgspec.json.decode(body)
+    except (msgspec.DecodeError, RecursionError):
+        return MISSING
+
+
+def _status_differences(expect: ExpectPart, status: int) -> list[Mismatch]:
+    """Return how a status differs from the one that an expectation without a status means."""
+    names_problem = expect.code is not UNSET and expect.code is not None
+    if names_problem and status < 400:
+        return [Mismatch("status", "a refusal", status)]
+    return [] if names_problem or status < 400 else [Mismatch("status", "success", status)]
+
+
+def _nearest_requests(
+    filters: Mapping[str, ValueType], expected: Mapping[str, Any], views: Iterable[dict[str, Any]]
+) -> list[str]:
+    """Say which requests match, or else which come nearest and how they differ."""
+    misses = {
+        view["n"]: [
+            f"{name} is {view[name]!r}"
+            for name, value in expected.items()
+            if match(filters[name], value, view[name]) is not True
+        ]
+        for view in views
+    }
+    matching = [f"request {n} matches" for n, differs in misses.items() if not differs]
+    least = min((len(differs) for differs in misses.values()), default=0)
+    nearest = [
+        f"request {n} differs: {', '.join(differs)}"
+        for n, differs in misses.items()
+        if len(differs) == least and least < len(expected)
+    ]
+    return (matching or nearest)[-_MOST_NEAREST:]
 
 
 def _title(action: str, step: StepPart) -> str:

@@ -125,10 +125,10 @@ def test_a_text_of_usual_length_is_read_once_and_a_long_one_is_not_kept(length: 
             "story: [{call: list_deployments, expect: {lost: reset}}]",
             3,
             "reset",
-            "lost cannot be 'reset'",
+            "there is no kind of lost response 'reset'",
         ),
         (
-            "story:\n  - call: list_deployments\n    expect:\n      body: {a: ['/(/']}",
+            "story:\n  - call: list_deployments\n    expect:\n      body: {items: ['/(/']}",
             6,
             "'/(/'",
             "not a regular expression",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hosting_emulator.scenario.compare import ABSENT, Mismatch, compare
+from hosting_emulator.criteria.values import ABSENT, ANY, Mismatch, compare
 
 
 @pytest.mark.parametrize(
@@ -22,10 +22,13 @@ from hosting_emulator.scenario.compare import ABSENT, Mismatch, compare
         ({"0": 1, "2": 3}, [1, 2, 3]),
         ({"items": {"1": {"status": "failed"}}}, {"items": [{}, {"status": "failed"}]}),
         ("/", "/"),
+        ({"not": 2}, 1),
+        ({"not": None}, "text"),
+        ({"not": "text"}, None),
     ],
 )
 def test_these_are_the_same(expected, found):
-    assert compare(expected, found, "") == []
+    assert compare(ANY, expected, found, "") == []
 
 
 @pytest.mark.parametrize(
@@ -41,24 +44,24 @@ def test_these_are_the_same(expected, found):
         ([1], [1, 2], ""),
         ([{"a": 1}], [{"a": 2}], "[0].a"),
         ({"a": {"b": 1}}, {"a": {"b": 2}}, "a.b"),
-        ({"a": {}}, {"a": []}, None),
+        ({"a": {}}, {"a": []}, "a"),
+        ({"not": "1"}, 1, ""),
+        ({"not": [1, 2]}, 1, ""),
+        ({"not": {"above": 3}}, "text", ""),
         ({"a": {"b": 1}}, {"a": "text"}, "a"),
     ],
 )
 def test_these_differ(expected, found, at):
-    differences = compare(expected, found, "")
+    differences = compare(ANY, expected, found, "")
 
-    if at is None:  # nothing is said about the places of an empty list
-        assert differences == []
-    else:
-        assert [difference.at for difference in differences] == [at]
+    assert [difference.at for difference in differences] == [at]
 
 
 def test_each_difference_is_told_with_its_place():
     expected = {"state": "failed", "error": {"code": "x"}, "items": {"7": "*"}}
     found = {"state": "running", "items": [1]}
 
-    assert compare(expected, found, "") == [
+    assert compare(ANY, expected, found, "") == [
         Mismatch("state", "failed", "running"),
         Mismatch("error", {"code": "x"}, ABSENT),
         Mismatch("items.7", "*", ABSENT),

@@ -1,0 +1,239 @@
+"""Filters of requests: what each word means and which values are possible, in every place that takes it.
+
+Stories (`log`), the SDK (`assert_made`), the CLI and the control API (`requests list`) read this table.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, ClassVar
+
+from hosting_emulator.contract.calls import ALL_CALLS, REDEEM_TICKET, call_named
+from hosting_emulator.contract.ids import ULID_PATTERN
+from hosting_emulator.contract.problems import PROBLEMS
+from hosting_emulator.criteria.values import (
+    Boolean,
+    Impossible,
+    NameSet,
+    Number,
+    Path,
+    Result,
+    Text,
+    ValueType,
+    Word,
+    shown,
+)
+
+#: The user of a request without a known token, and the call of a path that no call has.
+NOBODY = "nobody"
+NO_CALL = "none"
+#: The faults after which no whole response arrives.
+LOST_WORDS = (
+    "connection_reset",
+    "refuse_connections",
+    "empty_response",
+    "timeout",
+    "truncate",
+    "wrong_content_length",
+    "malformed_response",
+    "reset_in_body",
+)
+#: Every HTTP method that a request can have.
+METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "CONNECT")
+_STATUS_CLASS = re.compile("([2-5])xx", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Status(Number):
+    """A status, or a class of them such as 4xx. 0 stands for no response, if `may_be_missing`."""
+
+    form: str = "a status from 200 to 599, or a class such as 4xx"
+    whole: bool = True
+    least: float = 200
+    greatest: float = 599
+    may_be_missing: bool = False
+
+    def check_plain(self, wanted: Any, path: Path) -> None:
+        if isinstance(wanted, str):
+            if _STATUS_CLASS.fullmatch(wanted) is None:
+                hint = f"; write {wanted} without quotes" if wanted.isdecimal() else ""
+                raise Impossible(f"it must be {self.form}, not {shown(wanted)}{hint}", path)
+        elif wanted != 0 or isinstance(wanted, bool) or not self.may_be_missing:
+            super().check_plain(wanted, path)
+
+    def equals(self, wanted: Any, actual: Any) -> Result:
+        if isinstance(wanted, str):
+            status_class = _STATUS_CLASS.fullmatch(wanted)
+            return None if status_class is None else actual // 100 == int(status_class[1])
+        return super().equals(wanted, actual)
+
+    def limits(self) -> tuple[float, float]:
+        return (0 if self.may_be_missing else self.least), self.greatest
+
+    def schema(self) -> dict[str, Any]:
+        number = {"type": "integer", "minimum": 200, "maximum": 599}
+        numbers = [number, {"const": 0}] if self.may_be_missing else [number]
+        return {"anyOf": [*numbers, {"type": "string", "pattern": "^[2-5][xX][xX]$"}]}
+
+
+@dataclass(frozen=True)
+class CallWord(Word):
+    """The name of a call; `none`, or null, for a path that no call has."""
+
+    form: str = "a call"
+    nullable: bool = True
+    words: tuple[str, ...] = (*ALL_CALLS, REDEEM_TICKET, NO_CALL)
+    aliases: Callable[[str], str] = call_named
+
+    def means_nothing(self, wanted: Any) -> bool:
+        return wanted is None or wanted == NO_CALL
+
+    def other_spellings(self) -> Sequence[str]:
+        return [spec.operation_id for spec in ALL_CALLS.values()]
+
+
+@dataclass(frozen=True)
+class LostWord(Word):
+    """The kind of fault that lost a response; or true for any, and false or null for none."""
+
+    form: str = "a kind of lost response"
+    nullable: bool = True
+    words: tuple[str, ...] = LOST_WORDS
+    json_type: ClassVar[str] = "string"
+
+    def check_plain(self, wanted: Any, path: Path) -> None:
+        if not isinstance(wanted, bool):
+            super().check_plain(wanted, path)
+
+    def means_nothing(self, wanted: Any) -> bool:
+        return wanted is None or wanted is False
+
+    def equals(self, wanted: Any, actual: Any) -> Result:
+        return wanted if isinstance(wanted, bool) else super().equals(wanted, actual)
+
+    def schema(self) -> dict[str, Any]:
+        return {"enum": [*self.words, True, False, None]}
+
+
+@dataclass(frozen=True)
+class RequestPath(Text):
+    """A path without the prefix of its world and without a query.
+
+    `*` stands for any text, and a name in braces, as in the contract's templates, for one segment.
+    """
+
+    form: str = "a path such as /v1/projects/*/domains or /v1/projects/{project_id}/domains"
+
+    def is_pattern(self, text: str) -> bool:
+        # A path may end with a slash, too.
+        return super().is_pattern(text) and not re.fullmatch(r"/v1/[\w/.*{}:~%-]*", text)
+
+    def check_plain(self, wanted: Any, path: Path) -> None:
+        super().check_plain(wanted, path)
+        reason = ""
+        if "://" in wanted:
+            reason = "; it has no scheme and no host"
+        elif "?" in wanted or "#" in wanted:
+            reason = "; it has no query"
+        elif wanted.startswith("/worlds/"):
+            reason = "; it has no prefix of a world"
+        elif not wanted.startswith(("/", "*", "{")) or re.search(r"\s", wanted):
+            reason = "; it starts with / or *, and contains no space"
+        if reason:
+            raise Impossible(f"it must be {self.form}, not {shown(wanted)}{reason}", path)
+
+    def equals(self, wanted: Any, actual: Any) -> Result:
+        if not isinstance(wanted, str) or not isinstance(actual, str):
+            return None
+        return path_matches(actual, wanted)
+
+
+def path_matches(path: str, pattern: str) -> bool:
+    """Tell whether a path is what a pattern says: `*` is any text, `{name}` is one segment."""
+    return _path_expression(pattern).fullmatch(path) is not None
+
+
+@lru_cache(maxsize=256)
+def _path_expression(pattern: str) -> re.Pattern[str]:
+    first, *parts = (
+        re.sub(r"\\\{\w+\\\}", "[^/]+", re.escape(part)) for part in pattern.split("*")
+    )
+    # Each part is taken where it comes first, for good: trying others takes its length to the power
+    # of the stars.
+    between = "".join(f"(?>.*?{part})" for part in parts[:-1])
+    return re.compile(first + between + "".join(f".*{part}" for part in parts[-1:]), re.DOTALL)
+
+
+@dataclass(frozen=True)
+class MethodWord(Word):
+    """An HTTP method, in capitals or not."""
+
+    form: str = "an HTTP method"
+    words: tuple[str, ...] = METHODS
+    aliases: Callable[[str], str] = str.upper
+
+    def other_spellings(self) -> Sequence[str]:
+        return [word.lower() for word in self.words]
+
+
+@dataclass(frozen=True)
+class FaultWord(Word):
+    """The kind of a fault, or the id of one, such as fault-2."""
+
+    form: str = "a kind or id of a fault"
+
+    def check_plain(self, wanted: Any, path: Path) -> None:
+        if not isinstance(wanted, str) or not re.fullmatch("fault-[1-9][0-9]{0,8}", wanted):
+            super().check_plain(wanted, path)
+
+    def check_pattern(self, pattern: re.Pattern[str], path: Path) -> None:
+        if "fault" not in pattern.pattern:
+            super().check_pattern(pattern, path)
+
+    def schema(self) -> dict[str, Any]:
+        return {"anyOf": [super().schema(), {"type": "string", "pattern": "^fault-[1-9][0-9]*$"}]}
+
+
+def request_filters(
+    users: Iterable[str] | None = None,
+    projects: Iterable[str] | None = None,
+    fault_kinds: Iterable[str] = (),
+) -> dict[str, ValueType]:
+    """Return the type of every filter of requests.
+
+    `users` and `projects` are the aliases and ids of the world. None: any name may exist there.
+    """
+
+    def names(form: str, known: Iterable[str] | None, *more: str) -> ValueType:
+        if known is None:
+            return NameSet(form, True, Text(form))
+        return NameSet(form, True, Word(form, words=(*sorted(known), *more)))
+
+    return {
+        "call": CallWord(),
+        "method": MethodWord(),
+        "path": RequestPath(),
+        "who": names("a user", users, NOBODY),
+        "project": names("a project", projects),
+        "operation": Text("the id of an operation", True, pattern=ULID_PATTERN),
+        "status": Status(may_be_missing=True),
+        "code": Word("a problem code", True, words=tuple(PROBLEMS)),
+        "key": Text("the text of an Idempotency-Key", True),
+        "replayed": Boolean(),
+        "lost": LostWord(),
+        "failed": Boolean(),
+        "fault": NameSet("a kind or id of a fault", True, FaultWord(words=tuple(fault_kinds))),
+        "why": NameSet("a sentence of the reasons", True, Text("a sentence of the reasons")),
+    }
+
+
+#: How many requests match.
+COUNT = Number("a count of 0 or more", whole=True, least=0)
+
+
+def has_failed(view: Mapping[str, Any]) -> bool:
+    """Tell whether a request was refused, or its response was lost."""
+    return bool(view["status"] >= 400 or view["lost"])

@@ -1,0 +1,189 @@
+"""The shapes of responses, from the resources of the contract, and what a step may expect of one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from hosting_emulator.contract.assumptions import DEFAULTS
+from hosting_emulator.contract.ids import ULID_PATTERN
+from hosting_emulator.contract.problems import PROBLEMS
+from hosting_emulator.contract.resources import RESOURCES, Field, Kind
+from hosting_emulator.contract.words import nearest
+from hosting_emulator.criteria.requests import LostWord, Status
+from hosting_emulator.criteria.values import (
+    ANY,
+    MISSING,
+    Array,
+    Boolean,
+    Fields,
+    HeaderText,
+    Impossible,
+    Number,
+    Text,
+    Timestamp,
+    ValueType,
+    Word,
+    either,
+    match,
+    or_null,
+)
+
+PROBLEM = "ProblemDetails"
+#: The words of open sets, by the name of the assumption that lists them.
+OpenWords = Mapping[str, Iterable[str]]
+EXPECTED_STATUS = Status()
+
+
+@dataclass(frozen=True)
+class ResponseCode(Word):
+    """The problem code of a response; null for a response without one."""
+
+    form: str = "a problem code"
+    nullable: bool = True
+    words: tuple[str, ...] = tuple(PROBLEMS)
+
+    def is_null_when_absent(self) -> bool:
+        return True
+
+
+EXPECTED: dict[str, ValueType] = {
+    "status": EXPECTED_STATUS,
+    "code": ResponseCode(),
+    "items": Number("a number of items from 0 to 100", whole=True, least=0, greatest=100),
+    "html": Boolean(),
+    "delayed": Boolean(),
+    "lost": LostWord(),
+}
+#: What is expected of each header by its name.
+HEADER = HeaderText()
+#: Headers that belong to a connection. A story has none.
+CONNECTION_HEADERS = ("connection", "content-length", "date", "server", "transfer-encoding")
+#: Headers that responses of the emulator have.
+KNOWN_HEADERS = (
+    "Allow",
+    "Cache-Control",
+    "Content-Type",
+    "Location",
+    "Retry-After",
+    "Set-Cookie",
+    "WWW-Authenticate",
+    "X-Request-Id",
+)
+
+
+def resource_type(name: str, words: OpenWords | None = None) -> ValueType:
+    """Return the type of a resource. `words` are those of open sets; without them, any text."""
+    if words is None:
+        return _resource_type(name)
+    return _fields_of(name, words)
+
+
+@cache
+def _resource_type(name: str) -> ValueType:
+    return _fields_of(name, {})
+
+
+def _fields_of(name: str, words: OpenWords) -> ValueType:
+    fields = {field.name: _field_type(field, words) for field in RESOURCES[name].fields}
+    return Fields("an object", fields=fields)
+
+
+def _field_type(field: Field, words: OpenWords) -> ValueType:
+    kind = _kind_type(field.name, field.kind, field.keywords, words, field.assumption)
+    # An assumption allows null there.
+    is_nullable = field.nullable or field.assumption == "last_page_cursor"
+    return or_null(kind) if is_nullable else kind
+
+
+def _kind_type(
+    name: str, kind: Kind, keywords: Mapping[str, Any], words: OpenWords, assumption: str = ""
+) -> ValueType:
+    schema = {**kind.schema, **keywords}
+    if kind.items is not None:
+        item = _kind_type(name, kind.items, {}, words, assumption)
+        return Array(item=item, most=schema.get("maxItems"))
+    if kind.part:
+        return _fields_of(kind.part, words)
+    if "enum" in schema:
+        return Word(f"a {name}", words=tuple(schema["enum"]))
+    if schema.get("type") == "boolean":
+        return Boolean()
+    if schema.get("type") in ("integer", "number"):
+        is_whole = schema["type"] == "integer"
+        least = schema.get("minimum", float("-inf"))
+        greatest = schema.get("maximum", float("inf"))
+        return Number(_number_form(is_whole, schema), False, is_whole, least, greatest)
+    if schema.get("format") == "date-time":
+        return Timestamp()
+    if schema.get("pattern") == ULID_PATTERN:
+        return Text("a Ulid of 26 characters", pattern=ULID_PATTERN)
+    if schema.get("type") == "string":
+        known = tuple(words.get(assumption, ()))
+        return Word(f"a {name}", words=known) if known else Text()
+    return ANY
+
+
+def _number_form(is_whole: bool, schema: Mapping[str, Any]) -> str:
+    noun = "a whole number" if is_whole else "a number"
+    bounds = [
+        f"{word} {schema[name]}"
+        for name, word in (("minimum", "of at least"), ("maximum", "of at most"))
+        if name in schema
+    ]
+    return " ".join([noun, *bounds])
+
+
+def open_words(*sets: Mapping[str, Any]) -> OpenWords:
+    """Return the words of open sets: the usual ones, and those of `sets` by the assumption's name."""
+    words: dict[str, tuple[str, ...]] = {}
+    for resource in RESOURCES.values():
+        for field in resource.fields:
+            usual = getattr(DEFAULTS, field.assumption, None)
+            if not isinstance(usual, tuple) or field.kind.schema.get("type") not in (
+                "string",
+                "array",
+            ):
+                continue
+            listed = [one.get(field.assumption) for one in sets]
+            more = [word for words_of_one in listed for word in words_of_one or ()]
+            words[field.assumption] = tuple(dict.fromkeys([*map(str, usual), *map(str, more)]))
+    return words
+
+
+def body_type(resource: str, words: OpenWords, statuses: Iterable[int]) -> ValueType:
+    """Return the type of a body: of the resource, of a problem, or of either, by possible statuses."""
+    possible = list(statuses)
+    succeeds = any(status < 400 for status in possible)
+    fails = any(status >= 400 for status in possible)
+    types = [
+        resource_type(resource, words) if succeeds else None,
+        resource_type(PROBLEM) if fails else None,
+    ]
+    return either(types) or ANY
+
+
+def possible_statuses(status: Any, code: Any) -> list[int]:
+    """Return the statuses that an expectation allows.
+
+    Without a status it expects success, or a refusal if it names a problem code.
+    """
+    if status is MISSING:
+        is_refusal = code is not MISSING and code is not None
+        return list(range(400, 600)) if is_refusal else list(range(200, 400))
+    return [one for one in range(200, 600) if match(EXPECTED_STATUS, status, one) is True]
+
+
+def find_field(kind: ValueType, path: str) -> ValueType:
+    """Return the type at a dotted path. Raises Impossible if no response has a value there."""
+    inner = kind
+    for name in path.split("."):
+        found = inner.field(name)
+        if found is None:
+            names = inner.field_names()
+            hint = nearest(name, names) or (f"; there are {', '.join(names)}" if names else "")
+            raise Impossible(f"no response here has the field {path!r}{hint}")
+        inner = found
+    return inner
