@@ -169,7 +169,9 @@ class Engine:
             return
         at_ms = max(before.at_ms, change.now_ms)
         world = apply(before, writes, commit=before.commit + 1, at_ms=at_ms)
-        commit = Commit(title, writes, before, world, tuple(change.entered), turn)
+        request = None if self.running is None else self.running.n
+        entered = tuple(change.entered)
+        commit = Commit(title, writes, before, world, entered, turn, request=request)
         try:
             self.keeper.append(commit)
         except OSError as error:

@@ -23,8 +23,11 @@ from hosting_emulator.world.value import Transition, World, Writes
 if TYPE_CHECKING:
     from hosting_emulator.engine.exchange import Entry
 
-#: The commits that only count what was asked: for the armed faults, and for the rate limit.
-FAULTS_COUNTED, RATE_COUNTED = "faults counted", "requests counted"
+#: The titles of commits that only count requests: for the armed faults, and for the rate limit.
+FAULTS_COUNTED = "faults counted"
+RATE_COUNTED = "requests counted"
+#: The title of commits that note until when a skip clock waits for a retry.
+WAIT_NOTED = "wait noted"
 #: How many commits of a world are kept.
 CAPACITY = 1000
 #: How many rows may be kept of worlds that others were put in the place of (imports, resets); a row
@@ -58,7 +61,8 @@ class Commit(NamedTuple):
 
     Its time is the world's. `entered` is what operations went through in it, in order: of several
     steps the world shows only the last. `turn` is what a hand did, as a step of a story says it, and
-    `restored` the earlier state that it put back.
+    `restored` the earlier state that it put back. `request` is the number of the request that made
+    it, if one did.
     """
 
     title: str
@@ -68,11 +72,17 @@ class Commit(NamedTuple):
     entered: tuple[Transition, ...] = ()
     turn: Mapping[str, Any] | None = None
     restored: SavedState | None = None
+    request: int | None = None
 
     @property
     def number(self) -> int:
         """Its number: the world's."""
         return self.world.commit
+
+    @property
+    def is_listed(self) -> bool:
+        """Whether lists of the history show it. Those that only count requests are left out."""
+        return self.title not in (FAULTS_COUNTED, RATE_COUNTED, WAIT_NOTED)
 
 
 class History(deque[Commit]):
@@ -98,6 +108,28 @@ class History(deque[Commit]):
     def find(self, number: int) -> Commit | None:
         """Return the commit of this number; None when it is forgotten, or never was."""
         return next((commit for commit in self if commit.number == number), None)
+
+    def state_after(self, number: int) -> World | None:
+        """Return the world as it was after a commit; None when that commit is not kept.
+
+        Of a listed commit this includes what its own request counted afterwards. Of the last listed
+        commit it includes all that was counted since: it is the world as it is.
+        """
+        later = iter(self)
+        commit = next((commit for commit in later if commit.number == number), None)
+        if commit is None:
+            return None
+        if not commit.is_listed:
+            return commit.world
+        own = commit.world
+        last = commit.world
+        for follower in later:
+            if follower.is_listed:
+                return own
+            if own is last and commit.request is not None and follower.request == commit.request:
+                own = follower.world
+            last = follower.world
+        return last
 
 
 class Keeper:

@@ -6,7 +6,7 @@ Each file is run before it is handed out, so its story passes; what cannot be sa
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl
 
@@ -68,7 +68,8 @@ class NotRecordable(ValueError):
 class PastEvent(NamedTuple):
     """A request, or a turn of a hand, at a moment of world time; `first` and `last` are its commits.
 
-    `before` is the world as it found it, `title` what to call it.
+    `before` is the world as it found it, `title` what to call it. `is_uncounted`: it changed nothing,
+    and what faults or the rate limit counted of it was rewound.
     """
 
     first: int
@@ -78,6 +79,7 @@ class PastEvent(NamedTuple):
     title: str
     entry: Entry | None = None
     commit: Commit | None = None
+    is_uncounted: bool = False
 
     @property
     def n(self) -> int | None:
@@ -101,16 +103,23 @@ def past_of(engine: Engine) -> WorldPast:
     numbers = {base.commit, *(commit.number for commit in line)}
     saved_ms = {one.world.commit: one.at_ms for one in (c.restored for c in line) if one}
     found = []
+    by_number = {commit.number: commit for commit in engine.history}
     for entry in engine.log.after(0):
         kept = [commit.number in numbers for commit in entry.commits]
-        if kept and kept[0] and not kept[-1]:
+        changed = any(commit.is_listed for commit in entry.commits)
+        if changed and kept[0] and not kept[-1]:
             raise NotRecordable(f"the world was rewound to the middle of request {entry.n}")
+        began = _state_of_line(entry.world.commit, numbers, by_number)
+        if began is None or (changed and not all(kept)):
+            continue
+        uncounted = not changed and not all(kept)
         # One that changed nothing may have come after the state that was put back.
-        late = not kept and entry.at_ms > saved_ms.get(entry.world.commit, entry.at_ms)
-        if entry.world.commit in numbers and all(kept) and not late:
+        late = not any(kept) and entry.at_ms > saved_ms.get(began, entry.at_ms)
+        if not late:
             of = [commit.number for commit in entry.commits] or [entry.world.commit]
             title = f"request {entry.n} ({entry.method} {entry.call or 'no call'})"
-            found.append(PastEvent(of[0], of[-1], entry.at_ms, entry.world, title, entry=entry))
+            event = PastEvent(of[0], of[-1], entry.at_ms, entry.world, title, entry=entry)
+            found.append(event._replace(is_uncounted=uncounted))
     if found and engine.log.count > len(engine.log):
         base = found[0].before  # of what was before, the log keeps no more
     for one in line:
@@ -122,6 +131,21 @@ def past_of(engine: Engine) -> WorldPast:
         key=lambda one: (one.entry.world.commit, one.entry.n) if one.entry else (one.first, 0)
     )
     return WorldPast(engine.world, base, found)
+
+
+def _state_of_line(
+    number: int, numbers: Collection[int], by_number: Mapping[int, Commit]
+) -> int | None:
+    """Return the commit of the line whose state a commit left as it was; None: it changed something.
+
+    Commits that only count requests leave the state as it was.
+    """
+    while number not in numbers:
+        commit = by_number.get(number)
+        if commit is None or commit.is_listed:
+            return None
+        number = commit.before.commit
+    return number
 
 
 def _line(engine: Engine) -> list[Commit]:
@@ -334,6 +358,11 @@ def _written(world: World, way: _Way, exact: bool) -> SessionFile:
         if why is None:
             break
         number, reason = why
+        uncounted = [event for event in way.found if event.is_uncounted and event.n not in left_out]
+        if exact and uncounted:
+            # The world has forgotten that these were counted, and the story has not.
+            left_out |= {event.n: f"{event.title}: what it counted was rewound" for event in uncounted}
+            continue
         source = None if number is None else writer.steps[number][1]
         reason = reason if source is None else f"{source.title}: {reason}"
         entry = source and source.entry

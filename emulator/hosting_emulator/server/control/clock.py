@@ -190,11 +190,11 @@ def list_history(engine: Engine, limit: Limit = 100) -> JsonObject:
     """List the last commits, newest first; `first` is the oldest that is kept.
 
     `says` summarizes what a commit changed if its title does not; otherwise it is empty.
-    Commits that only count requests, for faults and the rate limit, are left out.
+    Commits that only count requests, for faults and the rate limit, are left out: to rewind to the
+    first item keeps what was counted since.
     """
     engine.run_due()
-    counts = (history.FAULTS_COUNTED, history.RATE_COUNTED)
-    kept = [one for one in reversed(engine.history) if one.title not in counts]
+    kept = [commit for commit in reversed(engine.history) if commit.is_listed]
     items = []
     for one in kept[:limit]:
         changes = [*_changes(one)]
@@ -205,16 +205,16 @@ def list_history(engine: Engine, limit: Limit = 100) -> JsonObject:
     return {"first": engine.history[0].number, "items": items}
 
 
-def find_moment(engine: Engine, commit: int) -> history.Commit:
-    """Return a commit that is kept. Raises ControlRefusal 404."""
+def find_state(engine: Engine, commit: int) -> World:
+    """Return the world as it was after a commit that is kept. Raises ControlRefusal 404."""
     kept = f"the history goes from {engine.history[0].number} to {engine.world.commit}"
     detail = f"commit {commit} is not kept; {kept}"
-    return found(engine.history.find(commit), "No such commit", detail)
+    return found(engine.history.state_after(commit), "No such commit", detail)
 
 
 def rewind(engine: Engine, body: Rewind) -> Engine:
     """Rewind to the state after a commit, which is itself a new commit; 404 if that commit is not kept."""
-    state = find_moment(engine, body.commit).world
+    state = find_state(engine, body.commit)
     engine.restore(history.SavedState(state, state.at_ms), f"rewound to {body.commit}")
     return engine
 

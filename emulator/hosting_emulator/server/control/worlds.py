@@ -31,7 +31,7 @@ from hosting_emulator.engine.history import StoreFailed
 from hosting_emulator.engine.identity import issuer_path
 from hosting_emulator.engine.observers import EndReason
 from hosting_emulator.server import responses
-from hosting_emulator.server.control.clock import find_moment, get_clock
+from hosting_emulator.server.control.clock import find_state, get_clock
 from hosting_emulator.server.control.faults import Point, variation_or_usual
 from hosting_emulator.server.control.identity import Claims, NewToken, claims_for, mint
 from hosting_emulator.server.control.routes import (
@@ -229,7 +229,7 @@ def free_name(context: Context, name: str | None) -> str:
 def fork_world(context: Context, engine: Engine, body: NewFork) -> JsonObject:
     """Copy a world into a new, independent one."""
     name = free_name(context, body.name)
-    of = None if body.commit is None else find_moment(engine, body.commit).world
+    of = None if body.commit is None else find_state(engine, body.commit)
     claims = None if body.token is None else claims_for(of or engine.world, body.token)
     fork = context.worlds.fork(engine, name, ephemeral=_is_ephemeral(body), of=of)
     return _begun(context, fork, engine.ttl_ms, claims)
