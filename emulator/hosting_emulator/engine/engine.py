@@ -113,8 +113,6 @@ class Engine:
         self.call_off: Callable[[], None] = lambda: None
         #: How often the control API was asked something of it.
         self.asked = 0
-        #: Until when requests were refused, for a clock that skips there (see `pipeline.note_wait`).
-        self.waits: dict[tuple[str, ...], int] = {}
         self._beside = 0
         #: All worlds of the process.
         self.worlds: Callable[[], Iterable[Engine]] = tuple
@@ -210,7 +208,6 @@ class Engine:
         self._shown_ms, self._timed = 0, None
         self.identity = Identity(world.seed, world.name)
         self.in_flight.clear()
-        self.waits.clear()
         if self.feed.awake:
             self.feed.tell("world", {"commit": world.commit, "title": title})
         if restored is not None:
@@ -407,8 +404,8 @@ class Engine:
             ctx.effect = None
             ctx.why += (lost.detail,)
             outcome = refuse(self, ctx, lost)
-        self.running = None
         if isinstance(outcome, Delay):
+            self.running = None
             return outcome
         reply = outcome or ctx.reply
         assert reply is not None
@@ -416,6 +413,7 @@ class Engine:
             dress(self, reply, ctx)
         if self.world.clock.mode == "skip":
             note_wait(self, ctx, reply)
+        self.running = None
         self.log.record(ctx, reply)
         if self.feed.awake:
             self.feed.tell("request", ctx)

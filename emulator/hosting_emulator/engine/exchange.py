@@ -178,6 +178,8 @@ class ExchangeContext(Entry, kw_only=True):
     effect: FaultKind | None = None
     #: How late, in real milliseconds, the answer leaves once all is done.
     delay_ms: int = 0
+    #: Under which key a skip clock keeps its wait (`RetryWait`); empty under another clock.
+    wait_key: str = ""
     #: Whether others are to come before its answer leaves.
     held: bool = False
     #: What its answer is varied by, and how its page is.

@@ -33,7 +33,7 @@ from hosting_emulator.contract.ids import is_ulid
 from hosting_emulator.contract.problems import PROBLEMS
 from hosting_emulator.contract.timestamps import format_timestamp
 from hosting_emulator.engine.exchange import Entry
-from hosting_emulator.engine.history import FAULTS_COUNTED, RATE_COUNTED, Commit, planned_in
+from hosting_emulator.engine.history import FAULTS_COUNTED, Commit, planned_in
 from hosting_emulator.engine.redaction import Redactor
 from hosting_emulator.engine.request_log import (
     RequestLog,
@@ -44,7 +44,7 @@ from hosting_emulator.engine.request_log import (
 )
 from hosting_emulator.faults.decisions import faults_in_order, idle_reason, spent
 from hosting_emulator.faults.kinds import fault_kinds, kind_of
-from hosting_emulator.faults.outcomes import outcome_text
+from hosting_emulator.faults.outcomes import outcome_of, outcome_text, phases_of
 from hosting_emulator.variation.points import POINTS
 from hosting_emulator.world import lifecycles
 from hosting_emulator.world import tables as t
@@ -124,7 +124,7 @@ class Explanations:
         if entry.principal:
             yield "principal", _principal(asked, entry.principal)
         counting = [made for made in commits if made.title == FAULTS_COUNTED]
-        own = [made for made in commits if made.title not in (FAULTS_COUNTED, RATE_COUNTED)]
+        own = [made for made in commits if made.is_listed]
         yield from _faults(entry, counting, "before_commit")
         matched = {fault.id for made in counting for fault in _counted(made)}
         others = asked.count(t.FAULTS) - len(matched.union(fault.id for fault in entry.acted))
@@ -137,7 +137,7 @@ class Explanations:
             yield from _access(asked, entry, spec)
         if spec is not None and spec.idempotent and entry.judged:
             yield from _named("idempotency", self._of_key(entry, asked))
-        yield from _named("outcome", _outcomes(own))
+        yield from _named("outcome", _outcomes(entry, own))
         yield from _named("commit", map(_commit, own))
         if spec is not None and spec.call_id == "create_dev_access_ticket" and own:
             yield "commit", _REDEMPTION
@@ -342,9 +342,10 @@ def _faults(entry: Entry, counting: Sequence[Commit], phase: Phase) -> Iterator[
             yield "fault", _commit(made)
 
 
-def _outcomes(own: Sequence[Commit]) -> Iterator[str]:
-    """Say what was told beforehand of the operation that a request began."""
+def _outcomes(entry: Entry, own: Sequence[Commit]) -> Iterator[str]:
+    """Say what was set in advance for the operation that a request began, and what did not apply."""
     for made in own:
+        yield from _idle_outcomes(entry, made)
         for operation in made.writes.get(t.OPERATIONS.name, {}).values():
             if operation is None or operation.outcome is None:
                 continue
@@ -353,6 +354,32 @@ def _outcomes(own: Sequence[Commit]) -> Iterator[str]:
                 hit = f", hit {armed.hits}" if armed else ""
                 text = outcome_text(operation.outcome)
                 yield f"{operation.outcome.id} applies to the operation{hit}: {text}."
+
+
+def _idle_outcomes(entry: Entry, made: Commit) -> Iterator[str]:
+    """Say why outcomes that match a request did not act on the operation that it began."""
+    begun = [
+        operation
+        for operation in made.writes.get(t.OPERATIONS.name, {}).values()
+        if operation is not None and made.before.get(t.OPERATIONS, operation.id) is None
+    ]
+    if not begun or entry.call is None:
+        return
+    project_id, organization_id = entry.about(made.before)
+    for armed in faults_in_order(made.before, t.OUTCOMES):
+        counted = made.writes.get(t.OUTCOMES.name, {}).get(armed.id)
+        if counted is None:
+            phase = outcome_of(armed).at
+            matches_call = armed.rule.call in (None, entry.call)
+            matches_project = armed.rule.project in (None, project_id)
+            if matches_call and matches_project and phase and phase not in phases_of(entry.call):
+                yield (
+                    f"{armed.id} ({armed.kind}) does not apply: an operation of {entry.call} has "
+                    f"no phase {phase}."
+                )
+        elif counted.hits == armed.hits:
+            why = idle_reason(counted, entry.at_ms, made.before, project_id, organization_id)
+            yield f"{armed.id} ({armed.kind}) matched but did not act: {why}."
 
 
 def _counted(made: Commit) -> list[Fault]:

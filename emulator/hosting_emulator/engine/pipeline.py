@@ -33,7 +33,12 @@ from hosting_emulator.engine.exchange import (
     retry_after_s,
     stopwatch_ns,
 )
-from hosting_emulator.engine.history import FAULTS_COUNTED, RATE_COUNTED, StoreFailed
+from hosting_emulator.engine.history import (
+    FAULTS_COUNTED,
+    RATE_COUNTED,
+    WAIT_NOTED,
+    StoreFailed,
+)
 from hosting_emulator.faults.decisions import (
     NOTHING,
     Decision,
@@ -46,9 +51,16 @@ from hosting_emulator.faults.kinds import FaultKind
 from hosting_emulator.variation.draws import vary_body, vary_headers, vary_paging
 from hosting_emulator.variation.worlds import assumed_points
 from hosting_emulator.world.operations import finished
-from hosting_emulator.world.records import Phase
-from hosting_emulator.world.streams import place_of
-from hosting_emulator.world.tables import API_KEYS, FAULTS, OUTCOMES, SCHEDULE, TIMELINE
+from hosting_emulator.world.records import Phase, RetryWait
+from hosting_emulator.world.streams import digest, place_of
+from hosting_emulator.world.tables import (
+    API_KEYS,
+    FAULTS,
+    OUTCOMES,
+    RETRY_WAITS,
+    SCHEDULE,
+    TIMELINE,
+)
 from hosting_emulator.world.value import Change
 
 if TYPE_CHECKING:
@@ -68,11 +80,8 @@ def admit(engine: Engine, ctx: ExchangeContext) -> None:
     ctx.at_ms = engine.run_due()
     if ctx.decision is None:
         ctx.came_ms, ctx.real_ms = ctx.at_ms, engine.machine_ms
-        if world.clock.mode == "skip" and (due_ms := engine.waits.pop(_waiter(ctx), 0)):
-            engine.move_up_to(due_ms)
-            ctx.at_ms = engine.now_ms()
-            moved = f"the skip clock moved to {format_timestamp(ctx.at_ms)}"
-            ctx.why += (f"{moved}, as the previous response's Retry-After asked",)
+        if world.clock.mode == "skip":
+            _skip_wait(engine, ctx)
     else:
         ctx.late_ms = engine.machine_ms - ctx.real_ms
     if found := ctx.headers.getall("X-Request-Id", ()):
@@ -84,9 +93,31 @@ def admit(engine: Engine, ctx: ExchangeContext) -> None:
             ctx.refused = refused
 
 
-def _waiter(ctx: ExchangeContext) -> tuple[str, ...]:
-    """Return what a request and its retry share."""
-    return (*ctx.headers.getall("Authorization", ()), ctx.method, ctx.path)
+def _skip_wait(engine: Engine, ctx: ExchangeContext) -> None:
+    """Move a skip clock to the end of the wait that the previous response to this request asked for."""
+    ctx.wait_key = _wait_key(engine, ctx)
+    wait = engine.world.get(RETRY_WAITS, ctx.wait_key)
+    if wait is None or wait.due_ms <= ctx.at_ms:
+        return
+    engine.move_up_to(wait.due_ms)
+    ctx.at_ms = engine.now_ms()
+    moved = f"the skip clock moved to {format_timestamp(ctx.at_ms)}"
+    ctx.why += (f"{moved}, as the previous response's Retry-After asked",)
+
+
+def _wait_key(engine: Engine, ctx: ExchangeContext) -> str:
+    """Return a digest of what a request and its retry share.
+
+    That is the principal rather than the token: a fork of the world issues tokens of its own.
+    """
+    sent = ctx.headers.getall("Authorization", ())
+    try:
+        principal, key = engine.identity.authenticate(Change(engine.world, ctx.at_ms), sent)
+    except Refused:
+        caller = " ".join(sent)
+    else:
+        caller = f"{principal.person_id} {principal.organization_id} {key.id if key else ''}"
+    return digest("\n".join((caller, ctx.method, ctx.path)))
 
 
 def note_wait(engine: Engine, ctx: ExchangeContext, reply: Reply) -> None:
@@ -97,6 +128,8 @@ def note_wait(engine: Engine, ctx: ExchangeContext, reply: Reply) -> None:
     """
     if 200 <= reply.status < 400:
         return
+    if not ctx.wait_key:
+        return  # the clock did not skip yet when the request came
     told = retry_after_s(reply.headers)
     ends = [fault.rule.until_ms for fault in ctx.acted if fault.rule.until_ms is not None]
     if told is not None:
@@ -108,9 +141,16 @@ def note_wait(engine: Engine, ctx: ExchangeContext, reply: Reply) -> None:
         due_ms = min(planned, default=0)
     else:
         return
-    engine.waits[_waiter(ctx)] = due_ms
-    if len(engine.waits) > _MOST_WAITS:
-        del engine.waits[next(iter(engine.waits))]
+    if due_ms <= ctx.at_ms:
+        return
+    noted = Change(engine.world, ctx.at_ms)
+    waits = sorted(engine.world.rows(RETRY_WAITS), key=lambda row: row[1].due_ms)
+    for place, (key, wait) in enumerate(waits):
+        if wait.due_ms <= ctx.at_ms or place <= len(waits) - _MOST_WAITS:
+            noted.delete(RETRY_WAITS, key)
+    noted.put(RETRY_WAITS, ctx.wait_key, RetryWait(due_ms))
+    with suppress(StoreFailed):  # the request was refused all the same
+        engine.commit(noted, WAIT_NOTED)
 
 
 def route(engine: Engine, ctx: ExchangeContext) -> None:

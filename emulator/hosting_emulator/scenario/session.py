@@ -283,7 +283,7 @@ def _same(head: Document, world: World, at_ms: int) -> bool:
         built = build_world(scenario, world.name, at_ms)
     except ScenarioError:
         return False
-    how_it_is_run = (t.CLOCK.name, t.ORIGIN.name)
+    how_it_is_run = (t.CLOCK.name, t.ORIGIN.name, t.RETRY_WAITS.name)
     names = [name for name in t.TABLES if name not in how_it_is_run]
     return all(built.tables[name] == world.tables[name] for name in names)
 
@@ -361,7 +361,11 @@ def _written(world: World, way: _Way, exact: bool) -> SessionFile:
         uncounted = [event for event in way.found if event.is_uncounted and event.n not in left_out]
         if exact and uncounted:
             # The world has forgotten that these were counted, and the story has not.
-            left_out |= {event.n: f"{event.title}: what it counted was rewound" for event in uncounted}
+            left_out.update(
+                (event.entry.n, f"{event.title}: what it counted was rewound")
+                for event in uncounted
+                if event.entry is not None
+            )
             continue
         source = None if number is None else writer.steps[number][1]
         reason = reason if source is None else f"{source.title}: {reason}"

@@ -24,7 +24,7 @@ from tinydb.middlewares import CachingMiddleware
 from tinydb.storages import Storage
 
 from hosting_emulator import __version__
-from hosting_emulator.contract.assumptions import DEFAULTS, PERMISSIONS, PHASES
+from hosting_emulator.contract.assumptions import DEFAULTS, PERMISSIONS, PHASES, parse_profile
 from hosting_emulator.contract.calls import ALL_CALLS
 from hosting_emulator.contract.ids import ULID_PATTERN, is_ulid
 from hosting_emulator.contract.timestamps import LATEST_MS
@@ -445,6 +445,7 @@ def _check_operation(rows: Rows, key: str, operation: r.Operation) -> None:
         _must(turns.issuperset(told.turns), "its outcome has a turn that there is not")
         _must(0 <= told.done <= len(told.turns), "its outcome has taken more turns than it has")
         _must(told.failure or "failed" not in told.turns, "its outcome fails without an error")
+    parse_profile(operation.profile)
     plan = plan_of(operation)
     _must(0 <= operation.step <= len(plan), "step is out of range")
     if finished(operation):
@@ -504,6 +505,10 @@ def _check_clock(_: Rows, key: str, clock: r.ClockRecord) -> None:
     clocks.start(clock.mode, rate, clock.world_ms, 0)
 
 
+def _check_wait(_: Rows, key: str, wait: r.RetryWait) -> None:
+    _must(0 <= wait.due_ms <= LATEST_MS, "due_ms is no moment of world time")
+
+
 def _check_variation(_: Rows, key: str, variation: r.Variation) -> None:
     read_variation(variation.seed, variation.only)
     DEFAULTS.changed(variation.assumed)
@@ -527,4 +532,5 @@ _CHECKS: dict[str, Callable[[Rows, str, Any], None]] = {
     t.CLOCK.name: _check_clock,
     t.ORIGIN.name: _check_origin,
     t.VARIATION.name: _check_variation,
+    t.RETRY_WAITS.name: _check_wait,
 }

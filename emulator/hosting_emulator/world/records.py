@@ -300,6 +300,15 @@ class RateWindow(WorldRecord, frozen=True, gc=False):
     count: int
 
 
+class RetryWait(WorldRecord, frozen=True, gc=False):
+    """Until when a refused request has to wait, under a skip clock; kept under a digest of the request.
+
+    A retry of the request moves the clock there.
+    """
+
+    due_ms: int
+
+
 class RememberedAnswer(WorldRecord, frozen=True, gc=False):
     """A first answer, kept under principal and a digest of the key until `expires_ms`; None: for ever."""
 

@@ -34,6 +34,7 @@ API_KEYS = Table("user_api_keys", r.ApiKey)
 SESSIONS = Table("interactive_sessions", r.InteractiveSession)
 AUTHORIZATION_GRANTS = Table("authorization_grants", r.AuthorizationGrant)
 RATE_WINDOWS = Table("rate_windows", r.RateWindow)
+RETRY_WAITS = Table("retry_waits", r.RetryWait)
 REMEMBERED = Table("remembered_answers", r.RememberedAnswer)
 SCHEDULE = Table("schedule", r.ScheduledEvent)
 #: One row a random stream: how many draws it has given.
