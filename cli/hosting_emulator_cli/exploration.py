@@ -14,6 +14,7 @@ import shlex
 import sys
 import threading
 import time
+import traceback
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager, suppress
@@ -21,6 +22,8 @@ from dataclasses import asdict, dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from click import ClickException
 
 from hosting_emulator import __version__
 from hosting_emulator.explore import plan, report, runs
@@ -37,7 +40,7 @@ from hosting_emulator.supervisor import (
 from hosting_emulator_cli import output as out
 from hosting_emulator_cli.commands.start import command_variables, with_variables
 from hosting_emulator_cli.execution import Stopped, run_logged
-from hosting_emulator_cli.files import write_whole
+from hosting_emulator_cli.files import remove_report, write_whole
 from hosting_emulator_cli.main import Failure, failing
 
 if TYPE_CHECKING:
@@ -146,7 +149,7 @@ class CommandExploration:
             with failing(ValueError, of="--point: "):
                 result = explorer.result("point", self.point, clean, once=True)
         except Stopped:
-            return 0
+            return 2
         except runs.TooManyRequests as error:
             raise Failure(f"cannot explore the command: {error}") from error
         except runs.CleanRunFailed as error:
@@ -159,6 +162,8 @@ class CommandExploration:
         out.say(out.printable(report.result_text(result)))
         if result.conduct:
             out.say(out.printable_lines(self._said))
+        if result.verdict in runs.UNDECIDED:
+            return 2
         return 0 if result.fine else 1
 
     def _all(self, explorer: runs.Explorer, clean: runs.CleanRun) -> int:
@@ -207,7 +212,7 @@ class CommandExploration:
             color = out.has_color()
             text = report.report_text(exploration, color=color)
             out.put(text if color else out.printable_lines(text))
-        return 0 if exploration.survived else 1
+        return exploration.exit_code
 
     def _astray(self) -> str:
         """Say so where requests came to the default world, in which no run is."""
@@ -338,11 +343,22 @@ def explore(exploration: CommandExploration) -> int:
     """Explore, and return the exit code. Raises Failure for what cannot be explored."""
     not_ours = descendants()
     become_subreaper()
+    # A run that ends without a verdict must not leave an earlier run's report behind.
+    for path in (exploration.junit_file, exploration.html_file, exploration.sarif_file):
+        remove_report(path)
     try:
         with failing(ControlError):
             return run_logged(exploration.settings, exploration.run)
     except OSError as error:
         raise Failure(f"cannot start a process: {error.strerror or error}") from error
+    except (Failure, ClickException):
+        raise
+    except Exception as error:
+        out.say(traceback.format_exc())
+        raise Failure(
+            f"explore itself failed ({type(error).__name__}), so it judges nothing. "
+            "Please report the traceback above"
+        ) from error
     finally:
         end_orphans(not_ours)
 

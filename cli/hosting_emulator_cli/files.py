@@ -50,6 +50,16 @@ def write_whole(path: Path, text: str, *, mode: int = PLAIN) -> None:
         raise Failure(f"cannot write {path}: {error.strerror or error}") from error
 
 
+def remove_report(path: Path | None) -> None:
+    """Remove the report of an earlier run; pipes and devices stay. Raises Failure."""
+    if path is None or not path.is_file():
+        return
+    try:
+        path.unlink()
+    except OSError as error:
+        raise Failure(f"cannot replace {path}: {error.strerror or error}") from error
+
+
 def check_folder_of(path: Path | None) -> None:
     """Refuse a file that cannot be written because its folder is not there. Raises Failure."""
     if path is not None and not path.absolute().parent.is_dir():

@@ -42,15 +42,20 @@ def report(
     rules: Sequence[dict[str, Any]],
     results: Sequence[dict[str, Any]],
     notes: Sequence[str] = (),
+    *,
+    successful: bool = True,
 ) -> str:
-    """Write a report as one document, ending in a newline. Each result has the `ruleId` of a rule."""
+    """Write a report as one document, ending in a newline. Each result has the `ruleId` of a rule.
+
+    Without `successful` the tool could not judge, so that no results do not mean that all is well.
+    """
     places = {rule["id"]: place for place, rule in enumerate(rules)}
     driver = {"name": "hosting-emulator", "semanticVersion": __version__, "rules": rules}
     told = [{"level": "note", "message": {"text": note}} for note in notes]
     run = {
         "tool": {"driver": driver},
         "automationDetails": {"id": run_id},
-        "invocations": [{"executionSuccessful": True, "toolExecutionNotifications": told}],
+        "invocations": [{"executionSuccessful": successful, "toolExecutionNotifications": told}],
         "results": [{**result, "ruleIndex": places[result["ruleId"]]} for result in results],
     }
     document = {"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}

@@ -31,8 +31,8 @@ WRONG = {
     "stubborn": ("set_project_powered_by_flag#1/abort:forbidden/lasting", "repeated"),
     "null-key": ("create_user_api_key#1/value_lost/lasting", "blind success"),
     "swallowing": ("read_database_compute#1/abort:forbidden/lasting", "blind success"),
-    "null-blind": ("read_database_compute#1/database_null/lasting", "crashed"),
-    "zone-blind": ("get_dns_authorization#1/no_zone/lasting", "crashed"),
+    "null-blind": ("read_database_compute#1/database_null/lasting", "unclear"),
+    "zone-blind": ("get_dns_authorization#1/no_zone/lasting", "unclear"),
     "status-blind": ("set_project_powered_by_flag#1/abort:forbidden/lasting", "blind success"),
     "again-and-again": ("apply_project_domains#1/stick/lasting", "doubled"),
 }

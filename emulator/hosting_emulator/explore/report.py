@@ -17,6 +17,7 @@ from hosting_emulator.contract.problems import PROBLEMS
 from hosting_emulator.explore.plan import KINDS, FaultPoint, Plan, kind_of, lasting, order_of
 from hosting_emulator.explore.runs import (
     MEANINGS,
+    UNDECIDED,
     CleanRun,
     ConductChoice,
     Meaning,
@@ -47,13 +48,48 @@ class Exploration:
 
     @property
     def survived(self) -> bool:
-        """Whether nothing was found; a misbehaving clean run counts where conduct is an error."""
-        return not self.found and not (self.conduct == "error" and self.clean.seen.conduct)
+        """Whether the client survived: nothing was found, and what was run decides something."""
+        return self.exit_code == 0
+
+    @property
+    def exit_code(self) -> int:
+        """0: the client survived; 1: something was found; 2: nothing was found and nothing proven."""
+        if self.found or self.clean_findings:
+            return 1
+        return 2 if self.undecided else 0
+
+    @property
+    def clean_findings(self) -> tuple[str, ...]:
+        """The conduct findings of the clean run that count: errors, or all of them."""
+        seen = self.clean.seen
+        counted = {"off": (), "report": seen.conduct_errors, "error": seen.conduct}
+        return counted[self.conduct]
 
     @cached_property
     def found(self) -> list[PointResult]:
         """The points that the client did not survive."""
-        return [result for result in self.results if not result.fine]
+        return [r for r in self.results if not r.fine and r.verdict not in UNDECIDED]
+
+    @property
+    def undecided(self) -> str:
+        """Why the results do not prove that the client survives; empty: they do."""
+        if not self.results:
+            return "No failure was tried, so nothing is known about the command."
+        if all(result.verdict == "not reached" for result in self.results):
+            return "No failure hit a request, so nothing is known about the command."
+        unclear = sum(result.verdict == "unclear" for result in self.results)
+        if unclear:
+            points = count_text(unclear, "point")
+            return (
+                f"Unclear at {points}: only the command's output can show whether it noticed the "
+                "failure. Let it end with another exit code than 0 where it does not succeed."
+            )
+        return ""
+
+    @property
+    def told(self) -> list[PointResult]:
+        """The results that a reader must look at: what was found, and what is unclear."""
+        return [r for r in self.results if not r.fine]
 
     @cached_property
     def not_run(self) -> list[FaultPoint]:
@@ -94,6 +130,8 @@ def document(exploration: Exploration) -> JsonObject:
     shown = ("method", "path", "status", "code")
     return {
         "command": exploration.subject,
+        "exit_code": exploration.exit_code,
+        "undecided": exploration.undecided or None,
         "clean": {
             "exit_code": clean.ended.code,
             "duration_s": round(clean.ended.duration_s, 3),
@@ -228,7 +266,7 @@ def report_text(exploration: Exploration, *, color: bool = False) -> str:
     came_to = ", ".join(f"{count} {verdict}" for verdict, count in verdicts) or "nothing"
     runs = f"{count_text(len(exploration.results), 'run')}: {came_to}."
     met = ", ".join(f"{name} {count}" for name, count in coverage_counts(exploration).items())
-    style = "green" if exploration.survived else "red"
+    style = {0: "green", 1: "red", 2: "magenta"}[exploration.exit_code]
     summary = "\n".join([paint(style, runs), *notes(exploration), f"Met: {met}."])
     parts = (_matrix_text(matrix(exploration)), *_stories_text(exploration), found, summary)
     text = "\n\n".join(filter(None, parts))
@@ -246,7 +284,7 @@ def stories(exploration: Exploration) -> list[list[PointResult]]:
     """Return the results that matter, request by request, those that came to the same together."""
     place = {request.name: n for n, request in enumerate(exploration.plan.requests)}
     found: dict[tuple[object, ...], list[PointResult]] = {}
-    for result in sorted(exploration.found, key=lambda result: place[result.point.request]):
+    for result in sorted(exploration.told, key=lambda result: place[result.point.request]):
         alike = (result.point.request, result.verdict, result.says, result.output, result.conduct)
         found.setdefault(alike, []).append(result)
     return list(found.values())
@@ -274,7 +312,8 @@ def notes(exploration: Exploration) -> list[str]:
     points = Counter({f"not run: {exploration.cut}": len(exploration.not_run)})
     points[f"left out by {plan.left_out_by}"] = len(plan.left_out)
     points.update(f"merged: {merged.why}" for merged in plan.merged)
-    found = [f"{count_text(count, 'point')} {why}." for why, count in points.items() if count]
+    found = [exploration.undecided] if exploration.undecided else []
+    found += [f"{count_text(count, 'point')} {why}." for why, count in points.items() if count]
     if clean.vague:
         found.append(f"Different in two clean runs, so not compared: {', '.join(clean.vague)}.")
     found += [
@@ -288,7 +327,7 @@ def notes(exploration: Exploration) -> list[str]:
             "If the change is undone and sent again with this key, the first response is replayed "
             "and nothing is done."
         )
-    if exploration.conduct == "error" and clean.seen.conduct:
+    if exploration.clean_findings:
         found.append("The clean run itself has conduct findings.")
     if any(result.verdict == "not reached" for result in exploration.results):
         found.append(f"Not reached: {MEANINGS['not reached'].text}.")
@@ -349,6 +388,9 @@ def junit_text(exploration: Exploration) -> str:
         seconds, outcome = f"{result.duration_s:.3f}" if result else "0", None
         if result is None or result.verdict == "not reached":
             outcome = junit.element("skipped", message=meaning)
+        elif result.verdict == "unclear":
+            message = f"unclear: {'; '.join(result.says) or meaning}"
+            outcome = junit.element("error", "\n".join(result.output), message=message)
         elif not result.fine:
             again = f"again: {exploration.repeat(point)}"
             text = "\n".join([*result.output, *result.conduct, again])
@@ -364,12 +406,28 @@ def junit_text(exploration: Exploration) -> str:
         if cases:
             seconds = sum(result.duration_s for result in results)
             suites.append(junit.suite(name, cases, time=f"{seconds:.3f}"))
+    whole = _whole_cases(exploration)
+    if whole:
+        suites.append(junit.suite("whole command", whole, time="0"))
     return junit.report(f"hosting-emulator explore {exploration.subject}", suites)
+
+
+def _whole_cases(exploration: Exploration) -> list[Any]:
+    """Return a case for each verdict that is about no single point."""
+    cases = []
+    if exploration.clean_findings:
+        message = "; ".join(exploration.clean_findings)
+        failure = junit.element("failure", message=message, type="misbehaved")
+        cases.append(junit.case("clean run", "conduct", failure, time="0"))
+    if exploration.exit_code == 2:
+        error = junit.element("error", message=exploration.undecided)
+        cases.append(junit.case("all runs", "decided", error, time="0"))
+    return cases
 
 
 def sarif_text(exploration: Exploration, about: str) -> str:
     """Write a result for each point that was not survived, at the file `about`. Ends in a newline."""
-    levels = {"red": "error", "yellow": "warning"}
+    levels = {"red": "error", "yellow": "warning", "magenta": "note"}
     rules = [
         sarif.rule(
             verdict.replace(" ", "-"),
@@ -382,7 +440,7 @@ def sarif_text(exploration: Exploration, about: str) -> str:
         if meaning.color in levels
     ]
     results = []
-    for result in exploration.found:
+    for result in exploration.told:
         says, again = "; ".join(result.says) or result.verdict, exploration.repeat(result.point)
         results.append(
             {
@@ -393,12 +451,31 @@ def sarif_text(exploration: Exploration, about: str) -> str:
                 "partialFingerprints": {"point": f"{result.point} {result.verdict}"},
             }
         )
-    return sarif.report("explore/", rules, results, notes(exploration))
+    for finding in exploration.clean_findings:
+        text = f"{finding} (the clean run). Again: {exploration.repeat_clean}"
+        results.append(
+            {
+                "ruleId": "misbehaved",
+                "level": "warning",
+                "message": {"text": text},
+                "locations": [sarif.location(about, "clean run", "clean run")],
+                "partialFingerprints": {"point": f"clean run {finding}"},
+            }
+        )
+    return sarif.report(
+        "explore/", rules, results, notes(exploration), successful=exploration.exit_code != 2
+    )
 
 
 # --- page ----------------------------------------------------------------------------------------
 
 _PARTS = ("html", "css")
+#: The page's heading by exit code.
+_HEADINGS = {
+    0: "survived every failure",
+    1: "did not survive every failure",
+    2: "is not judged: nothing was proven",
+}
 _PHASES = (
     '<th scope="col" title="before commit">before</th>'
     '<th scope="col" title="after commit">after</th>'
@@ -432,7 +509,7 @@ def page(exploration: Exploration) -> str:
     html, style = (Path(__file__).with_name(f"page.{kind}").read_text("utf-8") for kind in _PARTS)
     return Template(html).substitute(
         subject=escape(exploration.subject),
-        verdict=f"{'did not survive' if exploration.found else 'survived'} every failure",
+        verdict=_HEADINGS[exploration.exit_code],
         style=style,
         figures="".join(
             f"<div><dt>{name}</dt><dd>{value}</dd></div>" for name, value in figures.items()

@@ -17,7 +17,7 @@ from typing import Any, Literal, NamedTuple
 
 from hosting_emulator.contract.calls import ALL_CALLS
 from hosting_emulator.contract.resources import FAILURES
-from hosting_emulator.control_api import ClockState, Message
+from hosting_emulator.control_api import ClockState, ConductFinding, Message
 from hosting_emulator.explore.plan import (
     LATE_MS,
     FaultPoint,
@@ -103,6 +103,7 @@ Verdict = Literal[
     "gave up",
     "waits",
     "not reached",
+    "unclear",
     "failed",
     "hung",
     "doubled",
@@ -136,6 +137,9 @@ MEANINGS: Mapping[Verdict, Meaning] = {
         "what it waits for never ends: it was still polling, with long pauses, at the time limit",
     ),
     "not reached": Meaning("?", "dim", "the fault hit no request: the client sent other requests"),
+    "unclear": Meaning(
+        "~", "magenta", "only its output can show whether it noticed the failure: read it"
+    ),
     "failed": Meaning("F", "red", "it ends with another exit code"),
     "hung": Meaning("H", "red", "it did not end within the time limit"),
     "doubled": Meaning("2", "red", f"{_WELL} something was done more often than in the clean run"),
@@ -143,12 +147,18 @@ MEANINGS: Mapping[Verdict, Meaning] = {
     "blind success": Meaning(
         "B", "red", "it reports success, although the response said that the request failed"
     ),
-    "crashed": Meaning("X", "red", "its own code crashes on a response that the contract allows"),
+    "crashed": Meaning(
+        "X", "red", "it is killed by a signal after a response that the contract allows"
+    ),
     "repeated": Meaning("R", "yellow", "it retries where that cannot help, or without a pause"),
-    "misbehaved": Meaning("M", "yellow", f"{_WELL} has conduct findings (`--conduct error`)"),
+    "misbehaved": Meaning(
+        "M", "yellow", "it ends well, but it breaks rules of conduct that the clean run keeps"
+    ),
 }
 #: Those that are no fault of the client.
 FINE = tuple(verdict for verdict, meaning in MEANINGS.items() if meaning.color in ("green", "dim"))
+#: Those that prove nothing about the client.
+UNDECIDED: tuple[Verdict, ...] = ("not reached", "unclear")
 #: How many runs are made where nothing is said.
 MAX_RUNS = 300
 #: How many exchanges a world's log keeps, and so how many requests a run may have.
@@ -172,20 +182,24 @@ NO_VALUE = (
     "it reports success without an API key's value: the response was lost, and a replay has null"
 )
 _BY_CHANCE = re.compile(r"\b[\w:.-]*\d[\w:.-]*|\b(?:null|None|nil|undefined)\b|…")
-_LOST = re.compile(r"(?i)\b(?:value|secret|replay|revok)")
 _FAILED = re.compile(rf" (?:{'|'.join(FAILURES)})(?: \(|$)")
 #: What stands for none, as a part of a name or an address.
 _NONE_AS_NAME = re.compile(
     r"\S*(?:\w[.@]|//)(?:null|None|undefined)\b\S*|\b(?:null|None|undefined)[.@]\w\S*"
 )
-#: How runtimes say that a program's own code broke: on something missing, null, or of another type.
-_CRASH = re.compile(
+#: What stands for none as a whole segment of a path or value of a query.
+_NONE_IN_URL = re.compile(r"[/=](?:null|None|nil|undefined|NaN)(?=$|[/?&])")
+#: What runtimes print when a program's own code breaks. It decides nothing: it makes a run unclear.
+_LOOKS_LIKE_A_CRASH = re.compile(
     # Node's fetch calls a broken connection a TypeError, too.
     r"(?!TypeError: (?:fetch failed|terminated))"
     r"(?:TypeError|KeyError|AttributeError|IndexError|UnboundLocalError|NameError|ReferenceError)\b.*"
     r"|panic: .*|Cannot (?:index|iterate over) .*|.*\bunbound variable|NoMethodError.*"
     r"|.*NullPointerException.*|.*nil pointer dereference.*|Segmentation fault.*"
 )
+#: Exit codes from here on say which signal ended a program.
+_FIRST_SIGNAL_CODE = 129
+_LAST_SIGNAL_CODE = 128 + 64
 
 
 class TooManyRequests(Exception):
@@ -197,10 +211,13 @@ class Observation:
     """A world after a run. `hit`: the armed fault acted; `codes` are those of its problems.
 
     `late`: a request that the fault delayed has not been answered yet, its client being gone.
-    `conduct` says what the client did that it should not, each rule once. `sent` counts all requests,
+    `conduct` says what the client did that it should not, each rule once; `conduct_errors` are those
+    of severity error. `sent` counts all requests,
     and `alike` those of the point's call that were refused in a row, to the end; `in_vain`: what the
-    last of them asked was never done. `values` are the API keys whose value came, `lost_keys` those
-    of which a replay said that it never will. `failed` are operations that have failed: after the
+    last of them asked was never done. `asked_keys` are the API keys that the client asked for,
+    `values` those whose value came, `lost_keys` those of which a replay said that it never will.
+    `none_urls` are URLs in which something like `null` stands for a name. `failed` are operations
+    that have failed: after the
     client's end too, where the point is about those and the client asked for one. `passed_s` is how
     much world time lies between the first request and the last, unless that moves by itself (it skips).
     """
@@ -211,11 +228,14 @@ class Observation:
     hit: bool = False
     late: bool = False
     conduct: tuple[str, ...] = ()
+    conduct_errors: tuple[str, ...] = ()
     sent: int = 0
     alike: int = 0
     in_vain: bool = False
     values: int = 0
+    asked_keys: int = 0
     lost_keys: int = 0
+    none_urls: frozenset[str] = frozenset()
     failed: Counter[str] = field(default_factory=Counter)
     passed_s: float = 0.0
 
@@ -246,7 +266,8 @@ class RunEnd:
 class CleanRun:
     """The clean run: what was there before it, what it came to, and what it came to once more.
 
-    `same_keys` are the requests whose Idempotency-Key was the same the second time.
+    `same_keys` are the requests whose Idempotency-Key was the same the second time. `values` is how
+    many values of API keys came in each of the two runs (in the one with fewer, if they differ).
     """
 
     start: State
@@ -254,6 +275,7 @@ class CleanRun:
     ended: RunEnd
     again: State
     same_keys: tuple[str, ...] = ()
+    values: int = 0
 
     @property
     def vague(self) -> list[str]:
@@ -386,11 +408,14 @@ class Visit:
             codes=frozenset(e["code"] for e in exchanges if e["code"]),
             hit=hit,
             late=late,
-            conduct=tuple(dict.fromkeys(f"{f.rule}: {f.title}" for f in findings)),
+            conduct=_titles(findings),
+            conduct_errors=_titles(f for f in findings if f.severity == "error"),
             sent=page["total"],
             alike=alike,
             in_vain=in_vain,
             values=len({key for key, replayed in heard if not replayed} - again),
+            asked_keys=len({e["idempotency_key"] for e in exchanges if e["call"] == _KEY}),
+            none_urls=frozenset(filter(_NONE_IN_URL.search, map(_url, exchanges))),
             lost_keys=len({key for key, replayed in heard if replayed}),
             failed=later["operation"] - _without_failed(later)["operation"],
             passed_s=(times[-1] - times[0]).total_seconds() if moves else 0.0,
@@ -406,6 +431,15 @@ class Visit:
             # The client may have moved it.
             fork.clock.advance_to(max(datetime.fromisoformat(now), settled))
             return summary(fork.export())
+
+
+def _titles(findings: Iterable[ConductFinding]) -> tuple[str, ...]:
+    """Return the rules of findings with their titles, each once."""
+    return tuple(dict.fromkeys(f"{finding.rule}: {finding.title}" for finding in findings))
+
+
+def _url(exchange: Exchange) -> str:
+    return "{path}?{query}".format_map(exchange) if exchange["query"] else exchange["path"]
 
 
 def _refused_at_last(exchanges: Sequence[Exchange], point: FaultPoint | None) -> tuple[int, bool]:
@@ -462,7 +496,8 @@ class Explorer:
         end = RunEnd(0, duration_s=took_s, printed=printed)
         keys = [{r.name: r.key for r in seen.requests} for seen in (first.seen, again.seen)]
         same = tuple(name for name, key in keys[0].items() if key and key == keys[1].get(name))
-        return CleanRun(first.start, first.seen, end, again.seen.state, same)
+        values = min(first.seen.values, again.seen.values)
+        return CleanRun(first.start, first.seen, end, again.seen.state, same, values)
 
     def result(
         self, name: str, point: FaultPoint, clean: CleanRun, *, once: bool = False
@@ -518,8 +553,12 @@ def judge(
     told = tuple(finding for finding in seen.conduct if finding not in clean.seen.conduct)
     run = _JudgedRun(point, ended, seen, clean, limit_s, told)
     verdict, says = run.wire_verdict() if run.lasting is None else run.lasting_verdict(run.lasting)
-    if told and conduct == "error" and verdict in ("survived", "not reached"):
-        verdict, says = "misbehaved", [finding.partition(":")[0] for finding in told]
+    broken = () if conduct == "off" else tuple(f for f in seen.conduct_errors if f in told)
+    if conduct == "error" and verdict in ("survived", "not reached"):
+        broken = told
+    if broken and (verdict in FINE or verdict in UNDECIDED):
+        verdict = "misbehaved"
+        says = [finding.partition(":")[0] for finding in broken]
     return PointResult(
         point=point,
         verdict=verdict,
@@ -579,6 +618,8 @@ class _JudgedRun:
     def wire_verdict(self) -> tuple[Verdict, list[str]]:
         """Judge a run in which something passed, or nothing was met."""
         ended, seen = self.ended, self.seen
+        if not seen.hit and not ended.hung and ended.code == self.clean.ended.code:
+            return "not reached", []
         if ended.hung:
             return "hung", [f"it did not end within {self.limit_s:g} s", *self.more]
         if ended.code != self.clean.ended.code:
@@ -591,30 +632,73 @@ class _JudgedRun:
         if self.more:
             return "doubled", self.every
         if self._lacks_value():
-            return "blind success", [NO_VALUE]
+            return self._without_value([])
         if self.every:
             return "differs", self.every
-        return "survived" if seen.hit else "not reached", []
+        return "survived", []
 
     def lasting_verdict(self, found: Lasting) -> tuple[Verdict, list[str]]:
         """Judge a run in which something lasted."""
         ended, what = self.ended, f"{self.point.request} {found.says}"
         _, more = self._differences(failed=False)  # which was not done twice
-        crash = next(filter(None, map(_CRASH.search, reversed(ended.output))), None)
         if more and found.end != "answer":
             return "doubled", [what, *more]
         if ended.hung and self._asks_for_ever(found):
             late = f"it did not end within {self.limit_s:g} s, and kept sending requests"
             return "hung", [what, late]
-        if not ended.code and (blind := self._blind(found)):
+        if not ended.code and not ended.hung and (blind := self._blind(found)):
             return "blind success", [what, *blind]
         if often := self._too_often():
             return "repeated", [what, often]
         if ended.hung:
             return "waits", [what, f"as far as {self.limit_s:g} s can show"]
         if ended.code:
-            return ("crashed", [what, crash[0]]) if crash else ("gave up", [])
+            return self._other_exit_code(found, what)
+        if not self.every and self._lacks_value():
+            return self._without_value([what])
+        if doubt := self._doubt(found):
+            return "unclear", [what, doubt]
         return "survived", []
+
+    def _other_exit_code(self, found: Lasting, what: str) -> tuple[Verdict, list[str]]:
+        """Judge a run that ended by itself, with another exit code than 0."""
+        code = self.ended.code
+        if _FIRST_SIGNAL_CODE <= code <= _LAST_SIGNAL_CODE:
+            return "crashed", [what, f"exit code {code}: signal {code - 128}"]
+        if self.ended.says:  # a test that fails says by itself how
+            return "gave up", []
+        if found.end == "answer":
+            return "unclear", [what, f"it ends with exit code {code}: it gave up, or it crashed"]
+        looks = next(
+            filter(None, map(_LOOKS_LIKE_A_CRASH.search, reversed(self.ended.output))), None
+        )
+        if looks:
+            doubt = f"it ends with exit code {code}: it gave up, or it crashed, as {looks[0]!r} suggests"
+            return "unclear", [what, doubt]
+        return "gave up", []
+
+    def _without_value(self, what: list[str]) -> tuple[Verdict, list[str]]:
+        """Judge a run that succeeds although an API key's value never came."""
+        if self._prints_the_same():
+            return "blind success", [*what, NO_VALUE]
+        return "unclear", [*what, f"{NO_VALUE}; its output differs from the clean run's"]
+
+    def _prints_the_same(self) -> bool:
+        """Whether its output is the clean run's. Where that is not known, nothing shows a difference."""
+        usual = self.clean.ended
+        return usual.printed is None or self.ended.words == usual.words
+
+    def _doubt(self, found: Lasting) -> str:
+        """Return what only the output of a run that succeeds could settle; empty: nothing."""
+        if found.end == "refused" and self.seen.in_vain:
+            return "it exits with 0, and its output differs from the clean run's"
+        if found.end == "answer":
+            usual = "\n".join(self.clean.ended.printed or ())
+            for line in self.ended.printed or ():
+                for name in _NONE_AS_NAME.finditer(line):
+                    if name[0] not in usual:
+                        return f"it prints {name[0]!r}"
+        return ""
 
     def _asks_for_ever(self, found: Lasting) -> bool:
         """Whether a run that was ended would have gone on for good; what may come is waited for longer."""
@@ -630,29 +714,23 @@ class _JudgedRun:
             return self.every
         if found.end == "refused" and (failed := self.seen.failed - self.clean.seen.failed):
             return [f"it did not wait for the end: {_shown(failed)}"]
-        if not self.every and self._lacks_value():
-            return [NO_VALUE]
-        ended, usual = self.ended, self.clean.ended
         if found.end == "refused" and self.seen.in_vain:
-            # Of a read only what it prints says that all is well.
-            printed = usual.printed is not None
+            # A read changes nothing: without a usual output to compare with, nothing is known.
             is_read = ALL_CALLS[self.point.call].method == "GET"
-            if ended.words == usual.words if printed else not is_read:
+            is_known = self.clean.ended.printed is not None
+            if self._prints_the_same() and (is_known or not is_read):
                 return ["but its output is the same as when all succeeds"]
         if found.end == "answer":
-            names = (
-                name[0] for line in ended.printed or () for name in _NONE_AS_NAME.finditer(line)
-            )
-            known = "\n".join(usual.printed or ())
-            return [f"but it continues with {name!r}" for name in names if name not in known][:1]
+            urls = sorted(self.seen.none_urls - self.clean.seen.none_urls)
+            return [f"but it requests {url}" for url in urls][:1]
         return []
 
     def _lacks_value(self) -> bool:
-        """Whether an API key's value never came, and nothing that it prints says so."""
-        known = self.clean.ended.words
-        return self.seen.values < self.clean.seen.values and not any(
-            _LOST.search(line) for line in self.ended.words if line not in known
-        )
+        """Whether the value of an API key that the client asked for never came.
+
+        A client that has its key from elsewhere, such as a file, asks for none and lacks none.
+        """
+        return self.seen.values < min(self.clean.values, self.seen.asked_keys)
 
     def _too_often(self) -> str:
         """Say how it asked again where that cannot help, or without a pause; empty: it did not."""

@@ -19,7 +19,7 @@ Document = Mapping[str, Any]
 _F = TypeVar("_F", bound=Document)
 
 _ULID = re.compile(r"[0-9A-HJKMNP-TV-Z]{22}([0-9A-HJKMNP-TV-Z]{4})")
-_COLORS = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33"}
+_COLORS = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "magenta": "35"}
 
 
 class ExchangeCells(NamedTuple):
@@ -97,7 +97,7 @@ def one_line(text: str, longest: int) -> str:
 
 
 def paint(style: str, text: str) -> str:
-    """Return a text in bold, dim, red, green or yellow; without a style as it is."""
+    """Return a text in bold, dim, red, green, yellow or magenta; without a style as it is."""
     return f"\x1b[{_COLORS[style]}m{text}\x1b[0m" if style and text else text
 
 

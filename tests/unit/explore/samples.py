@@ -69,7 +69,8 @@ def clean(seen: Observation | None = None, again: State | None = None) -> CleanR
     made = seen or Observation(
         requests("create_user_api_key"), state(user_api_keys={"1": key("ci")})
     )
-    return CleanRun(state(), made, RunEnd(0), made.state if again is None else again)
+    second = made.state if again is None else again
+    return CleanRun(state(), made, RunEnd(0), second, values=made.values)
 
 
 def result(text: str, **over: Any) -> PointResult:

@@ -109,7 +109,10 @@ def test_what_is_done_in_survived_runs_is_told_once():
 
 def test_what_the_clean_run_did_is_told_with_its_line():
     seen = replace(clean().seen, conduct=("retried-too-soon: No",))
-    rude = exploration(clean=clean(seen), repeat_clean="hosting-emulator exec -- ./deploy.sh")
+    survived = result(f"{KEY}/timeout/before_commit")
+    rude = exploration(
+        survived, clean=clean(seen), repeat_clean="hosting-emulator exec -- ./deploy.sh"
+    )
 
     told = "conduct: retried-too-soon: No (the clean run)\n  again: hosting-emulator exec -- ./deploy.sh"
     assert told in report_text(rude)

@@ -189,6 +189,20 @@ def test_conduct_is_told_or_counts(conduct: ConductChoice, verdict: str, told: i
     assert worse.verdict == "failed"
 
 
+@pytest.mark.parametrize(
+    ("conduct", "verdict"),
+    [("off", "gave up"), ("report", "misbehaved"), ("error", "misbehaved")],
+)
+def test_an_error_of_conduct_counts_where_conduct_is_reported(conduct: ConductChoice, verdict: str):
+    broken = ("new-key-after-uncertainty: Retried",)
+    seen = Observation((), state(), hit=True, conduct=broken, conduct_errors=broken)
+    point = FaultPoint.read(FORBIDDEN)
+
+    result = judge(point, RunEnd(1), seen, clean(), limit_s=10, conduct=conduct)
+
+    assert result.verdict == verdict
+
+
 # --- what lasts -----------------------------------------------------------------------------------
 
 FAILS, STUCK = ("apply_project_domains#1/fail/lasting", "apply_project_domains#1/stick/lasting")
@@ -240,7 +254,7 @@ def test_a_refusal_that_changes_no_word_was_swallowed():
     vain: dict[str, Any] = {"alike": 1, "in_vain": True}
 
     assert lasted(READ, **vain) == "blind success"
-    assert lasted(READ, RunEnd(0, printed=("no deployments to show",)), **vain) == "survived"
+    assert lasted(READ, RunEnd(0, printed=("no deployments to show",)), **vain) == "unclear"
 
 
 def test_what_a_second_request_like_it_got_is_not_missing():
@@ -290,8 +304,8 @@ def test_what_has_ended_or_is_refused_for_good_nobody_waits_for():
 @pytest.mark.parametrize(
     ("line", "verdict"),
     [
-        ("dig www.null", "blind success"),
-        ("https://undefined/", "blind success"),
+        ("dig www.null", "unclear"),
+        ("https://undefined/", "unclear"),
         ("zone null, none; not there/null.", "survived"),
         ('{"zone": null}', "survived"),
     ],
@@ -305,16 +319,31 @@ def test_what_is_null_is_no_name(line: str, verdict: str):
 @pytest.mark.parametrize(
     ("line", "verdict"),
     [
-        ("KeyError: 'id'", "crashed"),
-        ("TypeError: Cannot read properties of null (reading 'min_cu')", "crashed"),
-        ("panic: runtime error: invalid memory address", "crashed"),
+        ("KeyError: 'id'", "unclear"),
+        ("TypeError: Cannot read properties of null (reading 'min_cu')", "unclear"),
+        ("panic: runtime error: invalid memory address", "unclear"),
         ("RuntimeError: the operation failed", "gave up"),
         ("TypeError: fetch failed", "gave up"),
         ("urllib.error.HTTPError: HTTP Error 403: Forbidden", "gave up"),
     ],
 )
-def test_a_program_that_breaks_does_not_say_clearly_that_it_failed(line: str, verdict: str):
+def test_an_output_that_looks_like_a_crash_leaves_it_unclear(line: str, verdict: str):
     assert lasted(FORBIDDEN, RunEnd(1, output=("Traceback", line))) == verdict
+
+
+@pytest.mark.parametrize(("code", "verdict"), [(1, "gave up"), (139, "crashed"), (255, "gave up")])
+def test_a_program_that_is_killed_by_a_signal_crashed(code: int, verdict: str):
+    assert lasted(FORBIDDEN, RunEnd(code, output=("bye",))) == verdict
+
+
+def test_another_exit_code_after_a_complete_response_is_unclear():
+    assert lasted("get_dns_authorization#1/no_zone/lasting", RunEnd(1)) == "unclear"
+
+
+def test_a_request_that_names_null_is_blind_success():
+    urls = frozenset({"/v1/projects/null/edge-dns"})
+
+    assert lasted("get_dns_authorization#1/no_zone/lasting", none_urls=urls) == "blind success"
 
 
 def test_a_key_without_its_value_is_no_key_and_another_in_its_place_is_no_second():
@@ -323,7 +352,7 @@ def test_a_key_without_its_value_is_no_key_and_another_in_its_place_is_no_second
         state(operations=DONE, user_api_keys=TWO),
     )
 
-    assert lasted(lost, values=0, lost_keys=1) == "blind success"
+    assert lasted(lost, values=0, asked_keys=1, lost_keys=1) == "blind success"
     assert lasted(lost, state=two, lost_keys=1) == "survived"
     assert lasted(lost, state=two, lost_keys=0) == "doubled"
     assert lasted(lost, RunEnd(1), values=0, lost_keys=1) == "gave up"
@@ -342,18 +371,37 @@ def test_keys_whose_names_are_drawn_may_replace_a_lost_one_too():
     assert judge(POINT, RunEnd(0), twice, usual, limit_s=10).verdict == "doubled"
 
 
-def test_who_says_that_a_value_is_lost_claims_nothing():
-    lost: dict[str, Any] = {"values": 0, "lost_keys": 1}
-    told = RunEnd(0, printed=("the value of key K1 was lost: revoke it", "done"))
-    stored = RunEnd(0, printed=("try 2: no answer", "key=None", "done"))
+@pytest.mark.parametrize(
+    ("printed", "verdict"),
+    [
+        ("done 7", "blind success"),
+        ("done None", "blind success"),
+        ("the value is stored", "unclear"),
+        ("replay: secret saved", "unclear"),
+        ("the value of key K1 was lost: revoke it", "unclear"),
+    ],
+)
+def test_no_word_of_the_output_decides_what_a_client_does_with_a_lost_value(
+    printed: str, verdict: str
+):
+    lost: dict[str, Any] = {"values": 0, "asked_keys": 1, "lost_keys": 1}
+    ended = RunEnd(0, printed=(printed,))
 
-    assert lasted("create_user_api_key#1/value_lost/lasting", told, **lost) == "survived"
-    assert lasted("create_user_api_key#1/value_lost/lasting", stored, **lost) == "blind success"
+    assert lasted("create_user_api_key#1/value_lost/lasting", ended, **lost) == verdict
+
+
+def test_a_client_that_asks_for_no_key_lacks_none():
+    usual = clean(Observation((), state(user_api_keys=ONE), values=1))
+    seen = Observation((), state(user_api_keys=ONE), hit=True)
+
+    assert judge(POINT, RunEnd(0), seen, usual, limit_s=10).verdict == "survived"
+    unhit = replace(seen, hit=False, state=state())
+    assert judge(POINT, RunEnd(0), unhit, usual, limit_s=10).verdict == "not reached"
 
 
 def test_the_wire_may_lose_a_value_as_well():
     usual = clean(Observation((), state(user_api_keys=ONE), values=1))
-    seen = Observation((), state(user_api_keys=ONE), hit=True, lost_keys=1)
+    seen = Observation((), state(user_api_keys=ONE), hit=True, asked_keys=1, lost_keys=1)
 
     ended = judge(POINT, RunEnd(0), seen, usual, limit_s=10)
 
