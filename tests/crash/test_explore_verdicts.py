@@ -146,6 +146,8 @@ def test_no_word_of_its_output_makes_a_blind_client_honest(words: str, reports: 
 def test_a_blind_client_that_says_nothing_else_is_named(reports: Reports):
     script = f"{MAKE_KEY} -o /dev/null || {MAKE_KEY} -o /dev/null; echo done"
 
-    document = check_all_say(1, reports, "--faults", "value_lost", *sh(f"{{ {script}; }} 2>/dev/null"))
+    document = check_all_say(
+        1, reports, "--faults", "value_lost", *sh(f"{{ {script}; }} 2>/dev/null")
+    )
 
     assert document["summary"] == {"blind success": 1}

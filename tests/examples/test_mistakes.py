@@ -71,7 +71,11 @@ def accused_of(report: Any) -> set[str]:
     """Return how runs ended that did not end well, and the rules of conduct that were broken."""
     runs = [report["clean"], *report["points"]]
     rules = {told.partition(":")[0] for run in runs for told in run["conduct"]}
-    return rules | {point["verdict"] for point in report["points"]} - {"survived", "gave up"}
+    # The careful client exits with 0 and prints that a key's value is lost: explore reads no words.
+    accused_of_nothing = {"survived", "gave up", "unclear"}
+    # An error of conduct makes a run misbehave; its rule is among the others here.
+    accused_of_nothing.add("misbehaved")
+    return rules | {point["verdict"] for point in report["points"]} - accused_of_nothing
 
 
 def fails_varied(main: Main, emulator: HostingEmulator, seeds: range) -> list[str]:

@@ -98,12 +98,12 @@ def test_what_is_not_survived_fails_with_the_matrix_and_lines(explored: Suite):
     assert result.parseoutcomes() == {"failed": 1}
     result.stdout.fnmatch_lines(
         [
-            "hosting_explore: 3 of 7 runs failed",
+            "hosting_explore: 6 of 7 runs failed",
             "*503*reset",
-            "create_user_api_key#1 *+2*",
+            "create_user_api_key#1 *M2*",
             "*doubled at 3 points: 2 API keys, while the clean run makes 1: 'ci' of owner in acme",
             f"  again: pytest test_it.py::test_key --hosting-emulator-point '{POINT}'",
-            "FAILED test_it.py::test_key - hosting_explore: 3 of 7 runs failed",
+            "FAILED test_it.py::test_key - hosting_explore: 6 of 7 runs failed",
         ]
     )
 
@@ -113,7 +113,8 @@ def test_a_reported_point_is_seen_again_by_its_line(explored: Suite):
     line = f"test_it.py::test_key --hosting-emulator-point '{POINT}'"
 
     again = explored.run(*shlex.split(line))
-    other = explored.run(*shlex.split(line.replace("after_commit", "before_commit")))
+    survived = "create_user_api_key#1/abort:rate_limited/before_commit"
+    other = explored.run(*shlex.split(line.replace(POINT, survived)))
 
     assert again.parseoutcomes() == {"failed": 1}
     again.stdout.fnmatch_lines([f"{POINT}  doubled: 2 API keys, while the clean run makes 1: *"])
