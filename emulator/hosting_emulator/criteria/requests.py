@@ -26,6 +26,7 @@ from hosting_emulator.criteria.values import (
     Word,
     shown,
 )
+from hosting_emulator.patterns import Expression
 
 #: The user of a request without a known token, and the call of a path that no call has.
 NOBODY = "nobody"
@@ -189,7 +190,7 @@ class FaultWord(Word):
         if not isinstance(wanted, str) or not re.fullmatch("fault-[1-9][0-9]{0,8}", wanted):
             super().check_plain(wanted, path)
 
-    def check_pattern(self, pattern: re.Pattern[str], path: Path) -> None:
+    def check_pattern(self, pattern: Expression, path: Path) -> None:
         if "fault" not in pattern.pattern:
             super().check_pattern(pattern, path)
 

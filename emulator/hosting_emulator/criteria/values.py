@@ -12,8 +12,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple, TypeAlias
 
+from hosting_emulator import patterns
 from hosting_emulator.contract.timestamps import parse_timestamp
 from hosting_emulator.contract.words import nearest
+from hosting_emulator.patterns import Expression, PatternError
 
 Path: TypeAlias = tuple[str | int, ...]
 #: True, False, or None: the two cannot be compared.
@@ -100,12 +102,12 @@ class ValueType:
         """Return the least and the greatest rank that a value can have."""
         return float("-inf"), float("inf")
 
-    def check_pattern(self, pattern: re.Pattern[str], path: Path) -> None:
+    def check_pattern(self, pattern: Expression, path: Path) -> None:
         """Raise Impossible if no value of the type can match a regular expression."""
         if not self.is_text():
             raise Impossible(f"a pattern matches only text; this is {self.form}", path)
 
-    def search(self, pattern: re.Pattern[str], actual: Any) -> Result:
+    def search(self, pattern: Expression, actual: Any) -> Result:
         """Search an actual value for a regular expression."""
         return pattern.search(actual) is not None if isinstance(actual, str) else None
 
@@ -259,7 +261,7 @@ class Word(Text):
         if self.aliases(wanted) not in self.words:
             raise Impossible(unknown_word(self.form, wanted, self.words), path)
 
-    def check_pattern(self, pattern: re.Pattern[str], path: Path) -> None:
+    def check_pattern(self, pattern: Expression, path: Path) -> None:
         if not any(pattern.search(word) for word in self.words):
             raise Impossible(f"no word here matches /{pattern.pattern}/: {self.choices()}", path)
 
@@ -344,13 +346,13 @@ class NameSet(ValueType):
     def check_plain(self, wanted: Any, path: Path) -> None:
         self.item.check_plain(wanted, path)
 
-    def check_pattern(self, pattern: re.Pattern[str], path: Path) -> None:
+    def check_pattern(self, pattern: Expression, path: Path) -> None:
         self.item.check_pattern(pattern, path)
 
     def equals(self, wanted: Any, actual: Any) -> Result:
         return any(self.item.equals(wanted, name) is True for name in actual)
 
-    def search(self, pattern: re.Pattern[str], actual: Any) -> Result:
+    def search(self, pattern: Expression, actual: Any) -> Result:
         return any(self.item.search(pattern, name) is True for name in actual)
 
     def schema(self) -> dict[str, Any]:
@@ -428,7 +430,7 @@ class Either(ValueType):
     def check_plain(self, wanted: Any, path: Path) -> None:
         self._any(lambda kind: kind.check_plain(wanted, path))
 
-    def check_pattern(self, pattern: re.Pattern[str], path: Path) -> None:
+    def check_pattern(self, pattern: Expression, path: Path) -> None:
         self._any(lambda kind: kind.check_pattern(pattern, path))
 
     def _any(self, check_one: Callable[[ValueType], None]) -> None:
@@ -636,12 +638,12 @@ def check(kind: ValueType, wanted: Any, path: Path = ()) -> None:
         kind.check_plain(wanted, path)
 
 
-def compile_pattern(text: str, path: Path = ()) -> re.Pattern[str]:
+def compile_pattern(text: str, path: Path = ()) -> Expression:
     """Compile the regular expression of a `/pattern/`. Raises Impossible."""
     try:
-        return re.compile(text[1:-1])
-    except re.error as error:
-        raise Impossible(f"{text!r} is not a regular expression: {error}", path) from None
+        return patterns.compile_pattern(text[1:-1])
+    except PatternError as error:
+        raise Impossible(str(error), path) from None
 
 
 def _check_list(kind: ValueType, wanted: Sequence[Any], path: Path) -> None:

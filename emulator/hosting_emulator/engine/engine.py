@@ -385,6 +385,9 @@ class Engine:
             # What the log does not show is forgotten.
             ctx.headers, ctx.docs_url = NO_HEADERS, str
             ctx.change = ctx.record = ctx.reply = GONE
+            # An exception holds its traceback, and the traceback holds the request and its bytes.
+            ctx.refused = None
+            ctx.decision = None
 
     def _take(self, ctx: ExchangeContext, steps: Sequence[Step]) -> Delay | Reply:
         """Take the steps until one ends the way, and record the exchange, unless it has to wait."""

@@ -20,6 +20,7 @@ from hosting_emulator.contract.words import nearest
 from hosting_emulator.criteria.values import ANY, Impossible, ValueType, check
 from hosting_emulator.faults.documents import FAULT, OUTCOME, arm, moment_ms, read_fault
 from hosting_emulator.interventions import read_intervention
+from hosting_emulator.patterns import Expression, PatternError, compile_pattern
 from hosting_emulator.scenario.document import (
     PLANNED,
     ExpectPart,
@@ -314,6 +315,8 @@ class _StoryCheck:
             self._types.check(step, expect, place.value)
         except Impossible as error:
             raise place.below(error.path).error(str(error), key=error.key) from None
+        except PatternError as error:  # it could not be held against the words that are possible
+            raise place.error(str(error)) from None
 
 
 def _count(place: Place, steps: Iterable[StepPart], counts: Mapping[str, int]) -> int:
@@ -324,17 +327,14 @@ def _count(place: Place, steps: Iterable[StepPart], counts: Mapping[str, int]) -
     return total
 
 
-def read_saved(text: str) -> tuple[str, re.Pattern[str] | None]:
+def read_saved(text: str) -> tuple[str, Expression | None]:
     """Return the place in the answer that `save` takes, and its pattern, if any. Raises ValueError."""
     found = _PATTERN_OF.fullmatch(text)
     if found is None:
         raise ValueError(
             f"{text!r} is not a place: write it like key.id or headers.Location /code=(.+)/"
         )
-    try:
-        return found[1], re.compile(found[2]) if found[2] else None
-    except re.error as error:
-        raise ValueError(f"{text!r} is not a valid regular expression: {error}") from None
+    return found[1], None if found[2] is None else compile_pattern(found[2])
 
 
 def is_page(url: str) -> bool:
@@ -348,6 +348,8 @@ def _check_value(place: Place, kind: ValueType, value: Any) -> None:
         check(kind, value)
     except Impossible as error:
         raise place.below(error.path).error(str(error), key=error.key) from None
+    except PatternError as error:  # it could not be held against the words that are possible
+        raise place.error(str(error)) from None
 
 
 def texts_in(found: Any) -> Iterator[tuple[Path, str]]:

@@ -6,11 +6,11 @@ but a clock that runs goes on as if it had been.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from heapq import heappop, heappush
 from itertools import count
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 from urllib.parse import urlencode, urlsplit
 
 import msgspec
@@ -168,8 +168,12 @@ def run_apart(
 
     Time passes there by what the story would wait for and by its own steps, and by no machine's clock.
     """
-    engine = Engine(world, Keeper(), lambda: world.clock.machine_ms)
-    return StoryRun(scenario, engine, visit).run(judged)
+    return story_apart(scenario, world, visit).run(judged)
+
+
+def story_apart(scenario: Scenario, world: World, visit: Visit | None = None) -> StoryRun:
+    """Return the run of a story in a world of its own, which has not begun."""
+    return StoryRun(scenario, Engine(world, Keeper(), lambda: world.clock.machine_ms), visit)
 
 
 def run_document(
@@ -184,6 +188,21 @@ def run_document(
     }
     scenario = scenario_of(Source("scenario.yaml", document, places, {}))
     return run_apart(scenario, build_world(scenario, "default", 0, seed), visit, judged)
+
+
+T = TypeVar("T")
+#: A piece of a story that yields between its requests, so that a server can serve others meanwhile.
+Slices: TypeAlias = Generator[None, None, T]
+
+
+def run_slices(slices: Slices[T]) -> T:
+    """Run a piece of a story to its end, without a pause. Returns its result."""
+    while True:
+        try:
+            next(slices)
+        except StopIteration as done:
+            result: T = done.value
+            return result
 
 
 class StoryRun:
@@ -216,11 +235,16 @@ class StoryRun:
 
         With `judged`, the place of a step, each other passes that can be done at all.
         """
+        return run_slices(self.run_in_slices(judged))
+
+    def run_in_slices(self, judged: Path | None = None) -> Slices[dict[str, Any]]:
+        """Run the story as `run` does, but yield after each request, so that others can run."""
         steps: list[dict[str, Any]] = []
         self._note_warnings()
         story = self._steps(self._scenario.place / "story", self._scenario.part.story)
         for place, step in story:
-            steps.append(self._step(len(steps) + 1, place, step))
+            report = yield from self._step(len(steps) + 1, place, step)
+            steps.append(report)
             if judged not in (None, place.path):
                 found = steps[-1]["differences"]
                 steps[-1]["passed"] = all(one["expected"] != _POSSIBLE for one in found)
@@ -251,7 +275,7 @@ class StoryRun:
                 kept = {name: value for name, value in self._saved.items() if name not in own}
                 self._saved = kept | {name: before[name] for name in own if name in before}
 
-    def _step(self, number: int, place: Place, step: StepPart) -> dict[str, Any]:
+    def _step(self, number: int, place: Place, step: StepPart) -> Slices[dict[str, Any]]:
         action = next((name for name in ACTIONS if getattr(step, name) is not None), "note")
         said, self._waited_ms = "", 0
         self._responses = []
@@ -259,7 +283,7 @@ class StoryRun:
         differences: list[Mismatch] = []
         try:
             for _ in range(step.times):
-                said, differences = self._tried(step, action)
+                said, differences = yield from self._tried(step, action)
                 if differences:
                     break
             refused = {key: row for key, row in self._engine.world.rows(t.TIMELINE) if row.refused}
@@ -285,7 +309,7 @@ class StoryRun:
             "nearest": self._nearest,
         }
 
-    def _tried(self, step: StepPart, action: str) -> tuple[str, list[Mismatch]]:
+    def _tried(self, step: StepPart, action: str) -> Slices[tuple[str, list[Mismatch]]]:
         """Do what a step says; a request again, until it is answered as it must be."""
         said, keys = "", self._keys
         for number in range(step.tries):
@@ -303,8 +327,11 @@ class StoryRun:
             verb, _, noun = action.rpartition("_")
             if family := _FAMILIES.get(noun.removesuffix("s")):
                 said = self._arm(family, verb, self._turn[action])
+            elif action in ("together", "log"):
+                said = yield from getattr(self, f"_{action}")(filled)
             elif action != "note":
                 said = getattr(self, f"_{action}")(filled)
+            yield
             differences = self._differences(step) if action in REQUESTS else self._mismatches
             if not differences:
                 break
@@ -318,7 +345,7 @@ class StoryRun:
     # --- requests -------------------------------------------------------------------------------
 
     def _call(self, step: StepPart) -> str:
-        return self._answered(self._asked([step])[0])
+        return self._answered(run_slices(self._asked([step]))[0])
 
     _poll = _redeem = _call
 
@@ -337,10 +364,16 @@ class StoryRun:
         self._wait(_drip_ms(effect, reply))
         return self._answered(_Arrival(reply, self._waited_ms - before_ms, effect))
 
-    def _together(self, step: StepPart) -> str:
-        steps = [self._with_values(one) for one in step.together or () for _ in range(one.times)]
+    def _together(self, step: StepPart) -> Slices[str]:
+        steps = []
+        for one in step.together or ():
+            for _ in range(one.times):
+                steps.append(self._with_values(one))
+                yield
         said = []
-        for place, (one, arrived) in enumerate(zip(steps, self._asked(steps), strict=True)):
+        arrivals = yield from self._asked(steps)
+        for place, (one, arrived) in enumerate(zip(steps, arrivals, strict=True)):
+            yield
             said.append(self._answered(arrived))
             differences = self._differences(one)
             for found in differences:
@@ -350,27 +383,35 @@ class StoryRun:
                     self._mismatches.append(missing._replace(at=f"together[{place}].{missing.at}"))
         return ", ".join(said)
 
-    def _asked(self, steps: Sequence[StepPart]) -> list[_Arrival]:
+    def _asked(self, steps: Sequence[StepPart]) -> Slices[list[_Arrival]]:
         """Let all requests come, in their order, before any answer leaves; then each as its delays end."""
         order, before_ms = count(), self._waited_ms
-        contexts = [self._sent(one) for one in steps]
+        contexts = []
+        for one in steps:
+            contexts.append(self._sent(one))
+            yield
         waiting: list[tuple[int, int, int, Exchange]] = []
         for place, (ctx, way) in enumerate(contexts):
             ctx.held = len(steps) > 1
             waiting.append((0, next(order), place, self._engine.exchange(ctx, way)))
         arrived: dict[int, _Arrival] = {}
-        while waiting:
-            at_ms, _, place, exchange = heappop(waiting)
-            self._wait(max(0, before_ms + at_ms - self._waited_ms))
-            try:
-                waits = exchange.send(None)
-            except StopIteration as done:
-                effect = contexts[place][0].effect
-                late_ms = at_ms + _drip_ms(effect, done.value)
-                arrived[place] = _Arrival(done.value, late_ms, effect, contexts[place][0].n)
-                continue
-            at_ms += waits.ms if isinstance(waits, Delay) else 0
-            heappush(waiting, (at_ms, next(order), place, exchange))
+        try:
+            while waiting:
+                yield
+                at_ms, _, place, exchange = heappop(waiting)
+                self._wait(max(0, before_ms + at_ms - self._waited_ms))
+                try:
+                    waits = exchange.send(None)
+                except StopIteration as done:
+                    effect = contexts[place][0].effect
+                    late_ms = at_ms + _drip_ms(effect, done.value)
+                    arrived[place] = _Arrival(done.value, late_ms, effect, contexts[place][0].n)
+                    continue
+                at_ms += waits.ms if isinstance(waits, Delay) else 0
+                heappush(waiting, (at_ms, next(order), place, exchange))
+        finally:
+            for *_, exchange in waiting:  # the story was cancelled
+                exchange.close()
         last_ms = max(one.late_ms for one in arrived.values())
         self._wait(max(0, before_ms + last_ms - self._waited_ms))
         return [arrived[place] for place in range(len(steps))]
@@ -540,7 +581,7 @@ class StoryRun:
             self._mismatches += judge(ANY, expected, self._variable(name), name)
         return ""
 
-    def _log(self, step: StepPart) -> str:
+    def _log(self, step: StepPart) -> Slices[str]:
         expected = self._filled(msgspec.to_builtins(step.log))
         filters = log_filters(self._named("person"), self._named("project"))
         count_kind, wanted = filters.pop("count"), expected.pop("count", {"at_least": 1})
@@ -549,12 +590,15 @@ class StoryRun:
         entries, found = self._engine.log.after(0), 0
         if len(entries) == CAPACITY:
             raise ValueError(f"the request log keeps only the last {CAPACITY} requests")
+        views = []
         for entry in entries:
+            yield
             view = self._log_view(entry)
+            views.append(view)
             found += all(match(filters[n], value, view[n]) is True for n, value in expected.items())
         self._mismatches += judge(count_kind, wanted, found, "log.count")
         if self._mismatches:
-            self._nearest = _nearest_requests(filters, expected, map(self._log_view, entries))
+            self._nearest = _nearest_requests(filters, expected, views)
         return f"{found} of {len(entries)} requests match"
 
     def _check_filter(self, name: str, kind: ValueType, value: Any) -> None:
@@ -648,7 +692,7 @@ class StoryRun:
             found = UNSET if self._last.lost else self._last.at(place)
             if pattern is not None and found is not UNSET:
                 caught = pattern.search(str(found))
-                found = UNSET if caught is None else caught[pattern.groups and 1]
+                found = UNSET if caught is None else caught[1 if caught.re.groups else 0]
             if found is UNSET:
                 missing.append(Mismatch(f"save.{name}", _POSSIBLE, self._not_saved(name, text)))
             else:

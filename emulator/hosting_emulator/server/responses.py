@@ -10,7 +10,7 @@ from __future__ import annotations
 import socket
 import struct
 import time
-from collections.abc import AsyncIterable
+from collections.abc import Iterable
 from email.utils import formatdate
 from functools import lru_cache
 from http import HTTPStatus
@@ -25,6 +25,7 @@ from hosting_emulator import __version__
 from hosting_emulator.calls.request import Reply
 from hosting_emulator.faults.kinds import FaultKind
 from hosting_emulator.server.protocol import protocol_of
+from hosting_emulator.server.time_slices import LongJob
 
 #: What is wrong with a request is said in so many characters, however long its own words are.
 LONGEST_DETAIL = 2_000
@@ -82,24 +83,31 @@ async def json_list(
     request: web.BaseRequest,
     document: Any,
     name: str,
-    items: AsyncIterable[Any],
+    items: Iterable[Any],
     **headers: str,
 ) -> web.StreamResponse:
-    """Answer a document with its list `name` of `items`; a long one is sent while made, never there whole."""
+    """Answer a document with its list `name` of `items`; a long one is sent while made, never there whole.
+
+    `items` makes each item when it is asked for, which can take a millisecond. Other requests are
+    answered in between.
+    """
     empty = _encode({name: []})[1:-1]
     before, _, after = _encode(document).partition(empty)
     text, sent, comma = bytearray(before + empty[:-1]), None, b""
-    async for item in items:
-        if request.transport is None:
-            raise ConnectionResetError("the client is gone")
-        text += comma + _encode(item)
-        comma = b","
-        if len(text) > _PIECE:
-            if sent is None:
-                sent = stream("application/json", **headers)
-                await sent.prepare(request)
-            await sent.write(bytes(text))
-            text.clear()
+    async with LongJob() as job:
+        for item in items:
+            if request.transport is None:
+                raise ConnectionResetError("the client is gone")
+            text += comma + _encode(item)
+            comma = b","
+            if len(text) > _PIECE:
+                job.suspend()  # the client may take its time to read
+                if sent is None:
+                    sent = stream("application/json", **headers)
+                    await sent.prepare(request)
+                await sent.write(bytes(text))
+                text.clear()
+            await job.pause()
     text += b"]" + after
     if sent is None:
         return raw(200, bytes(text), "application/json", Cache_Control="no-store", **headers)

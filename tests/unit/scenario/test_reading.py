@@ -131,7 +131,7 @@ def test_a_text_of_usual_length_is_read_once_and_a_long_one_is_not_kept(length: 
             "story:\n  - call: list_deployments\n    expect:\n      body: {items: ['/(/']}",
             6,
             "'/(/'",
-            "not a regular expression",
+            "not a valid regular expression",
         ),
         (
             "story:\n  - call: list_deployments\n    headers:\n      X-A: x\n      X-B: 1",

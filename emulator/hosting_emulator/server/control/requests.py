@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from http import HTTPStatus
@@ -46,6 +46,7 @@ from hosting_emulator.server.control.routes import (
 from hosting_emulator.server.guard import world_prefix
 from hosting_emulator.server.protocol import protocol_of
 from hosting_emulator.server.public import wait_for
+from hosting_emulator.server.time_slices import LongJob
 from hosting_emulator.storage.documents import export_state
 from hosting_emulator.world import clock as clocks
 from hosting_emulator.world import tables as t
@@ -60,8 +61,6 @@ _ABOUT = (
     "Times are world time; durations are real time in the emulator. Secrets "
     "are removed, and long bodies are truncated."
 )
-#: Who is rendering exchanges now.
-_walks: set[object] = set()
 _PHRASES = {status.value: status.phrase for status in HTTPStatus}
 #: How often a comment shows that the connection lives, in seconds of real time.
 HEARTBEAT_S = 15.0
@@ -88,7 +87,7 @@ async def list_requests(
     """
     view = Explanations(engine.log).item if trail else entry_view
     entries = await _find_entries(engine, filters, limit)
-    items = (view(engine.world, entry) async for entry in _in_turns(entries))
+    items = (view(engine.world, entry) for entry in entries)
     document = {"total": engine.log.count, "times_cleared": engine.log.cleared, "items": []}
     return await responses.json_list(context.request, document, "items", items)
 
@@ -111,23 +110,15 @@ async def _find_entries(engine: Engine, filters: RequestFilters, limit: int) -> 
     if chosen == RequestFilter():
         return engine.log.newest(limit)
     entries = engine.log.newest(len(engine.log))
-    return [entry async for entry in _in_turns(entries) if chosen.fits(entry)][:limit]
-
-
-async def _in_turns(entries: list[Entry]) -> AsyncIterator[Entry]:
-    """Walk exchanges, each of which may take milliseconds; others are answered meanwhile.
-
-    Of several walks one goes on in each turn of the loop, however many there are.
-    """
-    walk = object()
-    _walks.add(walk)
-    try:
+    matches: list[Entry] = []
+    async with LongJob() as job:
         for entry in entries:
-            for _ in range(len(_walks)):
-                await asyncio.sleep(0)
-            yield entry
-    finally:
-        _walks.discard(walk)
+            await job.pause()
+            if chosen.fits(entry):
+                matches.append(entry)
+                if len(matches) == limit:
+                    break
+    return matches
 
 
 def read_filter(engine: Engine, given: RequestFilters) -> RequestFilter:
@@ -246,7 +237,7 @@ async def export_har(
     entries = (await _find_entries(engine, filters, limit))[::-1]
     prefix = context.base_url + world_prefix(engine.world.name)
     explanations = Explanations(engine.log)
-    items = (_entry(prefix, engine, entry, explanations) async for entry in _in_turns(entries))
+    items = (_entry(prefix, engine, entry, explanations) for entry in entries)
     document: JsonObject = {
         "log": {
             "version": "1.2",

@@ -14,10 +14,11 @@ from hosting_emulator.scenario.document import Scenario, read_scenario
 from hosting_emulator.scenario.schema import scenario_schema
 from hosting_emulator.scenario.session import NotRecordable, past_of, record_session
 from hosting_emulator.scenario.source import ScenarioError
-from hosting_emulator.scenario.story import StoryRun, run_apart
+from hosting_emulator.scenario.story import StoryRun, story_apart
 from hosting_emulator.server.control.faults import Point, variation_or_usual
 from hosting_emulator.server.control.routes import Context, ControlRefusal, Text, refused_as, visit
 from hosting_emulator.server.control.worlds import Chosen, put_world
+from hosting_emulator.server.time_slices import LongJob
 from hosting_emulator.variation.worlds import varied_world
 from hosting_emulator.world.records import Variation
 from hosting_emulator.world.value import World
@@ -49,9 +50,10 @@ def schema() -> Any:
     return scenario_schema()
 
 
-def load_scenario(context: Context, world: str, body: Chosen) -> Engine:
+async def load_scenario(context: Context, world: str, body: Chosen) -> Engine:
     """Load a scenario into a world, created if missing. The old state stays until the new one is ready."""
-    return _load(context, world, _read(context, body), context.facts.variation)
+    scenario = await context.apart(_read, context, body)
+    return _load(context, world, scenario, context.facts.variation)
 
 
 async def record_scenario(
@@ -69,15 +71,28 @@ async def record_scenario(
         return {**read_scenario(written.text, name).row(), **written._asdict()}
 
 
-def run_scenario(context: Context, body: ScenarioRun) -> Any:
-    """Run a scenario's story in a temporary world, or in a named one, which it replaces or creates."""
-    scenario = _read(context, body)
+async def run_scenario(context: Context, body: ScenarioRun) -> Any:
+    """Run a scenario's story in a temporary world, or in a named one, which it replaces or creates.
+
+    Other requests are answered while the story runs.
+    """
+    scenario = await context.apart(_read, context, body)
     variation = variation_or_usual(context, body.vary, body.only)
     if body.world is not None:
-        return StoryRun(scenario, _load(context, body.world, scenario, variation), visit).run()
-    name = context.worlds.new_name()
-    built = varied_world(_build(scenario, name, context.facts.seed), variation)
-    return run_apart(scenario, built, visit)
+        engine = _load(context, body.world, scenario, variation)
+        story = StoryRun(scenario, engine, visit)
+    else:
+        name = context.worlds.new_name()
+        built = varied_world(_build(scenario, name, context.facts.seed), variation)
+        story = story_apart(scenario, built, visit)
+    slices = story.run_in_slices()
+    async with LongJob() as job:
+        while True:
+            try:
+                next(slices)
+            except StopIteration as done:
+                return done.value
+            await job.pause()
 
 
 def _load(context: Context, name: str, scenario: Scenario, variation: Variation | None) -> Engine:

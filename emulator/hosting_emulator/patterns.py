@@ -1,0 +1,109 @@
+"""Regular expressions that users write: the only place that compiles and runs them.
+
+A pattern is what Python's `re` accepts. It runs in the `regex` engine, which can be interrupted:
+`re` has no time limit, so a pattern such as `^(a+)+$` would block the whole process. A pattern
+that reaches the limit has no result. It raises an error, and never counts as a match or a mismatch.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Final
+
+#: The time that one search can take, in seconds of CPU time. Ordinary patterns take microseconds.
+SEARCH_LIMIT_S: Final = 0.05
+#: The limits of a pattern: its length in characters, how deeply groups are nested, and the product
+#: of its repetition counts. The engine's compiler takes exponential memory beyond such limits.
+LONGEST_PATTERN: Final = 1000
+DEEPEST_GROUP: Final = 8
+MOST_REPETITIONS: Final = 1000
+
+#: An escape, a character class, or a character that the checks below look at.
+_TOKEN: Final = re.compile(
+    r"\\N\{[^}]*\}|\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|(?P<count>\{(?:\d+(?:,\d*)?|,\d+)\})|[(){]",
+    re.DOTALL,
+)
+
+
+class PatternError(ValueError):
+    """A regular expression that is invalid or too complex, or that ran into its time limit."""
+
+
+@dataclass(frozen=True, slots=True)
+class Expression:
+    """A regular expression that a user wrote, as `compile_pattern` returns it."""
+
+    pattern: str
+    _compiled: Any
+
+    def search(self, text: str) -> re.Match[str] | None:
+        """Return the first match in the text, or None if there is no match.
+
+        Raises PatternError if the search takes longer than SEARCH_LIMIT_S.
+        """
+        try:
+            match: re.Match[str] | None = self._compiled.search(text, timeout=SEARCH_LIMIT_S)
+        except TimeoutError:
+            limit_ms = round(SEARCH_LIMIT_S * 1000)
+            raise PatternError(
+                f"the regular expression {_shown(self.pattern)} takes more than {limit_ms} ms on a "
+                f"text of {len(text)} characters: write it without a repetition inside a repetition"
+            ) from None
+        return match
+
+
+@lru_cache(maxsize=256)
+def compile_pattern(pattern: str) -> Expression:
+    """Compile a regular expression. Raises PatternError if it is invalid or beyond the limits."""
+    import regex  # a start of the emulator must not pay for it: most worlds use no pattern
+
+    if len(pattern) > LONGEST_PATTERN:
+        raise PatternError(
+            f"the regular expression {_shown(pattern)} has {len(pattern)} characters: "
+            f"at most {LONGEST_PATTERN} are allowed"
+        )
+    try:
+        # Python's own syntax decides what is valid. The other engine knows more forms, such as
+        # fuzzy matching, which nobody means here.
+        re.compile(pattern)
+        return Expression(pattern, regex.compile(_within_limits(pattern)))
+    except (re.error, regex.error, OverflowError, RecursionError) as error:
+        raise PatternError(
+            f"{_shown(pattern)} is not a valid regular expression: {error}"
+        ) from None
+
+
+def _within_limits(pattern: str) -> str:
+    """Return the pattern with each literal `{` escaped. Raises PatternError beyond the limits."""
+    depth = 0
+    repetitions = 1
+    pieces: list[str] = []
+    end = 0
+    for token in _TOKEN.finditer(pattern):
+        text = token[0]
+        if text == "(":
+            depth += 1
+        elif text == ")":
+            depth -= 1
+        elif token["count"]:
+            repetitions *= max(int(count) for count in re.findall(r"\d+", text)) or 1
+        elif text == "{":  # in the other engine it could begin a fuzzy match
+            pieces += [pattern[end : token.start()], "\\"]
+            end = token.start()
+        if depth > DEEPEST_GROUP:
+            raise PatternError(
+                f"the regular expression {_shown(pattern)} has more than {DEEPEST_GROUP} groups "
+                "inside each other"
+            )
+        if repetitions > MOST_REPETITIONS:
+            raise PatternError(
+                f"the repetition counts of the regular expression {_shown(pattern)} multiply to more "
+                f"than {MOST_REPETITIONS}"
+            )
+    return "".join([*pieces, pattern[end:]])
+
+
+def _shown(pattern: str) -> str:
+    return repr(pattern if len(pattern) <= 80 else pattern[:79] + "…")

@@ -1,0 +1,100 @@
+"""Shares the event loop between long jobs: readers of the request log, stories, bytes that arrive.
+
+One job runs at a time. When its slice of time is over, the loop handles everything else, and then
+the next job runs. Short requests therefore wait for one slice, however many jobs there are. The jobs
+take turns in the order in which they came, so a hundred jobs at once take about as long as the same
+jobs one after another.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from time import perf_counter
+from typing import Final
+from weakref import WeakKeyDictionary
+
+#: How long a job runs before it must pause, in seconds.
+SLICE_S: Final = 0.001
+
+
+class _Schedule:
+    """The jobs of one event loop: one runs, the others wait."""
+
+    def __init__(self) -> None:
+        self._waiting = deque[asyncio.Future[None]]()
+        self._is_running = False
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether another job waits for its turn."""
+        return bool(self._waiting)
+
+    async def acquire(self) -> None:
+        """Wait until this job may run."""
+        if not self._is_running and not self._waiting:
+            self._is_running = True
+            return
+        turn = asyncio.get_running_loop().create_future()
+        self._waiting.append(turn)
+        try:
+            await turn
+        except asyncio.CancelledError:
+            if turn.done() and not turn.cancelled():  # its turn came, and it does not use it
+                self.release()
+            raise
+
+    def release(self) -> None:
+        """Let the next job run, in the next iteration of the loop."""
+        while self._waiting:
+            turn = self._waiting.popleft()
+            if not turn.done():
+                turn.set_result(None)
+                return
+        self._is_running = False
+
+
+_schedules: WeakKeyDictionary[asyncio.AbstractEventLoop, _Schedule] = WeakKeyDictionary()
+
+
+class LongJob:
+    """A job that may take long. It runs inside `async with`, and calls `pause` between its steps."""
+
+    def __init__(self) -> None:
+        loop = asyncio.get_running_loop()
+        schedule = _schedules.get(loop)
+        if schedule is None:
+            schedule = _schedules[loop] = _Schedule()
+        self._schedule = schedule
+        self._end_s = 0.0
+        self._holds_turn = False
+
+    async def __aenter__(self) -> LongJob:
+        await self._begin_slice()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self.suspend()
+
+    async def pause(self) -> None:
+        """Let others run, if this job has used up its slice. A step should take less than a slice."""
+        if not self._holds_turn:
+            await self._begin_slice()
+        elif perf_counter() >= self._end_s:
+            if self._schedule.is_shared:
+                self.suspend()
+                await self._begin_slice()
+            else:
+                await asyncio.sleep(0)
+                self._end_s = perf_counter() + SLICE_S
+
+    def suspend(self) -> None:
+        """Give up the turn, because the job will wait for something else. `pause` takes it again."""
+        if self._holds_turn:
+            self._holds_turn = False
+            self._schedule.release()
+
+    async def _begin_slice(self) -> None:
+        await self._schedule.acquire()
+        self._holds_turn = True
+        self._end_s = perf_counter() + SLICE_S
