@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import count
 from typing import Any
 
 from multidict import CIMultiDict
 
 from hosting_emulator.contract.assumptions import Assumptions
 from hosting_emulator.engine.engine import Engine
-from hosting_emulator.engine.exchange import Connection, ExchangeContext, run_through
+from hosting_emulator.engine.exchange import Connection, ExchangeContext, Passage, run_through
 from hosting_emulator.engine.history import Keeper
 from hosting_emulator.world.population import new_world
 from hosting_emulator.world.records import Origin
@@ -90,6 +91,7 @@ class InProcess(Calls[Answer]):
         #: The number of the connection that requests come by, and those that there were.
         self.connection = 0
         self.opened: dict[int, Connection] = {}
+        self._positions = count(1)
 
     @property
     def world(self) -> World:
@@ -142,11 +144,30 @@ class InProcess(Calls[Answer]):
             dev_port=self.dev_port,
             raw_headers=[(_raw(name), _raw(value)) for name, value in headers],
         )
-        context.connection = self.opened.setdefault(
-            self.connection, Connection(2 * self.connection)
-        )
+        self.arrive(context)
         reply = run_through(self.engine.exchange(context))
+        self.depart(context)
         return Answer(reply.status, reply.body, dict(reply.headers))
+
+    def arrive(self, context: ExchangeContext) -> None:
+        """Let a request arrive by the connection of this number, which is opened if it is not."""
+        if self.connection not in self.opened:
+            self.opened[self.connection] = Connection(next(self._positions))
+        context.connection = self.opened[self.connection]
+        context.passage = Passage(context.connection, next(self._positions))
+
+    def depart(self, context: ExchangeContext) -> None:
+        """Let a response leave. Where a fault lost it, its connection is over."""
+        assert context.passage is not None
+        if context.lost is None:
+            context.passage.departure = next(self._positions)
+        else:
+            self.close(context.connection)
+
+    def close(self, connection: Connection) -> None:
+        """Let a client close a connection: its number is free for the next one."""
+        connection.ended = connection.closed_by_client = next(self._positions)
+        self.opened = {n: one for n, one in self.opened.items() if one is not connection}
 
     def call(  # type: ignore[override]
         self,

@@ -50,6 +50,8 @@ class _Attempts:
     unsure: dict[str, ExchangeView] = field(default_factory=dict)
     accused: dict[str, Finding] = field(default_factory=dict)
     keys: set[str] = field(default_factory=set)
+    #: The keys under which the client received a success.
+    settled: set[str] = field(default_factory=set)
     last: ExchangeView | None = None
 
 
@@ -57,7 +59,8 @@ class KeyChanged(ConductJudge):
     """The same mutation under another key, while an attempt under the first ended uncertain.
 
     Two workers may each have a wish of their own: whoever asks again under the first key after all
-    is accused no longer.
+    is accused no longer. A request that was sent while the client of the first still waited is
+    another worker's. So is one with another API key.
     """
 
     def __init__(self) -> None:
@@ -77,29 +80,42 @@ class KeyChanged(ConductJudge):
             over = _forgotten(before, now) or now.waited(before, A_RETRY_MS)
             if other == key or (key in known.keys and not over):  # no new key
                 continue
-            if not over and (before.uncertain or now.entry.real_ms < before.left_ms):
+            if not over and not now.may_react_to(before):
+                continue
+            if not over:
                 yield _accuse(before, now, known)
             del known.unsure[other]  # said once, or over
         if len(known.keys) < _MOST_ACCUSED:
             known.keys.add(key)
         last = known.last
-        came_between = last is not None and now.entry.real_ms < last.entry.real_ms < now.left_ms
-        if now.entry.late_ms and last is not None and came_between and last.key != key:
+        if last is not None and last.key != key and _went_on_during(last, now):
             # A delayed request stands in the log after the one that came while it was held up.
             yield _accuse(now, last, known)
         known.last = now
         place = (now.who, now.path)
-        if now.uncertain or now.entry.late_ms:
-            known.unsure[key] = now
+        if now.uncertain:
+            if key not in known.settled:
+                known.unsure[key] = now
             if now.call == _FLAG:
                 self._flags.keep(place, {**self._flags.get(place, {}), now.request: known})
         elif now.status not in (401, 408, 429) and now.entry.code != "rate_limited":
             known.unsure.pop(key, None)  # now it is known what became of it
+            if now.succeeded and len(known.settled) < _MOST_ACCUSED:
+                known.settled.add(key)
         if now.call == _FLAG and now.succeeded:
             # A flag that was switched since is not the one that was uncertain.
             for request, attempts in self._flags.pop(place, {}).items():
                 if request != now.request:
                     attempts.unsure.clear()
+
+
+def _went_on_during(second: ExchangeView, first: ExchangeView) -> bool:
+    """Tell whether a client gave up on a request and sent another while that was still held up."""
+    if not first.uncertain or first.says_uncertain:
+        return False
+    if first.entry.passage is None:
+        return first.entry.real_ms < second.entry.real_ms < first.left_ms
+    return second.may_react_to(first)
 
 
 def _accuse(first: ExchangeView, second: ExchangeView, known: _Attempts) -> Finding:
@@ -110,7 +126,9 @@ def _accuse(first: ExchangeView, second: ExchangeView, known: _Attempts) -> Find
     if spec is not None and spec.retry_clause:  # the rule's own words are of another call
         quote = (spec.retry_clause, f"the contract, {spec.place}")
     accused = ("new-key-after-uncertainty", first, second)
-    accusation = Finding(*accused, how=how, sure=not another_run, quote=quote)
+    same_client = first.entry.principal.api_key_id == second.entry.principal.api_key_id
+    sure = same_client and not another_run
+    accusation = Finding(*accused, how=how, sure=sure, quote=quote)
     if len(known.accused) < _MOST_ACCUSED:
         known.accused[str(first.key)] = accusation
     return accusation
@@ -198,6 +216,8 @@ class SentTwice(ConductJudge):
         self._done.keep(asked, now)
         if before is None or before.key == now.key or not now.beside(before, _ONE_CLICK_MS):
             return
+        if not before.heard:  # the next connection of one client: `KeyChanged` judges it
+            return
         if abs(now.entry.came_ms - before.entry.came_ms) < _ONE_CLICK_MS:
             yield Finding("sent-twice-at-once", before, now, group=asked)
 
@@ -221,6 +241,64 @@ class KeyValues(ConductJudge):
         return [Finding("api-key-value-lost", lost) for lost in self._lost.values()]
 
 
+#: A client whose program sends several requests at once keeps at most so many connections, as judged.
+_MOST_WORKERS = 64
+
+
+class _Workers:
+    """Counts the workers that share credentials and a pool of connections.
+
+    A connection of such a pool is used by one worker after another: the next request on it may be
+    of a worker that has not seen the response before it. A pool shows itself when two requests are
+    in progress at once, or when a connection is used again after another one was. Findings that
+    hold only for a single worker are withdrawn as soon as a pool shows itself, or left as notes.
+    """
+
+    def __init__(self, *, leaves_notes: bool = False) -> None:
+        self._leaves_notes = leaves_notes
+        self._lines: Recent[bytes, list[Line]] = Recent()
+        self._last: Recent[bytes, ExchangeView] = Recent()
+        self._counts: Recent[bytes, int] = Recent()
+        self._doubtful: Recent[bytes, list[Finding]] = Recent()
+
+    def count(self, now: ExchangeView) -> int:
+        """Take note of an exchange, and return how many workers use its credentials at most."""
+        who = now.credentials
+        last = self._last.get(who)
+        self._last.keep(who, now)
+        lines = [line for line in self._lines.get(who, []) if line is not now.line]
+        lines = [line for line in lines if not _was_over(line, now)]
+        lines = [*lines, now.line][-_MOST_WORKERS:]
+        self._lines.keep(who, lines)
+        other_line = last is not None and last.line is not now.line
+        if last is not None and other_line and (now.nth > 1 or now.overlaps(last)):
+            self._counts.keep(who, max(len(lines), 2, self._counts.get(who, 1)))
+            for finding in self._doubtful.pop(who, []):
+                self._refute(finding)
+        return self._counts.get(who, 1)
+
+    def _refute(self, finding: Finding) -> None:
+        if self._leaves_notes:
+            finding["severity"] = "note"
+        else:
+            finding.withdrawn = True
+
+    def doubt(self, now: ExchangeView, finding: Finding) -> Finding:
+        """Return a finding that does not hold if its credentials turn out to be a pool's."""
+        doubtful = self._doubtful.get(now.credentials) or self._doubtful.keep(now.credentials, [])
+        if len(doubtful) < _MOST_ACCUSED:
+            doubtful.append(finding)
+        return finding
+
+
+def _was_over(line: Line, now: ExchangeView) -> bool:
+    """Tell whether a connection had ended when a request came by another one."""
+    ended, passage = line.connection.ended, now.entry.passage
+    if passage is not None:
+        return 0 < ended < passage.arrival
+    return now.line.connection.follows(line.connection)
+
+
 #: A read after so long looks anew.
 _A_READ_AGAIN_MS = 60_000
 #: Who asks again so soon after the end did not see it; who looks as seldom does not wait for it.
@@ -242,8 +320,12 @@ class NotRetryable(ConductJudge):
     def __init__(self) -> None:
         #: The last request by its credentials; and the last refusal of each mutation.
         self._last, self._refused = _Views(), _Views()
+        self._workers = _Workers(leaves_notes=True)
+        #: How often a request was refused for good, each time right after the time before.
+        self._repeats: Recent[Hashable, int] = Recent()
 
     def see(self, now: ExchangeView) -> Iterable[Finding]:
+        workers = self._workers.count(now)
         place = (now.credentials, now.request)
         mutation = now.spec is not None and now.spec.method != "GET"
         before = self._refused.get(place) if mutation else self._last.get(now.credentials)
@@ -256,10 +338,19 @@ class NotRetryable(ConductJudge):
             self._refused.keep(place, last)
         elif mutation or (now.call == "get_operation" and now.shows_end):
             self._refused.clear()
-        if before is not None and _in_vain(before, now):
-            # Another client may have heard the answer.
-            sure, group = now.knows(before) == "surely", (*place, now.entry.code)
-            yield Finding("retried-not-retryable", before, now, sure=sure, group=group)
+        if before is None or not _in_vain(before, now):
+            self._repeats.keep(place, 1)
+            return
+        repeats = self._repeats.get(place, 1) + 1
+        self._repeats.keep(place, repeats)
+        # Another client may have heard the response.
+        sure = now.knows(before) == "surely"
+        # Of more requests than there are workers, one was a retry.
+        proven = now.has_key_of(before) or repeats > workers > 1
+        sure = sure and (workers == 1 or proven)
+        group = (*place, now.entry.code, proven)
+        finding = Finding("retried-not-retryable", before, now, sure=sure, group=group)
+        yield finding if proven else self._workers.doubt(now, finding)
 
 
 def _in_vain(before: ExchangeView, now: ExchangeView) -> bool:
@@ -286,35 +377,52 @@ _Told = tuple[ExchangeView, int]
 _MOST_TOLD = 20
 #: So many attempts in vain within so long are a storm, where nothing said how long to wait.
 _STORM, _STORM_MS = 10, 2000
+#: So many attempts within that time are too many for any worker; and so many are remembered.
+_ATTEMPTS_EACH = 5
+_MOST_ATTEMPTS = _ATTEMPTS_EACH * _MOST_WORKERS
 
 
 class TooSoon(ConductJudge):
     """What the service said of waiting: Retry-After of 429 and 503, and when to poll again.
 
-    `rate_limited` is about whoever asks: any call of the same credentials has to wait. Polls are not
-    judged in a world whose clock skips: there a poll moves time itself.
+    A response tells only the worker that received it. So a request is a retry if the same request
+    was told to wait: the first request of another worker is none. Polls are not judged in a world
+    whose clock skips: there a poll moves time itself.
     """
 
     def __init__(self) -> None:
-        #: What was said last, by whom it concerns and what: to each connection, and to any (None).
-        self._told: Recent[tuple[bytes, str, Line | None], _Told] = Recent()
+        #: The last response that said to wait, by credentials and request: to each connection, and
+        #: to any (None).
+        self._told: Recent[tuple[bytes, Hashable, Line | None], _Told] = Recent()
+        #: How many requests of one kind came too soon, by credentials and request.
+        self._repeats: Recent[Hashable, int] = Recent()
+        #: A rate limit that credentials were told of, and how many other requests were refused since.
+        self._limits: Recent[bytes, tuple[_Told, int]] = Recent()
         #: What was said of an operation, oldest first: each answer allows one poll.
         self._polls: Recent[_Place, list[_Told]] = Recent()
         #: The last poll that came in time: another beside it is as right.
         self._right: Recent[_Place, ExchangeView] = Recent()
+        #: How many polls of an operation came too early, as far as one worker is concerned.
+        self._early: Recent[_Place, int] = Recent()
         #: The last attempts in vain at one request, oldest first.
         self._in_vain: Recent[tuple[bytes, Hashable], deque[ExchangeView]] = Recent()
+        self._workers = _Workers()
+        self._retry_workers = _Workers(leaves_notes=True)
 
     def see(self, now: ExchangeView) -> Iterable[Finding]:
-        if now.who is not None:
-            yield from self._repeat(now)
-            yield from self._storm(now)
-            yield from self._poll(now)
+        if now.who is None:
+            return
+        workers = self._workers.count(now)
+        self._retry_workers.count(now)
+        yield from self._repeat(now, workers)
+        yield from self._ignored_limit(now, workers)
+        yield from self._storm(now, workers)
+        yield from self._poll(now, workers)
 
-    def _order(self, about: str, now: ExchangeView) -> _Told | None:
-        """Return what was said, to this client if it is known, and still holds."""
+    def _order(self, now: ExchangeView) -> _Told | None:
+        """Return what was said of this request, to this client if it is known, and still holds."""
         for line in (now.line, None):
-            place = (now.credentials, about, line)
+            place = (now.credentials, now.request, line)
             told = self._told.get(place)
             if told is not None and now.waited(told[0], told[1] * 1000):
                 del self._told[place]
@@ -322,32 +430,62 @@ class TooSoon(ConductJudge):
                 return told
         return None
 
-    def _repeat(self, now: ExchangeView) -> Iterator[Finding]:
-        # A limit is on who asks, other trouble is with what is asked.
-        limited, unwell = "", "{} {}?{}".format(*now.request[:3])
-        for about in (limited, unwell) if self._told else ():
-            told = self._order(about, now)
-            if told is None:
-                continue
+    def _repeat(self, now: ExchangeView, workers: int) -> Iterator[Finding]:
+        place = (now.credentials, now.request)
+        told = self._order(now) if self._told else None
+        if told is None:
+            self._repeats.pop(place, None)
+        else:
             before, seconds = told
-            same = before.entry.method == now.entry.method and before.path == now.path
-            again = before.request[:3] == now.request[:3]
-            yield Finding(
+            repeats = self._repeats.get(place, 1) + 1
+            self._repeats.keep(place, repeats)
+            proven = now.has_key_of(before) or repeats > workers > 1
+            # Of two jobs with one token, one has not heard what the other was told.
+            surely = now.knows(before) == "surely"
+            finding = Finding(
                 *("retried-too-soon", before, now),
                 seconds=seconds,
-                what="was sent again" if again else f"{now.name} was sent",
-                group=(now.credentials, about),
-                # Of two jobs with one token, one has not heard what the other was told.
-                sure=(same or now.line is before.line) and now.knows(before) == "surely",
+                what="was sent again",
+                group=(*place, proven),
+                sure=surely and (workers == 1 or proven),
             )
-        by_limit, wait_s = now.entry.code == "rate_limited", now.retry_after_s
-        if now.heard and wait_s is not None and (by_limit or now.status in (429, 503)):
+            yield finding if proven else self._retry_workers.doubt(now, finding)
+        wait_s = now.retry_after_s
+        limited = now.entry.code == "rate_limited" or now.status in (429, 503)
+        if now.heard and wait_s is not None and limited:
             for line in (now.line, None):
-                place = (now.credentials, limited if by_limit else unwell, line)
-                if place not in self._told or not now.crossed(self._told[place][0]):
-                    self._told.keep(place, (now, wait_s))
+                key = (*place, line)
+                if key not in self._told or not now.crossed(self._told[key][0]):
+                    self._told.keep(key, (now, wait_s))
 
-    def _storm(self, now: ExchangeView) -> Iterator[Finding]:
+    def _ignored_limit(self, now: ExchangeView, workers: int) -> Iterator[Finding]:
+        """Find a client that goes on with other requests although it is told of a rate limit."""
+        who = now.credentials
+        told, count = self._limits.get(who, (None, 0))
+        wait_s = now.retry_after_s
+        by_limit = now.entry.code == "rate_limited" or now.status == 429
+        if told is not None and now.waited(told[0], told[1] * 1000):
+            told = None
+        if not by_limit or wait_s is None or not now.heard:
+            if told is None:
+                self._limits.pop(who, None)
+            return
+        if told is None:
+            self._limits.keep(who, ((now, wait_s), 0))
+            return
+        first, seconds = told
+        if not now.may_react_to(first) or now.crossed(first):
+            return
+        self._limits.keep(who, (told, count + 1))
+        if count + 1 != max(_STORM, _ATTEMPTS_EACH * workers):
+            return
+        got = f"{first.name} got {first.status} with Retry-After: {seconds} (#{first.n})"
+        says = f"{got}, and {count + 1} more requests were refused within {now.shown_wait(first)}."
+        group = (who, "limit", first.n)
+        # The queue of a pool may consist of requests that were decided on before.
+        yield Finding("retried-too-soon", first, now, says=says, group=group, sure=workers == 1)
+
+    def _storm(self, now: ExchangeView, workers: int) -> Iterator[Finding]:
         """Find attempts without end or pause, where nothing said how long to wait."""
         in_vain = (now.uncertain or now.status == 429) and now.retry_after_s is None
         if not in_vain and not self._in_vain:
@@ -356,27 +494,37 @@ class TooSoon(ConductJudge):
         if not in_vain:
             self._in_vain.pop(place, None)
             return
-        tried = self._in_vain.get(place) or self._in_vain.keep(place, deque(maxlen=_STORM))
+        most = max(_STORM, _ATTEMPTS_EACH * workers)
+        tried = self._in_vain.get(place) or self._in_vain.keep(place, deque(maxlen=_MOST_ATTEMPTS))
         tried.append(now)
-        first = tried[0]
-        if len(tried) == _STORM and not now.waited(first, _STORM_MS):
-            failed = f"{now.name} failed (#{first.n}: {first.status or 'no response'})"
-            often = f"{_STORM} times within {now.shown_wait(first)} (to #{now.n})"
-            says = f"{failed}, and was sent {often}."
-            yield Finding("retried-too-soon", *tried, says=says, group=(*place, "storm"))
+        if len(tried) < most or now.waited(tried[-most], _STORM_MS):
+            return
+        attempts = [*tried][-most:]
+        first = attempts[0]
+        failed = f"{now.name} failed (#{first.n}: {first.status or 'no response'})"
+        often = f"{most} times within {now.shown_wait(first)} (to #{now.n})"
+        says = f"{failed}, and was sent {often}."
+        named = (*attempts[: _STORM - 1], now)
+        yield Finding("retried-too-soon", *named, says=says, group=(*place, "storm"))
 
-    def _poll(self, now: ExchangeView) -> Iterator[Finding]:
+    def _poll(self, now: ExchangeView, workers: int) -> Iterator[Finding]:
         if now.call == "get_operation" and now.world.clock.mode != "skip" and now.heard:
             place = (now.credentials, str(now.entry.operation))
             said = self._polls.get(place, [])
-            early, twin = _early(said, now), self._right.get(place)
+            early, twin = _early(said, now, workers), self._right.get(place)
             if early is None:
                 if not (said and now.crossed(said[-1][0])):  # else it could not know
                     self._right.keep(place, now)
             elif twin is None or not now.beside(twin):
-                before, seconds = early
-                rule, sure = "polled-too-early", now.knows(before) == "surely"
-                yield Finding(rule, before, now, seconds=seconds, group=place, sure=sure)
+                count = self._early.get(place, 0) + 1
+                self._early.keep(place, count)
+                # Each of several workers may begin to poll at any time.
+                if workers == 1 or count >= workers:
+                    before, seconds = early
+                    rule, sure = "polled-too-early", now.knows(before) == "surely"
+                    group = (place, workers > 1)
+                    finding = Finding(rule, before, now, seconds=seconds, group=group, sure=sure)
+                    yield finding if workers > 1 else self._workers.doubt(now, finding)
         if now.operation is None:
             return
         place = (now.credentials, now.operation["id"])
@@ -385,18 +533,26 @@ class TooSoon(ConductJudge):
         if isinstance(wait_s, int) and not isinstance(wait_s, bool):
             said = self._polls.get(place, [])
             # Of a fast loop the first stays.
-            if not said or wait_s < said[-1][1] or not now.crossed(said[-1][0]):
-                self._polls.keep(place, [*said, (now, wait_s)][-_MOST_TOLD:])
+            stays = workers == 1 and said and now.crossed(said[-1][0])
+            if not stays or wait_s < said[-1][1]:
+                self._polls.keep(place, [*said, (now, wait_s)][-_MOST_TOLD * workers :])
         else:
             self._polls.pop(place, None)
 
 
-def _early(said: list[_Told], now: ExchangeView) -> _Told | None:
+def _early(said: list[_Told], now: ExchangeView, workers: int) -> _Told | None:
     """Return the answer that a poll did not wait for; an answer that allowed it is used up.
 
     The last that came by its own connection counts, or a later one that was waited for: who asks by
-    two hears both. Or else any: another client may have had it.
+    two hears both. Or else any: another client may have had it. Of several workers that share their
+    connections each may have had any of them: one that was waited for is enough.
     """
+    if workers > 1:
+        waited = [told for told in said if now.waited(told[0], told[1] * 1000)]
+        if waited:
+            said.remove(waited[0])
+            return None
+        return said[-1] if said and now.knows(said[-1][0]) != "no" else None
     own = next((told for told in reversed(said) if told[0].line is now.line), None)
     later = (told for told in said if own is None or told[0].n > own[0].n)
     own = next((told for told in later if now.waited(told[0], told[1] * 1000)), own)
@@ -427,10 +583,12 @@ class AfterEnd(ConductJudge):
         self._ended: Recent[_Place, _End] = Recent()
         #: The operation that a client's last request was about.
         self._about: Recent[bytes, str] = Recent()
+        self._workers = _Workers()
 
     def see(self, now: ExchangeView) -> Iterable[Finding]:
         if now.who is None:
             return
+        workers = self._workers.count(now)
         shown = now.operation["id"] if now.operation is not None else None
         about = str(now.entry.operation or shown)
         on_end = self._about.get(now.credentials) == about
@@ -444,9 +602,14 @@ class AfterEnd(ConductJudge):
                 end.again = end.again + 1 if on_end and not now.waited(end.last, _A_LOOK_MS) else 1
                 own = now.line is end.last.line
                 at_once = own and not now.waited(end.last, _AT_ONCE_MS)
-                loop = at_once or end.again > (1 if own else 2)
+                if workers > 1:
+                    # Each of several workers has to see the end for itself.
+                    at_once = False
+                loop = at_once or end.again > max(workers, 1 if own else 2)
                 sure = loop and now.knows(end.last) == "surely"
-                yield Finding("polled-after-end", end.first, now, sure=sure, group=place)
+                group = (place, workers > 1)
+                finding = Finding("polled-after-end", end.first, now, sure=sure, group=group)
+                yield finding if workers > 1 else self._workers.doubt(now, finding)
         if shown is None:
             return
         if now.shows_end and end is None:

@@ -20,7 +20,6 @@ from hosting_emulator.contract.words import read_sections
 from hosting_emulator.control_api import ConductFinding, ConductRuleRow, Severity
 from hosting_emulator.engine.exchange import Connection, Entry, retry_after_s
 from hosting_emulator.engine.request_log import document_of
-from hosting_emulator.faults.kinds import fault_kinds
 from hosting_emulator.world.lifecycles import OPERATION
 from hosting_emulator.world.value import World
 
@@ -74,17 +73,55 @@ class ExchangeView:
         #: The path asked for, however it was spelled.
         path = unquote(entry.path) if "%" in entry.path else entry.path
         self.path = _brief_text(path.encode("utf-8", "backslashreplace"))
-        delayed = entry.late_ms or any(fault_kinds()[fault.kind].delays for fault in entry.acted)
-        #: Whether the answer surely came to the client: nothing broke it, delayed it or slowed it.
-        self.heard = entry.lost is None and not delayed
-        #: Whether it was answered with success, and the client heard of it.
-        self.succeeded = 200 <= entry.status < 300 and self.heard
-        #: Whether the answer says that nobody knows; and whether the client cannot know what became
-        #: of it: so, or without a whole answer.
+        #: Whether the response says that nobody knows the result.
         self.says_uncertain = entry.status >= 500 or entry.code == "api_key_creation_uncertain"
-        self.uncertain = entry.lost is not None or entry.status == 0 or self.says_uncertain
         #: The machine's time when the answer was on its way.
         self.left_ms = entry.real_ms + entry.late_ms
+
+    @property
+    def abandoned(self) -> bool:
+        """Whether the client closed the connection before the whole response had been sent."""
+        return self.entry.passage is not None and self.entry.passage.is_abandoned
+
+    @property
+    def heard(self) -> bool:
+        """Whether the client received the whole response, however late.
+
+        A response that was completely sent over a connection that was open counts as received.
+        """
+        return self.entry.lost is None and not self.abandoned
+
+    @property
+    def succeeded(self) -> bool:
+        """Whether the response was a success, and the client received it."""
+        return 200 <= self.status < 300 and self.heard
+
+    @property
+    def uncertain(self) -> bool:
+        """Whether the client cannot know the result: no complete response, or one that says so."""
+        return not self.heard or self.status == 0 or self.says_uncertain
+
+    def overlaps(self, other: ExchangeView) -> bool:
+        """Tell whether a client had both requests in progress at the same time."""
+        if self.line is other.line:
+            return False
+        mine, theirs = self.entry.passage, other.entry.passage
+        if mine is not None and theirs is not None:
+            lost, other_lost = self.entry.lost, other.entry.lost
+            return mine.arrival < theirs.end(other_lost) and theirs.arrival < mine.end(lost)
+        if not self.heard or not other.heard:
+            return False
+        return self.entry.real_ms < other.left_ms and other.entry.real_ms < self.left_ms
+
+    def may_react_to(self, earlier: ExchangeView) -> bool:
+        """Tell whether the client knew, when it sent this, what had become of an earlier request.
+
+        It knows when the response has left, or when the connection is over. Until then it waits.
+        """
+        mine, theirs = self.entry.passage, earlier.entry.passage
+        if mine is None or theirs is None:
+            return not earlier.heard or self.entry.real_ms >= earlier.left_ms
+        return theirs.end(earlier.entry.lost) < mine.arrival
 
     @cached_property
     def query(self) -> Mapping[str, str]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Generator, Iterable, Sequence
+from math import inf
 from types import coroutine
 from typing import Any, NamedTuple, TypeAlias, cast
 
@@ -74,12 +75,20 @@ def run_through(exchange: Exchange) -> Reply:
 
 
 class Connection:
-    """What requests came by. Beginnings and ends of all connections are counted in one row."""
+    """The connection that requests came by.
 
-    __slots__ = ("began", "ended")
+    Its positions are taken from one sequence (`server.protocol.next_position`) that all connections
+    of the process share with the arrivals and departures of requests: they order these events. 0
+    means that the event has not happened.
+    """
+
+    __slots__ = ("began", "closed_by_client", "ended")
 
     def __init__(self, began: int = 0) -> None:
-        self.began, self.ended = began, 0
+        self.began = began
+        self.ended = 0
+        #: When the client closed its side, or the connection was lost.
+        self.closed_by_client = 0
 
     def follows(self, other: Connection) -> bool:
         """Tell whether it began after another had ended."""
@@ -88,6 +97,40 @@ class Connection:
 
 #: Requests of this process come by none.
 NO_CONNECTION = Connection()
+
+
+class Passage:
+    """A request's way through its connection: the positions of its arrival and departure.
+
+    It departs when the last byte of its whole response has been handed to the connection. 0: it has
+    not departed, or a fault broke the response off.
+    """
+
+    __slots__ = ("_connection", "arrival", "arrived_s", "departure")
+
+    def __init__(self, connection: Connection, arrival: int, arrived_s: float = 0.0) -> None:
+        self._connection = connection
+        self.arrival = arrival
+        #: When it arrived, by the event loop's clock.
+        self.arrived_s = arrived_s
+        self.departure = 0
+
+    @property
+    def is_abandoned(self) -> bool:
+        """Whether the client closed the connection before the whole response had been sent."""
+        closed = self._connection.closed_by_client
+        return closed > 0 and (self.departure == 0 or closed < self.departure)
+
+    def end(self, lost: str | None) -> float:
+        """Return the position at which the client stopped waiting; infinite while it still waits.
+
+        A fault that loses the response (`lost`) may leave the client waiting until it closes the
+        connection.
+        """
+        closed = self._connection.closed_by_client or inf
+        if lost is not None:
+            return closed
+        return min(self.departure or inf, closed)
 
 
 class Entry(CallRequest, kw_only=True):
@@ -105,6 +148,8 @@ class Entry(CallRequest, kw_only=True):
     machine's time then. `late_ms` is how much later, in real time, faults let the answer arrive.
     `took_ns` is real time in the core; until the exchange is over, when that began.
     `from_emulator`: a person sent it from the emulator's page, or by replaying an exchange.
+
+    `passage` is how the request went through its connection; None: it came by no socket.
     """
 
     raw_headers: Sequence[tuple[bytes, bytes]] = ()
@@ -132,6 +177,7 @@ class Entry(CallRequest, kw_only=True):
     late_ms: int = 0
     connection: Connection = NO_CONNECTION
     from_emulator: bool = False
+    passage: Passage | None = None
 
     @property
     def project(self) -> str | None:

@@ -13,6 +13,7 @@ import gc
 import itertools
 import logging
 import resource
+import socket
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import Any
@@ -22,16 +23,20 @@ from aiohttp.http_exceptions import BadStatusLine, HttpProcessingError, LineTooL
 
 from hosting_emulator.contract.assumptions import DEFAULTS
 from hosting_emulator.contract.problems import Refused
-from hosting_emulator.engine.exchange import Connection, problem_reply
+from hosting_emulator.engine.exchange import Connection, Passage, problem_reply
 from hosting_emulator.server.framing import INVALID, NO_METHOD, TOO_LONG, RequestFraming
 
 _log = logging.getLogger("hosting_emulator.http")
-_broken_requests, _connections = itertools.count(1), itertools.count(1)
+_broken_requests = itertools.count(1)
+_positions = itertools.count(1)
 #: How long a request may take from its first byte to its last, in seconds of real time. Clients on
 #: the same machine take milliseconds; who takes longer than this holds a connection for nothing.
 HALF_REQUEST_S = 60.0
 #: With so many requests unanswered nothing more is read; aiohttp sees to it only in newer versions.
 MOST_UNANSWERED = 64
+#: A client that ends its side later than this, in seconds after its request, has given up: one that
+#: only ends its side and still listens does so at once.
+_PATIENCE_S = 0.1
 _TOO_SLOW = "The request did not arrive completely in time."
 #: No head can begin so: aiohttp refuses it, in its turn behind the requests before it.
 _REFUSED_HEAD = b"\0\r\n\r\n"
@@ -48,6 +53,11 @@ AFTER_S, _FEW = 5.0, CROWD // 20
 Handler = Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]
 
 
+def next_position() -> int:
+    """Return the next position in the order of events on all connections (see Connection)."""
+    return next(_positions)
+
+
 class Protocol(web.RequestHandler):
     """One connection. Answers what cannot be parsed with `invalid_request`."""
 
@@ -56,7 +66,7 @@ class Protocol(web.RequestHandler):
     def __init__(self, manager: Server, **options: Any) -> None:
         super().__init__(manager, **options)
         self.server, self.docs_url, self.refuse = manager, manager.docs_url, manager.refuse
-        self.connection = Connection(next(_connections))
+        self.connection = Connection(next_position())
         self.framing = RequestFraming()
         #: How many requests are answered, and the one whose handler began last, which sets it.
         self.answered = 0
@@ -98,7 +108,8 @@ class Protocol(web.RequestHandler):
         """Tell whoever waits for the end of the connection."""
         super().connection_lost(exc)
         self.server.count(-1)
-        self.connection.ended = next(_connections)
+        self.connection.ended = next_position()
+        self.connection.closed_by_client = self.connection.closed_by_client or self.connection.ended
         if self.half is not None:
             self.half[1].cancel()
         if self.gone is not None and not self.gone.done():
@@ -116,7 +127,28 @@ class Protocol(web.RequestHandler):
         if self.transport.get_extra_info("sslcontext") is not None:  # TLS has no half of a close
             return False
         self.ended = True
+        self.connection.closed_by_client = next_position()
         return True
+
+    def note_departure(self, passage: Passage) -> None:
+        """Note that a whole response was handed to the connection.
+
+        A client that ended its side may have closed the connection, or may still listen. If it has
+        closed, the system refuses what was sent to it.
+        """
+        took_s = asyncio.get_running_loop().time() - passage.arrived_s
+        if self.ended and took_s < _PATIENCE_S and not self._is_refused():
+            self.connection.closed_by_client = 0
+        passage.departure = next_position()
+
+    def begin_passage(self) -> Passage:
+        """Note that a request arrived, and return where its way is noted."""
+        arrived_s = asyncio.get_running_loop().time()
+        return Passage(self.connection, next_position(), arrived_s)
+
+    def _is_refused(self) -> bool:
+        opened = None if self.transport is None else self.transport.get_extra_info("socket")
+        return opened is None or opened.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR) != 0
 
     async def finish_response(
         self, request: web.BaseRequest, resp: web.StreamResponse, start_time: float | None

@@ -69,6 +69,7 @@ async def answer(
     page of another origin may read the answer, whatever it is.
     """
     body, steps = b"", CALL_STEPS if refused is None else MISDIRECTED_STEPS
+    passage = protocol_of(request).begin_passage()
     if refused is None and request.can_read_body:
         assumed = engine.world.assumptions
         body, refused = await read_body(request, assumed.body_limit_bytes, assumed)
@@ -91,6 +92,7 @@ async def answer(
         refused=refused,
         docs_url=partial(site.docs_url, request),
         connection=protocol.connection,
+        passage=passage,
     )
     if protocol.framing.large:
         _cut_headers(ctx)
@@ -98,7 +100,9 @@ async def answer(
     if granted:
         reply.headers = (*reply.headers, *granted)
     effect, ready = ctx.effect, responses.ReadyResponse
-    return ready(reply) if effect is None else responses.FaultyResponse(reply, effect)
+    if effect is None:
+        return ready(reply, passage)
+    return responses.FaultyResponse(reply, effect, passage)
 
 
 def _cut_headers(ctx: ExchangeContext) -> None:
@@ -248,11 +252,14 @@ async def answer_origin(
     if redeems:
         protocol = protocol_of(request)
         ctx.connection = protocol.connection
+        ctx.passage = passage = protocol.begin_passage()
         if protocol.framing.large:
             _cut_headers(ctx)
         reply = await engine.exchange(ctx, REDEEM_STEPS, partial(wait_for, request))
         effect, ready = ctx.effect, responses.ReadyResponse
-        return ready(reply) if effect is None else responses.FaultyResponse(reply, effect)
+        if effect is None:
+            return ready(reply, passage)
+        return responses.FaultyResponse(reply, effect, passage)
     home = _home(request, Change(engine.world, engine.run_due()), project)
     if "Authorization" in request.headers:  # which does not belong here: the log tells of it
         seen = Reply(home.status, b"", content_type="", headers=())

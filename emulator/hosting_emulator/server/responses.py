@@ -23,6 +23,7 @@ from aiohttp.http import HttpVersion11
 
 from hosting_emulator import __version__
 from hosting_emulator.calls.request import Reply
+from hosting_emulator.engine.exchange import Passage
 from hosting_emulator.faults.kinds import FaultKind
 from hosting_emulator.server.protocol import protocol_of
 from hosting_emulator.server.time_slices import LongJob
@@ -162,9 +163,10 @@ class ReadyResponse(web.StreamResponse):
     #: Whether the connection serves another request after this one.
     keep_alive: bool = False  # aiohttp only reads it
 
-    def __init__(self, reply: Reply) -> None:
+    def __init__(self, reply: Reply, passage: Passage | None = None) -> None:
         super().__init__(status=reply.status or 200)
         self.reply = reply
+        self._passage = passage
         self._request: web.BaseRequest | None = None
         #: Status line and headers, with the empty line after them.
         self.head = b""
@@ -198,6 +200,12 @@ class ReadyResponse(web.StreamResponse):
         sent = self.head if request.method == "HEAD" else self.head + self.reply.body
         # It comes back once most of what was sent before has left: who reads nothing gets no more.
         await request.writer.write_eof(sent)
+        self._depart(request)
+
+    def _depart(self, request: web.BaseRequest) -> None:
+        """Note that the whole response was handed to the connection."""
+        if self._passage is not None and request.transport is not None:
+            protocol_of(request).note_departure(self._passage)
 
 
 class FaultyResponse(ReadyResponse):
@@ -205,8 +213,8 @@ class FaultyResponse(ReadyResponse):
 
     _request: web.BaseRequest
 
-    def __init__(self, reply: Reply, effect: FaultKind) -> None:
-        super().__init__(reply)
+    def __init__(self, reply: Reply, effect: FaultKind, passage: Passage | None = None) -> None:
+        super().__init__(reply, passage)
         self.effect, self.body = effect, reply.body
 
     async def prepare(self, request: web.BaseRequest) -> Any:
@@ -218,6 +226,8 @@ class FaultyResponse(ReadyResponse):
         """Carry the fault out."""
         if self._request.transport is not None:
             await self.effect.send(self)
+            if self.effect.arrives:
+                self._depart(self._request)
 
     async def send(self, data: bytes) -> None:
         """Send bytes."""

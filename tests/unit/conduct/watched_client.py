@@ -61,7 +61,7 @@ class Watched(InProcess):
     def next_connection(self) -> None:
         """End the connection, and go on by a new one, as who opens one for each request."""
         if self.connection in self.opened:
-            self.opened[self.connection].ended = 2 * self.connection + 1
+            self.close(self.opened[self.connection])
         self.connection += 1
 
     def send_late(self, delay_ms: int, method: str, path: str, **options: Any) -> Answer:
@@ -70,13 +70,16 @@ class Watched(InProcess):
         if "key" in options:
             sent.append(("Idempotency-Key", options["key"]))
         self.fault(latency={"delay_ms": delay_ms})
-        exchange = self.engine.exchange(self._context(method, path, sent))
+        context = self._context(method, path, sent)
+        self.arrive(context)
+        exchange = self.engine.exchange(context)
         assert exchange.send(None) == Delay(delay_ms)
         between = options.get("between")
         if between is not None:
             between()
         self.machine.at_ms += delay_ms
         reply = run_through(exchange)
+        self.depart(context)
         return Answer(reply.status, reply.body, dict(reply.headers))
 
     def redeem(self, url: str, headers: Mapping[str, str] | None = None) -> int:
