@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, closing
 from http.client import HTTPConnection
+from socket import SHUT_WR
+from time import sleep
 from urllib.parse import urlsplit
 
 import pytest
@@ -91,6 +96,139 @@ def test_a_real_lost_answer_and_a_new_key(api: HeldApi) -> None:
         api.create_key(key="second")
 
     assert broken(api) == [("new-key-after-uncertainty", [1, 2])]
+
+
+# --- Several workers with one token ---------------------------------------------------------------
+
+
+def ask(
+    connection: HTTPConnection, api: Api, method: str, path: str, key: str | None = None
+) -> int:
+    """Send a request by a connection and return the status of its response."""
+    headers = {"Authorization": f"Bearer {api.emulator.token('owner')}"}
+    if key is not None:
+        headers["Idempotency-Key"] = key
+    target = urlsplit(api.emulator.url(f"/v1/projects/{{project}}/{path}")).path
+    connection.request(method, target, headers=headers)
+    response = connection.getresponse()
+    response.read()
+    return response.status
+
+
+Connect = Callable[..., HTTPConnection]
+
+
+@pytest.fixture
+def connect(api: HeldApi) -> Iterator[Connect]:
+    """Return a function that makes connections; they are closed in the end."""
+    with ExitStack() as opened:
+
+        def make(timeout_s: float = 30.0) -> HTTPConnection:
+            netloc = urlsplit(api.emulator.base_url).netloc
+            return opened.enter_context(closing(HTTPConnection(netloc, timeout=timeout_s)))
+
+        yield make
+
+
+def test_two_workers_that_both_receive_their_responses_are_accused_of_nothing(
+    api: HeldApi, connect: Connect
+) -> None:
+    first, second = connect(), connect()
+    assert ask(second, api, "GET", "edge-dns") == 200
+    with (
+        api.emulator.fault(
+            "latency", delay_ms=500, times=1, call="apply_project_domains"
+        ) as held_up,
+        ThreadPoolExecutor() as threads,
+    ):
+        late = threads.submit(ask, first, api, "PUT", "domains", "first")
+        while held_up.seen == 0:
+            sleep(0.001)
+        assert ask(second, api, "PUT", "domains", "second") == 202
+        assert not late.done()
+        assert late.result() == 202
+
+    findings = api.emulator.conduct.read()["findings"]
+    assert [found for found in findings if found["severity"] != "note"] == []
+
+
+def test_a_client_that_gave_up_and_took_a_new_key_is_accused(
+    api: HeldApi, connect: Connect
+) -> None:
+    with api.emulator.fault("latency", delay_ms=500, times=1):
+        impatient = connect(timeout_s=0.1)
+        with pytest.raises(TimeoutError):
+            ask(impatient, api, "PUT", "domains", "first")
+        impatient.close()
+        assert ask(connect(), api, "PUT", "domains", "second") == 202
+    wait_for_requests(api, 2)
+
+    assert [rule for rule, _ in broken(api)] == ["new-key-after-uncertainty"]
+
+
+def test_a_client_that_gave_up_and_kept_its_key_is_accused_of_nothing(
+    api: HeldApi, connect: Connect
+) -> None:
+    with api.emulator.fault("latency", delay_ms=500, times=1):
+        impatient = connect(timeout_s=0.1)
+        with pytest.raises(TimeoutError):
+            ask(impatient, api, "PUT", "domains", "first")
+        impatient.close()
+        assert ask(connect(), api, "PUT", "domains", "first") == 202
+    wait_for_requests(api, 2)
+
+    assert broken(api) == []
+
+
+def test_a_client_that_only_ends_its_side_receives_its_responses(
+    api: HeldApi, connect: Connect
+) -> None:
+    for key in ("first", "second"):
+        connection = connect()
+        connection.connect()
+        connection.sock.settimeout(30)
+        head = f"PUT {urlsplit(api.emulator.url('/v1/projects/{project}/domains')).path} HTTP/1.1"
+        lines = (head, "Host: localhost", f"Authorization: Bearer {api.emulator.token('owner')}")
+        request = "\r\n".join((*lines, f"Idempotency-Key: {key}", "", "")).encode()
+        connection.sock.sendall(request)
+        connection.sock.shutdown(SHUT_WR)
+        received = b""
+        while part := connection.sock.recv(65536):
+            received += part
+        assert b" 202 " in received
+        connection.close()
+        api.emulator.clock.advance("2s")
+
+    assert broken(api) == []
+
+
+def test_the_first_request_of_another_call_is_no_retry_of_a_limited_one(
+    api: HeldApi, connect: Connect
+) -> None:
+    pool = connect()
+    with api.emulator.fault("abort", code="rate_limited", retry_after_seconds=5, times=1):
+        assert ask(pool, api, "GET", "edge-dns") == 429
+    assert ask(pool, api, "PUT", "domains", "first") == 202
+
+    assert broken(api) == []
+
+
+def test_a_limited_request_that_is_sent_again_at_once_is_accused(
+    api: HeldApi, connect: Connect
+) -> None:
+    pool = connect()
+    with api.emulator.fault("abort", code="rate_limited", retry_after_seconds=5, times=1):
+        assert ask(pool, api, "GET", "edge-dns") == 429
+    assert ask(pool, api, "GET", "deployments") == 200
+    assert ask(pool, api, "GET", "edge-dns") == 200
+
+    assert broken(api) == [("retried-too-soon", [1, 3])]
+
+
+def wait_for_requests(api: Api, expected: int) -> None:
+    """Wait until the log has so many requests: a client that gave up does not wait for its own."""
+    while len(api.emulator.requests.page()["items"]) < expected:
+        sleep(0.01)
 
 
 def test_what_is_sent_again_from_the_log_is_not_the_clients(api: HeldApi) -> None:

@@ -50,6 +50,8 @@ class _Attempts:
     unsure: dict[str, ExchangeView] = field(default_factory=dict)
     accused: dict[str, Finding] = field(default_factory=dict)
     keys: set[str] = field(default_factory=set)
+    #: The last attempt under each key.
+    attempts: dict[str, ExchangeView] = field(default_factory=dict)
     #: The keys under which the client received a success.
     settled: set[str] = field(default_factory=set)
     last: ExchangeView | None = None
@@ -87,11 +89,14 @@ class KeyChanged(ConductJudge):
             del known.unsure[other]  # said once, or over
         if len(known.keys) < _MOST_ACCUSED:
             known.keys.add(key)
-        last = known.last
-        if last is not None and last.key != key and _went_on_during(last, now):
+        last, same = known.last, known.attempts.get(key)
+        retried = same is not None and _went_on_during(same, now)
+        if last is not None and last.key != key and not retried and _went_on_during(last, now):
             # A delayed request stands in the log after the one that came while it was held up.
             yield _accuse(now, last, known)
         known.last = now
+        if key in known.attempts or len(known.attempts) < _MOST_ACCUSED:
+            known.attempts[key] = now
         place = (now.who, now.path)
         if now.uncertain:
             if key not in known.settled:
@@ -216,7 +221,7 @@ class SentTwice(ConductJudge):
         self._done.keep(asked, now)
         if before is None or before.key == now.key or not now.beside(before, _ONE_CLICK_MS):
             return
-        if not before.heard:  # the next connection of one client: `KeyChanged` judges it
+        if not before.heard or not now.heard:  # `KeyChanged` judges what a client does then
             return
         if abs(now.entry.came_ms - before.entry.came_ms) < _ONE_CLICK_MS:
             yield Finding("sent-twice-at-once", before, now, group=asked)
@@ -251,11 +256,10 @@ class _Workers:
     A connection of such a pool is used by one worker after another: the next request on it may be
     of a worker that has not seen the response before it. A pool shows itself when two requests are
     in progress at once, or when a connection is used again after another one was. Findings that
-    hold only for a single worker are withdrawn as soon as a pool shows itself, or left as notes.
+    hold only for a single worker become notes as soon as a pool shows itself.
     """
 
-    def __init__(self, *, leaves_notes: bool = False) -> None:
-        self._leaves_notes = leaves_notes
+    def __init__(self) -> None:
         self._lines: Recent[bytes, list[Line]] = Recent()
         self._last: Recent[bytes, ExchangeView] = Recent()
         self._counts: Recent[bytes, int] = Recent()
@@ -274,14 +278,8 @@ class _Workers:
         if last is not None and other_line and (now.nth > 1 or now.overlaps(last)):
             self._counts.keep(who, max(len(lines), 2, self._counts.get(who, 1)))
             for finding in self._doubtful.pop(who, []):
-                self._refute(finding)
+                finding["severity"] = "note"
         return self._counts.get(who, 1)
-
-    def _refute(self, finding: Finding) -> None:
-        if self._leaves_notes:
-            finding["severity"] = "note"
-        else:
-            finding.withdrawn = True
 
     def doubt(self, now: ExchangeView, finding: Finding) -> Finding:
         """Return a finding that does not hold if its credentials turn out to be a pool's."""
@@ -320,7 +318,7 @@ class NotRetryable(ConductJudge):
     def __init__(self) -> None:
         #: The last request by its credentials; and the last refusal of each mutation.
         self._last, self._refused = _Views(), _Views()
-        self._workers = _Workers(leaves_notes=True)
+        self._workers = _Workers()
         #: How often a request was refused for good, each time right after the time before.
         self._repeats: Recent[Hashable, int] = Recent()
 
@@ -377,6 +375,8 @@ _Told = tuple[ExchangeView, int]
 _MOST_TOLD = 20
 #: So many attempts in vain within so long are a storm, where nothing said how long to wait.
 _STORM, _STORM_MS = 10, 2000
+#: So many polls of one operation may be the first ones of several workers.
+_BEGINNINGS = 6
 #: So many attempts within that time are too many for any worker; and so many are remembered.
 _ATTEMPTS_EACH = 5
 _MOST_ATTEMPTS = _ATTEMPTS_EACH * _MOST_WORKERS
@@ -407,13 +407,11 @@ class TooSoon(ConductJudge):
         #: The last attempts in vain at one request, oldest first.
         self._in_vain: Recent[tuple[bytes, Hashable], deque[ExchangeView]] = Recent()
         self._workers = _Workers()
-        self._retry_workers = _Workers(leaves_notes=True)
 
     def see(self, now: ExchangeView) -> Iterable[Finding]:
         if now.who is None:
             return
         workers = self._workers.count(now)
-        self._retry_workers.count(now)
         yield from self._repeat(now, workers)
         yield from self._ignored_limit(now, workers)
         yield from self._storm(now, workers)
@@ -449,7 +447,7 @@ class TooSoon(ConductJudge):
                 group=(*place, proven),
                 sure=surely and (workers == 1 or proven),
             )
-            yield finding if proven else self._retry_workers.doubt(now, finding)
+            yield finding if proven else self._workers.doubt(now, finding)
         wait_s = now.retry_after_s
         limited = now.entry.code == "rate_limited" or now.status in (429, 503)
         if now.heard and wait_s is not None and limited:
@@ -519,7 +517,7 @@ class TooSoon(ConductJudge):
                 count = self._early.get(place, 0) + 1
                 self._early.keep(place, count)
                 # Each of several workers may begin to poll at any time.
-                if workers == 1 or count >= workers:
+                if workers == 1 or count >= max(_BEGINNINGS, 2 * workers):
                     before, seconds = early
                     rule, sure = "polled-too-early", now.knows(before) == "surely"
                     group = (place, workers > 1)
@@ -550,7 +548,8 @@ def _early(said: list[_Told], now: ExchangeView, workers: int) -> _Told | None:
     if workers > 1:
         waited = [told for told in said if now.waited(told[0], told[1] * 1000)]
         if waited:
-            said.remove(waited[0])
+            if now.operation is not None:  # else its worker asks again
+                said.remove(waited[0])
             return None
         return said[-1] if said and now.knows(said[-1][0]) != "no" else None
     own = next((told for told in reversed(said) if told[0].line is now.line), None)
