@@ -11,6 +11,7 @@ import json
 from collections.abc import Callable, Generator
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import count
 from typing import Any, TypeAlias
 
@@ -79,7 +80,7 @@ class Simulation(Watched):
         """Start the workers of one program at about the same time."""
         program = _Program(pooled)
         for number, worker in enumerate(workers):
-            self._at(after_ms + number, lambda worker=worker: self._go_on(program, worker, None))
+            self._at(after_ms + number, partial(self._go_on, program, worker, None))
 
     def run(self) -> None:
         """Go on until all workers have ended."""
