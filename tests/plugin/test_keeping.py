@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_hosting_emulator.worlds import file_name
+from pytest_hosting_emulator.verdicts import file_name
 from tests import warm
 from tests.crash.process import emulator
 from tests.plugin.conftest import Suite

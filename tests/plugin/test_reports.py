@@ -248,7 +248,7 @@ def test_trouble_with_the_report_breaks_nothing(suite: Suite):
     result.assert_outcomes(failed=2, passed=1)
     result.stdout.fnmatch_lines(
         [
-            "no report available: no world is named 'world-1'; *",
+            "*hosting emulator: world world-1, deleted*",
             "no report available: no emulator responds at http://127.0.0.1:*",
         ]
     )

@@ -117,6 +117,8 @@ class RequestLog:
     def restore(self, entries: Iterable[Entry], count: int) -> None:
         """Fill an empty log with the last entries of an earlier one that had `count` requests."""
         self._entries.extend(entries)
+        for entry in self._entries:
+            self.varied.update(entry.varied)
         self.count = count
 
     def __len__(self) -> int:
