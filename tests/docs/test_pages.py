@@ -27,7 +27,7 @@ PAGES = {
 #: Pages of which nothing else is tested; the others have a module of their own.
 GUIDES = ("calls", "log", "running", "world-file", "worlds")
 #: Pages for another language, with the program that runs it; None: nothing of it is run.
-LANGUAGES = {"dotnet": None, "go": None, "java": "javac", "node": "node"}
+LANGUAGES = {"dotnet": None, "go": "go", "java": "javac", "node": "node"}
 
 
 @pytest.mark.slow
@@ -47,7 +47,7 @@ def test_programs_in_another_language_run(
     if name == "java":
         quick_java(tmp_path / "bin", monkeypatch)
     with Terminals(tmp_path) as terminals:
-        terminals.follow(PAGES[f"docs/{name}.md"], files=("java", "js"))
+        terminals.follow(PAGES[f"docs/{name}.md"], files=("go", "java", "js"))
 
 
 def quick_java(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
