@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from email.utils import parsedate_to_datetime
 from typing import Any, NamedTuple
 
 from hosting_emulator.sdk import ControlRefused
@@ -229,6 +230,12 @@ def _timestamps(found: Any) -> Iterator[str]:
     elif isinstance(found, list):
         for item in found:
             yield from _timestamps(item)
+
+
+@cases.add("date_header", "machine", "world", "machine")
+def _(api: HeldApi) -> str:
+    sent_at = parsedate_to_datetime(api.dns().headers["Date"])
+    return "world" if abs((api.now() - sent_at).total_seconds()) < 1 else "machine"
 
 
 @cases.add("timestamp_form", "microseconds", "milliseconds", "microseconds")

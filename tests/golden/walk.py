@@ -28,7 +28,7 @@ NOON = "2030-01-31T12:00:00Z"
 #: Links and token issuers are made of it, so it is the same in each run.
 HOST = "localhost:4620"
 PEOPLE = ("owner", "member", "reader", "outsider", "no-organization")
-#: Headers that say something about the answer; Date and Server are about the connection.
+#: Headers that say something about the response; Date follows a clock, and Server the version.
 KEPT_HEADERS = (
     "Content-Type Content-Length X-Request-Id Retry-After Cache-Control WWW-Authenticate Allow "
     "Location Set-Cookie Content-Disposition ETag Access-Control-Allow-Origin"

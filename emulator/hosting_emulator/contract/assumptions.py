@@ -394,6 +394,9 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     """> date-time (ISO 8601 / RFC 3339)"""
     timestamp_form: Literal["milliseconds", "microseconds", "offset"] = "milliseconds"
     """Format of timestamps. [every]"""
+    date_header: Literal["world", "machine"] = "world"
+    """Whether the Date header of a response shows world time, as its body does, or the machine's
+    time. (unseen: both are the same where a service follows the real time)"""
     """> of the form https://dev-<word>-<word>-<word>.<dev_zone>"""
     dev_origin_port: Literal["shown", "absent"] = "shown"
     """Whether origin and redeem_url show the port of dev origins, as if it belonged to <dev_zone>,

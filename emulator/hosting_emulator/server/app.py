@@ -64,7 +64,7 @@ class App:
             return await public.answer(request, engine, path, query, self.site, refused)
         # The browser's question before it is not a call, and is not logged.
         if (permission := guards.preflight(request, app)) is not None:
-            return permission
+            return responses.dated(permission, engine.date_s())
         granted = guards.granted(app)
         return await public.answer(request, engine, path, query, self.site, granted=granted)
 
@@ -74,6 +74,12 @@ class App:
         assert engine is not None
         chosen = engine.world.assumptions.docs_url
         return self.site.own_url + DOCS_PATH if chosen == "own" else chosen
+
+    def date_s(self) -> int:
+        """Return the Date of a response to a request that nobody can parse: the default world's."""
+        engine = self.worlds.get(DEFAULT_WORLD)
+        assert engine is not None
+        return engine.date_s()
 
     async def _control(self, request: web.BaseRequest, path: str, query: str) -> web.StreamResponse:
         refusal = self.site.refusal(request, path)

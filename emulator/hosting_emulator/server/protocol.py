@@ -16,6 +16,7 @@ import resource
 import socket
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from email.utils import formatdate
 from typing import Any
 
 from aiohttp import web
@@ -235,7 +236,11 @@ class Protocol(web.RequestHandler):
         response = web.Response(
             status=reply.status,
             body=reply.body,
-            headers=[*reply.headers, ("Content-Type", reply.content_type)],
+            headers=[
+                *reply.headers,
+                ("Content-Type", reply.content_type),
+                ("Date", formatdate(self.server.date_s(), usegmt=True)),
+            ],
         )
         response.force_close()
         return response
@@ -249,15 +254,22 @@ def protocol_of(request: web.BaseRequest) -> Protocol:
 
 
 class Server(web.Server):
-    """Makes a `Protocol` for each connection. Problems that it writes itself point to `docs_url`.
+    """Makes a `Protocol` for each connection. Problems that it writes itself point to `docs_url`,
+    and their Date shows `date_s`, in seconds since 1970.
 
     `refuse` lets every new connection be refused for so many seconds.
     """
 
     def __init__(
-        self, handler: Handler, docs_url: Callable[[], str], refuse: Callable[[float], None]
+        self,
+        handler: Handler,
+        docs_url: Callable[[], str],
+        date_s: Callable[[], int],
+        refuse: Callable[[float], None],
     ) -> None:
-        self.docs_url, self.refuse = docs_url, refuse
+        self.docs_url = docs_url
+        self.date_s = date_s
+        self.refuse = refuse
         super().__init__(handler)
         #: How many connections there are; how many at most, and how many came, since a crowd left.
         self._open = self._most = self._came = 0

@@ -27,12 +27,14 @@ from hosting_emulator.engine.exchange import (
     Delay,
     Durable,
     ExchangeContext,
+    Passage,
     problem_reply,
     run_through,
     too_large,
 )
 from hosting_emulator.engine.pipeline import CALL_STEPS, MISDIRECTED_STEPS, REDEEM_STEPS, admit
 from hosting_emulator.engine.redaction import beginning
+from hosting_emulator.faults.kinds import FaultKind
 from hosting_emulator.server import responses
 from hosting_emulator.server.guard import PAGE_HEADER, Site, host_name
 from hosting_emulator.server.pages import CONTENT_SECURITY_POLICY, DOCS_PATH, html, page
@@ -99,10 +101,16 @@ async def answer(
     reply = await engine.exchange(ctx, steps, partial(wait_for, request))
     if granted:
         reply.headers = (*reply.headers, *granted)
-    effect, ready = ctx.effect, responses.ReadyResponse
+    return _response(engine, reply, ctx.effect, passage)
+
+
+def _response(
+    engine: Engine, reply: Reply, effect: FaultKind | None, passage: Passage | None
+) -> responses.ReadyResponse:
+    """Return the response of an exchange, which a fault may break."""
     if effect is None:
-        return ready(reply, passage)
-    return responses.FaultyResponse(reply, effect, passage)
+        return responses.ReadyResponse(reply, engine.date_s(), passage)
+    return responses.FaultyResponse(reply, engine.date_s(), effect, passage)
 
 
 def _cut_headers(ctx: ExchangeContext) -> None:
@@ -238,7 +246,7 @@ async def answer_origin(
         refused, assumed = Refused("invalid_request", detail, status=405), engine.world.assumptions
         reply = problem_reply(refused, engine.request_id(), docs_url(), assumed)
         reply.headers = (*reply.headers, ("Allow", ", ".join(methods)))
-        return responses.ReadyResponse(reply)
+        return responses.ReadyResponse(reply, engine.date_s())
     ctx = ExchangeContext(
         method=request.method,
         path=path,
@@ -256,26 +264,25 @@ async def answer_origin(
         if protocol.framing.large:
             _cut_headers(ctx)
         reply = await engine.exchange(ctx, REDEEM_STEPS, partial(wait_for, request))
-        effect, ready = ctx.effect, responses.ReadyResponse
-        if effect is None:
-            return ready(reply, passage)
-        return responses.FaultyResponse(reply, effect, passage)
-    home = _home(request, Change(engine.world, engine.run_due()), project)
+        return _response(engine, reply, ctx.effect, passage)
+    home = _home(request, engine, project)
     if "Authorization" in request.headers:  # which does not belong here: the log tells of it
         seen = Reply(home.status, b"", content_type="", headers=())
         run_through(engine.exchange(ctx, (admit, lambda *_: seen)))
     return home
 
 
-def _home(request: web.BaseRequest, change: Change, project: Project) -> web.Response:
+def _home(request: web.BaseRequest, engine: Engine, project: Project) -> web.Response:
     """Stand for the developer's own site: it only says whether the visitor may see it."""
+    change = Change(engine.world, engine.run_due())
     cookie = read_cookie(request, change.assumptions.dev_session_cookie)
     if cookie is None or session_of(change, project, cookie) is None:
         title, text, status = "Dev access needed", _CLOSED, 401
     else:
         title, text, status = f"{project.handle} (dev)", _OPEN, 200
     body = html(text, name=project.handle)
-    return responses.html(page(title, body), CONTENT_SECURITY_POLICY, status)
+    response = responses.html(page(title, body), CONTENT_SECURITY_POLICY, status)
+    return responses.dated(response, engine.date_s())
 
 
 def read_cookie(request: web.BaseRequest, name: str) -> str | None:

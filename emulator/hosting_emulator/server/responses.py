@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import socket
 import struct
-import time
 from collections.abc import Iterable
 from email.utils import formatdate
 from functools import lru_cache
@@ -151,10 +150,22 @@ def html(
     return raw(status, text.encode(), kind, Cache_Control="no-cache", **headers)
 
 
-@lru_cache(maxsize=1)
+@lru_cache(maxsize=64)  # of each second, and of several worlds in turn
+def http_date(second: int) -> str:
+    """Return the value of a Date header, of a second since 1970 (RFC 9110, 5.6.7)."""
+    return formatdate(second, usegmt=True)
+
+
+@lru_cache(maxsize=64)
 def _dated(second: int) -> str:
-    """Return the Date (real time: it is about the connection) and Server headers of a second."""
-    return f"Date: {formatdate(second, usegmt=True)}\r\nServer: {_SERVER}\r\n"
+    """Return the Date and Server headers of a second since 1970."""
+    return f"Date: {http_date(second)}\r\nServer: {_SERVER}\r\n"
+
+
+def dated(response: web.Response, second: int) -> web.Response:
+    """Set the Date header of a response, which aiohttp would set to the machine's time."""
+    response.headers["Date"] = http_date(second)
+    return response
 
 
 class ReadyResponse(web.StreamResponse):
@@ -163,9 +174,11 @@ class ReadyResponse(web.StreamResponse):
     #: Whether the connection serves another request after this one.
     keep_alive: bool = False  # aiohttp only reads it
 
-    def __init__(self, reply: Reply, passage: Passage | None = None) -> None:
+    def __init__(self, reply: Reply, date_s: int, passage: Passage | None = None) -> None:
         super().__init__(status=reply.status or 200)
         self.reply = reply
+        #: What its Date header shows, in seconds since 1970.
+        self.date_s = date_s
         self._passage = passage
         self._request: web.BaseRequest | None = None
         #: Status line and headers, with the empty line after them.
@@ -181,7 +194,7 @@ class ReadyResponse(web.StreamResponse):
         of_type = f"Content-Type: {reply.content_type}\r\n" if reply.content_type else ""
         # Without content there is no length to tell either (RFC 9110, 8.6).
         length = "" if reply.status in _EMPTY else f"Content-Length: {len(reply.body)}\r\n"
-        text = f"{_STATUS_LINES[reply.status or 200]}{of_type}{length}{_dated(int(time.time()))}"
+        text = f"{_STATUS_LINES[reply.status or 200]}{of_type}{length}{_dated(self.date_s)}"
         for name, value in reply.headers:
             if "\r" in value or "\n" in value:
                 raise ValueError(f"the header {name} would break the answer")
@@ -213,8 +226,10 @@ class FaultyResponse(ReadyResponse):
 
     _request: web.BaseRequest
 
-    def __init__(self, reply: Reply, effect: FaultKind, passage: Passage | None = None) -> None:
-        super().__init__(reply, passage)
+    def __init__(
+        self, reply: Reply, date_s: int, effect: FaultKind, passage: Passage | None = None
+    ) -> None:
+        super().__init__(reply, date_s, passage)
         self.effect, self.body = effect, reply.body
 
     async def prepare(self, request: web.BaseRequest) -> Any:

@@ -458,7 +458,13 @@ async def respond(context: Context, route: Route, named: dict[str, str]) -> web.
     if route.door:
         engine = context.engine(named.get("world", DEFAULT_WORLD))
         if engine.world.has_faults:
-            return await _answer_at(context, engine, route, named)
+            response = await _answer_at(context, engine, route, named)
+        else:
+            response = await _ask(context, route, named)
+        # The identity provider lives in its world's time, as its tokens do.
+        if isinstance(response, web.Response):
+            responses.dated(response, engine.date_s())
+        return response
     return await _ask(context, route, named)
 
 
@@ -520,7 +526,7 @@ async def _answer_at(
         return response
     reply = as_reply(response)
     reply.headers = [pair for pair in reply.headers if pair[0] != "Content-Length"]
-    return responses.FaultyResponse(reply, decision.effect)
+    return responses.FaultyResponse(reply, engine.date_s(), decision.effect)
 
 
 async def _instead(
@@ -533,15 +539,14 @@ async def _instead(
         return None
     if (refused := decision.problem) is not None:
         docs_url, assumed = context.site.docs_url(context.request), engine.world.assumptions
-        return responses.ReadyResponse(
-            problem_reply(refused, engine.request_id(), docs_url, assumed)
-        )
-    if (reply := reply_of(decision.effect)) is None:
+        reply = problem_reply(refused, engine.request_id(), docs_url, assumed)
+        return responses.ReadyResponse(reply, engine.date_s())
+    instead = reply_of(decision.effect)
+    if instead is None:
         return None
-    effect = decision.effect
-    return (
-        responses.FaultyResponse(reply, effect) if effect.silent else responses.ReadyResponse(reply)
-    )
+    if decision.effect.silent:
+        return responses.FaultyResponse(instead, engine.date_s(), decision.effect)
+    return responses.ReadyResponse(instead, engine.date_s())
 
 
 def as_reply(response: web.Response) -> Reply:
