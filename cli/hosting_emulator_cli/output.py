@@ -54,10 +54,12 @@ def prints(
     *,
     words: Text | None = None,
     fails: Callable[[Any], bool] = lambda _: False,
+    refuses: Callable[[Any], str | None] = lambda _: None,
 ) -> Callable[[F], F]:
     """Print what a command returns: as JSON with `--json`, else its text, and words on stderr.
 
-    A text of None was shown already. What `fails` ends with exit code 1.
+    A text of None was shown already. What `fails` ends with exit code 1. What `refuses` names a
+    reason for ends with that message and exit code 2.
     """
 
     def add(command: F) -> F:
@@ -74,6 +76,9 @@ def prints(
                 )
                 if shown is not None:
                     write(shown)
+            if (reason := refuses(value)) is not None:
+                say(f"Error: {reason}")
+                return 2
             return int(bool(fails(value)))
 
         return json_option(call)  # type: ignore[no-any-return]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from contextlib import suppress
 from dataclasses import asdict
 from itertools import groupby
 from pathlib import Path
@@ -13,7 +14,7 @@ import click
 
 from hosting_emulator_cli import options as opt
 from hosting_emulator_cli.files import check_folder_of, put_document, write_whole
-from hosting_emulator_cli.main import CommandGroup, Failure, failing, near
+from hosting_emulator_cli.main import CommandGroup, Failure, near
 from hosting_emulator_cli.output import cell_text, columns, prints, say
 
 if TYPE_CHECKING:
@@ -88,6 +89,7 @@ def assumptions(world: str, **_: Any) -> Any:
 _MARKS = {
     "holds": ("holds", "green"),
     "differs": ("DIFFERS", "red"),
+    "undecided": ("open", "yellow"),
     "skipped": ("skipped", "yellow"),
     "cannot be seen from outside": ("unseen", "bright_black"),
 }
@@ -119,8 +121,9 @@ def _check_words(report: Report) -> str:
     counts = report["summary"]
     return (
         f"{sum(counts.values())} sentences: {counts['holds']} hold, {counts['differs']} differ, "
-        f"{counts['skipped']} skipped, {counts['cannot be seen from outside']} cannot be seen "
-        f"from outside ({report['requests']} requests)."
+        f"{counts['undecided']} undecided, {counts['skipped']} skipped, "
+        f"{counts['cannot be seen from outside']} cannot be seen from outside "
+        f"({report['requests']} requests)."
     )
 
 
@@ -153,7 +156,12 @@ def _allowed(words: list[str]) -> frozenset[str]:
 @opt.flag("--no-waiting")
 @opt.option("--scenario FILE")
 @opt.junit_option
-@prints(_check_text, words=_check_words, fails=lambda report: report["summary"]["differs"])
+@prints(
+    _check_text,
+    words=_check_words,
+    fails=lambda report: report["summary"]["differs"],
+    refuses=lambda report: report["unchecked"],
+)
 def check(
     assumed: tuple[tuple[str, str], ...],
     no_waiting: bool,
@@ -170,11 +178,21 @@ def check(
         check_folder_of(file)  # before anything is changed there
     if no_waiting:
         same["pause"] = lambda seconds: None
-    with failing(contract_check.CheckRefused):
+    if junit is not None:
+        # Whatever ends this check early leaves no report of an earlier one behind. A file that
+        # cannot be written is reported at the end.
+        with suppress(Failure):
+            write_whole(junit, _junit_error("The check did not run to its end."))
+    try:
         report = contract_check.check(contract_check.CheckOptions(assumed=dict(assumed), **same))
+    except contract_check.CheckRefused as refused:
+        if junit is not None:
+            with suppress(Failure):
+                write_whole(junit, _junit_error(str(refused)))
+        raise Failure(str(refused)) from refused
 
     def write_files() -> None:
-        if scenario is not None:
+        if scenario is not None and report["unchecked"] is None:
             write_whole(scenario, _scenario_text(report))
             say(f"A scenario that behaves the same was written to {scenario}.")
         if junit is not None:
@@ -211,11 +229,22 @@ def _assumption_lines(report: Report) -> list[str]:
     return ["assumptions:", *(f"  {name}: {json.dumps(value)}" for name, value in values)]
 
 
+def _junit_error(message: str) -> str:
+    """Write a JUnit report of a check that could not be made. Ends in a newline."""
+    from hosting_emulator import junit
+
+    case = junit.case("contract check", "the check", junit.element("error", message=message))
+    return junit.report("contract check", [junit.suite("contract check", [case])])
+
+
 def _junit(report: Report) -> str:
     """Write a report as JUnit XML: a suite a section, a case a sentence. Ends in a newline."""
     from hosting_emulator import junit
 
     suites = []
+    if report["unchecked"] is not None:
+        error = junit.element("error", message=report["unchecked"])
+        suites.append(junit.suite("contract check", [junit.case("contract check", "all", error)]))
     for section, sentences in groupby(report["sentences"], lambda found: found["section"]):
         cases = []
         for found in sentences:

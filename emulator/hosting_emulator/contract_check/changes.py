@@ -33,6 +33,7 @@ from hosting_emulator.contract_check.run import (
 from hosting_emulator.contract_check.wire import (
     Answer,
     Unreachable,
+    http_date,
     is_timestamp,
     moment,
     redeem_url_complaint,
@@ -83,6 +84,8 @@ def switch(run: Run) -> None:
         else:
             run.refused(_REUSED, changed, "idempotency_key_reused")
         _hide_and_show(run, first, key)
+        other = _put(run, False, "the first key in other letters", key=key.swapcase())
+        _differs_in_case(run, other, other["enabled"] is False)
     finally:
         if just_now is None:
             run.note("the flag's earlier state is unknown: it stays shown")
@@ -94,6 +97,17 @@ def switch(run: Run) -> None:
             if not run.put_back:
                 how = "hidden" if just_now else "shown"
                 run.note(f"the flag could not be switched back: it was {how} before")
+
+
+def _differs_in_case(run: Run, answer: Answer, is_done: bool) -> None:
+    """Judge a request under a key that differs from a used one in the case of its letters only.
+
+    It is another key, so the request is neither a changed request nor a replay.
+    """
+    if answer.code == "idempotency_key_reused" or (answer.ok and not is_done):
+        run.differs("idempotency-key", answer, "two keys that differ in case are taken for one")
+    elif answer.ok:
+        run.holds("idempotency-key", answer)
 
 
 def _same(run: Run, first: Answer, again: Answer) -> None:
@@ -418,11 +432,30 @@ def initialize(run: Run) -> None:
         run.note(f"a retry of {_SOURCE} starts another operation")
     changed = _source(run, generation + 1, key, "the same key, another generation")
     run.refused("condition.reused", changed, "idempotency_key_reused")
+    other = _source(
+        run, _SURELY_WRONG, key.swapcase(), "the key in other letters, a wrong generation"
+    )
+    _differs_in_case(run, other, other["id"] != answer["id"])
 
 
 def _source(run: Run, generation: int, key: str, about: str, token: str | None = None) -> Answer:
     body = {"expected_source_generation": generation}
     return run.call(_SOURCE, about, key=key, body=body, token=token)
+
+
+def _without_a_key(run: Run, generation: int) -> list[tuple[Answer, str]]:
+    """Send a generation under no key, an empty one and one that is too long, each with its clauses."""
+    bounds = "idempotency-key limit.idempotency-key"
+    body = {"expected_source_generation": generation}
+
+    def send(about: str, key: str | None) -> Answer:
+        return run.call(_SOURCE, f"generation {generation}, {about}", key=key, body=body)
+
+    return [
+        (send("without Idempotency-Key", None), "idempotency-key"),
+        (send("Idempotency-Key empty", ""), bounds),
+        (send("Idempotency-Key of 129", "k" * 129), bounds),
+    ]
 
 
 def _start_source(run: Run) -> tuple[int, str, Answer] | None:
@@ -436,6 +469,11 @@ def _start_source(run: Run) -> tuple[int, str, Answer] | None:
         return None
     refusal = answer.code
     for generation in range(_MOST_GENERATIONS):
+        keyless = _without_a_key(run, generation)
+        if started := next((answer for answer, _ in keyless if answer.ok), None):
+            run.wrong_input("idempotency-key", started)
+            run.see("source_generation", "checked")
+            return None
         answer = _source(run, generation, key, f"generation {generation}")
         if generation == 0:
             kept = answer.code == "idempotency_key_reused"
@@ -444,6 +482,9 @@ def _start_source(run: Run) -> tuple[int, str, Answer] | None:
                 key = run.new_key()
                 answer = _source(run, generation, key, f"generation {generation}")
         if answer.ok:
+            # The generation was right: only the key can have been the reason of these refusals.
+            for refusal_without_key, keys in keyless:
+                run.wrong_input(keys, refusal_without_key)
             run.see("source_generation", "checked")
             return generation, key, answer
         if answer.code != refusal:
@@ -668,3 +709,37 @@ def outlive_ticket(run: Run) -> None:
     ended_ms, _ = run.now()
     if issued_ms is not None and ended_ms is not None and ended_ms - issued_ms > _MINUTES_MS:
         _is_dead(run, _SINGLE_USE, _open(run, ticket["redeem_url"], "a ticket after ten minutes"))
+
+
+# --- Fresh observations ---------------------------------------------------------------------------
+
+#: The call that observes something.
+_COMPUTE = next(s.call_id for s in CALLS.values() if s.response == "DatabaseCompute")
+#: Long enough for a Date header to show another time.
+_FRESH_AFTER_S = 2.1
+
+
+@check()
+def fresh_observations(run: Run) -> None:
+    """Read database compute twice, some time apart: each response is a fresh observation."""
+    if _COMPUTE not in run.askable():
+        return
+    first = run.call(_COMPUTE, "to compare its observed_at")
+    if not first.ok or moment(first["observed_at"]) is None:
+        return
+    keys = "compute.observed_at"
+    if not run.wait(_FRESH_AFTER_S):
+        run.cannot_decide(keys, "whether it is fresh takes more --patience")
+        return
+    second = run.call(_COMPUTE, "again, later")
+    if not second.ok or moment(second["observed_at"]) is None:
+        return
+    dates = [http_date(answer.header("Date") or "") for answer in (first, second)]
+    if first["observed_at"] != second["observed_at"]:
+        run.holds(keys, second)
+    elif run.has_gone_on_since(moment(second["observed_at"])):
+        run.differs(keys, second, "observed_at is that of an earlier response")
+    elif dates[0] is not None and dates[1] is not None and dates[1] - dates[0] >= 1_000:
+        run.cannot_decide(keys, f"{second}: observed_at did not move, and the Date header did")
+    else:
+        run.cannot_decide(keys, f"{second}: the server's clock did not move in between")

@@ -41,6 +41,8 @@ class SentenceReport(TypedDict):
 class Report(TypedDict):
     """One check. `assumptions` are only those observed otherwise than our defaults.
 
+    `unchecked` says why the check as a whole shows nothing; None: it does show something.
+
     Each of `observed` has the `name` of an assumption, our `default`, and `observed` or `why` it was not.
     """
 
@@ -56,6 +58,7 @@ class Report(TypedDict):
     words: dict[str, list[str]]
     created: list[str]
     notes: list[str]
+    unchecked: str | None
 
 
 def check(options: CheckOptions) -> Report:
@@ -76,7 +79,7 @@ def check(options: CheckOptions) -> Report:
     # The world that a base URL of this emulator names; empty for any other.
     _, worlds, name = root.rpartition("/worlds/")
     run = Run(options, server, name if worlds and "/" not in name else "")
-    _first_contact(run)
+    first = _first_contact(run)
     for number, one in enumerate(CHECKS):
         if (lacking := one.lacking(run.options)) is not None:
             run.skips(one.judges, lacking)
@@ -89,7 +92,10 @@ def check(options: CheckOptions) -> Report:
                 run.skips(left.judges, error)
             run.differs("paths", "while asking", str(error))
             break
-    return _report(run)
+    unchecked = None
+    if not run.working:
+        unchecked = f"No request succeeded ({first}): nothing could be checked."
+    return _report(run, unchecked)
 
 
 def _is_address(url: str) -> bool:
@@ -129,8 +135,8 @@ def _check_options(options: CheckOptions) -> None:
         raise CheckRefused(str(error)) from error
 
 
-def _first_contact(run: Run) -> None:
-    """Refuse to go on where nothing could be learnt. Raises CheckRefused."""
+def _first_contact(run: Run) -> str:
+    """Return the first response in words. Raises CheckRefused where nothing could be learnt."""
     where, answers = run.options.base_url, []
     # Of a project, and of whose role the contract says nothing.
     specs = [s for s in CALLS.values() if s.method == "GET" and s.role.endswith("_role")]
@@ -140,7 +146,7 @@ def _first_contact(run: Run) -> None:
             if answer.status == 401:
                 raise CheckRefused(f"{where} refuses the token of --token (401)")
             if answer.status == 0:
-                return  # the checks will say so
+                return str(answer)  # the checks will say so
             answers.append(answer)
     except Unreachable as error:
         raise CheckRefused(f"{where} cannot be reached: {error}") from error
@@ -150,9 +156,10 @@ def _first_contact(run: Run) -> None:
     if all(answer.code == "resource_not_found" for answer in answers):
         unknown = f"{where} finds no project {run.options.project_id} with this token (404)"
         raise CheckRefused(f"{unknown}: is --project right?")
+    return str(answers[0])
 
 
-def _report(run: Run) -> Report:
+def _report(run: Run, unchecked: str | None) -> Report:
     """Write the report: no token, key or ticket is in it, wherever a server put one."""
     options, settled = run.options, run.settled()
     sentences: list[SentenceReport] = []
@@ -180,6 +187,7 @@ def _report(run: Run) -> Report:
         "words": {name: sorted(words) for name, words in run.words.items()},
         "created": run.created,
         "notes": run.notes,
+        "unchecked": unchecked,
     }
 
     def told(text: str) -> str:

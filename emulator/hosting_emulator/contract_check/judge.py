@@ -86,7 +86,18 @@ _UNMET = {
     for key in keys.split()
 }
 
-Outcome = Literal["holds", "differs", "skipped", "cannot be seen from outside"]
+Outcome = Literal["holds", "differs", "undecided", "skipped", "cannot be seen from outside"]
+
+#: The words that the contract itself gives for fields whose other values it leaves open, by the
+#: field of a response. A sentence that names a word holds once the word was seen.
+_NAMED_WORDS = {
+    "items[].status": "queued",
+    "progress.phase": "queued",
+    "reconciliation.state": "required",
+    "error.code": "operation_failed",
+    "database.state": "init",
+    "data_mode": "shared",
+}
 
 #: So many differences of one clause are told; a server that gets it wrong does so each time.
 MOST = 3
@@ -100,6 +111,8 @@ _OPEN_SETS = {name: name for name in ("progress.phase", "reconciliation.state", 
 _OPEN_SETS["items[].status"] = "Deployment.status"
 #: So far may two clocks of one server be apart; and what is observed be older than what happened before.
 _APART_MS, _STALE_MS = 60_000, 300_000
+#: So far apart may the clocks be by which a service makes something and by which it observes.
+_CLOCKS_APART_MS = 5_000
 #: Credentials that show what they are: a password in a URL, a JWT, a private key.
 _SECRET = re.compile(
     r"://[^/\s:@]+:[^/\s@]+@|\beyJ[\w-]{8,}\.[\w-]+\.|-----BEGIN [A-Z ]*PRIVATE KEY"
@@ -122,7 +135,8 @@ _FIXED = {"resource_not_found": "condition.missing", "idempotency_key_reused": "
 class Judge:
     """Looks at answers; takes evidence of what they bear out or break, and what is observed.
 
-    A single difference outweighs everything else; what holds outweighs a skip. `keys` are those of one
+    A single difference outweighs everything else. A response that decides nothing outweighs what
+    holds, and what holds outweighs a skip. `keys` are those of one
     or more clauses, between spaces. `values` are what was observed, by the name of the assumption;
     `words` those that the contract leaves open; `notes` tell what no assumption has a place for.
     """
@@ -137,8 +151,11 @@ class Judge:
         self._forms: set[str] = set()
         #: What was seen, in words, by key and by the name of the method that took it.
         self._evidence = {
-            key: {how: list[str]() for how in ("holds", "differs", "skips")} for key in CLAUSES
+            key: {how: list[str]() for how in ("holds", "differs", "skips", "undecided")}
+            for key in CLAUSES
         }
+        #: The values seen of fields of `_NAMED_WORDS`, by the clause and the field.
+        self._named: dict[tuple[str, str], set[str]] = {}
         #: What bears a clause out if a call works, by key: the call's clause, and what was seen.
         self._refusals: dict[str, list[tuple[str, str]]] = {key: [] for key in CLAUSES}
         #: The clauses of the calls that succeed where they are asked rightly.
@@ -168,6 +185,10 @@ class Judge:
         """Note why clauses could not be looked at."""
         self._note("skips", keys, why)
 
+    def cannot_decide(self, keys: str, why: object) -> None:
+        """Note that a response came to a request about clauses, and shows nothing either way."""
+        self._note("undecided", keys, why)
+
     def judge(
         self, keys: str, right: bool | None, seen: object, wrong: str, *, call: str = ""
     ) -> bool | None:
@@ -192,6 +213,8 @@ class Judge:
             return "differs", found["differs"]
         if unseen:
             return "cannot be seen from outside", [unseen]
+        if undecided := [*found["undecided"], *self._missing_words(key)]:
+            return "undecided", undecided[:MOST]
         shown = found["holds"] + [seen for call, seen in refusals if call in self.working]
         if shown:
             return "holds", shown[:1]
@@ -201,6 +224,16 @@ class Judge:
             tail = f" ({reasons[0]})" if reasons else ""
             why.append(f"{seen}: refused, but no correct request succeeded{tail}")
         return "skipped", [*why, _UNMET.get(key, "no response showed it")][:1]
+
+    def _missing_words(self, key: str) -> list[str]:
+        """Say which words that a clause names were not among the values seen."""
+        reasons = []
+        for (clause, name), words in self._named.items():
+            named = _NAMED_WORDS[name]
+            if clause == key and named not in words:
+                values = ", ".join(brief(word) for word in sorted(words))
+                reasons.append(f"{name} was {values}; the contract's {named!r} was not seen")
+        return reasons
 
     # --- What is observed --------------------------------------------------------------------
 
@@ -413,6 +446,8 @@ class Judge:
                     self._fields(seen, item, part, place)
 
     def _field(self, seen: Answer, name: str, value: Any, field: Field) -> None:
+        if name in _NAMED_WORDS and isinstance(value, str):
+            self._named.setdefault((field.key, name), set()).add(value)
         if name in _OPEN_SETS and isinstance(value, str):
             self.words.setdefault(_OPEN_SETS[name], set()).add(value)
         wrong = None if value is None else complaint(field.kind, value)
@@ -451,6 +486,10 @@ class Judge:
                 "compute.observed_at", seen, "observed_at was later than what came after it"
             )
         return True
+
+    def has_gone_on_since(self, at_ms: int | None) -> bool:
+        """Tell whether something was made or changed there clearly later than a moment."""
+        return at_ms is not None and self._happened_ms > at_ms + _CLOCKS_APART_MS
 
     def _keeps_secrets(self, answer: Answer) -> None:
         shown = answer.body.decode(errors="replace") + str(answer.headers)

@@ -83,6 +83,8 @@ BLAMES = frozenset(
 _NOT_ALLOWED = frozenset(
     "unauthenticated forbidden organization_required interactive_login_required".split()
 )
+#: Codes that say what is wrong with the request itself, or with its token.
+_ABOUT_THE_REQUEST = _NOT_ALLOWED | {"invalid_request", "resource_not_found"}
 #: The roles that the contract names; who may make the other calls is not shown.
 _ROLES = ("owner", "reader")
 #: What is shorter is no secret, and would be found in innocent words.
@@ -295,19 +297,31 @@ class Run(Judge):
         wrong = "it should have been refused" + ("" if answer.ok else " with a 4xx problem")
         # Which status a code comes with is not shown, but for two.
         right = answer.refused or (answer.status >= 500 and answer.code in PROBLEMS)
+        if right and code is None and self._has_other_reason(answer, _ABOUT_THE_REQUEST):
+            self.cannot_decide(keys, f"{answer}: the refusal has another reason")
+            return None
         if right and code is not None:
             right, wrong = answer.code == code, f"its code should be {code}"
         return self.judge(keys, right, answer, wrong, call=CALL_CLAUSES[answer.call_id][0])
 
+    def _has_other_reason(self, answer: Answer, reasons: frozenset[str]) -> bool:
+        """Whether a refusal names a condition that is none of the `reasons`."""
+        return answer.code in PROBLEMS and answer.code not in reasons
+
     def refused_as(self, keys: str, answer: Answer, code_keys: str, code: str) -> None:
         """Judge that a request was refused, and then by which code."""
-        if self.refused(keys, answer):
+        if self.refused(keys, answer, code if answer.code == code else None):
             self.refused(code_keys, answer, code)
 
     def wrong_input(self, keys: str, answer: Answer) -> None:
         """Judge the refusal of a request that is not in order."""
         if answer.code in _NOT_ALLOWED:
             self.skips(keys, f"{answer}: this token may not use the call at all")
+        elif answer.refused and self._has_other_reason(answer, frozenset(["invalid_request"])):
+            if answer.code in EXCUSES:
+                self.skips(keys, answer)
+            else:
+                self.cannot_decide(keys, f"{answer}: the refusal has another reason")
         else:
             self.refused(keys, answer)
 

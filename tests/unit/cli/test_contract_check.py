@@ -15,7 +15,8 @@ from hosting_emulator.sdk import HostingEmulator
 from hosting_emulator_cli.main import Failure
 from tests.contract_check.check_run import options
 from tests.contract_check.deviations import DEVIATIONS
-from tests.contract_check.tampering_proxy import wrong_server
+from tests.contract_check.mutations import refused
+from tests.contract_check.tampering_proxy import Exchange, Tampering, wrong_server
 from tests.contract_check.test_deviations import Spoils
 
 Check = Callable[..., Result]
@@ -236,3 +237,65 @@ def test_it_needs_to_be_told_where(run, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.delenv("HOSTING_BASE_URL", raising=False)
 
     assert "'--base-url'" in one_line(run("contract", "check"))
+
+
+def _answers_everything_with(status: int, code: str | None) -> Tampering:
+    class Answers(Tampering):
+        def after(self, exchange: Exchange) -> None:
+            if code is None:
+                exchange.status, exchange.json = status, {"detail": "No"}
+            else:
+                refused(exchange, status, code)
+
+    return Answers()
+
+
+@pytest.mark.parametrize(
+    ("status", "code"),
+    [
+        (503, "service_unavailable"),
+        (413, "payload_too_large"),
+        (429, "rate_limited"),
+        (500, "service_unavailable"),
+        (404, None),
+        (404, "resource_not_found"),
+        (400, "invalid_request"),
+        (500, None),
+    ],
+)
+def test_a_server_of_which_nothing_succeeded_is_not_checked(
+    check: Check, hosting_emulator: HostingEmulator, tmp_path: Path, status: int, code: str | None
+):
+    file = tmp_path / "junit.xml"
+    assert check("--junit", str(file)).exit_code == 0
+    assert Xml.parse(file).getroot().attrib["errors"] == "0"
+
+    with wrong_server(hosting_emulator.base_url, _answers_everything_with(status, code)) as url:
+        result = check("--base-url", url, "--junit", str(file), "--patience", "0s")
+
+    assert result.exit_code == 2
+    assert "Error: " in result.stderr
+    assert int(Xml.parse(file).getroot().attrib["errors"]) == 1
+
+
+def test_the_json_report_says_that_nothing_was_checked(
+    check: Check, hosting_emulator: HostingEmulator
+):
+    server = _answers_everything_with(503, "service_unavailable")
+    with wrong_server(hosting_emulator.base_url, server) as url:
+        result = check("--base-url", url, "--json", "--patience", "0s")
+
+    assert result.exit_code == 2
+    report = json.loads(result.stdout)
+    assert "503 service_unavailable" in report["unchecked"]
+
+
+def test_a_check_that_is_refused_leaves_no_earlier_report(check: Check, tmp_path: Path):
+    file = tmp_path / "junit.xml"
+    check("--junit", str(file))
+
+    assert check("--token", "nobody", "--junit", str(file)).exit_code == 2
+
+    root = Xml.parse(file).getroot()
+    assert root.attrib["errors"] == "1"
+    assert len(root.findall(".//testcase")) == 1
