@@ -166,11 +166,28 @@ class WorldProject(WorldMember):
     source_generation: int
 
 
+class EntryCounts(Record):
+    """The counts of a fault or an outcome.
+
+    `considered` counts the requests that were compared with it, `seen` those it matched, `hits` those
+    it acted on. `unused` says why it has never acted, and is null once it has.
+    """
+
+    id: str
+    kind: str
+    optional_: bool
+    considered: int
+    seen: int
+    hits: int
+    unused: str | None
+
+
 class WorldSummary(Record):
     """A world's summary; `assumptions` has only those that differ from their defaults.
 
-    `warnings` names each of them that contradicts the contract. `counts` says how many projects,
-    operations, deployments, tickets and api_keys it has.
+    `warnings` names each of them that contradicts the contract. `armed` lists the faults and
+    outcomes with their counts. `counts` says how many projects, operations, deployments, tickets
+    and api_keys it has.
     """
 
     name: str
@@ -185,6 +202,7 @@ class WorldSummary(Record):
     warnings: list[str]
     variation: VariationState | None
     counts: dict[str, int]
+    armed: list[EntryCounts]
     organizations: list[WorldOrganization]
     people: list[WorldPerson]
     projects: list[WorldProject]
@@ -199,32 +217,38 @@ class NewWorldSummary(WorldSummary, optional=("token",)):
 class OutcomeState(Record):
     """An armed outcome and its counts, beside what was written.
 
-    `order` is its place among a world's outcomes; `seen` counts matching operations, `hits`
-    those it applies to; a `spent` one applies to no more.
+    `order` is its place among a world's outcomes; `considered` counts the operations that began,
+    `seen` those that match, `hits` those it applies to; a `spent` one applies to no more. `unused`
+    says why it has changed no operation yet, and is null once it has.
     """
 
     id: str
     order: int
     armed_at: str
+    considered: int
     seen: int
     hits: int
     spent: bool
+    unused: str | None
 
 
 class FaultState(Record):
     """An armed fault and its counts, beside what was written: effect, match, times.
 
-    `order` is its place among a world's faults; `seen` counts the requests it matched, `hits`
-    those it acted on; a `spent` one acts no more.
+    `order` is its place among a world's faults; `considered` counts the requests that were compared
+    with it, `seen` those it matched, `hits` those it acted on; a `spent` one acts no more. `unused`
+    says why it has never acted, and is null once it has.
     """
 
     id: str
     order: int
     phase: Literal["before_commit", "after_commit"]
     armed_at: str
+    considered: int
     seen: int
     hits: int
     spent: bool
+    unused: str | None
 
 
 class CommitEntry(Record):
@@ -649,17 +673,26 @@ class StoryStep(Record):
     passed: bool
 
 
+class StoryEntry(EntryCounts):
+    """A fault, an outcome or a timeline entry of a story; `at` is its path in the file."""
+
+    at: str
+    line: int
+
+
 class StoryReport(Record):
     """How a scenario's story went, up to the first step that failed.
 
-    `digest` covers all responses: equal runs have equal ones. `warnings` names each assumption of
-    its world, at any step, that contradicts the contract.
+    An entry that never acted and is not optional fails the story. `digest` covers all responses:
+    equal runs have equal ones. `warnings` names each assumption of its world, at any step, that
+    contradicts the contract.
     """
 
     scenario: str
     file: str
     passed: bool
     steps: list[StoryStep]
+    entries: list[StoryEntry]
     digest: str
     variation: VariationState | None
     warnings: list[str]

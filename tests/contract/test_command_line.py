@@ -50,7 +50,7 @@ def test_fault_from_armed_to_cleared(run: Run, api: Api):
     assert (lost.status, found.status) == (503, 202)
 
     listed = run("fault", "list").stdout.splitlines()
-    assert listed[1].split()[-4:] == ["after_commit", "2", "1", "yes"]
+    assert listed[1].split()[-5:] == ["after_commit", "2", "2", "1", "yes"]
     assert run("fault", "remove", "fault-1").exit_code == 0
     run("fault", "add", "--json-fault", '{"timeout": {}, "ttl": "10m"}')
     assert run("fault", "clear").stderr == "Removed 1 fault.\n"

@@ -30,7 +30,7 @@ clock    frozen, 2026-01-01T00:00:00.000Z; 2 events to come, the next at 2026-01
   01KDVDNA000000004MQC4BY7TH  apply_project_domains of shop is queued
     next, at 2026-01-01T00:00:02.000Z: it changes from queued to running
 1 fault armed
-  fault-1  abort code=rate_limited  before_commit call=list_deployments times=2  seen 1, hits 1
+  fault-1  abort code=rate_limited  before_commit call=list_deployments times=2  considered 2, seen 1, hits 1
 """.strip()
 TITLE = " hosting emulator ".center(80, "-")
 
@@ -252,3 +252,22 @@ def test_trouble_with_the_report_breaks_nothing(suite: Suite):
             "no report available: no emulator responds at http://127.0.0.1:*",
         ]
     )
+
+
+def test_the_failure_report_of_a_test_names_faults_that_never_acted(suite: Suite) -> None:
+    suite.write(
+        test_it="""
+        from calling import apply_domains
+
+        def test_fails(hosting_emulator):
+            hosting_emulator.fault("timeout", call="list_deployments")
+            hosting_emulator.fault("timeout", call="read_database_compute", optional=True)
+            apply_domains(hosting_emulator)
+            assert False, "to see the report"
+        """
+    )
+
+    output = suite.run().stdout.str()
+
+    assert "fault-1 never acted" in output
+    assert "fault-2 never acted" not in output

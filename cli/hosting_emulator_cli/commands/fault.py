@@ -44,12 +44,14 @@ _when_options = opt.options(
     opt.option("--until WHEN"),
     opt.option("--ttl DURATION", type=str),
     opt.option("--while while_ NAME=VALUE", multiple=True, type=opt.TYPED_VALUE),
+    opt.flag("--optional"),
 )
 
 
 def _written_rule(rule: dict[str, Any]) -> dict[str, Any]:
     """Return what was given of a rule, by the names it is written with."""
     rule |= {"from": rule.pop("from_"), "while": dict(rule.pop("while_")) or None}
+    rule["optional"] = rule["optional"] or None
     return {name: value for name, value in rule.items() if value is not None}
 
 
@@ -79,7 +81,7 @@ def _manage_commands(
         (of, lambda armed: _words(armed).matches or any_),
         ("WHEN", lambda armed: _words(armed).conditions or "always"),
         *more,
-        *("seen", "hits"),
+        *("considered", "seen", "hits"),
         ("USED UP", "spent"),
     )
 

@@ -225,6 +225,9 @@ def _story_text(report: StoryResult) -> str:
         for line in _difference_lines(step):
             shade = {"-": "red", "+": "green"}.get(line[:1])
             lines.append(f"            {click.style(line, fg=shade) if shade else line}")
+    for entry in _unused_entries(report):
+        mark = click.style("FAIL", fg="red")
+        lines.append(f"  {mark}      {_unused_text(entry)} (line {entry['line']})")
     if not report["steps"]:
         lines.append("  no story: its world was built, and no requests were sent")
     if report.get("variation") and not report["passed"]:
@@ -232,6 +235,18 @@ def _story_text(report: StoryResult) -> str:
 
         lines += [f"  {name:<7}  {text}" for name, text in variation_lines(report["variation"])]
     return "\n".join(lines)
+
+
+def _unused_entries(report: StoryResult) -> list[Mapping[str, Any]]:
+    """Return the faults, outcomes and timeline entries that fail a story, since they never acted."""
+    if not report.get("steps"):
+        return []
+    entries = report.get("entries", ())
+    return [entry for entry in entries if entry["unused"] is not None and not entry["optional"]]
+
+
+def _unused_text(entry: Mapping[str, Any]) -> str:
+    return f"{entry['id']} ({entry['kind']}) never acted: {entry['unused']}"
 
 
 def _difference_lines(step: Mapping[str, Any]) -> Iterator[str]:
@@ -286,5 +301,10 @@ def _stories_junit(reports: Iterable[StoryResult]) -> str:
                 outcome = junit.element("failure", diff, message=message)
             title = f"{step['n']}. {step['title']}"
             cases.append(junit.case(name, title, outcome, file=file, line=step["line"]))
+        for entry in _unused_entries(report):
+            message = _unused_text(entry)
+            failure = junit.element("failure", message, message=message)
+            title = f"{entry['at']} acts"
+            cases.append(junit.case(name, title, failure, file=file, line=entry["line"]))
         suites.append(junit.suite(name, cases))
     return junit.report("hosting-emulator scenarios", suites)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import textwrap
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,8 @@ from hosting_emulator_cli.output import console, fields, is_terminal, prints, pu
 POLL_S = 0.05
 #: One attempt may hang this long (a listening socket that nobody serves) before the next.
 _ATTEMPT_S = 2.0
+#: The width of a line about an armed fault.
+_LINE = 78
 
 
 def _status_text(found: dict[str, Any]) -> str | None:
@@ -36,12 +39,25 @@ def _status_text(found: dict[str, Any]) -> str | None:
         ("TLS port", found["tls_port"]),
         ("state", f"{folder} (durability: {found['durability']})" if folder else "in memory only"),
     ]
+    tables = "\n\n".join(filter(None, [world_table(worlds), _armed_text(worlds)]))
     if not is_terminal():
-        return f"{fields(facts)}\n\n{world_table(worlds)}"
+        return f"{fields(facts)}\n\n{tables}"
     from hosting_emulator_cli import rich_views
 
     console().print(rich_views.process_panel(facts))
-    return f"\n{world_table(worlds)}"
+    return f"\n{tables}"
+
+
+def _armed_text(worlds: Sequence[Mapping[str, Any]]) -> str:
+    """Write the armed faults and outcomes of all worlds with their counts; empty if there are none."""
+    lines = []
+    for world in worlds:
+        for entry in world.get("armed", ()):
+            counts = ", ".join(f"{name} {entry[name]}" for name in ("considered", "seen", "hits"))
+            lines.append(f"{entry['id']} of {world['name']} ({entry['kind']}): {counts}")
+            if entry["unused"] is not None:
+                lines.append(f"  It never acted: {entry['unused']}.")
+    return "\n".join(textwrap.fill(line, _LINE, subsequent_indent="    ") for line in lines)
 
 
 @click.command()

@@ -49,6 +49,7 @@ from hosting_emulator.engine.pipeline import (
     refuse,
 )
 from hosting_emulator.engine.request_log import RequestLog
+from hosting_emulator.faults.usage import UsageCounter
 from hosting_emulator.variation.points import POINTS
 from hosting_emulator.variation.worlds import clear_variation, set_variation, varied_world
 from hosting_emulator.world import clock as clocks
@@ -101,6 +102,8 @@ class Engine:
         self._timed: ClockRecord | None = None
         self.identity = Identity(world.seed, world.name)
         self.log = RequestLog()
+        #: How often each fault and outcome was considered.
+        self.usage = UsageCounter()
         #: The unfinished exchanges, by what their Idempotency-Keys are remembered under.
         self.in_flight: dict[str, CallRequest] = {}
         #: Requests are counted from 1 again after a restart, and a frozen clock shows the same moment.
@@ -183,6 +186,7 @@ class Engine:
                 f"the change could not be saved: {error.strerror or error}"
             ) from error
         self.world = world
+        self.usage.observe_removals(before, writes)
         self.history.append(commit)
         self.tally.commits += 1
         if self.running is not None:
@@ -220,6 +224,7 @@ class Engine:
             self.log.turned.append(self.log.count)
             return
         self.log.clear()
+        self.usage.clear()
         self.starts = self._beside = 0
 
     def restore(self, snapshot: SavedState, title: str = "restored") -> None:

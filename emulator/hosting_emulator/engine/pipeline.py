@@ -44,6 +44,7 @@ from hosting_emulator.faults.decisions import (
     Decision,
     FaultSubject,
     decide,
+    faults_in_order,
     matches,
     next_outcome,
 )
@@ -303,7 +304,11 @@ def perform(engine: Engine, ctx: ExchangeContext) -> None:
             ctx.outcome = next_outcome(ctx.change, _fault_subject(engine, ctx))
         try:
             reply = ANSWERS[ctx.spec.call_id](ctx.change, ctx, ctx.record)
+            if begins:
+                _observe_outcomes(engine, ctx, refused=False)
         except Refused as refused:
+            if begins:
+                _observe_outcomes(engine, ctx, refused=True)
             if (
                 ctx.spec.idempotent
                 and ctx.change.assumptions.idempotency_remembers == "all_answers"
@@ -448,29 +453,52 @@ def refuse(engine: Engine, ctx: ExchangeContext, refused: Refused) -> Reply:
 def _decide(
     engine: Engine, ctx: ExchangeContext, phase: Phase, *, refused: bool = False
 ) -> Decision:
-    """Ask the armed faults about a request of the API, if it matches any."""
-    subject: FaultSubject | None = None
-    for fault in engine.world.tables[FAULTS.name].values():
-        if fault.rule.phase == phase and fault.rule.call in (None, ctx.call):
-            subject = subject or _fault_subject(engine, ctx)
-            if matches(fault.rule, subject):
-                return decide_at(engine, subject, ctx.at_ms, phase, refused=refused)
-    return NOTHING
+    """Ask the armed faults about a request of the API."""
+    if not any(fault.rule.phase == phase for fault in engine.world.tables[FAULTS.name].values()):
+        return NOTHING
+    subject = _fault_subject(engine, ctx)
+    return decide_at(engine, subject, ctx.at_ms, phase, refused=refused, number=ctx.n)
 
 
 def decide_at(
-    engine: Engine, subject: FaultSubject, now_ms: int, phase: Phase, *, refused: bool = False
+    engine: Engine,
+    subject: FaultSubject,
+    now_ms: int,
+    phase: Phase,
+    *,
+    refused: bool = False,
+    number: int | None = None,
 ) -> Decision:
-    """Ask the armed faults; what they count is committed whatever becomes of the request."""
-    change = Change(engine.world, now_ms)
-    decision = decide(change, subject, phase, refused=refused)
-    try:
-        engine.commit(change, FAULTS_COUNTED)
-    except StoreFailed:
-        if phase == "before_commit":
-            raise
-        return NOTHING  # what was done before is kept, and is not to be told otherwise
+    """Ask the armed faults; what they count is committed whatever becomes of the request.
+
+    `number` is the number of the request in the request log, if it has one.
+    """
+    faults = [fault for fault in faults_in_order(engine.world) if fault.rule.phase == phase]
+    decision = NOTHING
+    if any(matches(fault.rule, subject) for fault in faults):
+        change = Change(engine.world, now_ms)
+        decision = decide(change, subject, phase, refused=refused)
+        try:
+            engine.commit(change, FAULTS_COUNTED)
+        except StoreFailed:
+            if phase == "before_commit":
+                raise
+            return NOTHING  # what was done before is kept, and is not to be told otherwise
+    if faults:
+        engine.usage.observe_faults(
+            faults, engine.world, subject, decision, now_ms, number, refused=refused
+        )
     return decision
+
+
+def _observe_outcomes(engine: Engine, ctx: ExchangeContext, *, refused: bool) -> None:
+    """Count a request that begins an operation for the armed outcomes."""
+    if engine.world.tables[OUTCOMES.name]:
+        applied_id = ctx.outcome.id if ctx.outcome is not None else None
+        subject = _fault_subject(engine, ctx)
+        engine.usage.observe_outcomes(
+            engine.world, subject, applied_id, ctx.at_ms, ctx.n, refused=refused
+        )
 
 
 def _fault_subject(engine: Engine, ctx: ExchangeContext) -> FaultSubject:
@@ -562,18 +590,22 @@ def carry_out(change: Change, key: str) -> None:
     from hosting_emulator.faults.documents import FAULT, OUTCOME, arm
     from hosting_emulator.interventions import read_intervention
 
-    planned, refused = change.row(TIMELINE, key), False
+    planned = change.row(TIMELINE, key)
+    refused = False
+    armed_id = None
     attempt = change.fork()
     try:
         if planned.action == "intervene":
             said = read_intervention(planned.document).apply(attempt)
         else:
             family = FAULT if planned.action == "fault" else OUTCOME
-            said = f"{arm(attempt, planned.document, family).id} was armed"
+            armed_id = arm(attempt, planned.document, family).id
+            said = f"{armed_id} was armed"
         change.take(attempt)
     except DocumentRefused as error:
         said, refused = f"{next(iter(planned.document))} was refused: {error}", True
-    change.put(TIMELINE, key, replace(planned, done=True, said=said, refused=refused))
+    done = replace(planned, done=True, said=said, refused=refused, armed=armed_id)
+    change.put(TIMELINE, key, done)
 
 
 def count_call(change: Change, call_id: str) -> None:

@@ -8,7 +8,7 @@ the commit also sees the requests that are refused, and leaves them alone.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache, partial
 from operator import attrgetter
 from typing import Any, NamedTuple
@@ -130,27 +130,51 @@ def _acts(change: Change, fault: r.Fault, subject: FaultSubject) -> bool:
 
 def matches(rule: r.Rule, subject: FaultSubject) -> bool:
     """Tell whether a rule matches a request. Without credentials, only one that asks for that does."""
+    return next(differing_fields(rule, subject), None) is None
+
+
+def differing_fields(rule: r.Rule, subject: FaultSubject) -> Iterator[str]:
+    """Yield the fields of a rule that a request does not match. A rule without `call` matches no door."""
+    if rule.call != subject.call and (rule.call is not None or subject.call in DOORS):
+        yield "call"
     if rule.credentials is None:
-        known = subject.credentials in ("token", "key")
-    else:
-        known = rule.credentials in ("any", subject.credentials)
-    return (
-        known
-        and (rule.call == subject.call or (rule.call is None and subject.call not in DOORS))
-        and rule.project in (None, subject.project)
-        and rule.organization in (None, subject.organization)
-        and rule.principal in (None, subject.principal)
-        and rule.method in (None, subject.method)
-        and (rule.path is None or fits(subject.path, rule.path))
-        and (
-            rule.header is None
-            or _has({name: subject.headers(name, ()) for name in rule.header}, rule.header)
-        )
-        and (
-            rule.query is None or _has(parse_qs(subject.query, keep_blank_values=True), rule.query)
-        )
-        and (rule.body is None or _has(_members(subject.body, rule.body), rule.body))
-    )
+        if subject.credentials not in ("token", "key"):
+            yield "credentials"
+    elif rule.credentials not in ("any", subject.credentials):
+        yield "credentials"
+    if rule.project is not None and rule.project != subject.project:
+        yield "project"
+    if rule.organization is not None and rule.organization != subject.organization:
+        yield "organization"
+    if rule.principal is not None and rule.principal != subject.principal:
+        yield "principal"
+    if rule.method is not None and rule.method != subject.method:
+        yield "method"
+    if rule.path is not None and not fits(subject.path, rule.path):
+        yield "path"
+    for name in ("header", "query", "body"):
+        patterns = getattr(rule, name)
+        if patterns is not None and not _has(_values(rule, subject, name), patterns):
+            yield name
+
+
+def _values(rule: r.Rule, subject: FaultSubject, name: str) -> Mapping[str, Sequence[Any]]:
+    """Return what a request has of the headers, the query or the body that a rule names."""
+    if name == "header":
+        return {header: subject.headers(header, ()) for header in rule.header or ()}
+    if name == "query":
+        return parse_qs(subject.query, keep_blank_values=True)
+    return _members(subject.body, rule.body or ())
+
+
+def found_value(rule: r.Rule, subject: FaultSubject, name: str) -> Any:
+    """Return what a request has in the place of a field of a rule, to be shown to people."""
+    if name not in ("header", "query", "body"):
+        return getattr(subject, name)
+    values = _values(rule, subject, name)
+    return {
+        key: " and ".join(map(str, values.get(key, ()))) or "none" for key in getattr(rule, name)
+    }
 
 
 def _has(found: Mapping[str, Sequence[Any]], wanted: Mapping[str, Any]) -> bool:

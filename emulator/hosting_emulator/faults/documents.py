@@ -33,6 +33,7 @@ from hosting_emulator.contract.words import DocumentRefused, nearest, read_field
 from hosting_emulator.faults.decisions import fits, spent
 from hosting_emulator.faults.kinds import FaultKind, fault_kinds
 from hosting_emulator.faults.outcomes import OUTCOME_KINDS, OutcomeKind, phases_of
+from hosting_emulator.faults.usage import EntryUsage, unused_reason
 from hosting_emulator.world.naming import id_of, not_found
 from hosting_emulator.world.records import Condition, Fault, Rule
 from hosting_emulator.world.streams import next_number
@@ -285,11 +286,17 @@ def what_is_wrong(fault: Fault, family: Family) -> str | None:
 # --- showing ---------------------------------------------------------------------------------------
 
 
-def fault_view(world: World, fault: Fault, now_ms: int) -> dict[str, Any]:
-    """Return a fault: its effect by name, its match and counts, and whether it can still act."""
+def fault_view(
+    world: World, fault: Fault, now_ms: int, usage: EntryUsage | None = None
+) -> dict[str, Any]:
+    """Return a fault: its effect by name, its match and counts, and whether it can still act.
+
+    `usage` has the counts that are kept beside the world. With it, `unused` says why the fault has
+    never acted, and is null once it has.
+    """
     rule: dict[str, Any] = msgspec.to_builtins(fault.rule)
     # These stand behind the others, as they are written for people.
-    named = (*_RECORDS, "from", "until", "phase")
+    named = (*_RECORDS, "from", "until", "phase", "optional")
     shown = {name: rule[name] for name in RULE_FIELDS if name in rule and name not in named}
     for field, table in _RECORDS.items():
         if record := world.get(table, rule.get(field, "")):
@@ -297,15 +304,19 @@ def fault_view(world: World, fault: Fault, now_ms: int) -> dict[str, Any]:
     shown |= {name: rule[name] for name in ("from", "until") if name in rule}
     if fault.kind not in OUTCOME_KINDS:
         shown["phase"] = fault.rule.phase
+    if fault.rule.optional:
+        shown["optional"] = True
     return {
         "id": fault.id,
         "order": fault.order,
         fault.kind: fault.options,
         **shown,
         "armed_at": format_timestamp(fault.armed_ms),
+        **({"considered": usage.considered} if usage is not None else {}),
         "seen": fault.seen,
         "hits": fault.hits,
         "spent": spent(fault, now_ms),
+        **({"unused": unused_reason(usage, world, fault, now_ms)} if usage is not None else {}),
     }
 
 

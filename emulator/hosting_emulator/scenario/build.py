@@ -83,8 +83,17 @@ def build_world(scenario: Scenario, name: str, machine_ms: int, seed: str = DEFA
             _check_turn(place / action, found, change)
         with mistakes.at(place):
             (place / "call").check_word("call", planned.call, ALL_CALLS)
-        kept = without_values(found)
-        record = TimelineEntry(order, action, kept, planned.after_calls, planned.call)
+        document = without_values(found)
+        if planned.optional and action != "intervene":
+            document = {**document, "optional": True}
+        record = TimelineEntry(
+            order,
+            action,
+            document,
+            planned.after_calls,
+            planned.call,
+            optional=planned.optional,
+        )
         change.put(TIMELINE, key, record)
         due_ms = None if planned.at is None else moment_ms(planned.at, change.now_ms)
         if due_ms is not None:

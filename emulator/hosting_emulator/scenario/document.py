@@ -39,11 +39,13 @@ class PlannedPart(Part):
     """An entry of `timeline`: at a world time, or after the n-th successful call, one thing happens.
 
     `at` is a duration after the start or a timestamp; `call` narrows `after_calls` to one call.
+    A story fails if an entry never acts, unless that is `optional`.
     """
 
     at: str | None = None
     after_calls: Annotated[int, Meta(ge=1)] | None = None
     call: str | None = None
+    optional: bool = False
     fault: dict[str, Any] | None = None
     outcome: dict[str, Any] | None = None
     intervene: dict[str, Any] | None = None

@@ -28,6 +28,7 @@ from hosting_emulator.faults.decisions import faults_in_order, spent
 from hosting_emulator.faults.documents import FAULT, OUTCOME, fault_view
 from hosting_emulator.scenario.build import NOBODY, USUAL, build_world, texts_in
 from hosting_emulator.scenario.document import ACTIONS, read_scenario, scenario_of
+from hosting_emulator.scenario.entries import unused_entries
 from hosting_emulator.scenario.source import ScenarioError, Source
 from hosting_emulator.scenario.story import run_document
 from hosting_emulator.scenario.yaml_text import write_yaml
@@ -315,7 +316,10 @@ def _as_it_is(world: World, at_ms: int, name: str) -> tuple[Document, dict[str, 
         counted_calls = {"after_calls": entry.after_calls} if entry.after_calls else {}
         if not entry.done and (when or counted_calls):
             call = {"call": entry.call} if entry.call else {}
-            planned.append({**when, **counted_calls, **call, entry.action: entry.document})
+            optional = {"optional": True} if entry.optional else {}
+            planned.append(
+                {**when, **counted_calls, **call, **optional, entry.action: entry.document}
+            )
     return head | ({"timeline": planned} if planned else {}), begun_ids
 
 
@@ -373,6 +377,7 @@ def _written(world: World, way: _Way, exact: bool) -> SessionFile:
         if not (entry and not entry.commits and exact) or len(left_out) > _MOST_LEFT_OUT:
             raise NotRecordable(reason)
         left_out[entry.n] = reason
+    _mark_unused(document, world.seed)
     text = write_yaml(document)
     seedless = {name: value for name, value in document.items() if name != "seed"}
     others = (DEFAULT_SEED, "another")  # a story that passes under these needs no seed of its own
@@ -391,14 +396,23 @@ def _failed(document: Document, seed: str) -> tuple[int | None, str] | None:
         report = run_document(document, seed=seed)
     except ScenarioError as error:
         return None, error.message
-    if report["passed"]:
-        return None
     step = report["steps"][-1]
+    if step["passed"]:
+        return None
     differs = "; ".join(
         f"{one['at']} is {one['found']!r} instead of {one['expected']!r}"
         for one in step["differences"][:3]
     )
     return step["n"] - 1, f"when repeated, {differs}"
+
+
+def _mark_unused(document: Document, seed: str) -> None:
+    """Make each entry optional that never acts in a story: it did not act in the session either."""
+    for entry in unused_entries(run_document(document, seed=seed)["entries"]):
+        part: Any = document
+        for name, index in re.findall(r"(\w+)|\[(\d+)\]", entry["at"]):
+            part = part[name or int(index)]
+        part["optional"] = True
 
 
 class _StoryWriter:

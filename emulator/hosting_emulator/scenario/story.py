@@ -78,6 +78,7 @@ from hosting_emulator.scenario.document import (
     read_scenario,
     scenario_of,
 )
+from hosting_emulator.scenario.entries import entries_of, unused_entries
 from hosting_emulator.scenario.expectations import ResponseTypes, is_lost, judge, log_filters
 from hosting_emulator.scenario.source import Path, Place, Source
 from hosting_emulator.world import tables as t
@@ -229,10 +230,15 @@ class StoryRun:
         #: The responses of this step, and what requests come near those that its `log` names.
         self._responses: list[_Arrival] = []
         self._nearest: list[str] = []
+        #: Where the current step stands, and the steps that armed faults and outcomes, by their ids.
+        self._place = scenario.place
+        self._armed_at: dict[str, Place] = {}
 
     def run(self, judged: Path | None = None) -> dict[str, Any]:
         """Run all steps, up to the first that fails. Returns the report.
 
+        The story also fails if a fault, an outcome or an entry of the timeline never acted, unless
+        that is `optional`.
         With `judged`, the place of a step, each other passes that can be done at all.
         """
         return run_slices(self.run_in_slices(judged))
@@ -250,11 +256,14 @@ class StoryRun:
                 steps[-1]["passed"] = all(one["expected"] != _POSSIBLE for one in found)
             if not steps[-1]["passed"]:
                 break
+        entries = entries_of(self._engine, self._scenario.place, self._armed_at)
+        steps_passed = all(step["passed"] for step in steps)
         return {
             "scenario": self._scenario.part.name,
             "file": self._scenario.source.file,
-            "passed": all(step["passed"] for step in steps),
+            "passed": steps_passed and not (steps and unused_entries(entries)),
             "steps": steps,
+            "entries": entries,
             "digest": self._digest.hexdigest(),
             "variation": variation_view(self._engine),
             "warnings": list(self._warnings),
@@ -280,6 +289,7 @@ class StoryRun:
         said, self._waited_ms = "", 0
         self._responses = []
         self._nearest = []
+        self._place = place
         differences: list[Mismatch] = []
         try:
             for _ in range(step.times):
@@ -551,6 +561,7 @@ class StoryRun:
         armed = [each.id for each in faults_in_order(change.world, family.table)]
         if not verb:
             id_ = arm(change, document, family).id
+            self._armed_at[id_] = self._place / noun
             self._made(0, {"id": id_})
             said, title = f"{id_} armed", f"{noun} armed"
         elif verb == "remove" and document not in armed:

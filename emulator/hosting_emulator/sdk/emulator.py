@@ -432,10 +432,12 @@ class HostingEmulator(InWorld, AbstractContextManager["HostingEmulator", None]):
         ttl: str | None = None,
         while_: api.JsonObject | None = None,
         phase: Phase | None = None,
+        optional: bool | None = None,
         **options: Any,
     ) -> ArmedFault:
         """Arm a fault in this world; a `with` block removes it at the end.
 
+        Reports name a fault that never acted, unless it is `optional`.
         Options and rule stand side by side: `fault("abort", code="rate_limited", times=2)`; or as in a
         scenario: `fault(abort={"code": "rate_limited"}, times=2)`. ControlRefused names what is wrong.
         """
@@ -474,6 +476,7 @@ class HostingEmulator(InWorld, AbstractContextManager["HostingEmulator", None]):
         until: str | None = None,
         ttl: str | None = None,
         while_: api.JsonObject | None = None,
+        optional: bool | None = None,
         **options: Any,
     ) -> ArmedFault:
         """Set in advance how the next operation (or `times` of them) ends; a `with` block removes it.
@@ -639,6 +642,16 @@ class ArmedFault(InWorld, AbstractContextManager["ArmedFault", None]):
 
     def __repr__(self) -> str:
         return f"<ArmedFault {self.id!r} of {self.name!r}>"
+
+    @property
+    def considered(self) -> int:
+        """How many requests have been compared with it so far."""
+        return self.now.considered
+
+    @property
+    def unused(self) -> str | None:
+        """Why it has never acted; None once it has."""
+        return self.now.unused
 
     @property
     def seen(self) -> int:

@@ -252,9 +252,19 @@ _WIDEST = 160
 _WIDEST_WHY = 110
 _WIDEST_VARIED = 1000
 #: What every armed fault has, and what it may match and when it may act; the rest is its effect.
-_COUNTS = "id order phase armed_at seen hits spent".split()
+_COUNTS = (
+    "id",
+    "order",
+    "phase",
+    "armed_at",
+    "considered",
+    "seen",
+    "hits",
+    "spent",
+    "unused",
+)
 _MATCHES = "call project organization principal method path header query body credentials".split()
-_CONDITIONS = "times skip_first every probability from until while".split()
+_CONDITIONS = "times skip_first every probability from until while optional".split()
 
 
 def report_text(document: Document, *, color: bool = False) -> str:
@@ -350,9 +360,21 @@ def _armed(faults: Sequence[Document], noun: str) -> list[str]:
         effect, *rule = fault_words(fault)
         when = " ".join(filter(None, [fault.get("phase"), *rule]))
         spent = ", used up" if fault["spent"] else ""
-        counts = f"seen {fault['seen']}, hits {fault['hits']}{spent}"
+        counts = (
+            f"considered {fault['considered']}, seen {fault['seen']}, hits {fault['hits']}{spent}"
+        )
         rows.append([f"  {fault['id']}", effect, when, counts])
-    return [paint("bold", head), *align(rows), *_more(faults, _FAULTS)]
+    unused = [
+        f"  {paint('red', one_line(unused_text(fault), _WIDEST_VARIED))}"
+        for fault in faults[:_FAULTS]
+        if fault["unused"] is not None and not fault.get("optional")
+    ]
+    return [paint("bold", head), *align(rows), *unused, *_more(faults, _FAULTS)]
+
+
+def unused_text(entry: Document) -> str:
+    """Say of a fault or outcome that it has never acted, and why."""
+    return f"{entry['id']} never acted: {entry['unused']}."
 
 
 def _more(things: Sequence[Document], shown: int) -> list[str]:

@@ -327,7 +327,8 @@ class TimelineEntry(WorldRecord, frozen=True, gc=False):
 
     It happens at its event in the schedule, or when `after_calls` more calls (of `call`, if named)
     have succeeded. `document` is an intervention, a fault or an outcome, as it is written. `refused`:
-    it was `done`, in its time, and made no sense; `said` tells why.
+    it was `done`, in its time, and made no sense; `said` tells why. `armed` is the id of the fault
+    or outcome that it armed. A story also passes if an `optional` entry never happens.
     """
 
     order: int
@@ -338,6 +339,8 @@ class TimelineEntry(WorldRecord, frozen=True, gc=False):
     done: bool = False
     said: str | None = None
     refused: bool = False
+    armed: str | None = None
+    optional: bool = False
 
 
 class ScheduledEvent(WorldRecord, frozen=True, gc=False):
@@ -470,6 +473,9 @@ class Rule(WorldRecord, frozen=True, gc=False, rename={"from_": "from", "while_"
         Condition | None, _says("act only while these conditions on the world hold")
     ] = None
     phase: Annotated[Phase, _says(_PHASE)] = "before_commit"
+    optional: Annotated[
+        bool, _says("true: a story also passes if this never acts; otherwise it fails")
+    ] = False
 
     @property
     def from_ms(self) -> int | None:

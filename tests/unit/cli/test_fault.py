@@ -17,9 +17,11 @@ ARMED: dict[str, Any] = {
     "times": 2,
     "phase": "after_commit",
     "armed_at": "2026-03-01T12:00:00.000Z",
+    "considered": 5,
     "seen": 3,
     "hits": 1,
     "spent": False,
+    "unused": None,
 }
 ADD = "POST /worlds/default/faults"
 
@@ -48,7 +50,7 @@ def test_an_empty_name_is_no_other_thing(ask, control: FakeControl, line: str):
 
 def test_list_shows_faults_in_their_order(ask, control: FakeControl):
     other = {"id": "fault-2", "connection_reset": {}, "phase": "before_commit"}
-    counts = {"seen": 0, "hits": 0, "spent": True}
+    counts = {"considered": 0, "seen": 0, "hits": 0, "spent": True}
     control.on("GET /worlds/default/faults", {"items": [ARMED, {**other, **counts}]})
 
     lines = ask("fault", "list").stdout.splitlines()
@@ -59,6 +61,7 @@ def test_list_shows_faults_in_their_order(ask, control: FakeControl):
         "MATCHES",
         "WHEN",
         "PHASE",
+        "CONSIDERED",
         "SEEN",
         "HITS",
         "USED",
@@ -66,10 +69,10 @@ def test_list_shows_faults_in_their_order(ask, control: FakeControl):
     ]
     assert " ".join(lines[1].split()) == (
         "fault-1 abort code=service_unavailable call=apply_project_domains header=X-Try:1 times=2 "
-        "after_commit 3 1 no"
+        "after_commit 5 3 1 no"
     )
     assert " ".join(lines[2].split()) == (
-        "fault-2 connection_reset everything always before_commit 0 0 yes"
+        "fault-2 connection_reset everything always before_commit 0 0 0 yes"
     )
 
 

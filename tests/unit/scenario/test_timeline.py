@@ -19,6 +19,7 @@ def test_an_entry_happens_at_its_moment_and_not_before():
           - at: 10m
             intervene: {move_dns: {project: labs, to: pending}}
           - at: 2026-01-01T01:00:00Z
+            optional: true
             intervene: {move_dns: {project: labs, to: authorized}}
         story:
           - advance: 9m59s999ms

@@ -82,23 +82,27 @@ DOCUMENT: dict[str, Any] = {
         {
             "id": "fault-1",
             "order": 0,
-            "truncate": {"bytes": 20},
-            "call": "apply_project_domains",
+            "truncate": {},
+            "call": "list_deployments",
             "times": 1,
             "phase": "after_commit",
             "armed_at": "2026-01-01T00:00:00.000Z",
+            "considered": 5,
             "seen": 3,
             "hits": 1,
             "spent": True,
+            "unused": None,
         },
         {
             "id": "fault-2",
             "timeout": {},
             "header": {"X-A": "*"},
             "phase": "before_commit",
+            "considered": 2,
             "seen": 0,
             "hits": 0,
             "spent": False,
+            "unused": "there was no such header",
         },
     ],
 }
@@ -118,8 +122,9 @@ TEXT = inspect.cleandoc(
         It is stuck.
         Nobody moves it.
     2 faults: 1 armed, 1 used up
-      fault-1  truncate bytes=20  after_commit call=apply_project_domains times=1  seen 3, hits 1, used up
-      fault-2  timeout            before_commit header=X-A:*                       seen 0, hits 0
+      fault-1  truncate  after_commit call=list_deployments times=1  considered 5, seen 3, hits 1, used up
+      fault-2  timeout   before_commit header=X-A:*                  considered 2, seen 0, hits 0
+      fault-2 never acted: there was no such header.
     """
 )
 
@@ -176,7 +181,7 @@ def test_of_a_real_world_also_after_a_journey_as_json(api: Api):
     assert f"\n  {operation['id']}  apply_project_domains of shop is queued\n" in text
     assert "\n  #1  PUT  apply_project_domains  owner  202\n" in text
     assert "  #2  GET  list_deployments       owner  429 rate_limited  — " in text
-    assert text.endswith("call=list_deployments times=2  seen 1, hits 1")
+    assert text.endswith("call=list_deployments times=2  considered 1, seen 1, hits 1")
     assert emulator.report(requests=1).count("  #") == 1
     assert "\x1b[1m" in emulator.report(color=True)
 

@@ -50,7 +50,7 @@ def list_faults(engine: Engine, family: Family = FAULT) -> list[JsonObject]:
     """List the armed faults, in the order they apply."""
     now_ms = engine.run_due()
     armed = faults_in_order(engine.world, family.table)
-    return [fault_view(engine.world, fault, now_ms) for fault in armed]
+    return [fault_view(engine.world, fault, now_ms, engine.usage.of(fault.id)) for fault in armed]
 
 
 def arm_fault(engine: Engine, body: FaultDocument, family: Family = FAULT) -> JsonObject:
@@ -59,7 +59,7 @@ def arm_fault(engine: Engine, body: FaultDocument, family: Family = FAULT) -> Js
     with refused_as(400, f"{family.noun.capitalize()} refused", DocumentRefused):
         fault = arm(change, body, family)
     engine.commit(change, f"{fault.id} armed", {family.noun: body})
-    return fault_view(engine.world, fault, change.now_ms)
+    return fault_view(engine.world, fault, change.now_ms, engine.usage.of(fault.id))
 
 
 def show_fault(engine: Engine, fault: str, family: Family = FAULT) -> JsonObject:

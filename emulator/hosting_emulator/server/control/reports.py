@@ -58,7 +58,10 @@ def report(context: Context, engine: Engine, requests: Limit = 20) -> dict[str, 
         "refused": [str(row.said) for row in timeline if row.refused],
         "operations": [why_operation(context, engine, operation.id) for operation in pending],
         **{
-            name: [fault_view(world, one, now_ms) for one in faults_in_order(world, table)]
+            name: [
+                fault_view(world, entry, now_ms, engine.usage.of(entry.id))
+                for entry in faults_in_order(world, table)
+            ]
             for name, table in (("faults", t.FAULTS), ("outcomes", t.OUTCOMES))
         },
     }

@@ -30,6 +30,8 @@ from hosting_emulator.engine.exchange import machine_ms
 from hosting_emulator.engine.history import StoreFailed
 from hosting_emulator.engine.identity import issuer_path
 from hosting_emulator.engine.observers import EndReason
+from hosting_emulator.faults.decisions import faults_in_order
+from hosting_emulator.faults.usage import entry_usage
 from hosting_emulator.server import responses
 from hosting_emulator.server.control.clock import find_state, get_clock
 from hosting_emulator.server.control.faults import Point, variation_or_usual
@@ -351,6 +353,11 @@ def world_summary(context: Context, engine: Engine) -> JsonObject:
         warnings=warnings_of(world.assumptions),
         variation=variation_view(engine),
         counts={name: world.count(table) for name, table in zip(names, tables, strict=True)},
+        armed=[
+            entry_usage(engine.usage.of(entry.id), world, entry, world.at_ms)
+            for table in (t.FAULTS, t.OUTCOMES)
+            for entry in faults_in_order(world, table)
+        ],
         organizations=[api.WorldOrganization.of(row) for row in in_order(world, t.ORGANIZATIONS)],
         people=[api.WorldPerson.of(row) for row in in_order(world, t.PEOPLE)],
         projects=[api.WorldProject.of(row) for row in in_order(world, t.PROJECTS)],

@@ -7,7 +7,7 @@ import { act, Badge, Button, Form, Loaded, Loading, Panel, Section, surely, Tabl
 import { documentOf, fieldsOf } from "./fields.js";
 import { Pick, removeRow, toTitle } from "./find.js";
 
-const NOT_RULE = new Set(["id", "order", "seen", "hits", "spent", "phase", "armed_at", "world"]);
+const NOT_RULE = new Set(["id", "order", "considered", "seen", "hits", "spent", "unused", "phase", "armed_at", "world"]);
 /** What most faults need; the rest unfolds. */
 const USUAL = new Set(["call", "project", "principal", "times", "phase"]);
 const METHODS = ["GET", "POST", "PUT"];
@@ -77,6 +77,7 @@ function Armed({ of, rows }) {
     { name: of.title.slice(0, -1), cell: (fault) => html`<span class="whole">${fault.id}</span>` },
     { name: "Does", wide: true, cell: effectText },
     { name: "When", wide: true, cell: (fault) => ruleText(fault, of.any) },
+    { name: "Considered", number: true, cell: (fault) => fault.considered },
     { name: "Seen", number: true, cell: (fault) => fault.seen },
     { name: "Hits", number: true, cell: (fault) => fault.hits },
     { name: "State", cell: (fault) => html`<${Badge} tone=${fault.spent ? "calm" : "warn"}>${of.states[Number(fault.spent)]}<//>` },

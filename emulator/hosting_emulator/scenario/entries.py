@@ -1,0 +1,105 @@
+"""What became of each fault, outcome and timeline entry during a story.
+
+A story fails if one of them never acted, unless that entry is `optional`. This includes an entry
+that the story itself removed before it acted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from operator import attrgetter
+from typing import Any
+
+from hosting_emulator.contract.timestamps import format_timestamp
+from hosting_emulator.engine.engine import Engine
+from hosting_emulator.faults.decisions import faults_in_order
+from hosting_emulator.faults.documents import FAULT, OUTCOME, Family
+from hosting_emulator.faults.usage import entry_usage
+from hosting_emulator.scenario.source import Place
+from hosting_emulator.world import tables as t
+from hosting_emulator.world.records import Fault, TimelineEntry
+
+
+def entries_of(engine: Engine, top: Place, armed_at: Mapping[str, Place]) -> list[dict[str, Any]]:
+    """Return the counts of every entry of a story, with the reason why it has never acted, if so.
+
+    `top` is the place of the scenario. `armed_at` are the places of the steps that armed an entry,
+    by its id. Entries whose place is unknown were armed by the head of the scenario or its timeline.
+    """
+    timeline = sorted(
+        (entry for _, entry in engine.world.rows(t.TIMELINE)), key=attrgetter("order")
+    )
+    places = dict(armed_at)
+    for entry in timeline:
+        if entry.armed is not None:
+            places[entry.armed] = top / "timeline" / entry.order / entry.action
+    armed = [*_armed(engine, FAULT, top, places), *_armed(engine, OUTCOME, top, places)]
+    return [*armed, *_planned(engine, top, timeline)]
+
+
+def unused_entries(entries: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the entries that fail a story: those that never acted and are not optional."""
+    return [entry for entry in entries if entry["unused"] is not None and not entry["optional"]]
+
+
+def _armed(
+    engine: Engine, family: Family, top: Place, places: Mapping[str, Place]
+) -> Iterator[dict[str, Any]]:
+    world = engine.world
+    now_ms = engine.now_ms()
+    present = faults_in_order(world, family.table)
+    removed = [
+        entry
+        for entry in engine.usage.removed.values()
+        if entry.id.startswith(f"{family.noun}-") and world.get(family.table, entry.id) is None
+    ]
+    for entry in sorted([*present, *removed], key=attrgetter("order")):
+        usage = engine.usage.of(entry.id)
+        counts = entry_usage(usage, world, entry, now_ms)
+        if counts["unused"] is not None and entry.id in engine.usage.removed and not entry.hits:
+            counts["unused"] = f"it was removed before it acted; {counts['unused']}"
+        place = places.get(entry.id) or _place_in_head(top, family, entry)
+        yield {**counts, "at": _path_text(place), "line": place.line}
+
+
+def _place_in_head(top: Place, family: Family, entry: Fault) -> Place:
+    return top / f"{family.noun}s" / entry.order
+
+
+def _path_text(place: Place) -> str:
+    text = ""
+    for part in place.path:
+        text += f"[{part}]" if isinstance(part, int) else f".{part}"
+    return text.removeprefix(".")
+
+
+def _planned(engine: Engine, top: Place, timeline: list[TimelineEntry]) -> Iterator[dict[str, Any]]:
+    due_ms = {event.subject: event.due_ms for _, event in engine.world.rows(t.SCHEDULE)}
+    keys = {entry.order: key for key, entry in engine.world.rows(t.TIMELINE)}
+    for entry in timeline:
+        place = top / "timeline" / entry.order
+        acted = int(entry.done and not entry.refused)
+        yield {
+            "id": _path_text(place),
+            "at": _path_text(place),
+            "line": place.line,
+            "kind": next(iter(entry.document), entry.action),
+            "optional": entry.optional,
+            "considered": acted,
+            "seen": acted,
+            "hits": acted,
+            "unused": None
+            if entry.done
+            else _waiting(engine, entry, due_ms.get(keys[entry.order])),
+        }
+
+
+def _waiting(engine: Engine, entry: TimelineEntry, due_ms: int | None) -> str:
+    """Say what an entry of the timeline still waits for."""
+    if due_ms is not None:
+        now = format_timestamp(engine.now_ms())
+        return f"it is due at {format_timestamp(due_ms)}, and the story ended at {now}"
+    count = entry.after_calls or 0
+    calls = "1 more successful call" if count == 1 else f"{count} more successful calls"
+    call = f" of {entry.call}" if entry.call else ""
+    return f"it waits for {calls}{call}"
