@@ -166,7 +166,7 @@ async def test_others_are_answered_while_a_list_is_made(stage: Stage):
         turns += 1
         await asyncio.sleep(0)
 
-    assert turns >= 5 * 400  # one of them is looked at in a turn of the loop, of all five lists
+    assert turns >= 10  # the lists are made in slices of a millisecond
     assert [statuses(one) for one in asked.result()] == [[200]] * 5
 
 

@@ -8,7 +8,7 @@ of a doubtful length could see two different requests (RFC 9112, 11.2). It knows
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Final, NoReturn
 
 #: What aiohttp bears of a line; of all lines of a head together, and how many there may be.
@@ -18,6 +18,8 @@ _MOST_HEADERS: Final = 128
 #: A head that is longer is worth a look at what is kept of it.
 _LARGE_HEAD: Final = 16 * 1024
 _LONGEST_CHUNK_LINE: Final = 1024
+#: After so many cuts the caller gets a piece and can let others run: a chunk takes three cuts.
+MOST_CUTS: Final = 100
 #: Of a Content-Length, but for the zeros before it.
 _MOST_DIGITS: Final = 19
 
@@ -81,22 +83,34 @@ class RequestFraming:
         self._cut: Callable[[bytes, int], tuple[bytes, int]] = self._head
 
     def feed(self, data: bytes) -> list[bytes]:
-        """Return a head as soon as it is whole, and a body as it comes; nothing that is wrong.
+        """Cut all the data at once. Returns the pieces."""
+        return list(self.cut(data))
 
-        What belongs to one request is one piece.
+    def cut(self, data: bytes) -> Iterator[bytes]:
+        """Yield a head as soon as it is whole, and a body as it comes; nothing that is wrong.
+
+        What belongs to one request is one piece, unless it takes more than MOST_CUTS cuts. The data
+        that follows may be cut only once this iterator has ended.
         """
         if data == self._known and not self.partial:
             self.count += 1
             self._line_ends = 0
-            return [data]
-        began, requests = self.partial, list[bytes]()
-        pieces: list[bytes] = []  # of the last
+            yield data
+            return
+        began = self.partial
+        pieces: list[bytes] = []  # of the last request
         at = 0
+        cuts = 0
+        is_single = True
         try:
             while at < len(data):
-                if pieces and not self.in_body:
-                    requests.append(b"".join(pieces))
+                cuts += 1
+                if (pieces and not self.in_body) or cuts > MOST_CUTS:
+                    is_single = False
+                    self.partial = True
+                    yield b"".join(pieces)
                     pieces.clear()
+                    cuts = 0
                 piece, at = self._cut(data, at)
                 if piece:
                     pieces.append(piece)
@@ -104,10 +118,9 @@ class RequestFraming:
             self.wrong = str(error)
         self.partial = self.in_body or bool(self._held)
         if pieces:
-            requests.append(b"".join(pieces))
-        if requests == [data] and not (began or self.partial):
-            self._known = data
-        return requests
+            if is_single and pieces == [data] and not (began or self.partial):
+                self._known = data
+            yield b"".join(pieces)
 
     # --- heads ----------------------------------------------------------------------------------
 

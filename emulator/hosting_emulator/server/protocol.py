@@ -14,9 +14,11 @@ import itertools
 import logging
 import resource
 import socket
-from collections.abc import Awaitable, Callable
+from collections import deque
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import suppress
 from email.utils import formatdate
+from time import perf_counter
 from typing import Any
 
 from aiohttp import web
@@ -26,6 +28,7 @@ from hosting_emulator.contract.assumptions import DEFAULTS
 from hosting_emulator.contract.problems import Refused
 from hosting_emulator.engine.exchange import Connection, Passage, problem_reply
 from hosting_emulator.server.framing import INVALID, NO_METHOD, TOO_LONG, RequestFraming
+from hosting_emulator.server.time_slices import SLICE_S, LongJob
 
 _log = logging.getLogger("hosting_emulator.http")
 _broken_requests = itertools.count(1)
@@ -38,6 +41,8 @@ MOST_UNANSWERED = 64
 #: A client that ends its side later than this, in seconds after its request, has given up: one that
 #: only ends its side and still listens does so at once.
 _PATIENCE_S = 0.1
+#: Data of at most so many bytes is parsed at once, even while long jobs run.
+_SMALL = 2048
 _TOO_SLOW = "The request did not arrive completely in time."
 #: No head can begin so: aiohttp refuses it, in its turn behind the requests before it.
 _REFUSED_HEAD = b"\0\r\n\r\n"
@@ -83,6 +88,10 @@ class Protocol(web.RequestHandler):
         self.held_back = False
         #: What comes now is never answered: an answer without an end is before it.
         self.endless = False
+        #: Data that is not parsed yet, the pieces of the first of it, and the task that parses it.
+        self._arrivals = deque[bytes]()
+        self._pieces: Iterator[bytes] | None = None
+        self._parsing: asyncio.Future[None] | None = None
 
     async def lost(self, within_s: float | None = None) -> None:
         """Wait until the client is gone, or until so many real seconds have passed.
@@ -113,6 +122,9 @@ class Protocol(web.RequestHandler):
         self.connection.closed_by_client = self.connection.closed_by_client or self.connection.ended
         if self.half is not None:
             self.half[1].cancel()
+        self._drop_arrivals()
+        if self._parsing is not None:
+            self._parsing.cancel()
         if self.gone is not None and not self.gone.done():
             self.gone.set_result(None)
 
@@ -121,9 +133,11 @@ class Protocol(web.RequestHandler):
 
         Who waits for `lost` meets a client that has gone: one cannot tell it from one that listens.
         """
-        idle = self.framing.count == self.answered
         waited_for = self.gone is not None and not self.gone.done()
-        if idle or waited_for or self.framing.in_body or self.transport is None:
+        if waited_for or self.transport is None:
+            return False
+        idle = self.framing.count == self.answered
+        if not self._arrivals and (idle or self.framing.in_body):
             return False
         if self.transport.get_extra_info("sslcontext") is not None:  # TLS has no half of a close
             return False
@@ -157,28 +171,88 @@ class Protocol(web.RequestHandler):
         """Send an answer; the last one to a client that sends nothing more ends the connection."""
         sent = await super().finish_response(request, resp, start_time)
         self.answered += 1
-        if self.held_back and self.framing.count - self.answered < MOST_UNANSWERED // 2:
+        waiting = self.framing.count - self.answered
+        if self.held_back and waiting < MOST_UNANSWERED // 2:
             self.held_back = False
-            if self.transport is not None:
+            if self._arrivals:
+                if self._parsing is None:
+                    self._parsing = asyncio.ensure_future(self._parse_in_slices())
+            elif self.transport is not None:
                 self.transport.resume_reading()
-        if self.ended and self.answered >= self.framing.count:
+        if self.ended and waiting <= 0 and not self._arrivals:
             self.close()
+        elif waiting > 0:
+            # aiohttp begins the next request of the connection at once.
+            async with LongJob():
+                pass
         return sent
 
     # --- what arrives, and what does not --------------------------------------------------------
 
     def data_received(self, data: bytes) -> None:
-        """Take in bytes. A body that breaks off in its middle fails its request at once."""
+        """Take in bytes. A body that breaks off in its middle fails its request at once.
+
+        Bytes that take longer than a slice of time wait, and the connection is not read meanwhile.
+        """
         if not data:  # aiohttp goes on with what it has
             super().data_received(data)
-        if not data or self.refusal is not None or self.endless:
             return
-        framing = self.framing
-        for piece in framing.feed(data):
-            super().data_received(piece)
-        if framing.wrong is not None:
-            self._refuse(framing.wrong)
-        count, partial = framing.count, framing.partial
+        if self._ignores_data():
+            return
+        self._arrivals.append(data)
+        if self._parsing is None and not self.held_back:
+            is_short = len(data) <= _SMALL or LongJob.takes_single_slice()
+            if is_short and self._parse(perf_counter() + SLICE_S):
+                return
+            self._parsing = asyncio.ensure_future(self._parse_in_slices())
+        if self.transport is not None:
+            self.transport.pause_reading()
+
+    def _ignores_data(self) -> bool:
+        return self.refusal is not None or self.endless
+
+    async def _parse_in_slices(self) -> None:
+        """Parse what has arrived, a slice of time after the other, and read on."""
+        try:
+            async with LongJob() as job:
+                while not self._parse(job.end_s) and not self.held_back:
+                    await job.pause()
+        finally:
+            self._parsing = None
+        if self.held_back or self.transport is None:
+            return
+        self.transport.resume_reading()
+        if self.ended and (self.framing.in_body or self.answered >= self.framing.count):
+            self.close()
+
+    def _parse(self, end_s: float) -> bool:
+        """Parse what has arrived until a moment of the performance counter. True: nothing is left."""
+        while self._arrivals and not self.held_back:
+            if self._ignores_data():
+                self._drop_arrivals()
+                break
+            if self._pieces is None:
+                self._pieces = self.framing.cut(self._arrivals[0])
+            for piece in self._pieces:
+                super().data_received(piece)
+                unanswered = self.framing.count - self.answered
+                if unanswered > MOST_UNANSWERED or perf_counter() >= end_s:
+                    self._note_progress()
+                    return False
+            self._pieces = None
+            self._arrivals.popleft()
+            if self.framing.wrong is not None and self.refusal is None:
+                self._refuse(self.framing.wrong)
+            self._note_progress()
+        return not self._arrivals
+
+    def _drop_arrivals(self) -> None:
+        self._arrivals.clear()
+        self._pieces = None
+
+    def _note_progress(self) -> None:
+        """Hold the client back if too many requests wait, and be patient with a part of a request."""
+        count, partial = self.framing.count, self.framing.partial
         if count - self.answered > MOST_UNANSWERED and self.transport is not None:
             self.held_back = True
             self.transport.pause_reading()

@@ -44,6 +44,14 @@ class _Schedule:
                 self.release()
             raise
 
+    def take_iteration(self) -> bool:
+        """Let no other job run in this iteration of the loop. False: another job runs or waits."""
+        if self._is_running:
+            return False
+        self._is_running = True
+        asyncio.get_running_loop().call_soon(self.release)
+        return True
+
     def release(self) -> None:
         """Let the next job run, in the next iteration of the loop."""
         while self._waiting:
@@ -57,17 +65,28 @@ class _Schedule:
 _schedules: WeakKeyDictionary[asyncio.AbstractEventLoop, _Schedule] = WeakKeyDictionary()
 
 
+def _running_schedule() -> _Schedule:
+    loop = asyncio.get_running_loop()
+    schedule = _schedules.get(loop)
+    if schedule is None:
+        schedule = _Schedule()
+        _schedules[loop] = schedule
+    return schedule
+
+
 class LongJob:
     """A job that may take long. It runs inside `async with`, and calls `pause` between its steps."""
 
     def __init__(self) -> None:
-        loop = asyncio.get_running_loop()
-        schedule = _schedules.get(loop)
-        if schedule is None:
-            schedule = _schedules[loop] = _Schedule()
-        self._schedule = schedule
-        self._end_s = 0.0
+        self._schedule = _running_schedule()
+        #: When this slice ends, by the performance counter.
+        self.end_s = 0.0
         self._holds_turn = False
+
+    @staticmethod
+    def takes_single_slice() -> bool:
+        """Take this iteration of the loop for a job of one slice, if no other job runs or waits."""
+        return _running_schedule().take_iteration()
 
     async def __aenter__(self) -> LongJob:
         await self._begin_slice()
@@ -80,13 +99,13 @@ class LongJob:
         """Let others run, if this job has used up its slice. A step should take less than a slice."""
         if not self._holds_turn:
             await self._begin_slice()
-        elif perf_counter() >= self._end_s:
+        elif perf_counter() >= self.end_s:
             if self._schedule.is_shared:
                 self.suspend()
                 await self._begin_slice()
             else:
                 await asyncio.sleep(0)
-                self._end_s = perf_counter() + SLICE_S
+                self.end_s = perf_counter() + SLICE_S
 
     def suspend(self) -> None:
         """Give up the turn, because the job will wait for something else. `pause` takes it again."""
@@ -97,4 +116,4 @@ class LongJob:
     async def _begin_slice(self) -> None:
         await self._schedule.acquire()
         self._holds_turn = True
-        self._end_s = perf_counter() + SLICE_S
+        self.end_s = perf_counter() + SLICE_S
