@@ -148,13 +148,23 @@ class Emulator:
         else:
             begun = self._built(self._library.find(str(other)))
         if fresh or settings.replace:
+            if not fresh and self._default.has_changed:
+                _log.warning(
+                    "the kept world in %s was replaced; while this emulator runs, "
+                    "`hosting-emulator world rewind %s` restores it",
+                    settings.data_dir,
+                    self._default.world.commit,
+                )
             self._become(*begun)
             return True
         if not settings.only_new:
             raise StartError(
                 f"{settings.data_dir} already has a kept world, which {option} would replace: start "
                 f"without {option} to continue with it, with --ephemeral to keep nothing, with "
-                f"--data-dir for another directory, or with --replace to replace it by {other}"
+                f"--data-dir for another directory, or with --replace to replace it by {other}. To "
+                f"be able to get it back, start without {option} first and run `hosting-emulator "
+                "world export --with-seed --output old.json`: `hosting-emulator world import "
+                "old.json` restores it"
             )
         says = "continuing with the kept world in %s; %s is not loaded (--replace loads it)"
         _log.warning(says, settings.data_dir, other)

@@ -83,11 +83,12 @@ def check(files: tuple[str, ...], junit: Path | None, as_json: bool) -> int:
 
 @scenario.command()
 @click.argument("named", metavar="SCENARIO", shell_complete=opt.SCENARIOS_AND_FILES)
+@opt.flag("--replace")
 @prints(words="World {value[name]} now has the content of {named}.")
 @opt.with_world
-def load(world: opt.HostingEmulator, named: str) -> Any:
+def load(world: opt.HostingEmulator, named: str, replace: bool) -> Any:
     """Load a scenario into a world, replacing its content."""
-    summary = world.load_scenario(**choose_scenario(named))
+    summary = world.load_scenario(replace=replace, **choose_scenario(named))
     say_warnings(summary)
     return summary
 
@@ -95,6 +96,7 @@ def load(world: opt.HostingEmulator, named: str) -> Any:
 @scenario.command()
 @_several("scenarios", metavar="SCENARIO...")
 @opt.option("--world NAME")
+@opt.flag("--replace")
 @opt.vary_options
 @opt.junit_option
 @opt.json_option
@@ -107,14 +109,22 @@ def run(
     junit: Path | None,
     as_json: bool,
     world: str | None,
+    replace: bool,
 ) -> int:
     """Run stories against the running emulator and report each step."""
     from hosting_emulator.sdk import ControlRefused
 
+    replaces = replace
+
     def one(named: str) -> StoryResult:
+        nonlocal replaces
         chosen = choose_scenario(named)
         try:
-            return client.run_scenario(**chosen, world=world, vary=vary, only=vary_only)
+            report = client.run_scenario(
+                **chosen, world=world, replace=replaces, vary=vary, only=vary_only
+            )
+            replaces = True  # the next one replaces what this one made
+            return report
         except ControlRefused as refused:
             error = refused.detail or refused.title
             return {"file": chosen.get("file", named), "passed": False, "error": error}

@@ -75,6 +75,13 @@ def anchored(world: World, world_ms: int, machine_ms: int) -> World:
     return apply(world, {CLOCK.name: {ONLY: clock}}, commit=world.commit, at_ms=world.at_ms)
 
 
+def mark_beginning(world: World) -> World:
+    """Return a world that notes that it begins now: it has changed once it has another commit."""
+    origin = world.get(ORIGIN, ONLY) or Origin()
+    origin = replace(origin, commit=world.commit)
+    return apply(world, {ORIGIN.name: {ONLY: origin}}, commit=world.commit, at_ms=world.at_ms)
+
+
 class Engine:
     """One world that lives: its clock and keeper, its requests, and all that answers for it."""
 
@@ -194,6 +201,12 @@ class Engine:
         if self.feed.awake:
             self.feed.committed(title, writes, world)
 
+    @property
+    def has_changed(self) -> bool:
+        """Whether anything was committed since the world began, or how it began is not known."""
+        origin = self.world.get(ORIGIN, ONLY)
+        return origin is None or origin.commit is None or origin.commit < self.world.commit
+
     def replace_world(
         self,
         world: World,
@@ -207,6 +220,8 @@ class Engine:
         `reason` first. Raises StoreFailed.
         """
         world = replace(world, commit=max(world.commit, self.world.commit + 1))
+        if reason in ("loaded", "reset") and self.keeper.is_on_disk:
+            world = mark_beginning(world)
         try:
             self.keeper.replace(world)
         except OSError as error:
@@ -534,7 +549,7 @@ class Worlds:
 
     def create(self, name: str, seed: str, origin: Origin, *, ephemeral: bool) -> Engine:
         """Make a default world under a free name. Raises ClockRefused, StoreFailed."""
-        return self.add(self.default(name, seed, origin), ephemeral=ephemeral)
+        return self.add(self.default(name, seed, origin), ephemeral=ephemeral, begins=True)
 
     def default(self, name: str, seed: str, origin: Origin) -> World:
         """Return a fresh default world under a name. Raises ClockRefused."""
@@ -559,10 +574,22 @@ class Worlds:
                 del self._prototypes[next(iter(self._prototypes))]
         return renamed(built, name)
 
-    def add(self, world: World, *, ephemeral: bool, source: Engine | None = None) -> Engine:
-        """Take in a world under its own, free name; it may be a copy of a `source`. Raises StoreFailed."""
+    def add(
+        self,
+        world: World,
+        *,
+        ephemeral: bool,
+        source: Engine | None = None,
+        begins: bool = False,
+    ) -> Engine:
+        """Take in a world under its own, free name.
+
+        It may be a copy of a `source`. One that `begins` has not changed yet. Raises StoreFailed.
+        """
+        library = None if ephemeral else self._library
+        if begins and library is not None:
+            world = mark_beginning(world)
         try:
-            library = None if ephemeral else self._library
             keeper = Keeper() if library is None else library.keep(world, fresh=True)
         except OSError as error:
             raise StoreFailed(f"the world could not be saved: {error.strerror or error}") from error
@@ -595,7 +622,7 @@ class Worlds:
     def reset(self, engine: Engine) -> None:
         """Begin a world again: as its scenario has it, or its seed, clock and assumptions."""
         old = engine.world
-        origin = old.get(ORIGIN, ONLY) or Origin()
+        origin = replace(old.get(ORIGIN, ONLY) or Origin(), commit=None)
         if origin.scenario is not None and self._rebuild is not None:
             world = self._rebuild(old, origin, self._machine())
         else:

@@ -137,11 +137,13 @@ class Keeper:
 
     `starts` is 0 in the process that made the world, and one more each time it is read back;
     `shown_ms` is the last moment that anybody was shown: it is to be set with each later one;
-    `waits` says that an answer has to wait for what `durable` returns.
+    `waits` says that an answer has to wait for what `durable` returns, and `is_on_disk` whether the
+    commits outlive the process.
     """
 
     starts = 0
     waits = False
+    is_on_disk = False
     shown_ms = 0
 
     def append(self, commit: Commit) -> None:

@@ -368,10 +368,15 @@ class ControlClient(AbstractContextManager["ControlClient", None]):
         world: str | None = None,
         vary: str | None = None,
         only: Sequence[str] | None = None,
+        replace: bool = True,
         **scenario: Unpack[ScenarioChoice],
     ) -> api.Record:
-        """Run a scenario's story in a throw-away world, or in place of `world`; return the report."""
-        body = given(world=world, vary=vary, only=only, **scenario)
+        """Run a scenario's story in a throw-away world, or in place of `world`; return the report.
+
+        Without `replace`, a kept `world` that has changed is left as it is: ControlRefused (409).
+        """
+        replaces = True if replace and world is not None else None
+        body = given(world=world, vary=vary, only=only, replace=replaces, **scenario)
         return api.Record(self.post("scenarios/run", body))
 
     def ask(self, method: str, path: str, body: Any = None) -> Any:

@@ -583,9 +583,15 @@ class HostingEmulator(InWorld, AbstractContextManager["HostingEmulator", None]):
         """Reset the world to how it started; its request log is emptied."""
         return self._take_over(self._ask("POST", "reset", body={}))
 
-    def load_scenario(self, **scenario: Unpack[ScenarioChoice]) -> api.WorldSummary:
-        """Replace this world by a scenario's. The old state stays until the new one is ready."""
-        return self._take_over(self._ask("POST", "scenario", body=scenario))
+    def load_scenario(
+        self, *, replace: bool = True, **scenario: Unpack[ScenarioChoice]
+    ) -> api.WorldSummary:
+        """Replace this world by a scenario's. The old state stays until the new one is ready.
+
+        Without `replace`, a kept world that has changed is left as it is: ControlRefused (409).
+        """
+        body = {**scenario, "replace": True} if replace else scenario
+        return self._take_over(self._ask("POST", "scenario", body=body))
 
     def record(
         self,

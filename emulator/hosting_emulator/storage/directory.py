@@ -265,6 +265,8 @@ def _empty_trash(trash: Path, complain: Callable[[str], None]) -> None:
 class DiskKeeper(Keeper):
     """Keeps one world's commits in a folder (see `engine.history.Keeper`)."""
 
+    is_on_disk = True
+
     def __init__(
         self,
         folder: Path,

@@ -379,7 +379,8 @@ class Origin(WorldRecord, frozen=True, gc=False):
 
     `at_ms` None is wherever the mode starts; `scenario` is the text of the scenario it came from.
     `chosen` are the assumptions that were named, whatever their value, and `variation` is the one
-    that a reset sets again.
+    that a reset sets again. `commit` is the world's number when it began so; None: not known, as it
+    came from an exported state.
     """
 
     mode: ClockMode = "real"
@@ -390,6 +391,7 @@ class Origin(WorldRecord, frozen=True, gc=False):
     scenario_file: str | None = None
     chosen: tuple[str, ...] = ()
     variation: Variation | None = None
+    commit: int | None = None
 
 
 # --- Faults: which requests one matches, and when; what a kind does stands in `faults.kinds` -------

@@ -17,17 +17,27 @@ from hosting_emulator.scenario.source import ScenarioError
 from hosting_emulator.scenario.story import StoryRun, story_apart
 from hosting_emulator.server.control.faults import Point, variation_or_usual
 from hosting_emulator.server.control.routes import Context, ControlRefusal, Text, refused_as, visit
-from hosting_emulator.server.control.worlds import Chosen, put_world
+from hosting_emulator.server.control.worlds import Chosen, check_replaceable, put_world
 from hosting_emulator.server.time_slices import LongJob
 from hosting_emulator.variation.worlds import varied_world
 from hosting_emulator.world.records import Variation
 from hosting_emulator.world.value import World
 
 
+class ScenarioLoad(Chosen):
+    """A scenario to load. A kept world that has changed is only replaced with `replace`."""
+
+    replace: bool = False
+
+
 class ScenarioRun(Chosen):
-    """A scenario to run, in a temporary world or in a named one."""
+    """A scenario to run, in a temporary world or in a named one.
+
+    A kept world that has changed is only replaced with `replace`.
+    """
 
     world: str | None = None
+    replace: bool = False
     vary: str | UnsetType | None = UNSET
     only: list[Point] | None = None
 
@@ -50,9 +60,14 @@ def schema() -> Any:
     return scenario_schema()
 
 
-async def load_scenario(context: Context, world: str, body: Chosen) -> Engine:
-    """Load a scenario into a world, created if missing. The old state stays until the new one is ready."""
+async def load_scenario(context: Context, world: str, body: ScenarioLoad) -> Engine:
+    """Load a scenario into a world, created if missing. The old state stays until the new one is ready.
+
+    409 if the world is kept and has changed since it began, unless `replace` is true.
+    """
     scenario = await context.apart(_read, context, body)
+    if not body.replace:
+        check_replaceable(context, world)
     return _load(context, world, scenario, context.facts.variation)
 
 
@@ -79,6 +94,8 @@ async def run_scenario(context: Context, body: ScenarioRun) -> Any:
     scenario = await context.apart(_read, context, body)
     variation = variation_or_usual(context, body.vary, body.only)
     if body.world is not None:
+        if not body.replace:
+            check_replaceable(context, body.world)
         engine = _load(context, body.world, scenario, variation)
         story = StoryRun(scenario, engine, visit)
     else:

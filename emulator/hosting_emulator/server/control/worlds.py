@@ -24,6 +24,7 @@ from hosting_emulator.contract.assumptions import (
 )
 from hosting_emulator.contract.durations import parse_duration_ms
 from hosting_emulator.contract.timestamps import format_timestamp, parse_timestamp
+from hosting_emulator.contract.words import command_line
 from hosting_emulator.control_api import JsonObject
 from hosting_emulator.engine.engine import Engine, Worlds, anchored, variation_view
 from hosting_emulator.engine.exchange import machine_ms
@@ -147,7 +148,8 @@ async def create_world(context: Context, body: NewWorld) -> JsonObject:
     with refused_as(400, "Bad clock", ClockRefused):
         world = varied_world(await _made(context, body, name), variation, body.assumptions)
     claims = None if body.token is None else claims_for(world, body.token)
-    engine = context.worlds.add(world, ephemeral=_is_ephemeral(body))
+    begins = body.state is None
+    engine = context.worlds.add(world, ephemeral=_is_ephemeral(body), begins=begins)
     if observation is not None:
         observation.watch(engine)
     return _begun(context, engine, ttl_ms, claims)
@@ -306,10 +308,36 @@ def put_world(context: Context, world: World, title: str, reason: EndReason = "r
     """Put a world in the place of the one of its name, or beside all others. Raises ControlRefusal."""
     if context.worlds.get(world.name) is None:
         free_name(context, world.name)
-        return context.worlds.add(world, ephemeral=context.facts.data_dir is None)
+        ephemeral = context.facts.data_dir is None
+        return context.worlds.add(world, ephemeral=ephemeral, begins=reason == "loaded")
     engine = context.engine(world.name)
     engine.replace_world(world, title, reason=reason)
     return engine
+
+
+def check_replaceable(context: Context, name: str) -> None:
+    """Refuse to replace a kept world that has changed since it began. Raises ControlRefusal (409)."""
+    engine = context.worlds.get(name)
+    if engine is None or not engine.keeper.is_on_disk:
+        return
+    engine.run_due()
+    if not engine.has_changed:
+        return
+    export, import_, rewind = (
+        command_line(words, context.base_url, name)
+        for words in (
+            "world export --with-seed --output old.json",
+            "world import old.json",
+            f"world rewind {engine.world.commit}",
+        )
+    )
+    raise ControlRefusal(
+        409,
+        "World has changed",
+        f'world {name} is kept and has changed since it began. Use --replace, or "replace": true '
+        f"in the request, to replace it. To be able to get it back, run `{export}` first: "
+        f"`{import_}` restores it. While this emulator runs, `{rewind}` restores it as well.",
+    )
 
 
 def list_assumptions(engine: Engine) -> list[JsonObject]:

@@ -48,7 +48,7 @@ export function OwnScenario() {
     const warning = `World ${world.value} becomes that of your scenario: what it holds now is replaced.`;
     if (!await ask({ title: "Load your scenario", text: warning, yes: "Load", danger: true })) return;
     await trying(async () => {
-      await inWorld.post("/scenario", { text: draft.peek() });
+      await inWorld.post("/scenario", { text: draft.peek(), replace: true });
       toast(`World ${world.value} now has the world of your scenario.`, "good");
     });
   };

@@ -32,7 +32,7 @@ function Chosen({ name }) {
   const load = () => {
     const text = `World ${world.value} becomes that of ${name}: what it holds now is replaced.`;
     return surely({ title: "Load this scenario", text, yes: "Load", danger: true },
-      () => inWorld.post("/scenario", { name }), `World ${world.value} now has the world of ${name}.`);
+      () => inWorld.post("/scenario", { name, replace: true }), `World ${world.value} now has the world of ${name}.`);
   };
   const copy = async (/** @type {string} */ text) => {
     const warning = "This replaces the text in the editor.";
