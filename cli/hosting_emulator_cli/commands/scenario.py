@@ -232,6 +232,7 @@ def _story_text(report: StoryResult) -> str:
         where = "" if step["passed"] else f" (line {step['line']})"
         mark = click.style(word, fg=color)
         lines.append(f"  {mark} {step['n']:>3}  {step['title']}{message}{where}")
+        lines += [f"            {line}" for line in _response_lines(step)]
         for line in _difference_lines(step):
             shade = {"-": "red", "+": "green"}.get(line[:1])
             lines.append(f"            {click.style(line, fg=shade) if shade else line}")
@@ -257,6 +258,21 @@ def _unused_entries(report: StoryResult) -> list[Mapping[str, Any]]:
 
 def _unused_text(entry: Mapping[str, Any]) -> str:
     return f"{entry['id']} ({entry['kind']}) never acted: {entry['unused']}"
+
+
+def _response_lines(step: Mapping[str, Any]) -> Iterator[str]:
+    """Write the responses of a step that failed, each with its request, and the nearest requests."""
+    if step["passed"]:
+        return
+    for response in step.get("responses", ()):
+        request = f"request {response['n']}" if response["n"] else "the request"
+        parts = [response["status"], response["code"]]
+        result = " ".join(str(part) for part in parts if part is not None)
+        if response["lost"]:
+            result = f"the response was lost ({response['lost']})"
+        detail = f": {response['detail']}" if response["detail"] else ""
+        yield out.printable(f"{request}: {result}{detail}")
+    yield from map(out.printable, step.get("nearest", ()))
 
 
 def _difference_lines(step: Mapping[str, Any]) -> Iterator[str]:
@@ -307,7 +323,8 @@ def _stories_junit(reports: Iterable[StoryResult]) -> str:
         for step in report.get("steps", ()):
             outcome = None
             if not step["passed"]:
-                diff, message = "\n".join(_difference_lines(step)), step["said"] or "it differs"
+                diff = "\n".join([*_response_lines(step), *_difference_lines(step)])
+                message = step["said"] or "it differs"
                 outcome = junit.element("failure", diff, message=message)
             title = f"{step['n']}. {step['title']}"
             cases.append(junit.case(name, title, outcome, file=file, line=step["line"]))

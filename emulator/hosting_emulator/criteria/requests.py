@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import product
 from typing import Any, ClassVar
 
 from hosting_emulator.contract.calls import ALL_CALLS, REDEEM_TICKET, call_named
@@ -229,6 +230,17 @@ def request_filters(
         "fault": NameSet("a kind or id of a fault", True, FaultWord(words=tuple(fault_kinds))),
         "why": NameSet("a sentence of the reasons", True, Text("a sentence of the reasons")),
     }
+
+
+def may_have_path(template: str, pattern: str) -> bool:
+    """Tell whether a path of a template can match a pattern, with parts of the pattern as its ids."""
+    places = re.sub(r"\{\w+\}", "{}", template)
+    after = places.rpartition("}")[2]
+    parts = {part.replace("*", "x") or "x" for part in pattern.removesuffix(after).split("/")}
+    count = places.count("{")
+    return "?" not in pattern and any(
+        path_matches(places.format(*ids), pattern) for ids in product(parts, repeat=count)
+    )
 
 
 #: How many requests match.

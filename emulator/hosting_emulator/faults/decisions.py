@@ -20,6 +20,7 @@ from msgspec.structs import replace
 from hosting_emulator.contract.calls import DOORS
 from hosting_emulator.contract.json_body import JsonRefused, read_json
 from hosting_emulator.contract.problems import Refused
+from hosting_emulator.criteria.requests import path_matches
 from hosting_emulator.faults.kinds import FaultKind, kind_of
 from hosting_emulator.faults.kinds.latency import LONGEST_DELAY_MS
 from hosting_emulator.faults.outcomes import outcome_of
@@ -150,7 +151,7 @@ def differing_fields(rule: r.Rule, subject: FaultSubject) -> Iterator[str]:
         yield "principal"
     if rule.method is not None and rule.method != subject.method:
         yield "method"
-    if rule.path is not None and not fits(subject.path, rule.path):
+    if rule.path is not None and not path_matches(subject.path, rule.path):
         yield "path"
     for name in ("header", "query", "body"):
         patterns = getattr(rule, name)

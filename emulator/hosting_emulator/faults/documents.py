@@ -8,10 +8,8 @@ What is unknown (a call, a code, a project, a field) is refused when it is armed
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from itertools import product
 from typing import Any, NamedTuple
 
 import msgspec
@@ -30,7 +28,8 @@ from hosting_emulator.contract.durations import parse_duration_ms
 from hosting_emulator.contract.problems import PROBLEMS
 from hosting_emulator.contract.timestamps import format_timestamp, parse_timestamp
 from hosting_emulator.contract.words import DocumentRefused, nearest, read_fields, read_options
-from hosting_emulator.faults.decisions import fits, spent
+from hosting_emulator.criteria.requests import may_have_path
+from hosting_emulator.faults.decisions import spent
 from hosting_emulator.faults.kinds import FaultKind, fault_kinds
 from hosting_emulator.faults.outcomes import OUTCOME_KINDS, OutcomeKind, phases_of
 from hosting_emulator.faults.usage import EntryUsage, unused_reason
@@ -197,7 +196,8 @@ def _resolved(rule: Rule, world: World, now_ms: int, family: Family) -> Rule:
             ids[field] = id_of(world, table, name)
             if world.get(table, ids[field]) is None:
                 raise DocumentRefused(not_found(world, table, name), field)
-    rule = replace(rule, call=call, method=_known(rule.method, "method", METHODS), **ids)
+    method = _known(rule.method and rule.method.upper(), "method", METHODS)
+    rule = replace(rule, call=call, method=method, **ids)
     calls = calls_at(world.assumptions.operation_path)
     _check_possible(rule, [spec for spec in calls if spec.call_id in family.calls])
     return replace(
@@ -226,7 +226,7 @@ def _check_possible(rule: Rule, calls: Sequence[CallSpec]) -> None:
         "call": lambda spec: rule.call in (None, spec.call_id),
         "method": lambda spec: rule.method in (None, spec.method),
         "project": lambda spec: rule.project is None or spec.subject != "organization",
-        "path": lambda spec: rule.path is None or _may_be(spec, rule.path),
+        "path": lambda spec: rule.path is None or may_have_path(spec.path, rule.path),
     }
     for field, test in tests.items():
         if not (rest := [spec for spec in left if test(spec)]):
@@ -236,16 +236,6 @@ def _check_possible(rule: Rule, calls: Sequence[CallSpec]) -> None:
             message = f"it could never act: {field} {getattr(rule, field)!r} does not match {there}"
             raise DocumentRefused(message, field)
         left = rest
-
-
-def _may_be(spec: CallSpec, pattern: str) -> bool:
-    """Tell whether a call's path can be what a pattern says, with parts of that as its ids."""
-    template = re.sub(r"\{\w+\}", "{}", spec.path)
-    after = template.rpartition("}")[2]
-    parts = {part.replace("*", "x") or "x" for part in pattern.removesuffix(after).split("/")}
-    return "?" not in pattern and any(
-        fits(template.format(*ids), pattern) for ids in product(parts, repeat=template.count("{"))
-    )
 
 
 def _known(word: str | None, field: str, known: tuple[str, ...]) -> str | None:

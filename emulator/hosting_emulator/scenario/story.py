@@ -783,13 +783,20 @@ def _status_differences(expect: ExpectPart, status: int) -> list[Mismatch]:
     return [] if names_problem or status < 400 else [Mismatch("status", "success", status)]
 
 
+def _in_words(value: Any) -> str:
+    """Write what a request has at a filter."""
+    if isinstance(value, tuple):
+        return " or ".join(map(str, value))
+    return "none" if value is None else str(value)
+
+
 def _nearest_requests(
     filters: Mapping[str, ValueType], expected: Mapping[str, Any], views: Iterable[dict[str, Any]]
 ) -> list[str]:
     """Say which requests match, or else which come nearest and how they differ."""
     misses = {
         view["n"]: [
-            f"{name} is {view[name]!r}"
+            f"{name} is {_in_words(view[name])}"
             for name, value in expected.items()
             if match(filters[name], value, view[name]) is not True
         ]

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from copy import copy
-from fnmatch import fnmatchcase
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, Unpack, overload
 
@@ -62,24 +61,43 @@ class RecordedRequest(api.Exchange):
         return self._fetch(self.n)
 
 
-class Filters(TypedDict, total=False):
-    """What a request may be told by, beside its call. All that are given must fit.
+#: A filter: a value, several that it may be, or a comparison such as `{"at_least": 400}`.
+TextFilter: TypeAlias = str | Collection[str] | Mapping[str, Any]
+StatusFilter: TypeAlias = int | str | Collection[int | str] | Mapping[str, Any]
+#: An operation's id, or its document as a call responded with it.
+OperationFilter: TypeAlias = TextFilter
 
-    `who` and `project` are aliases or ids. `path` is without the world's prefix, and may have `*`
-    for any text. `key` is the Idempotency-Key; `lost` and `failed` are whether it was.
+
+class Filters(TypedDict, total=False):
+    """Filters of requests, beside the call. All of them must match.
+
+    `who` and `project` are aliases or ids; `nobody` is a request without a known token.
+    `operation` is an id or the document of an operation. `path` is without the world's prefix;
+    `*` stands for any text and `{name}` for one segment. `status` may be a class such as `4xx`.
+    `key` is the Idempotency-Key. `lost` is the kind of fault that lost the response, or whether it
+    was lost. `failed` says whether it was lost or refused. A list holds alternatives. A value that
+    can never match is a TypeError.
     """
 
-    who: str
-    project: str
-    operation: str
-    method: str
-    path: str
-    key: str
-    status: int
-    code: str
+    who: TextFilter
+    project: TextFilter
+    operation: OperationFilter
+    method: TextFilter
+    path: TextFilter
+    key: TextFilter
+    status: StatusFilter
+    code: TextFilter
     replayed: bool
-    lost: bool
+    lost: bool | TextFilter
     failed: bool
+
+
+class ImpossibleFilter(TypeError, ValueError):
+    """A filter that no request can ever match; the message names the right form."""
+
+
+class UnknownFilterName(wording.NoSuchName, ImpossibleFilter):
+    """A filter names a user or a project that the world does not have."""
 
 
 class Requests(InWorld, Sequence[RecordedRequest]):
@@ -292,9 +310,12 @@ class Requests(InWorld, Sequence[RecordedRequest]):
 
 
 class RequestMatcher:
-    """A call and filters, checked: a name that does not exist is a ValueError or NoSuchName."""
+    """A call and filters. Raises ImpossibleFilter for a value that no request can have."""
 
-    def __init__(self, call: str | None, filters: Filters, world: HostingEmulator) -> None:
+    def __init__(self, call: TextFilter | None, filters: Filters, world: HostingEmulator) -> None:
+        # Only once somebody filters.
+        from hosting_emulator.criteria import requests as criteria
+
         known, fields = Filters.__annotations__, dict(filters)
         for name in fields.keys() - known.keys():
             raise TypeError(wording.unknown("filter", name, known))
@@ -302,14 +323,37 @@ class RequestMatcher:
         given: dict[str, Any] = {n: fields[n] for n in known if fields.get(n) is not None}
         self._aliases = {"who": world.people, "project": world.projects}
         for name, aliases in self._aliases.items():
-            if name in given:
-                given[name] = aliases.id_of(given[name])
-        #: What a request may miss.
-        self.given = ({} if call is None else {"call": known_call(call)}) | given
+            if isinstance(given.get(name), str):
+                given[name] = _id_named(name, aliases, given[name])
+        if "operation" in given:
+            given["operation"] = _operation_ids(given["operation"])
+        if call is not None:
+            given = {"call": _call_filter(call)} | given
+        names = [[*aliases, *aliases.values()] for aliases in self._aliases.values()]
+        self._kinds = criteria.request_filters(*names)
+        self.given = {name: _plain(value) for name, value in given.items()}
+        self._check()
+
+    def _check(self) -> None:
+        from hosting_emulator.criteria.values import Impossible, check
+
+        try:
+            for name, value in self.given.items():
+                check(self._kinds[name], value, (name,))
+        except Impossible as error:
+            where = ".".join(map(str, error.path))
+            raise ImpossibleFilter(f"{where} can never match: {error}") from None
 
     def misses(self, request: RecordedRequest) -> list[str]:
-        """Say in which points a request is not one of those meant."""
-        return [name for name, value in self.given.items() if not _fits(request, name, value)]
+        """Return the filters that a request does not match."""
+        from hosting_emulator.criteria.values import match
+
+        kinds, view = self._kinds, _view(request)
+        return [
+            name
+            for name, value in self.given.items()
+            if match(kinds[name], value, view[name]) is not True
+        ]
 
     def differs(self, request: RecordedRequest, name: str) -> str:
         """Say what a request has at the filter `name`, where it does not fit."""
@@ -358,11 +402,58 @@ def _value(request: RecordedRequest, name: str) -> Any:
     return bool(has) if name in _FLAGS else has
 
 
-def _fits(request: RecordedRequest, name: str, value: Any) -> bool:
-    has = _value(request, name)
-    if name == "path":
-        return fnmatchcase(has, str(value))
-    return bool(has == (str(value).upper() if name == "method" else value))
+def _view(request: RecordedRequest) -> dict[str, Any]:
+    """Return what filters compare of a request."""
+    names = {"who": (request.principal, request.who), "project": (request.project,)}
+    view = {name: tuple(filter(None, found)) or None for name, found in names.items()}
+    view |= {name: getattr(request, name) for name in ("call", "method", "path", "operation")}
+    view |= {name: getattr(request, name) for name in ("status", "code", "lost")}
+    flags = {"replayed": bool(request.replayed), "failed": bool(request.failed)}
+    return view | flags | {"key": request.idempotency_key}
+
+
+def _call_filter(call: TextFilter) -> Any:
+    """Return the call_id of a named call. Raises ValueError, naming the nearest."""
+    if not isinstance(call, str) or call in ("none", "*"):
+        return call
+    return known_call(call)
+
+
+def _id_named(name: str, aliases: wording.Aliases, value: str) -> str:
+    """Return the id for an alias. Raises UnknownFilterName."""
+    is_open = value == "*" or (len(value) > 2 and value[0] == value[-1] == "/")
+    if is_open or (name == "who" and value == "nobody"):
+        return value
+    try:
+        return aliases.id_of(value)
+    except wording.NoSuchName as error:
+        raise UnknownFilterName(str(error)) from None
+
+
+def _operation_ids(value: Any) -> Any:
+    """Return the id of an operation's document, or those of several."""
+    if isinstance(value, Mapping):
+        id_ = value.get("id")
+        return id_ if isinstance(id_, str) else value
+    if isinstance(value, list | tuple | set | frozenset):
+        return [_operation_ids(item) for item in value]
+    return value
+
+
+def _plain(value: Any) -> Any:
+    """Return a value with every collection as a list."""
+    if isinstance(value, Mapping):
+        return {name: _plain(inner) for name, inner in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [_plain(item) for item in value]
+    return value
+
+
+def _check_count(name: str, count: object) -> None:
+    """Raise ImpossibleFilter for a count that is no whole number of 0 or more."""
+    is_count = isinstance(count, int) and not isinstance(count, bool) and count >= 0
+    if count is not None and not is_count:
+        raise ImpossibleFilter(f"{name} must be a whole number of 0 or more, not {count!r}")
 
 
 def _times_text(least: int | None, most: int | None) -> str:

@@ -64,7 +64,7 @@ REFUSED: list[tuple[dict[str, Any], str, list[str]]] = [
     ({"timeout": {}, "project": "zzz"}, "project", ["there are", "blog", "shop"]),
     ({"timeout": {}, "principal": "ownr"}, "principal", ["did you mean owner"]),
     ({"timeout": {}, "principal": "zzz"}, "principal", ["there are", "reader"]),
-    ({"timeout": {}, "method": "get"}, "method", ["'get'", "GET"]),
+    ({"timeout": {}, "method": "GOT"}, "method", ["'GOT'", "GET"]),
     ({"timeout": {}, "path": "v1/*"}, "path", ["never act", "/v1/projects/*/domains"]),
     ({"timeout": {}, "path": "/.service/*"}, "path", ["never act", "'/.service/*'"]),
     ({"timeout": {}, "path": "/worlds/default/v1/*"}, "path", ["never act"]),

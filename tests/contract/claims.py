@@ -1,0 +1,156 @@
+"""Claims about a value, generated from its declared type: true ones, false ones and impossible ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Literal, NamedTuple
+
+from hosting_emulator.criteria.values import (
+    MISSING,
+    AnyValue,
+    Array,
+    Boolean,
+    Either,
+    Fields,
+    Number,
+    Text,
+    Timestamp,
+    ValueType,
+    Word,
+)
+
+Verdict = Literal["green", "red", "refused"]
+
+
+class Claim(NamedTuple):
+    """An expected value, and what a check must say about it."""
+
+    wanted: Any
+    verdict: Verdict
+
+
+def claims(kind: ValueType, actual: Any) -> Iterator[Claim]:
+    """Yield claims about an actual value of a type."""
+    if isinstance(kind, Either):
+        kind = next(one for one in kind.types if not isinstance(one, Either))
+    if isinstance(kind, AnyValue):
+        return
+    yield from _impossible(kind)
+    if actual is MISSING:
+        if (other := _other(kind, None)) is not None:
+            yield Claim(other, "red")
+            yield Claim({"not": other}, "red")
+            yield Claim({"optional": other}, "green")
+        return
+    if actual is None:
+        yield from _of_null(kind)
+        return
+    yield Claim("*", "green")
+    if not kind.nullable:
+        yield Claim(None, "refused")
+        yield Claim({"not": None}, "refused")
+    else:
+        yield Claim(None, "red")
+        yield Claim({"not": None}, "green")
+    if isinstance(kind, Array):
+        yield from _of_list(kind, actual)
+    elif isinstance(kind, Fields):
+        yield Claim({}, "green")
+    else:
+        yield from _of_scalar(kind, actual)
+
+
+def _of_null(kind: ValueType) -> Iterator[Claim]:
+    yield Claim(None, "green")
+    yield Claim("*", "red")
+    yield Claim({"not": None}, "red")
+    if (other := _other(kind, None)) is not None:
+        yield Claim(other, "red")
+        yield Claim({"not": other}, "green")
+
+
+def _of_scalar(kind: ValueType, actual: Any) -> Iterator[Claim]:
+    other = _other(kind, actual)
+    yield Claim(actual, "green")
+    yield Claim({"not": actual}, "red")
+    yield Claim({"one_of": [actual]}, "green")
+    yield Claim([actual], "green")
+    yield Claim({"optional": actual}, "green")
+    if other is not None:
+        yield Claim(other, "red")
+        yield Claim({"not": other}, "green")
+        yield Claim({"one_of": [other]}, "red")
+        yield Claim({"one_of": [other, actual]}, "green")
+        yield Claim([other], "red")
+        yield Claim([other, actual], "green")
+        yield Claim({"not": [other]}, "green")
+        yield Claim({"not": [other, actual]}, "red")
+        yield Claim({"not": {"not": actual}}, "green")
+        yield Claim({"optional": other}, "red")
+    if isinstance(kind, Text):
+        yield Claim("/./", "green")
+        yield Claim({"not": "/./"}, "red")
+    if isinstance(kind, Number | Timestamp):
+        yield Claim({"at_least": actual, "at_most": actual}, "green")
+        yield Claim({"not": {"at_least": actual}}, "red")
+    if isinstance(kind, Timestamp):
+        yield Claim({"above": "1999-01-01T00:00:00Z"}, "green")
+        yield Claim({"below": "1999-01-01T00:00:00Z"}, "red")
+
+
+def _of_list(kind: Array, actual: list[Any]) -> Iterator[Claim]:
+    yield Claim(actual, "green")
+    yield Claim({"not": actual}, "red")
+    yield Claim([*actual, *actual], "red" if actual and kind.most is None else "refused") if (
+        actual and kind.most is not None and 2 * len(actual) > kind.most
+    ) else Claim({"not": []}, "green" if actual else "red")
+    if actual:
+        yield Claim([], "red")
+        yield Claim({"has": actual[0]}, "green")
+        yield Claim({"not": {"has": actual[0]}}, "red")
+        yield Claim({"0": actual[0]}, "green")
+    other = _other(kind.item, actual[0] if len(actual) == 1 else None)
+    if other is not None and other not in actual:
+        yield Claim({"has": other}, "red")
+        yield Claim({"not": {"has": other}}, "green")
+
+
+def _impossible(kind: ValueType) -> Iterator[Claim]:
+    """Yield values that no value of a type can match."""
+    if isinstance(kind, Array | Fields):
+        wrong: list[Any] = ["text", 7, True, {"at_leest": 1}]
+    else:
+        wrong = [{}, [], {"at_leest": 1}, {"has": 1}]
+    if isinstance(kind, Word):
+        wrong += [f"{kind.words[0]}x", 7, True, "/no such word/", {"above": 3}]
+    elif isinstance(kind, Timestamp):
+        wrong += ["yesterday", 7, {"above": "soon"}]
+    elif isinstance(kind, Text):
+        wrong += [7, True, {"above": 3}]
+        wrong += ["nonsense"] if kind.pattern else []
+    elif isinstance(kind, Boolean):
+        wrong += ["true", 1, "/true/", {"at_least": 0}]
+    elif isinstance(kind, Number):
+        wrong += ["7", True, "/7/", {"above": "soon"}, {"at_least": 3, "below": 3}]
+    for value in wrong:
+        yield Claim(value, "refused")
+        yield Claim({"not": value}, "refused")
+        yield Claim({"optional": value}, "refused")
+        yield Claim({"one_of": [value]}, "refused")
+
+
+def _other(kind: ValueType, actual: Any) -> Any:
+    """Return another possible value of a type. None: there is none."""
+    candidates: list[Any] = []
+    if isinstance(kind, Word):
+        candidates = list(kind.words)
+    elif isinstance(kind, Boolean):
+        candidates = [True, False]
+    elif isinstance(kind, Timestamp):
+        candidates = ["2001-02-03T04:05:06Z"]
+    elif isinstance(kind, Text):
+        candidates = ["0" * 26] if kind.pattern else ["another text"]
+    elif isinstance(kind, Number):
+        least = 0 if kind.least == float("-inf") else int(kind.least)
+        candidates = [least, least + 1]
+    return next((one for one in candidates if one != actual), None)
