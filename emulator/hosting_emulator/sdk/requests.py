@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, Unpack, overload
 
 from hosting_emulator import control_api as api
 from hosting_emulator.sdk import text as wording
-from hosting_emulator.sdk.control import EventStream, InWorld
+from hosting_emulator.sdk.control import ControlRefused, EventStream, InWorld
 
 if TYPE_CHECKING:
     from hosting_emulator.contract.calls import CallName
@@ -218,10 +218,15 @@ class Requests(InWorld, Sequence[RecordedRequest]):
             at_least = at_most = times
         elif at_least is None and at_most is None:
             at_least = 1
+        for name, count in (("at_least", at_least), ("at_most", at_most)):
+            _check_count(name if times is None else "times", count)
+        if at_least is not None and at_most is not None and at_least > at_most:
+            raise ImpossibleFilter("at_least must not be greater than at_most")
         meant = RequestMatcher(call, filters, self._emulator)
         page, held, lost = self._read_page()
         matching = [request for request in held if not meant.misses(request)]
         made = f"made {_often(len(matching))}" if matching else "never made"
+        meant.check_operations(held)
         expected = f"expected {meant.text()} {_times_text(at_least, at_most)}"
         too_few = at_least is not None and len(matching) < at_least
         if too_few or (at_most is not None and len(matching) > at_most):
@@ -321,6 +326,7 @@ class RequestMatcher:
             raise TypeError(wording.unknown("filter", name, known))
         # A filter of None is as if not given, so that a test may hand one through.
         given: dict[str, Any] = {n: fields[n] for n in known if fields.get(n) is not None}
+        self._world = world
         self._aliases = {"who": world.people, "project": world.projects}
         for name, aliases in self._aliases.items():
             if isinstance(given.get(name), str):
@@ -343,6 +349,19 @@ class RequestMatcher:
         except Impossible as error:
             where = ".".join(map(str, error.path))
             raise ImpossibleFilter(f"{where} can never match: {error}") from None
+
+    def check_operations(self, held: Iterable[RecordedRequest]) -> None:
+        """Raise ImpossibleFilter for the id of an operation that never was in the world."""
+        wanted = self.given.get("operation")
+        ids = wanted if isinstance(wanted, list) else [wanted]
+        missing = {id_ for id_ in ids if isinstance(id_, str) and id_.isalnum()}
+        for id_ in missing - {request.operation for request in held}:
+            try:
+                self._world.why(id_)
+            except ControlRefused as refused:
+                if refused.status == 404:
+                    raise ImpossibleFilter(f"there is no operation {id_}") from None
+                raise
 
     def misses(self, request: RecordedRequest) -> list[str]:
         """Return the filters that a request does not match."""
@@ -373,15 +392,15 @@ class RequestMatcher:
 
     def text(self) -> str:
         """Say which requests are meant."""
-        words = [self.given.get("call", "a request")]
+        words = [_in_words(self.given.get("call", "a request"))]
         for name, value in self.given.items():
             if name in self._aliases:
-                alias = self._aliases[name].alias_of(value)
-                words.append(f"{'by' if name == 'who' else 'of'} {alias}")
+                alias = self._aliases[name].alias_of(value) if isinstance(value, str) else value
+                words.append(f"{'by' if name == 'who' else 'of'} {_in_words(alias)}")
             elif name in _FLAGS:
                 words.append(f"that was {'' if value else 'not '}{_FLAGS[name]}")
             elif name != "call":
-                words.append(f"with the {name} {value}")
+                words.append(f"with the {name} {_in_words(value)}")
         return " ".join(words)
 
 
@@ -438,6 +457,11 @@ def _operation_ids(value: Any) -> Any:
     if isinstance(value, list | tuple | set | frozenset):
         return [_operation_ids(item) for item in value]
     return value
+
+
+def _in_words(value: Any) -> str:
+    """Write a wanted value into a sentence."""
+    return " or ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
 def _plain(value: Any) -> Any:

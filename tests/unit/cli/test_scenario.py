@@ -148,6 +148,7 @@ def test_check_shows_a_diff_where_an_answer_differs(run, file: Path):
     assert result.stdout.splitlines() == [
         f"one-call ({file})",
         "  FAIL   1  get_dns_authorization: answered 200 (line 4)",
+        "            request 1: 200",
         "            body.status:",
         "            - pending",
         "            + authorized",
@@ -365,3 +366,74 @@ def test_a_file_that_is_added_holds_a_world(run: Run, tmp_path: Path, text: str,
 
     assert result.exit_code == 2
     assert told in result.stderr
+
+
+# --- What a failing step shows -------------------------------------------------------------------
+
+REFUSED = """\
+name: refused
+description: The id of a refused request is saved.
+story:
+  - call: list_deployments
+  - call: apply_project_domains
+    as: reader
+    save: {op: id}
+"""
+NOT_SAVED = "response was 403 forbidden: there is no id to save as op"
+
+
+@pytest.fixture
+def refused(tmp_path: Path) -> Path:
+    path = tmp_path / "refused.yaml"
+    path.write_text(REFUSED, encoding="utf-8")
+    return path
+
+
+def test_a_failing_step_shows_the_refusal_and_its_request(run, refused: Path):
+    result = run("scenario", "check", str(refused))
+
+    assert result.exit_code == 1
+    assert NOT_SAVED in result.stdout
+    assert "request 2: 403 forbidden: Only a project maintainer" in result.stdout
+
+
+def test_json_of_a_failing_step_has_the_refusal_and_its_request(run, refused: Path):
+    [report] = json.loads(run("scenario", "check", str(refused), "--json").stdout)
+
+    step = report["steps"][-1]
+    [response] = step["responses"]
+    assert step["said"] == NOT_SAVED
+    assert (response["n"], response["status"], response["code"]) == (2, 403, "forbidden")
+    assert "maintainer" in response["detail"]
+
+
+def test_junit_of_a_failing_step_has_the_refusal_and_its_request(
+    run, refused: Path, tmp_path: Path
+):
+    run("scenario", "check", str(refused), "--junit", str(tmp_path / "report.xml"))
+
+    failure = Xml.parse(tmp_path / "report.xml").find(".//failure")
+    assert failure is not None
+    assert failure.get("message") == NOT_SAVED
+    assert "request 2: 403 forbidden" in str(failure.text)
+
+
+def test_a_failing_log_shows_the_nearest_requests(run, refused: Path):
+    refused.write_text(
+        REFUSED.partition("  - call: apply")[0]
+        + "  - log: {call: list_deployments, status: 4xx}\n",
+        encoding="utf-8",
+    )
+
+    assert "request 1 differs: status is 200" in run("scenario", "check", str(refused)).stdout
+
+
+def test_an_impossible_value_is_an_invalid_file(run, refused: Path):
+    refused.write_text(
+        REFUSED.partition("  - call: apply")[0] + "  - log: {status: 999}\n", encoding="utf-8"
+    )
+
+    result = run("scenario", "check", str(refused))
+
+    assert result.exit_code == 2
+    assert "refused.yaml:5:19: it must be a status" in result.stdout + result.stderr
