@@ -232,7 +232,7 @@ class Emulator:
             variation=self._variation,
         )
         app = App(self.worlds, site, facts, self._library)
-        self._http = Server(app.handle, app.docs_url, app.date_s, self._refuse)
+        self._http = Server(app.handle, app.docs_url, app.date_s, app.request_id, self._refuse)
         try:
             server = await self._listen(settings.port, None)
             port = server.sockets[0].getsockname()[1]

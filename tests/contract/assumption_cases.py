@@ -740,6 +740,16 @@ def _(api: HeldApi) -> list[Any]:
     return [writing[0] if writing else None, status]
 
 
+@cases.add("returned_members_keys", "revoked", [404, 200], [401, 401])
+def _(api: HeldApi) -> list[int]:
+    token = api.create_key(who="member").json["value"]
+    member = {"organization": "acme", "person": "member"}
+    api.emulator.intervene("remove_member", **member)
+    found = [api.dns(token=token).status]
+    api.emulator.intervene("add_member", **member)
+    return [*found, api.dns(token=token).status]
+
+
 @cases.add("unshared_project", "forbidden", [404, 404, 404], [403, 404, 403])
 def _(api: HeldApi) -> list[int]:
     """In a project of one's organization without a role, in another's, and by one's key."""

@@ -414,7 +414,48 @@ def test_marks_which_members_we_chose_to_require():
     assert chosen == {
         *("Operation", "Progress", "Reconciliation", "Deployment", "UserApiKey"),
         *("DevAccessTicket", "DatabaseCompute", "DatabasePlacement"),
+        *("OperationError", "DeploymentPage", "UserApiKeyCreation", "DnsAuthorization"),
     }
+
+
+def test_marks_the_bounds_that_we_chose():
+    schemas = DOCUMENT["components"]["schemas"]
+    cursor = next(p for p in operation("listDeployments")["parameters"] if p["name"] == "cursor")
+    progress = schemas["Progress"]["properties"]["next_poll_after_seconds"]
+    timeout = schemas["DatabasePlacement"]["properties"]["suspend_timeout_seconds"]
+
+    assert cursor["schema"]["x-assumption"] == "cursor_life"
+    assert (progress["minimum"], progress["x-assumption"]) == (0, "next_poll")
+    assert (timeout["minimum"], timeout["x-assumption"]) == (-1, "suspend_timeout")
+
+
+def test_marks_every_success_status_that_the_contract_does_not_show():
+    marked = {}
+    for path in DOCUMENT["paths"].values():
+        for one in path.values():
+            status, success = next(iter(one["responses"].items()))
+            marked[one["operationId"]] = (status, success.get("x-assumption"))
+
+    assert marked == {
+        "setProjectPoweredByFlag": ("200", None),
+        "initializeManagedSource": ("202", "accepted_status"),
+        "createUserApiKey": ("201", "key_created_status"),
+        "applyProjectDomains": ("202", "accepted_status"),
+        "getDnsAuthorization": ("200", "read_status"),
+        "listDeployments": ("200", "read_status"),
+        "createDevAccessTicket": ("201", "ticket_created_status"),
+        "readDatabaseCompute": ("200", "read_status"),
+        "getOperation": ("200", "read_status"),
+    }
+
+
+def test_marks_a_response_that_has_one_code_whose_status_we_chose():
+    """The contract gives 409 to a reused key, but not to call 2's etag_mismatch."""
+    source = operation("initializeManagedSource")["responses"]
+
+    assert source["409"]["x-assumption"] == "problem_statuses"
+    assert "x-assumption" not in source["404"]
+    assert "x-assumption" not in operation("applyProjectDomains")["responses"]["409"]
 
 
 def command(*words: str) -> str:

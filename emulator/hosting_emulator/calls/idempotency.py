@@ -10,13 +10,17 @@ from __future__ import annotations
 from hashlib import blake2b
 
 from hosting_emulator.calls.answers import AGAIN
-from hosting_emulator.calls.request import CallRequest, Reply
+from hosting_emulator.calls.request import CallRequest, Principal, Reply
 from hosting_emulator.contract.assumptions import parse_retention_ms
+from hosting_emulator.contract.calls import ALL_CALLS
 from hosting_emulator.contract.problems import Refused
 from hosting_emulator.world import views
 from hosting_emulator.world.records import RememberedAnswer
 from hosting_emulator.world.tables import OPERATIONS, REMEMBERED
 from hosting_emulator.world.value import Change
+
+#: The calls that remember a response under an Idempotency-Key.
+_IDEMPOTENT_CALLS = tuple(call_id for call_id, spec in ALL_CALLS.items() if spec.idempotent)
 
 
 def recall(
@@ -28,13 +32,11 @@ def recall(
     is assumed, `service_unavailable` while one with it is `in_flight`; this one is then one of them.
     """
     assumptions = change.assumptions
-    principal = request.principal
-    who = principal.person_id
-    if assumptions.same_principal != "person":
-        who = principal.name(assumptions)
     # Its digest: what clients choose may be a secret, and is not for files.
     sent = request.idempotency_key.encode("utf-8", "surrogatepass")
-    key = f"{who}|{blake2b(sent, digest_size=16).hexdigest()}"
+    sent_digest = blake2b(sent, digest_size=16).hexdigest()
+    holders = _holders(request.principal)
+    key = f"{holders[assumptions.same_principal]}|{sent_digest}"
     if assumptions.idempotency_scope == "principal_and_call":
         key = f"{request.spec.call_id}|{key}"
     request.storage_key = key
@@ -43,7 +45,8 @@ def recall(
     is_open = not request.spec.identity_is_specified
     if is_open and assumptions.request_identity == "all_that_is_sent":
         unread = "" if request.spec.body else request.body.hex()
-        text += f"\n{request.query}\n{unread}"
+        if request.query or unread:
+            text += f"\n{request.query}\n{unread}"
     request.fingerprint = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
     refuses = assumptions.idempotency_in_flight == "refuse"
     first = in_flight.setdefault(key, request) if refuses else request
@@ -56,11 +59,50 @@ def recall(
             assumption="idempotency_in_flight",
         )
     found: RememberedAnswer | None = change.world.tables[REMEMBERED.name].get(key)
+    if found is None:
+        found = _remembered_elsewhere(change, request, list(holders.values()), sent_digest)
     if found is None or _is_forgotten(found, change):
         return None
     if found.fingerprint != request.fingerprint:
         raise _reused(f"the key was first used by {found.call_id}, which got {found.status}")
     return found
+
+
+def _holders(principal: Principal) -> dict[str, str]:
+    """Return who a key belongs to, under each alternative of `same_principal`.
+
+    No two alternatives use the same name for different principals.
+    """
+    person_id = principal.person_id
+    return {
+        "person": person_id,
+        "person_in_organization": f"{person_id} {principal.organization_id}",
+        "credential": f"{person_id}#{principal.api_key_id or ''}",
+    }
+
+
+def _remembered_elsewhere(
+    change: Change, request: CallRequest, holders: list[str], sent_digest: str
+) -> RememberedAnswer | None:
+    """Return what was remembered for this key under other assumptions than those of now.
+
+    A world whose assumptions change still knows its keys. A response to the same request comes
+    before a response to another one.
+    """
+    table = change.world.tables[REMEMBERED.name]
+    if not table:
+        return None
+    matches: list[RememberedAnswer] = []
+    for holder in holders:
+        key = f"{holder}|{sent_digest}"
+        for storage_key in (key, *(f"{call_id}|{key}" for call_id in _IDEMPOTENT_CALLS)):
+            match: RememberedAnswer | None = table.get(storage_key)
+            if match is not None:
+                matches.append(match)
+    if change.assumptions.idempotency_scope == "principal_and_call":
+        matches = [match for match in matches if match.call_id == request.spec.call_id]
+    matches.sort(key=lambda match: match.fingerprint != request.fingerprint)
+    return matches[0] if matches else None
 
 
 def _reused(why: str) -> Refused:

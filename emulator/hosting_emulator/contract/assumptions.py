@@ -294,6 +294,9 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     new_key_permissions: Literal["all", "reading"] = "all"
     """Which of its organization's enabled permissions a new key has: all, or only those that read.
     (unseen: no call shows the enabled ones) [UserApiKeyCreation]"""
+    returned_members_keys: Literal["work", "revoked"] = "work"
+    """Whether an API key of a user who left its organization works again after they came back, or
+    is revoked when they leave. (unseen: a user would have to leave in between) [every]"""
     """> Resource missing or outside the caller's access scope"""
     access_scope: Literal["organization", "memberships"] = "organization"
     """Whether an access token reaches only its own organization, or all organizations of its user.
@@ -440,12 +443,13 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
         if re.search(r"/\.\.?(/|$)", path := self.operation_path):
             raise ValueError("operation_path has a segment that clients leave out")
         if not path.startswith("/v1/operations/"):
-            from hosting_emulator.contract.calls import ALL_CALLS
+            from hosting_emulator.contract.calls import CALLS
 
-            # Paths that differ in the name of their id alone are the same (OpenAPI 3.1, Paths Object).
-            shapes = [re.sub(r"\{\w+", "{", one.path) for one in ALL_CALLS.values()]
-            if re.sub(r"\{\w+", "{", path) in shapes:
-                raise ValueError("operation_path is where another call is")
+            for spec in CALLS.values():
+                if _overlaps(path, spec.path):
+                    raise ValueError(
+                        f"operation_path overlaps {spec.path}, the path of another call"
+                    )
 
     def _check_problems(self) -> None:
         for table in ("problem_statuses", "problem_retryable"):
@@ -693,6 +697,29 @@ def _read_value(value: Any, current: Any) -> Any:
         }
     number = isinstance(current, int) and re.fullmatch(r"\s*[0-9]{1,9}\s*", value)
     return int(value) if number else value
+
+
+def _overlaps(path: str, other: str) -> bool:
+    """Return whether a request's path can match both of two path templates."""
+    segments, others = path.split("/"), other.split("/")
+    if len(segments) != len(others):
+        return False
+    return all(_segments_overlap(*pair) for pair in zip(segments, others, strict=True))
+
+
+def _segments_overlap(segment: str, other: str) -> bool:
+    if "{" not in segment:
+        segment, other = other, segment
+    if "{" not in segment:
+        return segment == other
+    start, end = segment.partition("{")[0], segment.rpartition("}")[2]
+    if "{" not in other:
+        has_room = len(other) > len(start) + len(end)
+        return has_room and other.startswith(start) and other.endswith(end)
+    other_start, other_end = other.partition("{")[0], other.rpartition("}")[2]
+    starts_agree = start.startswith(other_start) or other_start.startswith(start)
+    ends_agree = end.endswith(other_end) or other_end.endswith(end)
+    return starts_agree and ends_agree
 
 
 def _check_words(

@@ -97,7 +97,8 @@ class CallSpec:
     `codes` are its own problem codes, beyond COMMON_CODES and that of its Idempotency-Key;
     `listed_statuses` the error statuses, where the contract lists them all. `place` and the clauses are
     the contract's (`retry_clause`: of its key sent again); `leaves` says what a success leaves there.
-    `identity_is_specified`: the contract says what makes two requests of this call the same.
+    `identity_is_specified`: the contract says what makes two requests of this call the same. It
+    may also say which status a success has, and that the body is required.
     """
 
     call_id: CallName
@@ -125,6 +126,8 @@ class CallSpec:
     retry_clause: str = ""
     leaves: str = ""
     identity_is_specified: bool = False
+    success_is_specified: bool = False
+    body_is_specified: bool = False
 
     @property
     def operation_id(self) -> str:
@@ -194,7 +197,13 @@ CURSOR = QueryParameter(
     wrong="is not the next_cursor of a page of this project's deployments; leave it out to start "
     "again.",
     description="The opaque next_cursor of the preceding page.",
-    schema={"type": "string", "minLength": 1, "maxLength": 512, "pattern": "^[A-Za-z0-9_-]+$"},
+    schema={
+        "type": "string",
+        "minLength": 1,
+        "maxLength": 512,
+        "pattern": "^[A-Za-z0-9_-]+$",
+        "x-assumption": "cursor_life",
+    },
 )
 _LIMIT = QueryParameter(
     value="limit",
@@ -240,6 +249,8 @@ _ROWS = (
         retry_clause="Same key and same body: first result returned without switching again.",
         leaves="the project's flag was switched",
         identity_is_specified=True,
+        success_is_specified=True,
+        body_is_specified=True,
     ),
     CallSpec(
         call_id="initialize_managed_source",

@@ -49,8 +49,13 @@ _HEADERS: _Object = {
     "WWW-Authenticate": {
         "description": "The scheme that the call wants.",
         "schema": {"type": "string"},
+        "x-assumption": "response_headers",
     },
-    "Allow": {"description": "The methods that the path takes.", "schema": {"type": "string"}},
+    "Allow": {
+        "description": "The methods that the path takes.",
+        "schema": {"type": "string"},
+        "x-assumption": "response_headers",
+    },
 }
 _HEADERS_OF = {401: ["WWW-Authenticate"], 405: ["Allow"]}
 
@@ -118,6 +123,8 @@ def _operation(spec: CallSpec, assumptions: Assumptions, values: _Values) -> _Ob
             example[field.name] = next(iter(known), field.keywords["examples"][0])
         content = {"schema": {"$ref": _REF + spec.body}, "example": example}
         operation["requestBody"] = {"required": True, "content": {"application/json": content}}
+        if not spec.body_is_specified:
+            operation["requestBody"]["x-assumption"] = "required_body"
     if spec.path_from:
         operation["x-assumption"] = spec.path_from
     return operation
@@ -242,6 +249,8 @@ def _successes(spec: CallSpec, assumptions: Assumptions) -> _Object:
         success["links"] = links
     if isinstance(spec.success, str):
         success["x-assumption"] = spec.success
+    elif not spec.success_is_specified:
+        success["x-assumption"] = "read_status"
     found = {str(spec.success_status(assumptions)): success}
     if spec.replayed is not None:
         about = {"description": "Exact replay: metadata, no value", "x-assumption": spec.replayed}
@@ -266,7 +275,7 @@ def _problem(spec: CallSpec, assumptions: Assumptions, status: int, rows: list[_
             response["x-assumption"] = "listed_statuses"
     elif status == 405:
         response["x-assumption"] = "wrong_method"
-    elif not any("status" in PROBLEMS[row.code].specified for row in rows):
+    elif not all("status" in PROBLEMS[row.code].specified for row in rows):
         response["x-assumption"] = "problem_statuses"
     return response
 
@@ -369,7 +378,7 @@ def _object(resource: Resource, assumptions: Assumptions, absent: Collection[str
         and getattr(assumptions, field.assumption, None) not in ("optional", "ignored")
     ]
     schema["type"] = "object"
-    if resource.open_presence:
+    if resource.open_presence or resource.assumed_presence:
         schema["x-assumption"] = "optional_fields"
     if resource.request and not resource.closed:
         schema["x-assumption"] = "unknown_body_fields"

@@ -66,7 +66,7 @@ class Resource(Struct, frozen=True):
 
     `clauses` are the contract's sentences about its fields, by key. A `request` is what a call is
     sent. A `closed` one has no further properties. `open_presence`: the contract does not say which
-    of its fields are required.
+    of its fields are required. `assumed_presence`: neither does it, but no variation leaves one out.
     """
 
     name: str
@@ -76,6 +76,7 @@ class Resource(Struct, frozen=True):
     request: bool = False
     closed: bool = False
     open_presence: bool = False
+    assumed_presence: bool = False
 
     #: The names of its fields; those that hold timestamps, that hold the id of a deployment, and that an
     #: answer may leave out although they have a value; the resources that fields or their items are.

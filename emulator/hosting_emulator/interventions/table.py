@@ -345,6 +345,10 @@ def remove_member(change: Change, organization: r.Organization, person: r.Person
     if change.get(t.MEMBERSHIPS, key) is None:
         raise DocumentRefused(f"{person.alias} does not belong to {organization.alias}")
     change.delete(t.MEMBERSHIPS, key)
+    if change.assumptions.returned_members_keys == "revoked":
+        for api_key in [api_key for _, api_key in change.applied().rows(t.API_KEYS)]:
+            if (api_key.organization_id, api_key.person_id) == (organization.id, person.id):
+                change.put(t.API_KEYS, api_key.id, replace(api_key, revoked=True))
     return f"{person.alias} no longer belongs to {organization.alias}"
 
 

@@ -81,6 +81,12 @@ class App:
         assert engine is not None
         return engine.date_s()
 
+    def request_id(self) -> str:
+        """Return the id of a request that nobody can parse: one that the default world draws."""
+        engine = self.worlds.get(DEFAULT_WORLD)
+        assert engine is not None
+        return engine.request_id()
+
     async def _control(self, request: web.BaseRequest, path: str, query: str) -> web.StreamResponse:
         refusal = self.site.refusal(request, path)
         if refusal is not None:

@@ -31,7 +31,6 @@ from hosting_emulator.server.framing import INVALID, NO_METHOD, TOO_LONG, Reques
 from hosting_emulator.server.time_slices import SLICE_S, LongJob
 
 _log = logging.getLogger("hosting_emulator.http")
-_broken_requests = itertools.count(1)
 _positions = itertools.count(1)
 #: How long a request may take from its first byte to its last, in seconds of real time. Clients on
 #: the same machine take milliseconds; who takes longer than this holds a connection for nothing.
@@ -305,8 +304,7 @@ class Protocol(web.RequestHandler):
             wrong = NO_METHOD if isinstance(exc, BadStatusLine) else INVALID
             wrong = TOO_LONG if isinstance(exc, LineTooLong) else wrong
             refused = Refused("invalid_request", self.refusal or wrong)
-        request_id = f"req_unparsed_{next(_broken_requests)}"
-        reply = problem_reply(refused, request_id, self.docs_url(), DEFAULTS)
+        reply = problem_reply(refused, self.server.request_id(), self.docs_url(), DEFAULTS)
         response = web.Response(
             status=reply.status,
             body=reply.body,
@@ -329,7 +327,7 @@ def protocol_of(request: web.BaseRequest) -> Protocol:
 
 class Server(web.Server):
     """Makes a `Protocol` for each connection. Problems that it writes itself point to `docs_url`,
-    and their Date shows `date_s`, in seconds since 1970.
+    their Date shows `date_s`, in seconds since 1970, and `request_id` draws their request id.
 
     `refuse` lets every new connection be refused for so many seconds.
     """
@@ -339,10 +337,12 @@ class Server(web.Server):
         handler: Handler,
         docs_url: Callable[[], str],
         date_s: Callable[[], int],
+        request_id: Callable[[], str],
         refuse: Callable[[float], None],
     ) -> None:
         self.docs_url = docs_url
         self.date_s = date_s
+        self.request_id = request_id
         self.refuse = refuse
         super().__init__(handler)
         #: How many connections there are; how many at most, and how many came, since a crowd left.

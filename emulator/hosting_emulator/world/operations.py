@@ -446,6 +446,7 @@ def put_past_deployment(
         step=len(DEPLOYING_PLAN) - 1,
         deployment_id=ids[0],
         build_completed_at=times[1] if ready else None,
+        result={"source_generation": project.source_generation} if ready else None,
         error=BUILD_FAILED if status == "failed" else None,
     )
     put_deployment(change, project, operation, digests, status)
