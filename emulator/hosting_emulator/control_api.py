@@ -304,7 +304,8 @@ class Exchange(Record, optional=("trail",)):
     `code` that of a problem. `status` is 0 when the connection was lost before there was an answer;
     `lost` names the fault that ate it.
     `replayed`: the answer was the remembered first one of its `idempotency_key`. `varied` are the
-    points at which the answer varies. `trail` has every decision on the request's way, each with its
+    points at which the answer varies. `in_progress`: it waits for its body, a delay or the disk, and
+    its response has not left. `trail` has every decision on the request's way, each with its
     `step` and what it `says`, unless it was not asked for.
     """
 
@@ -326,6 +327,7 @@ class Exchange(Record, optional=("trail",)):
     why: Sequence[str]
     varied: list[str]
     duration_us: float
+    in_progress: bool
     trail: list[TrailStep]
 
     @property

@@ -43,9 +43,17 @@ class Line:
     count: int = 0
     last: int = 0
 
+    def __deepcopy__(self, memo: object) -> Line:
+        """Return the connection itself: copies of judges compare connections by identity."""
+        return self
+
 
 class ExchangeView:
     """One exchange. What reads a body is worked out when a rule asks for it."""
+
+    def __deepcopy__(self, memo: object) -> ExchangeView:
+        """Return the exchange itself: judges do not change what they have seen."""
+        return self
 
     def __init__(self, entry: Entry, line: Line) -> None:
         self.entry, self.line = entry, line

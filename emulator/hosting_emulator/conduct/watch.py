@@ -6,11 +6,15 @@ the judging goes on without it.
 
 from __future__ import annotations
 
+import copy
 import logging
 from collections.abc import Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from math import inf
+from operator import attrgetter
+
+from msgspec.structs import replace
 
 from hosting_emulator.conduct.judges import JUDGES
 from hosting_emulator.conduct.rules import (
@@ -111,7 +115,11 @@ class Watch:
     def __init__(self, engine: Engine, after: int = 0, *, unseen: int = 0) -> None:
         self._engine = engine
         self._unseen = unseen
+        #: Up to which number exchanges were seen, and the highest number that was judged.
+        self._seen = after
         self._last = after
+        #: Exchanges that were in progress when they were seen.
+        self._pending: list[Entry] = []
         self._judged = 0
         self._own = 0
         self._skipping = False
@@ -143,8 +151,17 @@ class Watch:
 
     def judge_evicted(self, entry: Entry) -> None:
         """Judge an exchange before the log drops it."""
-        if self._closed is None and entry.n > self._last:
-            self._judge(entry)
+        if self._closed is not None or entry.n <= self._seen:
+            return
+        self._seen = entry.n
+        if entry.in_progress:
+            self._pending.append(entry)
+            return
+        for earlier in [one for one in self._pending if 0 < one.answered < entry.answered]:
+            if not earlier.in_progress:
+                self._pending.remove(earlier)
+                self._judge(earlier)
+        self._judge(entry)
 
     def close(self) -> None:
         """Judge the rest of the log, and release everything but the findings."""
@@ -166,19 +183,52 @@ class Watch:
         """Judge what is new, and return the findings that no later request refuted."""
         if self._closed is not None:
             return self._closed[final]
-        for entry in self._engine.log.after(self._last):
-            self._judge(entry)
+        self._judge_new()
         self._notice_returns(inf)
-        found = {id_: of_rule.standing() for id_, of_rule in self._found.items()}
-        for judge in self._judges if final else ():
+        found, judges = self._found, self._judges
+        if final and self._pending:
+            found, judges = self._with_pending()
+        found = {id_: of_rule.standing() for id_, of_rule in found.items()}
+        for judge in judges if final else ():
             with self.errors.recorded(type(judge).__name__):
                 for finding in judge.end():
                     self._note(finding, found)
         return found
 
+    def _judge_new(self) -> None:
+        """Judge what was answered since the last time, in the order in which it was answered."""
+        entries = [*self._pending, *self._engine.log.after(self._seen)]
+        if not entries:
+            return
+        self._seen = max(self._seen, entries[-1].n)
+        self._pending = [entry for entry in entries if entry.in_progress]
+        ready = [entry for entry in entries if not entry.in_progress]
+        for entry in sorted(ready, key=attrgetter("answered")):
+            self._judge(entry)
+
+    def _with_pending(self) -> tuple[dict[str, _RuleFindings], list[ConductJudge]]:
+        """Return findings and judges that also saw what is in progress, as requests without a response.
+
+        They are copies: the requests may still be answered, and are judged again then.
+        """
+        kept = (self._found, self._judges)
+        counts = (self._judged, self._last, self._own)
+        lines = [(line, line.count, line.last) for line in self._lines.values()]
+        try:
+            self._found, self._judges = copy.deepcopy(kept)
+            for entry in self._pending:
+                self._judge(_unanswered(entry, self._engine))
+            return self._found, self._judges
+        finally:
+            self._found, self._judges = kept
+            self._judged, self._last, self._own = counts
+            for line, count, last in lines:
+                line.count = count
+                line.last = last
+
     def _judge(self, entry: Entry) -> None:
         self._notice_returns(entry.n)
-        self._last = entry.n
+        self._last = max(self._last, entry.n)
         self._world = entry.world
         if entry.from_emulator:
             self._own += 1
@@ -207,6 +257,13 @@ class Watch:
     def _note(self, finding: Finding, found: dict[str, _RuleFindings]) -> None:
         finding["says"] = Redactor(self._world).text(finding.says)
         found.setdefault(finding.rule, _RuleFindings()).add(finding)
+
+
+def _unanswered(entry: Entry, engine: Engine) -> Entry:
+    """Return an exchange in progress as its client sees it now: there is no response."""
+    engine.now_ms()
+    late_ms = max(1, engine.machine_ms - entry.real_ms)
+    return replace(entry, status=0, code=None, lost="no_response_yet", answer=b"", late_ms=late_ms)
 
 
 class Chapter:

@@ -8,6 +8,7 @@ concurrent requests are always one after the other.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, Protocol
 
 import msgspec
@@ -26,6 +27,7 @@ from hosting_emulator.engine.exchange import (
     hand_out,
     machine_ms,
     run_through,
+    stopwatch_ns,
 )
 from hosting_emulator.engine.history import (
     Commit,
@@ -47,6 +49,7 @@ from hosting_emulator.engine.pipeline import (
     faults_after_commit,
     note_wait,
     refuse,
+    route,
 )
 from hosting_emulator.engine.request_log import RequestLog
 from hosting_emulator.faults.usage import UsageCounter
@@ -392,9 +395,10 @@ class Engine:
         """
         try:
             while isinstance(reply := self._take(ctx, steps), Delay):
-                self.log.count -= 1  # it comes again
+                self.log.hold(ctx)
                 await wait(reply)
             if self.keeper.waits:
+                self.log.hold(ctx)
                 try:
                     await wait(Durable(self.keeper.durable))
                 except OSError:
@@ -403,9 +407,12 @@ class Engine:
                     refused = ctx.again(Refused("service_unavailable", detail))
                     return run_through(self.exchange(refused, steps))
             if ctx.delay_ms or ctx.held:
+                self.log.hold(ctx)
                 await wait(Delay(ctx.delay_ms, answered=True))
             return reply
         finally:
+            if ctx.in_progress:
+                self.log.release(ctx)
             if self.in_flight.get(ctx.storage_key) is ctx:
                 del self.in_flight[ctx.storage_key]
             # What the log does not show is forgotten.
@@ -414,6 +421,20 @@ class Engine:
             # An exception holds its traceback, and the traceback holds the request and its bytes.
             ctx.refused = None
             ctx.decision = None
+
+    def arrive(self, ctx: ExchangeContext) -> None:
+        """List a request whose body has not arrived completely."""
+        self.log.count += 1
+        ctx.n = self.log.count
+        ctx.took_ns = stopwatch_ns()
+        ctx.world = self.world
+        ctx.at_ms = self.now_ms()
+        ctx.came_ms = ctx.at_ms
+        ctx.real_ms = self.machine_ms
+        with suppress(Refused):
+            route(self, ctx)
+        ctx.refused = None
+        self.log.hold(ctx)
 
     def _take(self, ctx: ExchangeContext, steps: Sequence[Step]) -> Delay | Reply:
         """Take the steps until one ends the way, and record the exchange, unless it has to wait."""

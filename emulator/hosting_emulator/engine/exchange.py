@@ -178,6 +178,10 @@ class Entry(CallRequest, kw_only=True):
     connection: Connection = NO_CONNECTION
     from_emulator: bool = False
     passage: Passage | None = None
+    #: Whether it waits: for its body, for a delay or for the disk. Its response has not left.
+    in_progress: bool = False
+    #: Its place in the order in which requests were answered, from 1. 0: it is not answered yet.
+    answered: int = 0
 
     @property
     def project(self) -> str | None:

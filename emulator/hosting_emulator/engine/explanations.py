@@ -133,6 +133,9 @@ class Explanations:
             ended = entry.acted and not fault_kinds()[entry.acted[-1].kind].delays
             rest = f", or came after {entry.acted[-1].id}" if ended else ""
             yield "fault", f"{others} armed {do} not match the request{rest}."
+        if not entry.answered:
+            yield "progress", "The request is in progress: no response has left."
+            return
         if spec is not None and entry.principal and entry.judged:
             yield from _access(asked, entry, spec)
         if spec is not None and spec.idempotent and entry.judged:

@@ -76,8 +76,12 @@ def admit(engine: Engine, ctx: ExchangeContext) -> None:
     """Number the request, run what is due, and read the X-Request-Id."""
     ctx.took_ns = stopwatch_ns()
     world = ctx.world = engine.world
-    engine.log.count += 1
-    ctx.n, ctx.starts, ctx.at_ms = engine.log.count, engine.starts, world.at_ms
+    if not engine.log.holds(ctx):
+        engine.log.count += 1
+        ctx.n = engine.log.count
+        ctx.in_progress = False
+    ctx.starts = engine.starts
+    ctx.at_ms = world.at_ms
     ctx.at_ms = engine.run_due()
     if ctx.decision is None:
         ctx.came_ms, ctx.real_ms = ctx.at_ms, engine.machine_ms

@@ -47,6 +47,7 @@ class RequestLog:
         self.varied = Counter[str]()
         #: How many requests there were, and so the number of the last.
         self.count = 0
+        self._answered = 0
         #: How often it was cleared: numbers begin anew then.
         self.cleared = 0
         #: After which numbers the world was last put back to an earlier state.
@@ -88,7 +89,10 @@ class RequestLog:
             if said := effect.remark(len(answer)):
                 ctx.why += (said,)
         ctx.took_ns = stopwatch_ns() - ctx.took_ns
-        self._append(ctx)
+        self._answered += 1
+        ctx.answered = self._answered
+        if not ctx.in_progress:
+            self._append(ctx)
         if ctx.varied:
             self.varied.update(ctx.varied)
 
@@ -97,6 +101,32 @@ class RequestLog:
             oldest = self._entries[0]
             notify(self.observers, lambda observer: observer.on_evict(oldest))
         self._entries.append(entry)
+
+    def hold(self, entry: Entry) -> None:
+        """List an exchange whose response has to wait, from its arrival on."""
+        if not entry.in_progress and not entry.answered:
+            self._append(entry)
+        entry.in_progress = True
+        self.in_progress[entry.n] = entry
+
+    def holds(self, entry: Entry) -> bool:
+        """Tell whether an exchange is listed as in progress; clearing the log ends that."""
+        return self.in_progress.get(entry.n) is entry
+
+    def release(self, entry: Entry) -> None:
+        """Note that the response of an exchange need not wait any longer."""
+        if self.holds(entry):
+            del self.in_progress[entry.n]
+        entry.in_progress = False
+
+    def abandon(self, entry: Entry, why: str) -> None:
+        """Note that an exchange ends without a response."""
+        entry.why += (why,)
+        if not entry.answered:
+            entry.took_ns = stopwatch_ns() - entry.took_ns
+            self._answered += 1
+            entry.answered = self._answered
+        self.release(entry)
 
     def end(self, reason: EndReason) -> None:
         """Report to the observers that this log ends."""
@@ -213,8 +243,14 @@ def entry_view(world: World, entry: Entry) -> dict[str, Any]:
         "lost": entry.lost,
         "why": [redactor.text(sentence) for sentence in entry.why],
         "varied": list(entry.varied),
-        "duration_us": round(entry.took_ns / 1000, 1),
+        "duration_us": round(_took_ns(entry) / 1000, 1),
+        "in_progress": entry.in_progress,
     }
+
+
+def _took_ns(entry: Entry) -> int:
+    """Return how long an exchange took; until it is answered, `took_ns` is when it began."""
+    return entry.took_ns if entry.answered else stopwatch_ns() - entry.took_ns
 
 
 def exchange_view(world: World, entry: Entry) -> dict[str, Any]:

@@ -122,7 +122,8 @@ def past_of(engine: Engine) -> WorldPast:
             event = PastEvent(of[0], of[-1], entry.at_ms, entry.world, title, entry=entry)
             found.append(event._replace(is_uncounted=uncounted))
     if found and engine.log.count > len(engine.log):
-        base = found[0].before  # of what was before, the log keeps no more
+        # The log no longer holds what was before. A request that waited may have found a later world.
+        base = min((event.before for event in found), key=lambda world: world.commit)
     for one in line:
         if one.turn is not None and one.number > base.commit:
             title, at_ms = f"commit {one.number} ({one.title})", one.world.at_ms

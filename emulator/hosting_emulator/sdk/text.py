@@ -71,7 +71,8 @@ def answer_text(exchange: Mapping[str, Any]) -> str:
 def _answer(exchange: Mapping[str, Any], lost: str) -> list[str]:
     replayed = "replayed" if exchange["replayed"] else None
     eaten = lost.format(exchange["lost"]) if exchange["lost"] else None
-    return [part for part in (exchange["code"], replayed, eaten) if part]
+    waiting = "in progress" if exchange.get("in_progress") else None
+    return [part for part in (exchange["code"], replayed, eaten, waiting) if part]
 
 
 def align(rows: Sequence[Sequence[str]]) -> list[str]:

@@ -70,11 +70,8 @@ async def answer(
     `refused` says why it is not for this server, if it is not. `granted` are headers by which a
     page of another origin may read the answer, whatever it is.
     """
-    body, steps = b"", CALL_STEPS if refused is None else MISDIRECTED_STEPS
+    steps = CALL_STEPS if refused is None else MISDIRECTED_STEPS
     passage = protocol_of(request).begin_passage()
-    if refused is None and request.can_read_body:
-        assumed = engine.world.assumptions
-        body, refused = await read_body(request, assumed.body_limit_bytes, assumed)
     protocol = request.protocol
     assert isinstance(protocol, Protocol)
     raw_headers: Sequence[tuple[bytes, bytes]] = request.raw_headers
@@ -87,7 +84,6 @@ async def answer(
         path=path,
         query=query,
         headers=request.headers,
-        body=body,
         dev_port=site.tls_port,
         raw_headers=raw_headers,
         from_emulator=from_page,
@@ -98,6 +94,8 @@ async def answer(
     )
     if protocol.framing.large:
         _cut_headers(ctx)
+    if refused is None and request.can_read_body:
+        await _read_body_of(request, engine, ctx)
     reply = await engine.exchange(ctx, steps, partial(wait_for, request))
     if granted:
         reply.headers = (*reply.headers, *granted)
@@ -111,6 +109,18 @@ def _response(
     if effect is None:
         return responses.ReadyResponse(reply, engine.date_s(), passage)
     return responses.FaultyResponse(reply, engine.date_s(), effect, passage)
+
+
+async def _read_body_of(request: web.BaseRequest, engine: Engine, ctx: ExchangeContext) -> None:
+    """Read the body of a request. One that is not there yet is listed as in progress meanwhile."""
+    assumed = engine.world.assumptions
+    if not request.content.is_eof():
+        engine.arrive(ctx)
+    try:
+        ctx.body, ctx.refused = await read_body(request, assumed.body_limit_bytes, assumed)
+    except BaseException:
+        engine.log.abandon(ctx, "the body of the request did not arrive completely")
+        raise
 
 
 def _cut_headers(ctx: ExchangeContext) -> None:
