@@ -20,14 +20,21 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from hosting_emulator.delta_debugging import smallest
 from hosting_emulator.supervisor import ChildCommand, Outcome, ending_signals
-from hosting_emulator_cli.commands.conduct import ask_conduct, conduct_of
+from hosting_emulator_cli.commands.conduct import with_rules_command
 from hosting_emulator_cli.commands.start import command_variables, with_variables
-from hosting_emulator_cli.files import PRIVATE, write_whole
 from hosting_emulator_cli.main import Failure
 from hosting_emulator_cli.options import ONLY_VARIABLE, SEED_VARIABLE, connected, starting
-from hosting_emulator_cli.output import as_json, say
+from hosting_emulator_cli.output import say
+from hosting_emulator_cli.verdict import (
+    NO_REQUEST,
+    UNDECIDED,
+    RunVerdict,
+    keep_worlds,
+    report_texts,
+)
 
 if TYPE_CHECKING:
+    from hosting_emulator.sdk import ControlClient, WorldsObservation
     from hosting_emulator.settings import Ready, Settings
 
 T = TypeVar("T")
@@ -35,16 +42,24 @@ T = TypeVar("T")
 _GRACE_S = 2.0
 #: Two signals closer than this are one: `timeout`, say, sends to us and to our group.
 _ONE_PRESS_S = 0.1
+#: How long to wait, after the command has ended, for requests in progress, and for an emulator whose
+#: ports a fault has closed.
+_SETTLE_S = 2.0
+_REACHABLE_S = 1.0
 #: When to say that a second Ctrl-C would help.
 _HINT_S = 1.0
 
 
 class CommandResult(NamedTuple):
-    """A command's exit code, at which points its answers varied, and whether we were told to end it."""
+    """A command's exit code, at which points its answers varied, and whether we were told to end it.
+
+    `undecided`: the command succeeded, but what was asked of it could not be judged.
+    """
 
     code: int
     varied: tuple[str, ...] = ()
     signalled: bool = False
+    undecided: bool = False
 
 
 def run_logged(settings: Settings, run: Callable[[], Coroutine[Any, Any, T]]) -> T:
@@ -67,6 +82,21 @@ def mention(text: str) -> None:
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, 2)
         os.close(nowhere)
+
+
+def wait_until_reachable(client: ControlClient) -> None:
+    """Wait a moment for an emulator that refuses connections. Raises EmulatorUnreachable."""
+    from hosting_emulator.sdk import EmulatorUnreachable
+
+    until = time.monotonic() + _REACHABLE_S
+    while True:
+        try:
+            client.health()
+            return
+        except EmulatorUnreachable:
+            if time.monotonic() >= until:
+                raise
+        time.sleep(0.05)
 
 
 @dataclass(kw_only=True)
@@ -95,6 +125,8 @@ class Execution:
         self._at_once = False
         self._later: list[asyncio.TimerHandle] = []
         self._misbehaved = False
+        self._undecided = False
+        self._observation_id = ""
 
     async def through(self) -> CommandResult:
         """Start the emulator, run the command, stop the emulator."""
@@ -116,7 +148,8 @@ class Execution:
                     code = await self._run(child, ready)
                     await warming
                     varied = tuple(sorted(emulator.worlds.tally.varied))
-                    return CommandResult(code, varied, self._signal is not None)
+                    undecided = self._undecided and code == UNDECIDED
+                    return CommandResult(code, varied, self._signal is not None, undecided)
                 finally:
                     self._child = None
                     await asyncio.to_thread(child.close)
@@ -137,7 +170,15 @@ class Execution:
             mention(f"Error: {self.command[0]}: {outcome.refused}")
         elif not self._at_once:
             await asyncio.to_thread(self._report, ready, outcome)
-        return outcome.code or int(self._misbehaved)
+        return self._exit_code(outcome)
+
+    def _exit_code(self, outcome: Outcome) -> int:
+        """Return the command's own exit code if it failed, or else that of what was asked of it."""
+        if outcome.code:
+            return outcome.code
+        if self._misbehaved:
+            return 1
+        return UNDECIDED if self._undecided else 0
 
     def _on_signal(self, number: int) -> None:
         now = time.monotonic()
@@ -161,8 +202,7 @@ class Execution:
         """Ask the emulator for what the command needs to know. Raises Failure."""
         with connected(ready.control_url, ready.control_token) as client:
             world = client.world()
-            if self.conduct != "off":
-                ask_conduct(world, off=self.conduct_off, option="--conduct-off: ")
+            self._observation_id = self._observe(client)
             variables = command_variables(world, ready, self.principal, self.exports)
         # By which worlds that the command makes elsewhere vary as ours do.
         if self.settings.vary is not None:
@@ -173,33 +213,73 @@ class Execution:
             variables |= dict.fromkeys(outer, "")
         return variables
 
-    def _report(self, ready: Ready, outcome: Outcome) -> None:
-        """Write the report and the world, as far as they are asked for. What fails is said only."""
-        from hosting_emulator.sdk.text import report_text
+    def _observe(self, client: ControlClient) -> str:
+        """Begin to observe all worlds, and return the id of the observation. Raises Failure."""
+        from hosting_emulator.sdk import ControlRefused
 
-        failed, color = outcome.code != 0, sys.stderr.isatty() and "NO_COLOR" not in os.environ
+        try:
+            return client.observe(off=self.conduct_off).id
+        except ControlRefused as refused:
+            raise Failure(f"--conduct-off: {with_rules_command(refused)}") from refused
+
+    def _report(self, ready: Ready, outcome: Outcome) -> None:
+        """Judge the run, and write the report and the worlds, as far as they are asked for.
+
+        An error is said; where something was asked of a command that succeeded, the run is undecided.
+        """
+        from hosting_emulator.sdk import WorldsObservation
+
         try:
             with connected(ready.control_url, ready.control_token) as client:
-                world = client.world()
-                if self.conduct != "off":
-                    text, found, bad = conduct_of(client, self.conduct_off, color=color)
-                    if not self.silent and (found or self.conduct == "report"):
-                        mention(text)
-                    self._misbehaved = bad and self.conduct == "error"
-                    failed = failed or self._misbehaved
-                if self.report == "always" or (self.report == "failed" and failed):
-                    document = world.report_document()
-                    for one in document["operations"]:
-                        one["commands"] = []  # the emulator ends with the command
-                    mention(report_text(document, color=color))
-                if self.keep is not None and failed:
-                    write_whole(self.keep, f"{as_json(world.export())}\n", mode=PRIVATE)
-                    if not self.quiet:
-                        path = shlex.quote(str(self.keep))
-                        line = f"hosting-emulator start --ephemeral --from {path}"
-                        mention(f"The world was kept. Open it with: {line}")
+                wait_until_reachable(client)
+                self._tell(WorldsObservation(client, self._observation_id), outcome)
         except Failure as error:
-            mention(f"Error: {error.format_message()}")
+            self._give_no_verdict(error.format_message())
+        except Exception as error:
+            self._give_no_verdict(f"the report failed: {type(error).__name__}: {error}")
+
+    def _give_no_verdict(self, reason: str) -> None:
+        if not self.silent:
+            mention(f"Error: {reason}")
+        self._undecided = self.conduct != "off" or self.report == "always"
+
+    def _tell(self, observation: WorldsObservation, outcome: Outcome) -> None:
+        color = sys.stderr.isatty() and "NO_COLOR" not in os.environ
+        verdict = RunVerdict(observation.report(final=True, wait_s=_SETTLE_S))
+        self._judge(verdict, color=color)
+        failed = self._exit_code(outcome) != 0
+        if self.report == "always" or (self.report == "failed" and failed):
+            for text in report_texts(verdict, observation, color=color):
+                mention(text)
+        if self.keep is not None and failed:
+            path, others = keep_worlds(verdict, observation, self.keep)
+            if not self.quiet:
+                line = f"hosting-emulator start --ephemeral --from {shlex.quote(str(path))}"
+                mention(f"The world was kept. Open it with: {line}")
+                if others:
+                    names = ", ".join(shlex.quote(str(other)) for other in others)
+                    mention(f"Other worlds that received requests were kept too: {names}")
+
+    def _judge(self, verdict: RunVerdict, *, color: bool) -> None:
+        """Say what was found, and what could not be decided."""
+        if not verdict.has_requests:
+            strict = self.conduct == "error"
+            self._undecided = strict
+            if not self.silent and (strict or not self.quiet):
+                mention(NO_REQUEST)
+        if self.conduct == "off":
+            return
+        self._misbehaved = verdict.is_bad and self.conduct == "error"
+        self._undecided = self._undecided or bool(verdict.errors)
+        if self.silent:
+            return
+        if verdict.has_findings or self.conduct == "report":
+            mention(verdict.conduct_text(color=color))
+        for error in verdict.errors:
+            mention(f"Error: {error}")
+        waiting = verdict.in_progress_text()
+        if waiting:
+            mention(waiting)
 
 
 def execute(execution: Execution) -> CommandResult:
@@ -229,7 +309,7 @@ def execute_varied(
     `shrinking`, run it until the points that matter are found. Raises Failure.
     """
     first = execute(execution)
-    if first.code == 0 or first.code in _NEVER_RAN or first.signalled:
+    if first.code == 0 or first.code in _NEVER_RAN or first.signalled or first.undecided:
         return first.code
     settings = execution.settings
     if shrinking or not execution.quiet:
@@ -259,6 +339,9 @@ def _shrink(
         only = {"vary_only": points} if points else {"vary": None, "vary_only": None}
         ran = execute(replace(unseen, settings=replace(settings, **only)))
         if ran.signalled:
+            raise Stopped
+        if ran.undecided:
+            mention("A run could not be judged.")
             raise Stopped
         seen = ran.varied
         return ran.code != 0

@@ -14,7 +14,7 @@ from hosting_emulator_cli.main import CommandGroup, Failure
 from hosting_emulator_cli.output import columns, has_color, prints, put, put_json
 
 if TYPE_CHECKING:
-    from hosting_emulator.sdk import ConductReport, ControlClient, HostingEmulator
+    from hosting_emulator.sdk import ConductReport, ControlRefused, HostingEmulator
 
 #: What may be done about conduct: nothing, tell it, or tell it and fail for it.
 CONDUCT = ("off", "report", "error")
@@ -95,25 +95,13 @@ def ask_conduct(
     try:
         return world.conduct.read(off=off, final=final)
     except ControlRefused as refused:
-        address = "/_emulator/contract/conduct-rules lists"
-        why = str(refused).replace(address, "`hosting-emulator conduct rules` lists")
-        raise Failure(f"{option}{why}") from refused
+        raise Failure(f"{option}{with_rules_command(refused)}") from refused
 
 
-def conduct_of(client: ControlClient, off: Sequence[str], *, color: bool) -> tuple[str, bool, bool]:
-    """Return what was found in all worlds, as text; whether it is anything; and a warning or worse."""
-    from hosting_emulator.sdk.text import conduct_text, of_severity
-
-    texts, found, bad = [], False, False
-    for world in client.worlds():
-        report = client.world(world["name"]).conduct.read(off=off, final=True)
-        if world["name"] != "default" and not report["findings"]:
-            continue
-        text = conduct_text(report, color=color)
-        texts.append(text if world["name"] == "default" else f"world {world['name']}\n{text}")
-        found = found or bool(report["findings"])
-        bad = bad or bool(of_severity(report, "warning")["findings"])
-    return "\n\n".join(texts), found, bad
+def with_rules_command(refused: ControlRefused) -> str:
+    """Return a refusal in words, with the command that lists the rules instead of the address."""
+    address = "/_emulator/contract/conduct-rules lists"
+    return str(refused).replace(address, "`hosting-emulator conduct rules` lists")
 
 
 def _junit(report: Any, rules: Sequence[_Document], world: str, severity: str) -> str:

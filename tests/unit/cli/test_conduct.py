@@ -9,10 +9,9 @@ from xml.etree import ElementTree as Xml
 import pytest
 
 from hosting_emulator.conduct.rules import RULES
-from hosting_emulator_cli.commands.conduct import ask_conduct, conduct_of
+from hosting_emulator_cli.commands.conduct import ask_conduct
 from hosting_emulator_cli.main import Failure
 from hosting_emulator_cli.options import connected
-from tests.unit.cli.samples import world
 from tests.unit.sdk.fake_control import FakeControl, Says
 
 PATH = "GET /worlds/default/conduct"
@@ -274,19 +273,6 @@ def test_no_emulator_is_one_clear_line(run):
 
 
 # --- Around a command -----------------------------------------------------------------------------
-
-
-def test_exec_tells_of_each_world_in_which_something_was_found(control: FakeControl):
-    control.on("GET /worlds", {"items": [world("default"), world("a"), world("b")]})
-    control.on(f"{PATH}?final=true", report())
-    control.on("GET /worlds/a/conduct?final=true", report())
-    control.on("GET /worlds/b/conduct?final=true", report(WARNING))
-
-    with connected(control.url, None) as client:
-        text, _, bad = conduct_of(client, (), color=False)
-
-    assert bad
-    assert text.startswith("conduct: no findings in 12 requests\n\nworld b\nconduct: 1 finding")
 
 
 def test_exec_refuses_a_rule_that_does_not_exist_before_the_command_begins(control: FakeControl):
