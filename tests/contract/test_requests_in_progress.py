@@ -127,6 +127,7 @@ def test_a_client_that_gives_up_and_retries_is_judged_with_both_requests(
 
     with unanswered(api, "key-1"):
         until(lambda: listed(api))
+    listed(api)  # the emulator has noticed the end of the connection
     api.apply_domains(key="key-2")
 
     assert NEW_KEY in broken(observation)
@@ -198,8 +199,9 @@ def test_a_reset_while_a_request_waits_keeps_it_in_the_verdict(
 
     with unanswered(api, "key-1"):
         until(lambda: listed(api))
-        api.apply_domains(key="key-2")
-        api.emulator.reset()
+    listed(api)  # the emulator has noticed the end of the connection
+    api.apply_domains(key="key-2")
+    api.emulator.reset()
 
     assert NEW_KEY in broken(observation)
 
