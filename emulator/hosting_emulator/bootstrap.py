@@ -71,6 +71,10 @@ _log = logging.getLogger("hosting_emulator")
 #: How long open connections may finish when the emulator stops, in seconds of real time; one that
 #: does not is given the same time again to be cancelled.
 _GRACE_S = 0.2
+#: How often the files of the data directory are checked, in seconds of real time.
+_CHECK_FILES_S = 0.5
+#: How long threads may go on once everything is kept, in seconds of real time.
+_LAST_S = 2.0
 _WILDCARDS = ("0.0.0.0", "::", "")
 #: What is wrong with settings, with what is kept, or with a scenario, in a sentence.
 _REFUSALS = (
@@ -92,6 +96,7 @@ class Emulator:
         self._servers: list[tuple[asyncio.Server, SSLContext | None]] = []
         #: Opens the ports again that a fault closed.
         self._away: asyncio.Task[None] | None = None
+        self._checking: asyncio.Task[None] | None = None
         #: The data directory and whatever else is let go of at the end.
         self._held = ExitStack()
         self._ca_file: str | None = None
@@ -230,6 +235,7 @@ class Emulator:
             started_at=format_timestamp(machine_ms()),
             seed=settings.seed,
             variation=self._variation,
+            storage_problem=lambda: None if self._directory is None else self._directory.problem,
         )
         app = App(self.worlds, site, facts, self._library)
         self._http = Server(app.handle, app.docs_url, app.date_s, app.request_id, self._refuse)
@@ -241,12 +247,21 @@ class Emulator:
             if settings.tls_port is not None:
                 server = await self._listen(settings.tls_port, self._server_context())
                 site.tls_port = server.sockets[0].getsockname()[1]
+            if self._directory is not None:
+                self._checking = asyncio.create_task(self._check_files())
             if settings.watch and settings.scenario is not None:
                 path = Path(settings.scenario).resolve()
                 self._watch = asyncio.create_task(self._load_when_changed(path))
         except BaseException:
             await self.stop()
             raise
+
+    async def _check_files(self) -> None:
+        """Notice files of the data directory that are deleted while they are used."""
+        assert self._directory is not None
+        while True:
+            await asyncio.sleep(_CHECK_FILES_S)
+            self._directory.check_files()
 
     async def _load_when_changed(self, path: Path) -> None:
         """Take in a scenario whenever its file changes; a broken one is said and changes nothing."""
@@ -348,6 +363,8 @@ class Emulator:
             await asyncio.gather(self._watch, return_exceptions=True)
         if self._away is not None:
             self._away.cancel()
+        if self._checking is not None:
+            self._checking.cancel()
         for server, _ in self._servers:
             server.close()
         for engine in self.worlds:
@@ -460,7 +477,7 @@ def _public_url(settings: Settings) -> str | None:
 def run(settings: Settings, announce: Callable[[Ready], None]) -> None:
     """Run an emulator until SIGINT or SIGTERM. Raises StartError."""
 
-    async def serve() -> None:
+    async def serve(end: threading.Timer) -> None:
         stopping = asyncio.Event()
         loop = asyncio.get_running_loop()
         for number in (signal.SIGINT, signal.SIGTERM):
@@ -472,9 +489,17 @@ def run(settings: Settings, announce: Callable[[Ready], None]) -> None:
             announce(await asyncio.to_thread(emulator.ready))
             await warm_up()
             await stopping.wait()
+        # Everything is kept. A thread that still works, such as one that reads a large scenario,
+        # would be waited for.
+        end.start()
 
     log_to_stderr(settings)
-    asyncio.run(serve())
+    end = threading.Timer(_LAST_S, os._exit, (0,))
+    end.daemon = True
+    try:
+        asyncio.run(serve(end))
+    finally:
+        end.cancel()
 
 
 async def warm_up() -> None:

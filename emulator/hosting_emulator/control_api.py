@@ -531,10 +531,15 @@ class OAuthError(Record):
 
 
 class Health(Record):
-    """That the emulator is up, and its version."""
+    """That the emulator is up, and its version.
+
+    `storage` describes the last problem with files of the data directory that were deleted or replaced
+    while the emulator was running. None: there was no such problem.
+    """
 
     status: Literal["ok"]
     version: str
+    storage: str | None
 
 
 class CallRow(Record):

@@ -17,8 +17,8 @@ PACKAGES = (
     "hosting_emulator_scenarios",
     "pytest_hosting_emulator",
 )
-#: Names with an underscore that are promised: of named tuples.
-PROMISED = {"_asdict", "_fields", "_make", "_replace"}
+#: Names with an underscore that are promised: of named tuples, and of the module `os`.
+PROMISED = {"_asdict", "_fields", "_make", "_replace", "_exit"}
 
 #: Nothing public does what these do, and pytest's own plugins use them.
 ALLOWED = {

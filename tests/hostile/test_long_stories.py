@@ -173,3 +173,20 @@ def test_a_stop_does_not_wait_for_a_story():
         took_s = time.monotonic() - began
     assert (code, errors) == (0, "")
     assert took_s < 15
+
+
+def test_a_stop_does_not_wait_for_a_scenario_that_takes_long_to_read():
+    text = "name: long\ndescription: A long one.\nstory:\n" + "- {note: x}\n" * 60_000
+    body = json.dumps({"text": text, "file": "long.yaml"}).encode()
+    with emulator("--ephemeral") as process:
+        client = process.client()
+        connection = client.connection
+        headers = {"Content-Type": "application/json"}
+        connection.request("POST", "/_emulator/scenarios/run", body, headers)
+        process.client().control("GET", "health")
+        began = time.monotonic()
+        code, errors = process.stop()
+        took_s = time.monotonic() - began
+        print(f"\nstopped in {took_s:.2f} s")
+    assert (code, errors) == (0, "")
+    assert took_s < 10

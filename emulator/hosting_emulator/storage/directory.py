@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import os
 import re
 import threading
 import time
@@ -68,7 +69,10 @@ class DataDirectory:
         self._listed: frozenset[str] = frozenset()
         self._executor = ThreadPoolExecutor(1, thread_name_prefix="snapshot")
         self._keepers: dict[str, DiskKeeper] = {}
-        self._lock = FileLock(self.path / "lock", mode=0o600)
+        self._lock_path = self.path / "lock"
+        self._lock = FileLock(self._lock_path, mode=0o600)
+        #: The last problem with files that were deleted or replaced while the emulator was running.
+        self.problem: str | None = None
         try:
             if not self.path.exists():  # one that is there may be shared, and stays as it is
                 files.make_private_folder(self.path)
@@ -79,6 +83,7 @@ class DataDirectory:
             if not ignore.exists():
                 files.write_atomically(ignore, b"*\n")
             self._lock.acquire(timeout=0)
+            self._lock_status = self._lock_path.stat()
             self._listed = self._read_list()
             self._finish_deletions()
         except Timeout:
@@ -210,6 +215,7 @@ class DataDirectory:
             self._list(self._listed | {world.name})
             undo.pop_all()
         self._keepers[world.name] = keeper
+        keeper.repair_all = self.check_files
         return keeper
 
     def forget(self, name: str) -> None:
@@ -229,17 +235,81 @@ class DataDirectory:
     def close(self) -> None:
         """Write last snapshots, as many as are quick, and let go of the directory."""
         enough_at = time.monotonic() + FOLDING_AT_STOP_S
+        self.check_files()
         try:
             for keeper in self._keepers.values():
                 try:
                     keeper.close(fold=time.monotonic() < enough_at)
                 except OSError as error:
-                    self._complain(
-                        f"no last snapshot could be written ({error}); the journal has it all"
-                    )
+                    self._complain(f"no last snapshot could be written: {error}; {keeper.kept()}")
         finally:
             self._executor.shutdown()
             self._lock.release()
+
+    # --- files that disappear while they are used -------------------------------------------------
+
+    def check_files(self) -> None:
+        """Write anew what was deleted since the last check, and report it once.
+
+        What cannot be written anew, or belongs to somebody else now, is reported once, too.
+        """
+        try:
+            repaired = self._repair_directory()
+            for name, keeper in self._keepers.items():
+                if keeper.repair():
+                    repaired.append(f"the world {name}")
+        except OSError as error:
+            self._report(
+                f"{self.path}: files were deleted or replaced while the emulator was running, and "
+                f"changes are refused: {error.strerror or error}"
+            )
+            return
+        if repaired:
+            self._report(
+                f"{self.path}: files were deleted while the emulator was running; written anew: "
+                + ", ".join(repaired)
+            )
+
+    def _report(self, problem: str) -> None:
+        if problem != self.problem:
+            self.problem = problem
+            self._complain(problem)
+
+    def _repair_directory(self) -> list[str]:
+        """Write anew what belongs to no single world. Returns what that was. Raises OSError."""
+        repaired = []
+        try:
+            is_locked = os.path.samestat(self._lock_path.stat(), self._lock_status)
+        except (FileNotFoundError, NotADirectoryError):
+            is_locked = False
+        if not is_locked:
+            self._lock_again()
+            repaired.append("the lock")
+        if not (self.path / ".gitignore").exists():
+            files.write_atomically(self.path / ".gitignore", b"*\n")
+        if not (self.path / f.INDEX).exists() and self._listed:
+            names, self._listed = self._listed, frozenset[str]()
+            self._list(names)
+            repaired.append("the list of worlds")
+        return repaired
+
+    def _lock_again(self) -> None:
+        if not self.path.exists():
+            files.make_private_folder(self.path)
+        files.make_private_folder(self.path / "worlds")
+        lock = FileLock(self._lock_path, mode=0o600)
+        try:
+            lock.acquire(timeout=0)
+        except Timeout:
+            reason = (
+                f"another emulator uses {self.path} now; restart this one with another directory"
+            )
+            for keeper in self._keepers.values():
+                keeper.refuse_changes(reason)
+            raise OSError(errno.EBUSY, reason) from None
+        self._lock.release()
+        self._lock = lock
+        self._lock_status = self._lock_path.stat()
 
     def _folder(self, name: str) -> Path:
         if not WORLD_NAME.fullmatch(name):
@@ -291,12 +361,21 @@ class DiskKeeper(Keeper):
         self._deleted, self._appended, self._synced = False, 0, 0
         self._sync: asyncio.Task[None] | None = None
         self._failed: OSError | None = None
+        #: Why nothing can be kept until a restart: the files at the path are not this world's.
+        self._foreign: str | None = None
+        #: Called when the open journal turns out to be deleted. Raises OSError.
+        self.repair_all: Callable[[], object] = self.repair
         if unfolded := sorted(folder.glob("journal-*.ndjson")):
             # A fold was broken off: else the next start reads these journals too, and the one after.
             self._compaction = executor.submit(self._fold, world, unfolded)
 
     def append(self, commit: Commit) -> None:
         """Append a commit to the journal. Raises OSError, leaving the journal as it was."""
+        self._check_foreign()
+        if self._journal.is_deleted:
+            self.repair_all()
+            if self._journal.is_deleted:
+                raise OSError(errno.ENOENT, f"{self._folder} was deleted")
         if self._journal.broken is not None:
             self._check_writable()
             self._write_snapshot(self._world)
@@ -336,12 +415,68 @@ class DiskKeeper(Keeper):
     def _check_writable(self) -> None:
         if self._deleted:  # by one request while the body of another was still on its way
             raise OSError(errno.ENOENT, "this world was deleted")
+        self._check_foreign()
         if self._journal.unsynced is not None:
             # The system may have dropped what it could not write, and says so only once: from now
             # on nothing can be promised, not even what a new snapshot says.
             raise OSError(
                 errno.EIO, f"{self._journal.unsynced}; this world takes no changes until a restart"
             )
+
+    def _check_foreign(self) -> None:
+        if self._foreign is not None:
+            raise OSError(errno.EEXIST, self._foreign)
+
+    def refuse_changes(self, reason: str) -> None:
+        """Refuse all changes from now on, and leave the files at the path alone."""
+        self._foreign = reason
+
+    def is_intact(self) -> bool:
+        """Tell whether the world's files are those that this keeper writes. Raises OSError."""
+        if self._deleted or self._foreign is not None or self._is_compacting():
+            return True
+        needed = [f.PROGRESS, *([f.SNAPSHOT] if self._snapshot_size else [])]
+        there = all((self._folder / name).exists() for name in needed)
+        return there and self._journal.condition() == "intact"
+
+    def repair(self) -> bool:
+        """Write the world anew if its files were deleted, and tell whether that was so.
+
+        Files of another world are left alone: then changes are refused. Raises OSError.
+        """
+        if self.is_intact():
+            return False
+        if self._journal.condition() == "replaced" or self._is_of_another_world():
+            self.refuse_changes(
+                f"{self._folder} was replaced by other files while the emulator was running; "
+                "restart the emulator to use them"
+            )
+            self._check_foreign()
+        is_durable = self._durability == "disk"
+        files.make_private_folder(self._folder)
+        numbers = f.ProgressNumbers(*self._progress.numbers)
+        if not (self._folder / f.PROGRESS).exists():
+            f.write_progress(self._folder, self.lineage, numbers, sync=is_durable)
+            self._progress.close()
+            self._progress = f.Progress(self._folder, self.lineage)
+        self._write_snapshot(self._world)
+        self._restart_journal()
+        self._synced = self._appended
+        marker = f.Marker("" if is_durable else f.boot_id(), self.lineage)
+        f.write_marker(self._folder, marker, sync=is_durable)
+        if is_durable:
+            files.sync_directory(self._folder.parent)
+        return True
+
+    def _is_compacting(self) -> bool:
+        return self._compaction is not None and not self._compaction.done()
+
+    def _is_of_another_world(self) -> bool:
+        try:
+            marker = f.read_marker(self._folder)
+        except (f.StateRefused, NotADirectoryError):
+            return True
+        return marker is not None and marker.lineage != self.lineage
 
     def durable(self) -> Awaitable[None] | None:
         """Return what to await until all so far survives as `durability` says; None: nothing."""
@@ -379,6 +514,9 @@ class DiskKeeper(Keeper):
         self._closing.set()
         if self._compaction is not None:
             self._compaction.result()
+        if self._foreign is not None:
+            self.abandon()
+            return
         quick = fold and sum(map(len, self._world.tables.values())) <= ROWS_FOLDED_AT_STOP
         needed = self._journal.unsynced is not None or not (self._folder / f.SNAPSHOT).exists()
         try:
@@ -387,6 +525,15 @@ class DiskKeeper(Keeper):
                 self._restart_journal()
         finally:
             self.abandon()
+
+    def kept(self) -> str:
+        """Say what of the world is kept though no snapshot could be written."""
+        try:
+            if self._journal.path.stat().st_size >= self._journal.size > 0:
+                return "the journal has it all"
+        except OSError:
+            pass
+        return "changes since the last snapshot are lost"
 
     def abandon(self) -> None:
         """Close the journal and leave everything as it is: what was begun could not be written."""

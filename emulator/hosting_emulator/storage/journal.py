@@ -12,7 +12,7 @@ import os
 import threading
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
@@ -85,6 +85,23 @@ class Journal:
     def empty(self) -> bool:
         """True when it holds no commit."""
         return self.size <= len(self._first_line)
+
+    @property
+    def is_deleted(self) -> bool:
+        """Whether the open file has no name any more, so that nothing written to it can be found."""
+        return self._descriptor >= 0 and os.fstat(self._descriptor).st_nlink == 0
+
+    def condition(self) -> Literal["intact", "missing", "replaced", "shortened"]:
+        """Compare the file at the path with the one that is open. Raises OSError."""
+        if self._descriptor < 0:
+            return "intact"  # it is closed: the next append begins it again
+        try:
+            at_path = self.path.stat()
+        except (FileNotFoundError, NotADirectoryError):
+            return "missing"
+        if not os.path.samestat(at_path, os.fstat(self._descriptor)):
+            return "replaced"
+        return "shortened" if at_path.st_size < self.size else "intact"
 
     def append(self, line: bytes) -> None:
         """Append a line in one write. Raises OSError; the file is then as it was."""

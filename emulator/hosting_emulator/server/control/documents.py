@@ -70,9 +70,10 @@ _EXAMPLE_REQUEST_ID: Final = "01JQ7Z3M8W4K2X9V6T5R1P0NDB"
 _EXAMPLE_WAIT_SECONDS: Final = 30
 
 
-def health(context: Context) -> dict[str, str]:
-    """Report that the emulator is up, and its version."""
-    return {"status": "ok", "version": context.facts.version}
+def health(context: Context) -> JsonObject:
+    """Report that the emulator is up, its version, and a problem with its data directory."""
+    facts = context.facts
+    return {"status": "ok", "version": facts.version, "storage": facts.storage_problem()}
 
 
 def info(context: Context) -> JsonObject:

@@ -271,7 +271,10 @@ class Body(msgspec.Struct, forbid_unknown_fields=True):
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What stays the same while a server runs. `variation` is that of worlds that name none."""
+    """What stays the same while a server runs. `variation` is that of worlds that name none.
+
+    `storage_problem` returns the last problem with files that disappeared while they were used.
+    """
 
     version: str
     data_dir: str | None
@@ -279,6 +282,7 @@ class Facts:
     started_at: str
     seed: str
     variation: Variation | None = None
+    storage_problem: Callable[[], str | None] = lambda: None
 
 
 @dataclass
