@@ -302,6 +302,14 @@ def test_and_free_again_after_that(api: HeldApi, call: Call) -> None:
     assert other.status == 200
 
 
+@every_call
+def test_every_call_remembers_a_key_for_years(api: HeldApi, call: Call) -> None:
+    first = call(api, "k")
+    api.advance("3600d")
+
+    assert _same(first, call(api, "k"))
+
+
 def test_a_retry_after_retention_is_a_request_of_its_own(api: HeldApi) -> None:
     api.assume(idempotency_retention="24h")
     first = create_key(api, "k").json

@@ -83,6 +83,54 @@ def test_every_assumption_has_its_row():
     )
 
 
+#: What a promise says that an assumption decides, so that it is no promise of the contract.
+DECIDED_BY = {
+    "idempotency_retention": "forever|remember",
+    "idempotency_in_flight": "[Ss]imultaneous|at the same time|in progress",
+    "idempotency_remembers": "refused request leaves",
+    "operation_replay": "byte for byte, even after",
+    "mutation_claim": "one operation at a time|order of arrival",
+    "cursor_life": "exactly once",
+    "request_id": "X-Request-Id",
+    "operation_transitions": "along their tables",
+    "default_page_size": "by default",
+    "deployment_order": "newest first|oldest first",
+}
+
+
+def promised() -> list[list[str]]:
+    """Return the rows of promises about the service, without the table of assumptions."""
+    names = {row["name"] for row in describe(DEFAULTS)}
+    return [
+        cells
+        for cells in rows()
+        if cells[0].strip("`") not in names and cells[1] in ("contract", "assumed")
+    ]
+
+
+def test_the_word_for_a_behavior_is_the_same_in_every_table():
+    """What an assumption decides is `assumed` wherever the page promises it, and names it."""
+    worth = {cells[0].strip("`"): cells[1] for cells in rows()}
+    names = {row["name"] for row in describe(DEFAULTS)}
+    assert names >= set(DECIDED_BY)
+
+    assert {worth[name] for name in names} == {"assumed"}
+    for promise, word, *_ in promised():
+        named = names.intersection(re.findall(r"`(\w+)`", promise))
+        words = re.sub(r"`\w+`", "", promise)
+        decided = {name for name, pattern in DECIDED_BY.items() if re.search(pattern, words)}
+        assert bool(named) is (word == "assumed"), promise
+        assert decided <= named, promise
+
+
+@pytest.mark.parametrize("name", DECIDED_BY)
+def test_a_contract_promise_never_says_what_an_assumption_decides(name: str):
+    contract = [promise for promise, word, *_ in promised() if word == "contract"]
+
+    assert contract
+    assert [promise for promise in contract if re.search(DECIDED_BY[name], promise)] == []
+
+
 def test_there_are_no_other_calls():
     called = {spec.call_id for spec in CallTable(DEFAULTS)}
     assert len(called) == 9  # the eight, and polling
