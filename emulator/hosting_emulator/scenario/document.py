@@ -175,7 +175,7 @@ BELONGS = {
     "save": (*REQUESTS, "fault", "outcome"),
     "organization": (*_SENT, "sign_in", "api_key"),
     "interactive": (*_SENT, "sign_in"),
-    "as": _SENT,
+    "as": (*_SENT, "redeem"),
     "token": _SENT,
     "headers": _SENT,
     "query": _SENT,

@@ -445,7 +445,9 @@ class StoryRun:
         else:
             method, _, url = str(step.request).partition(" ")
         path, _, query = url.partition("?")
-        sent = self._headers(step, spec) if project is None else {}
+        # A visit to a dev origin has no token, unless the step names a user.
+        usual_user = USUAL["person"] if project is None else NOBODY
+        sent = self._headers(step, spec, usual_user)
         body, limit = _body(step), world.assumptions.body_limit_bytes
         ctx = ExchangeContext(
             method=method,
