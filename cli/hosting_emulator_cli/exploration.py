@@ -18,7 +18,7 @@ import traceback
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,7 +28,7 @@ from click import ClickException
 from hosting_emulator import __version__
 from hosting_emulator.explore import plan, report, runs
 from hosting_emulator.sdk import ControlClient, ControlError
-from hosting_emulator.sdk.text import count_text
+from hosting_emulator.sdk.text import conduct_text, count_text
 from hosting_emulator.supervisor import (
     ChildCommand,
     TimedRun,
@@ -44,6 +44,7 @@ from hosting_emulator_cli.files import remove_report, write_whole
 from hosting_emulator_cli.main import Failure, failing
 
 if TYPE_CHECKING:
+    from hosting_emulator.bootstrap import Emulator
     from hosting_emulator.settings import Ready, Settings
 
 _ADDRESS = re.compile(r"\b0x[0-9a-f]{6,16}\b")
@@ -107,8 +108,9 @@ class CommandExploration:
         self._done: dict[plan.FaultPoint, runs.PointResult] = {}
         self._key = ""
         self._said = ""
-        self._ready: Ready
-        self._client: ControlClient
+        self._pattern: Emulator
+        self._settings_of_runs: Settings
+        self._loop: asyncio.AbstractEventLoop
 
     async def run(self) -> int:
         """Start the emulator, explore, stop the emulator."""
@@ -116,15 +118,17 @@ class CommandExploration:
 
         for number in ending_signals():
             asyncio.get_running_loop().add_signal_handler(number, self._interrupt, number)
-        async with Emulator(self.settings) as emulator:
-            ready = self._ready = await asyncio.to_thread(emulator.ready)
-            await warm_up()
-            with ControlClient(ready.control_url, token=ready.control_token) as self._client:
-                try:
-                    code = await asyncio.to_thread(self._explore)
-                finally:
-                    for process in self._idle:
-                        process.close()
+        # The emulator itself serves no run: each run has an emulator that begins as this one is.
+        self._pattern = Emulator(self.settings)
+        self._settings_of_runs = replace(self.settings, scenario=None, state=None)
+        self._loop = asyncio.get_running_loop()
+        await warm_up()
+        try:
+            code = await asyncio.to_thread(self._explore)
+        finally:
+            for process in self._idle:
+                process.close()
+            await self._pattern.stop()
         return code if self._signal is None else 128 + self._signal
 
     def _interrupt(self, number: int) -> None:
@@ -140,8 +144,6 @@ class CommandExploration:
 
     def _explore(self) -> int:
         explorer = runs.Explorer(self._perform, limit_s=self.limit_s, conduct=self.conduct)
-        if self.settings.state is not None:  # it brought a clock of its own
-            self._client.world().clock.change({"mode": "skip"})
         try:
             clean = explorer.clean()
             if self.point is None:
@@ -150,6 +152,8 @@ class CommandExploration:
                 result = explorer.result("point", self.point, clean, once=True)
         except Stopped:
             return 2
+        except runs.JudgeFailed as error:
+            raise Failure(f"the requests of a run could not be judged: {error}") from error
         except runs.TooManyRequests as error:
             raise Failure(f"cannot explore the command: {error}") from error
         except runs.CleanRunFailed as error:
@@ -157,7 +161,7 @@ class CommandExploration:
                 out.say(f"| {out.printable(line)}")
             raise Failure(
                 f"the command {error} even without faults; explore needs a first "
-                f"run that succeeds. Its output is above{self._astray()}"
+                "run that succeeds. Its output is above"
             ) from error
         out.say(out.printable(report.result_text(result)))
         if result.conduct:
@@ -178,10 +182,16 @@ class CommandExploration:
         if not planned.requests and self.calls:
             named = " or ".join(self.calls)
             raise Failure(f"the command sends no request of {named}: nothing to explore")
+        if not planned.requests and clean.seen.sent:
+            sent = count_text(clean.seen.sent, "request")
+            raise Failure(
+                f"the command sends {sent}, but none that a failure can be tried on: each needs "
+                "the path of a call and a valid token or API key, such as HOSTING_TOKEN"
+            )
         if not planned.requests:
             raise Failure(
                 "the command sends no request to the emulator: does it use "
-                f"HOSTING_BASE_URL and HOSTING_TOKEN?{self._astray()}"
+                "HOSTING_BASE_URL and HOSTING_TOKEN?"
             )
         self._key = self._key_of(clean)
         says = self.state_file and self._load_results(self.state_file, planned)
@@ -213,12 +223,6 @@ class CommandExploration:
             text = report.report_text(exploration, color=color)
             out.put(text if color else out.printable_lines(text))
         return exploration.exit_code
-
-    def _astray(self) -> str:
-        """Say so where requests came to the default world, in which no run is."""
-        came = self._client.world().requests.page(limit=1)["total"]
-        what = f"{count_text(came, 'request')} came without the path of HOSTING_BASE_URL"
-        return f" ({what}, which names the world)" if came else ""
 
     def _key_of(self, clean: runs.CleanRun) -> str:
         """Return a text that differs when anything differs that the results rest upon, files by content."""
@@ -293,11 +297,13 @@ class CommandExploration:
                 raise
 
     def _perform(self, visit: runs.Visit, name: str, limit_s: float | None) -> runs.RunEnd:
-        """Run the command in a copy of the default world, which is deleted afterwards."""
+        """Run the command with an emulator of its own, in whose worlds all requests are the run's."""
         if self._cut:
             raise Stopped
-        ready = self._ready
-        with self._client.world().fork(name) as world:
+        with self._emulator() as (ready, client):
+            world = client.world()
+            if self.settings.state is not None:  # it brought a clock of its own
+                world.clock.change({"mode": "skip"})
             variables = command_variables(world, ready, self.principal, self.exports)
             token = dict(self.exports).get("HOSTING_TOKEN", "HOSTING_TOKEN")
             visit.begin(world, variables[token])
@@ -306,7 +312,9 @@ class CommandExploration:
                 raise Failure(f"{self.command[0]}: {ran.outcome.refused}")
             visit.end(world)
             if visit.point == self.point is not None:
-                self._said = world.conduct.report(at_least="warning")
+                self._said = "\n".join(
+                    conduct_text(judged) for judged in visit.conduct if judged["findings"]
+                )
         # The lines as they would be in any other run.
         port = re.compile(rf"(?<![0-9]){ready.base_url.rpartition(':')[2]}(?![0-9])")
         text = _ADDRESS.sub("0x…", port.sub("PORT", ran.output.decode("utf-8", "replace")))
@@ -317,6 +325,25 @@ class CommandExploration:
             out.put("\n".join(lines))
         end = (ran.outcome.code, ran.hung, ran.seconds, excerpt(lines))
         return runs.RunEnd(*end, printed=tuple(lines))
+
+    @contextmanager
+    def _emulator(self) -> Iterator[tuple[Ready, ControlClient]]:
+        """Serve a copy of the pattern's default world at a port of its own for the length of a block."""
+        from hosting_emulator.bootstrap import Emulator
+
+        async def start() -> Emulator:
+            emulator = Emulator(self._settings_of_runs)
+            emulator.become(self._pattern)
+            await emulator.start()
+            return emulator
+
+        emulator = asyncio.run_coroutine_threadsafe(start(), self._loop).result()
+        try:
+            ready = emulator.ready()
+            with ControlClient(ready.control_url, token=ready.control_token) as client:
+                yield ready, client
+        finally:
+            asyncio.run_coroutine_threadsafe(emulator.stop(), self._loop).result()
 
     def _run_command(self, environment: dict[str, str], limit_s: float | None) -> TimedRun:
         with self._lock:

@@ -181,6 +181,10 @@ class Emulator:
         self._default.replace_world(world, title, reason="loaded")
         self._vary()
 
+    def become(self, pattern: Emulator) -> None:
+        """Let the default world begin as that of another emulator is now. Raises StoreFailed."""
+        self._default.replace_world(pattern._default.world, "copied", reason="loaded")
+
     def _built(self, scenario: Scenario) -> tuple[World, str]:
         """Build a scenario's world, the clock and assumptions asked for over its own; a reset drops these."""
         # Imported here: few starts have a scenario.

@@ -232,12 +232,27 @@ class OutcomeState(Record):
     unused: str | None
 
 
-class FaultState(Record):
+class ProtectedFaultState(Record):
+    """A fault, outcome or intervention that a judge keeps in every world, or in some `worlds`.
+
+    `seen` counts the requests of all worlds that it matched, `hits` those it acted on; of an
+    intervention both count the worlds in which it was possible.
+    """
+
+    id: str
+    worlds: list[str] | None
+    kind: Literal["fault", "outcome", "intervention"]
+    seen: int
+    hits: int
+
+
+class FaultState(Record, optional=("protected",)):
     """An armed fault and its counts, beside what was written: effect, match, times.
 
     `order` is its place among a world's faults; `considered` counts the requests that were compared
     with it, `seen` those it matched, `hits` those it acted on; a `spent` one acts no more. `unused`
-    says why it has never acted, and is null once it has.
+    says why it has never acted, and is null once it has. A `protected` one is of a judge, such as
+    explore, and cannot be removed here.
     """
 
     id: str
@@ -249,6 +264,7 @@ class FaultState(Record):
     hits: int
     spent: bool
     unused: str | None
+    protected: bool
 
 
 class CommitEntry(Record):
@@ -294,7 +310,7 @@ class TrailStep(Record):
     says: str
 
 
-class Exchange(Record, optional=("trail",)):
+class Exchange(Record, optional=("trail", "arrival")):
     """A request and its response, as one line of the request log shows them.
 
     `n` is its number, `at` world time, `duration_us` real time; `why` explains the response,
@@ -306,7 +322,8 @@ class Exchange(Record, optional=("trail",)):
     `replayed`: the answer was the remembered first one of its `idempotency_key`. `varied` are the
     points at which the answer varies. `in_progress`: it waits for its body, a delay or the disk, and
     its response has not left. `trail` has every decision on the request's way, each with its
-    `step` and what it `says`, unless it was not asked for.
+    `step` and what it `says`, unless it was not asked for. `arrival` is its position in the order in
+    which the requests of the process arrived; only an observation shows it.
     """
 
     n: int
@@ -329,6 +346,7 @@ class Exchange(Record, optional=("trail",)):
     duration_us: float
     in_progress: bool
     trail: list[TrailStep]
+    arrival: int
 
     @property
     def failed(self) -> bool:

@@ -195,10 +195,6 @@ def test_what_does_not_happen_again_is_said_and_not_held_against_it(tmp_path: Pa
         (sh("echo why; exit 3"), "| why\nError: the command ended with 3 even without faults;"),
         (("--time-limit", "200ms", *sh("sleep 9")), "the command did not end within 0.2 s"),
         (sh("true"), "the command sends no request to the emulator: "),
-        (
-            sh('curl -s "${HOSTING_BASE_URL%/worlds/*}/v1/operations/1"; exit 3'),
-            " (1 request came without the path of HOSTING_BASE_URL, which names the world)\n",
-        ),
         (("--", "no-such-command"), "Error: no-such-command: command not found\n"),
         (
             ("--point", "list_deployments#1/timeout/before_commit", *client("careful")),

@@ -275,6 +275,8 @@ class Chapter:
     def __init__(self, engine: Engine, after: int, *, unseen: int = 0) -> None:
         self.engine = engine
         self.name = engine.world.name
+        #: The world as the chapter began. None: it was released.
+        self.first_world: World | None = engine.world
         self.began_at_ms = engine.world.at_ms
         self.ended: EndReason | None = None
         self.watch = Watch(engine, after, unseen=unseen)
@@ -314,6 +316,7 @@ class Chapter:
         """Release the world and the exchanges; the verdict and the counts stay."""
         self._entries = None
         self._world = None
+        self.first_world = None
 
 
 class WorldWatch:

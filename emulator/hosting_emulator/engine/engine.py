@@ -51,6 +51,7 @@ from hosting_emulator.engine.pipeline import (
     refuse,
     route,
 )
+from hosting_emulator.engine.protection import ProtectedFaults
 from hosting_emulator.engine.request_log import RequestLog
 from hosting_emulator.faults.usage import UsageCounter
 from hosting_emulator.variation.points import POINTS
@@ -120,6 +121,8 @@ class Engine:
         self.starts = keeper.starts
         #: Whether it lives in memory only.
         self.ephemeral = False
+        #: What a judge has put into every world of the process.
+        self.protected: ProtectedFaults | None = None
         #: After how long without a request it is deleted, in milliseconds of real time.
         self.ttl_ms: int | None = None
         #: Calls off whatever looks after that, when it is deleted before.
@@ -209,6 +212,17 @@ class Engine:
         """Whether anything was committed since the world began, or how it began is not known."""
         origin = self.world.get(ORIGIN, ONLY)
         return origin is None or origin.commit is None or origin.commit < self.world.commit
+
+    def is_protected(self, fault_id: str) -> bool:
+        """Return whether a fault or outcome is protected, so that no client can remove it."""
+        return self.protected is not None and self.protected.get(fault_id) is not None
+
+    def protect(self) -> None:
+        """Put the protected faults into this world, as far as it lacks them. Raises StoreFailed."""
+        if self.protected:
+            change = Change(self.world, self.world.at_ms)
+            self.protected.put_into(change, self, self.log.cleared)
+            self.commit(change, "protected faults")
 
     def replace_world(
         self,
@@ -438,6 +452,7 @@ class Engine:
 
     def _take(self, ctx: ExchangeContext, steps: Sequence[Step]) -> Delay | Reply:
         """Take the steps until one ends the way, and record the exchange, unless it has to wait."""
+        self.protect()
         self.running, outcome = ctx, None
         try:
             try:
@@ -454,6 +469,8 @@ class Engine:
             ctx.effect = None
             ctx.why += (lost.detail,)
             outcome = refuse(self, ctx, lost)
+        if self.protected:
+            self.protected.take_counts(self.world)
         if isinstance(outcome, Delay):
             self.running = None
             return outcome
@@ -519,6 +536,7 @@ class Worlds:
         #: Worlds as they were when they were built, by what they were built from.
         self._prototypes: dict[Hashable, World] = {}
         self.tally = Tally()
+        self.protected = ProtectedFaults()
         #: Judges that must know every world (see `conduct.observation`).
         self.observers: list[WorldsObserver] = []
 
@@ -616,6 +634,8 @@ class Worlds:
             raise StoreFailed(f"the world could not be saved: {error.strerror or error}") from error
         engine = self._take(Engine(world, keeper, self._machine, self.tally))
         engine.ephemeral = ephemeral
+        if source is not None:
+            self.protected.copy_scope(source.world.name, world.name)
         if self.observers:
             notify(self.observers, lambda observer: observer.on_open(engine, source))
         self._tell(world.name, made=True)
@@ -623,6 +643,9 @@ class Worlds:
 
     def _take(self, engine: Engine) -> Engine:
         engine.worlds = self._engines.values
+        # What belongs to this process must not be kept on disk.
+        if type(engine.keeper) is Keeper:
+            engine.protected = self.protected
         self._engines[engine.world.name] = engine
         return engine
 

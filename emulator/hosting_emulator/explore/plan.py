@@ -16,13 +16,13 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
-from typing import Any, Literal, NamedTuple, Self
+from typing import Any, Literal, NamedTuple, Self, TypeAlias
 
 from hosting_emulator.contract.calls import ALL_CALLS, call_named
 from hosting_emulator.contract.problems import PROBLEMS
 from hosting_emulator.contract.words import nearest
 from hosting_emulator.faults.kinds import fault_kinds
-from hosting_emulator.sdk import Exchange, HostingEmulator, JsonObject
+from hosting_emulator.sdk import Exchange, JsonObject
 
 # --- What the service may do that is legal and lasts ---------------------------------------------
 #
@@ -61,23 +61,23 @@ class Lasting(NamedTuple):
             return begins and at.exchange["project"] is not None
         return at.begins_operation if self.how == "outcome" else True
 
-    def arm(self, world: HostingEmulator, at: NumberedRequest, token: str | None = None) -> Any:
-        """Have a world do it: to requests with `token`, if there is one. None: it is done already."""
+    def document(self, at: NumberedRequest, token: str | None = None) -> JsonObject:
+        """Return what does it as a protected fault: to requests with `token`, if there is one."""
         rule: JsonObject = {"call": at.call, "skip_first": at.n - 1}
         effect = self.effect
         match self.how:
             case "outcome":  # a client that begins it anew meets the same
-                return world.tell({**effect, **rule, "skip_first": at.begun, "times": _EVER})
+                rule |= {"skip_first": at.begun, "times": _EVER}
+                return {"outcome": {**effect, **rule}}
             case "intervention":
                 ((name, options),) = effect.items()
-                world.intervene(name, project=at.exchange["project"], **options)
-                return None
+                return {"intervention": {name: {"project": at.exchange["project"], **options}}}
             case "fault of all":
                 rule = {"skip_first": at.place - 1}
                 rule |= {"header": {"Authorization": f"Bearer {token}"}} if token else {}
             case "members":
                 effect = {"respond": {"content": {**at.answer, **effect}}}
-        return world.arm({**effect, **rule})
+        return {"fault": {**effect, **rule}}
 
 
 _NO_ZONE: JsonObject = {"status": "not_authorized", "zone": None, "scopes": [], "expires_at": None}
@@ -331,15 +331,24 @@ class NumberedRequest:
         return self.succeeded and spec.idempotent and spec.response == "Operation"
 
 
+#: A request among those of several worlds: its chapter of the observation, and its number there.
+Place: TypeAlias = tuple[int, int]
+
+
+def place_of(exchange: Exchange) -> Place:
+    """Return which request of which chapter an exchange is."""
+    return exchange.get("chapter", 0), exchange["n"]
+
+
 def number(
-    exchanges: Iterable[Exchange], answers: Mapping[int, tuple[int, Any]] | None = None
+    exchanges: Iterable[Exchange], answers: Mapping[Place, tuple[int, Any]] | None = None
 ) -> tuple[NumberedRequest, ...]:
     """Number the exchanges of a log, given oldest first; `answers` are their lengths and what they hold.
 
     Left out are those that no fault meets that is armed later: of no call, of nobody known, or met by
     a fault of the world's own before.
     """
-    counts, after, begun, busy = Counter[str](), Counter[str](), Counter[str](), set[str | None]()
+    counts, after, begun, busy = Counter[str](), Counter[str](), Counter[str](), set[object]()
     numbered: list[NumberedRequest] = []
     for exchange in exchanges:
         call = exchange["call"]
@@ -347,11 +356,12 @@ def number(
         known = call in ALL_CALLS and exchange["principal"] is not None
         if call is None or not known or "before_commit" in acted:
             continue
-        succeeded, project = 200 <= exchange["status"] < 400 and not acted, exchange["project"]
+        succeeded = 200 <= exchange["status"] < 400 and not acted
+        project = (exchange.get("chapter", 0), exchange["project"])
         counts[call] += 1
         after[call] += not acted
         counted = (counts[call], after[call], succeeded, len(numbered) + 1, begun[call])
-        answer = (answers or {}).get(exchange["n"], ())
+        answer = (answers or {}).get(place_of(exchange), ())
         request = NumberedRequest(exchange, call, *counted, project in busy, *answer)
         numbered.append(request)
         begun[call] += succeeded and not exchange["replayed"]

@@ -17,17 +17,26 @@ from typing import Any, Literal, NamedTuple
 
 from hosting_emulator.contract.calls import ALL_CALLS
 from hosting_emulator.contract.resources import FAILURES
-from hosting_emulator.control_api import ClockState, ConductFinding, Message
+from hosting_emulator.control_api import (
+    ChapterReport,
+    ClockState,
+    ConductFinding,
+    ConductReport,
+    Message,
+)
 from hosting_emulator.explore.plan import (
     LATE_MS,
     FaultPoint,
     Lasting,
     NumberedRequest,
+    Place,
     fault_at,
     kind_of,
     number,
+    place_of,
 )
-from hosting_emulator.sdk import ArmedFault, ControlRefused, Exchange, HostingEmulator, JsonObject
+from hosting_emulator.sdk import Exchange, HostingEmulator, JsonObject, WorldsObservation
+from hosting_emulator.sdk.text import of_severity
 
 #: Rows of a kind, by the kind's name.
 State = Mapping[str, Counter[str]]
@@ -163,6 +172,8 @@ UNDECIDED: tuple[Verdict, ...] = ("not reached", "unclear")
 MAX_RUNS = 300
 #: How many exchanges a world's log keeps, and so how many requests a run may have.
 _MOST_REQUESTS = 1000
+#: How long a response may take after the client's end, in real seconds, before it counts as lost.
+_RESPONSES_S = 2.0
 #: How long a run may take at least, and the clean run at most, in real seconds; and how many times as
 #: long as the clean run others may, and once more where something lasts.
 SHORTEST_LIMIT_S, _CLEAN_LIMIT_S, _TIMES, _PATIENT = 10.0, 600.0, 3, 2
@@ -312,11 +323,16 @@ class CleanRunFailed(Exception):
         self.end, self.again = end, again
 
 
-class Visit:
-    """One run's world: `begin` when it is there, before the run, and `end` after it.
+class JudgeFailed(Exception):
+    """What judges a run failed itself, so that the run proves nothing."""
 
-    Both raise ControlError; `begin` ValueError if the point cannot be met, `end` TooManyRequests.
-    `late_ms` is how late an answer is that the point delays.
+
+class Visit:
+    """One run's worlds: `begin` when its own world is there, before the run, and `end` after it.
+
+    Both raise ControlError; `begin` ValueError if the point cannot be met, `end` TooManyRequests and
+    JudgeFailed. `late_ms` is how late an answer is that the point delays. `scope` are the names of the
+    worlds that the run may use, beside copies of them; None: all worlds of the emulator.
     """
 
     def __init__(
@@ -325,19 +341,29 @@ class Visit:
         clean: CleanRun | None = None,
         off: Sequence[str] = (),
         late_ms: int = LATE_MS,
+        scope: Sequence[str] | None = None,
     ) -> None:
         self.point, self._clean, self._off, self.late_ms = point, clean, off, late_ms
-        self._fault: ArmedFault | None = None
+        self.scope = scope
         self.start: State = {}
         self.seen: Observation | None = None
+        #: The conduct of each world that got requests, once the run has ended.
+        self.conduct: Sequence[ConductReport] = ()
+        self._protected = ""
         self._clock: ClockState
+        self._watch: WorldsObservation
 
     def begin(self, world: HostingEmulator, token: str | None = None) -> None:
-        """Arm the point's fault, or note how the world begins; `token` is the client's, if known."""
+        """Arm the point's fault and observe from now on; `token` is the client's, if known.
+
+        The fault is armed in each world that the client uses, and the client cannot remove it.
+        """
         self._clock, point = world.clock.state, self.point
         if point is None or self._clean is None:
-            self.start = self._state(world, later=self._clock.mode in _RUNNING)
+            self.start = self._settled(world) if self._clock.mode in _RUNNING else _export(world)
+            self._watch = world.control.observe(self.scope, off=self._off)
             return
+        self.start = self._clean.start
         alike = {r.name: r for r in self._clean.seen.requests if r.call == point.call}
         if (request := alike.get(point.request)) is None:
             wrong = f"the clean run has no request {point.request}"
@@ -348,60 +374,70 @@ class Visit:
                 f"{point.request} gets {request.exchange['status']} in the clean run, "
                 "so there is no commit for a fault to follow; write before_commit"
             )
-        if found is None:
-            self._fault = world.arm(fault_at(point, request, self.late_ms))
-        elif not found.suits(request):
+        if found is not None and not found.suits(request):
             raise ValueError(f"{point.fault} does not apply to {point.request} of the clean run")
-        elif point.fault != "token_expired":
-            self._fault = found.arm(world, request)
-        else:  # a test is given the same token by the same handle
-            token = world.token(who) if token is None and who is not None else token
-            self._fault = found.arm(world, request, token)
+        if found is None:
+            body: JsonObject = {"fault": fault_at(point, request, self.late_ms)}
+        else:
+            if point.fault == "token_expired" and token is None and who is not None:
+                token = world.token(who)  # a test is given the same token by the same handle
+            body = found.document(request, token if point.fault == "token_expired" else None)
+        names = None if self.scope is None else list(self.scope)
+        armed = world.control.post("protected-faults", {**body, "worlds": names})
+        self._protected = armed["id"]
+        self._watch = world.control.observe(self.scope, off=self._off)
 
     def end(self, world: HostingEmulator) -> None:
-        """Observe what the world has come to."""
-        self.seen = self._observe(world)
-        if self.seen.late:
-            time.sleep(self.late_ms / 1000)
+        """Observe what the worlds have come to, those included that are gone."""
+        try:
             self.seen = self._observe(world)
+            if self.seen.late:
+                time.sleep(self.late_ms / 1000)
+                self.seen = self._observe(world)
+        finally:
+            self._watch.close()
+            if self._protected:
+                world.control.delete(f"protected-faults/{self._protected}")
 
     def _observe(self, world: HostingEmulator) -> Observation:
-        fault, point = self._fault, self.point
-        page = world.requests.page(limit=_MOST_REQUESTS, trail=False)
-        exchanges = page["items"][::-1]
-        if page["total"] > len(exchanges) and point is None:
+        point = self.point
+        report = self._watch.report(final=True, wait_s=_RESPONSES_S)
+        if report.errors:
+            raise JudgeFailed("; ".join(report.errors))
+        chapters = [chapter for chapter in report.chapters if chapter["requests"]]
+        exchanges = self._exchanges(chapters)
+        if report.requests > len(exchanges) and point is None:
             raise TooManyRequests(
-                f"it sends {page['total']} requests, and a world keeps {_MOST_REQUESTS}: "
+                f"it sends {report.requests} requests, and a world keeps {_MOST_REQUESTS}: "
                 "explore a smaller part of it"
             )
         # What is cut or slowed down goes by how long the answers of the clean run are.
-        numbers = [exchange["n"] for exchange in exchanges if point is None]
-        wholes = {n: world.requests.whole(n)["answer"] for n in numbers}
-        answers = {n: (whole["body_bytes"], Message(whole).content) for n, whole in wholes.items()}
+        answers = self._answers(exchanges) if point is None else {}
         late = hit = False
-        if fault is None:  # it is the world itself that was changed
-            hit = point is not None and any(e["call"] == point.call for e in exchanges)
-        else:
-            try:
-                hit = fault.hits > 0
-            except ControlRefused as refused:
-                if refused.status != 404:  # the client itself may have removed it
-                    raise
-            late = hit and point is not None and point.lasting is None
-            late = late and not any(f"{fault.id} (" in why for e in exchanges for why in e["why"])
-        findings = world.conduct.findings(off=self._off, at_least="warning")
+        if point is not None:
+            hits = world.control.get(f"protected-faults/{self._protected}")["hits"]
+            met = point.lasting is None or point.lasting.how != "intervention"
+            hit = hits > 0 and (met or any(e["call"] == point.call for e in exchanges))
+            late = hit and point.lasting is None
+            late = late and not any(
+                f"{self._protected} (" in why for e in exchanges for why in e["why"]
+            )
+        self.conduct = [
+            of_severity(ConductReport(chapter["conduct"]), "warning") for chapter in chapters
+        ]
+        findings = [ConductFinding(f) for judged in self.conduct for f in judged["findings"]]
         # Where a key was asked for again, its value did not come, or came to one of two at once.
         made = [e for e in exchanges if e["call"] == _KEY and e["status"] in (200, 201)]
         again = {e["idempotency_key"] for e in made if e["replayed"]}
         heard = [(e["idempotency_key"], e["replayed"]) for e in made if e["lost"] is None]
         alike, in_vain = _refused_at_last(exchanges, point)
         times = [datetime.fromisoformat(exchange["at"]) for exchange in exchanges]
-        moves = bool(times) and self._clock.mode != "skip"
-        state = self._state(world, later=self._clock.mode in _RUNNING)
+        moves = bool(times) and self._clock.mode != "skip" and len(chapters) == 1
+        state = self._state(world, chapters)
         outcome = point is not None and point.lasting is not None and point.lasting.how == "outcome"
         # Who never asks what became of an operation leaves that to others.
         follows = outcome and any(e["call"] == "get_operation" for e in exchanges)
-        later = self._state(world, later=True) if follows else state
+        later = self._state(world, chapters, settled=True) if follows else state
         return Observation(
             requests=number(exchanges, answers),
             state=state,
@@ -410,7 +446,7 @@ class Visit:
             late=late,
             conduct=_titles(findings),
             conduct_errors=_titles(f for f in findings if f.severity == "error"),
-            sent=page["total"],
+            sent=report.requests,
             alike=alike,
             in_vain=in_vain,
             values=len({key for key, replayed in heard if not replayed} - again),
@@ -421,16 +457,75 @@ class Visit:
             passed_s=(times[-1] - times[0]).total_seconds() if moves else 0.0,
         )
 
-    def _state(self, world: HostingEmulator, *, later: bool) -> State:
-        """Return what a world has come to; or will have `later`, at one moment for all runs."""
-        if not later:
-            return summary(world.export())
+    def _exchanges(self, chapters: Sequence[ChapterReport]) -> list[Exchange]:
+        """Return the requests of all chapters in the order of their arrival."""
+        exchanges: list[Exchange] = []
+        for chapter in chapters:
+            if chapter["released"]:
+                continue
+            for exchange in self._watch.requests(chapter["index"], limit=_MOST_REQUESTS):
+                exchanges.append(Exchange(exchange, chapter=chapter["index"]))
+        exchanges.sort(key=lambda exchange: exchange["arrival"])
+        return exchanges
+
+    def _answers(self, exchanges: Sequence[Exchange]) -> dict[Place, tuple[int, Any]]:
+        """Return how long each response is, and what it says."""
+        answers: dict[Place, tuple[int, Any]] = {}
+        for exchange in exchanges:
+            place = place_of(exchange)
+            whole = self._watch.whole_request(*place)["answer"]
+            answers[place] = (whole["body_bytes"], Message(whole).content)
+        return answers
+
+    def _state(
+        self, world: HostingEmulator, chapters: Sequence[ChapterReport], *, settled: bool = False
+    ) -> State:
+        """Return what the run left: what was there before, and the changes of each chapter.
+
+        The last state of a world counts before it is deleted, reset or replaced. With `settled`, and
+        where a clock runs, states are compared at one moment of world time.
+        """
+        settled = settled or self._clock.mode in _RUNNING
+        total = {kind: Counter(rows) for kind, rows in self.start.items()}
+        for chapter in chapters:
+            if chapter["released"]:
+                continue
+            before, after = self._both_ends(world, chapter, settled=settled)
+            for kind, rows in total.items():
+                rows.update(after[kind])
+                rows.subtract(before[kind])
+        return total
+
+    def _both_ends(
+        self, world: HostingEmulator, chapter: ChapterReport, *, settled: bool
+    ) -> tuple[State, State]:
+        """Return the states of a chapter's world at its beginning and at its end."""
+        index = chapter["index"]
+        exported = [self._watch.state(index, began=began) for began in (True, False)]
+        if not settled:
+            return summary(exported[0]), summary(exported[1])
+        states = []
+        for state in exported:
+            summary_of_copy = world.control.create_world(state=state, ephemeral=True)
+            with HostingEmulator(world.control, summary_of_copy, throw_away=True) as copy:
+                states.append(self._settle(copy))
+        return states[0], states[1]
+
+    def _settled(self, world: HostingEmulator) -> State:
         with world.fork() as fork:
-            began, now = (c.now for c in (self._clock, fork.clock.freeze()))
-            settled = datetime.fromisoformat(began) + timedelta(hours=_SETTLES_H)
-            # The client may have moved it.
-            fork.clock.advance_to(max(datetime.fromisoformat(now), settled))
-            return summary(fork.export())
+            return self._settle(fork)
+
+    def _settle(self, copy: HostingEmulator) -> State:
+        """Return what a world will have come to at one moment for all runs."""
+        began = datetime.fromisoformat(self._clock.now)
+        now = datetime.fromisoformat(copy.clock.freeze().now)
+        # The client may have moved it.
+        copy.clock.advance_to(max(now, began + timedelta(hours=_SETTLES_H)))
+        return _export(copy)
+
+
+def _export(world: HostingEmulator) -> State:
+    return summary(world.export())
 
 
 def _titles(findings: Iterable[ConductFinding]) -> tuple[str, ...]:
@@ -471,15 +566,20 @@ class Explorer:
         clean_limit_s: float | None = _CLEAN_LIMIT_S,
         conduct: ConductChoice = "report",
         off: Sequence[str] = (),
+        scope: Sequence[str] | None = None,
     ) -> None:
         self._perform, self._conduct, self._off = perform, conduct, off
+        self._scope = scope
         self._told_s, self._clean_limit_s = limit_s, limit_s or clean_limit_s
         self.limit_s = limit_s or SHORTEST_LIMIT_S
         self._late_ms, self._asking = 0, threading.Lock()
 
     def clean(self) -> CleanRun:
         """Run it twice without a failure. Raises CleanRunFailed."""
-        visits, ends = [Visit(off=self._off), Visit(off=self._off)], list[RunEnd]()
+        visits, ends = (
+            [Visit(off=self._off, scope=self._scope), Visit(off=self._off, scope=self._scope)],
+            list[RunEnd](),
+        )
         for name, visit in zip(("clean", "clean-again"), visits, strict=True):
             end = self._perform(visit, name, self._clean_limit_s)
             if end.hung or end.code:
@@ -507,7 +607,7 @@ class Explorer:
         What goes wrong is looked at twice, unless it hung: chance, or a busy machine, may have been
         at work, and only what happens again is held against the client.
         """
-        visit = Visit(point, clean, self._off, self._delay(point, clean))
+        visit = Visit(point, clean, self._off, self._delay(point, clean), self._scope)
         # Who waits for what does not end may have a limit of its own.
         patient = point.lasting is not None and self._told_s is None
         limit_s = self.limit_s * (_PATIENT if patient else 1)
@@ -530,7 +630,7 @@ class Explorer:
         with self._asking:
             if not self._late_ms:
                 asked = FaultPoint(point.call, point.n, "latency", "before_commit")
-                visit = Visit(asked, clean, self._off, 2 * LATE_MS)
+                visit = Visit(asked, clean, self._off, 2 * LATE_MS, self._scope)
                 end = self._perform(visit, "patience", self.limit_s)
                 waited = visit.seen is not None and visit.seen.sent == clean.seen.sent
                 self._late_ms = LATE_MS if waited and not end.code else _SOON_MS

@@ -38,10 +38,14 @@ class WorldsObservation(AbstractContextManager["WorldsObservation", None]):
         query = {"final": "true" if final else "false", "wait_ms": wait_ms}
         return api.ObservationReport(self._control.get(f"{self._path()}?{urlencode(query)}"))
 
-    def state(self, index: int, *, seed: bool = False) -> api.Record:
-        """Export the world of a chapter, as it is or as it was when the chapter ended."""
+    def state(self, index: int, *, seed: bool = False, began: bool = False) -> api.Record:
+        """Export the world of a chapter, as it is or as it was when the chapter ended.
+
+        With `began`, export it as it was when the chapter began.
+        """
         path = self._path("chapters", index, "state")
-        return api.Record(self._control.get(f"{path}?seed=true" if seed else path))
+        query = {name: "true" for name, given in (("seed", seed), ("began", began)) if given}
+        return api.Record(self._control.get(f"{path}?{urlencode(query)}" if query else path))
 
     def world_report(self, index: int, *, requests: int = 20) -> api.WorldReport:
         """Report the world of a chapter with its last `requests` exchanges."""
@@ -53,6 +57,11 @@ class WorldsObservation(AbstractContextManager["WorldsObservation", None]):
         path = self._path("chapters", index, "requests")
         items = self._control.get(f"{path}?limit={limit}")["items"]
         return [api.Exchange(item) for item in reversed(items)]
+
+    def whole_request(self, index: int, n: int) -> api.WholeExchange:
+        """Return one exchange of a chapter with headers, bodies and trail, secrets cut out."""
+        path = self._path("chapters", index, "requests", n)
+        return api.WholeExchange(self._control.get(path))
 
     def close(self) -> None:
         """End the observation."""

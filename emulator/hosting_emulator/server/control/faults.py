@@ -49,8 +49,13 @@ class NewVariation(Body):
 def list_faults(engine: Engine, family: Family = FAULT) -> list[JsonObject]:
     """List the armed faults, in the order they apply."""
     now_ms = engine.run_due()
+    engine.protect()
     armed = faults_in_order(engine.world, family.table)
-    return [fault_view(engine.world, fault, now_ms, engine.usage.of(fault.id)) for fault in armed]
+    return [
+        fault_view(engine.world, fault, now_ms, engine.usage.of(fault.id))
+        | ({"protected": True} if engine.is_protected(fault.id) else {})
+        for fault in armed
+    ]
 
 
 def arm_fault(engine: Engine, body: FaultDocument, family: Family = FAULT) -> JsonObject:
@@ -72,15 +77,20 @@ def show_fault(engine: Engine, fault: str, family: Family = FAULT) -> JsonObject
 def remove_fault(engine: Engine, fault: str, family: Family = FAULT) -> None:
     """Remove a fault."""
     show_fault(engine, fault, family)
+    if engine.is_protected(fault):
+        message = f"{fault} is protected: the program that armed it removes it"
+        raise ControlRefusal(409, "Not removed", message)
     change = engine.begin_change()
     change.delete(family.table, fault)
     engine.commit(change, f"{family.noun}s removed", {f"remove_{family.noun}": fault})
 
 
 def clear_faults(engine: Engine, family: Family = FAULT) -> dict[str, int]:
-    """Remove all faults, and return how many there were."""
+    """Remove all faults except protected ones, and return how many were removed."""
     change = engine.begin_change()
-    armed = faults_in_order(engine.world, family.table)
+    armed = [
+        f for f in faults_in_order(engine.world, family.table) if not engine.is_protected(f.id)
+    ]
     for fault in armed:
         change.delete(family.table, fault.id)
     engine.commit(change, f"{family.noun}s removed", {f"clear_{family.noun}s": True})

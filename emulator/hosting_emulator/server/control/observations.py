@@ -17,6 +17,7 @@ from hosting_emulator.engine.history import Keeper
 from hosting_emulator.engine.request_log import entry_view
 from hosting_emulator.server.control.reports import check_rules
 from hosting_emulator.server.control.reports import report as report_world
+from hosting_emulator.server.control.requests import show_request
 from hosting_emulator.server.control.routes import (
     Body,
     Context,
@@ -80,14 +81,17 @@ def end_observation(context: Context, observation: str) -> None:
 
 
 async def get_chapter_state(
-    context: Context, observation: str, chapter: str, seed: bool = False
+    context: Context, observation: str, chapter: str, seed: bool = False, began: bool = False
 ) -> web.Response:
     """Export the whole state of the world of a chapter, as it is or as it was when the chapter ended.
 
+    With `began`, export it as it was when the chapter began.
     Without `seed`, a world imported from it draws a new seed: new ids and secrets differ.
     """
-    engine = _engine_of(_find_chapter(context, observation, chapter))
-    return await exported(engine.world, seed=seed)
+    found_chapter = _find_chapter(context, observation, chapter)
+    world = found_chapter.first_world if began else _engine_of(found_chapter).world
+    assert world is not None
+    return await exported(world, seed=seed)
 
 
 def report_chapter(
@@ -104,9 +108,20 @@ def list_chapter_requests(
     """List the last exchanges of a chapter, newest first, and how many there have been."""
     observed = _find_chapter(context, observation, chapter)
     engine = _engine_of(observed)
-    items = [entry_view(engine.world, entry) for entry in engine.log.newest(limit)]
+    items = [
+        {
+            **entry_view(engine.world, entry),
+            "arrival": entry.passage.arrival if entry.passage else 0,
+        }
+        for entry in engine.log.newest(limit)
+    ]
     cleared = engine.log.cleared
     return {"total": observed.requests, "times_cleared": cleared, "items": items}
+
+
+def show_exchange(context: Context, observation: str, chapter: str, n: str) -> JsonObject:
+    """Show one exchange of a chapter with headers, bodies and trail, secrets cut out."""
+    return show_request(_engine_of(_find_chapter(context, observation, chapter)), n)
 
 
 def _find_chapter(context: Context, observation: str, index: str) -> Chapter:

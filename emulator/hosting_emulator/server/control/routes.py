@@ -105,8 +105,12 @@ POST    /observations                                   observations.begin_obser
 GET     /observations/{observation}/chapters/{chapter}/state observations.get_chapter_state object
 GET     /observations/{observation}/chapters/{chapter}/report observations.report_chapter WorldReport
 GET     /observations/{observation}/chapters/{chapter}/requests observations.list_chapter_requests RequestPage
+GET     /observations/{observation}/chapters/{chapter}/requests/{n} observations.show_exchange WholeExchange
 GET     /observations/{observation}                     observations.show_observation   ObservationReport
 DELETE  /observations/{observation}                     observations.end_observation    204
+POST    /protected-faults                               protected.protect_fault  201:ProtectedFaultState
+GET     /protected-faults/{protected_fault}             protected.show_protected_fault ProtectedFaultState
+DELETE  /protected-faults/{protected_fault}             protected.remove_protected_fault 204
 GET     /worlds/{world}/history                         history.list_history        CommitHistory
 POST    /worlds/{world}/rewind                          history.rewind              WorldSummary
 GET     /worlds/{world}/snapshots                       history.list_snapshots      SnapshotState[]

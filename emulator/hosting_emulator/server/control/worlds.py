@@ -31,6 +31,7 @@ from hosting_emulator.engine.exchange import machine_ms
 from hosting_emulator.engine.history import StoreFailed
 from hosting_emulator.engine.identity import issuer_path
 from hosting_emulator.engine.observers import EndReason
+from hosting_emulator.engine.protection import without_protected
 from hosting_emulator.faults.decisions import faults_in_order
 from hosting_emulator.faults.usage import entry_usage
 from hosting_emulator.server import responses
@@ -285,7 +286,7 @@ _exports: WeakValueDictionary[tuple[int, bool], asyncio.Task[tuple[World, bytes]
 
 
 def _export(world: World, with_seed: bool) -> tuple[World, bytes]:
-    state = export_state(world, with_seed=with_seed)
+    state = export_state(without_protected(world), with_seed=with_seed)
     return world, msgspec.json.format(msgspec.json.encode(state), indent=1) + b"\n"
 
 

@@ -1,0 +1,154 @@
+"""A protected fault is in every world of the process, and no client removes it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
+
+import pytest
+
+from hosting_emulator.sdk import ControlClient, ControlRefused, HostingEmulator
+
+FAULT = {"abort": {"code": "service_unavailable"}, "call": "list_deployments"}
+
+
+def status_of(world: HostingEmulator) -> int:
+    """List deployments; return the status."""
+    url = world.url("/v1/projects/{project}/deployments")
+    try:
+        with urlopen(Request(url, headers=world.headers("owner"))) as response:
+            return int(response.status)
+    except HTTPError as error:
+        error.close()
+        return error.code
+
+
+@pytest.fixture
+def control(hosting_emulator: HostingEmulator) -> ControlClient:
+    return hosting_emulator.control
+
+
+@pytest.fixture
+def protect(
+    hosting_emulator: HostingEmulator, control: ControlClient
+) -> Iterator[Callable[..., Any]]:
+    """Protect a fault in the test's world and its copies, until the test ends."""
+    made = []
+
+    def protect(**body: Any) -> Any:
+        made.append(control.post("protected-faults", {"worlds": [hosting_emulator.name], **body}))
+        return made[-1]
+
+    yield protect
+    for protected in made:
+        control.delete(f"protected-faults/{protected['id']}")
+
+
+def put_state(world: HostingEmulator) -> None:
+    world.control.put(f"worlds/{world.name}/state", world.export())
+
+
+WAYS: dict[str, Callable[[HostingEmulator], Any]] = {
+    "reset": lambda world: world.reset(),
+    "load": lambda world: world.load_scenario(name="stuck-operation"),
+    "clear": lambda world: world.control.delete(f"worlds/{world.name}/faults"),
+    "import": put_state,
+    "rewind": lambda world: world.control.post(f"worlds/{world.name}/rewind", {"commit": 1}),
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_it_survives_whatever_a_client_puts_back(
+    hosting_emulator: HostingEmulator, protect: Callable[..., Any], way: str
+):
+    protect(fault=FAULT)
+    WAYS[way](hosting_emulator)
+
+    assert status_of(hosting_emulator) == 503
+
+
+def test_it_is_shown_as_protected_and_cannot_be_removed(
+    hosting_emulator: HostingEmulator, control: ControlClient, protect: Callable[..., Any]
+):
+    id_ = protect(fault=FAULT)["id"]
+    faults = f"worlds/{hosting_emulator.name}/faults"
+
+    (shown,) = control.get(faults)["items"]
+    with pytest.raises(ControlRefused) as refused:
+        control.delete(f"{faults}/{id_}")
+
+    assert (shown["id"], shown["protected"]) == (id_, True)
+    assert refused.value.status == 409
+    assert control.delete(faults) == {"removed": 0}
+
+
+def test_all_worlds_share_its_counts(
+    hosting_emulator: HostingEmulator, control: ControlClient, protect: Callable[..., Any]
+):
+    id_ = protect(fault={**FAULT, "skip_first": 2, "times": 1})["id"]
+
+    with hosting_emulator.fork() as fork:
+        statuses = [status_of(world) for world in (hosting_emulator, fork)]
+        hosting_emulator.reset()
+        statuses += [status_of(world) for world in (hosting_emulator, fork)]
+
+    assert statuses == [200, 200, 503, 200]
+    shown = control.get(f"protected-faults/{id_}")
+    assert (shown["seen"], shown["hits"]) == (4, 1)
+
+
+def test_a_new_world_has_it_unless_worlds_are_named(
+    hosting_emulator: HostingEmulator, control: ControlClient, protect: Callable[..., Any]
+):
+    protect(fault=FAULT)
+
+    with HostingEmulator.fresh(control) as other:
+        assert status_of(other) == 200
+        protect(fault=FAULT, worlds=None)
+        assert status_of(other) == 503
+
+
+def test_an_intervention_is_made_again_in_each_life_of_a_world(
+    hosting_emulator: HostingEmulator, protect: Callable[..., Any]
+):
+    def count() -> int:
+        url = hosting_emulator.url("/v1/projects/{project}/deployments?limit=100")
+        with urlopen(Request(url, headers=hosting_emulator.headers("owner"))) as response:
+            return int(response.read().count(b'"created_at"'))
+
+    usual = count()
+    project = hosting_emulator.project
+    protect(intervention={"add_deployments": {"project": project, "count": 3}})
+
+    assert count() == usual + 3
+    hosting_emulator.reset()
+    assert count() == usual + 3
+
+
+def test_an_exported_state_has_none(hosting_emulator: HostingEmulator, protect: Callable[..., Any]):
+    protect(fault=FAULT)
+    assert status_of(hosting_emulator) == 503
+
+    assert hosting_emulator.export()["tables"].get("faults", {}) == {}
+
+
+def test_once_removed_it_is_gone_from_all_worlds(
+    hosting_emulator: HostingEmulator, control: ControlClient
+):
+    body = {"fault": FAULT, "worlds": [hosting_emulator.name]}
+    id_ = control.post("protected-faults", body)["id"]
+    with hosting_emulator.fork() as fork:
+        control.delete(f"protected-faults/{id_}")
+
+        assert [status_of(world) for world in (hosting_emulator, fork)] == [200, 200]
+        assert control.get(f"worlds/{fork.name}/faults")["items"] == []
+
+
+@pytest.mark.parametrize("body", [{}, {"fault": FAULT, "outcome": {"fail": {}}}])
+def test_exactly_one_kind_is_given(control: ControlClient, body: Any):
+    with pytest.raises(ControlRefused) as refused:
+        control.post("protected-faults", body)
+
+    assert refused.value.status == 400
