@@ -161,7 +161,9 @@ MEANINGS: Mapping[Verdict, Meaning] = {
     ),
     "repeated": Meaning("R", "yellow", "it retries where that cannot help, or without a pause"),
     "misbehaved": Meaning(
-        "M", "yellow", "it ends well, but it breaks rules of conduct that the clean run keeps"
+        "M",
+        "yellow",
+        "its exit code is right, but it breaks rules of conduct that the clean run keeps",
     ),
 }
 #: Those that are no fault of the client.
