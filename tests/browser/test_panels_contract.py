@@ -133,3 +133,13 @@ def test_problems_are_filtered_by_text_status_and_retry(
         page.read("No code matches.")
 
     assert set(found) == wanted
+
+
+def test_an_alternative_that_contradicts_the_contract_is_marked_and_warned_about(
+    dashboard: Dashboard, api: Api, panel: Panel
+):
+    with dashboard(panel("assumptions")) as page:
+        page.choose("replay_access", "not_checked (contradicts the contract)")
+        page.read("The assumption replay_access=not_checked contradicts the contract")
+
+    assert changed(api) == {"replay_access": "not_checked"}
