@@ -10,3 +10,5 @@ DEFAULT_SEED = "hosting-emulator"
 DEFAULT_PORT = 4620
 #: The world whose hosts stand directly in the zones; other worlds put their name before them.
 DEFAULT_WORLD = "default"
+#: The variable by which the command of `hosting-emulator exec` finds the emulator that judges it.
+EXEC_URL_VARIABLE = "HOSTING_EMULATOR_EXEC_URL"

@@ -207,3 +207,16 @@ def test_a_body_that_is_not_utf_8_is_judged(api: Api, observation: WorldsObserva
     report = observation.report(final=True)
     assert report.errors == []
     assert report.chapters[0]["conduct"]["judged"] == 1
+
+
+def test_an_observation_can_replace_another(api: Api, observation: WorldsObservation) -> None:
+    api.apply_domains(key=None)
+
+    with api.emulator.control.observe([api.emulator.name], replaces=observation) as following:
+        api.dns()
+
+        assert following.report().requests == 1
+        assert rules(following) == []
+    with pytest.raises(ControlRefused) as refused:
+        observation.report()
+    assert refused.value.status == 404

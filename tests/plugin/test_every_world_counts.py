@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 
 import pytest
 
+from tests import warm
 from tests.plugin.conftest import Suite
 
 ERROR = "--hosting-emulator-conduct=error"
@@ -291,3 +294,46 @@ def test_requests_of_an_emulator_that_was_restarted_count(suite: Suite):
     result = suite.run(ERROR)
 
     result.assert_outcomes(passed=1, errors=1)
+
+
+def test_in_exec_tests_use_its_emulator(suite: Suite):
+    write(
+        suite,
+        """
+        import os
+
+        def test_it(hosting_emulator):
+            assert hosting_emulator.base_url.startswith(os.environ["HOSTING_BASE_URL"])
+            ask(hosting_emulator, "domains", "PUT")
+        """,
+    )
+
+    done = run_in_exec(suite, "--conduct", "error")
+
+    assert done.returncode == 1
+    assert "missing-idempotency-key" in done.stderr
+
+
+def test_in_exec_careful_tests_pass(suite: Suite):
+    write(
+        suite, "def test_it(hosting_emulator):\n    assert apply_domains(hosting_emulator) == 202"
+    )
+
+    done = run_in_exec(suite, "--conduct", "error")
+
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def run_in_exec(suite: Suite, *options: str) -> subprocess.CompletedProcess[str]:
+    """Run the tests of a suite as the command of `hosting-emulator exec`."""
+    tests = (sys.executable, "-m", "pytest", "-p", "hosting_emulator", "-p", "no:cacheprovider")
+    return warm.run([warm.COMMAND, "exec", *options, "--", *tests, str(suite.path)])
+
+
+def test_in_exec_the_emulator_is_found_under_any_name_of_its_variables(suite: Suite):
+    write(suite, MISTAKES["in_a_fork"])
+
+    done = run_in_exec(suite, "--conduct", "error", "--export", "HOSTING_EMULATOR_URL=API")
+
+    assert done.returncode == 1
+    assert "missing-idempotency-key" in done.stderr

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from hosting_emulator import DEFAULT_PORT
+from hosting_emulator import DEFAULT_PORT, EXEC_URL_VARIABLE
 from hosting_emulator_cli import options as opt
 from hosting_emulator_cli.files import is_scenario_file, ready_file
 from hosting_emulator_cli.main import Failure
@@ -200,7 +200,11 @@ def command_variables(
     principal: str | None,
     exports: Sequence[tuple[str, str]],
 ) -> dict[str, str]:
-    """Return a command's variables, under the names of `exports`; the token outlives all its tests."""
+    """Return a command's variables, under the names of `exports`; the token outlives all its tests.
+
+    EXEC_URL_VARIABLE keeps its name: by it, the pytest plugin and the SDK find the emulator that
+    judges the command.
+    """
     found = world_variables(world, world.token(principal))
     if ready.tls_url is not None and ready.ca_file is not None:
         found |= {"HOSTING_TLS_URL": ready.tls_url, "HOSTING_CA_FILE": ready.ca_file}
@@ -208,7 +212,8 @@ def command_variables(
         found["HOSTING_EMULATOR_CONTROL_TOKEN"] = ready.control_token
     renamed = dict(exports)
     under = {name: value for name, value in found.items() if name not in renamed}
-    return under | {other: found[name] for name, other in exports if name in found}
+    variables = under | {other: found[name] for name, other in exports if name in found}
+    return variables | {EXEC_URL_VARIABLE: ready.base_url}
 
 
 def with_variables(variables: Mapping[str, str]) -> dict[str, str]:

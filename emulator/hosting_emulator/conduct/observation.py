@@ -18,6 +18,8 @@ from hosting_emulator.engine.redaction import Redactor
 
 #: How many observations a process has at most.
 MOST_OBSERVATIONS = 1000
+#: After how long without use an observation may end to make room, in seconds.
+UNUSED_S = 86_400.0
 #: How many exchanges of ended chapters are kept, and how many of their worlds.
 MOST_ENTRIES = 10_000
 MOST_WORLDS = 500
@@ -62,6 +64,8 @@ class ProcessObservation:
     ) -> None:
         self.id = id_
         self.rules_off = list(off)
+        #: When it was last used, in seconds of the machine's time.
+        self.used_s = 0.0
         self._worlds = worlds
         self._names = None if names is None else set(names)
         self._chapters: dict[int, Chapter] = {}
@@ -196,21 +200,31 @@ class Observations:
         self._count = 0
 
     def begin(
-        self, worlds: Worlds, names: Iterable[str] | None, off: Sequence[str]
+        self, worlds: Worlds, names: Iterable[str] | None, off: Sequence[str], now_s: float
     ) -> ProcessObservation:
-        """Begin an observation. Raises TooManyObservations."""
+        """Begin an observation at a time of the machine, in seconds. Raises TooManyObservations.
+
+        Where there is no room, observations that nobody has used for a day end: their judge is gone.
+        """
+        if len(self._by_id) >= MOST_OBSERVATIONS:
+            for unused in [each for each in self._by_id.values() if each.used_s < now_s - UNUSED_S]:
+                self.end(unused)
         if len(self._by_id) >= MOST_OBSERVATIONS:
             raise TooManyObservations(
                 f"a process can have at most {MOST_OBSERVATIONS} observations; delete some"
             )
         self._count += 1
         observation = ProcessObservation(f"observation-{self._count}", worlds, names, off)
+        observation.used_s = now_s
         self._by_id[observation.id] = observation
         return observation
 
-    def get(self, id_: str) -> ProcessObservation | None:
-        """Return an observation by its id."""
-        return self._by_id.get(id_)
+    def get(self, id_: str, now_s: float) -> ProcessObservation | None:
+        """Return an observation by its id, and note that it is used."""
+        observation = self._by_id.get(id_)
+        if observation is not None:
+            observation.used_s = now_s
+        return observation
 
     def end(self, observation: ProcessObservation) -> None:
         """End an observation and forget it."""

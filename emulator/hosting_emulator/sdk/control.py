@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict, Unpack
 from urllib.parse import quote, urlencode, urlsplit
 
-from hosting_emulator import DEFAULT_PORT, __version__
+from hosting_emulator import DEFAULT_PORT, EXEC_URL_VARIABLE, __version__
 from hosting_emulator import control_api as api
 from hosting_emulator.sdk.text import one_line
 
@@ -99,7 +99,9 @@ def default_url() -> str:
 def read_address(url: str | None) -> tuple[str, str | None]:
     """Read the address of an emulator or a world, or else the environment's: its control URL and world."""
     named = None if url else os.environ.get("HOSTING_EMULATOR_WORLD")
-    text = url or os.environ.get("HOSTING_EMULATOR_URL") or default_url()
+    variables = ("HOSTING_EMULATOR_URL", EXEC_URL_VARIABLE)
+    from_environment = next(filter(None, map(os.environ.get, variables)), None)
+    text = url or from_environment or default_url()
     found = _URL.fullmatch(text.strip())
     if found is None:
         raise ValueError(f"{text!r} is not an address: write it like {DEFAULT_URL}")
@@ -345,13 +347,23 @@ class ControlClient(AbstractContextManager["ControlClient", None]):
         return api.NewWorldSummary(self.post("worlds", given(name=name, **request)))
 
     def observe(
-        self, worlds: Iterable[str] | None = None, *, off: Sequence[str] = ()
+        self,
+        worlds: Iterable[str] | None = None,
+        *,
+        off: Sequence[str] = (),
+        replaces: WorldsObservation | None = None,
     ) -> WorldsObservation:
-        """Begin to observe every world, or `worlds` by name with their copies; `off` are rules to skip."""
+        """Begin to observe every world, or `worlds` by name with their copies; `off` are rules to skip.
+
+        It `replaces` another observation, which ends in the same request.
+        """
         from hosting_emulator.sdk.observation import WorldsObservation  # few programs observe
 
         names = None if worlds is None else list(worlds)
-        state = self.post("observations", {"worlds": names, "rules_off": list(off)})
+        body: dict[str, Any] = {"worlds": names, "rules_off": list(off)}
+        if replaces is not None:
+            body["replaces"] = replaces.id
+        state = self.post("observations", body)
         return WorldsObservation(self, state["id"])
 
     def scenarios(self) -> list[api.Record]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from typing import Any
 
 import msgspec
@@ -35,10 +36,14 @@ _LOOK_S = 0.01
 
 
 class NewObservation(Body):
-    """What to observe: `worlds` by name with their copies, or null for all, and rules to leave out."""
+    """What to observe: `worlds` by name with their copies, or null for all, and rules to leave out.
+
+    `replaces` is the id of an observation that ends now.
+    """
 
     worlds: list[str] | None = None
     rules_off: list[str] = msgspec.field(default_factory=list)
+    replaces: str | None = None
 
 
 def begin_observation(context: Context, body: NewObservation) -> JsonObject:
@@ -50,8 +55,12 @@ def begin_observation(context: Context, body: NewObservation) -> JsonObject:
     check_rules(body.rules_off, "rules_off")
     for name in body.worlds or ():
         context.engine(name)
+    if body.replaces is not None:
+        context.observations.end(find_observation(context, body.replaces))
     with refused_as(409, "Too many observations", TooManyObservations):
-        observation = context.observations.begin(context.worlds, body.worlds, body.rules_off)
+        observation = context.observations.begin(
+            context.worlds, body.worlds, body.rules_off, time.monotonic()
+        )
     return api.ObservationState.of(observation)
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -417,7 +418,7 @@ def find(world: World, table: Table[N], name: str) -> N:
 
 def find_observation(context: Context, id_: str) -> ProcessObservation:
     """Return an observation by its id. Raises ControlRefusal 404."""
-    observation = context.observations.get(id_)
+    observation = context.observations.get(id_, time.monotonic())
     return found(observation, "No such observation", f"no observation is {id_[:80]!r}")
 
 
