@@ -429,12 +429,13 @@ class Why(Record):
         return "\n".join([*lines, *(f"  try: {command}" for command in self.commands)])
 
 
-class ConductFinding(Record):
+class ConductFinding(Record, optional=("chapter",)):
     """A rule that the client broke; `str()` is what it did.
 
     `requests` are numbers of the request log, oldest first (and there may be `more_requests`). `at`
     is world time. `because` is the sentence that the rule is from, `place` where it is from, `matters`
-    what goes wrong otherwise, and `instead` what to do.
+    what goes wrong otherwise, and `instead` what to do. `chapter` is there where the log was cleared
+    since: it says when, and the numbers are those of that log.
     """
 
     rule: str
@@ -448,6 +449,7 @@ class ConductFinding(Record):
     place: str
     matters: str
     instead: str
+    chapter: str
 
     def __str__(self) -> str:
         return self.says
@@ -457,7 +459,8 @@ class ConductReport(Record):
     """What was found in `judged` requests; `unseen` ones left the log before the first check.
 
     `counts` are findings by rule, including those not listed. `errors` are errors of the judges
-    themselves: a report that has any proves nothing about the requests it does not accuse.
+    themselves: a report that has any proves nothing about the requests it does not accuse. `complete`:
+    every request was judged; `remarks` say which ones were not.
     """
 
     judged: int
@@ -467,6 +470,7 @@ class ConductReport(Record):
     rules_off: list[str]
     remarks: list[str]
     errors: list[str]
+    complete: bool
 
 
 class ConductRuleRow(Record):

@@ -53,6 +53,7 @@ def test_what_the_client_did_is_told_with_all_that_is_known_of_it(api: HeldApi) 
         "rules_off": [],
         "remarks": [],
         "errors": [],
+        "complete": True,
     }
 
 

@@ -34,7 +34,7 @@ def sh(code: str) -> tuple[str, ...]:
 def found_in(*arguments: str, **options: Any) -> dict[str, str]:
     """Run a command that prints its environment's HOSTING_ and API_ variables."""
     code = "import json, os; print(json.dumps(dict(os.environ)))"
-    done = run(*arguments, *python(code), **options)
+    done = run("--quiet", *arguments, *python(code), **options)
     assert (done.returncode, done.stderr) == (0, "")
     found = json.loads(done.stdout)
     return {k: v for k, v in found.items() if k.startswith(("HOSTING_", "API_"))}
@@ -198,7 +198,7 @@ def test_the_environment_is_handed_on_byte_for_byte():
 
 
 def test_stdin_and_the_rest_are_the_users_own():
-    done = run(*sh("cat; echo words >&2"), input="typed\n")
+    done = run("--quiet", *sh("cat; echo words >&2"), input="typed\n")
 
     assert (done.stdout, done.stderr) == ("typed\n", "words\n")
 

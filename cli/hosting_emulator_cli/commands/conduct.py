@@ -11,7 +11,8 @@ import click
 from hosting_emulator_cli import options as opt
 from hosting_emulator_cli.files import write_whole
 from hosting_emulator_cli.main import CommandGroup, Failure
-from hosting_emulator_cli.output import columns, has_color, prints, put, put_json
+from hosting_emulator_cli.output import columns, has_color, prints, put, put_json, say
+from hosting_emulator_cli.verdict import UNDECIDED
 
 if TYPE_CHECKING:
     from hosting_emulator.sdk import ConductReport, ControlRefused, HostingEmulator
@@ -46,6 +47,10 @@ def conduct(
     if ctx.invoked_subcommand is not None:
         return 0
     about = sarif_file(sarif, sarif_about)
+    # A report of an earlier run must not stay if this one fails.
+    for path in (junit, sarif):
+        if path is not None and path.is_file():
+            path.unlink()
     report = ask_conduct(world, off=off, final=final)
     known = world.control.contract("conduct-rules") if junit or sarif else []
     rules = [rule for rule in known if rule["id"] not in report["rules_off"]]
@@ -59,7 +64,19 @@ def conduct(
         put_json(report)
     else:
         put(conduct_text(report, color=has_color()))
-    return 1 if of_severity(report, severity)["findings"] else 0
+    if of_severity(report, severity)["findings"]:
+        return 1
+    gaps = undecided_reasons(report)
+    for gap in gaps:
+        say(f"No verdict: {gap}")
+    return UNDECIDED if gaps else 0
+
+
+@conduct.command()
+@opt.with_world
+def clear(world: opt.HostingEmulator) -> None:
+    """Forget what was found, and judge from now on."""
+    world.control.delete(world.control_path("conduct"))
 
 
 @conduct.command()
@@ -69,6 +86,14 @@ def rules() -> list[dict[str, Any]]:
     from hosting_emulator.conduct.rules import RULES
 
     return list(RULES.values())
+
+
+def undecided_reasons(report: _Document) -> list[str]:
+    """Return why a report without findings proves nothing; empty: it proves that there are none."""
+    reasons = [f"{error}." for error in report.get("errors", ())]
+    if not report.get("complete", True):
+        reasons.append("not every request was checked. `conduct clear` begins anew.")
+    return reasons
 
 
 def sarif_file(sarif: Path | None, path: str | None) -> str:
@@ -122,6 +147,10 @@ def _junit(report: Any, rules: Sequence[_Document], world: str, severity: str) -
         elif of_rule:
             outcome = junit.element("system-out", text)
         cases.append(junit.case("conduct", f"{rule['id']}: {rule['title']}", outcome))
+    gaps = undecided_reasons(report)
+    if gaps:
+        outcome = junit.element("error", "\n".join(gaps), message="no verdict")
+        cases.append(junit.case("conduct", "every request was checked", outcome))
     return junit.report("hosting-emulator conduct", [junit.suite(world, cases)])
 
 
@@ -153,4 +182,7 @@ def _sarif(report: Any, rules: Sequence[_Document], world: str, about: str) -> s
         }
         for found in report["findings"]
     ]
-    return sarif.report(f"conduct/{world}/", known, results, report["remarks"])
+    gaps = undecided_reasons(report)
+    return sarif.report(
+        f"conduct/{world}/", known, results, [*report["remarks"], *gaps], successful=not gaps
+    )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import copy
 import logging
+from collections import Counter
 from collections.abc import Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -26,7 +27,8 @@ from hosting_emulator.conduct.rules import (
     Recent,
 )
 from hosting_emulator.contract.calls import GET_OPERATION
-from hosting_emulator.control_api import ConductReport
+from hosting_emulator.contract.timestamps import format_timestamp
+from hosting_emulator.control_api import ConductFinding, ConductReport
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.exchange import Connection, Entry
 from hosting_emulator.engine.observers import EndReason
@@ -147,7 +149,13 @@ class Watch:
             rules_off=list(off),
             remarks=self._remarks(),
             errors=self.errors.texts(),
+            complete=not self._unseen,
         )
+
+    def judge_all(self, entries: Sequence[Entry]) -> None:
+        """Judge exchanges that the log has already dropped."""
+        for entry in sorted(entries, key=attrgetter("answered")):
+            self._judge(entry)
 
     def judge_evicted(self, entry: Entry) -> None:
         """Judge an exchange before the log drops it."""
@@ -324,27 +332,88 @@ class WorldWatch:
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
+        #: Chapters that ended, the latest ones; and how many requests of earlier ones were judged.
+        self._ended: list[Chapter] = []
+        self._unseen = engine.log.past_unseen
+        self._restarts = engine.starts
+        for past in engine.log.past:
+            chapter = Chapter(engine, 0)
+            chapter.watch.judge_all(past.entries)
+            self._unseen += past.requests - len(past.entries)
+            chapter.end(past.reason, keep=False)
+            self._ended.append(chapter)
+        engine.log.past.clear()
+        engine.log.past_unseen = 0
         kept = engine.log.after(0)
         unseen = (kept[0].n - 1) if kept else engine.log.count
-        self._chapters = [Chapter(engine, 0, unseen=unseen)]
+        self._chapter = Chapter(engine, 0, unseen=unseen)
         engine.log.observers.append(self)
 
+    def begin_anew(self) -> None:
+        """Forget the verdict; judge from the next request on."""
+        self._ended = []
+        self._unseen = 0
+        self._restarts = 0
+        self._chapter = Chapter(self._engine, self._engine.log.count)
+
     def look(self, off: Sequence[str] = (), *, final: bool = False) -> ConductReport:
-        """Report what was found so far; see `Watch.look`."""
-        return self._chapters[-1].watch.look(off, final=final)
+        """Report what was found so far, in all chapters; see `Watch.look`.
+
+        The requests of a finding in an earlier chapter are numbers of that chapter's log.
+        """
+        report = self._chapter.watch.look(off, final=final)
+        earlier = [chapter.watch.look(off, final=final) for chapter in self._ended]
+        findings = [
+            ConductFinding({**finding, "chapter": f"before the world was {chapter.ended}"})
+            for chapter, part in zip(self._ended, earlier, strict=True)
+            for finding in part.findings
+        ]
+        counts = Counter[str]()
+        parts = (*earlier, report)
+        for part in parts:
+            counts.update(part.counts)
+        remarks = (text for part in parts for text in part.remarks)
+        return ConductReport(
+            {
+                **report,
+                "judged": sum(part.judged for part in parts),
+                "unseen": report.unseen + self._unseen,
+                "findings": [*findings, *report.findings],
+                "counts": dict(counts),
+                "remarks": [*dict.fromkeys(remarks), *self._remarks()],
+                "errors": [text for part in parts for text in part.errors],
+                "complete": not (report.unseen or self._unseen or self._restarts),
+            }
+        )
+
+    def _remarks(self) -> list[str]:
+        remarks = []
+        if self._unseen:
+            remarks.append(
+                f"{_requests(self._unseen)} before a reset left the log before the first check: "
+                "not checked."
+            )
+        if self._restarts:
+            began = format_timestamp(self._chapter.began_at_ms)
+            remarks.append(
+                f"The emulator was restarted: requests before {began} (world time) were not checked."
+            )
+        return remarks
 
     def on_evict(self, entry: Entry) -> None:
         """Judge an exchange before the log drops it."""
-        self._chapters[-1].watch.judge_evicted(entry)
+        self._chapter.watch.judge_evicted(entry)
 
     def on_end(self, reason: EndReason) -> None:
         """Judge the rest of the log before it is cleared, and begin another chapter."""
-        self._chapters[-1].end(reason, keep=False)
-        self._chapters = [Chapter(self._engine, 0)]
+        self._chapter.end(reason, keep=False)
+        if self._chapter.requests:
+            self._ended.append(self._chapter)
+        self._chapter = Chapter(self._engine, 0)
 
     def on_error(self, error: Exception) -> None:
         """Record an error of the watch itself."""
-        self._chapters[-1].watch.errors.add(error, "The watch")
+        self._chapter.watch.errors.add(error, "The watch")
 
 
 def watch_of(engine: Engine) -> WorldWatch:

@@ -7,6 +7,7 @@ keeps. The feed tells whoever listens, and costs one look at `awake` while nobod
 
 from __future__ import annotations
 
+import logging
 from bisect import bisect_left
 from collections import Counter, deque
 from collections.abc import Awaitable, Callable, Mapping
@@ -23,6 +24,7 @@ from hosting_emulator.world.value import Transition, World, Writes
 if TYPE_CHECKING:
     from hosting_emulator.engine.exchange import Entry
 
+_log = logging.getLogger("hosting_emulator.history")
 #: The titles of commits that only count requests: for the armed faults, and for the rate limit.
 FAULTS_COUNTED = "faults counted"
 RATE_COUNTED = "requests counted"
@@ -315,4 +317,7 @@ class Tally:
         if entry.varied:
             self.varied.update(entry.varied)
         if self.listener is not None:
-            self.listener(world, entry)
+            try:
+                self.listener(world, entry)
+            except Exception as error:  # it must not reach the client of this request
+                _log.error("a request could not be logged", exc_info=error)

@@ -6,10 +6,10 @@ An entry is kept as it came and rendered when somebody looks. Secrets are cut ou
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -38,6 +38,14 @@ def _beginning(body: bytes) -> bytes:
     return beginning(body, end)
 
 
+class PastLog(NamedTuple):
+    """The last exchanges of a log that was cleared before any judge saw it, of `requests` in all."""
+
+    entries: Sequence[Entry]
+    requests: int
+    reason: EndReason
+
+
 class RequestLog:
     """The last exchanges of one world."""
 
@@ -54,6 +62,9 @@ class RequestLog:
         self.turned: deque[int] = deque(maxlen=_TURNS)
         #: Judges that must see every exchange before the log drops it.
         self.observers: list[LogObserver] = []
+        #: What was cleared unjudged, and how many requests of it were dropped.
+        self.past: deque[PastLog] = deque()
+        self.past_unseen = 0
         #: Exchanges that arrived and whose response has not left, by number.
         self.in_progress: dict[int, Entry] = {}
         #: How many answers there were of each kind, and the names of those under a key.
@@ -129,9 +140,13 @@ class RequestLog:
         self.release(entry)
 
     def end(self, reason: EndReason) -> None:
-        """Report to the observers that this log ends."""
+        """Report to the observers that this log ends. Without any, keep it for a later judge."""
         if self.observers:
             notify(self.observers, lambda observer: observer.on_end(reason))
+        if self.count and reason != "deleted":
+            self.past.append(PastLog(tuple(self._entries), self.count, reason))
+            while sum(len(past.entries) for past in self.past) > CAPACITY:
+                self.past_unseen += self.past.popleft().requests
 
     def clear(self) -> None:
         """Forget everything and count from 1 again."""

@@ -221,7 +221,9 @@ def request_numbers(found: Document) -> str:
     """Name the requests of a finding: `#3, #5 and 12 more`."""
     numbers = ", ".join(f"#{n}" for n in found["requests"][:_NUMBERS])
     more = max(0, len(found["requests"]) - _NUMBERS) + (found["more_requests"] or 0)
-    return f"{numbers} and {more:,} more" if more else numbers
+    text = f"{numbers} and {more:,} more" if more else numbers
+    chapter = found.get("chapter")
+    return f"{text} ({chapter})" if chapter else text
 
 
 def quotes(findings: Iterable[Document]) -> str:

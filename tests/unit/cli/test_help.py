@@ -63,6 +63,7 @@ def test_the_whole_tree_is_there():
         *("outcome", *(f"outcome {c}" for c in ("add", "list", "remove", "clear", "kinds"))),
         *(f"scenario {c}" for c in ("list", "show", "check", "load", "run", "schema")),
         *("scenario record", "scenario shrink"),
+        "conduct clear",
         "conduct rules",
         *(f"requests {c}" for c in ("list", "show", "tail", "har", "replay", "shrink")),
     }
@@ -138,7 +139,7 @@ def test_commands_that_give_data_can_give_json():
         ),  # groups
         ("exec",),  # what it prints is the command's
         *(("wait",), ("world", "delete"), ("fault", "remove"), ("fault", "clear")),  # no data
-        *(("outcome", "remove"), ("outcome", "clear")),  # likewise
+        *(("outcome", "remove"), ("outcome", "clear"), ("conduct", "clear")),  # likewise
         *(("world", "export"), ("contract", "openapi"), ("scenario", "schema")),  # always JSON
         ("requests", "har"),  # likewise
         *(("scenario", c) for c in ("show", "record", "shrink")),  # always YAML

@@ -76,6 +76,11 @@ def show_conduct(engine: Engine, off: Words, final: bool = False) -> Any:
     return watch_of(engine).look(off, final=final)
 
 
+def clear_conduct(engine: Engine) -> None:
+    """Forget which conduct rules the client broke; judge from the next request on."""
+    watch_of(engine).begin_anew()
+
+
 def check_rules(ids: Sequence[str], name: str) -> None:
     """Raise ControlRefusal 400 for an id that no rule has; `name` is the field that holds it."""
     for id_ in ids:

@@ -102,6 +102,7 @@ GET     /worlds/{world}/requests.har                    requests.export_har     
 GET     /worlds/{world}/events                          events.listen               text/event-stream
 GET     /worlds/{world}/report                          reports.report              WorldReport
 GET     /worlds/{world}/conduct                         reports.show_conduct        ConductReport
+DELETE  /worlds/{world}/conduct                         reports.clear_conduct       204
 POST    /observations                                   observations.begin_observation  201:ObservationState
 GET     /observations/{observation}/chapters/{chapter}/state observations.get_chapter_state object
 GET     /observations/{observation}/chapters/{chapter}/report observations.report_chapter WorldReport
