@@ -174,7 +174,7 @@ def test_https_comes_with_its_authority():
         "print(u.urlopen(at, context=trusting).status)\n"
     )
 
-    done = run("--tls-port", "0", *python(code))
+    done = run("--quiet", "--tls-port", "0", *python(code))
 
     assert (done.returncode, done.stdout, done.stderr) == (0, "200\n", "")
 

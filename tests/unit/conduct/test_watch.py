@@ -85,7 +85,7 @@ def test_findings_of_a_rule_are_bounded_and_counted():
     assert conduct.counts == {"unread-field": MOST_FINDINGS + 20}
 
 
-def test_a_reset_begins_anew():
+def test_the_verdict_outlives_a_reset():
     api = Watched()
     api.apply_domains(key=None)
     assert api.broken() != []
@@ -94,7 +94,8 @@ def test_a_reset_begins_anew():
     api.dns()
 
     conduct = api.look(final=True)
-    assert (conduct.judged, conduct.unseen, conduct.findings) == (1, 0, [])
+    assert (conduct.judged, conduct.unseen) == (2, 0)
+    assert [finding.rule for finding in conduct.findings] == [MISSING]
 
 
 def test_a_world_put_back_goes_on():
