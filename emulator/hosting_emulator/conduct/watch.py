@@ -194,8 +194,10 @@ class Watch:
         self._judge_new()
         self._notice_returns(inf)
         found, judges = self._found, self._judges
-        if final and self._pending:
-            found, judges = self._with_pending()
+        # Nobody waits any longer for the response of a request whose client has gone.
+        waiting = [entry for entry in self._pending if final or _is_abandoned(entry)]
+        if waiting:
+            found, judges = self._with_unanswered(waiting)
         found = {id_: of_rule.standing() for id_, of_rule in found.items()}
         for judge in judges if final else ():
             with self.errors.recorded(type(judge).__name__):
@@ -214,8 +216,10 @@ class Watch:
         for entry in sorted(ready, key=attrgetter("answered")):
             self._judge(entry)
 
-    def _with_pending(self) -> tuple[dict[str, _RuleFindings], list[ConductJudge]]:
-        """Return findings and judges that also saw what is in progress, as requests without a response.
+    def _with_unanswered(
+        self, entries: Sequence[Entry]
+    ) -> tuple[dict[str, _RuleFindings], list[ConductJudge]]:
+        """Return findings and judges that also saw requests in progress, as ones without a response.
 
         They are copies: the requests may still be answered, and are judged again then.
         """
@@ -224,7 +228,7 @@ class Watch:
         lines = [(line, line.count, line.last) for line in self._lines.values()]
         try:
             self._found, self._judges = copy.deepcopy(kept)
-            for entry in self._pending:
+            for entry in entries:
                 self._judge(_unanswered(entry, self._engine))
             return self._found, self._judges
         finally:
@@ -265,6 +269,10 @@ class Watch:
     def _note(self, finding: Finding, found: dict[str, _RuleFindings]) -> None:
         finding["says"] = Redactor(self._world).text(finding.says)
         found.setdefault(finding.rule, _RuleFindings()).add(finding)
+
+
+def _is_abandoned(entry: Entry) -> bool:
+    return entry.passage is not None and entry.passage.is_abandoned
 
 
 def _unanswered(entry: Entry, engine: Engine) -> Entry:
