@@ -38,6 +38,7 @@ from hosting_emulator.engine.engine import Engine, Worlds, anchored, vary
 from hosting_emulator.engine.exchange import Entry, machine_ms
 from hosting_emulator.engine.history import StoreFailed
 from hosting_emulator.engine.identity import home_of
+from hosting_emulator.engine.redaction import keep_secret
 from hosting_emulator.engine.request_log import entry_view
 from hosting_emulator.scenario.document import Scenario, ScenarioLibrary, read_file, read_scenario
 from hosting_emulator.scenario.source import ScenarioError
@@ -101,6 +102,8 @@ class Emulator:
         self._held = ExitStack()
         self._ca_file: str | None = None
         self._site = Site(public_url=_public_url(settings), token=control_token(settings))
+        if self._site.token is not None:
+            keep_secret(self._site.token)
         for origin in settings.allowed_origins:
             if not host_of_origin(origin):
                 raise StartError(f"--allow-origin {origin!r} is not like http://app.test:3000")

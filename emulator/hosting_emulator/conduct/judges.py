@@ -9,7 +9,7 @@ from collections.abc import Hashable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
-from urllib.parse import unquote, urlsplit
+from urllib.parse import urlsplit
 
 import msgspec
 
@@ -28,6 +28,7 @@ from hosting_emulator.contract.calls import REDEEM_TICKET, CallName, CallSpec
 from hosting_emulator.contract.resources import RESOURCES
 from hosting_emulator.contract.timestamps import format_timestamp, parse_timestamp
 from hosting_emulator.engine.identity import Identity
+from hosting_emulator.engine.redaction import decodings
 from hosting_emulator.variation.draws import objects_in
 from hosting_emulator.world.streams import digest
 from hosting_emulator.world.tables import TICKETS
@@ -920,7 +921,8 @@ def _misplaced_secrets(now: ExchangeView) -> Iterator[Finding]:
     entry = now.entry
     if len(entry.path) + len(entry.query) >= _SHORTEST_SECRET:
         right = now.call == REDEEM_TICKET or entry.path == REDEEM_PATH
-        for what in _secrets_in(now, unquote(f"{entry.path}?{entry.query}")):
+        target = f"{entry.path}?{entry.query}"
+        for what in _secrets_in(now, " ".join([target, *decodings(target)])):
             if not (right and what == _TICKET):
                 yield Finding("secret-in-url", now, what=what, group=(now.call, what))
     for name, value in entry.raw_headers:
@@ -934,6 +936,7 @@ def _misplaced_secrets(now: ExchangeView) -> Iterator[Finding]:
         if scheme.lower() == "basic":  # user and password, as RFC 7617 packs them
             with suppress(ValueError):
                 text += f" {b64decode(packed.strip()).decode('latin-1')}"
+        text = " ".join([text, *decodings(text)])
         for what in _secrets_in(now, text):
             yield Finding(rule, now, what=what, header=shown, group=(shown, what))
 

@@ -21,7 +21,9 @@ _PLACES = re.compile(r"(?<=ticket=)[^&\s\"]+|(?<=\"value\":\")[^\"]+(?=\",\"requ
 #: What a secret can stand in, encoded or not; what it can stand in as it is; what a JWT stands in.
 _RUN = re.compile(r"[\w.~%+/=\\-]{20,}", re.ASCII)
 _PIECE = re.compile(r"[\w-]{20,}", re.ASCII)
-_DOTTED = re.compile(r"(?<![\w-])[\w-]++(?:\.[\w-]*+){2,}", re.ASCII)
+_DOTTED = re.compile(r"(?<![\w-])[\w-]++(?:\.[\w-]*+)+", re.ASCII)
+#: The beginning of a JWT whose end was cut off: its header, and some of its payload.
+_CUT_JWT = re.compile(r"eyJ[\w-]{12,}\Z", re.ASCII)
 #: An API key, whatever the prefix was when it was made.
 _KEY = re.compile(rf"(?=([a-z]{{2,8}}_[\w-]{{{SECRET_LENGTH}}}))", re.ASCII)
 _ESCAPE = re.compile(r"\\u([0-9a-fA-F]{4})")
@@ -37,6 +39,33 @@ _ENCODINGS_DEEP = 2
 #: The schemes that an Authorization header may show; anything else there may be the secret itself.
 _SCHEMES = frozenset({"bearer", "basic", "digest", "token", "apikey", "negotiate"})
 _SECRET_HEADERS = frozenset({"cookie", "set-cookie", "x-control-token"})
+#: Patterns of the secrets of this process, which belong to no world (see `keep_secret`).
+_PROCESS_SECRETS: dict[str, re.Pattern[str]] = {}
+#: A shorter secret would be found in innocent words.
+_SHORTEST_SECRET = 6
+
+
+def keep_secret(secret: str) -> None:
+    """Cut a secret of this process, such as the control token, out of whatever is shown from now on.
+
+    It is found as it is, percent-encoded once or more often, and with JSON escapes.
+    """
+    if len(secret) < _SHORTEST_SECRET:
+        return
+    spelled = (
+        f"(?:{re.escape(character)}|%(?:25)*(?i:{ord(character):02x})"
+        f"|\\\\u00(?i:{ord(character):02x}))"
+        for character in secret
+    )
+    _PROCESS_SECRETS[secret] = re.compile("".join(spelled))
+
+
+def decodings(text: str) -> Iterator[str]:
+    """Yield what stands in a text percent-encoded, in base64 or with JSON escapes, once or twice."""
+    for run in _RUN.findall(text):
+        for once in _decodings(run):
+            yield once
+            yield from _decodings(once)
 
 
 def beginning(text: bytes, length: int) -> bytes:
@@ -55,6 +84,7 @@ class Redactor:
     def text(self, found: str) -> str:
         """Return a text without secrets, and fit to be written as JSON whatever bytes came."""
         found = found.encode("utf-8", "backslashreplace").decode()
+        found = _without_process_secrets(found)
         return _RUN.sub(self._run, _PLACES.sub(REDACTED, found))
 
     def body(self, body: bytes) -> str | None:
@@ -89,6 +119,7 @@ class Redactor:
         return False
 
     def _plain(self, text: str) -> str:
+        text = _without_process_secrets(text)
         if "eyJ" in text:
             text = _DOTTED.sub(_without_jwt, text)
         return _PIECE.sub(self._piece, text)
@@ -112,12 +143,22 @@ class Redactor:
         return any(each in self._indexes for each in held)
 
 
+def _without_process_secrets(text: str) -> str:
+    for pattern in _PROCESS_SECRETS.values():
+        text = pattern.sub(REDACTED, text)
+    return text
+
+
 def _without_jwt(found: re.Match[str]) -> str:
-    """Cut a signed JWT out of words with dots between them: it begins `eyJ` and has three parts."""
+    """Cut a JWT out of words with dots between them: it begins `eyJ` and has three parts.
+
+    One that was cut off may have two.
+    """
     words = found[0].split(".")
-    for number, word in enumerate(words[:-2]):
+    for number, word in enumerate(words[:-1]):
         at = word.find("eyJ")
-        if at >= 0:
+        is_last = number == len(words) - 2
+        if at >= 0 and (not is_last or _CUT_JWT.search(word, at)):
             return ".".join([*words[:number], word[:at] + REDACTED])
     return found[0]
 
@@ -130,8 +171,8 @@ def _decodings(run: str) -> Iterator[str]:
     # Slash, hyphen and underscore are letters of base64, and stand between the parts of paths and names.
     for found in [*_BASE_64.findall(run), *_BASE_64.findall(run.translate(_JOINTS))]:
         text = found.translate({ord("+"): "-", ord("/"): "_"})
-        if len(text) % 4 == 1:
-            continue
+        if len(text) % 4 == 1:  # it was cut off
+            text = text[:-1]
         decoded = urlsafe_b64decode(text + "=" * (-len(text) % 4))
         if decoded.isascii():
             yield decoded.decode("ascii")

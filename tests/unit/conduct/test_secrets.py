@@ -2,6 +2,8 @@
 
 import json
 from base64 import b64encode
+from collections.abc import Callable
+from urllib.parse import quote
 
 import pytest
 
@@ -64,6 +66,33 @@ def test_a_secret_may_be_packed(api: Watched, kind: str):
     (found,) = api.findings()
     assert (found.rule, kind in found.says) == ("secret-in-header", True)
     assert found.requests == [api.engine.log.count - 1]
+
+
+def _percent(text: str) -> str:
+    return "".join(f"%{byte:02x}" for byte in text.encode())
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("header", ["X-Auth", "Cookie", "Referer"])
+@pytest.mark.parametrize(
+    "spell",
+    [
+        _percent,
+        lambda text: _percent(text).upper(),
+        lambda text: quote(_percent(text), safe=""),
+        lambda text: quote(f"https://app.example/?token={text}", safe=""),
+        lambda text: "".join(f"\\u{ord(character):04x}" for character in text),
+        lambda text: quote(b64encode(f"user:{text}".encode()).decode(), safe=""),
+    ],
+)
+def test_a_secret_in_a_header_may_be_encoded(
+    api: Watched, kind: str, header: str, spell: Callable[[str], str]
+):
+    api.dns(headers={header: f"next={spell(secret(api, kind))}"})
+
+    (found,) = api.findings()
+    assert found.rule == ("secret-in-referer" if header == "Referer" else "secret-in-header")
+    assert kind in found.says
 
 
 def test_each_of_two_headers_is_read(api: Watched):
