@@ -200,7 +200,7 @@ def check_emulator(url: str, running: EmulatorAnswer, *, named: bool) -> CheckFi
     version, info, why, silent = running
     if version is None:
         kind = ("silent" if silent else "other") if named else "none"
-        why = why if silent else f"{why[:1].upper()}{why[1:]}"
+        why = why if silent else _capitalized(why)
     else:
         kind = "version" if version != __version__ else "closed" if info is None else "ok"
     pid, start = info and info["pid"], start_line(url)
@@ -280,7 +280,15 @@ def _judge_worlds(path: Path, found: Inspection, *, answers: bool) -> Iterator[C
 
 
 def _sentence(text: str) -> str:
-    return f"{text[:1].upper()}{text[1:].rstrip('.')}." if text[:1] not in "/." else f"{text}."
+    return f"{_capitalized(text).rstrip('.')}."
+
+
+def _capitalized(text: str) -> str:
+    """Begin a sentence with a capital letter, unless its first word is a path, a file or an address."""
+    first = text.split(maxsplit=1)[0].rstrip(".,:;") if text.strip() else ""
+    if any(mark in first for mark in "/\\."):
+        return text
+    return f"{text[:1].upper()}{text[1:]}"
 
 
 def _judge_secrets(path: Path, found: Inspection) -> CheckFinding:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
+from hosting_emulator.contract.problems import PROBLEMS
 from hosting_emulator.faults.documents import describe_kinds
 from hosting_emulator.faults.kinds import fault_kinds
 from hosting_emulator.sdk import HostingEmulator, Phase
@@ -333,3 +335,15 @@ def test_others_are_answered_while_one_waits(client: Client):
     with wire(client.api.emulator.base_url) as waiting:
         assert client.see_on(waiting, "GET", path).kind == "silent"
         assert client.see("GET", path).kind == "answered"
+
+
+@pytest.mark.parametrize("code", PROBLEMS)
+def test_the_detail_of_an_armed_problem_is_what_the_service_might_say(
+    hosting_emulator: HostingEmulator, code: str
+) -> None:
+    api = Api(hosting_emulator)
+    with api.emulator.fault("abort", code=code, times=1):
+        problem = api.dns().json
+
+    assert problem["code"] == code
+    assert not re.search(r"\b(our|contract|emulator|reading)\b|`", problem["detail"], re.IGNORECASE)

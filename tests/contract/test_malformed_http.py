@@ -54,6 +54,18 @@ def test_what_is_not_http_gets_a_problem(api: HeldApi, name: str) -> None:
     assert api.state() == before
 
 
+@pytest.mark.parametrize("length", ["+17", "-1", "1_0", "0x11", "17, 17", "17;", "", "1 7"])
+def test_a_length_that_is_no_number_is_named(api: HeldApi, length: str) -> None:
+    head = f"PUT /v1/x HTTP/1.1\r\nHost: localhost\r\nContent-Length: {length}\r\n\r\n"
+    with wire(api.emulator.base_url) as connection:
+        connection.send(head.encode() + b'{"enabled": true}')
+
+        document = hold_problem(connection.answer())
+
+    assert "Content-Length" in document["detail"]
+    assert "method" not in document["detail"]
+
+
 @pytest.mark.parametrize("data", [b"", b"\r\n", b"GET", b"GET /v1/x HTTP/1.1\r\nHost: x\r\n"])
 def test_who_goes_away_leaves_nothing_behind(api: HeldApi, data: bytes) -> None:
     before = api.state()

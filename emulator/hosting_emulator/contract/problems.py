@@ -12,6 +12,7 @@ why `idempotency_key_reused` is not retryable although its action says retry: th
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,6 +28,11 @@ RETRY_AFTER_MAX: Final = 86_400
 BY_FAULT_ONLY: Final = (
     "No call of the contract produces it here; it is reachable only by fault injection."
 )
+
+
+#: How a meaning begins that the contract does not give; and what its first sentence is.
+_OURS = "Our reading: "
+_FIRST_SENTENCE = re.compile(r".*?\.(?=\s|\Z)", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +57,14 @@ class Problem:
     def slug(self) -> str:
         """The code with hyphens, as it stands at the end of the problem's `type` link."""
         return self.code.replace("_", "-")
+
+    @property
+    def detail(self) -> str:
+        """What the service might say of it: the first sentence of its meaning, without our comments."""
+        meaning = self.meaning.removeprefix(_OURS).replace("`", "")
+        first = _FIRST_SENTENCE.match(meaning)
+        sentence = meaning if first is None else first[0]
+        return sentence[:1].upper() + sentence[1:]
 
     def check_status(self, status: int) -> None:
         """Raise ValueError for a status that this code cannot have (contract, Errors)."""

@@ -42,6 +42,10 @@ _BEGINNING: Final = re.compile(rb"[A-Z-]{1,32}(?: |\Z)")
 _BARE_LINE_END: Final = re.compile(rb"(?<!\r)\n|\r(?!\n|\Z)|\x00")
 #: What tells of a body, and of an upgrade, in a head in lower case.
 _LENGTH: Final = re.compile(rb"\r\ncontent-length:[ \t]*+0*+([0-9]++)[ \t]*+\r\n")
+#: A Content-Length that aiohttp could take for another one than we do.
+_BAD_LENGTH: Final = re.compile(
+    rb"\r\ncontent-length[ \t]*:[ \t]*+(?![0-9]++[ \t]*+\r\n)([^\r]{0,60})"
+)
 _CODING: Final = re.compile(rb"\r\ntransfer-encoding[ \t]*:")
 _UPGRADE: Final = re.compile(rb"\r\nconnection:[^\r]*upgrade")
 _CONNECTION: Final = re.compile(rb"(?<=\r\nconnection:)[^\r]*", re.IGNORECASE)
@@ -165,6 +169,9 @@ class RequestFraming:
             if head[: head.index(b"\r\n")].endswith(b"1.0"):  # RFC 9112, 6.1
                 raise Malformed(INVALID)
             self.in_body, self._cut, self._line = True, self._chunk_line, _CHUNK
+        elif b"content-length" in lower and (wrong := _BAD_LENGTH.search(lower)):
+            shown = wrong[1].decode("ascii", "backslashreplace").strip()
+            raise Malformed(f"The Content-Length {shown!r} is not a number of bytes.")
         elif b"content-length" in lower and (found := _LENGTH.search(lower)):
             if len(found[1]) > _MOST_DIGITS:  # aiohttp takes 2^64 - 1 for none
                 raise Malformed(INVALID)

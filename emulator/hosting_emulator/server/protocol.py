@@ -298,7 +298,7 @@ class Protocol(web.RequestHandler):
         if begun:
             raise ConnectionError("the response was already being sent") from exc
         if status >= 500:
-            refused = Refused("service_unavailable", "The emulator failed; see its log.")
+            refused = Refused("service_unavailable", "The service could not create a response.")
         else:
             # Target and version were looked at before: of the line, only the method is left.
             wrong = NO_METHOD if isinstance(exc, BadStatusLine) else INVALID

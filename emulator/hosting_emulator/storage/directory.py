@@ -23,6 +23,7 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
+from itertools import count
 from pathlib import Path
 from secrets import token_hex
 from typing import Literal
@@ -169,7 +170,14 @@ class DataDirectory:
         files.refuse_link(path)
         payload = f.payload_of(path.read_bytes()[:-1], b"worlds") if path.exists() else b"[]"
         if payload is None:
-            self._complain(f"{path} is damaged, and was written anew")
+            endings = (f".damaged-{number}" for number in count(1))
+            asides = (path.with_name(path.name + ending) for ending in endings)
+            aside = next(each for each in asides if not each.exists())
+            path.rename(aside)
+            self._complain(
+                f"{path} is damaged and was set aside as {aside}; a new one is written. A world whose "
+                "folder is missing now goes unnoticed: look whether all worlds are listed"
+            )
             return frozenset()
         return frozenset(msgspec.json.decode(payload, type=list[str]))
 

@@ -355,6 +355,17 @@ def test_a_flipped_byte_is_found(kept: Path, name: str):
     assert "from a copy" in str(found.advice)
 
 
+def test_a_relative_path_keeps_its_first_letter(kept: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(kept.parent)
+    (kept / "worlds" / "default" / "snapshot.json").write_bytes(b"{")
+
+    found = held(Path(kept.name))
+
+    assert found.verdict == "problem"
+    assert f"{kept.name[0].upper()}{kept.name[1:]}/" not in found.seen
+    assert f"{kept.name}/worlds/default" in found.seen
+
+
 def test_a_torn_last_line_is_a_note(kept: Path):
     with (kept / "worlds" / "default" / "journal.ndjson").open("ab") as journal:
         journal.write(b"deadbeef {")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+import re
 import subprocess
 import sys
 from dataclasses import FrozenInstanceError
@@ -197,3 +198,12 @@ def test_a_refusal_survives_being_copied(again) -> None:
 
     assert vars(other) == vars(refused)
     assert str(other) == str(refused)
+
+
+@pytest.mark.parametrize("code", PROBLEMS)
+def test_a_detail_is_what_the_service_might_say(code: str) -> None:
+    detail = PROBLEMS[code].detail
+
+    assert detail[0].isupper()
+    assert detail.endswith(".")
+    assert not re.search(r"\b(our|contract|emulator|reading)\b|`", detail, re.IGNORECASE)

@@ -300,7 +300,7 @@ def test_a_kill_while_a_world_is_deleted_leaves_it_whole_or_gone(
     again.close()
 
 
-def test_a_list_that_is_damaged_is_said_and_written_anew(data: Path):
+def test_a_damaged_list_is_set_aside_with_a_message(data: Path):
     (data / "worlds.json").write_text("[]")
     said: list[str] = []
 
@@ -312,6 +312,8 @@ def test_a_list_that_is_damaged_is_said_and_written_anew(data: Path):
     directory.close()
 
     assert "worlds.json is damaged" in said[0]
+    assert str(data / "worlds.json.damaged-1") in said[0]
+    assert (data / "worlds.json.damaged-1").read_text() == "[]"
     assert json.loads((data / "worlds.json").read_text())["worlds"] == ["ci", "default"]
 
 

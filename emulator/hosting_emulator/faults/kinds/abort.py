@@ -36,7 +36,7 @@ class Abort(FaultKind, frozen=True):
     def problem(self, fault: Fault, now_ms: int) -> Refused:
         return Refused(
             self.code,
-            PROBLEMS[self.code].meaning if self.detail is None else self.detail,
+            PROBLEMS[self.code].detail if self.detail is None else self.detail,
             status=self.status,
             retry_after_seconds=self.retry_after_seconds
             or (1 if self.code == "rate_limited" else None),

@@ -236,11 +236,10 @@ def problem_page(problem: Problem, base_url: str = "") -> str:
 
 
 def example_document(problem: Problem, base_url: str = "") -> JsonObject:
-    """Return a problem document as a call answers it; its detail is the code's meaning."""
-    detail = problem.meaning.removeprefix("Our reading: ").replace("`", "")
+    """Return a problem document as a call answers it."""
     # The only code the contract gives the field a meaning for.
     wait = _EXAMPLE_WAIT_SECONDS if problem.code == "rate_limited" else None
-    refused = Refused(problem.code, detail[:1].upper() + detail[1:], retry_after_seconds=wait)
+    refused = Refused(problem.code, problem.detail, retry_after_seconds=wait)
     reply = problem_reply(refused, _EXAMPLE_REQUEST_ID, base_url + DOCS_PATH, DEFAULTS)
     document: JsonObject = json.loads(reply.body)
     return document | {"suggested_action": document.pop("suggested_action")}
