@@ -95,8 +95,11 @@ class KeyChanged(ConductJudge):
         if last is not None and last.key != key and not retried and _went_on_during(last, now):
             # A delayed request stands in the log after the one that came while it was held up.
             yield _accuse(now, last, known)
-        known.last = now
-        if key in known.attempts or len(known.attempts) < _MOST_ACCUSED:
+        # A delayed request is judged after later ones: the latest to arrive counts.
+        if last is None or now.n > last.n:
+            known.last = now
+        is_latest = same is None or now.n > same.n
+        if is_latest and (same is not None or len(known.attempts) < _MOST_ACCUSED):
             known.attempts[key] = now
         place = (now.who, now.path)
         if now.uncertain:
@@ -436,7 +439,11 @@ class TooSoon(ConductJudge):
             self._repeats.pop(place, None)
         else:
             before, seconds = told
-            repeats = self._repeats.get(place, 1) + 1
+            repeats = self._repeats.get(place, 1)
+            if (
+                now.retry_after_s is not None
+            ):  # told once more; another response may ask for a retry
+                repeats += 1
             self._repeats.keep(place, repeats)
             proven = now.has_key_of(before) or repeats > workers > 1
             # Of two jobs with one token, one has not heard what the other was told.
