@@ -20,6 +20,7 @@ from typing import Any
 import click
 
 from hosting_emulator import __version__
+from hosting_emulator.build_id import BUILD_ID
 
 PROGRAM = "hosting-emulator"
 
@@ -182,7 +183,11 @@ _HERE = "hosting_emulator_cli.commands"
     },
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
-@click.version_option(__version__, message="%(prog)s %(version)s", help="Print the version.")
+@click.version_option(
+    f"{__version__} (build {BUILD_ID})",
+    message="%(prog)s %(version)s",
+    help="Print the version and the build.",
+)
 def cli() -> None:
     """A local emulator of the Project Hosting Control API."""
 

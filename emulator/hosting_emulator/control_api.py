@@ -82,9 +82,13 @@ class RequestFilters(TypedDict, total=False):
 
 
 class Info(Record):
-    """The running process; `data_dir` is None when nothing is kept."""
+    """The running process; `data_dir` is None when nothing is kept.
+
+    `build` tells builds of one version apart; an editable install is `editable`.
+    """
 
     version: str
+    build: str
     pid: int
     base_url: str
     dev_base_url: str

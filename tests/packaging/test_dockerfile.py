@@ -186,7 +186,8 @@ def test_a_change_of_our_code_leaves_the_layer_of_dependencies():
 def test_built_command_knows_its_version(image: Path, tmp_path: Path):
     command = image / "opt/hosting-emulator/bin/hosting-emulator"
 
-    assert run([command, "--version"], tmp_path) == f"hosting-emulator {__version__}\n"
+    version = run([command, "--version"], tmp_path)
+    assert re.fullmatch(rf"hosting-emulator {__version__} \(build [0-9a-f]{{12}}\)\n", version)
 
 
 @pytest.mark.torture

@@ -1,5 +1,6 @@
 """What a user installs: the four packages with their data, and a command that runs anywhere."""
 
+import re
 import tarfile
 import zipfile
 from email.parser import Parser
@@ -144,7 +145,10 @@ def test_command_runs_in_a_clean_environment(commands: Path, tmp_path: Path):
 
     for command in (["hosting-emulator"], ["python", "-m", "hosting_emulator"]):
         answer = run([commands / command[0], *command[1:], "--version"], cwd=elsewhere)
-        assert answer == f"hosting-emulator {__version__}\n"
+        build = re.fullmatch(
+            rf"hosting-emulator {__version__} \(build ([0-9a-f]{{12}})\)\n", answer
+        )
+        assert build, answer
     helped = run([commands / "hosting-emulator", "start", "--help"], cwd=tmp_path)
     assert "Run the emulator until Ctrl-C." in helped
     pip(commands, "check", cwd=elsewhere)

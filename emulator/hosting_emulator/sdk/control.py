@@ -19,6 +19,7 @@ from urllib.parse import quote, urlencode, urlsplit
 
 from hosting_emulator import DEFAULT_PORT, EXEC_URL_VARIABLE, __version__
 from hosting_emulator import control_api as api
+from hosting_emulator.build_id import name_builds
 from hosting_emulator.sdk.text import one_line
 
 if TYPE_CHECKING:
@@ -455,8 +456,10 @@ class ControlClient(AbstractContextManager["ControlClient", None]):
         title = str(problem.get("title") or f"refused with status {response.status}")
         detail = problem.get("detail")
         version = response.headers.get("Server", "").partition("hosting-emulator/")[2]
-        if version not in ("", __version__):
-            detail = f"{detail or title} (the emulator is {version}, and this client {__version__})"
+        builds = name_builds(version, __version__) if version else None
+        if builds is not None:
+            theirs, ours = builds
+            detail = f"{detail or title} (the emulator is {theirs}, and this client {ours})"
         raise ControlRefused(response.status, title, str(detail) if detail else None)
 
     def _is_open(self) -> bool:

@@ -20,7 +20,7 @@ import msgspec
 from aiohttp import web
 from aiohttp.http import HttpVersion11
 
-from hosting_emulator import __version__
+from hosting_emulator.build_id import FULL_VERSION
 from hosting_emulator.calls.request import Reply
 from hosting_emulator.engine.exchange import Passage
 from hosting_emulator.faults.kinds import FaultKind
@@ -34,7 +34,7 @@ _SERVER = "hosting-emulator"
 _EMPTY = (204, 304)
 _encode = msgspec.json.Encoder(enc_hook=str).encode
 _OWN_HEADERS = {
-    "Server": f"{_SERVER}/{__version__}",  # a client of another version says so if it is refused
+    "Server": f"{_SERVER}/{FULL_VERSION}",  # a client of another version says so if it is refused
     # No page of another site may take an answer for its script, picture or style, or hold our window.
     "X-Content-Type-Options": "nosniff",
     "Cross-Origin-Resource-Policy": "same-origin",

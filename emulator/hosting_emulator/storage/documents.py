@@ -23,7 +23,7 @@ from tinydb import TinyDB
 from tinydb.middlewares import CachingMiddleware
 from tinydb.storages import Storage
 
-from hosting_emulator import __version__
+from hosting_emulator.build_id import FULL_VERSION
 from hosting_emulator.contract.assumptions import DEFAULTS, PERMISSIONS, PHASES, parse_profile
 from hosting_emulator.contract.calls import ALL_CALLS
 from hosting_emulator.contract.ids import ULID_PATTERN, is_ulid
@@ -77,7 +77,7 @@ def read_row(table: str, key: str, document: Any) -> Any:
 def _heading(world: World) -> dict[str, Any]:
     return {
         "format": f.FORMAT,
-        "written_by": __version__,
+        "written_by": FULL_VERSION,
         "world": world.name,
         "seed": world.seed,
         "commit": world.commit,

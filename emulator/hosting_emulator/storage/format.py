@@ -1,7 +1,8 @@
 """The files of a world's folder: the format they are of, what guards each, marker and progress.
 
 A format is the shape of the documents in snapshot, journal and export, which all carry its number.
-To change what is stored, raise FORMAT; files of another format are refused with advice.
+To change what is stored, raise FORMAT: a number never stands for two formats, which a test holds
+(`tests/unit/storage/test_formats.py`). Files of another format are refused with advice.
 """
 
 from __future__ import annotations
@@ -17,9 +18,10 @@ from zlib import crc32
 
 import msgspec
 
+from hosting_emulator.build_id import FULL_VERSION
 from hosting_emulator.storage.files import open_private, write_atomically
 
-FORMAT = 1
+FORMAT = 2
 SNAPSHOT = "snapshot.json"
 JOURNAL = "journal.ndjson"
 MARKER = "world.json"
@@ -28,6 +30,13 @@ INDEX = "worlds.json"
 ADVICE = (
     "restore it from a copy, start with --salvage to go on with what is there, or move the folder "
     "away to start afresh"
+)
+
+
+#: What helps with whole files of another format. To salvage them does not.
+_FORMAT_ADVICE = (
+    "or use another --data-dir, or move the folder away to start afresh. To take over what a world "
+    "holds, let that build write it as a scenario (`hosting-emulator scenario record world.yaml`)"
 )
 
 
@@ -41,9 +50,14 @@ class FormatRefused(StateRefused):
 
 @contextmanager
 def found_in(where: object, advice: str = "") -> Iterator[None]:
-    """Say of what is refused where it stands, and what to do. Raises what was raised."""
+    """Say of what is refused where it stands, and what to do. Raises what was raised.
+
+    `advice` is about damaged files; whole files of another format need another one.
+    """
     try:
         yield
+    except FormatRefused as refused:
+        raise FormatRefused(f"{where}: {refused}{advice and f', {_FORMAT_ADVICE}'}") from None
     except StateRefused as refused:
         raise type(refused)(f"{where}: {refused}{advice and f'; {advice}'}") from None
 
@@ -52,15 +66,10 @@ def check_format(number: object, written_by: object) -> None:
     """Check a format's number and the version that wrote it. Raises FormatRefused."""
     if number == FORMAT and number is not True:
         return
-    if isinstance(number, int) and number > FORMAT:
-        version = f"hosting-emulator {written_by} or newer" if written_by else "a newer version"
-        raise FormatRefused(
-            f"its format is {number}, and this hosting-emulator reads up to {FORMAT}; use "
-            f"{version}, or another --data-dir"
-        )
+    build = f"hosting-emulator {written_by}" if written_by else "the build that wrote it"
     raise FormatRefused(
-        f"its format is {number!r}, which this hosting-emulator cannot read (it reads {FORMAT}); "
-        "use the version that wrote it"
+        f"its format is {number!r}, and this hosting-emulator, {FULL_VERSION}, reads only format "
+        f"{FORMAT}; use {build}"
     )
 
 

@@ -16,7 +16,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from hosting_emulator import __version__
+from hosting_emulator.build_id import FULL_VERSION
 from hosting_emulator.engine.history import Commit
 from hosting_emulator.storage import format as f
 from hosting_emulator.storage.documents import StoredCommit, read_row
@@ -30,7 +30,7 @@ _decode_line = msgspec.json.Decoder(StoredCommit).decode
 
 def first_line(world: str, lineage: str = "") -> bytes:
     """Return the first line of a journal of a world. Its own form must never change."""
-    head = {"format": f.FORMAT, "written_by": __version__, "world": world, "lineage": lineage}
+    head = {"format": f.FORMAT, "written_by": FULL_VERSION, "world": world, "lineage": lineage}
     return f.checked_line(_HEAD, msgspec.json.encode(head))
 
 

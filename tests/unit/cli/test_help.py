@@ -172,7 +172,9 @@ def test_version_is_the_emulators(run):
 
     result = run("--version")
 
-    assert result.stdout == f"hosting-emulator {__version__}\n"
+    assert re.fullmatch(
+        rf"hosting-emulator {__version__} \(build (editable|[0-9a-f]{{12}})\)\n", result.stdout
+    )
 
 
 def test_bare_group_shows_its_help_and_fails(run):

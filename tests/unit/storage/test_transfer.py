@@ -81,8 +81,8 @@ def test_what_is_no_export_is_refused(garbage):
     ("path_and_value", "why"),
     [
         (
-            ("format", 2),
-            "its format is 2, and .* reads up to 1; use hosting-emulator 0.1.0 or newer",
+            ("format", 99),
+            "its format is 99, and .* reads only format .*; use hosting-emulator 0.1.0",
         ),
         (("format", "1"), "its format is '1'"),
         (("seed", None), "seed"),

@@ -20,6 +20,7 @@ from typing import Any, Final
 
 from aiohttp import web
 
+from hosting_emulator.build_id import BUILD_ID
 from hosting_emulator.contract.assumptions import DEFAULTS
 from hosting_emulator.contract.calls import describe_calls
 from hosting_emulator.contract.problems import PROBLEMS, Problem, Refused
@@ -81,6 +82,7 @@ def info(context: Context) -> JsonObject:
     base_url, facts = context.base_url, context.facts
     return Info.of(
         facts,
+        build=BUILD_ID,
         pid=os.getpid(),
         base_url=base_url,
         dev_base_url=base_url,

@@ -1,0 +1,40 @@
+"""Which build this is: the version alone does not tell two builds between releases apart.
+
+The id is a digest of the packaged files, which the build hook writes beside this file. An editable
+install has none, as its files change.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from hosting_emulator import __version__
+
+_EDITABLE = "editable"
+
+
+def _read() -> str:
+    try:
+        return Path(__file__).with_name("build-id.txt").read_text(encoding="ascii").strip()
+    except OSError:
+        return _EDITABLE
+
+
+#: The id of this build, such as `3f9c1b2a77d0`; `editable` for an editable install.
+BUILD_ID = _read()
+#: Version and build, such as `0.1.0+3f9c1b2a77d0`.
+FULL_VERSION = f"{__version__}+{BUILD_ID}"
+
+
+def name_builds(other: str, version: str = __version__) -> tuple[str, str] | None:
+    """Return the names of another build (`VERSION+BUILD`) and of this one; None: they are the same.
+
+    Builds of different versions are named by these alone. Without a build, only the version of the
+    other one is compared.
+    """
+    other_version, _, other_build = other.partition("+")
+    if other_version != version:
+        return other_version, version
+    if other_build in ("", BUILD_ID):
+        return None
+    return other, f"{version}+{BUILD_ID}"
