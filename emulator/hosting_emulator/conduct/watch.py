@@ -33,6 +33,7 @@ from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.exchange import Connection, Entry
 from hosting_emulator.engine.observers import EndReason
 from hosting_emulator.engine.redaction import Redactor
+from hosting_emulator.faults.usage import UsageCounter
 from hosting_emulator.world.value import World
 
 _log = logging.getLogger("hosting_emulator.conduct")
@@ -300,6 +301,7 @@ class Chapter:
         self._requests = 0
         self._entries: list[Entry] | None = []
         self._world: World | None = None
+        self._usage = engine.usage
         #: The machine's time when it ended.
         self.ended_machine_ms = 0
 
@@ -318,11 +320,17 @@ class Chapter:
         """The last exchanges, oldest first. None: they were released."""
         return self._entries if self.ended else self.engine.log.after(self._after)
 
+    @property
+    def usage(self) -> UsageCounter:
+        """The counts of the world's faults and outcomes."""
+        return self._usage if self.ended else self.engine.usage
+
     def end(self, reason: EndReason, *, keep: bool = True) -> None:
         """Judge everything that is left. Keep the world and the log if `keep` is set."""
         self.watch.close()
         requests, entries = self.requests, self.entries
         self._requests = requests
+        self._usage = self.engine.usage
         self.ended = reason
         self.ended_machine_ms = self.engine.machine_ms
         self._entries = entries if keep else None

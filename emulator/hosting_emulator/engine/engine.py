@@ -256,7 +256,8 @@ class Engine:
             self.log.turned.append(self.log.count)
             return
         self.log.clear()
-        self.usage.clear()
+        # An observation may still hold the counts of the world that ended.
+        self.usage = UsageCounter()
         self.starts = self._beside = 0
 
     def restore(self, snapshot: SavedState, title: str = "restored") -> None:

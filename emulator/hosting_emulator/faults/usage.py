@@ -93,11 +93,6 @@ class UsageCounter:
         """Return the counts of an entry. Those of an unknown entry are zero."""
         return self._entries.get(entry_id) or EntryUsage()
 
-    def clear(self) -> None:
-        """Forget everything: another world takes the place of this one."""
-        self._entries.clear()
-        self.removed.clear()
-
     def observe_removals(self, before: World, writes: Mapping[str, Any]) -> None:
         """Remember the entries that a commit removes from a world."""
         for table in (t.FAULTS, t.OUTCOMES):

@@ -157,4 +157,5 @@ def _engine_of(chapter: Chapter) -> Engine:
     machine_ms = chapter.ended_machine_ms if chapter.ended else live.machine_ms
     engine = Engine(world, Keeper(), lambda: machine_ms)
     engine.log.restore(chapter.entries or (), chapter.requests)
+    engine.usage = chapter.usage
     return engine
