@@ -21,16 +21,17 @@ import msgspec
 from aiohttp import web
 from multidict import CIMultiDict
 
-from hosting_emulator.contract.calls import ALL_CALLS, REDEEM_TICKET, call_named
+from hosting_emulator.contract.calls import REDEEM_TICKET, call_named
 from hosting_emulator.contract.durations import parse_duration_ms
 from hosting_emulator.contract.timestamps import format_timestamp, parse_timestamp
-from hosting_emulator.contract.words import nearest
 from hosting_emulator.control_api import HeaderValues, JsonObject, RequestFilters
+from hosting_emulator.criteria.requests import request_filters
+from hosting_emulator.criteria.values import Impossible, check
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.exchange import Entry, ExchangeContext
 from hosting_emulator.engine.explanations import Explanations
 from hosting_emulator.engine.history import KINDS, FeedEvent
-from hosting_emulator.engine.request_log import NO_CALL, NOBODY, RequestFilter, entry_view
+from hosting_emulator.engine.request_log import NOBODY, RequestFilter, entry_view
 from hosting_emulator.server import responses
 from hosting_emulator.server.control.clock import get_clock
 from hosting_emulator.server.control.routes import (
@@ -53,10 +54,8 @@ from hosting_emulator.world import tables as t
 from hosting_emulator.world.naming import DEFAULT_WORLD
 from hosting_emulator.world.value import apply
 
-_STATUS = re.compile(r"0|[1-5]([0-9]{2}|xx)", re.IGNORECASE)
 _NUMBER = re.compile(r"[0-9]{1,15}")
 _PLACE = re.compile(r"[0-9]{1,18}")
-_CALLS = (*ALL_CALLS, REDEEM_TICKET)
 _ABOUT = (
     "Times are world time; durations are real time in the emulator. Secrets "
     "are removed, and long bodies are truncated."
@@ -126,12 +125,12 @@ def read_filter(engine: Engine, given: RequestFilters) -> RequestFilter:
     world, call = engine.world, given.get("call")
     who, about = given.get("who"), given.get("project")
     status, after = given.get("status") or "", cast("str | None", given.get("after"))
-    if status and not _STATUS.fullmatch(status):
-        message = f"{status[:40]!r} is not a status: write one like 404, or a class like 4xx"
-        raise ControlRefusal(400, "Bad status", message)
-    if call is not None and (call := call_named(call)) not in (NO_CALL, *_CALLS):
-        hint = nearest(call, _CALLS) or f"; there are {', '.join(_CALLS)} and {NO_CALL}"
-        raise ControlRefusal(400, "Bad call", f"no call is named {call[:80]!r}{hint}")
+    is_number = status.isascii() and status.isdecimal() and len(status) < 10
+    if status:
+        _check_filter("status", int(status) if is_number else status)
+    if call is not None:
+        _check_filter("call", call)
+        call = call_named(call)
     whole_class = status.lower().endswith("xx")
     chosen = RequestFilter(
         call=call,
@@ -144,9 +143,20 @@ def read_filter(engine: Engine, given: RequestFilters) -> RequestFilter:
         text=given.get("text"),
         after=int(after) if after and _NUMBER.fullmatch(after) else None,
     )
+    since_ms, until_ms = chosen.since_ms, chosen.until_ms
+    if since_ms is not None and until_ms is not None and since_ms >= until_ms:
+        raise ControlRefusal(400, "Bad until", "until must be later than since")
     if after is not None and chosen.after is None:
         raise ControlRefusal(400, "Bad after", "after must be the number of a request")
     return chosen
+
+
+def _check_filter(name: str, value: Any) -> None:
+    """Raise ControlRefusal 400 for a value that no request can have."""
+    try:
+        check(request_filters()[name], value)
+    except Impossible as error:
+        raise ControlRefusal(400, f"Bad {name}", f"{name} can never match: {error}") from None
 
 
 def _moment(engine: Engine, name: str, text: str | None) -> int | None:
