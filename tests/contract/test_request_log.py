@@ -10,7 +10,7 @@ import jsonschema  # type: ignore[import-untyped]
 import pytest
 from referencing import Registry, Resource
 
-from hosting_emulator.sdk import ControlRefused
+from hosting_emulator.sdk import ControlRefused, HostingEmulator
 from tests.contract.conftest import HeldApi as Api
 
 SCHEMAS = Path(__file__).parent / "har_schema"
@@ -82,8 +82,8 @@ def test_nobody_is_who_came_without_a_known_token(api: Api):
     [
         ("call=list_deployment", "did you mean list_deployments"),
         ("call=zzz", "there are set_project_powered_by_flag"),
-        ("status=4x", "a class like 4xx"),
-        ("status=999", "a class like 4xx"),
+        ("status=4x", "a class such as 4xx"),
+        ("status=999", "a class such as 4xx"),
         ("who=bob", "no user is 'bob'"),
         ("project=shap", "no project is 'shap'"),
         ("since=yesterday", "is not a timestamp.*or a duration back from now, like 90s or 5m"),
@@ -284,3 +284,18 @@ def test_the_request_that_began_an_operation_names_it(api: Api):
     items = api.emulator.requests.page(limit=3)["items"]
 
     assert [item["operation"] for item in items] == [None, operation, operation]
+
+
+@pytest.mark.parametrize("status", ["100", "1xx", "6xx", "0200", "-1", "٤٠٤"])
+def test_a_status_that_no_response_has_is_refused(hosting_emulator: HostingEmulator, status: str):
+    with pytest.raises(ControlRefused) as refused:
+        hosting_emulator.requests.page(status=status)
+
+    assert refused.value.status == 400
+
+
+def test_a_span_of_time_that_ends_before_it_begins_is_refused(hosting_emulator: HostingEmulator):
+    with pytest.raises(ControlRefused) as refused:
+        hosting_emulator.requests.page(since="1m", until="5m")
+
+    assert refused.value.status == 400

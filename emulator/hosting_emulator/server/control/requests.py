@@ -125,7 +125,7 @@ def read_filter(engine: Engine, given: RequestFilters) -> RequestFilter:
     world, call = engine.world, given.get("call")
     who, about = given.get("who"), given.get("project")
     status, after = given.get("status") or "", cast("str | None", given.get("after"))
-    is_number = status.isascii() and status.isdecimal() and len(status) < 10
+    is_number = re.fullmatch("0|[1-9][0-9]{0,9}", status) is not None
     if status:
         _check_filter("status", int(status) if is_number else status)
     if call is not None:
