@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing
@@ -224,6 +225,84 @@ def test_a_limited_request_that_is_sent_again_at_once_is_accused(
     assert ask(pool, api, "GET", "edge-dns") == 200
 
     assert broken(api) == [("retried-too-soon", [1, 3])]
+
+
+def test_a_limited_client_with_a_connection_for_each_request_is_accused_of_immediate_retries(
+    api: HeldApi, connect: Connect
+) -> None:
+    with api.emulator.fault("abort", code="rate_limited", retry_after_seconds=5, times=3):
+        for _ in range(3):
+            with closing(connect()) as connection:
+                assert ask(connection, api, "GET", "edge-dns") == 429
+
+    assert warnings(api) == ["retried-too-soon"]
+
+
+def test_a_limited_mutation_that_is_sent_again_on_a_new_connection_is_accused(
+    api: HeldApi, connect: Connect
+) -> None:
+    with api.emulator.fault("abort", code="rate_limited", retry_after_seconds=5, times=2):
+        for _ in range(2):
+            with closing(connect()) as connection:
+                assert ask(connection, api, "PUT", "domains", "first") == 429
+
+    assert warnings(api) == ["retried-too-soon"]
+
+
+def test_a_loop_of_polls_with_a_connection_for_each_is_accused(
+    api: HeldApi, connect: Connect
+) -> None:
+    operation_id = begin_operation(api, connect)
+    poll(api, connect, operation_id, times=6)
+
+    assert warnings(api) == ["polled-too-early"]
+
+
+def test_a_loop_after_the_end_with_a_connection_for_each_poll_is_accused(
+    api: HeldApi, connect: Connect
+) -> None:
+    operation_id = begin_operation(api, connect)
+    api.emulator.clock.until(operation_id)
+    poll(api, connect, operation_id, times=6)
+
+    assert warnings(api) == ["polled-after-end"]
+
+
+def test_two_programs_that_each_send_a_request_once_are_accused_of_nothing(
+    api: HeldApi, connect: Connect
+) -> None:
+    with api.emulator.fault("abort", code="rate_limited", retry_after_seconds=5, times=2):
+        for _ in range(2):
+            with closing(connect()) as connection:
+                assert ask(connection, api, "GET", "edge-dns") == 429
+
+    assert warnings(api) == []
+
+
+def begin_operation(api: Api, connect: Connect) -> str:
+    """Apply domains on a connection of its own, and return the id of the operation."""
+    path = urlsplit(api.emulator.url("/v1/projects/{project}/domains")).path
+    with closing(connect()) as connection:
+        connection.request("PUT", path, headers=api.emulator.headers("owner", key="first"))
+        operation_id: str = json.loads(connection.getresponse().read())["id"]
+    return operation_id
+
+
+def poll(api: Api, connect: Connect, operation_id: str, *, times: int) -> None:
+    """Poll an operation several times, each time on a connection of its own."""
+    path = urlsplit(api.emulator.url(f"/v1/operations/{operation_id}")).path
+    for _ in range(times):
+        with closing(connect()) as connection:
+            connection.request("GET", path, headers=api.emulator.headers("owner"))
+            response = connection.getresponse()
+            response.read()
+            assert response.status == 200
+
+
+def warnings(api: Api) -> list[str]:
+    """Return the rules of the findings that are worse than a note."""
+    findings = api.emulator.conduct.read()["findings"]
+    return [finding["rule"] for finding in findings if finding["severity"] != "note"]
 
 
 def wait_for_requests(api: Api, expected: int) -> None:

@@ -164,6 +164,37 @@ def test_a_client_that_gives_up_before_the_response_is_judged_with_both_requests
     assert (NEW_KEY in done.stderr) == (exit_code == 1)
 
 
+GIVE_UP_IN_A_DELETED_WORLD = """
+made, options = world()
+path = 'worlds/' + made['name']
+control('POST', path + '/faults', {'latency': {'delay_ms': 600000}, 'times': 1})
+parts = urlsplit(made['base_url'])
+body = b'{"enabled": true}'
+with socket.create_connection((parts.hostname, parts.port)) as connection:
+    connection.sendall((
+        f"PUT {parts.path}/v1/projects/{options['project']}/powered-by-flag HTTP/1.1\\r\\n"
+        f"Host: {parts.netloc}\\r\\nAuthorization: Bearer {options['token']}\\r\\n"
+        f"Idempotency-Key: first\\r\\nContent-Type: application/json\\r\\n"
+        f"Content-Length: {len(body)}\\r\\n\\r\\n"
+    ).encode() + body)
+    while not json.loads(control('GET', path + '/requests')[1])['items']:
+        pass
+status, text = call('PUT', '{project}/powered-by-flag', body, Idempotency_Key='%s', **options)
+assert status == 200, text
+assert control('DELETE', path)[0] == 204
+"""
+
+
+@pytest.mark.parametrize(("key", "exit_code"), [("second", 1), ("first", 0)])
+def test_a_request_with_a_body_that_waits_while_its_world_is_deleted_is_judged(
+    key: str, exit_code: int
+) -> None:
+    done = judged(GIVE_UP_IN_A_DELETED_WORLD % key)
+
+    assert done.returncode == exit_code, done.stderr
+    assert (NEW_KEY in done.stderr) == (exit_code == 1)
+
+
 def test_a_body_in_latin_1_does_not_break_the_judges() -> None:
     body = "'{\"name\":\"José\"}'.encode('latin-1')"
     send = f"call('PUT', '{{project}}/powered-by-flag', {body}, Idempotency_Key='k')"

@@ -201,8 +201,11 @@ class ExchangeView:
         if self.nth > 1 or before.line.last != before.n or self.crossed(before, since_ms):
             return "no"
         self.again = before.again + 1
-        together_ms = _ON_ITS_WAY_MS if self.has_key_of(before) else _TOGETHER_MS
-        alone = before.nth == 1 and (self.again > 1 or since_ms >= together_ms)
+        if before.nth != 1:
+            return "maybe"
+        if self.has_key_of(before):
+            return "surely"  # one intent: nobody else has its key
+        alone = self.again > 1 or since_ms >= _TOGETHER_MS
         return "surely" if alone else "maybe"
 
     def has_key_of(self, before: ExchangeView) -> bool:
@@ -214,9 +217,8 @@ class ExchangeView:
         since_ms = self.waits_ms(before)[1] if since_ms is None else since_ms
         if self.line is before.line or since_ms >= _ON_ITS_WAY_MS:
             return False
-        # It was not with the same Idempotency-Key, if the former connection was over before.
-        over = self.line.connection.follows(before.line.connection)
-        return since_ms < 0 or not (over and self.has_key_of(before))
+        # It was not if the former connection had ended before this one began.
+        return since_ms < 0 or not self.line.connection.follows(before.line.connection)
 
     def beside(self, other: ExchangeView, ms: int = _ON_ITS_WAY_MS) -> bool:
         """Tell whether both were sent within so long, each by a connection of its own."""

@@ -117,6 +117,7 @@ class RequestLog:
         """List an exchange whose response has to wait, from its arrival on."""
         if not entry.in_progress and not entry.answered:
             self._append(entry)
+        entry.body_bytes = entry.body_bytes or len(entry.body)
         entry.in_progress = True
         self.in_progress[entry.n] = entry
 
