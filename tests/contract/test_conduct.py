@@ -230,8 +230,8 @@ def test_a_limited_request_that_is_sent_again_at_once_is_accused(
 def test_a_limited_client_with_a_connection_for_each_request_is_accused_of_immediate_retries(
     api: HeldApi, connect: Connect
 ) -> None:
-    with api.emulator.fault("abort", code="rate_limited", retry_after_seconds=5, times=3):
-        for _ in range(3):
+    with api.emulator.fault("abort", code="rate_limited", retry_after_seconds=5, times=7):
+        for _ in range(7):
             with closing(connect()) as connection:
                 assert ask(connection, api, "GET", "edge-dns") == 429
 
@@ -253,7 +253,7 @@ def test_a_loop_of_polls_with_a_connection_for_each_is_accused(
     api: HeldApi, connect: Connect
 ) -> None:
     operation_id = begin_operation(api, connect)
-    poll(api, connect, operation_id, times=6)
+    poll(api, connect, operation_id, times=8)
 
     assert warnings(api) == ["polled-too-early"]
 
@@ -263,7 +263,7 @@ def test_a_loop_after_the_end_with_a_connection_for_each_poll_is_accused(
 ) -> None:
     operation_id = begin_operation(api, connect)
     api.emulator.clock.until(operation_id)
-    poll(api, connect, operation_id, times=6)
+    poll(api, connect, operation_id, times=8)
 
     assert warnings(api) == ["polled-after-end"]
 

@@ -33,6 +33,10 @@ A_RETRY_MS = 600_000
 #: What came so soon by another connection may have been on its way already; and of two programs that
 #: were started together one asks so much later.
 _ON_ITS_WAY_MS, _TOGETHER_MS = 50, 1000
+#: How often a request is repeated in a row, each time on a new connection, until it is one client's.
+#: Some programs that start together follow each other at once by chance, but rarely so many.
+_REPEATS = 2
+_REPEATS_AT_ONCE = 5
 
 
 @dataclass(slots=True, eq=False)
@@ -205,7 +209,8 @@ class ExchangeView:
             return "maybe"
         if self.has_key_of(before):
             return "surely"  # one intent: nobody else has its key
-        alone = self.again > 1 or since_ms >= _TOGETHER_MS
+        repeats = _REPEATS_AT_ONCE if since_ms < _ON_ITS_WAY_MS else _REPEATS
+        alone = self.again >= repeats or since_ms >= _TOGETHER_MS
         return "surely" if alone else "maybe"
 
     def has_key_of(self, before: ExchangeView) -> bool:

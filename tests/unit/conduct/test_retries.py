@@ -320,7 +320,7 @@ def test_one_key_by_connections_that_stay_open_may_be_two_workers(api: Watched):
 
 
 @pytest.mark.parametrize(
-    ("asks", "severities"), [(2, ["note"]), (3, ["warning"]), (20, ["warning"])]
+    ("asks", "severities"), [(4, ["note"]), (8, ["warning"]), (20, ["warning"])]
 )
 def test_reads_that_go_on_and_on_are_a_loop_though_none_waits_for_long(
     api: Watched, asks: int, severities: list[str]
@@ -331,6 +331,16 @@ def test_reads_that_go_on_and_on_are_a_loop_though_none_waits_for_long(
         api.pass_time(0.012)
 
     assert [found.severity for found in api.findings()] == severities
+
+
+def test_four_programs_that_follow_each_other_at_once_are_accused_of_nothing(api: Watched):
+    api.fault(**LIMITED | {"times": 4})
+    for _ in range(4):
+        api.next_connection()
+        api.deployments()
+        api.pass_time(0.01)
+
+    assert [finding.severity for finding in api.findings()] == ["note"]
 
 
 @pytest.mark.parametrize("fault", [{"abort": {"code": "forbidden"}}, LIMITED])
