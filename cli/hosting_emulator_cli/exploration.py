@@ -306,7 +306,6 @@ class CommandExploration:
                 world.clock.change({"mode": "skip"})
             variables = command_variables(world, ready, self.principal, self.exports)
             # Tests of the pytest plugin then use this emulator and start none of their own.
-            variables["HOSTING_EMULATOR_EXEC"] = "1"
             token = dict(self.exports).get("HOSTING_TOKEN", "HOSTING_TOKEN")
             visit.begin(world, variables[token])
             ran = self._run_command(with_variables(variables), limit_s)

@@ -92,7 +92,7 @@ def undecided_reasons(report: _Document) -> list[str]:
     """Return why a report without findings proves nothing; empty: it proves that there are none."""
     reasons = [f"{error}." for error in report.get("errors", ())]
     if not report.get("complete", True):
-        reasons.append("not every request was checked. `conduct clear` begins anew.")
+        reasons.append("not every request was checked. `conduct clear` starts over.")
     return reasons
 
 
