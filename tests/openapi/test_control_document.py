@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from contextlib import ExitStack
 from typing import Any
 from urllib.error import HTTPError
 from urllib.parse import urlencode
@@ -16,6 +17,7 @@ import pytest
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
 from hosting_emulator.sdk import HostingEmulator
+from pytest_hosting_emulator import BackgroundEmulator
 
 #: These want what a document cannot hold: an exported state, an operation that has not ended, an
 #: access token, the time to listen.
@@ -23,6 +25,8 @@ WITHOUT_EXAMPLE = {
     *("putState", "stepOperation", "listen", "listenToWorlds"),
     *("userinfo", "userinfoPost", "userinfoOfWorld", "userinfoOfWorldPost"),
 }
+#: What these paths change concerns all worlds of a process: they get an emulator of their own.
+OF_THE_PROCESS = ("/observations", "/protected-faults")
 
 
 @pytest.fixture
@@ -55,8 +59,16 @@ def test_each_operation_can_be_asked_by_its_examples(
     for method, path, operation in operations(document):
         if operation["operationId"] in WITHOUT_EXAMPLE:
             continue
-        with HostingEmulator.fresh(hosting_emulator.control) as world:
+        with ExitStack() as stack:
+            control = hosting_emulator.control
+            if path.startswith(OF_THE_PROCESS):
+                control = stack.enter_context(BackgroundEmulator()).control
+                control.observe()
+                control.post("protected-faults", {"fault": {"latency": {"delay_ms": 1}}})
+            world = stack.enter_context(HostingEmulator.fresh(control))
             begin(world)
+            if path.startswith(OF_THE_PROCESS):  # whose first chapter is that of the default world
+                begin(control.world())
             status, body = ask(world, method, path, operation)
         if status != int(next(iter(operation["responses"]))):
             wrong.append((method, path, status, body[:300]))
@@ -65,8 +77,7 @@ def test_each_operation_can_be_asked_by_its_examples(
 
 
 def begin(world: HostingEmulator) -> None:
-    """Give a world a request, a fault and a snapshot, and begin to observe it."""
-    world.control.post("observations", {})
+    """Give a world a request, a fault and a snapshot."""
     url = world.url("/v1/projects/{project}/deployments")
     with urlopen(Request(url, headers=world.headers())) as answer:
         assert answer.status == 200
