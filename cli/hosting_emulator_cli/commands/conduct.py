@@ -93,6 +93,8 @@ def undecided_reasons(report: _Document) -> list[str]:
     reasons = [f"{error}." for error in report.get("errors", ())]
     if not report.get("complete", True):
         reasons.append("not every request was checked. `conduct clear` starts over.")
+    if report.get("judged") == 0:
+        reasons.append("no request reached this world. `--world NAME` selects another world.")
     return reasons
 
 

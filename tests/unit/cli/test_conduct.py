@@ -240,6 +240,21 @@ def test_a_rule_that_does_not_exist_is_refused_with_the_command_that_lists_them(
     assert "no rule is named 'nope'; `hosting-emulator conduct rules` lists them" in result.stderr
 
 
+@pytest.mark.usefixtures("rules")
+def test_a_world_that_received_no_request_has_no_verdict(ask, control: FakeControl, tmp_path: Path):
+    control.on(PATH, report(judged=0))
+    junit = tmp_path / "conduct.xml"
+    sarif = tmp_path / "conduct.sarif"
+
+    result = ask("conduct", "--junit", str(junit), "--sarif", str(sarif))
+
+    assert result.exit_code == 2
+    assert "no request" in result.stderr
+    assert Xml.parse(junit).getroot().find(".//error") is not None
+    (run_of_sarif,) = json.loads(sarif.read_text())["runs"]
+    assert run_of_sarif["invocations"][0]["executionSuccessful"] is False
+
+
 def test_the_help_says_when_the_exit_code_is_1(run):
     text = " ".join(run("conduct", "--help").stdout.split())
 
