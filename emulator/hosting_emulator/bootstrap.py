@@ -28,11 +28,12 @@ from ssl import SSLContext
 from typing import Any, Self, cast
 from urllib.parse import urlsplit
 
-from hosting_emulator import __version__
+from hosting_emulator import DEFAULT_PORT, __version__
 from hosting_emulator.calls.inputs import load_models as load_models
 from hosting_emulator.contract.assumptions import AssumptionRefused, Assumptions, warnings_of
 from hosting_emulator.contract.json_body import JsonRefused, read_json
 from hosting_emulator.contract.timestamps import format_timestamp, parse_timestamp
+from hosting_emulator.contract.words import command_line
 from hosting_emulator.control_api import ClockMode
 from hosting_emulator.engine.engine import Engine, Worlds, anchored, vary
 from hosting_emulator.engine.exchange import Entry, machine_ms
@@ -158,21 +159,21 @@ class Emulator:
         if fresh or settings.replace:
             if not fresh and self._default.has_changed:
                 _log.warning(
-                    "the kept world in %s was replaced; while this emulator runs, "
-                    "`hosting-emulator world rewind %s` restores it",
+                    "the kept world in %s was replaced; while this emulator runs, `%s` restores it",
                     settings.data_dir,
-                    self._default.world.commit,
+                    _command(settings, f"world rewind {self._default.world.commit}"),
                 )
             self._become(*begun)
             return True
         if not settings.only_new:
+            export = _command(settings, "world export --with-seed --output old.json")
+            import_ = _command(settings, "world import old.json")
             raise StartError(
                 f"{settings.data_dir} already has a kept world, which {option} would replace: start "
                 f"without {option} to continue with it, with --ephemeral to keep nothing, with "
                 f"--data-dir for another directory, or with --replace to replace it by {other}. To "
-                f"be able to get it back, start without {option} first and run `hosting-emulator "
-                "world export --with-seed --output old.json`: `hosting-emulator world import "
-                "old.json` restores it"
+                f"be able to get it back, start without {option} first and run `{export}`: `{import_}` "
+                "restores it"
             )
         says = "continuing with the kept world in %s; %s is not loaded (--replace loads it)"
         _log.warning(says, settings.data_dir, other)
@@ -413,6 +414,17 @@ def _clock_of(settings: Settings) -> tuple[ClockMode | None, float | None]:
     """Return the mode and rate that were asked for; None for what was not."""
     mode, _, rate = (settings.clock or "").partition(":")
     return cast("ClockMode | None", mode or None), float(rate) if rate else None
+
+
+def _command(settings: Settings, words: str) -> str:
+    """Return a command line for the default world of an emulator that starts with these settings.
+
+    The line has no address if the system chooses the port: nobody knows it before the start.
+    """
+    host = "127.0.0.1" if settings.host in _WILDCARDS else settings.host
+    address = f"[{host}]" if ":" in host else host
+    port = settings.port or DEFAULT_PORT
+    return command_line(words, f"http://{address}:{port}", DEFAULT_WORLD)
 
 
 def _check_ports(settings: Settings) -> None:

@@ -104,7 +104,9 @@ def test_stuck_and_released(api: HeldApi):
 
     api.advance("1h")
     assert api.poll(operation).json["state"] == "queued"
-    with pytest.raises(ControlRefused, match="it is stuck"):
+    with pytest.raises(
+        ControlRefused, match="It is stuck while queued: the intervention stick_operation "
+    ):
         api.emulator.clock.until(operation)
     with pytest.raises(ControlRefused, match="is stuck; release it first"):
         api.emulator.control.post(f"worlds/{api.emulator.name}/operations/{operation}/step")

@@ -30,7 +30,10 @@ from tests.warm import programs
 PACKAGES = (hosting_emulator, hosting_emulator_cli, pytest_hosting_emulator)
 HELP = Path(hosting_emulator_cli.__file__).with_name("commands.md").read_text("utf-8")
 #: Sentences name these for whichever emulator it is that somebody has, or where `env` was evaluated.
-OF_ANY_EMULATOR = {"requests har", "clock advance", "token", "token --as"}
+OF_ANY_EMULATOR = {
+    *("requests har", "clock advance", "token", "token --as"),
+    "scenario record world",  # of the build that reads a folder of another format
+}
 
 
 @pytest.fixture

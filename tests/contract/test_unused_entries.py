@@ -81,6 +81,10 @@ UNUSED = {
         "timeline: [{at: 1s, fault: {abort: {code: forbidden}, call: list_deployments}}]",
         "list_deployments",
     ),
+    "intervention of the timeline": (
+        "timeline: [{at: 1s, intervene: {leave_key_creation_uncertain: {}}}]",
+        "create_user_api_key",
+    ),
 }
 
 
@@ -121,6 +125,32 @@ def test_an_optional_entry_may_stay_unused(run_story: RunStory, name: str) -> No
     report = run_story(f"{entry}\n{dedent(APPLY)}")
 
     assert unused_of(report)
+    assert report["passed"]
+
+
+UNCERTAIN_KEYS = """
+    story:
+      - note: No key is created.
+      - intervene: {leave_key_creation_uncertain: {times: 2OPTIONAL}}
+      - call: list_deployments
+        expect: {status: 200}
+"""
+
+
+def test_a_fault_that_an_intervention_armed_is_reported_at_its_step(run_story: RunStory) -> None:
+    report = run_story(UNCERTAIN_KEYS.replace("OPTIONAL", ""))
+
+    (entry,) = report["entries"]
+    assert not report["passed"]
+    assert entry["unused"]
+    assert entry["at"] == "story[1].intervene"
+    assert entry["line"] == 5
+
+
+def test_a_fault_that_an_intervention_armed_may_be_optional(run_story: RunStory) -> None:
+    report = run_story(UNCERTAIN_KEYS.replace("OPTIONAL", ", optional: true"))
+
+    assert report["entries"][0]["unused"]
     assert report["passed"]
 
 

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
+from click.testing import CliRunner
 
+from hosting_emulator_cli.main import cli
 from tests.crash.process import emulator, failed_start
 
 
@@ -84,6 +89,28 @@ def test_a_scenario_takes_the_place_of_what_is_kept_only_when_that_is_asked_for(
 
     with emulator(*data, *scenario, "--replace") as process:
         assert process.ready["fresh"]
+
+
+def test_the_commands_that_save_a_kept_world_from_a_replacement_lead_to_its_port(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    # given a kept world, and a refusal to replace it on a port of the user's choice
+    for name in ("URL", "WORLD", "PORT", "READY_FILE"):
+        monkeypatch.delenv(f"HOSTING_EMULATOR_{name}", raising=False)
+    monkeypatch.chdir(tmp_path)
+    data = ("--data-dir", str(tmp_path / "data"))
+    with emulator(*data) as process:
+        port = str(urlsplit(process.ready["base_url"]).port)
+        process.stop()
+    refused = failed_start(*data, "--port", port, "--scenario", "stuck-operation").stderr
+    commands = re.findall("`hosting-emulator (.*?)`", " ".join(refused.split()))
+
+    # when each command is typed as it is printed, while the emulator runs there
+    with emulator(*data, "--port", port):
+        results = [CliRunner().invoke(cli, shlex.split(command)) for command in commands]
+
+    assert len(commands) == 2
+    assert [result.exit_code for result in results] == [0, 0], [each.output for each in results]
 
 
 def test_a_scenario_for_every_start_begins_the_first_only(

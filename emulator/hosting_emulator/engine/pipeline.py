@@ -601,6 +601,11 @@ def carry_out(change: Change, key: str) -> None:
     try:
         if planned.action == "intervene":
             said = read_intervention(planned.document).apply(attempt)
+            armed_id = _armed_by(change, attempt)
+            if armed_id is not None and planned.optional:
+                fault = attempt.row(FAULTS, armed_id)
+                rule = replace(fault.rule, optional=True)
+                attempt.put(FAULTS, armed_id, replace(fault, rule=rule))
         else:
             family = FAULT if planned.action == "fault" else OUTCOME
             armed_id = arm(attempt, planned.document, family).id
@@ -610,6 +615,12 @@ def carry_out(change: Change, key: str) -> None:
         said, refused = f"{next(iter(planned.document))} was refused: {error}", True
     done = replace(planned, done=True, said=said, refused=refused, armed=armed_id)
     change.put(TIMELINE, key, done)
+
+
+def _armed_by(change: Change, attempt: Change) -> str | None:
+    """Return the id of the fault that an intervention armed in a fork of a change, if it did."""
+    before = {id_ for id_, _ in change.applied().rows(FAULTS)}
+    return next((id_ for id_, _ in attempt.applied().rows(FAULTS) if id_ not in before), None)
 
 
 def count_call(change: Change, call_id: str) -> None:

@@ -280,9 +280,12 @@ def end_session(change: Change, person: r.Person) -> str:
 
 @intervention
 def leave_key_creation_uncertain(
-    change: Change, times: Annotated[int, Meta(ge=1, le=1000)] = 1
+    change: Change, times: Annotated[int, Meta(ge=1, le=1000)] = 1, *, optional: bool = False
 ) -> str:
-    """The next API keys are created, but the response is api_key_creation_uncertain."""
+    """The next API keys are created, but the response is api_key_creation_uncertain.
+
+    If `optional`, a story also passes if no key is created then.
+    """
     fault = arm(
         change,
         {
@@ -290,6 +293,7 @@ def leave_key_creation_uncertain(
             "call": "create_user_api_key",
             "phase": "after_commit",
             "times": times,
+            "optional": optional,
         },
     )
     change.put(t.FAULTS, fault.id, replace(fault, first_answers=True))

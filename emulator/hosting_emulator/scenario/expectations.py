@@ -141,6 +141,8 @@ class ResponseTypes:
             call = None if found is None else found.spec.call_id
         if call is None or None in self._own_words or call in self._own_words:
             return None
+        if call not in CALLS:  # the check of the call itself reports this mistake
+            return None
         return "Operation" if call == "get_operation" else CALLS[call].response
 
 

@@ -413,7 +413,11 @@ def _mark_unused(document: Document, seed: str) -> None:
         part: Any = document
         for name, index in re.findall(r"(\w+)|\[(\d+)\]", entry["at"]):
             part = part[name or int(index)]
-        part["optional"] = True
+        if entry["at"].endswith(".intervene"):  # its fields stand below its word
+            word = next(iter(part))
+            part[word] = {**(part[word] or {}), "optional": True}
+        else:
+            part["optional"] = True
 
 
 class _StoryWriter:

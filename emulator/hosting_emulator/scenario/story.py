@@ -553,8 +553,12 @@ class StoryRun:
     def _intervene(self, step: StepPart) -> str:
         intervention = read_intervention(step.intervene or {})
         change = self._engine.begin_change()
+        before = {id_ for id_, _ in change.world.rows(t.FAULTS)}
         said = intervention.apply(change)
         self._engine.commit(change, "intervention", self._turn)
+        for id_, _ in self._engine.world.rows(t.FAULTS):
+            if id_ not in before:
+                self._armed_at[id_] = self._place / "intervene"
         return said
 
     def _arm(self, family: Family, verb: str, document: Any) -> str:

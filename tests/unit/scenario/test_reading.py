@@ -87,6 +87,12 @@ def test_a_text_of_usual_length_is_read_once_and_a_long_one_is_not_kept(length: 
         ("story: [{to: noon}]", 3, "noon", "'noon'"),
         ("story: [{poll: '${operation}'}]", 3, "'${operation", "saved so far is nothing"),
         ("story: [{poll: '${project.shpo}'}]", 3, "'${project.shpo", "did you mean shop?"),
+        (
+            "story: [{call: apply_project_dxomains, expect: {status: 202}}]",
+            3,
+            "apply_project_dxomains",
+            "did you mean apply_project_domains?",
+        ),
         ("story: [{sign_in: onwer}]", 3, "onwer", "did you mean owner?"),
         ("story: [{call: list_deployments, as: redaer}]", 3, "redaer", "did you mean reader?"),
         ("story: [{call: list_deployments, project: shpo}]", 3, "shpo", "did you mean shop?"),
