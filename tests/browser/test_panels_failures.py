@@ -67,8 +67,10 @@ def test_a_fault_is_armed_and_its_hits_come_live_until_it_is_removed(
         page.click("button", "Arm")
         page.read("fault-1 is armed.")
         page.read("Live")
+        api.dns()
+        page.read("list_deployments, times 1 1 0 0 armed")
         answer = api.deployments()
-        page.read("used up")
+        page.read("list_deployments, times 1 2 1 1 used up")
         (row,) = rows(page)
         page.click("button", "Remove fault-1")
         page.read("No fault is armed")
@@ -77,7 +79,7 @@ def test_a_fault_is_armed_and_its_hits_come_live_until_it_is_removed(
     assert (answer.status, answer.json["code"]) == (503, "service_unavailable")
     assert answer.headers["Retry-After"] is None
     assert "abort code service_unavailable" in row
-    assert "call list_deployments, times 1 1 1 used up" in row
+    assert "call list_deployments, times 1 2 1 1 used up" in row
     assert api.emulator.faults == []
 
 
@@ -284,11 +286,11 @@ def test_a_scenario_is_shown_and_its_story_run_in_a_world_of_its_own(
         page.click("link", "stuck-operation")
         page.read("stick_operation: {project: shop}")
         page.click("button", "Run its story")
-        page.read("6 steps, in a temporary world")
+        page.read("7 steps, in a temporary world")
         page.read("time moved by 1h")
         passed = page.evaluate("document.querySelectorAll('.steps > li:not(.bad)').length")
 
-    assert passed == 6
+    assert passed == 7
     assert api.emulator.summary["commit"] == before
 
 
@@ -398,4 +400,4 @@ def test_a_draft_stays_and_a_scenario_of_the_library_can_be_its_beginning(
         page.wait(f"{field}?.includes('stick_operation')")
         page.wait("document.activeElement.localName === 'textarea'")
         page.click("button", "Check")
-        page.read("6 steps, in a temporary world")
+        page.read("7 steps, in a temporary world")

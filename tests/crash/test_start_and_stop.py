@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from hosting_emulator.storage.format import FORMAT
 from tests.crash.process import Client, emulator, failed_start
 
 
@@ -215,7 +216,11 @@ def test_a_directory_in_use_is_one_clear_line(data):
     [
         ("journal.ndjson", lambda found: found.replace(b'"number":', b'"nunber":', 1), "checksum"),
         ("snapshot.json", lambda found: found.replace(b"Acme", b"Bcme"), "checksum"),
-        ("snapshot.json", lambda found: found.replace(b'"format": 1', b'"format": 7'), "newer"),
+        (
+            "snapshot.json",
+            lambda found: found.replace(b'"format": %d' % FORMAT, b'"format": 97'),
+            "its format is 97",
+        ),
         ("snapshot.json", lambda found: b"", "not a snapshot"),
     ],
 )
@@ -224,7 +229,9 @@ def test_damaged_state_is_one_clear_line_and_is_left_alone(data, tmp_path, name,
         process.client().control("POST", "worlds/default/clock/advance", {"by": "1s"})
         process.kill()
     path = tmp_path / "data" / "worlds" / "default" / name
-    damaged = change(path.read_bytes())
+    whole = path.read_bytes()
+    damaged = change(whole)
+    assert damaged != whole
     path.write_bytes(damaged)
 
     said = one_line(failed_start("--port", "0", *data))

@@ -160,6 +160,8 @@ export function startStore() {
   listen("clock", setClock);
   listen("fault", noteFault);
   listen("commit", refreshSoon);
+  // A request that a fault only considers makes no commit.
+  listen("request", () => faults.value.length > 0 && refreshSoon());
   for (const kind of /** @type {const} */ (["world", "gap"])) listen(kind, refreshSoon);
   for (const kind of /** @type {const} */ (["world", "worlds", "gap"])) listen(kind, refreshWorldsSoon);
   for (const kind of /** @type {const} */ (["request", "world", "gap"])) listen(kind, countFindings);
