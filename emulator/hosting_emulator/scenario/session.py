@@ -575,16 +575,17 @@ class _StoryWriter:
         return said
 
     def _learn(self, entry: Entry, step: Document) -> None:
-        """Note what an answer has made: ids, secrets, cursors, addresses. Better one that arrived."""
-        if entry.answer_bytes > len(entry.answer):
+        """Note what a response contains that others name: ids, secrets, cursors, addresses.
+
+        A story cannot save anything of a lost response.
+        """
+        if entry.lost is not None or entry.answer_bytes > len(entry.answer):
             return
         document = document_of(entry.answer)
         for place, value in texts_in(document):
             path = tuple(map(str, place))
             made = _MADE.fullmatch(value) or _A_URL.fullmatch(value)
-            known = self._made.get(value)
-            lost = isinstance(known, tuple) and "lost" in known[0].get("expect", ())
-            if made and value.encode() not in entry.body and (known is None or lost):
+            if made and value.encode() not in entry.body and value not in self._made:
                 noun = path[-1].removesuffix("_id").removeprefix("next_")
                 if noun == "id":  # of what it is said in, or else of what is answered
                     around = [one for one in path[:-1] if not one.isdigit() and one != "items"]
