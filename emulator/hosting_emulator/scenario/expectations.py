@@ -10,7 +10,7 @@ from typing import Any
 from msgspec import UNSET
 
 from hosting_emulator.contract.assumptions import DEFAULTS
-from hosting_emulator.contract.calls import CALLS, call_named, calls_at
+from hosting_emulator.contract.calls import ALL_CALLS, call_named, calls_at
 from hosting_emulator.criteria.requests import COUNT, request_filters
 from hosting_emulator.criteria.responses import (
     CONNECTION_HEADERS,
@@ -141,9 +141,9 @@ class ResponseTypes:
             call = None if found is None else found.spec.call_id
         if call is None or None in self._own_words or call in self._own_words:
             return None
-        if call not in CALLS:  # the check of the call itself reports this mistake
+        if call not in ALL_CALLS:  # the check of the call itself reports this mistake
             return None
-        return "Operation" if call == "get_operation" else CALLS[call].response
+        return ALL_CALLS[call].response
 
 
 def judge(kind: ValueType, wanted: Any, actual: Any, at: str) -> list[Mismatch]:

@@ -88,6 +88,12 @@ def test_a_text_of_usual_length_is_read_once_and_a_long_one_is_not_kept(length: 
         ("story: [{poll: '${operation}'}]", 3, "'${operation", "saved so far is nothing"),
         ("story: [{poll: '${project.shpo}'}]", 3, "'${project.shpo", "did you mean shop?"),
         (
+            "story: [{poll: '${project.shop}', expect: {body: {state: succeded}}}]",
+            3,
+            "succeded",
+            "succeeded",
+        ),
+        (
             "story: [{call: apply_project_dxomains, expect: {status: 202}}]",
             3,
             "apply_project_dxomains",
