@@ -88,8 +88,6 @@ class CommandExploration:
     state_file: Path | None
     junit_file: Path | None
     html_file: Path | None
-    sarif_file: Path | None
-    sarif_about: str
     as_json: bool
     point: plan.FaultPoint | None
     repeat: Callable[[plan.FaultPoint], str]
@@ -212,8 +210,6 @@ class CommandExploration:
         )
         if self.junit_file is not None:
             write_whole(self.junit_file, report.junit_text(exploration))
-        if self.sarif_file is not None:
-            write_whole(self.sarif_file, report.sarif_text(exploration, self.sarif_about))
         if self.html_file is not None:
             write_whole(self.html_file, report.page(exploration))
         if self.as_json:
@@ -372,7 +368,7 @@ def explore(exploration: CommandExploration) -> int:
     not_ours = descendants()
     become_subreaper()
     # A run that ends without a verdict must not leave an earlier run's report behind.
-    for path in (exploration.junit_file, exploration.html_file, exploration.sarif_file):
+    for path in (exploration.junit_file, exploration.html_file):
         remove_report(path)
     try:
         with failing(ControlError):

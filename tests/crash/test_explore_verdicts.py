@@ -28,7 +28,7 @@ class Reports:
     """The reports of one exploration: what each of them says."""
 
     def __init__(self, folder: Path) -> None:
-        self.files = {kind: folder / f"report.{kind}" for kind in ("junit", "html", "sarif")}
+        self.files = {kind: folder / f"report.{kind}" for kind in ("junit", "html")}
 
     @property
     def options(self) -> list[str]:
@@ -39,14 +39,10 @@ class Reports:
         """Return the exit code that each report stands for."""
         junit = Xml.parse(self.files["junit"]).getroot().attrib
         html = self.files["html"].read_text(encoding="utf-8")
-        (sarif,) = json.loads(self.files["sarif"].read_text(encoding="utf-8"))["runs"]
-        successful = sarif["invocations"][0]["executionSuccessful"]
-        levels = {result["level"] for result in sarif["results"]}
         heading = html.partition("<h1>")[2].partition("</h1>")[0]
         return {
             "junit": 1 if int(junit["failures"]) else 2 if int(junit["errors"]) else 0,
             "html": 2 if "not judged" in heading else 1 if "did not" in heading else 0,
-            "sarif": 2 if not successful else 1 if levels & {"warning", "error"} else 0,
         }
 
 
@@ -62,7 +58,7 @@ def check_all_say(code: int, reports: Reports, *arguments: str, **options: Any) 
     assert done.returncode == code, done.stderr
     document: dict[str, Any] = json.loads(done.stdout)
     assert document["exit_code"] == code
-    assert reports.exit_codes() == {"junit": code, "html": code, "sarif": code}
+    assert reports.exit_codes() == {"junit": code, "html": code}
     return document
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -27,8 +27,6 @@ _Document = Mapping[str, Any]
 @opt.option("--off RULE", multiple=True, callback=opt.read_words(tuple))
 @opt.choice("--severity", "note", "warning", "error", default="warning")
 @opt.option("--junit FILE")
-@opt.option("--sarif FILE")
-@opt.option("--sarif-about PATH")
 @opt.json_option
 @opt.with_world
 @click.pass_context
@@ -38,26 +36,20 @@ def conduct(
     off: tuple[str, ...],
     severity: str,
     junit: Path | None,
-    sarif: Path | None,
-    sarif_about: str | None,
     as_json: bool,
     final: bool,
 ) -> int:
     """Report what the client did wrong."""
     if ctx.invoked_subcommand is not None:
         return 0
-    about = sarif_file(sarif, sarif_about)
     # A report of an earlier run must not stay if this one fails.
-    for path in (junit, sarif):
-        if path is not None and path.is_file():
-            path.unlink()
+    if junit is not None and junit.is_file():
+        junit.unlink()
     report = ask_conduct(world, off=off, final=final)
-    known = world.control.contract("conduct-rules") if junit or sarif else []
-    rules = [rule for rule in known if rule["id"] not in report["rules_off"]]
     if junit is not None:
+        all_rules = world.control.contract("conduct-rules")
+        rules = [rule for rule in all_rules if rule["id"] not in report["rules_off"]]
         write_whole(junit, _junit(report, rules, world.name, severity))
-    if sarif is not None:
-        write_whole(sarif, _sarif(report, rules, world.name, about))
     from hosting_emulator.sdk.text import conduct_text, of_severity
 
     if as_json:
@@ -96,21 +88,6 @@ def undecided_reasons(report: _Document) -> list[str]:
     if report.get("judged") == 0:
         reasons.append("no request reached this world. `--world NAME` selects another world.")
     return reasons
-
-
-def sarif_file(sarif: Path | None, path: str | None) -> str:
-    """Return the file that SARIF is to point at. Raises UsageError."""
-    if path is None:
-        return "README.md"
-    if sarif is None:
-        raise click.UsageError("--sarif-about needs --sarif FILE")
-    plain = PurePosixPath(path)
-    if not plain.name or plain.is_absolute() or ".." in plain.parts or ":" in plain.parts[0]:
-        raise click.UsageError(
-            f"--sarif-about {path[:80]!r}: write a path from the root of the repository, such as "
-            "src/client.py"
-        )
-    return str(plain)
 
 
 def ask_conduct(
@@ -154,37 +131,3 @@ def _junit(report: Any, rules: Sequence[_Document], world: str, severity: str) -
         outcome = junit.element("error", "\n".join(gaps), message="no verdict")
         cases.append(junit.case("conduct", "every request was checked", outcome))
     return junit.report("hosting-emulator conduct", [junit.suite(world, cases)])
-
-
-def _sarif(report: Any, rules: Sequence[_Document], world: str, about: str) -> str:
-    """Write a report as SARIF, each result at the file `about`. Ends in a newline."""
-    from hosting_emulator import sarif
-
-    known = [
-        sarif.rule(
-            rule["id"],
-            rule["title"],
-            f'{rule["matters"]} "{rule["because"]}" ({rule["place"]})',
-            rule["instead"],
-            rule["severity"],
-        )
-        for rule in rules
-    ]
-    results = [
-        {
-            "ruleId": found["rule"],
-            "level": found["severity"],
-            "message": {"text": f"{found['says']} {found['instead']}"},
-            "locations": [
-                sarif.location(about, f"request {n}", f"{world}/requests/{n}")
-                for n in found["requests"]
-            ],
-            "occurrenceCount": len(found["requests"]) + found["more_requests"],
-            "properties": {"at": found["at"], "requests": found["requests"]},
-        }
-        for found in report["findings"]
-    ]
-    gaps = undecided_reasons(report)
-    return sarif.report(
-        f"conduct/{world}/", known, results, [*report["remarks"], *gaps], successful=not gaps
-    )

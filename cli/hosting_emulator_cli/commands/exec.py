@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from hosting_emulator_cli import options as opt
-from hosting_emulator_cli.commands.conduct import CONDUCT, sarif_file
+from hosting_emulator_cli.commands.conduct import CONDUCT
 from hosting_emulator_cli.files import check_folder_of
 from hosting_emulator_cli.main import load, near
 
@@ -157,8 +157,6 @@ def _limit(text: str) -> float:
 @opt.json_option
 @opt.option("--junit junit_file FILE")
 @opt.option("--html html_file FILE")
-@opt.option("--sarif sarif_file FILE")
-@opt.option("--sarif-about PATH")
 @_command_argument
 def explore(clock: str | None, **given: Any) -> int:
     """Find the failures that a command does not survive."""
@@ -167,8 +165,7 @@ def explore(clock: str | None, **given: Any) -> int:
     # What is no field of an exploration is a setting of its emulator.
     fields = exploration.CommandExploration.__annotations__
     own = {name: given.pop(name) for name in fields if name in given}
-    own["sarif_about"] = sarif_file(own["sarif_file"], own["sarif_about"])
-    reports = [own[f"{kind}_file"] for kind in ("state", "junit", "html", "sarif")]
+    reports = [own[f"{kind}_file"] for kind in ("state", "junit", "html")]
     chosen = clock or (None if given["state"] else "skip")
     settings = opt.settings_of(port=0, data_dir=None, clock=chosen, **given)
     if own["point"] is not None and (own["as_json"] or any(reports)):

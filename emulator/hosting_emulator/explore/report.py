@@ -11,7 +11,7 @@ from pathlib import Path
 from string import Template
 from typing import Any, NamedTuple
 
-from hosting_emulator import junit, sarif
+from hosting_emulator import junit
 from hosting_emulator.contract.calls import ALL_CALLS, GET_OPERATION
 from hosting_emulator.contract.problems import PROBLEMS
 from hosting_emulator.explore.plan import KINDS, FaultPoint, Plan, kind_of, lasting, order_of
@@ -423,48 +423,6 @@ def _whole_cases(exploration: Exploration) -> list[Any]:
         error = junit.element("error", message=exploration.undecided)
         cases.append(junit.case("all runs", "decided", error, time="0"))
     return cases
-
-
-def sarif_text(exploration: Exploration, about: str) -> str:
-    """Write a result for each point that was not survived, at the file `about`. Ends in a newline."""
-    levels = {"red": "error", "yellow": "warning", "magenta": "note"}
-    rules = [
-        sarif.rule(
-            verdict.replace(" ", "-"),
-            verdict.capitalize(),
-            f"{meaning.text[0].upper()}{meaning.text[1:]}.",
-            "docs/explore.md explains what is tried and how it is judged.",
-            levels[meaning.color],
-        )
-        for verdict, meaning in MEANINGS.items()
-        if meaning.color in levels
-    ]
-    results = []
-    for result in exploration.told:
-        says, again = "; ".join(result.says) or result.verdict, exploration.repeat(result.point)
-        results.append(
-            {
-                "ruleId": result.verdict.replace(" ", "-"),
-                "level": levels[MEANINGS[result.verdict].color],
-                "message": {"text": f"{says}. Again: {again}"},
-                "locations": [sarif.location(about, result.point.request, str(result.point))],
-                "partialFingerprints": {"point": f"{result.point} {result.verdict}"},
-            }
-        )
-    for finding in exploration.clean_findings:
-        text = f"{finding} (the clean run). Again: {exploration.repeat_clean}"
-        results.append(
-            {
-                "ruleId": "misbehaved",
-                "level": "warning",
-                "message": {"text": text},
-                "locations": [sarif.location(about, "clean run", "clean run")],
-                "partialFingerprints": {"point": f"clean run {finding}"},
-            }
-        )
-    return sarif.report(
-        "explore/", rules, results, notes(exploration), successful=exploration.exit_code != 2
-    )
 
 
 # --- page ----------------------------------------------------------------------------------------

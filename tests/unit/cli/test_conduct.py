@@ -1,7 +1,6 @@
-"""`conduct` tells what the client did, in text, JSON, JUnit XML and SARIF, and by its exit code."""
+"""`conduct` reports what the client did, in text, JSON and JUnit XML, and by its exit code."""
 
 import json
-import re
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as Xml
@@ -142,89 +141,6 @@ def test_junit_has_a_case_for_each_rule(ask, control: FakeControl, tmp_path: Pat
     assert "#9" in (cases["operation-not-followed"].findtext("system-out") or "")
 
 
-# SARIF 2.1.0, of which this is what we write: 3.13 sarifLog, 3.14 run, 3.20 invocation, 3.27 result,
-# 3.28 location, 3.33 logicalLocation, 3.49 reportingDescriptor, 3.58 notification.
-LEVELS = {"none", "note", "warning", "error"}
-
-
-@pytest.mark.usefixtures("rules")
-def test_sarif_is_as_its_specification_says(ask, control: FakeControl, tmp_path: Path):
-    control.on(PATH, report(WARNING, NOTE, ERROR, remarks=["The clock skips."]))
-    path = tmp_path / "conduct.sarif"
-
-    assert ask("conduct", "--sarif", str(path)).exit_code == 1
-
-    log = json.loads(path.read_text(encoding="utf-8"))
-    assert set(log) == {"$schema", "version", "runs"}
-    assert (log["version"], log["$schema"].startswith("https://")) == ("2.1.0", True)
-    (run,) = log["runs"]
-    assert set(run) == {"tool", "automationDetails", "invocations", "results"}
-    driver = run["tool"]["driver"]
-    assert set(driver) == {"name", "semanticVersion", "rules"}
-    assert re.fullmatch(r"\d+\.\d+\.\d+.*", driver["semanticVersion"])
-    assert [rule["id"] for rule in driver["rules"]] == list(RULES)
-    for rule in driver["rules"]:
-        assert rule["defaultConfiguration"]["level"] in LEVELS
-        assert all(rule[part]["text"] for part in ("shortDescription", "fullDescription", "help"))
-    assert run["automationDetails"]["id"] == "conduct/default/"
-    (invocation,) = run["invocations"]
-    assert invocation["executionSuccessful"] is True
-    assert invocation["toolExecutionNotifications"] == [
-        {"level": "note", "message": {"text": "The clock skips."}}
-    ]
-    for result, found in zip(run["results"], (WARNING, NOTE, ERROR), strict=True):
-        assert driver["rules"][result["ruleIndex"]]["id"] == result["ruleId"] == found["rule"]
-        assert result["level"] == found["severity"]
-        assert result["message"]["text"].startswith(found["says"])
-        assert result["occurrenceCount"] == len(found["requests"]) + found["more_requests"]
-        names = [place["logicalLocations"][0]["name"] for place in result["locations"]]
-        assert names == [f"request {n}" for n in found["requests"]]
-        # Code scanning shows a result at its first location's file, and nothing without one.
-        for place in result["locations"]:
-            assert place["physicalLocation"] == {
-                "artifactLocation": {"uri": "README.md", "uriBaseId": "%SRCROOT%"},
-                "region": {"startLine": 1},
-            }
-
-
-@pytest.mark.usefixtures("rules")
-@pytest.mark.parametrize(
-    ("path", "uri"),
-    [("src/client.py", "src/client.py"), ("./my client.py", "my%20client.py")],
-)
-def test_sarif_points_at_the_file_that_is_named(
-    ask, control: FakeControl, tmp_path: Path, path: str, uri: str
-):
-    control.on(PATH, report(ERROR))
-    file = tmp_path / "conduct.sarif"
-
-    ask("conduct", "--sarif", str(file), "--sarif-about", path)
-
-    (result,) = json.loads(file.read_text(encoding="utf-8"))["runs"][0]["results"]
-    place = result["locations"][0]["physicalLocation"]
-    assert place["artifactLocation"]["uri"] == uri
-
-
-@pytest.mark.parametrize(
-    ("arguments", "why"),
-    [
-        (("--sarif-about", "a.py"), "--sarif-about needs --sarif FILE"),
-        (
-            ("--sarif", "x", "--sarif-about", "/a.py"),
-            "write a path from the root of the repository",
-        ),
-        (("--sarif", "x", "--sarif-about", "../a.py"), "write a path from the root"),
-        (("--sarif", "x", "--sarif-about", "."), "write a path from the root"),
-        (("--sarif", "x", "--sarif-about", "https://a/b"), "write a path from the root"),
-    ],
-)
-def test_what_sarif_cannot_point_at_is_one_line(ask, arguments: tuple[str, ...], why: str):
-    result = ask("conduct", *arguments)
-
-    assert (result.exit_code, len(result.stderr.splitlines())) == (2, 1)
-    assert why in result.stderr
-
-
 def test_a_rule_that_does_not_exist_is_refused_with_the_command_that_lists_them(
     ask, control: FakeControl
 ):
@@ -244,15 +160,12 @@ def test_a_rule_that_does_not_exist_is_refused_with_the_command_that_lists_them(
 def test_a_world_that_received_no_request_has_no_verdict(ask, control: FakeControl, tmp_path: Path):
     control.on(PATH, report(judged=0))
     junit = tmp_path / "conduct.xml"
-    sarif = tmp_path / "conduct.sarif"
 
-    result = ask("conduct", "--junit", str(junit), "--sarif", str(sarif))
+    result = ask("conduct", "--junit", str(junit))
 
     assert result.exit_code == 2
     assert "no request" in result.stderr
     assert Xml.parse(junit).getroot().find(".//error") is not None
-    (run_of_sarif,) = json.loads(sarif.read_text())["runs"]
-    assert run_of_sarif["invocations"][0]["executionSuccessful"] is False
 
 
 def test_the_help_says_when_the_exit_code_is_1(run):

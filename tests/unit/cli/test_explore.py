@@ -56,8 +56,6 @@ def test_no_options_try_everything_on_a_clock_that_polling_moves(
         as_json=False,
         junit_file=None,
         html_file=None,
-        sarif_file=None,
-        sarif_about="README.md",
         repeat=wanted.repeat,
         repeat_clean="hosting-emulator exec --clock skip --conduct report -- node --test",
     )

@@ -24,7 +24,6 @@ from hosting_emulator.explore.report import (
     read_result,
     report_text,
     result_document,
-    sarif_text,
 )
 from hosting_emulator.explore.runs import Observation
 from tests.unit.explore.samples import clean, exploration, requests, result, state
@@ -329,19 +328,3 @@ def test_an_idempotency_key_that_is_the_same_each_time_is_named():
     text = report_text(exploration(clean=replace(clean(), same_keys=("create_user_api_key#1",))))
 
     assert "Same Idempotency-Key in both clean runs: create_user_api_key#1. If " in text
-
-
-def test_sarif_has_a_result_for_each_point_that_was_not_survived():
-    lost = result("create_user_api_key#1/value_lost/lasting", verdict="blind success", says=("no",))
-    found = exploration(lost, result("create_user_api_key#1/timeout/after_commit"))
-
-    (run,) = json.loads(sarif_text(found, "deploy.py"))["runs"]
-
-    (told,) = run["results"]
-    rules = run["tool"]["driver"]["rules"]
-    assert rules[told["ruleIndex"]]["id"] == told["ruleId"] == "blind-success"
-    assert told["level"] == "error"
-    assert told["message"]["text"].startswith("no. Again: hosting-emulator explore --point ")
-    (place,) = told["locations"]
-    assert place["physicalLocation"]["artifactLocation"]["uri"] == "deploy.py"
-    assert place["logicalLocations"][0]["fullyQualifiedName"] == str(lost.point)
