@@ -1,0 +1,85 @@
+"""Patterns of users: a verdict depends only on the pattern and the text, not on other threads."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from threading import Event
+from typing import Any
+
+import pytest
+
+from hosting_emulator import patterns
+from hosting_emulator.patterns import PatternError
+from hosting_emulator.scenario.story import check_text
+
+#: Long enough for the pattern engine to look several times whether it must stop.
+VALUE = "ab" * 300 + "end"
+PATTERN = "(?:ab|ba)+c|end$"
+
+
+@contextmanager
+def busy_threads() -> Iterator[None]:
+    """Keep threads busy that compete with the caller for the interpreter."""
+    stopped = Event()
+
+    def work() -> None:
+        while not stopped.is_set():
+            sum(range(10_000))
+
+    with ThreadPoolExecutor(2) as pool:
+        for _ in range(2):
+            pool.submit(work)
+        try:
+            yield
+        finally:
+            stopped.set()
+
+
+def test_a_pattern_of_a_story_matches_beside_busy_threads():
+    content = json.dumps({"value": VALUE})
+    respond = {"status": 200, "content_type": "application/json", "content": content}
+    fault = {"respond": respond, "call": "list_deployments"}
+    expect = {"status": 200, "body": {"value": f"/{PATTERN}/"}}
+    story = [{"call": "list_deployments", "expect": expect}]
+    document = {
+        "name": "busy",
+        "description": "A pattern beside busy threads.",
+        "faults": [fault],
+        "story": story,
+    }
+
+    with busy_threads():
+        report = check_text(json.dumps(document), "busy.yaml")
+
+    assert report["passed"], report["steps"][-1]
+
+
+class InterruptedSearch:
+    """An engine whose first searches are interrupted before they used any time of their own."""
+
+    def __init__(self, times: int) -> None:
+        self.left = times
+        self.timeouts: list[float] = []
+
+    def search(self, text: str, timeout: float, concurrent: bool) -> Any:
+        assert not concurrent
+        self.timeouts.append(timeout)
+        if self.left:
+            self.left -= 1
+            raise TimeoutError
+        return None
+
+
+def test_a_search_that_other_threads_interrupted_is_done_again_with_more_time():
+    engine = InterruptedSearch(3)
+
+    assert patterns.Expression("x", engine).search("text") is None
+    assert engine.timeouts == [0.05, 0.1, 0.2, 0.4]
+
+
+def test_a_search_that_itself_takes_long_ends_with_an_error():
+    with pytest.raises(PatternError, match="more than 50 ms"):
+        patterns.compile_pattern(r"^(\w+\s?)*$").search("a" * 5_000 + "!")
