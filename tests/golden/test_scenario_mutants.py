@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,8 +16,6 @@ from hosting_emulator_scenarios import FOLDER
 from tests.golden.scenario_mutants import Mutant, mutants_of
 
 FILES = sorted(FOLDER.glob("*.yaml"))
-#: An ordinary run tries one part of so many, another one every day. `make torture` tries all.
-PARTS = 8
 #: Mutants for which the story still passes, with the reason why they mean the same.
 _PAGE = "the step only looks at a page, and the request log contains no pages"
 EQUIVALENT: dict[tuple[str, str], str] = {
@@ -39,35 +36,22 @@ def passes(document: dict[str, Any]) -> bool:
         return False
 
 
-def library_mutants() -> Iterator[tuple[str, Mutant]]:
-    for path in FILES:
-        document = read_scenario(path.read_text("utf-8"), path.name).source.data
-        for mutant in mutants_of(document):
-            yield path.stem, mutant
+def mutants_of_file(path: Path) -> list[Mutant]:
+    document = read_scenario(path.read_text("utf-8"), path.name).source.data
+    return list(mutants_of(document))
 
 
-def survivors(part: int, parts: int) -> set[tuple[str, str]]:
-    """Return the mutants whose stories pass, of every `parts`-th mutant from number `part` on."""
-    return {
-        (scenario, mutant.name)
-        for number, (scenario, mutant) in enumerate(library_mutants())
-        if number % parts == part and passes(mutant.document)
-    }
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_a_story_fails_for_every_mutant_of_its_scenario(path: Path) -> None:
+    equivalent = {name for scenario, name in EQUIVALENT if scenario == path.stem}
 
+    survivors = {mutant.name for mutant in mutants_of_file(path) if passes(mutant.document)}
 
-def test_a_story_fails_for_a_mutant_of_its_scenario() -> None:
-    part = datetime.now(UTC).toordinal() % PARTS
-
-    assert survivors(part, PARTS) <= EQUIVALENT.keys()
-
-
-@pytest.mark.torture
-def test_a_story_fails_for_every_mutant_of_its_scenario() -> None:
-    assert survivors(0, 1) == EQUIVALENT.keys()
+    assert survivors == equivalent
 
 
 def test_the_equivalent_mutants_are_few_and_exist() -> None:
-    names = {(scenario, mutant.name) for scenario, mutant in library_mutants()}
+    names = {(path.stem, mutant.name) for path in FILES for mutant in mutants_of_file(path)}
 
     assert EQUIVALENT.keys() <= names
     assert len(EQUIVALENT) <= len(names) * 0.02

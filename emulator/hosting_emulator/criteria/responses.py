@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
+
+import msgspec
 
 from hosting_emulator.contract.assumptions import DEFAULTS
 from hosting_emulator.contract.ids import ULID_PATTERN
@@ -173,7 +175,16 @@ def possible_statuses(status: Any, code: Any) -> list[int]:
     if status is MISSING:
         is_refusal = code is not MISSING and code is not None
         return list(range(400, 600)) if is_refusal else list(range(200, 400))
-    return [one for one in range(200, 600) if match(EXPECTED_STATUS, status, one) is True]
+    return list(_matching_statuses(msgspec.json.encode(status)))
+
+
+@lru_cache(maxsize=256)
+def _matching_statuses(encoded: bytes) -> tuple[int, ...]:
+    """Return the statuses that match an expectation, which is given as JSON to be hashable."""
+    expected = msgspec.json.decode(encoded)
+    return tuple(
+        status for status in range(200, 600) if match(EXPECTED_STATUS, expected, status) is True
+    )
 
 
 def find_field(kind: ValueType, path: str) -> ValueType:
