@@ -5,11 +5,9 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import click
 import pytest
 
-from hosting_emulator.replay.shrink import FIELDS
-from hosting_emulator_cli.commands.requests import replay, shrink
+from hosting_emulator_cli.commands.requests import replay
 from tests.docs.markdown import blocks, without_blocks
 from tests.docs.terminal import PORTS, Terminals
 
@@ -28,16 +26,11 @@ def test_a_port_of_the_page_is_in_the_program():
     assert any(PORTS[0] in block.text for block in blocks(TEXT) if block.language == "python")
 
 
-@pytest.mark.parametrize("command", [replay, shrink], ids=lambda command: command.name)
-def test_every_option_is_told(command: click.Command):
+def test_every_option_is_told():
     everywhere = {"--url", "--control-token", "--same-key", "--fresh", "--output"}
-    options = {parameter.opts[0] for parameter in command.params if parameter.opts[0][:2] == "--"}
+    options = {parameter.opts[0] for parameter in replay.params if parameter.opts[0][:2] == "--"}
 
     assert {option for option in options if option not in TEXT} <= everywhere
-
-
-def test_every_word_of_an_answer_is_told():
-    assert [word for word in FIELDS if f"`{word}=`" not in WORDS] == []
 
 
 def test_lines_are_short_enough_to_read():

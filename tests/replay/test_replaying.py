@@ -18,6 +18,7 @@ from hosting_emulator.replay import (
 )
 from hosting_emulator.sdk import ControlClient, HostingEmulator
 from tests.conftest import Api
+from tests.contract.raw_http import wire
 
 
 def walk(api: Api) -> None:
@@ -288,4 +289,66 @@ def test_what_cannot_be_sent_is_skipped_and_said(api: Api):
         "what looks like a secret was cut out of its header X-Request-Id",
         "a secret was cut out of its body",
         None,
+    ]
+
+
+#: Requests that a client library might send differently: odd paths, bodies and headers.
+ODD_REQUESTS: list[tuple[str, str, dict[str, str], bytes | None, int]] = [
+    ("GET", "/v1/projects/[x]{a,b}/../edge-dns", {}, None, 404),
+    ("GET", "/v1/projects/$HOME/edge-dns", {}, None, 404),
+    ("GET", "edge-dns", {}, b"{}", 200),
+    ("DELETE", "edge-dns", {}, None, 405),
+    ("PUT", "domains", {"Idempotency-Key": ""}, None, 400),
+    ("PUT", "powered-by-flag", {"Idempotency-Key": "a"}, b'{"enabled": true}', 400),
+    (
+        "PUT",
+        "powered-by-flag",
+        {"Idempotency-Key": "it's", "Content-Type": "application/json"},
+        b'{"enabled": "it\'s $HOME `x`"}',
+        400,
+    ),
+]
+
+
+@pytest.mark.parametrize(("method", "path", "headers", "body", "status"), ODD_REQUESTS)
+def test_an_odd_request_is_sent_exactly_as_recorded(
+    api: Api, method: str, path: str, headers: dict[str, str], body: bytes | None, status: int
+):
+    target = path if path.startswith("/") else api.project_path(path)
+    sent = [*api.emulator.headers().items(), *headers.items()]
+    with wire(api.emulator.base_url) as connection:
+        connection.ask(method, target, sent, body or b"")
+        connection.answer(method)
+    before = recorded(api)
+
+    with api.emulator.fork(commit=1) as other_world:
+        replay(api.emulator.control, before, other_world)
+        after = recorded(Api(other_world))
+
+    first, second = before.requests[0], after.requests[0]
+    assert first.answer is not None
+    assert second.answer is not None
+    assert first.answer.status == status
+    for name in ("method", "target", "body", "who"):
+        assert getattr(first, name) == getattr(second, name)
+    assert (first.answer.status, first.answer.code) == (second.answer.status, second.answer.code)
+
+
+def test_each_request_is_sent_by_its_sender_for_the_same_organization(api: Api):
+    api.emulator.intervene("add_member", organization="hobby", person="owner", role="owner")
+    for token in (
+        api.emulator.token(),
+        api.emulator.token(organization="hobby"),
+        api.emulator.token(interactive=False),
+        api.emulator.token("reader"),
+    ):
+        api.create_key(organization="hobby", token=token)
+    before = recorded(api)
+
+    with api.emulator.fork(commit=2) as other_world:
+        replay(api.emulator.control, before, other_world)
+        after = recorded(Api(other_world))
+
+    assert [request.who for request in before.requests] == [
+        request.who for request in after.requests
     ]

@@ -216,21 +216,15 @@ def har(world: opt.HostingEmulator, output: Path | None, **which: Any) -> None:
     put_document(document, output, "The requests were written to")
 
 
-#: How the throw-away world begins, and how requests are sent.
-_replay_options = opt.options(
-    opt.option("--scenario NAME|FILE"),
-    opt.option("--seed TEXT"),
-    opt.assume_option,
-    opt.option("--as principal WHO"),
-    opt.flag("--no-time"),
-)
-
-
 @requests.command()
 @click.argument("what", metavar="N|FILE")
 @opt.flag("--same-key")
 @opt.flag("--fresh")
-@_replay_options
+@opt.option("--scenario NAME|FILE")
+@opt.option("--seed TEXT")
+@opt.assume_option
+@opt.option("--as principal WHO")
+@opt.flag("--no-time")
 @opt.json_option
 @opt.with_world
 def replay(
@@ -251,7 +245,7 @@ def replay(
         raise click.UsageError("--world exists already: leave out --fresh, --scenario and --seed")
     from hosting_emulator import replay as replaying
 
-    record = _read(world, what)
+    record = _read_recording(what)
     beginning, sending = _how(**how)
     made = replaying.like_recorded(world.control, record, beginning)
     with nullcontext(world) if named else made as target_world:
@@ -263,61 +257,11 @@ def replay(
     return 1 if report.differing else 0
 
 
-def _shrunk_words(found: dict[str, Any]) -> str:
-    numbers = found["requests"]
-    return (
-        f"{len(numbers)} of {found['of']} requests show it (#{', #'.join(map(str, numbers))}), "
-        f"found in {found['runs']} runs"
-        + ("." if found["shortest"] else "; the search stopped early: give more --max-runs.")
-    )
-
-
-@requests.command()
-@click.argument("file", required=False)
-@opt.option("--shows WORDS", required=True)
-@opt.option("--output FILE")
-@opt.option("--max-runs N", type=opt.WholeNumber(1, 100_000), default=500)
-@_replay_options
-@out.prints(lambda found: "\n".join(found["curl"]), words=_shrunk_words)
-@opt.with_world
-def shrink(
-    world: opt.HostingEmulator,
-    file: str | None,
-    shows: str,
-    output: Path | None,
-    max_runs: int,
-    **how: Any,
-) -> dict[str, Any]:
-    """Find the fewest requests that still lead to a response; print them as curl commands."""
-    from hosting_emulator import replay
-
-    try:
-        answer = replay.Shows(shows)
-    except ValueError as error:
-        raise click.BadParameter(str(error), param_hint="--shows") from error
-    record = _read(world, file)
-    beginning, sending = _how(**how)
-    with failing(replay.NotShown):
-        found = replay.shrink(
-            world.control, record, answer, beginning=beginning, max_runs=max_runs, **sending
-        )
-    if output is not None:
-        put_document(found.har, output, "The result was written to")
-    counts = {"of": found.of, "runs": found.runs, "shortest": found.shortest}
-    lines = replay.curl_lines(replay.read_record(found.har), found.began_ms)
-    return {"requests": [one.n for one in found.requests], **counts, "curl": [*lines]}
-
-
-def _read(world: opt.HostingEmulator, file: str | None) -> Recording:
-    """Read a recording, or a world's log. Raises Failure."""
+def _read_recording(file: str) -> Recording:
+    """Read a recording. Raises Failure."""
     from hosting_emulator.replay import RecordRefused, read_record
 
-    if file is not None:
-        document, name = read_json(file)
-    else:
-        document, name = world.requests.har(state=True), f"world {world.name}"
-        if "_state" in document["log"]:  # ids are then those of a copy of this world
-            document["log"]["_state"]["seed"] = world.summary["seed"]
+    document, name = read_json(file)
     with failing(RecordRefused, of=f"{name}: "):
         return read_record(document)
 

@@ -1,4 +1,4 @@
-"""Replay: a recorded request log or HTTP Archive is sent to a world again, and made shorter."""
+"""Replay: a recorded request log or HTTP Archive is sent to a world again."""
 
 from hosting_emulator.replay.recording import Recording as Recording
 from hosting_emulator.replay.recording import RecordRefused as RecordRefused
@@ -9,8 +9,3 @@ from hosting_emulator.replay.run import ReplayReport as ReplayReport
 from hosting_emulator.replay.run import like_recorded as like_recorded
 from hosting_emulator.replay.run import replay as replay
 from hosting_emulator.replay.run import report_document as report_document
-from hosting_emulator.replay.shrink import NotShown as NotShown
-from hosting_emulator.replay.shrink import Shows as Shows
-from hosting_emulator.replay.shrink import Shrunk as Shrunk
-from hosting_emulator.replay.shrink import curl_lines as curl_lines
-from hosting_emulator.replay.shrink import shrink as shrink

@@ -95,13 +95,6 @@ class RecordedAnswer(Struct, frozen=True):
         code = self.members.get("code") if self.status >= 400 else None
         return code if isinstance(code, str) else None
 
-    @property
-    def key_made(self) -> str | None:
-        """The id of the API key whose value it shows; None: it shows none."""
-        key, value = self.members.get("key"), self.members.get("value")
-        id_ = key.get("id") if isinstance(key, dict) and isinstance(value, str) else None
-        return id_ if isinstance(id_, str) else None
-
 
 class RecordedCall(Struct, frozen=True):
     """A request of a recording, and its answer, if one arrived.

@@ -137,8 +137,7 @@ def like_recorded(
     scenario, was = beginning.scenario, record.world
     state = record.state if scenario is None and beginning.seed is None else None
     if state is not None:
-        seed = str(state.get("seed", _SEED))
-        world = HostingEmulator.fresh(control, state=state, seed=seed)
+        world = HostingEmulator.fresh(control, state=state, seed=_SEED)
     else:
         clock: ClockRequest = {"mode": "frozen"}
         begins_at = was.began_at or was.at

@@ -42,8 +42,6 @@ requests show 2 --json
 requests har --limit 1 --no-state
 requests replay 1
 requests replay 1 --same-key --json
-requests shrink --shows status=599
-requests shrink --shows status=404
 why 01HZZZZZZZZZZZZZZZZZZZZZZZ
 why '#1'
 why 9999

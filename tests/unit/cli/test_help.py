@@ -65,7 +65,7 @@ def test_the_whole_tree_is_there():
         *("scenario record", "scenario shrink"),
         "conduct clear",
         "conduct rules",
-        *(f"requests {c}" for c in ("list", "show", "tail", "har", "replay", "shrink")),
+        *(f"requests {c}" for c in ("list", "show", "tail", "har", "replay")),
     }
 
 
