@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import jwt
 import pytest
 
+from hosting_emulator.engine.id_token_key import id_token_key
 from tests.contract.conftest import HeldApi
 from tests.contract.sign_in_client import CALLBACK, Browser, request_fields
 
@@ -315,6 +317,43 @@ def test_signing_out_ends_the_session(browser: Browser) -> None:
     assert (foreign.status, foreign.headers["Location"]) == (200, None)
     assert browser.send("/end-session?id_token_hint=a.b.c").status == 400
     assert browser.send("/end-session").status == 200
+
+
+def test_the_key_of_id_tokens_stays_the_same_after_a_reset_and_in_a_fork(
+    api: HeldApi, browser: Browser
+) -> None:
+    keys = browser.send("/jwks.json").json["keys"]
+    name = api.emulator.name
+
+    api.emulator.reset()
+    after_reset = browser.send("/jwks.json").json["keys"]
+    with api.emulator.fork(commit=1) as fork:
+        in_fork = fork.control.get(f"worlds/{fork.name}/idp/jwks.json")["keys"]
+    # An export holds no seed, so the world gets another one.
+    api.emulator.import_state(api.emulator.export())
+    after_import = api.emulator.control.get(f"worlds/{name}/idp/jwks.json")["keys"]
+
+    assert after_reset == keys
+    assert in_fork[1] == keys[1]
+    assert after_import[1] == keys[1]
+    # Each world signs its access tokens by a key of its seed and its name.
+    assert in_fork[0] != keys[0]
+    assert after_import[0] != keys[0]
+
+
+@pytest.mark.parametrize("claims", [{"aud": "app"}, {"sid": "made-up"}, {"aud": ["app"], "sid": 1}])
+def test_a_forged_hint_at_the_end_of_a_session_breaks_nothing(
+    api: HeldApi, browser: Browser, claims: dict[str, Any]
+) -> None:
+    issuer = browser.send("/.well-known/openid-configuration").json["issuer"]
+    forged = jwt.encode({"iss": issuer, **claims}, id_token_key(), "RS256")
+    browser.choose("owner")
+    before = api.state()
+
+    response = browser.send(f"/end-session?id_token_hint={forged}&client_id=app")
+
+    assert response.status == 400
+    assert api.state() == before
 
 
 def test_nobody_may_be_chosen(browser: Browser) -> None:

@@ -6,8 +6,8 @@ refused in another. Time is the world's: PyJWT's own time checks are off, and ma
 What a sign-in by a browser gave a client is state of the world: it outlives a restart, and goes back
 with a rewind. What a browser keeps of a session, and refresh tokens, are sealed: they say themselves
 what they are about. ID tokens (OpenID Connect Core 1.0, section 2) are signed with RS256, the one
-algorithm that every OpenID client must know; access tokens with another key and algorithm, so that
-neither can be taken for the other.
+algorithm that every OpenID client must know, by a published test key; access tokens with another key
+and algorithm, so that neither can be taken for the other.
 """
 
 from __future__ import annotations
@@ -16,9 +16,7 @@ import re
 from base64 import urlsafe_b64encode
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from hashlib import sha256
-from math import gcd, prod
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from urllib.parse import urlsplit
 
@@ -27,6 +25,8 @@ from msgspec.structs import replace
 from hosting_emulator.calls.request import Principal
 from hosting_emulator.contract.problems import Refused
 from hosting_emulator.contract.timestamps import format_timestamp
+from hosting_emulator.engine.id_token_key import KEY_ID as ID_TOKEN_KEY_ID
+from hosting_emulator.engine.id_token_key import id_token_key
 from hosting_emulator.world.naming import DEFAULT_WORLD, in_order
 from hosting_emulator.world.records import ApiKey, AuthorizationGrant, Person
 from hosting_emulator.world.streams import derive, digest, next_number
@@ -40,11 +40,9 @@ from hosting_emulator.world.value import Change, World
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-    from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
 
 ALGORITHM = "EdDSA"
 ID_TOKEN_ALGORITHM = "RS256"
-_KEY_BITS, _EXPONENT = 2048, 65537
 CODE_LIFETIME_MS = 60_000
 """How long an authorization code can be redeemed, in milliseconds of world time."""
 REFRESH_LIFETIME_S = 30 * 86_400
@@ -124,15 +122,13 @@ class Identity:
         return self._key
 
     def jwks(self) -> dict[str, Any]:
-        """Return the JSON Web Key Set (RFC 7517): the keys of access tokens and of ID tokens.
-
-        The first time, finding the latter takes up to a second of real time.
-        """
+        """Return the JSON Web Key Set (RFC 7517): the keys of access tokens and of ID tokens."""
         x = _encoded(self._private_key.public_key().public_bytes_raw())
         access = {"kty": "OKP", "crv": "Ed25519", "x": x, "kid": self.kid}
-        numbers = id_token_key(self._seed).public_key().public_numbers()
-        n, e = _encoded(numbers.n.to_bytes(_KEY_BITS // 8)), _encoded(numbers.e.to_bytes(3))
-        identity = {"kty": "RSA", "n": n, "e": e, "kid": _key_id(self._seed)}
+        id_token_numbers = id_token_key().public_key().public_numbers()
+        n = _encoded(id_token_numbers.n.to_bytes(256))
+        e = _encoded(id_token_numbers.e.to_bytes(3))
+        identity = {"kty": "RSA", "n": n, "e": e, "kid": ID_TOKEN_KEY_ID}
         named = ((access, ALGORITHM), (identity, ID_TOKEN_ALGORITHM))
         return {"keys": [key | {"use": "sig", "alg": algorithm} for key, algorithm in named]}
 
@@ -330,17 +326,26 @@ class Identity:
         import jwt
 
         bound = claims | {"at_hash": _encoded(sha256(access_token.encode()).digest()[:16])}
-        headers = {"kid": _key_id(self._seed)}
-        return jwt.encode(bound, id_token_key(self._seed), ID_TOKEN_ALGORITHM, headers=headers)
+        headers = {"kid": ID_TOKEN_KEY_ID}
+        return jwt.encode(bound, id_token_key(), ID_TOKEN_ALGORITHM, headers=headers)
 
     def read_id_token(self, token: str, issuer: str) -> dict[str, Any] | None:
-        """Return the claims of an ID token of this issuer, expired or not; None if it is not one."""
+        """Return the claims of an ID token of this issuer, expired or not; None if it is not one.
+
+        It has an audience and a session. Anyone can sign one (see `id_token_key`), so it proves nothing.
+        """
+        options = {
+            "require": ["aud", "sid"],
+            "verify_aud": False,
+            "verify_exp": False,
+            "verify_iat": False,
+        }
         return _decoded(
             token,
-            id_token_key(self._seed).public_key(),
+            id_token_key().public_key(),
             ID_TOKEN_ALGORITHM,
             issuer=issuer,
-            options={"verify_aud": False, "verify_exp": False, "verify_iat": False},
+            options=options,
         )
 
     def _seal(self, kind: Kind, claims: dict[str, Any], now_ms: int, lifetime_s: int) -> str:
@@ -427,49 +432,6 @@ def _decoded(token: str, key: Any = None, algorithm: str = "", **how: Any) -> di
     except (jwt.PyJWTError, LookupError, RuntimeError, TypeError, ValueError):
         return None
     return claims
-
-
-@lru_cache(maxsize=16)
-def id_token_key(seed: str) -> RSAPrivateKey:
-    """Return the key of a seed. The first time, finding it takes up to a second of real time.
-
-    Worlds of one seed share it, since each fresh world of a test would else pay that second: what
-    keeps their ID tokens apart is the issuer, which every client has to check.
-    """
-    from cryptography.hazmat.primitives.asymmetric import rsa
-
-    p, q = _prime(seed, "p"), _prime(seed, "q")
-    d = pow(_EXPONENT, -1, (p - 1) * (q - 1))
-    public = rsa.RSAPublicNumbers(_EXPONENT, p * q)
-    halves = (rsa.rsa_crt_dmp1(d, p), rsa.rsa_crt_dmq1(d, q), rsa.rsa_crt_iqmp(p, q))
-    return rsa.RSAPrivateNumbers(p, q, d, *halves, public).private_key()
-
-
-def _prime(seed: str, which: str) -> int:
-    """Return the first fitting prime from a number on that the seed draws; both top bits are set."""
-    drawn = (derive(seed, "id token key", which, str(part), size=64) for part in range(2))
-    found = int.from_bytes(b"".join(drawn)) | (0b11 << (_KEY_BITS // 2 - 2)) | 1
-    # Most numbers have a small factor: to look for those first saves nine of ten slow tests.
-    small = prod(n for n in range(3, 8000, 2) if all(n % d for d in range(3, int(n**0.5) + 1, 2)))
-    while gcd(found, small) > 1 or not _is_prime(found) or (found - 1) % _EXPONENT == 0:
-        found += 2
-    return found
-
-
-def _is_prime(odd: int) -> bool:
-    """Miller and Rabin's test. For numbers that were drawn, not chosen, few bases are plenty."""
-    exponent, twos = odd - 1, 0
-    while exponent % 2 == 0:
-        exponent, twos = exponent // 2, twos + 1
-    for base in (2, 3, 5, 7, 11, 13, 17, 19):
-        power = pow(base, exponent, odd)
-        if power != 1 and all(pow(power, 1 << two, odd) != odd - 1 for two in range(twos)):
-            return False
-    return True
-
-
-def _key_id(seed: str) -> str:
-    return derive(seed, "id token key id", size=8).hex()
 
 
 def _encoded(value: bytes) -> str:

@@ -1,37 +1,54 @@
-"""ID tokens: a sound key that depends on the seed alone, and tokens that only it signs."""
+"""ID tokens: the published test key signs them, and their issuer tells worlds apart."""
 
 from __future__ import annotations
 
-import jwt
+from typing import Any
 
-from hosting_emulator.engine.identity import Identity, id_token_key
+import jwt
+import pytest
+
+from hosting_emulator.engine.id_token_key import id_token_key
+from hosting_emulator.engine.identity import Identity
 
 ISSUER = "http://127.0.0.1/_emulator/idp"
+CLAIMS = {"iss": ISSUER, "aud": "app", "sid": "session", "exp": 1}
 
 
-def test_the_key_of_a_seed_is_sound_and_always_the_same() -> None:
-    key = id_token_key("")
-    again = id_token_key.__wrapped__("")
+def test_the_key_is_a_sound_rsa_key_of_2048_bits() -> None:
+    numbers = id_token_key().private_numbers()
 
-    assert key.key_size == 2048
-    assert key.private_numbers() == again.private_numbers()
-    numbers = key.private_numbers()
-    assert numbers.p != numbers.q
+    assert id_token_key().key_size == 2048
     assert numbers.p * numbers.q == numbers.public_numbers.n
+    assert numbers.public_numbers.e == 65537
 
 
-def test_two_seeds_have_two_keys() -> None:
-    assert Identity("", "w").jwks()["keys"][1]["n"] != Identity("a", "w").jwks()["keys"][1]["n"]
+def test_worlds_of_any_seed_show_the_same_key_for_id_tokens() -> None:
+    first, second = Identity("a", "w").jwks()["keys"], Identity("b", "v").jwks()["keys"]
+
+    assert first[1] == second[1]
+    assert first[0] != second[0]
 
 
-def test_a_token_is_read_back_by_its_issuer_alone() -> None:
-    ours = Identity("a", "w")
-    token = ours.id_token({"iss": ISSUER, "aud": "app", "exp": 1}, "an access token")
+def test_an_id_token_is_read_by_its_issuer_alone() -> None:
+    identity = Identity("a", "w")
+    token = identity.id_token(CLAIMS, "an access token")
 
-    found = ours.read_id_token(token, ISSUER)
+    claims = identity.read_id_token(token, ISSUER)
 
-    assert found is not None
-    assert found["aud"] == "app"
-    assert ours.read_id_token(token, ISSUER + "/other") is None
-    assert Identity("", "w").read_id_token(token, ISSUER) is None
-    assert ours.read_id_token(jwt.encode(found, "k" * 32, "HS256"), ISSUER) is None
+    assert claims is not None
+    assert claims["aud"] == "app"
+    assert identity.read_id_token(token, ISSUER + "/other") is None
+
+
+def test_a_token_that_another_key_signed_is_no_id_token() -> None:
+    token = jwt.encode(CLAIMS, "k" * 32, "HS256")
+
+    assert Identity("a", "w").read_id_token(token, ISSUER) is None
+
+
+@pytest.mark.parametrize("missing", ["iss", "aud", "sid"])
+def test_a_token_without_a_needed_claim_is_no_id_token(missing: str) -> None:
+    claims: dict[str, Any] = {name: value for name, value in CLAIMS.items() if name != missing}
+    token = jwt.encode(claims, id_token_key(), "RS256")
+
+    assert Identity("a", "w").read_id_token(token, ISSUER) is None

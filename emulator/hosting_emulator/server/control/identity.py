@@ -298,9 +298,7 @@ async def _signed_in(context: Context, engine: Engine, fields: dict[str, str]) -
         if grant.nonce is not None:
             claims["nonce"] = grant.nonce
         _tell_of_time(context, engine, now_ms)
-        # In a thread: the first time, finding the key takes a while.
-        access_token = document["access_token"]
-        document["id_token"] = await context.apart(sign_ins.id_token, claims, access_token)
+        document["id_token"] = sign_ins.id_token(claims, document["access_token"])
     return document
 
 
@@ -403,10 +401,9 @@ def discovery(context: Context, engine: Engine) -> JsonObject:
     }
 
 
-async def jwks(context: Context, engine: Engine) -> Any:
+def jwks(context: Context, engine: Engine) -> Any:
     """Return the keys that verify tokens (RFC 7517)."""
-    # In a thread: the first time, finding the key of ID tokens takes a while.
-    return await context.apart(engine.identity.jwks)
+    return engine.identity.jwks()
 
 
 # --- a browser's sign-in -------------------------------------------------------------------------
