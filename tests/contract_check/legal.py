@@ -88,10 +88,10 @@ def _limited(status: int, code: str) -> Change:
     return change
 
 
-answers("no flag call comes through a rate limit", "flag.statuses flag.200 flag.on flag.body")(
+answers("no flag call comes through a rate limit", "flag.statuses flag.200 flag.on")(
     _limited(429, "rate_limited")
 )
-answers("no flag call is small enough", "flag.statuses flag.200 flag.on flag.body")(
+answers("no flag call is small enough", "flag.statuses flag.200 flag.on")(
     _limited(413, "payload_too_large")
 )
 
@@ -101,6 +101,20 @@ _KEYS = "/user-api-keys"
 _edit(_KEYS, "keys name no organization", "", lambda made: made["key"].pop("organization_id"))
 _edit(_KEYS, "keys have no id", "keys.uncertainty", lambda made: made["key"].pop("id"))
 _edit(_KEYS, "keys have no request id", "key.request_id", lambda made: made.pop("request_id"))
+
+# --- Operations -----------------------------------------------------------------------------------
+
+
+@server("an active operation is returned, whatever the key")
+class ReturnsTheActiveOperation(Tampering):
+    def __init__(self) -> None:
+        self._first = b""
+
+    def after(self, exchange: Exchange) -> None:
+        if exchange.ok and exchange.path.endswith("/domains"):
+            self._first = self._first or exchange.body
+            exchange.body = self._first
+
 
 # --- Timestamps -----------------------------------------------------------------------------------
 

@@ -42,8 +42,13 @@ class Exchange:
         self.body = json.dumps(document).encode()
 
     @property
-    def sent_json(self) -> Any:
-        return json.loads(self.content) if self.content else {}
+    def sent_json(self) -> dict[str, Any]:
+        """The body as a JSON object; empty where it is none."""
+        try:
+            document = json.loads(self.content)
+        except ValueError:
+            return {}
+        return document if isinstance(document, dict) else {}
 
     @sent_json.setter
     def sent_json(self, document: Any) -> None:

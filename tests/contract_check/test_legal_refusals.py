@@ -94,7 +94,7 @@ LEGAL: dict[str, tuple[Callable[[], Tampering], str]] = {
     ),
     "reading DNS takes another role": (
         lambda: Refuses("/edge-dns", 403, "forbidden"),
-        "dns.call auth.no-cookie",
+        "dns.call",
     ),
     "compute is out of reach": (
         lambda: Refuses("/compute", 409, "compute_performance_unavailable"),

@@ -104,10 +104,122 @@ def _folds_case(ending: str) -> Make:
     return lambda _: _Both(before)
 
 
-for _ending in ("/powered-by-flag", "/source:initialize"):
+for _ending in _CALLS.values():
     plant(f"{_ending} takes keys that differ in case for one", "idempotency-key", "differs")(
         _folds_case(_ending)
     )
+
+
+def _refuses_keys(ending: str, length: int) -> Make:
+    def before(exchange: Exchange) -> None:
+        if at(exchange, ending) and len(exchange.sent.get("Idempotency-Key", "")) == length:
+            exchange.sent["Idempotency-Key"] = "k" * 129
+
+    return lambda _: _Both(before)
+
+
+for _ending in _CALLS.values():
+    for _length in (1, 128):
+        plant(
+            f"{_ending} refuses an Idempotency-Key of {_length}",
+            "idempotency-key limit.idempotency-key",
+            "differs",
+        )(_refuses_keys(_ending, _length))
+
+
+@plant("one call is down", "idempotency-key", "undecided")
+def _(_: CheckOptions) -> Tampering:
+    def after(exchange: Exchange) -> None:
+        if at(exchange, "/domains"):
+            refused(exchange, 503, "service_unavailable")
+
+    return _Both(after=after)
+
+
+# --- API keys -------------------------------------------------------------------------------------
+
+
+@plant("an API key may send an exact replay", "keys.session auth.session", "differs")
+def _(options: CheckOptions) -> Tampering:
+    made: set[str] = set()
+
+    def before(exchange: Exchange) -> None:
+        if not at(exchange, "/user-api-keys"):
+            return
+        key = exchange.sent.get("Idempotency-Key", "")
+        if exchange.sent.get("Authorization", "").startswith("Bearer phk_") and key in made:
+            exchange.sent["Authorization"] = f"Bearer {options.token}"
+        made.add(key)
+
+    return _Both(before)
+
+
+@plant("an API key may do everything", "auth.key-bound", "cannot be seen from outside")
+def _(options: CheckOptions) -> Tampering:
+    def before(exchange: Exchange) -> None:
+        is_key = exchange.sent.get("Authorization", "").startswith("Bearer phk_")
+        if is_key and not at(exchange, "/user-api-keys"):
+            exchange.sent["Authorization"] = f"Bearer {options.token}"
+
+    return _Both(before)
+
+
+def _refuses_names(is_refused: Callable[[str], bool]) -> Make:
+    def before(exchange: Exchange) -> None:
+        name = exchange.sent_json.get("name") if at(exchange, "/user-api-keys") else None
+        if isinstance(name, str) and is_refused(name):
+            exchange.sent_json = {"name": ""}
+
+    return lambda _: _Both(before)
+
+
+plant("a name of 1 is too short", "limit.key-name keys.body", "differs")(
+    _refuses_names(lambda name: len(name) == 1)
+)
+plant("a name is measured in bytes", "limit.key-name keys.body", "differs")(
+    _refuses_names(lambda name: len(name) <= 64 < len(name.encode()))
+)
+
+
+def _takes_bodies(ending: str, body: bytes, instead: bytes) -> Make:
+    def before(exchange: Exchange) -> None:
+        if at(exchange, ending) and exchange.content == body:
+            exchange.content = instead
+
+    return lambda _: _Both(before)
+
+
+for _body in (b'{"name": null}', b'["hosting-emulator-check-"]', b'{"name":'):
+    plant(f"a key's body may be {_body.decode()}", "keys.body", "differs")(
+        _takes_bodies("/user-api-keys", _body, b'{"name": "x"}')
+    )
+
+# --- Refusals that name no reason -----------------------------------------------------------------
+
+
+def _refuses_hiding(code: str) -> Make:
+    def after(exchange: Exchange) -> None:
+        if exchange.ok and exchange.content == b'{"enabled": false}':
+            refused(exchange, 409, code)
+
+    return lambda _: _Both(after=after)
+
+
+plant("hiding is always refused", "flag.hiding-refused", "undecided")(
+    _refuses_hiding("deployment_plan_expired")
+)
+
+
+@plant("one call does not know outsiders", "condition.missing", "differs")
+def _(options: CheckOptions) -> Tampering:
+    def before(exchange: Exchange) -> None:
+        if at(exchange, "/powered-by-flag"):
+            sent = exchange.sent.get("Authorization", "")
+            if sent == f"Bearer {options.outsider_token}":
+                exchange.sent["Authorization"] = "Bearer nobody"
+
+    return _Both(before)
+
 
 # --- Tokens ---------------------------------------------------------------------------------------
 
@@ -139,6 +251,58 @@ plant("a token under Token", "auth.bearer bearer", "differs")(
 plant("a token without a scheme", "auth.bearer bearer", "differs")(
     _takes(lambda sent: sent if sent.startswith("ey") else None)
 )
+
+
+def _takes_cookies(ending: str) -> Make:
+    def make(options: CheckOptions) -> Tampering:
+        def before(exchange: Exchange) -> None:
+            if at(exchange, ending) and "Cookie" in exchange.sent:
+                exchange.sent["Authorization"] = f"Bearer {options.token}"
+
+        return _Both(before)
+
+    return make
+
+
+def _takes_basic(ending: str) -> Make:
+    def make(options: CheckOptions) -> Tampering:
+        def before(exchange: Exchange) -> None:
+            is_basic = exchange.sent.get("Authorization", "").startswith("Basic ")
+            if at(exchange, ending) and is_basic:
+                exchange.sent["Authorization"] = f"Bearer {options.token}"
+
+        return _Both(before)
+
+    return make
+
+
+def _refuses_request_ids(ending: str, length: int) -> Make:
+    def after(exchange: Exchange) -> None:
+        if at(exchange, ending) and len(exchange.sent.get("X-Request-Id", "")) == length:
+            refused(exchange, 400, "invalid_request", retryable=False)
+
+    return lambda _: _Both(after=after)
+
+
+#: The calls of the contract but call 2, which looks at its generation first.
+_ENDINGS = (
+    *("/powered-by-flag", "/user-api-keys", "/domains", "/edge-dns", "/deployments"),
+    *("/dev-access-tickets", "/database/compute"),
+)
+for _ending in _ENDINGS:
+    plant(f"{_ending} takes a token under Basic", "auth.bearer bearer", "differs")(
+        _takes_basic(_ending)
+    )
+    plant(f"{_ending} takes a token in a cookie", "auth.no-cookie", "differs")(
+        _takes_cookies(_ending)
+    )
+for _ending in (*_ENDINGS, "/source:initialize"):
+    for _length in (1, 128):
+        plant(
+            f"{_ending} refuses an X-Request-Id of {_length}",
+            "request-id limit.request-id",
+            "differs",
+        )(_refuses_request_ids(_ending, _length))
 
 # --- Sizes, ids and words -------------------------------------------------------------------------
 
@@ -259,6 +423,14 @@ def test_no_sentence_holds_by_a_response_that_does_not_show_it(planted: Planted)
 
     assert with_verdict(report, planted.verdict).keys() >= set(planted.breaks.split())
     assert report["summary"]["undecided"] == len(with_verdict(report, "undecided"))
+
+
+@pytest.mark.parametrize("patience_s", [120.0, 1_000.0])
+def test_whether_a_ticket_ends_is_open_until_one_was_outlived(patience_s: float) -> None:
+    report = TamperedWorld().checked(patience_s=patience_s)
+
+    verdict = "holds" if patience_s > 605 else "undecided"
+    assert {"states.ticket-once", "limit.ticket"} <= with_verdict(report, verdict).keys()
 
 
 def test_our_own_server_leaves_little_undecided() -> None:

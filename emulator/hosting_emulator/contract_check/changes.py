@@ -19,7 +19,12 @@ from urllib.parse import urlsplit
 from hosting_emulator.contract.calls import CALLS, CallName
 from hosting_emulator.contract.problems import PROBLEMS
 from hosting_emulator.contract.resources import RESOURCES, TERMINAL
-from hosting_emulator.contract_check.reading import items_of, nobody, others_replay
+from hosting_emulator.contract_check.reading import (
+    accepts_request_ids,
+    items_of,
+    nobody,
+    others_replay,
+)
 from hosting_emulator.contract_check.run import (
     BLAMES,
     EXCUSES,
@@ -74,6 +79,7 @@ def switch(run: Run) -> None:
             just_now = run.happened_between(switched, before, run.now(), 0)
         run.judge("flag.enabled flag.on", first["enabled"] is True, first, "it is not shown")
         _same(run, first, _put(run, True, "the same key and body", key=key))
+        accepts_request_ids(run, partial(_put, run, True, key=key))
         others_replay(run, partial(_put, run, True, key=key), run.missing)
         if (reader := run.options.reader_token) is not None:
             theirs = _put(run, True, "as a reader, with the owner's key", key=key, token=reader)
@@ -148,8 +154,7 @@ def _hide_and_show(run: Run, first: Answer, first_key: str) -> None:
                 wrong = "it had been hidden although that was refused"
                 run.differs("flag.off-refused", shown, wrong)
     # An earlier check may have used it, so nothing may depend on its answer.
-    short_key = secrets.choice(string.ascii_letters + string.digits)
-    _accepts_key(run, _put(run, True, "an Idempotency-Key of 1", key=short_key))
+    _accepts_short_key(run, partial(_put, run, True))
 
 
 def _was_then(at_ms: int | None, began: int | None, ended: int | None, now: int | None) -> bool:
@@ -170,7 +175,11 @@ def _judge_hidden(run: Run, hidden: Answer) -> None:
         run.judge("flag.off", hidden["enabled_at"] is None, hidden, "enabled_at is not null")
         run.skips(_OFF_REFUSED, "no Free workspace's domain depends on this project's flag")
     elif _depends(hidden):
-        run.holds(_OFF_REFUSED, hidden)
+        if hidden.code == "powered_by_flag_required":
+            run.holds(_OFF_REFUSED, hidden)
+        else:
+            why = f"{hidden}: this code does not say that a Free workspace's domain is the reason"
+            run.cannot_decide(_OFF_REFUSED, why)
         run.skips("flag.off", f"{hidden}: a Free workspace's domain may depend on it")
     elif hidden.code == "forbidden":
         why = f"{hidden}: the response does not say whether a Free workspace's domain is the reason"
@@ -191,6 +200,15 @@ def _accepts_key(run: Run, answer: Answer) -> bool:
     return True
 
 
+def _accepts_short_key(run: Run, ask: Callable[..., Answer]) -> Answer:
+    """Send a request under a key of one character, one that was used already if there is one."""
+    key = run.short_key or secrets.choice(string.ascii_letters)
+    answer = ask("an Idempotency-Key of 1", key=key)
+    if _accepts_key(run, answer):
+        run.short_key = key
+    return answer
+
+
 # --- A user API key ------------------------------------------------------------------------------
 
 _DAYS_MS = 90 * 86_400_000
@@ -207,9 +225,9 @@ def create(run: Run) -> None:
     name, key = f"{PREFIX}{run.options.run_id}-".ljust(64, "x"), run.new_key()
     body: dict[str, object] = {"name": name, "hosting_emulator_check": 1}
 
-    def make(about: str, token: str | None = None, **changed: object) -> Answer:
-        content = {**body, **changed}
-        return run.call("create_user_api_key", about, key=key, body=content, token=token)
+    def make(about: str, *, name: str = "", **how: Any) -> Answer:
+        content = {**body, "name": name} if name else body
+        return run.call("create_user_api_key", about, body=content, **{"key": key, **how})
 
     first = make("a name of 64, a field more")
     run.ignored_or_refused("unknown_body_fields", first)
@@ -226,9 +244,35 @@ def create(run: Run) -> None:
     run.used_key = run.used_key or (key, first.call_id)
     _creation(run, first, name)
     _replay(run, first, make("exact replay"))
+    accepts_request_ids(run, make)
     others_replay(run, make, partial(run.refused, "keys.session"))
+    if value := first.text("value"):
+        replay = make("exact replay, with the user API key it created", token=value)
+        run.refused("keys.session auth.session", replay)
     reused = make("the same key, another name", name=name[:-1] + "y")
     run.refused_as("condition.reused", reused, "condition.reused", "idempotency_key_reused")
+    _keys_at_bounds(run, make)
+
+
+def _keys_at_bounds(run: Run, make: Callable[..., Answer]) -> None:
+    """Create keys with names and Idempotency-Keys that are as short and as long as they may be."""
+    long_key = (run.new_key() + "-").ljust(128, "x")
+    about = "an Idempotency-Key of 128"
+    named = make(f"{about}, a name of 1", name=PREFIX[0], key=long_key)
+    if named.code != "invalid_request":
+        _accepts_key(run, named)
+        if named.ok:
+            run.holds("keys.body limit.key-name", named)
+    elif _accepts_key(run, make(about, key=long_key)):
+        run.differs("keys.body limit.key-name", named, "the name is within bounds")
+    # A character counts as one, however many bytes it takes.
+    wide = f"{PREFIX}{run.options.run_id}-".ljust(64, "é")
+    other = make("the same key in other letters, a name of 64", name=wide, key=long_key.swapcase())
+    if other.code == "invalid_request":
+        run.differs("keys.body limit.key-name", other, "the name is within bounds")
+    else:
+        _differs_in_case(run, other, other["replayed"] is False)
+    _accepts_short_key(run, make)
 
 
 def _creation(run: Run, first: Answer, name: str) -> None:
@@ -314,8 +358,8 @@ _TICKET = " ".join(RESOURCES["DevAccessTicket"].clauses)
 def tickets(run: Run) -> None:
     """Issue two dev access tickets and, where dev origins can be reached, redeem both."""
 
-    def issue(about: str, body: object = None) -> Answer:
-        answer = run.call("create_dev_access_ticket", about, body=body)
+    def issue(about: str, **how: Any) -> Answer:
+        answer = run.call("create_dev_access_ticket", about, **how)
         if not redeem_url_complaint(answer["redeem_url"]):
             run.secrets[answer["redeem_url"].rpartition("=")[2]] = "ticket.once"
         return answer
@@ -343,7 +387,8 @@ def tickets(run: Run) -> None:
                 wrong = f"its {name} is that of the ticket before"
                 run.judge(f"ticket.{name}", first[name] != second[name], second, wrong)
         _redeem(run, first, second)
-    run.ignored_or_refused("unexpected_body", issue("with a body", {}))
+    accepts_request_ids(run, issue)
+    run.ignored_or_refused("unexpected_body", issue("with a body", body={}))
 
 
 def _redeem(run: Run, first: Answer, second: Answer) -> None:
@@ -436,11 +481,21 @@ def initialize(run: Run) -> None:
         run, _SURELY_WRONG, key.swapcase(), "the key in other letters, a wrong generation"
     )
     _differs_in_case(run, other, other["id"] != answer["id"])
+    if retried.ok and retried["id"] == answer["id"]:
+        accepts_request_ids(run, again)
+    long_key = (run.new_key() + "-").ljust(128, "x")
+    short_key = run.short_key or secrets.choice(string.ascii_letters)
+    for bound in (short_key, long_key):
+        about = f"an Idempotency-Key of {len(bound)}, a wrong generation"
+        at_bound = _source(run, _SURELY_WRONG, bound, about)
+        # A service that calls a wrong generation an invalid request shows nothing by that code.
+        if other.code != "invalid_request":
+            _accepts_key(run, at_bound)
 
 
-def _source(run: Run, generation: int, key: str, about: str, token: str | None = None) -> Answer:
+def _source(run: Run, generation: int, key: str, about: str, **how: Any) -> Answer:
     body = {"expected_source_generation": generation}
-    return run.call(_SOURCE, about, key=key, body=body, token=token)
+    return run.call(_SOURCE, about, key=key, body=body, **how)
 
 
 def _without_a_key(run: Run, generation: int) -> list[tuple[Answer, str]]:
@@ -501,12 +556,18 @@ def _start_source(run: Run) -> tuple[int, str, Answer] | None:
 )
 def apply_domains(run: Run) -> None:
     """Apply domains, and ask for the same again; then with a key that another call has used."""
-    key = run.new_key()
+    key = (run.new_key() + "-").ljust(128, "x")
 
-    def again(about: str, token: str | None = None) -> Answer:
-        return run.call(_DOMAINS, about, key=key, token=token)
+    def again(about: str, **how: Any) -> Answer:
+        return run.call(_DOMAINS, about, **{"key": key, **how})
 
-    answer = again("")
+    answer = again("an Idempotency-Key of 128")
+    if answer.code == "invalid_request":
+        key = run.new_key()
+        shorter = again("")
+        if shorter.ok:
+            _accepts_key(run, answer)
+        answer = shorter
     if not run.succeeded("domains.call", answer):
         return
     run.accept(answer, again)
@@ -515,6 +576,12 @@ def apply_domains(run: Run) -> None:
     if run.succeeded("domains.idempotent", retried):
         same = alike(answer["id"], retried["id"])
         run.judge("domains.idempotent", same, retried, "it is another operation")
+    accepts_request_ids(run, again)
+    short = _accepts_short_key(run, again)
+    other = again("the same key in other letters", key=key.swapcase())
+    # A service may return the operation that is active already, whatever the key is.
+    if not (short.ok and short["id"] == answer["id"]):
+        _differs_in_case(run, other, other["id"] != answer["id"])
     # A call without a body can only be changed by its path: the key of another call is that.
     if run.used_key is None:
         run.skips("domains.reused", "a key to reuse needs --allow flag or --allow keys")
@@ -536,7 +603,7 @@ def starting_roles(run: Run) -> None:
     """Start operations as those whose tokens were given."""
 
     def source(token: str, about: str) -> Answer:
-        return _source(run, _SURELY_WRONG, run.new_key(), about, token)
+        return _source(run, _SURELY_WRONG, run.new_key(), about, token=token)
 
     if "source" in run.options.allow:
         run.least_role(_SOURCE, source)
@@ -701,7 +768,11 @@ def leave_nothing(run: Run) -> None:
 @check(allow=("tickets",))
 def outlive_ticket(run: Run) -> None:
     """Issue a ticket and open it when its ten minutes are over, where there is patience for that."""
-    if run.entrance is None or run.waited_s + _OUTLIVED_S > run.options.patience_s:
+    if run.entrance is None:
+        return
+    if run.waited_s + _OUTLIVED_S > run.options.patience_s:
+        why = "whether a ticket ends after ten minutes takes more --patience, such as 15m"
+        run.cannot_decide(_SINGLE_USE, why)
         return
     ticket, (issued_ms, _) = run.call("create_dev_access_ticket", "to outlive it"), run.now()
     if redeem_url_complaint(ticket["redeem_url"]) or not run.wait(_OUTLIVED_S):
@@ -709,6 +780,8 @@ def outlive_ticket(run: Run) -> None:
     ended_ms, _ = run.now()
     if issued_ms is not None and ended_ms is not None and ended_ms - issued_ms > _MINUTES_MS:
         _is_dead(run, _SINGLE_USE, _open(run, ticket["redeem_url"], "a ticket after ten minutes"))
+    else:
+        run.cannot_decide(_SINGLE_USE, "the server's clock did not move by ten minutes")
 
 
 # --- Fresh observations ---------------------------------------------------------------------------

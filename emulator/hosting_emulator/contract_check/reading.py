@@ -8,10 +8,10 @@ from functools import partial
 from typing import Any
 from urllib.parse import quote
 
-from hosting_emulator.contract.calls import CALLS
+from hosting_emulator.contract.calls import ALL_CALLS, CALLS
 from hosting_emulator.contract.resources import RESOURCES
 from hosting_emulator.contract_check.judge import CALL_CLAUSES
-from hosting_emulator.contract_check.run import NOWHERE, PREFIX, Run, alike, check
+from hosting_emulator.contract_check.run import NOWHERE, PREFIX, READ, Run, alike, check
 from hosting_emulator.contract_check.wire import Answer, moment
 
 #: Names that services give to the parameters that the contract does not name, by the assumption.
@@ -129,14 +129,27 @@ def request_ids(run: Run) -> None:
             run.see("request_id_on_success", "echoed" if echoed else "absent")
         ask(request_id, NOWHERE)
     outside = [ask(""), ask("x" * 129)]
-    for request_id in ("", "x" * 129):  # the header of a refusal may not repeat it
-        ask(request_id, NOWHERE)
+    for call_id in run.askable():
+        for request_id in ("", "x" * 129):  # the header of a refusal may not repeat it
+            about = "X-Request-Id of 129" if request_id else "X-Request-Id empty"
+            headers = {"X-Request-Id": request_id}
+            run.call(call_id, about, subject=NOWHERE, headers=headers)
     if all(answer.ok for answer in outside):
         run.see("request_id_invalid", "ignored")
     elif all(answer.status == 400 for answer in outside):
         run.see("request_id_invalid", "refused")
     else:
         run.note("an empty X-Request-Id is not treated like one that is too long")
+
+
+def accepts_request_ids(run: Run, ask: Callable[..., Answer]) -> None:
+    """Repeat a request that succeeded, with the shortest and the longest X-Request-Id."""
+    keys = "request-id limit.request-id"
+    for length in (1, 128):
+        headers = {"X-Request-Id": (PREFIX * 6)[-length:]}
+        answer = ask(f"X-Request-Id of {length}", headers=headers)
+        if run.succeeded(keys, answer):
+            run.holds(keys, answer)
 
 
 # --- Deployments, page by page -------------------------------------------------------------------
@@ -182,7 +195,7 @@ def _bounds(run: Run, limit: str) -> None:
             count = len(items_of(answer))
             run.judge(_QUERY, count <= most, answer, f"it has {count} items")
     # The contract bounds the size, and does not say whether what is beyond is refused or cut.
-    for size in ("0", "101"):
+    for size in ("0", "-1", "101", "1000"):
         answer = _list(run, f"?{limit}={size}")
         seen = f"{answer}: it has {len(items_of(answer))} items"
         if not answer.ok:
@@ -326,11 +339,13 @@ def unauthenticated(run: Run) -> None:
         "the token under the scheme Token": f"Token {token}",
         "the token without a scheme": token,
     }
-    for about, value in others.items():
-        answer = run.read(about, token="", headers={"Authorization": value})
-        run.refused_as("auth.bearer bearer auth.kinds", answer, *_UNKNOWN)
     cookies = {"Cookie": f"token={token}; access_token={token}; session={token}"}
-    run.refused("auth.no-cookie", run.read("the token in cookies", token="", headers=cookies))
+    for call_id in run.askable():
+        for about, value in others.items():
+            answer = run.call(call_id, about, token="", headers={"Authorization": value})
+            run.refused_as("auth.bearer bearer auth.kinds", answer, *_UNKNOWN)
+        with_cookies = run.call(call_id, "the token in cookies", token="", headers=cookies)
+        run.refused("auth.no-cookie", with_cookies)
 
 
 @check(
@@ -384,14 +399,19 @@ def roles(run: Run) -> None:
 @check(needs="outsider_token")
 def as_outsider(run: Run) -> None:
     """Everything lies outside the scope of somebody of another organization."""
-    for call_id in run.askable():
-        answer = run.call(call_id, "as an outsider", token=run.options.outsider_token)
-        if answer.code in ("unauthenticated", "organization_required"):
-            why = f"{answer}: --outsider-token is not from a member of another organization"
-            run.skips("condition.missing", why)
-            return
-        if CALLS[call_id].subject == "organization":
+    token = run.options.outsider_token
+    answers = [run.call(call_id, "as an outsider", token=token) for call_id in run.askable()]
+    strangers = [a for a in answers if a.code in ("unauthenticated", "organization_required")]
+    if len(strangers) == len(answers):
+        why = f"{answers[0]}: --outsider-token is not from a member of another organization"
+        run.skips("condition.missing", why)
+        return
+    for answer in answers:
+        if ALL_CALLS[answer.call_id].subject == "organization":
             run.refused("keys.session", answer)
+        elif answer.code == "unauthenticated":
+            wrong = "other calls know this token: its code should be resource_not_found"
+            run.differs("condition.missing", answer, wrong)
         else:
             run.missing(answer)
 
@@ -438,11 +458,20 @@ _WRONG_BODIES: dict[tuple[str, str], tuple[tuple[Any, str], ...]] = {
         ({"name": ""}, "name empty"),
         ({"name": PREFIX.ljust(65, "x")}, "name of 65"),
     ),
-    ("CreateUserApiKeyRequest", "keys.body"): (({"name": 7}, "name a number"), ({}, "no name")),
+    ("CreateUserApiKeyRequest", "keys.body"): (
+        ({"name": 7}, "name a number"),
+        ({"name": None}, "name null"),
+        ({}, "no name"),
+        ([PREFIX], "an array"),
+        (b'{"name":', "half a body"),
+    ),
     ("InitializeManagedSourceRequest", "source.body"): (
         ({"expected_source_generation": "0"}, "a string"),
         ({"expected_source_generation": 1.5}, "no integer"),
         ({"expected_source_generation": True}, "a boolean"),
+        ({"expected_source_generation": None}, "null"),
+        ([0], "an array"),
+        (b'{"expected_source_generation":', "half a body"),
     ),
 }
 
@@ -454,3 +483,12 @@ def bodies(run: Run) -> None:
         call_id = next(spec.call_id for spec in CALLS.values() if spec.body == resource)
         for body, about in wrong:
             run.wrong_input(keys, run.call(call_id, about, body=body))
+
+
+@check()
+def request_ids_of_reads(run: Run) -> None:
+    """Send an X-Request-Id within the bounds to the other calls that only read."""
+    for call_id in run.askable():
+        is_read = CALLS[call_id].method == "GET" and call_id != READ
+        if is_read and CALL_CLAUSES[call_id][0] in run.working:
+            accepts_request_ids(run, partial(run.call, call_id))

@@ -132,6 +132,8 @@ class Run(Judge):
         self.operation_path = ""
         #: An Idempotency-Key under which a call was answered with success, and that call.
         self.used_key: tuple[str, str] | None = None
+        #: An Idempotency-Key of one character that a call accepted; empty before.
+        self.short_key = ""
         #: Why the plainest call, which many checks make, says nothing; empty where it does.
         self.unreadable = ""
 
@@ -291,8 +293,11 @@ class Run(Judge):
 
     def refused(self, keys: str, answer: Answer, code: str | None = None) -> bool | None:
         """Whether a request that must be refused was; with `code`, whether by that one."""
-        if answer.status == 0 or answer.code in EXCUSES:
+        if answer.status == 0:
             self.skips(keys, answer)
+            return None
+        if answer.code in EXCUSES:
+            self.cannot_decide(keys, f"{answer}: the refusal has another reason")
             return None
         wrong = "it should have been refused" + ("" if answer.ok else " with a 4xx problem")
         # Which status a code comes with is not shown, but for two.
@@ -318,10 +323,7 @@ class Run(Judge):
         if answer.code in _NOT_ALLOWED:
             self.skips(keys, f"{answer}: this token may not use the call at all")
         elif answer.refused and self._has_other_reason(answer, frozenset(["invalid_request"])):
-            if answer.code in EXCUSES:
-                self.skips(keys, answer)
-            else:
-                self.cannot_decide(keys, f"{answer}: the refusal has another reason")
+            self.cannot_decide(keys, f"{answer}: the refusal has another reason")
         else:
             self.refused(keys, answer)
 
