@@ -74,8 +74,10 @@ def initialize_managed_source(change: Change, request: CallRequest, project: Pro
     """Begin the operation, if the caller knows the project's current source generation."""
     assumptions = change.assumptions
     expected = request.values.get("expected_source_generation")
-    looked_at = assumptions.source_generation != "ignored" and expected is not None
-    if looked_at and expected != project.source_generation:
+    if assumptions.source_generation == "ignored":
+        # It stays ignored when the operation starts, whatever the world assumes by then.
+        expected = None
+    if expected is not None and expected != project.source_generation:
         raise Refused(
             assumptions.code_of("generation_stale"),
             f"The project's source generation is {project.source_generation}, "

@@ -487,6 +487,10 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
         """Tell whether what expires at a moment is good no more."""
         return expires_ms < now_ms + (self.expiry_instant == "outside")
 
+    def expiry_before(self, now_ms: int) -> int:
+        """Return the latest expiry time of something that is no longer valid at a moment."""
+        return now_ms if self.expiry_instant == "outside" else now_ms - 1
+
     def changed(self, values: Mapping[str, Any]) -> Assumptions:
         """Return these assumptions with some values replaced.
 

@@ -18,6 +18,7 @@ from hosting_emulator.contract.assumptions import (
     DEFAULTS,
     Assumptions,
     describe,
+    parse_profile,
     parse_retention_ms,
     shaped_by,
 )
@@ -53,8 +54,10 @@ from hosting_emulator.world.operations import (
     HELD,
     finished,
     next_turn,
+    outcome_will_act,
     plan_of,
     profile_of,
+    stale_generation,
     stands,
 )
 from hosting_emulator.world.records import Fault, Operation, OperationOutcome, Phase, Project
@@ -174,21 +177,38 @@ class Explanations:
             if retention_ms is not None:
                 until = f"until {format_timestamp(entry.at_ms + retention_ms)}"
             answer = "the call's own response" if _fate(entry) else "this response"
-            yield f"New: the key {key} was unused; {answer} is remembered for it {until}."
+            forgotten = self._earlier(entry, key)
+            was = "was unused"
+            if forgotten is not None and entry.storage_key in _remembered_keys(forgotten):
+                was = f"was free, as the response to #{forgotten.n} is no longer remembered"
+            yield f"New: the key {key} {was}; {answer} is remembered for it {until}."
+        elif entry.assumption == "idempotency_in_flight":
+            yield f"In use: a request with the key {key} is still in progress."
         elif entry.code in _OF_ACCESS and not entry.acted:
             yield f"Not checked: access was refused before the key {key} was read."
         else:
             yield f"New: the key {key} was unused, and stays unused."
 
-    def _first(self, entry: Entry, key: str) -> str:
-        """Say by which request a key was used, whose answer is remembered."""
+    def _earlier(self, entry: Entry, key: str) -> Entry | None:
+        """Return the latest earlier request with a key whose response was remembered.
+
+        One key may belong to several calls or principals, so a request whose response was
+        remembered in the same place comes first, then one to the same call and path.
+        """
         if not self._by_key:
             for one in self._log.after(0):
                 if (sent := sent_header(one, _KEY_HEADER)) is not None:
                     self._by_key.setdefault((one.principal.person_id, sent), []).append(one)
         used = self._by_key.get((entry.principal.person_id, key), [])
         # The newest whose answer was remembered: an older one has been forgotten since.
-        first = next((one for one in used[::-1] if one.n < entry.n and _remembered(one)), None)
+        earlier = [one for one in used[::-1] if one.n < entry.n and _remembered(one)]
+        same_place = [one for one in earlier if entry.storage_key in _remembered_keys(one)]
+        same_call = [one for one in earlier if (one.call, one.path) == (entry.call, entry.path)]
+        return next(iter([*same_place, *same_call, *earlier]), None)
+
+    def _first(self, entry: Entry, key: str) -> str:
+        """Say by which request a key was used, whose answer is remembered."""
+        first = self._earlier(entry, key)
         if first is None:
             return f"the key {key} was first used by a request no longer in the log"
         fate = _fate(first)
@@ -201,11 +221,17 @@ def _named(step: str, sentences: Iterable[str]) -> Iterator[Step]:
 
 
 def _remembered(entry: Entry) -> bool:
-    return any(
-        row is not None
+    return bool(_remembered_keys(entry))
+
+
+def _remembered_keys(entry: Entry) -> set[str]:
+    """Return the keys under which a request's response was remembered: none, or its storage key."""
+    return {
+        key
         for made in entry.commits
-        for row in made.writes.get(t.REMEMBERED.name, {}).values()
-    )
+        for key, row in made.writes.get(t.REMEMBERED.name, {}).items()
+        if row is not None
+    }
 
 
 def _fate(entry: Entry) -> str:
@@ -607,14 +633,16 @@ def _decision(operation: Operation) -> str:
         )
     if ending.name:
         return f"The intervention {ending.name} took the last step of its plan."
+    if profile_of(operation)[0] != parse_profile(operation.profile)[0]:
+        return "It completed its plan in the time that an outcome had set."
     return f"It completed its plan under its profile, {operation.profile}."
 
 
 def _other_outcome(told: OperationOutcome) -> str:
     """Say what an outcome did to an operation whose end it did not decide."""
-    left = told.turns[told.done :]
-    if left:
-        return f"{told.id} was set for it, but it ended before {outcome_text(told)}."
+    if told.done < len(told.turns):
+        rest = "the rest of what was set in advance" if told.done else "what was set in advance"
+        return f"It ended before {told.id} did {rest}: {outcome_text(told)}."
     if told.turns:
         return f"Before that, {told.id} had acted in {told.phase}: {', '.join(told.turns)}."
     return f"{told.id} had set how long it takes."
@@ -623,9 +651,7 @@ def _other_outcome(told: OperationOutcome) -> str:
 def _reason(engine: Engine, operation: Operation, project: Project, now_ms: int) -> dict[str, Any]:
     """Explain an unfinished operation, and which faults may show a client something else."""
     world = engine.world
-    if operation.stuck:
-        reason = _stuck(operation)
-    elif operation.kind == HELD:
+    if operation.kind == HELD:
         says = (
             "No call started it: the intervention hold_claim created it, and it "
             f"holds the mutation claim of {project.alias} until you release it."
@@ -634,12 +660,22 @@ def _reason(engine: Engine, operation: Operation, project: Project, now_ms: int)
         reason = _because([says], [command], "the intervention hold_claim")
     elif project.claim != operation.id:
         reason = _waiting(engine, operation, project, now_ms)
+        if operation.stuck:
+            stuck = _stuck(operation)
+            reason["says"] = stuck["says"] + reason["says"]
+            reason["commands"] = stuck["commands"] + reason["commands"]
+            reason["held_by"] = stuck["held_by"]
+    elif operation.stuck:
+        reason = _stuck(operation)
     elif operation.event is not None:
         reason = _timed(engine, operation, now_ms)
     else:
-        reason = _untimed(operation)
-    if operation.outcome is not None and (told := outcome_text(operation.outcome)):
-        reason["says"].append(f"{operation.outcome.id} is set for it: {told}.")
+        reason = _untimed(engine, operation)
+    outcome = operation.outcome
+    if outcome is not None and (outcome_will_act(operation) or not outcome.turns):
+        text = outcome_text(outcome)
+        if text:
+            reason["says"].append(f"{outcome.id} is set for it: {text}.")
     for fault in faults_in_order(world):
         polls = fault.rule.call == GET_OPERATION.call_id
         if polls and fault.rule.project in (None, project.id) and not spent(fault, now_ms):
@@ -652,16 +688,15 @@ def _reason(engine: Engine, operation: Operation, project: Project, now_ms: int)
 
 def _stuck(operation: Operation) -> dict[str, Any]:
     seen, told = operation.reconciliation, operation.outcome
+    by = operation.stuck_by
+    if told is None or by != told.id:
+        by = f"the intervention {by}"
+    stopped = (
+        f"It is stuck while {operation.state}: {by} stopped it, so no clock and no poll moves it."
+    )
     if seen is None or seen.state not in ("required", "running"):
-        by = operation.stuck_by
-        if told is None or by != told.id:
-            by = f"the intervention {by}"
-        says = (
-            f"It is stuck while {operation.state}: {by} removed its next step from the "
-            "schedule, so no clock moves it."
-        )
         command = f"intervene release_operation operation={operation.id}"
-        return _because([says], [command], by)
+        return _because([stopped], [command], by)
     says = (
         f"Its result is not known yet: its reconciliation is {seen.state} "
         f"(attempt {seen.attempt_id}), and no clock ends that."
@@ -669,18 +704,23 @@ def _stuck(operation: Operation) -> dict[str, Any]:
     names = ["run_reconciliation"] if seen.state == "required" else []
     names += ["complete_reconciliation", *["release_operation"] * seen.was_stuck]
     commands = [f"intervene {name} operation={operation.id}" for name in names]
-    return _because([says], commands, f"a reconciliation that is {seen.state}")
+    also_stuck = [] if operation.stuck_by == "require_reconciliation" else [stopped]
+    held_by = f"a reconciliation that is {seen.state}"
+    return _because([says, *also_stuck], commands, held_by)
 
 
 def _waiting(engine: Engine, operation: Operation, project: Project, now_ms: int) -> dict[str, Any]:
     """Explain an operation that waits for the one that holds its project's claim."""
     world, claim = engine.world, str(project.claim)
-    place, key = 0, project.queue_head  # unfinished operations ahead, but for the claim's holder
+    key = project.queue_head
+    waiting_ahead: list[Operation] = []
     while key is not None and key != operation.id:
         waiting = world.get(t.OPERATIONS, key)
         assert waiting is not None
-        place, key = place + (waiting.state == "queued"), waiting.next_waiting
-    ahead = "" if place == 0 else f", with {place} more waiting ahead of it"
+        if waiting.state == "queued":
+            waiting_ahead.append(waiting)
+        key = waiting.next_waiting
+    ahead = f", with {len(waiting_ahead)} more waiting ahead of it" if waiting_ahead else ""
     holder = world.get(t.OPERATIONS, claim)
     assert holder is not None
     before = _reason(engine, holder, project, now_ms)
@@ -688,15 +728,42 @@ def _waiting(engine: Engine, operation: Operation, project: Project, now_ms: int
         f"It is queued: operation {claim} holds the mutation claim of {project.alias}{ahead}. A "
         "project runs one operation at a time."
     )
-    moved = any(command.startswith("clock") for command in before["commands"])
+    says = [queued, *(f"Blocking operation: {sentence}" for sentence in before["says"])]
+    mode, _, _ = profile_of(operation)
+    if mode in ("manual", "per_poll"):
+        says.append(f"Once it holds the claim, it moves by its own profile, {operation.profile}.")
+    ends_with_time = before["next"] is not None and all(
+        map(_ends_with_time, (holder, *waiting_ahead, operation))
+    )
     following = before["next"]
     return _because(
-        [queued, *(f"Blocking operation: {sentence}" for sentence in before["says"])],
-        [f"clock advance --until {operation.id}"] if moved else before["commands"],
+        says,
+        [f"clock advance --until {operation.id}"] if ends_with_time else before["commands"],
         before["held_by"],
         claim,
         following and following | {"what": f"{following['what']} (the operation it waits for)"},
     )
+
+
+def _ends_with_time(operation: Operation) -> bool:
+    """Return whether time alone ends an operation once it holds its project's claim."""
+    if operation.stuck or operation.kind == HELD:
+        return False
+    if outcome_will_act(operation) and operation.outcome and "stuck" in operation.outcome.turns:
+        return False
+    return profile_of(operation)[0] in ("timed", "immediate")
+
+
+def _fails_stale(engine: Engine, operation: Operation) -> bool:
+    """Return whether the next step of an operation fails it, because its generation is stale."""
+    change = Change(engine.world, engine.world.at_ms)
+    return operation.step == 0 and stale_generation(change, operation) is not None
+
+
+_STALE = (
+    "Its next step fails it: the source generation that it expects is no longer the current one "
+    "(assumption source_generation)."
+)
 
 
 def _timed(engine: Engine, operation: Operation, now_ms: int) -> dict[str, Any]:
@@ -704,32 +771,51 @@ def _timed(engine: Engine, operation: Operation, now_ms: int) -> dict[str, Any]:
     assert due_ms is not None
     following, now = plan_of(operation)[operation.step + 1], stands(operation)
     into = following.state if following.state != operation.state else following.phase
-    if operation.outcome is not None and (turn := next_turn(operation)) is not None:
+    becomes = f"becomes {into}"
+    is_stale = _fails_stale(engine, operation)
+    if is_stale:
+        into = "failed"
+        becomes = "fails"
+    elif operation.outcome is not None and (turn := next_turn(operation)) is not None:
         into = operation.outcome.turns[turn]
+        becomes = f"becomes {into}"
         if into in lifecycles.RECONCILIATION.transitions:
+            becomes = f"its reconciliation becomes {into}"
             into = f"a reconciliation that is {into}"
+    command = f"clock advance --until {operation.id}"
+    if not (is_stale or _ends_with_time(operation)):
+        command = f"clock advance {format_duration(max(0, due_ms - now_ms))}"
     left, at = format_duration(max(0, due_ms - now_ms)), format_timestamp(due_ms)
     return _because(
         [
-            f"It is {now}, and becomes {into} at {at}, in {left} of world time.",
+            f"It is {now}, and {becomes} at {at}, in {left} of world time.",
+            *([_STALE] if is_stale else []),
             _OF_CLOCK[engine.world.clock.mode],
         ],
-        [f"clock advance --until {operation.id}"],
+        [command],
         next_={"at": at, "what": f"it changes from {now} to {into}"},
     )
 
 
-def _untimed(operation: Operation) -> dict[str, Any]:
+def _untimed(engine: Engine, operation: Operation) -> dict[str, Any]:
     mode, per_state, _ = profile_of(operation)
+    stale = [_STALE] if _fails_stale(engine, operation) else []
     if mode == "per_poll":
+        polls = "1 poll" if per_state == 1 else f"{per_state} polls"
         says = (
-            f"It is {stands(operation)} and moves when it is polled: each state lasts {per_state} "
-            f"polls, and it has had {operation.polls} in this one."
+            f"It is {stands(operation)} and moves when it is polled: each state lasts {polls}, and "
+            f"it has had {operation.polls} in this one."
         )
-        return _because([says])
+        outcome = operation.outcome
+        if outcome is not None and outcome.done and outcome_will_act(operation):
+            says = (
+                f"It is {stands(operation)} and moves when it is polled: each step that "
+                f"{outcome.id} has set lasts 1 poll."
+            )
+        return _because([says, *stale])
     says = (
         f"It is {stands(operation)}, and its profile is {mode}: no clock moves it, only the "
         "intervention step_operation."
     )
     command = f"intervene step_operation operation={operation.id}"
-    return _because([says], [command], f"its profile, {mode}")
+    return _because([says, *stale], [command], f"its profile, {mode}")

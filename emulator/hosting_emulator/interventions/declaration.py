@@ -55,7 +55,9 @@ def _find_ticket(change: Change, ticket: str | None, person: str | None) -> Tick
         raise DocumentRefused("name either the ticket (by id) or the user it was issued to")
     if ticket is None:
         holder = _find(t.PEOPLE, change, str(person))
-        ticket = change.world.indexes.get(f"last_ticket:{holder.id}")
+        rows = change.applied().rows(t.TICKETS)
+        # The ids sort by the time at which the tickets were issued.
+        ticket = max((id_ for id_, issued in rows if issued.principal == holder.id), default=None)
         if ticket is None:
             raise DocumentRefused(f"{holder.alias} has no ticket")
     record = change.get(t.TICKETS, ticket)

@@ -243,7 +243,8 @@ def fail_deployment(
 @intervention
 def expire_ticket(change: Change, ticket: r.Ticket) -> str:
     """An unused ticket expires now, before its ten minutes are over."""
-    change.put(t.TICKETS, ticket.id, replace(ticket, expires_ms=change.now_ms))
+    expires_ms = change.assumptions.expiry_before(change.now_ms)
+    change.put(t.TICKETS, ticket.id, replace(ticket, expires_ms=expires_ms))
     return f"ticket {ticket.id} has expired"
 
 
@@ -257,7 +258,8 @@ def revoke_ticket(change: Change, ticket: r.Ticket) -> str:
 @intervention
 def expire_key(change: Change, key: r.ApiKey) -> str:
     """An API key expires now, before its 90 days are over."""
-    change.put(t.API_KEYS, key.id, replace(key, expires_ms=change.now_ms))
+    expires_ms = change.assumptions.expiry_before(change.now_ms)
+    change.put(t.API_KEYS, key.id, replace(key, expires_ms=expires_ms))
     return f"API key {key.name} has expired"
 
 

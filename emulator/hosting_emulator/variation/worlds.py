@@ -30,10 +30,10 @@ from hosting_emulator.variation.points import (
     varied_calls,
 )
 from hosting_emulator.world.naming import DEFAULT_WORLD, in_order
+from hosting_emulator.world.operations import set_assumptions
 from hosting_emulator.world.population import new_world
 from hosting_emulator.world.records import Origin, Variation
 from hosting_emulator.world.tables import (
-    ASSUMPTIONS,
     ONLY,
     ORGANIZATIONS,
     ORIGIN,
@@ -100,7 +100,7 @@ def _without(assumptions: Assumptions, before: Variation | None) -> Assumptions:
 
 def _put(change: Change, assumptions: Assumptions, variation: Variation | None) -> None:
     if assumptions != change.assumptions:
-        change.put(ASSUMPTIONS, ONLY, assumptions)
+        set_assumptions(change, assumptions)
     origin = change.get(ORIGIN, ONLY) or Origin()
     if variation is None:
         change.delete(VARIATION, ONLY)

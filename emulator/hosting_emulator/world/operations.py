@@ -30,7 +30,15 @@ from hosting_emulator.world.records import (
     ScheduledEvent,
 )
 from hosting_emulator.world.streams import draw, new_deployment_id, new_id, next_number
-from hosting_emulator.world.tables import DEPLOYMENTS, DNS, OPERATIONS, PROJECTS, SCHEDULE
+from hosting_emulator.world.tables import (
+    ASSUMPTIONS,
+    DEPLOYMENTS,
+    DNS,
+    ONLY,
+    OPERATIONS,
+    PROJECTS,
+    SCHEDULE,
+)
 from hosting_emulator.world.value import Change, World
 
 INITIALIZE = "initialize_managed_source"
@@ -235,7 +243,7 @@ def step(change: Change, operation_id: str, intervention: str = "") -> Operation
     `intervention` is the name of the intervention that takes the step, if one does.
     """
     operation = _unscheduled(change, change.row(OPERATIONS, operation_id))
-    if operation.step == 0 and (failure := _stale_generation(change, operation)):
+    if operation.step == 0 and (failure := stale_generation(change, operation)):
         return fail(change, operation, failure, Ending("generation"))
     place, told = next_turn(operation), operation.outcome
     if place is None or told is None:
@@ -255,6 +263,17 @@ def step(change: Change, operation_id: str, intervention: str = "") -> Operation
     if turn in ("failed", "exhausted"):
         return fail(change, operation, told.failure or EXHAUSTED, ending)
     return schedule_next(change, operation)
+
+
+def outcome_will_act(operation: Operation) -> bool:
+    """Return whether an operation's outcome has turns left that the operation can still take."""
+    outcome = operation.outcome
+    if outcome is None or finished(operation):
+        return False
+    if outcome.phase == operation.phase:
+        return next_turn(operation) is not None
+    later_phases = [following.phase for following in plan_of(operation)[operation.step + 1 :]]
+    return bool(outcome.turns[outcome.done :]) and outcome.phase in later_phases
 
 
 def next_turn(operation: Operation) -> int | None:
@@ -294,13 +313,10 @@ def _move_deployment(change: Change, operation: Operation, status: str) -> None:
     deployment = change.row(DEPLOYMENTS, operation.deployment_id)
     if deployment.status == status:
         return
-    lifecycle, others = lifecycles.DEPLOYMENT, change.assumptions.deployment_transitions
-    if not others:
-        lifecycle.move(deployment.status, status)
-    elif not lifecycle.assumed(others).may(deployment.status, status) and (
-        status not in lifecycle.finals
-    ):
-        return  # a stage that this service passes over
+    lifecycle = lifecycles.DEPLOYMENT.assumed(change.assumptions.deployment_transitions)
+    if status not in lifecycle.finals and not lifecycle.may(deployment.status, status):
+        # This service skips the stage, or did when the deployment was in an earlier one.
+        return
     extra: dict[str, Any] = {}
     if status in ("deploying", "ready") and deployment.artifact_digest is None:
         extra["artifact_digest"] = "sha256:" + draw(change, "digests", 32).hex()
@@ -310,8 +326,11 @@ def _move_deployment(change: Change, operation: Operation, status: str) -> None:
     change.put(DEPLOYMENTS, moved.id, moved)
 
 
-def _stale_generation(change: Change, operation: Operation) -> OperationFailure | None:
-    """Two initializations may be accepted for one generation; only the first may carry it out."""
+def stale_generation(change: Change, operation: Operation) -> OperationFailure | None:
+    """Return the failure of an operation whose expected source generation is no longer current.
+
+    Two initializations may be accepted for one generation; only the first may carry it out.
+    """
     if operation.expected_generation is None or change.assumptions.source_generation == "ignored":
         return None
     generation = change.row(PROJECTS, operation.project_id).source_generation
@@ -499,6 +518,22 @@ def run_due(world: World, now_ms: int, planner: Planner | None = None) -> tuple[
             planner(change, event.subject)
         count += 1
     return change, count
+
+
+def set_assumptions(change: Change, assumptions: Assumptions) -> None:
+    """Give the world other assumptions, and let them apply to what it already contains."""
+    before = lifecycles.DNS_AUTHORIZATION.assumed(change.assumptions.dns_transitions)
+    after = lifecycles.DNS_AUTHORIZATION.assumed(assumptions.dns_transitions)
+    change.put(ASSUMPTIONS, ONLY, assumptions)
+    for project_id, dns in sorted(change.applied().rows(DNS)):
+        may_expire_now = after.may(dns.status, "expired")
+        if dns.expires_ms is None or not may_expire_now or before.may(dns.status, "expired"):
+            continue
+        # No event was scheduled for it, or the event found that it could not expire.
+        if assumptions.is_over(dns.expires_ms, change.now_ms):
+            change.put(DNS, project_id, replace(dns, status="expired"))
+        else:
+            schedule_event(change, dns.expires_ms, "dns_expiry", project_id)
 
 
 def _expire_dns(change: Change, event: ScheduledEvent) -> None:

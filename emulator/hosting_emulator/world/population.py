@@ -22,7 +22,11 @@ from hosting_emulator.world import records as r
 from hosting_emulator.world import tables as t
 from hosting_emulator.world.lifecycles import DNS_AUTHORIZATION
 from hosting_emulator.world.naming import NAMED, in_order
-from hosting_emulator.world.operations import put_past_deployment, schedule_event
+from hosting_emulator.world.operations import (
+    put_past_deployment,
+    schedule_event,
+    set_assumptions,
+)
 from hosting_emulator.world.sessions import put_key
 from hosting_emulator.world.streams import SECRET_LENGTH, derive, digest, seeded_id
 from hosting_emulator.world.value import Change, World, apply, deployment_count, empty_world
@@ -431,12 +435,15 @@ def with_overrides(
     The clock starts where its own begins; without a mode it stays. What the world's origin says
     stays too, so a reset returns to the world's own. Raises ClockRefused, AssumptionRefused.
     """
-    writes: dict[str, dict[str, Any]] = {}
+    change = Change(world, world.at_ms)
     if mode is not None:
-        writes[t.CLOCK.name] = {t.ONLY: clocks.start(mode, rate, world.clock.world_ms, machine_ms)}
+        clock = clocks.start(mode, rate, world.clock.world_ms, machine_ms)
+        change.put(t.CLOCK, t.ONLY, clock)
     if assumptions:
-        writes[t.ASSUMPTIONS.name] = {t.ONLY: world.assumptions.changed(assumptions)}
-    return apply(world, writes, commit=world.commit, at_ms=world.at_ms) if writes else world
+        set_assumptions(change, world.assumptions.changed(assumptions))
+    if not change.writes:
+        return world
+    return apply(world, change.writes, commit=world.commit, at_ms=world.at_ms)
 
 
 def _add_project(
