@@ -200,13 +200,11 @@ def _accepts_key(run: Run, answer: Answer) -> bool:
     return True
 
 
-def _accepts_short_key(run: Run, ask: Callable[..., Answer]) -> Answer:
+def _accepts_short_key(run: Run, ask: Callable[..., Answer]) -> None:
     """Send a request under a key of one character, one that was used already if there is one."""
     key = run.short_key or secrets.choice(string.ascii_letters)
-    answer = ask("an Idempotency-Key of 1", key=key)
-    if _accepts_key(run, answer):
+    if _accepts_key(run, ask("an Idempotency-Key of 1", key=key)):
         run.short_key = key
-    return answer
 
 
 # --- A user API key ------------------------------------------------------------------------------
@@ -577,11 +575,12 @@ def apply_domains(run: Run) -> None:
         same = alike(answer["id"], retried["id"])
         run.judge("domains.idempotent", same, retried, "it is another operation")
     accepts_request_ids(run, again)
-    short = _accepts_short_key(run, again)
     other = again("the same key in other letters", key=key.swapcase())
+    is_done = other["id"] != answer["id"]
     # A service may return the operation that is active already, whatever the key is.
-    if not (short.ok and short["id"] == answer["id"]):
-        _differs_in_case(run, other, other["id"] != answer["id"])
+    if is_done or again("a new key", key=run.new_key())["id"] != answer["id"]:
+        _differs_in_case(run, other, is_done)
+    _accepts_short_key(run, again)
     # A call without a body can only be changed by its path: the key of another call is that.
     if run.used_key is None:
         run.skips("domains.reused", "a key to reuse needs --allow flag or --allow keys")
