@@ -15,6 +15,7 @@ from typing import Annotated, Any, Literal, NamedTuple, get_args, get_type_hints
 import msgspec
 from msgspec import Meta
 
+from hosting_emulator.contract.conversion import convert
 from hosting_emulator.contract.durations import parse_duration_ms
 from hosting_emulator.contract.problems import PROBLEMS
 from hosting_emulator.contract.words import nearest, plainly, whole
@@ -499,7 +500,7 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
         Raises AssumptionRefused, naming the assumption, what was found and what would be right.
         """
         merged = msgspec.structs.asdict(self)
-        found = msgspec.convert(merged, Assumptions)  # an export of it names each list of words
+        found = convert(merged, Assumptions)  # an export of it names each list of words
         for name, value in values.items():
             if name not in merged and name in _texts():
                 raise AssumptionRefused(f"{name} cannot be set: {_texts()[name].note}")
@@ -510,7 +511,7 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
                 raise AssumptionRefused(f"no assumption is named {name!r}{hint}")
             merged[name] = _read_value(value, merged[name])
             try:
-                found = msgspec.convert(merged, Assumptions)
+                found = convert(merged, Assumptions)
             except msgspec.ValidationError as error:
                 reason = re.sub("^it cannot be [^;]*; ", "", plainly(str(error), Assumptions, name))
                 raise AssumptionRefused(

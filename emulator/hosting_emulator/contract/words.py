@@ -83,8 +83,10 @@ def read_fields(document: Mapping[str, Any], kind: type[S]) -> S:
     """Return what people wrote as a `kind`. Raises DocumentRefused, whose field is one of `kind`."""
     import msgspec
 
+    from hosting_emulator.contract.conversion import convert
+
     try:
-        return msgspec.convert(dict(document), kind)
+        return convert(dict(document), kind)
     except msgspec.ValidationError as error:
         message = str(error)
         if path := re.findall(r"\.?([a-z_]+|\d+)", message.partition(" - at `$")[2]):

@@ -24,6 +24,7 @@ from hosting_emulator.contract.calls import (
     call_named,
     calls_at,
 )
+from hosting_emulator.contract.conversion import convert
 from hosting_emulator.contract.durations import parse_duration_ms
 from hosting_emulator.contract.problems import PROBLEMS
 from hosting_emulator.contract.timestamps import format_timestamp, parse_timestamp
@@ -124,7 +125,7 @@ def read_fault(change: Change, document: Mapping[str, Any], family: Family = FAU
     if (rule.call or "").startswith(IDENTITY_PROVIDER):
         _check_at_identity_provider(kind, rule)
     if noun == "outcome":
-        outcome = msgspec.convert(options, OUTCOME_KINDS[kind])
+        outcome = convert(options, OUTCOME_KINDS[kind])
         if not any(outcome.told("", call) for call in (rule.call and [rule.call]) or family.calls):
             message = f"operations of {rule.call} have no phase {outcome.at!r}"
             raise DocumentRefused(

@@ -13,6 +13,7 @@ import msgspec
 from msgspec import Meta
 from msgspec.structs import replace
 
+from hosting_emulator.contract.conversion import convert
 from hosting_emulator.contract.durations import format_duration, parse_duration_ms
 from hosting_emulator.world import lifecycles
 from hosting_emulator.world.operations import DEPLOYING_PLAN, INITIALIZE, PLAIN_PLAN
@@ -139,7 +140,7 @@ OUTCOME_KINDS: Mapping[str, type[OutcomeKind]] = {
 
 def outcome_of(armed: Fault) -> OutcomeKind:
     """Return an armed outcome's kind with its options. Raises msgspec.ValidationError or KeyError."""
-    return msgspec.convert(armed.options, OUTCOME_KINDS[armed.kind])
+    return convert(armed.options, OUTCOME_KINDS[armed.kind])
 
 
 def outcome_text(told: OperationOutcome) -> str:

@@ -11,9 +11,10 @@ from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import quote, unquote, urlsplit
 
-from msgspec import Struct, convert, field
+from msgspec import Struct, field
 
 from hosting_emulator.contract.calls import CallTable
+from hosting_emulator.contract.conversion import convert
 from hosting_emulator.contract.words import each_text
 
 Headers = tuple[tuple[str, str], ...]

@@ -15,6 +15,7 @@ from typing import Annotated, Any, Literal, get_args, get_origin
 import msgspec
 from msgspec import Meta
 
+from hosting_emulator.contract.conversion import convert
 from hosting_emulator.contract.words import kinds_in_words, nearest, part_at, plainly, words_of
 from hosting_emulator.control_api import ClockMode
 from hosting_emulator.scenario.source import Mistakes, Place, ScenarioError, Source
@@ -286,7 +287,7 @@ def scenario_of(source: Source, text: str = "") -> Scenario:
                 elif kind is PlannedPart:
                     _check_planned(place)
     mistakes.tell()
-    return Scenario(msgspec.convert(source.data, ScenarioPart), source, text)
+    return Scenario(convert(source.data, ScenarioPart), source, text)
 
 
 #: What a part's fields are, which takes long to find out.
@@ -296,7 +297,7 @@ _fields = cache(msgspec.structs.fields)
 def _check_shape(place: Place, kind: Any) -> None:
     """Check that what stands at a place is of a kind. Raises ScenarioError at the innermost that is not."""
     try:
-        msgspec.convert(place.value, kind)
+        convert(place.value, kind)
         return
     except msgspec.ValidationError as error:
         reason, _, further_in = str(error).partition(" - at `$")

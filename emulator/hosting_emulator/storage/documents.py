@@ -26,6 +26,7 @@ from tinydb.storages import Storage
 from hosting_emulator.build_id import FULL_VERSION
 from hosting_emulator.contract.assumptions import DEFAULTS, PERMISSIONS, PHASES, parse_profile
 from hosting_emulator.contract.calls import ALL_CALLS
+from hosting_emulator.contract.conversion import convert
 from hosting_emulator.contract.ids import ULID_PATTERN, is_ulid
 from hosting_emulator.contract.timestamps import LATEST_MS
 from hosting_emulator.faults.documents import FAULT, OUTCOME, what_is_wrong
@@ -69,7 +70,7 @@ def read_row(table: str, key: str, document: Any) -> Any:
     if known is None:
         raise f.StateRefused(f"there is no table {table!r}; tables are {', '.join(t.TABLES)}")
     try:
-        return msgspec.convert(document, known.kind)
+        return convert(document, known.kind)
     except msgspec.ValidationError as error:
         raise f.StateRefused(f"table {table}, row {key}: {error}") from None
 

@@ -19,6 +19,7 @@ from zlib import crc32
 import msgspec
 
 from hosting_emulator.build_id import FULL_VERSION
+from hosting_emulator.contract.conversion import decode_json
 from hosting_emulator.storage.files import open_private, write_atomically
 
 FORMAT = 2
@@ -107,7 +108,7 @@ def read_marker(folder: Path) -> Marker | None:
         return Marker()
     payload = payload_of(line[:-1], b"world") if line.endswith(b"\n") else None
     try:
-        return msgspec.json.decode(payload or b"", type=Marker)
+        return decode_json(payload or b"", Marker)
     except msgspec.MsgspecError:
         raise StateRefused(
             f"{path}: the checksum does not fit, so the file was changed or damaged; restore it "

@@ -17,6 +17,7 @@ from typing import Any, Literal
 import msgspec
 
 from hosting_emulator.build_id import FULL_VERSION
+from hosting_emulator.contract.conversion import decode_json
 from hosting_emulator.engine.history import Commit
 from hosting_emulator.storage import format as f
 from hosting_emulator.storage.documents import StoredCommit, read_row
@@ -25,7 +26,6 @@ from hosting_emulator.storage.files import open_private, write_atomically
 _HEAD, _COMMIT = b"journal", b"commit"
 _ADVICE = f.ADVICE.replace("restore it", "restore the file")
 _encode = msgspec.json.Encoder().encode
-_decode_line = msgspec.json.Decoder(StoredCommit).decode
 
 
 def first_line(world: str, lineage: str = "") -> bytes:
@@ -46,7 +46,7 @@ def decode_line(line: bytes) -> StoredCommit:
     if payload is None:
         raise f.StateRefused("the checksum does not fit, so the line was changed or damaged")
     try:
-        commit = _decode_line(payload)
+        commit = decode_json(payload, StoredCommit)
     except msgspec.MsgspecError as error:
         raise f.StateRefused(str(error)) from None
     commit.writes = {

@@ -13,6 +13,7 @@ from typing import Any, ClassVar, NamedTuple, Protocol
 
 import msgspec
 
+from hosting_emulator.contract.conversion import convert
 from hosting_emulator.contract.problems import Refused
 from hosting_emulator.world.records import Fault
 
@@ -139,4 +140,4 @@ def fault_kinds() -> Mapping[str, type[FaultKind]]:
 
 def kind_of(fault: Fault) -> FaultKind:
     """Return a fault's kind with its options. Raises msgspec.ValidationError or KeyError."""
-    return msgspec.convert(fault.options, fault_kinds()[fault.kind])
+    return convert(fault.options, fault_kinds()[fault.kind])
