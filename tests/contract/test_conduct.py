@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from hosting_emulator.conduct.rules import RULES
-from hosting_emulator.sdk import ControlRefused
+from hosting_emulator.sdk import ControlRefused, HostingEmulator
 from tests.conftest import Api
 from tests.contract.conftest import HeldApi
 from tests.contract.dev_origins import issue, redeem, secret_of
@@ -418,3 +418,43 @@ def test_two_jobs_with_one_token_are_told_apart_by_their_connections(api: HeldAp
     assert broken(api) == [("retried-too-soon", [3, 24])]
     for job in jobs:
         job.close()
+
+
+ODD_DOCUMENTS = {
+    "a list": [1],
+    "a text": "expires_at ticket_id next_cursor id",
+    "an id that is a list": {"id": [1], "ticket_id": [1], "expires_at": "2026-01-01T00:00:00Z"},
+    "a state that is a list": {"id": "a", "state": [1], "progress": [1]},
+    "a state that is an object": {"id": "a", "state": {"a": 1}, "progress": "soon"},
+    "an expiry that is no time": {"ticket_id": "a", "expires_at": "yesterday"},
+    "an expiry that is a number": {"ticket_id": "a", "expires_at": 12},
+    "a cursor that is an object": {"items": {"a": 1}, "next_cursor": {"a": [1]}},
+}
+
+
+@pytest.mark.parametrize("document", ODD_DOCUMENTS.values(), ids=ODD_DOCUMENTS)
+def test_no_response_of_a_fault_breaks_a_judge(
+    hosting_emulator: HostingEmulator, document: object
+) -> None:
+    api = Api(hosting_emulator)
+    with hosting_emulator.fault("respond", status=201, content=json.dumps(document)):
+        api.ticket()
+        api.deployments()
+        api.apply_domains(key=None)
+        api.apply_domains(key="domains-1")
+
+    report = api.emulator.conduct.read(final=True)
+
+    assert report["errors"] == []
+    assert report["counts"]["missing-idempotency-key"] == 1
+
+
+def test_a_redirect_to_no_url_breaks_no_judge(hosting_emulator: HostingEmulator) -> None:
+    api = Api(hosting_emulator)
+    with hosting_emulator.fault("redirect", location="http://[broken"):
+        api.apply_domains(key=None)
+
+    report = api.emulator.conduct.read(final=True)
+
+    assert report["errors"] == []
+    assert report["counts"]["missing-idempotency-key"] == 1

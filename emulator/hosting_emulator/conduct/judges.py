@@ -801,9 +801,9 @@ class RequestContent(ConductJudge):
         if now.call == REDEEM_TICKET:
             yield from self._ticket(now)
         elif now.call == "create_dev_access_ticket" and now.succeeded:
-            told = now.answer or {}
-            if "expires_at" in told and "ticket_id" in told:
-                self._until.keep(told["ticket_id"], parse_timestamp(told["expires_at"]))
+            expiry = _ticket_expiry(now.answer)
+            if expiry is not None:
+                self._until.keep(*expiry)
         yield from self._token(now)
         principal, spec = now.entry.principal, now.spec
         # Another flaw may be refused first: the session is missing all the same.
@@ -846,7 +846,7 @@ class RequestContent(ConductJudge):
             yield Finding(rule, *seen, came=came, host=host, what=what, group=group)
         if 300 <= now.status < 400 and now.heard and now.call != REDEEM_TICKET:
             for name, value in now.entry.answer_headers:
-                elsewhere = urlsplit(value).netloc if name == "Location" else ""
+                elsewhere = _host_of(value) if name == "Location" else ""
                 if elsewhere and elsewhere != host:
                     self._redirected.keep((now.credentials, elsewhere), now)
 
@@ -889,6 +889,26 @@ class RequestContent(ConductJudge):
         given = answer.get("next_cursor") if isinstance(answer, dict) else None
         if isinstance(given, str):
             self._given.keep(given, project)
+
+
+def _ticket_expiry(answer: Any) -> tuple[str, int] | None:
+    """Return the id of a new ticket, and when it expires. None: the response does not say."""
+    ticket = answer if isinstance(answer, dict) else {}
+    id_, expires_at = ticket.get("ticket_id"), ticket.get("expires_at")
+    if not isinstance(id_, str) or not isinstance(expires_at, str):
+        return None
+    try:
+        return id_, parse_timestamp(expires_at)
+    except ValueError:  # a `respond` fault may write anything there
+        return None
+
+
+def _host_of(location: str) -> str:
+    """Return the host that a Location header names. Empty: it names none, or is no URL."""
+    try:
+        return urlsplit(location).netloc
+    except ValueError:
+        return ""
 
 
 def _unread_parts(now: ExchangeView) -> Iterator[tuple[str, tuple[str, str] | None, str]]:

@@ -175,7 +175,9 @@ class ExchangeView:
     @property
     def shows_end(self) -> bool:
         """Whether the client heard that an operation has ended."""
-        return self.operation is not None and self.operation.get("state") in OPERATION.finals
+        state = None if self.operation is None else self.operation.get("state")
+        # A `respond` fault may put anything there.
+        return isinstance(state, str) and state in OPERATION.finals
 
     def shed(self) -> None:
         """Keep only what later requests are compared with, which may be for long."""
