@@ -39,6 +39,9 @@ def mutants_of(document: Document) -> Iterator[Mutant]:
         yield _without(document, path)
         if "call" in planned:
             yield _without(document, (*path, "call"))
+        if "after_calls" in planned:
+            for count in (planned["after_calls"] - 1, planned["after_calls"] + 1):
+                yield _replaced(document, (*path, "after_calls"), count)
         yield from _weaker_actions(document, path, planned)
     yield from _fewer_steps(document, ("story",))
     for index in range(len(document.get("parts", ()))):
@@ -59,6 +62,9 @@ def _weaker_entries(
     for name in entry:
         if name in RULE_FIELDS:
             yield _without(document, (*path, name))
+            yield from _without_parts(document, (*path, name))
+    if "times" in entry:
+        yield _replaced(document, (*path, "times"), entry["times"] + 1)
     options = entry[kind] or {}
     read = msgspec.convert(options, family.kinds[kind])
     for option in options:
@@ -76,6 +82,17 @@ def _weaker_entries(
         del changed[kind]
         changed |= plain
         yield Mutant(f"{_text(path)} is a plain failure", mutant)
+
+
+def _without_parts(document: Document, path: Path) -> Iterator[Mutant]:
+    """Leave out one field of a matcher or condition, or one of the alternatives that it lists."""
+    value = _at(document, path)
+    if not isinstance(value, dict | list):
+        return
+    for name in value if isinstance(value, dict) else range(len(value)):
+        if len(value) > 1:
+            yield _without(document, (*path, name))
+        yield from _without_parts(document, (*path, name))
 
 
 def _fewer_steps(document: Document, path: Path) -> Iterator[Mutant]:
@@ -97,6 +114,12 @@ def _without(document: Document, path: Path) -> Mutant:
     mutant = deepcopy(document)
     del _at(mutant, path[:-1])[path[-1]]
     return Mutant(f"without {_text(path)}", mutant)
+
+
+def _replaced(document: Document, path: Path, value: Any) -> Mutant:
+    mutant = deepcopy(document)
+    _at(mutant, path[:-1])[path[-1]] = value
+    return Mutant(f"{_text(path)} is {value}", mutant)
 
 
 def _at(document: Any, path: Path) -> Any:
