@@ -39,7 +39,7 @@ FLOOR_TESTS := tests/hostile/test_framing.py tests/hostile/test_backpressure.py 
 	get_dns_authorization.py list_deployments.py create_dev_access_ticket.py read_database_compute.py)
 
 .DEFAULT_GOAL := help
-.PHONY: help run install test style types floors floor pytest record schemathesis torture image lock audit bench pictures site docs format clean
+.PHONY: help run install test style types floors floor pytest record schemathesis torture image lock audit bench mutants coverage pictures site docs format clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -97,6 +97,12 @@ torture: $(DEV_STAMP) ## the long tests that try to break it: a thousand kills a
 bench: $(DEV_STAMP) ## measure speed against its bars and write docs/speed.md; ARGS=--quick for a minute
 	PYTHONPATH=.ci:. $(BIN)/python -m benchmarks.bench $(ARGS)
 
+mutants: $(DEV_STAMP) ## measure the tests: do they notice small changes of the product? About an hour
+	@PYTHONPATH=.ci $(BIN)/python -m mutants $(ARGS)
+
+coverage: $(DEV_STAMP) ## list the lines of the product that no test runs
+	@PYTHONPATH=.ci $(BIN)/python -m mutants.untested_lines $(ARGS)
+
 pictures: $(DEV_STAMP) ## draw docs/pictures from a running emulator; wants Chromium
 	$(BIN)/python -m tests.pictures
 
@@ -111,7 +117,7 @@ format: $(DEV_STAMP) ## let ruff write the format and its safe fixes
 	$(BIN)/ruff format .
 
 clean: ## remove the environment, caches and build output; never an emulator's data
-	rm -rf "$(VENV)" "$(FLOOR)" "$(SITE)" dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf "$(VENV)" "$(FLOOR)" "$(SITE)" dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis .mutants
 	find emulator scenarios fixtures cli tests .ci -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # The environment counts as made once it has pip: where Python lacks ensurepip, `venv` leaves a

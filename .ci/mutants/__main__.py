@@ -1,0 +1,170 @@
+"""Measures how strong the tests are: changes the product a little, and sees whether a test fails.
+
+    make mutants                                     150 mutants, drawn by the commit before this one
+    make mutants ARGS='--count 300 --store FILE'     store a sample with what killed each
+    make mutants ARGS='--sample FILE'                run a stored sample again and compare
+    make mutants ARGS='--sample FILE --functions "hosting_emulator.engine.*"'
+    make mutants ARGS=--survivors                    run again what survived the last time
+
+Results are written at once, below `.mutants`; the same command goes on where it was interrupted.
+
+Neither mutmut nor cosmic-ray can measure this suite: mutmut rewrites functions into trampolines, which
+breaks handlers and commands that are read by their signatures, leaves declarations alone and sees no
+test that reaches the product through another process. Cosmic-ray has no selection of tests by
+coverage, so it would run the whole suite for each of 150 mutants.
+"""
+
+from __future__ import annotations
+
+import argparse
+import fnmatch
+import subprocess
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+from mutants.coverage_map import CoverageMap
+from mutants.equivalents import read_equivalent_mutants
+from mutants.execution import Executor, run_all
+from mutants.product import Identity, Mutant, Product, Renames
+from mutants.report import print_comparison, print_result, print_summary
+from mutants.samples import Result, append_result, draw, read_results, store_sample
+from mutants.working_copy import WorkingCopy
+
+REPOSITORY = Path(__file__).parents[2]
+
+
+def main() -> int:
+    """Run the command; return its exit code: 1 if a mutant survived or was lost."""
+    options = _parser().parse_args()
+    home: Path = options.home
+    coverage = CoverageMap(REPOSITORY, home / "coverage")
+    copies = [WorkingCopy(REPOSITORY, home / "copies" / str(n)) for n in range(options.workers)]
+    for copy in copies:
+        copy.refresh()
+    if not options.as_recorded:
+        collect(coverage, copies[0])
+    if options.collect:
+        return 0
+    coverage = CoverageMap(REPOSITORY, home / "coverage")
+    renames = Renames.read(options.renames) if options.renames else Renames({})
+    seed = options.seed or _previous_commit()
+    sample, before = _choose(options, seed, renames)
+    name = f"{options.sample.stem if options.sample else seed[:12]}-{options.functions or 'all'}"
+    path = home / "results" / f"{name.replace('/', '-')}.jsonl"
+    if options.fresh:
+        path.unlink(missing_ok=True)
+    results = read_results(path)
+    waiting = [mutant for mutant in sample if _must_run(mutant, results, options.survivors)]
+    print(
+        f"{len(sample)} mutants of the seed {seed[:12]}, {len(waiting)} to run; {path}", flush=True
+    )
+    if options.list:
+        for mutant in sample:
+            print(f"{mutant.identity}\n{mutant.diff()}")
+        return 0
+
+    def done(result: Result) -> None:
+        append_result(path, result)
+        results[result.identity] = result
+        print_result(result)
+
+    executors = [Executor(copy, coverage, renames) for copy in copies]
+    run_all(waiting, executors, done)
+    _verify_killers(executors[0], results)
+    final = [results[mutant.identity] for mutant in sample]
+    if options.store:
+        store_sample(options.store, final)
+    failed = print_summary(final, read_equivalent_mutants())
+    if options.sample:
+        failed |= print_comparison(before, final, renames)
+    return 1 if failed else 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="make mutants", description=__doc__.partition("\n")[0])
+    add = parser.add_argument
+    add("--count", type=int, default=150, help="how many mutants to draw (default: 150)")
+    add("--seed", help="what to draw by (default: the hash of the commit before HEAD)")
+    add("--sample", type=Path, metavar="FILE", help="run a stored sample and compare")
+    add("--store", type=Path, metavar="FILE", help="store the sample with what killed each")
+    add("--renames", type=Path, metavar="FILE", help="lines OLD_NAME = NEW_NAME of moved code")
+    add("--functions", metavar="GLOB", help="only mutants of functions MODULE:NAME that match")
+    add("--survivors", action="store_true", help="also run again what survived")
+    add("--fresh", action="store_true", help="forget the results of an earlier run")
+    add("--collect", action="store_true", help="only record which test runs which line")
+    add("--as-recorded", action="store_true", help="do not record tests that changed since")
+    add("--list", action="store_true", help="only show the mutants")
+    add("--workers", type=int, default=2, help="how many mutants run at a time (default: 2)")
+    add("--home", type=Path, default=REPOSITORY / ".mutants", help="where to keep everything")
+    return parser
+
+
+def _previous_commit() -> str:
+    command = ["git", "rev-parse", "HEAD~1"]
+    return subprocess.run(
+        command, cwd=REPOSITORY, capture_output=True, text=True, check=True
+    ).stdout.strip()
+
+
+def collect(coverage: CoverageMap, copy: WorkingCopy) -> None:
+    """Record the files of tests that were not recorded since they changed."""
+    batches = coverage.batches_to_collect()
+    for number, files in enumerate(batches, 1):
+        print(f"recording {number} of {len(batches)}: {files[0]} ...", end=" ", flush=True)
+        print(coverage.collect(copy, files), flush=True)
+
+
+def _choose(
+    options: argparse.Namespace, seed: str, renames: Renames
+) -> tuple[list[Mutant], list[Result]]:
+    """Return the mutants to run, and the results of the stored sample that they come from.
+
+    A stored mutant whose code is gone is drawn again in the same package.
+    """
+    product = Product(REPOSITORY)
+    if not options.sample:
+        return draw(_matching(product.all_mutants(), options.functions), options.count, seed), []
+    before = list(read_results(options.sample).values())
+    sample: list[Mutant] = []
+    gone: list[Result] = []
+    for result in before:
+        function = renames.new_name(result.function)
+        mutant = product.find(Identity(function, result.operator, result.ordinal))
+        if mutant is None:
+            gone.append(result)
+        else:
+            sample.append(mutant)
+    for result in gone:
+        package = renames.new_name(result.package)
+        others = [mutant for mutant in product.all_mutants() if mutant.package == package]
+        drawn = {mutant.identity for mutant in sample}
+        replacement = draw(others, 1, seed, drawn)
+        print(
+            f"gone: {result.identity}; instead: {', '.join(str(m.identity) for m in replacement)}"
+        )
+        sample += replacement
+    return list(_matching(sample, options.functions)), before
+
+
+def _matching(mutants: Iterable[Mutant], pattern: str | None) -> Iterable[Mutant]:
+    if pattern is None:
+        return mutants
+    return (mutant for mutant in mutants if fnmatch.fnmatch(mutant.identity.function, pattern))
+
+
+def _must_run(mutant: Mutant, results: dict[Identity, Result], survivors: bool) -> bool:
+    result = results.get(mutant.identity)
+    return result is None or (survivors and not result.is_killed)
+
+
+def _verify_killers(executor: Executor, results: dict[Identity, Result]) -> None:
+    """Say which tests fail without a mutant, too: what only they killed is not proved."""
+    killers = {result.killer for result in results.values() if "::" in result.killer}
+    failing = executor.failing_without_mutant(killers)
+    for test in failing:
+        print(f"fails without a mutant as well, and therefore proves nothing: {test}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

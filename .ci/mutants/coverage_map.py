@@ -1,0 +1,380 @@
+"""Which tests run which line: collected once, stored below `.mutants`, and asked for each mutant.
+
+The map is collected by files of tests, a batch in each process. A file whose batch is stored and that
+did not change since is not collected again. The product may have changed since then, so each batch
+knows the source that it ran: of a function that is the same, the map names the tests of a line; of
+one that changed, the tests of the function.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from coverage import CoverageData
+
+from mutants.product import (
+    FunctionSource,
+    Mutant,
+    Product,
+    Renames,
+    constants_of,
+    file_name,
+    functions_of,
+    module_name,
+)
+from mutants.working_copy import WorkingCopy
+
+#: How much text of tests is collected in one process: some minutes of one processor.
+_BATCH_BYTES = 120_000
+_BATCH_TIMEOUT_S = 2400
+
+
+@dataclass(frozen=True)
+class Test:
+    """A test that passes without a mutant."""
+
+    __test__ = False
+
+    id: str
+    seconds: float
+
+    @property
+    def file(self) -> str:
+        return self.id.partition("::")[0]
+
+
+class Batch:
+    """What one process of tests recorded."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        content = json.loads((folder / "batch.json").read_text("utf-8"))
+        self.root: str = content["root"]
+        self.test_files: dict[str, str] = content["test_files"]
+        self.product_files: dict[str, str] = content["product_files"]
+        self.records: list[dict[str, object]] = content["tests"]
+        self._contexts: dict[str, dict[int, list[str]]] = {}
+        self._expanded: dict[str, frozenset[str]] = {}
+
+    @cached_property
+    def _data(self) -> CoverageData:
+        data = CoverageData(str(self._folder / "lines.coverage"))
+        data.read()
+        return data
+
+    @cached_property
+    def tests(self) -> list[Test]:
+        """Return the tests that passed, in the order in which they ran."""
+        return [
+            Test(str(record["id"]), float(str(record["seconds"])))
+            for record in self.records
+            if record["outcome"] == "passed"
+        ]
+
+    @cached_property
+    def _positions(self) -> dict[str, int]:
+        return {str(record["id"]): index for index, record in enumerate(self.records)}
+
+    def lines(self, file: str) -> set[int]:
+        """Return the lines of a file that ran, in a test or at import."""
+        return set(self._data.lines(f"{self.root}/{file}") or ())
+
+    def contexts_by_line(self, file: str) -> dict[int, list[str]]:
+        """Return the contexts in which each line of a file ran."""
+        if file not in self._contexts:
+            self._contexts[file] = self._data.contexts_by_lineno(f"{self.root}/{file}")
+        return self._contexts[file]
+
+    def tests_of(self, contexts: Iterable[str]) -> set[str]:
+        """Return the ids of the tests that contexts stand for."""
+        tests: set[str] = set()
+        for context in contexts:
+            if context not in self._expanded:
+                self._expanded[context] = self._tests_of_context(context)
+            tests |= self._expanded[context]
+        return tests
+
+    def _tests_of_context(self, context: str) -> frozenset[str]:
+        """Return the tests that a context stands for: itself, users of a fixture, or a span."""
+        if context.startswith("fixture ") and "|" not in context:
+            base, _, name = context.removeprefix("fixture ").rpartition("::")
+            return frozenset(
+                str(record["id"])
+                for record in self.records
+                if str(record["id"]).startswith(base) and name in _texts(record["fixtures"])
+            )
+        if context in self._positions:
+            return frozenset([context])
+        first, separator, last = context.partition("|")
+        if not separator:
+            return frozenset()
+        ends = self._tests_of_context(first) | self._tests_of_context(last)
+        positions = [self._positions[test] for test in ends]
+        if not positions:
+            return frozenset()
+        between = self.records[min(positions) : max(positions) + 1]
+        return frozenset(str(record["id"]) for record in between)
+
+
+def _texts(value: object) -> list[str]:
+    assert isinstance(value, list)
+    return value
+
+
+class CoverageMap:
+    """The stored batches that are still of use."""
+
+    def __init__(self, repository: Path, folder: Path) -> None:
+        self._repository = repository
+        self._folder = folder
+        self._sources = folder / "sources"
+        self._batches = folder / "batches"
+        self._product = Product(repository)
+
+    # --- Collection -----------------------------------------------------------------------------
+
+    def missing_files(self) -> list[str]:
+        """Return the files of tests that no batch has as they are now."""
+        owners = self._owners()
+        files = _test_files(self._repository)
+        return [file for file in files if file not in owners]
+
+    def batches_to_collect(self) -> list[list[str]]:
+        """Return the missing files, divided into batches of about the same size."""
+        batches: list[list[str]] = []
+        size = _BATCH_BYTES
+        for file in self.missing_files():
+            if size >= _BATCH_BYTES:
+                batches.append([])
+                size = 0
+            batches[-1].append(file)
+            size += (self._repository / file).stat().st_size
+        return batches
+
+    def collect(self, copy: WorkingCopy, files: Sequence[str]) -> str:
+        """Run files of tests in a copy and store what they ran. Returns the last line of pytest."""
+        copy.record_processes(True)
+        selected = "not packaging and not benchmark and not schemathesis and not torture"
+        arguments = ["-p", "mutants_pytest_recorder", "-m", selected, "--tb", "line", *files]
+        run = copy.pytest(arguments, timeout=_BATCH_TIMEOUT_S)
+        last_line = run.output.strip().rpartition("\n")[2]
+        records = copy.records / "tests.jsonl"
+        tests: list[object] = []
+        if records.exists():
+            tests = [json.loads(line) for line in records.read_text("utf-8").splitlines()]
+        if run.exit_code not in (0, 1, 5):
+            raise RuntimeError(f"pytest ended with {run.exit_code}:\n{run.output[-3000:]}")
+        self._store(copy, files, tests)
+        copy.record_processes(False)
+        return f"{last_line} ({run.seconds:.0f} s)"
+
+    def _store(self, copy: WorkingCopy, files: Sequence[str], tests: list[object]) -> None:
+        name = hashlib.sha256("\n".join(files).encode()).hexdigest()[:12]
+        unfinished = self._folder / f"unfinished-{name}"
+        shutil.rmtree(unfinished, ignore_errors=True)
+        unfinished.mkdir(parents=True)
+        combined = CoverageData(str(unfinished / "lines.coverage"))
+        for recorded in sorted(copy.records.iterdir()):
+            if recorded.name.startswith(("process-", "tests-")) and recorded.suffix == "":
+                data = CoverageData(str(recorded))
+                data.read()
+                combined.update(data)
+        combined.write()
+        product = Product(copy.path)
+        content = {
+            "root": str(copy.path),
+            "test_files": {file: _digest(copy.path / file) for file in files},
+            "product_files": {file: self._keep_source(copy, file) for file in product.files()},
+            "tests": tests,
+        }
+        (unfinished / "batch.json").write_text(json.dumps(content), "utf-8")
+        shutil.rmtree(self._batches / name, ignore_errors=True)
+        self._batches.mkdir(exist_ok=True)
+        unfinished.rename(self._batches / name)
+
+    def _keep_source(self, copy: WorkingCopy, file: str) -> str:
+        digest = _digest(copy.path / file)
+        self._sources.mkdir(exist_ok=True)
+        kept = self._sources / digest
+        if not kept.exists():
+            shutil.copy(copy.path / file, kept)
+        return digest
+
+    # --- Questions ------------------------------------------------------------------------------
+
+    @cached_property
+    def batches(self) -> list[Batch]:
+        """Return the stored batches, the oldest first."""
+        if not self._batches.exists():
+            return []
+        folders = sorted(self._batches.iterdir(), key=lambda folder: folder.stat().st_mtime)
+        return [Batch(folder) for folder in folders]
+
+    def _owners(self) -> dict[str, Batch]:
+        """Return the batch that holds each file of tests as it is now."""
+        owners: dict[str, Batch] = {}
+        for batch in self.batches:
+            for file, digest in batch.test_files.items():
+                path = self._repository / file
+                if path.is_file() and _digest(path) == digest:
+                    owners[file] = batch
+        return owners
+
+    @cached_property
+    def tests(self) -> dict[str, Test]:
+        """Return each test of the map by its id."""
+        return {
+            test.id: test
+            for file, batch in self._owners().items()
+            for test in batch.tests
+            if test.file == file
+        }
+
+    @cached_property
+    def _batches_in_use(self) -> list[Batch]:
+        used = {id(batch): batch for batch in self._owners().values()}
+        return list(used.values())
+
+    def tests_of(self, mutant: Mutant, renames: Renames) -> list[Test]:
+        """Return the tests that run the changed code.
+
+        Code that runs when its module is imported runs in no test: it has the tests of the functions
+        that mention its name, or else of the functions beside it.
+        """
+        function = mutant.identity.function
+        if mutant.change.runs_at_import:
+            ids = self._tests_of_declaration(function, renames)
+        else:
+            ids = self._tests_of_line(function, mutant.change.line, renames)
+            if not ids and self._runs_at_import(function, renames):
+                ids = self._tests_of_declaration(function, renames)
+        return [self.tests[test] for test in ids if test in self.tests]
+
+    def tests_beside(self, tests: Sequence[Test]) -> list[Test]:
+        """Return the other tests of the same files.
+
+        What a file computes once, for instance in a cached function, is recorded for its first test.
+        """
+        files = {test.file for test in tests}
+        known = {test.id for test in tests}
+        return [test for test in self.tests.values() if test.file in files and test.id not in known]
+
+    def _tests_of_line(self, function: str, line: int, renames: Renames) -> set[str]:
+        module, _, name = function.partition(":")
+        present = self._functions_of(module).get(name)
+        tests: set[str] = set()
+        for batch, recorded, by_line in self._recordings(function, renames):
+            lines = set(recorded.body_lines)
+            if present is not None and recorded.text == present.text:
+                lines = {recorded.first_line + line - present.first_line}
+            for number in lines:
+                tests |= batch.tests_of(by_line.get(number, ()))
+        return tests
+
+    def _tests_of_function(self, function: str, renames: Renames) -> set[str]:
+        tests: set[str] = set()
+        for batch, recorded, by_line in self._recordings(function, renames):
+            for number in recorded.body_lines:
+                tests |= batch.tests_of(by_line.get(number, ()))
+        return tests
+
+    def _runs_at_import(self, function: str, renames: Renames) -> bool:
+        return any(
+            number in contexts
+            for _, recorded, contexts in self._recordings(function, renames)
+            for number in recorded.body_lines
+        )
+
+    def _tests_of_declaration(self, function: str, renames: Renames) -> set[str]:
+        module, _, name = function.partition(":")
+        own = self._functions_of(module)
+        tests = self._tests_of_function(function, renames) if name in own else set()
+        if tests:
+            return tests
+        names = {part.partition("#")[0] for part in name.split(".")}
+        names |= self._constants_from(module, names)
+        for file in self._product.files():
+            user = module_name(file)
+            for candidate in self._functions_of(user).values():
+                if names & candidate.mentioned_names:
+                    tests |= self._tests_of_function(f"{user}:{candidate.name}", renames)
+        if tests:
+            return tests
+        for neighbor in own:
+            tests |= self._tests_of_function(f"{module}:{neighbor}", renames)
+        return tests
+
+    def _constants_from(self, module: str, names: set[str]) -> set[str]:
+        """Return the constants of a module that are computed from names, directly or not."""
+        constants = constants_of(self._source_of(module))
+        reached = set(names)
+        size = 0
+        while size != len(reached):
+            size = len(reached)
+            reached |= {name for name, used in constants.items() if used & reached}
+        return reached
+
+    def tested_lines(self, file: str, source: str) -> set[int]:
+        """Return the lines of a file that ran in any batch.
+
+        A line of a function that changed since counts if a line of the same text ran there.
+        """
+        tested: set[int] = set()
+        module = module_name(file)
+        for batch in self._batches_in_use:
+            if batch.product_files.get(file) == _digest(self._repository / file):
+                tested |= batch.lines(file)
+        lines = source.splitlines()
+        for function in functions_of(source).values():
+            for batch, recorded, contexts in self._recordings(
+                f"{module}:{function.name}", Renames({})
+            ):
+                if batch.product_files.get(file) == _digest(self._repository / file):
+                    continue
+                recorded_lines = recorded.text.splitlines()
+                ran = {
+                    recorded_lines[number - recorded.first_line].strip()
+                    for number in recorded.body_lines
+                    if number in contexts
+                }
+                tested |= {
+                    number for number in function.body_lines if lines[number - 1].strip() in ran
+                }
+        return tested
+
+    def _recordings(
+        self, function: str, renames: Renames
+    ) -> Iterator[tuple[Batch, FunctionSource, dict[int, list[str]]]]:
+        """Yield the batches that know a function, how it stood there, and what ran its file."""
+        module, _, name = renames.old_name(function).partition(":")
+        for batch in self._batches_in_use:
+            for file in (f"{file_name(module)}.py", f"{file_name(module)}/__init__.py"):
+                if file in batch.product_files:
+                    source = (self._sources / batch.product_files[file]).read_text("utf-8")
+                    if name in functions_of(source):
+                        yield batch, functions_of(source)[name], batch.contexts_by_line(file)
+
+    def _functions_of(self, module: str) -> Mapping[str, FunctionSource]:
+        return functions_of(self._source_of(module))
+
+    def _source_of(self, module: str) -> str:
+        for name in (f"{file_name(module)}.py", f"{file_name(module)}/__init__.py"):
+            path = self._repository / name
+            if path.is_file():
+                return path.read_text("utf-8")
+        return ""
+
+
+def _test_files(repository: Path) -> list[str]:
+    paths = (repository / "tests").rglob("test_*.py")
+    return sorted(str(path.relative_to(repository)) for path in paths)
+
+
+def _digest(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()[:24]

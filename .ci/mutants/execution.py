@@ -1,0 +1,191 @@
+"""Runs mutants: each with the tests that run its code, the fastest first, until one fails."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+import time
+from collections.abc import Callable, Collection, Iterator, Sequence
+from pathlib import Path
+from queue import Empty, Queue
+from threading import Lock, Thread
+
+from mutants.coverage_map import CoverageMap, Test
+from mutants.product import Mutant, Renames
+from mutants.samples import Outcome, Result
+from mutants.working_copy import WorkingCopy
+
+#: Tests that hold digests of whole responses. They run last, and what only they notice counts as
+#: surviving.
+RECORD_TESTS = ("tests/golden/test_record.py",)
+#: How long the tests of one mutant may take, by what each took when it was recorded.
+BUDGET_S = 120.0
+#: A first run of few tests kills most mutants.
+_FIRST_COUNT = 30
+_FIRST_S = 4.0
+_RUN_S = 40.0
+#: A run counts as endless after this time and this many times what its tests usually take.
+_PATIENCE_S = 60.0
+_PATIENCE_FACTOR = 8
+
+
+class Executor:
+    """Runs mutants in one working copy."""
+
+    def __init__(self, copy: WorkingCopy, coverage: CoverageMap, renames: Renames) -> None:
+        self._copy = copy
+        self._coverage = coverage
+        self._renames = renames
+
+    def run(self, mutant: Mutant) -> Result:
+        """Run the tests of a mutant until one fails or the budget is spent."""
+        started = time.monotonic()
+        covering = self._coverage.tests_of(mutant, self._renames)
+        ordinary = [test for test in covering if test.file not in RECORD_TESTS]
+        record = [test for test in covering if test.file in RECORD_TESTS]
+        tests_run = 0
+        outcome = Outcome.SURVIVED if covering else Outcome.NOT_COVERED
+        killer = ""
+        with self._copy.changed(mutant.file, mutant.changed_source):
+            for tests in runs_of(ordinary, self._coverage.tests_beside(ordinary)):
+                tests_run += len(tests)
+                killer = self._first_failure(tests)
+                if killer:
+                    outcome = Outcome.KILLED
+                    break
+            else:
+                killer = self._first_failure(record) if record else ""
+                tests_run += len(record)
+                if killer:
+                    outcome = Outcome.KILLED_BY_RECORD
+        return Result(
+            function=mutant.identity.function,
+            operator=mutant.identity.operator,
+            ordinal=mutant.identity.ordinal,
+            package=mutant.package,
+            outcome=outcome,
+            killer=killer,
+            tests_run=tests_run,
+            tests_covering=len(covering),
+            seconds=round(time.monotonic() - started, 1),
+            file=mutant.file,
+            line=mutant.change.line,
+            diff=mutant.diff(),
+        )
+
+    def failing_without_mutant(self, tests: Collection[str]) -> list[str]:
+        """Return the tests that fail with no mutant, which therefore prove nothing."""
+        failing: list[str] = []
+        remaining = [self._coverage.tests[test] for test in sorted(tests)]
+        while remaining:
+            failure = self._first_failure(remaining)
+            if not failure:
+                break
+            failing.append(failure)
+            remaining = [test for test in remaining if test.id != failure]
+            if failure not in tests:
+                break
+        return failing
+
+    def _first_failure(self, tests: Sequence[Test]) -> str:
+        """Run tests until one fails; return its id, or how the run ended, or "" if all pass."""
+        with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
+            request = Path(folder, "request.json")
+            failure = Path(folder, "failure.txt")
+            content = {"tests": [test.id for test in tests], "failure": str(failure)}
+            request.write_text(json.dumps(content), "utf-8")
+            files = list(dict.fromkeys(test.file for test in tests))
+            arguments = ["-x", "-p", "mutants_pytest_selection", "--tb", "no"]
+            run = self._copy.pytest(
+                [*arguments, *files],
+                timeout=_PATIENCE_S + _PATIENCE_FACTOR * sum(test.seconds for test in tests),
+                variables={"MUTANTS_REQUEST": str(request)},
+            )
+            if failure.exists():
+                return failure.read_text("utf-8")
+        if run.exit_code is None:
+            return f"no end after {run.seconds:.0f} s"
+        if run.exit_code in (0, 5):  # 5: none of the tests exists
+            return ""
+        last_line = run.output.strip().rpartition("\n")[2]
+        return f"pytest ended with {run.exit_code}: {last_line}"
+
+
+def runs_of(covering: Sequence[Test], beside: Sequence[Test]) -> Iterator[list[Test]]:
+    """Divide tests into runs: a few fast ones, then some of each file, then the rest.
+
+    The tests that stand beside the covering ones come last: they may share what was computed once.
+    """
+    waiting = sorted(covering, key=lambda test: (test.seconds, test.id))
+    budget_s = BUDGET_S
+    for select in (_fastest, _two_of_each_file):
+        run = select(waiting)
+        if run:
+            yield run
+            budget_s -= _seconds(run)
+            selected = set(run)
+            waiting = [test for test in waiting if test not in selected]
+    waiting += sorted(beside, key=lambda test: (test.seconds, test.id))
+    while waiting and budget_s > 0:
+        run = _at_most(waiting, min(_RUN_S, budget_s))
+        yield run
+        budget_s -= _seconds(run)
+        waiting = waiting[len(run) :]
+
+
+def _fastest(tests: Sequence[Test]) -> list[Test]:
+    return _at_most(tests[:_FIRST_COUNT], _FIRST_S)
+
+
+def _two_of_each_file(tests: Sequence[Test]) -> list[Test]:
+    counts: dict[str, int] = {}
+    selected = []
+    for test in tests:
+        counts[test.file] = counts.get(test.file, 0) + 1
+        if counts[test.file] <= 2:
+            selected.append(test)
+    return _at_most(selected, _RUN_S)
+
+
+def _at_most(tests: Sequence[Test], seconds: float) -> list[Test]:
+    """Return the first tests that together take no longer; at least one."""
+    selected: list[Test] = []
+    for test in tests:
+        if selected and _seconds(selected) + test.seconds > seconds:
+            break
+        selected.append(test)
+    return selected
+
+
+def _seconds(tests: Sequence[Test]) -> float:
+    return sum(test.seconds for test in tests)
+
+
+def run_all(
+    mutants: Sequence[Mutant], executors: Sequence[Executor], done: Callable[[Result], None]
+) -> None:
+    """Run mutants, one in each working copy at a time; `done` gets each result as it comes."""
+    waiting: Queue[Mutant] = Queue()
+    for mutant in mutants:
+        waiting.put(mutant)
+    writing = Lock()
+    errors: list[BaseException] = []
+
+    def work(executor: Executor) -> None:
+        try:
+            while not errors:
+                result = executor.run(waiting.get_nowait())
+                with writing:
+                    done(result)
+        except Empty:
+            return
+        except BaseException as error:
+            errors.append(error)
+
+    threads = [Thread(target=work, args=(executor,), daemon=True) for executor in executors]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    if errors:
+        raise errors[0]

@@ -1,0 +1,139 @@
+"""Samples of mutants: drawn by a seed, stored with what killed each, and found again later."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from pathlib import Path
+
+from mutants.product import Identity, Mutant
+
+
+class Outcome(StrEnum):
+    """What became of a mutant."""
+
+    KILLED = "killed"
+    #: Only the record of responses differed, which the next renewal takes in unseen.
+    KILLED_BY_RECORD = "killed only by the record"
+    SURVIVED = "survived"
+    NOT_COVERED = "not covered"
+
+
+@dataclass(frozen=True)
+class Result:
+    """What became of a mutant, and by which test."""
+
+    function: str
+    operator: str
+    ordinal: int
+    package: str
+    outcome: Outcome
+    #: The test that failed, or how the run ended.
+    killer: str
+    #: The tests that ran, and those that run the changed code.
+    tests_run: int
+    tests_covering: int
+    seconds: float
+    file: str
+    line: int
+    diff: str
+
+    @property
+    def identity(self) -> Identity:
+        return Identity(self.function, self.operator, self.ordinal)
+
+    @property
+    def is_killed(self) -> bool:
+        return self.outcome is Outcome.KILLED
+
+
+def draw(
+    mutants: Iterable[Mutant], count: int, seed: str, drawn: Collection[Identity] = ()
+) -> list[Mutant]:
+    """Draw mutants: from each package by its share of the lines that have one.
+
+    A line is drawn first, then an operator, then a mutant: so a line rich in texts counts as one.
+    The mutants already drawn are passed over.
+    """
+    lines: defaultdict[str, defaultdict[tuple[str, int], list[Mutant]]]
+    lines = defaultdict(lambda: defaultdict(list))
+    for mutant in mutants:
+        lines[mutant.package][mutant.file, mutant.change.line].append(mutant)
+    shares = quotas({package: len(found) for package, found in lines.items()}, count)
+    sample: list[Mutant] = []
+    for package, share in shares.items():
+        sample += _draw_from(lines[package], share, f"{seed} {package}", drawn)
+    return sample
+
+
+def _draw_from(
+    lines: Mapping[tuple[str, int], list[Mutant]],
+    count: int,
+    seed: str,
+    drawn: Collection[Identity],
+) -> list[Mutant]:
+    generator = random.Random(seed)
+    places = sorted(lines)
+    generator.shuffle(places)
+    sample: list[Mutant] = []
+    for place in places:
+        if len(sample) == count:
+            break
+        candidates = _shuffled(lines[place], generator)
+        if any(mutant.identity in drawn for mutant in candidates):
+            continue
+        valid = next((mutant for mutant in candidates if mutant.is_valid()), None)
+        if valid is not None:
+            sample.append(valid)
+    return sample
+
+
+def _shuffled(mutants: list[Mutant], generator: random.Random) -> list[Mutant]:
+    """Return the mutants of a line in a random order in which each operator is as likely to be first."""
+    operators = sorted({mutant.identity.operator for mutant in mutants})
+    generator.shuffle(operators)
+    shuffled = list(mutants)
+    generator.shuffle(shuffled)
+    shuffled.sort(key=lambda mutant: operators.index(mutant.identity.operator))
+    return shuffled
+
+
+def quotas(sizes: Mapping[str, int], count: int) -> dict[str, int]:
+    """Divide a count in proportion to sizes; the largest remainders get what is left over."""
+    total = sum(sizes.values())
+    if not total:
+        return {}
+    shares = {name: size * count // total for name, size in sorted(sizes.items())}
+    by_remainder = sorted(shares, key=lambda name: (-(sizes[name] * count % total), name))
+    for name in by_remainder[: count - sum(shares.values())]:
+        shares[name] += 1
+    return shares
+
+
+def read_results(path: Path) -> dict[Identity, Result]:
+    """Read a file of results, one JSON object a line; of a mutant that ran twice, the last."""
+    if not path.exists():
+        return {}
+    results = {}
+    for line in path.read_text("utf-8").splitlines():
+        content = json.loads(line)
+        result = Result(**{**content, "outcome": Outcome(content["outcome"])})
+        results[result.identity] = result
+    return results
+
+
+def append_result(path: Path, result: Result) -> None:
+    """Write a result at once, so that an interrupted run goes on after it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("a", encoding="utf-8") as file:
+        file.write(json.dumps(asdict(result)) + "\n")
+
+
+def store_sample(path: Path, results: Iterable[Result]) -> None:
+    """Write a sample with its killers, sorted by name, for `--sample` of a later run."""
+    rows = sorted(results, key=lambda result: result.identity)
+    path.write_text("".join(json.dumps(asdict(row)) + "\n" for row in rows), "utf-8")

@@ -1,0 +1,74 @@
+"""Lists the lines of the product that no test runs, and that nobody explained.
+
+    make coverage
+
+The lines come from the same record as the tests of a mutant: in the process of the tests and in every
+process that they start. A process that is killed leaves no record.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from coverage import Coverage
+
+from mutants.__main__ import REPOSITORY, collect
+from mutants.coverage_map import CoverageMap
+from mutants.equivalents import UNTESTED_LINES, read_untested_lines
+from mutants.product import Product, functions_of, module_name
+from mutants.working_copy import WorkingCopy
+
+
+def main() -> int:
+    """Run the command; return its exit code: 1 if a line is neither run nor explained."""
+    parser = argparse.ArgumentParser(prog="make coverage", description=__doc__.partition("\n")[0])
+    parser.add_argument("--home", type=Path, default=REPOSITORY / ".mutants")
+    home: Path = parser.parse_args().home
+    coverage_map = CoverageMap(REPOSITORY, home / "coverage")
+    if coverage_map.missing_files():
+        copy = WorkingCopy(REPOSITORY, home / "copies" / "0")
+        copy.refresh()
+        collect(coverage_map, copy)
+        coverage_map = CoverageMap(REPOSITORY, home / "coverage")
+    explained = read_untested_lines()
+    met: set[tuple[str, str]] = set()
+    count = 0
+    for file in Product(REPOSITORY).files():
+        untested = untested_lines(coverage_map, REPOSITORY / file, file)
+        met |= {(function, text) for _, function, text in untested} & explained.keys()
+        unexplained = [line for line in untested if line[1:] not in explained]
+        count += len(unexplained)
+        for number, function, text in unexplained:
+            print(f"{file}:{number}: {function}: {text}")
+    for function, text in sorted(explained.keys() - met):
+        print(f"{UNTESTED_LINES.name} explains a line that is run or gone: {function}: {text}")
+    print(f"\n{count} lines that no test runs and nobody explained; {len(met)} explained")
+    return 1 if count or explained.keys() - met else 0
+
+
+def untested_lines(coverage_map: CoverageMap, path: Path, file: str) -> list[tuple[int, str, str]]:
+    """Return the statements of a file that no test runs: line, function and text."""
+    source = path.read_text("utf-8")
+    texts = source.splitlines()
+    coverage = Coverage(data_file=None, config_file=False)
+    coverage.exclude(r"if TYPE_CHECKING:")
+    coverage.exclude(r"\.\.\.$")
+    _, statements, _, _, _ = coverage.analysis2(str(path))
+    tested = coverage_map.tested_lines(file, source)
+    module = module_name(file)
+    functions = functions_of(source).values()
+    untested = []
+    for number in statements:
+        if number in tested:
+            continue
+        around = [function for function in functions if number in function.body_lines]
+        innermost = max(around, key=lambda function: function.first_line, default=None)
+        name = innermost.name if innermost else "<module>"
+        untested.append((number, f"{module}:{name}", texts[number - 1].strip()))
+    return untested
+
+
+if __name__ == "__main__":
+    sys.exit(main())
