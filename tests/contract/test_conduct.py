@@ -458,3 +458,22 @@ def test_a_redirect_to_no_url_breaks_no_judge(hosting_emulator: HostingEmulator)
 
     assert report["errors"] == []
     assert report["counts"]["missing-idempotency-key"] == 1
+
+
+def test_a_loop_of_polls_on_two_connections_in_turn_is_reported(
+    hosting_emulator: HostingEmulator,
+) -> None:
+    """Node's fetch uses the connections of its pool like this, even for one request at a time."""
+    operation_id = Api(hosting_emulator).apply_domains(key="domains-1").json["id"]
+    parts = urlsplit(hosting_emulator.url(f"/v1/operations/{operation_id}"))
+    with ExitStack() as stack:
+        connections = [stack.enter_context(closing(HTTPConnection(parts.netloc))) for _ in range(2)]
+        for number in range(40):
+            connection = connections[number % 2]
+            connection.request("GET", parts.path, headers=hosting_emulator.headers("owner"))
+            connection.getresponse().read()
+
+    report = hosting_emulator.conduct.read()
+
+    severities = [found["severity"] for found in report["findings"]]
+    assert (list(report["counts"]), severities) == (["polled-too-early"], ["warning"])

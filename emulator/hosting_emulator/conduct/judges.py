@@ -559,7 +559,8 @@ def _early(said: list[_Told], now: ExchangeView, workers: int) -> _Told | None:
             if now.operation is not None:  # else its worker asks again
                 said.remove(waited[0])
             return None
-        return said[-1] if said and now.knows(said[-1][0]) != "no" else None
+        # A pool may alternate its connections, as Node's fetch does: an earlier response counts too.
+        return next((told for told in reversed(said) if now.knows(told[0]) != "no"), None)
     own = next((told for told in reversed(said) if told[0].line is now.line), None)
     later = (told for told in said if own is None or told[0].n > own[0].n)
     own = next((told for told in later if now.waited(told[0], told[1] * 1000)), own)
