@@ -167,7 +167,7 @@ class Emulator:
             return True
         if not settings.only_new:
             export = _command(settings, "world export --with-seed --output old.json")
-            import_ = _command(settings, "world import old.json")
+            import_ = _command(settings, "world import old.json --replace")
             raise StartError(
                 f"{settings.data_dir} already has a kept world, which {option} would replace: start "
                 f"without {option} to continue with it, with --ephemeral to keep nothing, with "

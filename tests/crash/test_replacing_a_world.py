@@ -107,6 +107,28 @@ def test_a_rewind_as_advised_brings_the_world_back(world: HostingEmulator, tmp_p
     assert tables(world) == before
 
 
+def test_importing_a_state_leaves_a_changed_world_as_it_is(
+    world: HostingEmulator, tmp_path: Path
+) -> None:
+    file = tmp_path / "before.json"
+    world.export(file, with_seed=True)
+    before = changed(world)
+
+    refused = command(world, "world", "import", str(file))
+
+    assert refused.returncode == 2
+    assert "--replace" in refused.stderr
+    assert tables(world) == before
+    assert len(world.requests) == 1
+
+    follow(advised(refused.stderr, "export"), tmp_path)
+    assert command(world, "world", "import", str(file), "--replace").returncode == 0
+    assert tables(world) != before
+    changed(world)
+    follow(advised(refused.stderr, "import"), tmp_path)
+    assert tables(world) == before
+
+
 def test_the_advice_for_another_world_names_it(world: HostingEmulator, tmp_path: Path) -> None:
     world.control.create_world("ci-1", ephemeral=False, clock={"mode": "frozen"})
     other = world.control.world("ci-1")

@@ -91,6 +91,7 @@ DECIDED_BY = {
     "operation_replay": "byte for byte, even after",
     "mutation_claim": "one operation at a time|order of arrival",
     "cursor_life": "exactly once",
+    "rate_limit": "[Rr]ate limit says",
     "request_id": "X-Request-Id",
     "operation_transitions": "along their tables",
     "default_page_size": "by default",

@@ -463,3 +463,13 @@ def command(*words: str) -> str:
     done = CliRunner().invoke(cli, words, prog_name="hosting-emulator")
     assert done.exit_code == 0, done.output
     return done.stdout
+
+
+def test_that_a_new_key_needs_its_name_is_marked_as_assumed() -> None:
+    """ "{ name: string, length 1 to 64 }" [call 1's body alone has the word "required"]."""
+    schemas = DOCUMENT["components"]["schemas"]
+
+    assert schemas["CreateUserApiKeyRequest"]["required"] == ["name"]
+    name = schemas["CreateUserApiKeyRequest"]["properties"]["name"]
+    assert name["x-assumption"] == "required_body"
+    assert "x-assumption" not in schemas["SetPoweredByFlagRequest"]["properties"]["enabled"]

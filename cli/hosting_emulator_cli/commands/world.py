@@ -210,14 +210,15 @@ def export(world: opt.HostingEmulator, output: Path | None, with_seed: bool) -> 
 
 @world.command("import")
 @click.argument("file")
+@opt.flag("--replace")
 @prints(words="World {value[name]} now has the content of {file}.")
 @opt.with_world
-def import_(world: opt.HostingEmulator, file: str) -> WorldSummary:
+def import_(world: opt.HostingEmulator, file: str, replace: bool) -> WorldSummary:
     """Replace a world's state by an exported document; create the world if it is missing."""
     state, name = read_json(file)
     if not isinstance(state, dict):
         raise Failure(f"{name} is not an exported world: it must be a JSON object")
-    return world.import_state(state)
+    return world.import_state(state, replace=replace)
 
 
 @click.group(cls=CommandGroup)

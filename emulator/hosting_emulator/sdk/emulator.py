@@ -611,9 +611,13 @@ class HostingEmulator(InWorld, AbstractContextManager["HostingEmulator", None]):
             Path(path).write_text(recorded.text, encoding="utf-8")
         return recorded
 
-    def import_state(self, state: Mapping[str, Any]) -> api.WorldSummary:
-        """Replace this world's state by an exported document; a missing world is made."""
-        return self._take_over(self._ask("PUT", "state", body=state))
+    def import_state(self, state: Mapping[str, Any], *, replace: bool = True) -> api.WorldSummary:
+        """Replace this world's state by an exported document; a missing world is made.
+
+        Without `replace`, a kept world that has changed is left as it is: ControlRefused (409).
+        """
+        query = {} if replace else {"replace": "false"}
+        return self._take_over(self._ask("PUT", "state", body=state, **query))
 
     def export(self, path: str | Path | None = None, *, with_seed: bool = False) -> api.JsonObject:
         """Return the whole state as one document, and write it to `path` if given.

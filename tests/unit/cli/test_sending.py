@@ -285,9 +285,9 @@ def test_export_replaces_a_file_whole_or_leaves_it(ask, control: FakeControl, tm
 def test_import_reads_a_file_or_stdin(ask, control: FakeControl, tmp_path: Path):
     path = tmp_path / "state.json"
     path.write_text('{"a": 1}', encoding="utf-8")
-    control.on("PUT /worlds/copy/state", world("copy"))
+    control.on("PUT /worlds/copy/state?replace=false", world("copy"))
 
     ask("world", "import", str(path), "--world", "copy")
     ask("world", "import", "-", "--world", "copy", stdin='{"a": 2}')
 
-    assert control.bodies("PUT /worlds/copy/state") == [{"a": 1}, {"a": 2}]
+    assert control.bodies("PUT /worlds/copy/state?replace=false") == [{"a": 1}, {"a": 2}]

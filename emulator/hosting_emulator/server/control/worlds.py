@@ -290,12 +290,18 @@ def _export(world: World, with_seed: bool) -> tuple[World, bytes]:
     return world, msgspec.json.format(msgspec.json.encode(state), indent=1) + b"\n"
 
 
-async def put_state(context: Context, world: str, body: StateDocument) -> Engine:
+async def put_state(
+    context: Context, world: str, body: StateDocument, replace: bool = True
+) -> Engine:
     """Replace a world's state by an exported one, or create a world from it.
 
-    The old state stays until the new one is read and saved.
+    The old state stays until the new one is read and saved. 409 if the world is kept and has changed
+    since it began, and `replace` is false.
     """
-    return put_world(context, await _imported(body, world), "state imported")
+    imported = await _imported(body, world)
+    if not replace:
+        check_replaceable(context, world)
+    return put_world(context, imported, "state imported")
 
 
 async def _imported(state: JsonObject, name: str, seed: str | None = None) -> World:
@@ -328,7 +334,7 @@ def check_replaceable(context: Context, name: str) -> None:
         command_line(words, context.base_url, name)
         for words in (
             "world export --with-seed --output old.json",
-            "world import old.json",
+            "world import old.json --replace",
             f"world rewind {engine.world.commit}",
         )
     )
