@@ -10,8 +10,10 @@ import time
 from urllib.parse import urlsplit
 
 import pytest
+from click.testing import CliRunner
 
 from hosting_emulator.storage.format import FORMAT
+from hosting_emulator_cli.main import cli as hosting_emulator
 from tests.crash.process import Client, emulator, failed_start
 
 
@@ -323,3 +325,27 @@ def test_a_start_outside_the_contract_prints_a_warning():
 def test_a_start_within_the_contract_prints_no_warning():
     with emulator("--ephemeral", "--assume", "accepted_status=200") as process:
         assert process.stop() == (0, "")
+
+
+@pytest.mark.parametrize("end", ["stop", "kill"])
+def test_conduct_gives_no_verdict_after_a_restart(data, end):
+    """The requests of the earlier process are gone, so a careful one proves nothing."""
+    with emulator(*data, "--clock", "frozen") as process:
+        client = process.client()
+        headers = {"Authorization": f"Bearer {client.token()}"}
+        domains = f"/v1/projects/{process.ready['project_id']}/domains"
+        assert client.send("PUT", domains, headers=headers).status == 400
+        if end == "stop":
+            process.stop()
+        else:
+            process.kill()
+
+    with emulator(*data) as process:
+        dns = f"/v1/projects/{process.ready['project_id']}/edge-dns"
+        assert process.client().send("GET", dns, headers=headers).status == 200
+        words = ["conduct", "--url", process.base_url]
+        result = CliRunner().invoke(hosting_emulator, words)
+
+    assert result.exit_code == 2
+    assert "The emulator was restarted" in result.output
+    assert "No verdict: not every request was checked." in result.output
