@@ -18,9 +18,10 @@ from __future__ import annotations
 
 import argparse
 import fnmatch
+import re
 import subprocess
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from mutants.coverage_map import CoverageMap
@@ -37,48 +38,55 @@ REPOSITORY = Path(__file__).parents[2]
 def main() -> int:
     """Run the command; return its exit code: 1 if a mutant survived or was lost."""
     options = _parser().parse_args()
+    renames = Renames.read(options.renames) if options.renames else Renames({})
+    seed = options.seed or _previous_commit()
+    if options.list:
+        for mutant in _choose(options, seed, renames)[0]:
+            print(f"{mutant.identity}\n{mutant.diff()}")
+        return 0
     home: Path = options.home
-    coverage = CoverageMap(REPOSITORY, home / "coverage")
     copies = [WorkingCopy(REPOSITORY, home / "copies" / str(n)) for n in range(options.workers)]
     for copy in copies:
         copy.refresh()
     if not options.as_recorded:
-        collect(coverage, copies[0])
+        collect(CoverageMap(REPOSITORY, home / "coverage"), copies[0])
     if options.collect:
         return 0
-    coverage = CoverageMap(REPOSITORY, home / "coverage")
-    renames = Renames.read(options.renames) if options.renames else Renames({})
-    seed = options.seed or _previous_commit()
     sample, before = _choose(options, seed, renames)
-    name = f"{options.sample.stem if options.sample else seed[:12]}-{options.functions or 'all'}"
-    path = home / "results" / f"{name.replace('/', '-')}.jsonl"
-    if options.fresh:
-        path.unlink(missing_ok=True)
-    results = read_results(path)
-    waiting = [mutant for mutant in sample if _must_run(mutant, results, options.survivors)]
-    print(
-        f"{len(sample)} mutants of the seed {seed[:12]}, {len(waiting)} to run; {path}", flush=True
-    )
-    if options.list:
-        for mutant in sample:
-            print(f"{mutant.identity}\n{mutant.diff()}")
-        return 0
-
-    def done(result: Result) -> None:
-        append_result(path, result)
-        results[result.identity] = result
-        print_result(result)
-
+    coverage = CoverageMap(REPOSITORY, home / "coverage")
     executors = [Executor(copy, coverage, renames) for copy in copies]
-    run_all(waiting, executors, done)
-    _verify_killers(executors[0], results)
-    final = [results[mutant.identity] for mutant in sample]
+    final = _run(options, seed, sample, executors)
     if options.store:
         store_sample(options.store, final)
     failed = print_summary(final, read_equivalent_mutants())
     if options.sample:
         failed |= print_comparison(before, final, renames)
     return 1 if failed else 0
+
+
+def _run(
+    options: argparse.Namespace, seed: str, sample: Sequence[Mutant], executors: Sequence[Executor]
+) -> list[Result]:
+    """Run the mutants that have no result yet; return the results of all."""
+    name = f"{options.sample.stem if options.sample else seed[:12]}-{options.functions or 'all'}"
+    path = options.home / "results" / f"{re.sub(r'[^a-zA-Z0-9_.-]+', '-', name)}.jsonl"
+    if options.fresh:
+        path.unlink(missing_ok=True)
+    results = read_results(path)
+    waiting = [mutant for mutant in sample if _must_run(mutant, results, options.survivors)]
+    print(f"{len(sample)} mutants, {len(waiting)} to run; results: {path}", flush=True)
+
+    def done(result: Result) -> None:
+        append_result(path, result)
+        results[result.identity] = result
+        print_result(result)
+
+    run_all(waiting, executors, done)
+    unreliable = _unreliable_killers(executors[0], waiting, results)
+    for executor in executors:
+        executor.exclude(unreliable)
+    run_all([m for m in waiting if results[m.identity].killer in unreliable], executors, done)
+    return [results[mutant.identity] for mutant in sample]
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -158,12 +166,15 @@ def _must_run(mutant: Mutant, results: dict[Identity, Result], survivors: bool) 
     return result is None or (survivors and not result.is_killed)
 
 
-def _verify_killers(executor: Executor, results: dict[Identity, Result]) -> None:
-    """Say which tests fail without a mutant, too: what only they killed is not proved."""
-    killers = {result.killer for result in results.values() if "::" in result.killer}
-    failing = executor.failing_without_mutant(killers)
-    for test in failing:
-        print(f"fails without a mutant as well, and therefore proves nothing: {test}")
+def _unreliable_killers(
+    executor: Executor, mutants: Sequence[Mutant], results: Mapping[Identity, Result]
+) -> list[str]:
+    """Return the killers that fail without a mutant as well, and so prove nothing."""
+    killers = {results[mutant.identity].killer for mutant in mutants}
+    unreliable = executor.failing_without_mutant({name for name in killers if "::" in name})
+    for test in unreliable:
+        print(f"fails without a mutant, too, and is left out: {test}")
+    return unreliable
 
 
 if __name__ == "__main__":

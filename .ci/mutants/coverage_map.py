@@ -323,29 +323,33 @@ class CoverageMap:
     def tested_lines(self, file: str, source: str) -> set[int]:
         """Return the lines of a file that ran in any batch.
 
-        A line of a function that changed since counts if a line of the same text ran there.
+        If the file changed since, a line counts if one of the same text ran in the same function, or
+        outside of functions.
         """
         tested: set[int] = set()
-        module = module_name(file)
+        changed_batches = []
         for batch in self._batches_in_use:
             if batch.product_files.get(file) == _digest(self._repository / file):
                 tested |= batch.lines(file)
-        lines = source.splitlines()
-        for function in functions_of(source).values():
-            for batch, recorded, contexts in self._recordings(
-                f"{module}:{function.name}", Renames({})
-            ):
-                if batch.product_files.get(file) == _digest(self._repository / file):
-                    continue
-                recorded_lines = recorded.text.splitlines()
-                ran = {
-                    recorded_lines[number - recorded.first_line].strip()
-                    for number in recorded.body_lines
-                    if number in contexts
-                }
-                tested |= {
-                    number for number in function.body_lines if lines[number - 1].strip() in ran
-                }
+            elif file in batch.product_files:
+                changed_batches.append(batch)
+        texts = [line.strip() for line in source.splitlines()]
+        for batch in changed_batches:
+            tested |= self._tested_texts(batch, file, source, texts)
+        return tested
+
+    def _tested_texts(self, batch: Batch, file: str, source: str, texts: Sequence[str]) -> set[int]:
+        recorded_source = (self._sources / batch.product_files[file]).read_text("utf-8")
+        recorded_texts = [line.strip() for line in recorded_source.splitlines()]
+        run_lines = batch.lines(file)
+        former: dict[str, Sequence[int]] = {"": _outside_functions(recorded_source)}
+        former |= {name: f.body_lines for name, f in functions_of(recorded_source).items()}
+        present: dict[str, Sequence[int]] = {"": _outside_functions(source)}
+        present |= {name: f.body_lines for name, f in functions_of(source).items()}
+        tested: set[int] = set()
+        for name, lines in present.items():
+            run_texts = {recorded_texts[n - 1] for n in former.get(name, ()) if n in run_lines}
+            tested |= {number for number in lines if texts[number - 1] in run_texts}
         return tested
 
     def _recordings(
@@ -374,6 +378,11 @@ class CoverageMap:
 def _test_files(repository: Path) -> list[str]:
     paths = (repository / "tests").rglob("test_*.py")
     return sorted(str(path.relative_to(repository)) for path in paths)
+
+
+def _outside_functions(source: str) -> Sequence[int]:
+    inside = {number for f in functions_of(source).values() for number in f.body_lines}
+    return [n for n in range(1, len(source.splitlines()) + 1) if n not in inside]
 
 
 def _digest(path: Path) -> str:

@@ -36,18 +36,24 @@ class Executor:
         self._copy = copy
         self._coverage = coverage
         self._renames = renames
+        self._excluded: frozenset[str] = frozenset()
+
+    def exclude(self, tests: Collection[str]) -> None:
+        """Run these tests no more."""
+        self._excluded |= frozenset(tests)
 
     def run(self, mutant: Mutant) -> Result:
         """Run the tests of a mutant until one fails or the budget is spent."""
         started = time.monotonic()
-        covering = self._coverage.tests_of(mutant, self._renames)
+        covering = self._without_excluded(self._coverage.tests_of(mutant, self._renames))
         ordinary = [test for test in covering if test.file not in RECORD_TESTS]
         record = [test for test in covering if test.file in RECORD_TESTS]
+        beside = self._without_excluded(self._coverage.tests_beside(ordinary))
         tests_run = 0
         outcome = Outcome.SURVIVED if covering else Outcome.NOT_COVERED
         killer = ""
         with self._copy.changed(mutant.file, mutant.changed_source):
-            for tests in runs_of(ordinary, self._coverage.tests_beside(ordinary)):
+            for tests in runs_of(ordinary, beside):
                 tests_run += len(tests)
                 killer = self._first_failure(tests)
                 if killer:
@@ -72,6 +78,9 @@ class Executor:
             line=mutant.change.line,
             diff=mutant.diff(),
         )
+
+    def _without_excluded(self, tests: Sequence[Test]) -> list[Test]:
+        return [test for test in tests if test.id not in self._excluded]
 
     def failing_without_mutant(self, tests: Collection[str]) -> list[str]:
         """Return the tests that fail with no mutant, which therefore prove nothing."""
