@@ -215,7 +215,7 @@ def test_a_fork_comes_with_a_token_of_its_own(control: ControlClient):
 
 
 def test_a_world_ends_once_nobody_has_asked_for_so_long(control: ControlClient) -> None:
-    made = control.create_world(ttl="100ms")
+    made = control.create_world(ttl="1s")
     kept = control.create_world(ttl="1h")
     fork = control.world(made["name"]).copy()
     ending = {made["name"], fork["name"]}
