@@ -415,7 +415,7 @@ class TheKeyIsEnoughForOutsiders(TheKeyIsEnough):
 
 people(
     "the key is enough",
-    "flag.owner-only auth.roles condition.missing keys.session",
+    "flag.owner-only auth.roles auth.session condition.missing keys.session",
     TheKeyIsEnough,
 )
 people("the key is enough for nobody", "auth.bearer bearer", TheKeyIsEnoughForNobody)
@@ -561,7 +561,7 @@ class SignedByAnybody(Tampering):
             exchange.sent["Authorization"] = f"Bearer {self._token}"
 
 
-people("signed by anybody", "auth.bearer auth.kinds auth.unauthenticated", SignedByAnybody)
+people("signed by anybody", "auth.bearer auth.kinds bearer", SignedByAnybody)
 people(
     "strangers poll",
     "condition.missing",
@@ -1127,7 +1127,7 @@ class SignedByNobody(Tampering):
             exchange.sent["Authorization"] = f"Bearer {self._token}"
 
 
-people("signed by nobody", "auth.bearer auth.kinds auth.unauthenticated", SignedByNobody)
+people("signed by nobody", "auth.bearer auth.kinds", SignedByNobody)
 
 
 @answers("the token in a header", "ticket.once")

@@ -69,7 +69,7 @@ people(
 )
 people(
     "nobody may list",
-    "auth.bearer bearer",
+    "auth.bearer auth.no-cookie bearer",
     lambda options: TakesFor(None, options.token, "/deployments"),
 )
 people("cookies are sessions", "auth.no-cookie", lambda _: TakesCookies())

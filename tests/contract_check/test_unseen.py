@@ -194,6 +194,16 @@ for _body in (b'{"name": null}', b'["hosting-emulator-check-"]', b'{"name":'):
         _takes_bodies("/user-api-keys", _body, b'{"name": "x"}')
     )
 
+
+@plant("an accepted operation is an empty object", "domains.accepted", "undecided")
+def _(_: CheckOptions) -> Tampering:
+    def after(exchange: Exchange) -> None:
+        if exchange.ok and at(exchange, "/domains"):
+            exchange.json = {}
+
+    return _Both(after=after)
+
+
 # --- Refusals that name no reason -----------------------------------------------------------------
 
 

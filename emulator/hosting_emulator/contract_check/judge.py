@@ -367,7 +367,11 @@ class Judge:
         if media and not re.fullmatch(r"application/(?!problem)(\S+\+)?json", media):
             self.differs("json", answer, f"its media type is {media}")
         self.working.add(call)
-        self.holds(response, answer)
+        if RESOURCES[spec.response].names & document.keys():
+            self.holds(response, answer)
+        else:
+            why = f"{answer}: it has none of the fields of {spec.response}"
+            self.cannot_decide(response, why)
         if document.get("next_cursor") == "":  # it leads nowhere, as none would
             del document["next_cursor"]
         self._fields(answer, document, spec.response)

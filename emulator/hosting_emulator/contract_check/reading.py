@@ -148,7 +148,9 @@ def accepts_request_ids(run: Run, ask: Callable[..., Answer]) -> None:
     for length in (1, 128):
         headers = {"X-Request-Id": (PREFIX * 6)[-length:]}
         answer = ask(f"X-Request-Id of {length}", headers=headers)
-        if run.succeeded(keys, answer):
+        if answer.code == "idempotency_key_reused":  # then every retry is refused
+            run.skips(keys, answer)
+        elif run.succeeded(keys, answer):
             run.holds(keys, answer)
 
 
