@@ -10,10 +10,16 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
+from collections.abc import Callable
 from time import perf_counter
-from typing import Final
+from typing import Any, Final, TypeVar
 from weakref import WeakKeyDictionary
 
+T = TypeVar("T")
+
+#: How many jobs run in threads at the same time. Each takes its share of Python's only interpreter
+#: lock, so with more of them the event loop would get less than a third of the time.
+MOST_THREADS: Final = 2
 #: How long a job runs before it must pause, in seconds.
 SLICE_S: Final = 0.001
 
@@ -24,6 +30,7 @@ class _Schedule:
     def __init__(self) -> None:
         self._waiting = deque[asyncio.Future[None]]()
         self._is_running = False
+        self.threads = asyncio.Semaphore(MOST_THREADS)
 
     @property
     def is_shared(self) -> bool:
@@ -72,6 +79,12 @@ def _running_schedule() -> _Schedule:
         schedule = _Schedule()
         _schedules[loop] = schedule
     return schedule
+
+
+async def in_thread(function: Callable[..., T], *arguments: Any) -> T:
+    """Call a function that takes long in a thread, a few of them at a time, in order of arrival."""
+    async with _running_schedule().threads:
+        return await asyncio.to_thread(function, *arguments)
 
 
 class LongJob:

@@ -47,12 +47,12 @@ from hosting_emulator.server.control.routes import (
 from hosting_emulator.server.guard import world_prefix
 from hosting_emulator.server.protocol import protocol_of
 from hosting_emulator.server.public import wait_for
-from hosting_emulator.server.time_slices import LongJob
+from hosting_emulator.server.time_slices import LongJob, in_thread
 from hosting_emulator.storage.documents import export_state
 from hosting_emulator.world import clock as clocks
 from hosting_emulator.world import tables as t
 from hosting_emulator.world.naming import DEFAULT_WORLD
-from hosting_emulator.world.value import apply
+from hosting_emulator.world.value import World, apply
 
 _NUMBER = re.compile(r"[0-9]{1,15}")
 _PLACE = re.compile(r"[0-9]{1,18}")
@@ -263,11 +263,16 @@ async def export_har(
         world, at_ms = entries[0].world, entries[0].world.at_ms
         clock = clocks.start("frozen", None, at_ms, 0)
         still = apply(world, {t.CLOCK.name: {t.ONLY: clock}}, commit=world.commit, at_ms=at_ms)
-        document["log"]["_state"] = await asyncio.to_thread(export_state, still)
+        document["log"]["_state"] = await in_thread(_encoded_state, still)
     named = f'attachment; filename="{engine.world.name}.har"'
     return await responses.json_list(
         context.request, document, "entries", items, Content_Disposition=named
     )
+
+
+def _encoded_state(world: World) -> msgspec.Raw:
+    """Return the state of a world as JSON: a large one takes long to encode."""
+    return msgspec.Raw(msgspec.json.encode(export_state(world)))
 
 
 def _entry(prefix: str, engine: Engine, entry: Entry, explanations: Explanations) -> JsonObject:

@@ -46,6 +46,7 @@ from hosting_emulator.faults.kinds import FaultKind
 from hosting_emulator.scenario.document import ScenarioLibrary
 from hosting_emulator.server import public, responses
 from hosting_emulator.server.guard import Site
+from hosting_emulator.server.time_slices import in_thread
 from hosting_emulator.storage.directory import WORLD_NAME
 from hosting_emulator.world.naming import DEFAULT_WORLD, N, id_of, kind_of, not_found
 from hosting_emulator.world.records import Variation
@@ -345,7 +346,7 @@ class Context:
             body = await self.bytes(limit) or b"{}"
             # In a thread if it is long: others are answered meanwhile.
             far = len(body) > BODY_LIMIT
-            document = await asyncio.to_thread(read_json, body) if far else read_json(body)
+            document = await in_thread(read_json, body) if far else read_json(body)
         except JsonRefused as error:
             raise ControlRefusal(400, "Bad request", f"the body {error}") from None
         if not isinstance(document, dict):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Any
 
 from msgspec import UNSET, UnsetType
@@ -18,7 +17,7 @@ from hosting_emulator.scenario.story import StoryRun, story_apart
 from hosting_emulator.server.control.faults import Point, variation_or_usual
 from hosting_emulator.server.control.routes import Context, ControlRefusal, Text, refused_as, visit
 from hosting_emulator.server.control.worlds import Chosen, check_replaceable, put_world
-from hosting_emulator.server.time_slices import LongJob
+from hosting_emulator.server.time_slices import LongJob, in_thread
 from hosting_emulator.variation.worlds import varied_world
 from hosting_emulator.world.records import Variation
 from hosting_emulator.world.value import World
@@ -46,7 +45,7 @@ async def list_scenarios(context: Context) -> Any:
     """List the scenario library."""
     names = context.library.names()
     # In a thread: the first time, reading all of them takes a second.
-    return await context.apart(lambda: [_read(context, Chosen(name=n)).row() for n in names])
+    return await in_thread(lambda: [_read(context, Chosen(name=n)).row() for n in names])
 
 
 def show_scenario(context: Context, name: str) -> dict[str, Any]:
@@ -65,7 +64,7 @@ async def load_scenario(context: Context, world: str, body: ScenarioLoad) -> Eng
 
     409 if the world is kept and has changed since it began, unless `replace` is true.
     """
-    scenario = await context.apart(_read, context, body)
+    scenario = await in_thread(_read, context, body)
     if not body.replace:
         check_replaceable(context, world)
     return _load(context, world, scenario, context.facts.variation)
@@ -82,7 +81,7 @@ async def record_scenario(
     name = name or "recorded"
     with refused_as(409, "Not recorded", NotRecordable):
         # In a thread: the story is tried until it passes, and others are answered meanwhile.
-        written = await asyncio.to_thread(record_session, past_of(engine), name, first, last)
+        written = await in_thread(record_session, past_of(engine), name, first, last)
         return {**read_scenario(written.text, name).row(), **written._asdict()}
 
 
@@ -91,7 +90,7 @@ async def run_scenario(context: Context, body: ScenarioRun) -> Any:
 
     Other requests are answered while the story runs.
     """
-    scenario = await context.apart(_read, context, body)
+    scenario = await in_thread(_read, context, body)
     variation = variation_or_usual(context, body.vary, body.only)
     if body.world is not None:
         if not body.replace:

@@ -50,6 +50,7 @@ from hosting_emulator.server.control.routes import (
     refused_as,
 )
 from hosting_emulator.server.guard import world_prefix
+from hosting_emulator.server.time_slices import in_thread
 from hosting_emulator.storage.directory import WORLD_NAME
 from hosting_emulator.storage.documents import STATE_KIND, export_state, import_state
 from hosting_emulator.storage.format import StateRefused
@@ -272,7 +273,7 @@ async def exported(world: World, *, seed: bool) -> web.Response:
     key = (id(world), seed)
     export = _exports.get(key)
     if export is None:  # elsewhere: others are answered meanwhile
-        export = asyncio.create_task(asyncio.to_thread(_export, world, seed))
+        export = asyncio.create_task(in_thread(_export, world, seed))
         _exports[key] = export
     _, text = await asyncio.shield(export)
     return responses.raw(200, text, "application/json", kept=export, Cache_Control="no-store")
@@ -307,7 +308,7 @@ async def put_state(
 async def _imported(state: JsonObject, name: str, seed: str | None = None) -> World:
     """Return the world of an exported state. Raises ControlRefusal."""
     with refused_as(400, "State refused", StateRefused):
-        world = await asyncio.to_thread(import_state, state, name, 0, seed)
+        world = await in_thread(import_state, state, name, 0, seed)
     return anchored(world, world.at_ms, machine_ms())  # a scaled clock stood still meanwhile
 
 
