@@ -26,7 +26,7 @@ from pathlib import Path
 
 from mutants.coverage_map import CoverageMap
 from mutants.equivalents import read_equivalent_mutants
-from mutants.execution import Executor, run_all
+from mutants.execution import BUDGET_S, Executor, run_all
 from mutants.product import Identity, Mutant, Product, Renames
 from mutants.report import print_comparison, print_result, print_summary
 from mutants.samples import Result, append_result, draw, read_results, store_sample
@@ -54,7 +54,7 @@ def main() -> int:
         return 0
     sample, before = _choose(options, seed, renames)
     coverage = CoverageMap(REPOSITORY, home / "coverage")
-    executors = [Executor(copy, coverage, renames) for copy in copies]
+    executors = [Executor(copy, coverage, renames, options.budget) for copy in copies]
     final = _run(options, seed, sample, executors)
     if options.store:
         store_sample(options.store, final)
@@ -104,6 +104,13 @@ def _parser() -> argparse.ArgumentParser:
     add("--as-recorded", action="store_true", help="do not record tests that changed since")
     add("--list", action="store_true", help="only show the mutants")
     add("--workers", type=int, default=2, help="how many mutants run at a time (default: 2)")
+    add(
+        "--budget",
+        type=float,
+        default=BUDGET_S,
+        metavar="SECONDS",
+        help="for the tests of a mutant",
+    )
     add("--home", type=Path, default=REPOSITORY / ".mutants", help="where to keep everything")
     return parser
 

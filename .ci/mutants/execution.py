@@ -32,10 +32,17 @@ _PATIENCE_FACTOR = 8
 class Executor:
     """Runs mutants in one working copy."""
 
-    def __init__(self, copy: WorkingCopy, coverage: CoverageMap, renames: Renames) -> None:
+    def __init__(
+        self,
+        copy: WorkingCopy,
+        coverage: CoverageMap,
+        renames: Renames,
+        budget_s: float = BUDGET_S,
+    ) -> None:
         self._copy = copy
         self._coverage = coverage
         self._renames = renames
+        self._budget_s = budget_s
         self._excluded: frozenset[str] = frozenset()
 
     def exclude(self, tests: Collection[str]) -> None:
@@ -53,7 +60,7 @@ class Executor:
         outcome = Outcome.SURVIVED if covering else Outcome.NOT_COVERED
         killer = ""
         with self._copy.changed(mutant.file, mutant.changed_source):
-            for tests in runs_of(ordinary, beside):
+            for tests in runs_of(ordinary, beside, self._budget_s):
                 tests_run += len(tests)
                 killer = self._first_failure(tests)
                 if killer:
@@ -120,13 +127,14 @@ class Executor:
         return f"pytest ended with {run.exit_code}: {last_line}"
 
 
-def runs_of(covering: Sequence[Test], beside: Sequence[Test]) -> Iterator[list[Test]]:
+def runs_of(
+    covering: Sequence[Test], beside: Sequence[Test], budget_s: float
+) -> Iterator[list[Test]]:
     """Divide tests into runs: a few fast ones, then some of each file, then the rest.
 
     The tests that stand beside the covering ones come last: they may share what was computed once.
     """
     waiting = sorted(covering, key=lambda test: (test.seconds, test.id))
-    budget_s = BUDGET_S
     for select in (_fastest, _two_of_each_file):
         run = select(waiting)
         if run:
