@@ -22,7 +22,7 @@ from hosting_emulator.faults.kinds import fault_kinds
 from hosting_emulator.scenario.document import ExpectPart, LogPart
 from hosting_emulator.scenario.source import ScenarioError
 from hosting_emulator.scenario.story import check_text
-from hosting_emulator.sdk import Filters, HostingEmulator
+from hosting_emulator.sdk import ControlRefused, Filters, HostingEmulator
 from tests.conftest import Api
 from tests.contract.claims import Verdict, claims
 from tests.sampling import sampled
@@ -83,6 +83,7 @@ EXPECTATIONS: dict[str, list[tuple[Step, Any, Verdict]]] = {
         (LIMITED, {"status": []}, "refused"),
         (LIMITED, {"status": True}, "refused"),
         (LIMITED, {"status": {"below": 200}}, "refused"),
+        (LIMITED, {"status": {"one_of": [200], "not": 200}}, "refused"),
         (LIST, {}, "green"),
         (REFUSED, {}, "red"),
         (GATEWAY, {}, "red"),
@@ -96,6 +97,14 @@ EXPECTATIONS: dict[str, list[tuple[Step, Any, Verdict]]] = {
         (LIMITED, {"code": None}, "red"),
         (LIMITED, {"status": 429, "code": {"not": "rate_limited"}}, "red"),
         (GATEWAY, {"code": None}, "red"),
+        (LIST, {"code": [None]}, "green"),
+        (LIST, {"code": [None, "rate_limited"]}, "green"),
+        (LIMITED, {"code": [None, "rate_limited"]}, "green"),
+        (GATEWAY, {"code": [None]}, "red"),
+        (GATEWAY, {"code": {"one_of": [None]}}, "red"),
+        (GATEWAY, {"code": [None, "rate_limited"]}, "red"),
+        (GATEWAY, {"code": {"optional": "forbidden"}}, "red"),
+        (LIST, {"code": {"not": "*"}}, "refused"),
         (LIST, {"code": "forbidden"}, "red"),
         (LIMITED, {"code": "ratelimited"}, "refused"),
         (LIST, {"status": 200, "code": "forbidden"}, "refused"),
@@ -110,6 +119,9 @@ EXPECTATIONS: dict[str, list[tuple[Step, Any, Verdict]]] = {
         (GATEWAY, {"status": 502, "body": {}}, "red"),
         (LIST, {"body": None}, "refused"),
         (LIST, {"body": {"item": "*"}}, "refused"),
+        (LIST, {"body": {"items": {"00": "*"}}}, "refused"),
+        (LIST, {"body": {"not": {}}}, "refused"),
+        (DOMAINS, {"body": {"state": {"one_of": ["queued"], "not": "queued"}}}, "refused"),
     ],
     "absent": [
         (DOMAINS, {"absent": ["blocking_operation_id", "error.code"]}, "green"),
@@ -127,6 +139,7 @@ EXPECTATIONS: dict[str, list[tuple[Step, Any, Verdict]]] = {
         (REFUSED, {"items": {"not": 3}}, "red"),
         (LIST, {"items": "20"}, "refused"),
         (LIST, {"items": 101}, "refused"),
+        (LIST, {"items": {"at_least": 20, "at_most": 20, "not": 20}}, "refused"),
         (LIMITED, {"items": {"not": 3}}, "refused"),
     ],
     "headers": [
@@ -145,6 +158,7 @@ EXPECTATIONS: dict[str, list[tuple[Step, Any, Verdict]]] = {
         (GATEWAY, {"status": 502, "html": False}, "red"),
         (GATEWAY, {"html": True}, "red"),
         (LIST, {"html": "no"}, "refused"),
+        (LIST, {"html": {"not": [True, False]}}, "refused"),
         (LIST, {"html": None}, "refused"),
     ],
     "lost": [
@@ -155,6 +169,16 @@ EXPECTATIONS: dict[str, list[tuple[Step, Any, Verdict]]] = {
         (LOST, {"lost": "truncate"}, "red"),
         (LOST, {"lost": {"not": "timeout"}}, "red"),
         (LOST, {"lost": False}, "red"),
+        (LIST, {"lost": [False]}, "green"),
+        (LIST, {"lost": {"not": "timeout"}}, "green"),
+        (REFUSED, {"lost": [None], "status": 404}, "green"),
+        (REFUSED, {"lost": [False]}, "red"),
+        (REFUSED, {"lost": [None, "timeout"]}, "red"),
+        (REFUSED, {"lost": {"not": "timeout"}}, "red"),
+        (GATEWAY, {"lost": {"not": True}}, "red"),
+        (GATEWAY, {"lost": {"one_of": [False, None]}}, "red"),
+        (LOST, {"lost": [False]}, "red"),
+        (LOST, {"lost": {"not": "truncate"}, "status": 201}, "refused"),
         (LOST, {}, "red"),
         (LOST, {"lost": "timeot"}, "refused"),
         (LOST, {"lost": "timeout", "status": 418}, "refused"),
@@ -295,6 +319,7 @@ LOGS: dict[str, list[tuple[Any, int | None, Verdict]]] = {
         ("PUT", 2, "green"),
         (["put"], 2, "green"),
         ("DELETE", 0, "green"),
+        ({"one_of": ["PUT"], "not": "put"}, 0, "refused"),
         (["put"], 0, "red"),
         ("PUTT", 0, "refused"),
     ],
@@ -303,6 +328,8 @@ LOGS: dict[str, list[tuple[Any, int | None, Verdict]]] = {
         ("/v1/projects/{project_id}/domains", 2, "green"),
         ("/domains$/", 2, "green"),
         ({"not": "*/domains"}, 7, "green"),
+        ("/v1/projects/{}/domains", 0, "refused"),
+        ("/v1/projects/{project-id}/domains", 0, "refused"),
         ("/v1/projects/*/domains", 0, "red"),
         ("http://127.0.0.1/v1/projects/*/domains", 0, "refused"),
         ("/v1/projects/*/domains?limit=1", 0, "refused"),
@@ -351,6 +378,7 @@ LOGS: dict[str, list[tuple[Any, int | None, Verdict]]] = {
     "replayed": [
         (True, 1, "green"),
         ({"not": True}, 8, "green"),
+        ({"not": [True, False]}, 0, "refused"),
         (True, 0, "red"),
         ("yes", 0, "refused"),
     ],
@@ -431,6 +459,19 @@ def test_a_count_is_green_only_if_it_is_true(count: Any, verdict: Verdict):
         {"clear_faults": False},
         {"clear_outcomes": False},
         {**LOST, "expect": {"lost": "timeout"}, "save": {"id": "ticket_id"}},
+        {**LIST, "token": "x", "interactive": False},
+        {**LIST, "token": "x", "organization": "hobby"},
+        {**LIST, "as": "nobody", "interactive": False},
+        {"call": "create_user_api_key", "body": {"name": "ci"}, "project": "blog"},
+        {**LIST, "pause": "5s"},
+        {"together": [{**LIST, "tries": 3}, LIST]},
+        {"together": [LIST, {**LIST, "tries": 2, "pause": "5s"}]},
+        {**LIST, "query": {"limit": None}},
+        {**LIST, "query": {"limit": [1]}},
+        {"api_key": "owner", "body": {"nmae": "ci"}},
+        {"until": "nonsense"},
+        {"remove_fault": "falut-1"},
+        {"remove_outcome": "fault-1"},
     ],
     ids=str,
 )
@@ -445,6 +486,25 @@ def test_a_value_that_a_variable_makes_impossible_fails():
     ]
 
     assert verdict_of(story, []) == "red"
+
+
+@pytest.mark.parametrize(
+    ("wanted", "verdict"),
+    [
+        (["ready", "failed"], "green"),
+        ({"not": ["failed"]}, "green"),
+        (["failed"], "red"),
+        ({"not": ["ready", "failed"]}, "red"),
+        ([], "red"),
+        ({}, "red"),
+        ({"at_leest": 3, "not": 5}, "refused"),
+    ],
+    ids=str,
+)
+def test_a_check_of_a_saved_value_is_green_only_if_it_is_true(wanted: Any, verdict: Verdict):
+    saved = {**LIST, "query": {"limit": 1}, "save": {"status": "items.0.status"}}
+
+    assert verdict_of([saved, {"check": {"status": wanted}}], []) == verdict
 
 
 # --- The SDK -------------------------------------------------------------------------------------
@@ -470,6 +530,8 @@ SDK: dict[str, list[tuple[Any, int | None]]] = {
         ("list_deployments", 3),
         ("applyProjectDomains", 2),
         (["list_deployments", "apply_project_domains"], 5),
+        ("/list/", 3),
+        ("/lsit/", None),
         ("none", 1),
         ("list_deployment", None),
         (7, None),
@@ -483,12 +545,25 @@ SDK: dict[str, list[tuple[Any, int | None]]] = {
         (["onwer"], None),
         (7, None),
     ],
-    "project": [("shop", 5), ("blog", 0), ("shpo", None), (["shpo"], None)],
+    "project": [
+        ("shop", 5),
+        ("blog", 0),
+        (["shop", "blog"], 5),
+        ({"not": "shop"}, 1),
+        ({"one_of": ["shop"]}, 5),
+        ("/^shop$/", 5),
+        ("shpo", None),
+        (["shpo"], None),
+    ],
     "operation": [
         ("DOCUMENT", 2),
         ("ID", 2),
         ("nonsense", None),
+        ({"one_of": ["ID"]}, 2),
+        ({"not": "DOCUMENT"}, 4),
         (UNKNOWN_ID, None),
+        ({"not": UNKNOWN_ID}, None),
+        ({"one_of": [UNKNOWN_ID]}, None),
         ({"state": "queued"}, None),
     ],
     "method": [("PUT", 2), ("get", 4), ("DELETE", 0), ("PUTT", None), (["PUTT"], None)],
@@ -513,12 +588,29 @@ SDK: dict[str, list[tuple[Any, int | None]]] = {
         (999, None),
         (True, None),
         ("9xx", None),
+        (range(400, 405), 3),
+        ({"one_of": [404], "not": 404}, None),
     ],
     "code": [("unauthenticated", 1), ("forbidden", 0), ("forbiden", None), (401, None)],
-    "replayed": [(True, 1), (False, 5), ("yes", None), (1, None)],
+    "replayed": [
+        (True, 1),
+        (False, 5),
+        ("yes", None),
+        (1, None),
+        ({"not": [True, False]}, None),
+    ],
     "lost": [(True, 0), (False, 6), ("timeout", 0), ("timeot", None), (1, None)],
     "failed": [(True, 3), (False, 3), ("no", None)],
 }
+
+
+def with_names(wanted: Any, named: dict[str, Any]) -> Any:
+    """Return a wanted value with the values that names such as DOCUMENT stand for."""
+    if isinstance(wanted, dict):
+        return {word: with_names(inner, named) for word, inner in wanted.items()}
+    if isinstance(wanted, list):
+        return [with_names(inner, named) for inner in wanted]
+    return named.get(wanted, wanted) if isinstance(wanted, str) else wanted
 
 
 def test_every_filter_of_the_sdk_has_true_false_and_impossible_values():
@@ -537,7 +629,7 @@ def test_an_assertion_of_the_sdk_passes_only_if_it_is_true(made: HostingEmulator
         "URL": made.url("/v1/projects/{project}/domains"),
     }
     for wanted, count in SDK[name]:
-        filters: Any = {name: named.get(wanted, wanted) if isinstance(wanted, str) else wanted}
+        filters: Any = {name: with_names(wanted, named)}
         if count is None:
             for refused in (made.requests.assert_not_made, made.requests.assert_made):
                 with pytest.raises((TypeError, ValueError)):
@@ -564,3 +656,34 @@ def test_a_count_of_the_sdk_that_can_never_be_is_a_type_error(
 ):
     with pytest.raises(TypeError):
         hosting_emulator.requests.assert_made(**counts)
+
+
+@pytest.mark.parametrize("name", [name for name in SDK if name != "key"])
+def test_the_sdk_has_no_variables(made: HostingEmulator, name: str):
+    filters: Any = {name: ["${x}"]}
+
+    for refused in (made.requests.assert_not_made, made.requests.assert_made):
+        with pytest.raises((TypeError, ValueError)):
+            refused(**filters)
+
+
+@pytest.mark.parametrize(
+    "filters",
+    [
+        {"status": "*"},
+        {"status": "${x}"},
+        {"status": "/4/"},
+        {"status": "0404"},
+        {"status": "999"},
+        {"call": "*"},
+        {"call": "/list/"},
+        {"call": "${x}"},
+        {"call": "list_deployment"},
+    ],
+    ids=str,
+)
+def test_the_control_api_refuses_a_filter_that_can_never_match(made: HostingEmulator, filters: Any):
+    with pytest.raises(ControlRefused) as refused:
+        made.requests.page(**filters)
+
+    assert refused.value.status == 400

@@ -75,6 +75,9 @@ class Status(Number):
     def limits(self) -> tuple[float, float]:
         return (0 if self.may_be_missing else self.least), self.greatest
 
+    def possible_values(self) -> Sequence[int]:
+        return [*([0] if self.may_be_missing else []), *range(200, 600)]
+
     def schema(self) -> dict[str, Any]:
         number = {"type": "integer", "minimum": 200, "maximum": 599}
         numbers = [number, {"const": 0}] if self.may_be_missing else [number]
@@ -144,6 +147,8 @@ class RequestPath(Text):
             reason = "; it has no prefix of a world"
         elif not wanted.startswith(("/", "*", "{")) or re.search(r"\s", wanted):
             reason = "; it starts with / or *, and contains no space"
+        elif re.search("[{}]", re.sub(r"\{\w+\}", "", wanted)):
+            reason = "; the braces contain a name, such as {project_id}"
         if reason:
             raise Impossible(f"it must be {self.form}, not {shown(wanted)}{reason}", path)
 
@@ -190,6 +195,9 @@ class FaultWord(Word):
     def check_plain(self, wanted: Any, path: Path) -> None:
         if not isinstance(wanted, str) or not re.fullmatch("fault-[1-9][0-9]{0,8}", wanted):
             super().check_plain(wanted, path)
+
+    def possible_values(self) -> None:
+        """Return None: ids have any number."""
 
     def check_pattern(self, pattern: Expression, path: Path) -> None:
         if "fault" not in pattern.pattern:

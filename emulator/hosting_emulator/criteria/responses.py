@@ -14,7 +14,7 @@ from hosting_emulator.contract.ids import ULID_PATTERN
 from hosting_emulator.contract.problems import PROBLEMS
 from hosting_emulator.contract.resources import RESOURCES, Field, Kind
 from hosting_emulator.contract.words import nearest
-from hosting_emulator.criteria.requests import LostWord, Status
+from hosting_emulator.criteria.requests import LOST_WORDS, LostWord, Status
 from hosting_emulator.criteria.values import (
     ANY,
     MISSING,
@@ -29,6 +29,7 @@ from hosting_emulator.criteria.values import (
     ValueType,
     Word,
     either,
+    has_variable,
     match,
     or_null,
 )
@@ -170,11 +171,13 @@ def body_type(resource: str, words: OpenWords, statuses: Iterable[int]) -> Value
 def possible_statuses(status: Any, code: Any) -> list[int]:
     """Return the statuses that an expectation allows.
 
-    Without a status it expects success, or a refusal if it names a problem code.
+    Without a status it expects success, or a refusal if it names a problem code, or either if it
+    names a code and allows that there is none.
     """
     if status is MISSING:
-        is_refusal = code is not MISSING and code is not None
-        return list(range(400, 600)) if is_refusal else list(range(200, 400))
+        succeeds = range(200, 400) if allows_no_code(code) else ()
+        fails = range(400, 600) if allows_a_code(code) else ()
+        return [*succeeds, *fails]
     return list(_matching_statuses(msgspec.json.encode(status)))
 
 
@@ -184,6 +187,29 @@ def _matching_statuses(encoded: bytes) -> tuple[int, ...]:
     expected = msgspec.json.decode(encoded)
     return tuple(
         status for status in range(200, 600) if match(EXPECTED_STATUS, expected, status) is True
+    )
+
+
+def allows_no_code(code: Any) -> bool:
+    """Tell whether an expected code, or none, allows a response without a problem code."""
+    return code is MISSING or match(EXPECTED["code"], code, MISSING) is True
+
+
+def allows_a_code(code: Any) -> bool:
+    """Tell whether an expected code names problem codes. A text with a variable may name one."""
+    if code is MISSING:
+        return False
+    return has_variable(code) or any(
+        match(EXPECTED["code"], code, problem) is True for problem in PROBLEMS
+    )
+
+
+def allows_loss(lost: Any) -> bool:
+    """Tell whether an expected `lost` allows a lost response. A text with a variable may allow it."""
+    if lost is MISSING:
+        return False
+    return has_variable(lost) or any(
+        match(EXPECTED["lost"], lost, word) is True for word in LOST_WORDS
     )
 
 

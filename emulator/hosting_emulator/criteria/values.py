@@ -7,6 +7,7 @@ a number and a text. A claim holds only if the result is True, and the negation 
 from __future__ import annotations
 
 import dataclasses
+import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -24,6 +25,8 @@ ABSENT = "(absent)"
 #: Stands for a field that is not there.
 MISSING: Any = type("Missing", (), {"__repr__": lambda _: ABSENT})()
 _VARIABLE = "${"
+#: A number type with at most so many values is checked value by value.
+_FEW_VALUES = 1000
 _VARIABLE_SCHEMA: dict[str, Any] = {"type": "string", "pattern": r"\$\{"}
 #: Refers to the schema of a comparison by words.
 COMPARISON_SCHEMA: dict[str, Any] = {"$ref": "#/$defs/Comparison"}
@@ -123,6 +126,10 @@ class ValueType:
         """Return the names of the fields, for messages."""
         return ()
 
+    def possible_values(self) -> Sequence[Any] | None:
+        """Return all values but null, if they are few. None: they are not."""
+        return None
+
     def schema(self) -> dict[str, Any]:
         """Return the JSON Schema of a plain value."""
         return {"type": self.json_type} if self.json_type else {}
@@ -145,9 +152,6 @@ class AnyValue(ValueType):
     nullable: bool = True
 
     def is_text(self) -> bool:
-        return True
-
-    def is_list(self) -> bool:
         return True
 
     def is_mapping(self) -> bool:
@@ -192,6 +196,9 @@ class Boolean(ValueType):
         comparable = isinstance(wanted, bool) and isinstance(actual, bool)
         return wanted == actual if comparable else None
 
+    def possible_values(self) -> Sequence[bool]:
+        return (True, False)
+
 
 @dataclass(frozen=True)
 class Number(ValueType):
@@ -206,7 +213,7 @@ class Number(ValueType):
         whole = isinstance(wanted, int) or (isinstance(wanted, float) and wanted.is_integer())
         if not _is_number(wanted) or (self.whole and not whole):
             raise Impossible(f"it must be {self.form}, not {shown(wanted)}", path)
-        if not self.least <= wanted <= self.greatest:
+        if not self.least <= wanted <= self.greatest or math.isinf(wanted):
             raise Impossible(f"it must be {self.form}, and {wanted} can never be", path)
 
     def equals(self, wanted: Any, actual: Any) -> Result:
@@ -217,6 +224,11 @@ class Number(ValueType):
 
     def limits(self) -> tuple[float, float]:
         return self.least, self.greatest
+
+    def possible_values(self) -> Sequence[int] | None:
+        if not self.whole or not self.greatest - self.least <= _FEW_VALUES:
+            return None
+        return range(int(self.least), int(self.greatest) + 1)
 
     def schema(self) -> dict[str, Any]:
         bounds = {"minimum": self.least, "maximum": self.greatest}
@@ -268,6 +280,9 @@ class Word(Text):
     def equals(self, wanted: Any, actual: Any) -> Result:
         comparable = isinstance(wanted, str) and isinstance(actual, str)
         return self.aliases(wanted) == actual if comparable else None
+
+    def possible_values(self) -> Sequence[str] | None:
+        return self.words
 
     def schema(self) -> dict[str, Any]:
         return {"enum": [*self.words, *self.other_spellings()]}
@@ -384,8 +399,9 @@ class Array(ValueType):
         return self.item
 
     def field(self, name: str) -> ValueType | None:
-        within = name.isascii() and name.isdigit() and (self.most is None or int(name) < self.most)
-        return self.item if within else None
+        if re.fullmatch("0|[1-9][0-9]{0,8}", name) is None:
+            return None
+        return self.item if self.most is None or int(name) < self.most else None
 
 
 @dataclass(frozen=True)
@@ -619,14 +635,26 @@ def _are_lists_of_one_length(wanted: Any, actual: Any) -> bool:
 # --- What can never match ------------------------------------------------------------------------
 
 
-def check(kind: ValueType, wanted: Any, path: Path = ()) -> None:
-    """Raise Impossible if no value of a type can ever match. A text with a variable may match."""
-    if isinstance(wanted, str) and _VARIABLE in wanted:
+def has_variable(wanted: Any) -> bool:
+    """Tell whether a value contains a variable such as `${operation}`."""
+    if isinstance(wanted, Mapping):
+        return any(map(has_variable, wanted.values()))
+    if isinstance(wanted, list | tuple):
+        return any(map(has_variable, wanted))
+    return isinstance(wanted, str) and _VARIABLE in wanted
+
+
+def check(kind: ValueType, wanted: Any, path: Path = (), *, variables: bool = False) -> None:
+    """Raise Impossible if no value of a type can ever match.
+
+    With `variables`, a text may contain variables whose values are unknown, and so it may match.
+    """
+    if variables and isinstance(wanted, str) and _VARIABLE in wanted:
         return
     if isinstance(wanted, Mapping):
-        _check_mapping(kind, wanted, path)
+        _check_mapping(kind, wanted, path, variables=variables)
     elif isinstance(wanted, list | tuple):
-        _check_list(kind, wanted, path)
+        _check_list(kind, wanted, path, variables=variables)
     elif wanted is None:
         if not kind.nullable:
             raise Impossible(f"it must be {kind.form}: it is never null", path)
@@ -646,7 +674,7 @@ def compile_pattern(text: str, path: Path = ()) -> Expression:
         raise Impossible(str(error), path) from None
 
 
-def _check_list(kind: ValueType, wanted: Sequence[Any], path: Path) -> None:
+def _check_list(kind: ValueType, wanted: Sequence[Any], path: Path, *, variables: bool) -> None:
     items = kind.items()
     if items is None and not wanted:
         raise Impossible("an empty list has no value that could match", path)
@@ -654,10 +682,12 @@ def _check_list(kind: ValueType, wanted: Sequence[Any], path: Path) -> None:
     if most is not None and len(wanted) > most:
         raise Impossible(f"the list never has more than {most} items", path)
     for index, item in enumerate(wanted):
-        check(kind if items is None else items, item, (*path, index))
+        check(kind if items is None else items, item, (*path, index), variables=variables)
 
 
-def _check_mapping(kind: ValueType, wanted: Mapping[str, Any], path: Path) -> None:
+def _check_mapping(
+    kind: ValueType, wanted: Mapping[str, Any], path: Path, *, variables: bool
+) -> None:
     words = [name for name in wanted if name in COMPARISONS]
     declared = bool(kind.field_names()) and all(kind.field(str(name)) for name in wanted)
     if words and not declared:
@@ -667,8 +697,10 @@ def _check_mapping(kind: ValueType, wanted: Mapping[str, Any], path: Path) -> No
                 message = f"{name!r} is next to {words[0]} but is not a comparison{hint}"
                 raise Impossible(message, (*path, name), key=True)
         for word, operand in wanted.items():
-            _check_word(kind, word, operand, (*path, word))
+            _check_word(kind, word, operand, (*path, word), variables=variables)
         _check_range(kind, wanted, path)
+        if not (variables and has_variable(wanted)):
+            _check_together(kind, wanted, path)
         return
     if not kind.is_mapping():
         for name in wanted:
@@ -684,11 +716,11 @@ def _check_mapping(kind: ValueType, wanted: Mapping[str, Any], path: Path) -> No
             hint = nearest(str(name), known) or f"; there are {', '.join(kind.field_names())}"
             message = f"there is no field {str(name)!r} here{hint}"
             raise Impossible(message, (*path, name), key=True)
-        check(inner, value, (*path, name))
+        check(inner, value, (*path, name), variables=variables)
 
 
-def _check_word(kind: ValueType, word: str, operand: Any, path: Path) -> None:
-    if isinstance(operand, str) and _VARIABLE in operand:
+def _check_word(kind: ValueType, word: str, operand: Any, path: Path, *, variables: bool) -> None:
+    if variables and isinstance(operand, str) and _VARIABLE in operand:
         return
     if word in _ORDERS:
         if isinstance(operand, bool) or kind.rank(operand) is None:
@@ -705,16 +737,30 @@ def _check_word(kind: ValueType, word: str, operand: Any, path: Path) -> None:
         if not isinstance(operand, list | tuple) or not operand:
             raise Impossible("one_of needs a list of the values that it may be", path)
         for index, choice in enumerate(operand):
-            check(kind, choice, (*path, index))
+            check(kind, choice, (*path, index), variables=variables)
     elif word == "has":
         items = kind.items()
         if items is None:
             raise Impossible(f"has looks for an item of a list; this is {kind.form}", path)
-        check(items, operand, path)
+        check(items, operand, path, variables=variables)
     else:
         if word == "not" and operand == "*" and not kind.nullable:
             raise Impossible(f"it must be {kind.form}: it is never null", path)
-        check(kind, operand, path)
+        check(kind, operand, path, variables=variables)
+        if word == "not" and operand == {} and not kind.nullable:
+            raise Impossible("an empty mapping matches every object", path)
+
+
+def _check_together(kind: ValueType, wanted: Mapping[str, Any], path: Path) -> None:
+    """Refuse comparisons of which each can hold, but not all of them for one value."""
+    values = kind.possible_values()
+    if values is None:
+        return
+    possible = [*values, MISSING]
+    if kind.nullable:
+        possible.append(None)
+    if not any(match(kind, wanted, value) is True for value in possible):
+        raise Impossible(f"it must be {kind.form}, and none is like that", path)
 
 
 def _check_range(kind: ValueType, wanted: Mapping[str, Any], path: Path) -> None:

@@ -10,11 +10,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import msgspec
+from msgspec import UNSET
 
 from hosting_emulator import DEFAULT_SEED
 from hosting_emulator.contract.assumptions import Assumptions
 from hosting_emulator.contract.calls import ALL_CALLS, CALLS
 from hosting_emulator.contract.durations import parse_duration_ms
+from hosting_emulator.contract.ids import is_ulid
 from hosting_emulator.contract.timestamps import LATEST_MS, parse_timestamp
 from hosting_emulator.contract.words import nearest
 from hosting_emulator.criteria.values import ANY, Impossible, ValueType, check
@@ -52,6 +54,7 @@ MOMENT = re.compile(r"(.+?)([+-])(\d[\d.a-z]*)")
 #: How many steps a story may take, with those of its parts.
 _MOST_STEPS = 20_000
 _REQUEST = re.compile(r"[A-Z]+ (/|https?://|\$\{)\S*")
+_ID = {noun: re.compile(f"{noun}-[1-9][0-9]*") for noun in ("fault", "outcome")}
 _PATTERN_OF = re.compile(r"(\S+)(?: /(.+)/)?")
 
 
@@ -281,6 +284,35 @@ class _StoryCheck:
             _check_value(place / "check" / name, ANY, value)
         if step.log is not None:
             self._check_log(place / "log")
+        self._check_ids(place, step)
+        if step.api_key is not None:
+            self._check_made_key(place / "body", step.body)
+
+    def _check_ids(self, place: Place, step: StepPart) -> None:
+        """Refuse an id of an operation, a fault or an outcome that none can have."""
+        if step.until is not None and "${" not in step.until and not is_ulid(step.until):
+            raise (place / "until").error(f"{step.until[:80]!r} is not the id of an operation")
+        for field, an, noun in (
+            ("remove_fault", "a", "fault"),
+            ("remove_outcome", "an", "outcome"),
+        ):
+            text = getattr(step, field)
+            if text is not None and "${" not in text and not _ID[noun].fullmatch(text):
+                message = f"{text[:80]!r} is not the id of {an} {noun}: write it like {noun}-1"
+                raise (place / field).error(message)
+
+    def _check_made_key(self, place: Place, body: Any) -> None:
+        """Refuse what an API key that is made by hand does not have."""
+        if body is UNSET:
+            return
+        if not isinstance(body, dict):
+            raise place.error("the body of api_key is a mapping with name and permissions")
+        for name in body:
+            if name not in ("name", "permissions"):
+                hint = (
+                    nearest(str(name), ("name", "permissions")) or "; there are name, permissions"
+                )
+                raise (place / name).error(f"an API key has no field {name!r} here{hint}", key=True)
 
     def _check_log(self, place: Place) -> None:
         filters = log_filters(self._named("person"), self._named("project"))
@@ -354,7 +386,7 @@ def is_page(url: str) -> bool:
 def _check_value(place: Place, kind: ValueType, value: Any) -> None:
     """Refuse a value that can never match. Raises ScenarioError."""
     try:
-        check(kind, value)
+        check(kind, value, variables=True)
     except Impossible as error:
         raise place.below(error.path).error(str(error), key=error.key) from None
     except PatternError as error:  # it could not be held against the words that are possible

@@ -15,6 +15,7 @@ from typing import Annotated, Any, Literal, get_args, get_origin
 import msgspec
 from msgspec import Meta
 
+from hosting_emulator.contract.calls import ALL_CALLS, call_named
 from hosting_emulator.contract.conversion import convert
 from hosting_emulator.contract.words import kinds_in_words, nearest, part_at, plainly, words_of
 from hosting_emulator.control_api import ClockMode
@@ -372,12 +373,19 @@ def _check_step(place: Place, actions: Sequence[str]) -> None:
             where = f"{' or '.join(belongs)}, not to {' '.join(given) or 'note'}"
             raise (place / name).error(f"{name} belongs to {where}", key=True)
     _check_rivals(place, step)
+    _check_unused_fields(place, step, is_together=actions is EXCHANGES)
     if step.get("together") is not None:
         _check_steps(place / "together", EXCHANGES)
 
 
 #: Fields of a step of which only one can be used.
-RIVALS = (("token", "as"), ("body", "text"), ("body", "form"), ("text", "form"))
+RIVALS = (
+    ("token", "as"),
+    ("token", "interactive"),
+    ("body", "text"),
+    ("body", "form"),
+    ("text", "form"),
+)
 #: Headers that fields of a step send.
 _HEADER_FIELDS = {"authorization": ("token", "as"), "idempotency-key": ("key",)}
 
@@ -396,6 +404,32 @@ def _check_rivals(place: Place, step: dict[str, Any]) -> None:
     for name in ("clear_faults", "clear_outcomes"):
         if step.get(name) is False:
             raise (place / name).error(f"{name} takes only true: without it nothing is cleared")
+
+
+def _check_unused_fields(place: Place, step: dict[str, Any], *, is_together: bool) -> None:
+    """Refuse fields that would have no effect in this step."""
+    spec = ALL_CALLS.get(call_named(str(step.get("call"))))
+    is_about_organization = spec is not None and spec.subject == "organization"
+    if "project" in step and is_about_organization:
+        message = f"{step['call']} is about an organization: remove the project"
+        raise (place / "project").error(message, key=True)
+    if "pause" in step and step.get("tries", 1) == 1:
+        raise (place / "pause").error("pause needs tries, with more than 1", key=True)
+    for name in ("tries", "pause"):
+        if is_together and name in step:
+            message = f"requests that come together are sent once: remove {name}"
+            raise (place / name).error(message, key=True)
+    is_without_token = step.get("as") == "nobody" or "token" in step
+    unused = [] if is_about_organization else ["organization"]
+    for name in ("interactive", *unused):
+        if name in step and is_without_token:
+            message = f"{name} belongs to the access token that `as` makes, and none is made here"
+            raise (place / name).error(message, key=True)
+    for section in ("query", "form"):
+        for name, value in (step.get(section) or {}).items():
+            if value is None or isinstance(value, list | dict):
+                message = f"{section} takes texts, numbers and booleans, not {_shown(value)}"
+                raise (place / section / name).error(message)
 
 
 def without_seed(text: str) -> str:

@@ -17,6 +17,8 @@ from hosting_emulator.criteria.responses import (
     EXPECTED,
     HEADER,
     KNOWN_HEADERS,
+    allows_loss,
+    allows_no_code,
     body_type,
     find_field,
     open_words,
@@ -30,6 +32,7 @@ from hosting_emulator.criteria.values import (
     ValueType,
     check,
     compare,
+    has_variable,
 )
 from hosting_emulator.faults.kinds import fault_kinds
 from hosting_emulator.scenario.document import ExpectPart, ScenarioPart, StepPart
@@ -43,9 +46,9 @@ _SOME_ID = "0" * 26
 LOG_NAMES = {"as": "who"}
 
 
-def is_lost(expect: ExpectPart) -> bool:
-    """Tell whether a step expects that its response does not arrive."""
-    return expect.lost not in (UNSET, None, False)
+def may_be_lost(expect: ExpectPart) -> bool:
+    """Tell whether a step expects, or allows, that its response does not arrive."""
+    return allows_loss(MISSING if expect.lost is UNSET else expect.lost)
 
 
 class ResponseTypes:
@@ -64,7 +67,9 @@ class ResponseTypes:
 
     def check(self, step: StepPart, expect: ExpectPart, raw: Mapping[str, Any]) -> None:
         """Raise Impossible if no response to a step can be as expected."""
-        if is_lost(expect):
+        if "lost" in raw:
+            check(EXPECTED["lost"], raw["lost"], ("lost",), variables=True)
+        if may_be_lost(expect):
             others = [name for name in raw if name != "lost"]
             if others:
                 message = f"nothing else can be expected of a lost response: remove {others[0]}"
@@ -74,16 +79,18 @@ class ResponseTypes:
                 raise Impossible(message, ("lost",), key=True)
         for name, kind in EXPECTED.items():
             if name in raw:
-                check(kind, raw[name], (name,))
+                check(kind, raw[name], (name,), variables=True)
         statuses = self._statuses(expect)
         resource = self._resource(step)
-        if not statuses:
+        if not statuses and "status" in raw:
             raise Impossible("no status is like that", ("status",))
+        if not statuses:
+            raise Impossible("no response has a code like that", ("code",))
         if resource is not None:
             self._check_problem(expect, statuses)
         body = self.body(step, expect)
         if "body" in raw:
-            check(body, raw["body"], ("body",))
+            check(body, raw["body"], ("body",), variables=True)
         if "items" in raw and body is not ANY and body.field("items") is None:
             raise Impossible("the response to this call is no list", ("items",), key=True)
         everything = ANY if resource is None else body_type(resource, self._words, _ALL_STATUSES)
@@ -96,8 +103,9 @@ class ResponseTypes:
             self._check_header(name, value)
 
     def _check_problem(self, expect: ExpectPart, statuses: list[int]) -> None:
-        has_code = expect.code is not UNSET and expect.code is not None
-        if has_code and statuses[-1] < 400 and not _has_variable(expect.code):
+        if expect.code is UNSET or has_variable(expect.code) or allows_no_code(expect.code):
+            return
+        if statuses[-1] < 400:
             raise Impossible("a response that succeeds has no problem code", ("code",))
 
     def _check_header(self, name: str, value: Any) -> None:
@@ -115,12 +123,12 @@ class ResponseTypes:
                 path,
                 key=True,
             )
-        check(HEADER, value, path)
+        check(HEADER, value, path, variables=True)
 
     def _statuses(self, expect: ExpectPart) -> list[int]:
         status = MISSING if expect.status is UNSET else expect.status
         code = MISSING if expect.code is UNSET else expect.code
-        return list(_ALL_STATUSES) if _has_variable(status) else possible_statuses(status, code)
+        return list(_ALL_STATUSES) if has_variable(status) else possible_statuses(status, code)
 
     def body(self, step: StepPart, expect: ExpectPart) -> ValueType:
         """Return the type of the body of a response that is as expected otherwise."""
@@ -167,14 +175,6 @@ def log_filters(
     )
     names = {known: name for name, known in LOG_NAMES.items()}
     return {names.get(name, name): kind for name, kind in filters.items()} | {"count": COUNT}
-
-
-def _has_variable(wanted: Any) -> bool:
-    if isinstance(wanted, Mapping):
-        return any(map(_has_variable, wanted.values()))
-    if isinstance(wanted, list):
-        return any(map(_has_variable, wanted))
-    return isinstance(wanted, str) and "${" in wanted
 
 
 def _groups(part: ScenarioPart) -> Iterator[list[StepPart]]:

@@ -9,6 +9,7 @@ from hosting_emulator.contract.assumptions import Assumptions
 from hosting_emulator.contract.calls import CALLS
 from hosting_emulator.contract.problems import PROBLEMS
 from hosting_emulator.contract.words import schema_components
+from hosting_emulator.criteria.requests import LOST_WORDS
 from hosting_emulator.criteria.responses import EXPECTED, HEADER
 from hosting_emulator.criteria.values import COMPARISONS
 from hosting_emulator.faults.documents import FAULT, OUTCOME, Family
@@ -82,7 +83,9 @@ def _type_criteria(defs: dict[str, Any]) -> None:
     defs["LogPart"]["properties"] |= {
         name: kind.expected_schema() for name, kind in log_filters(None, None).items()
     }
-    is_lost = {"required": ["lost"], "properties": {"lost": {"not": {"enum": [None, False]}}}}
+    word = {"enum": [*LOST_WORDS, True]}
+    names_loss = {"anyOf": [word, {"type": "array", "contains": word}]}
+    is_lost = {"required": ["lost"], "properties": {"lost": names_loss}}
     defs["ExpectPart"] |= {"if": is_lost, "then": {"maxProperties": 1}}
     for name in ("clear_faults", "clear_outcomes"):
         defs["StepPart"]["properties"][name] = {"enum": [True, None]}

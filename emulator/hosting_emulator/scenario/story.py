@@ -28,7 +28,7 @@ from hosting_emulator.contract.ids import is_ulid
 from hosting_emulator.contract.timestamps import format_timestamp, parse_timestamp
 from hosting_emulator.contract.words import each_text
 from hosting_emulator.criteria.requests import has_failed
-from hosting_emulator.criteria.responses import EXPECTED, HEADER
+from hosting_emulator.criteria.responses import EXPECTED, HEADER, allows_a_code, allows_no_code
 from hosting_emulator.criteria.values import (
     ABSENT,
     ANY,
@@ -79,7 +79,7 @@ from hosting_emulator.scenario.document import (
     scenario_of,
 )
 from hosting_emulator.scenario.entries import entries_of, unused_entries
-from hosting_emulator.scenario.expectations import ResponseTypes, is_lost, judge, log_filters
+from hosting_emulator.scenario.expectations import ResponseTypes, judge, log_filters
 from hosting_emulator.scenario.source import Path, Place, Source
 from hosting_emulator.world import tables as t
 from hosting_emulator.world.operations import set_assumptions
@@ -664,7 +664,7 @@ class StoryRun:
         last, expect = self._last, step.expect or ExpectPart()
         wanted_lost = None if expect.lost is UNSET else self._filled(expect.lost)
         differences = judge(EXPECTED["lost"], wanted_lost, last.lost, "lost")
-        if differences or last.lost or is_lost(expect):
+        if differences or last.lost:
             return differences
         reply, body = last.reply, _json_of(last.reply.body)
         fields = body if isinstance(body, dict) else {}
@@ -678,7 +678,8 @@ class StoryRun:
             "items": len(items) if isinstance(items, list) else MISSING,
         }
         if expect.status is UNSET:
-            differences += _status_differences(expect, reply.status)
+            code = MISSING if expect.code is UNSET else self._filled(expect.code)
+            differences += _status_differences(code, reply.status, actual["code"])
         for name, value in actual.items():
             wanted = getattr(expect, name)
             if wanted is not UNSET:
@@ -760,13 +761,20 @@ class StoryRun:
 
 
 def _query(step: StepPart) -> str:
-    return urlencode({name: str(value) for name, value in step.query.items()})
+    return urlencode({name: _sent_text(value) for name, value in step.query.items()})
+
+
+def _sent_text(value: Any) -> str:
+    """Write a value of a query or a form as it is sent: true, and not True."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _body(step: StepPart) -> bytes:
     if step.body is not UNSET:
         return msgspec.json.encode(step.body)
-    return (urlencode(step.form) if step.form else str(step.text or "")).encode()
+    if step.form:
+        return urlencode({name: _sent_text(value) for name, value in step.form.items()}).encode()
+    return str(step.text or "").encode()
 
 
 def _drip_ms(effect: FaultKind | None, reply: Reply) -> int:
@@ -782,12 +790,14 @@ def _json_of(body: bytes) -> Any:
         return MISSING
 
 
-def _status_differences(expect: ExpectPart, status: int) -> list[Mismatch]:
+def _status_differences(expected_code: Any, status: int, code: Any) -> list[Mismatch]:
     """Return how a status differs from the one that an expectation without a status means."""
-    names_problem = expect.code is not UNSET and expect.code is not None
-    if names_problem and status < 400:
-        return [Mismatch("status", "a refusal", status)]
-    return [] if names_problem or status < 400 else [Mismatch("status", "success", status)]
+    if status < 400:
+        return [] if allows_no_code(expected_code) else [Mismatch("status", "a refusal", status)]
+    if not allows_a_code(expected_code):
+        return [Mismatch("status", "success", status)]
+    # A refusal without a code is not what an expectation of a code means, even if that is optional.
+    return [Mismatch("status", "a problem with a code", status)] if code is MISSING else []
 
 
 def _in_words(value: Any) -> str:

@@ -352,9 +352,7 @@ class RequestMatcher:
 
     def check_operations(self, held: Iterable[RecordedRequest]) -> None:
         """Raise ImpossibleFilter for the id of an operation that never was in the world."""
-        wanted = self.given.get("operation")
-        ids = wanted if isinstance(wanted, list) else [wanted]
-        missing = {id_ for id_ in ids if isinstance(id_, str) and id_.isalnum()}
+        missing = {id_ for id_ in _texts_in(self.given.get("operation")) if id_.isalnum()}
         for id_ in missing - {request.operation for request in held}:
             try:
                 self._world.why(id_)
@@ -367,7 +365,7 @@ class RequestMatcher:
         """Return the filters that a request does not match."""
         from hosting_emulator.criteria.values import match
 
-        kinds, view = self._kinds, _view(request)
+        kinds, view = self._kinds, _view(request, self._aliases["project"])
         return [
             name
             for name, value in self.given.items()
@@ -421,10 +419,12 @@ def _value(request: RecordedRequest, name: str) -> Any:
     return bool(has) if name in _FLAGS else has
 
 
-def _view(request: RecordedRequest) -> dict[str, Any]:
-    """Return what filters compare of a request."""
-    names = {"who": (request.principal, request.who), "project": (request.project,)}
-    view = {name: tuple(filter(None, found)) or None for name, found in names.items()}
+def _view(request: RecordedRequest, projects: wording.Aliases) -> dict[str, Any]:
+    """Return what filters compare of a request: users and projects by their ids and aliases."""
+    project = request.project
+    alias = projects.alias_of(project) if project else None
+    names = {"who": (request.principal, request.who), "project": (project, alias)}
+    view: dict[str, Any] = {n: tuple(filter(None, found)) or None for n, found in names.items()}
     view |= {name: getattr(request, name) for name in ("call", "method", "path", "operation")}
     view |= {name: getattr(request, name) for name in ("status", "code", "lost")}
     flags = {"replayed": bool(request.replayed), "failed": bool(request.failed)}
@@ -433,15 +433,14 @@ def _view(request: RecordedRequest) -> dict[str, Any]:
 
 def _call_filter(call: TextFilter) -> Any:
     """Return the call_id of a named call. Raises ValueError, naming the nearest."""
-    if not isinstance(call, str) or call in ("none", "*"):
+    if not isinstance(call, str) or call == "none" or _is_open(call):
         return call
     return known_call(call)
 
 
 def _id_named(name: str, aliases: wording.Aliases, value: str) -> str:
     """Return the id for an alias. Raises UnknownFilterName."""
-    is_open = value == "*" or (len(value) > 2 and value[0] == value[-1] == "/")
-    if is_open or (name == "who" and value == "nobody"):
+    if _is_open(value) or (name == "who" and value == "nobody"):
         return value
     try:
         return aliases.id_of(value)
@@ -449,14 +448,38 @@ def _id_named(name: str, aliases: wording.Aliases, value: str) -> str:
         raise UnknownFilterName(str(error)) from None
 
 
+def _is_open(value: str) -> bool:
+    """Tell whether a text means any value, or is a regular expression."""
+    return value == "*" or (len(value) > 2 and value[0] == value[-1] == "/")
+
+
 def _operation_ids(value: Any) -> Any:
-    """Return the id of an operation's document, or those of several."""
+    """Return a filter with the id of an operation in the place of each operation's document."""
     if isinstance(value, Mapping):
         id_ = value.get("id")
-        return id_ if isinstance(id_, str) else value
-    if isinstance(value, list | tuple | set | frozenset):
+        if isinstance(id_, str):
+            return id_
+        return {name: _operation_ids(inner) for name, inner in value.items()}
+    if _is_collection(value):
         return [_operation_ids(item) for item in value]
     return value
+
+
+def _is_collection(value: Any) -> bool:
+    """Tell whether a value holds alternatives."""
+    return isinstance(value, Collection) and not isinstance(value, str | bytes | Mapping)
+
+
+def _texts_in(value: Any) -> Iterator[str]:
+    """Yield every text in a filter."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for inner in value.values():
+            yield from _texts_in(inner)
+    elif isinstance(value, list):
+        for item in value:
+            yield from _texts_in(item)
 
 
 def _in_words(value: Any) -> str:
@@ -468,7 +491,7 @@ def _plain(value: Any) -> Any:
     """Return a value with every collection as a list."""
     if isinstance(value, Mapping):
         return {name: _plain(inner) for name, inner in value.items()}
-    if isinstance(value, list | tuple | set | frozenset):
+    if _is_collection(value):
         return [_plain(item) for item in value]
     return value
 

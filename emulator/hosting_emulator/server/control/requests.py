@@ -152,7 +152,10 @@ def read_filter(engine: Engine, given: RequestFilters) -> RequestFilter:
 
 
 def _check_filter(name: str, value: Any) -> None:
-    """Raise ControlRefusal 400 for a value that no request can have."""
+    """Raise ControlRefusal 400 for a value that no request can have, or that is no plain value."""
+    if isinstance(value, str) and (value == "*" or value.startswith("/")):
+        message = f"{name} takes one value here, not {value[:80]!r}: leave it out for any"
+        raise ControlRefusal(400, f"Bad {name}", message)
     try:
         check(request_filters()[name], value)
     except Impossible as error:
