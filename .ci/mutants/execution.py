@@ -62,12 +62,12 @@ class Executor:
         with self._copy.changed(mutant.file, mutant.changed_source):
             for tests in runs_of(ordinary, beside, self._budget_s):
                 tests_run += len(tests)
-                killer = self._first_failure(tests)
+                killer = self._repeated_failure(tests)
                 if killer:
                     outcome = Outcome.KILLED
                     break
             else:
-                killer = self._first_failure(record) if record else ""
+                killer = self._repeated_failure(record)
                 tests_run += len(record)
                 if killer:
                     outcome = Outcome.KILLED_BY_RECORD
@@ -102,6 +102,20 @@ class Executor:
             if failure not in tests:
                 break
         return failing
+
+    def _repeated_failure(self, tests: Sequence[Test]) -> str:
+        """Return the first failure that comes again when its test runs alone.
+
+        A test that fails only after others, or only sometimes, does not prove that it saw the mutant.
+        """
+        remaining = list(tests)
+        while remaining:
+            failure = self._first_failure(remaining)
+            alone = [test for test in remaining if test.id == failure]
+            if not alone or len(remaining) == 1 or self._first_failure(alone):
+                return failure
+            remaining = [test for test in remaining if test.id != failure]
+        return ""
 
     def _first_failure(self, tests: Sequence[Test]) -> str:
         """Run tests until one fails; return its id, or how the run ended, or "" if all pass."""

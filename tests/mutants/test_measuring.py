@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 import sysconfig
@@ -16,7 +17,7 @@ from mutants.execution import Executor
 from mutants.product import Mutant, Product, Renames
 from mutants.samples import Outcome
 from mutants.untested_lines import untested_lines
-from mutants.working_copy import WorkingCopy
+from mutants.working_copy import Run, WorkingCopy
 
 pytestmark = pytest.mark.slow
 
@@ -166,6 +167,27 @@ def test_a_killer_is_tried_without_a_mutant(copy: WorkingCopy, coverage_map: Cov
     executor = Executor(copy, coverage_map, Renames({}))
 
     assert executor.failing_without_mutant(set(coverage_map.tests)) == []
+
+
+def test_a_failure_that_does_not_come_again_kills_no_mutant(
+    repository: Path, copy: WorkingCopy, coverage_map: CoverageMap, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    unstable = "tests/test_sizes.py::test_a_small_size_is_allowed"
+
+    def run(arguments: object, *, timeout: float, variables: dict[str, str]) -> Run:
+        """Fail the unstable test unless it runs alone."""
+        request = json.loads(Path(variables["MUTANTS_REQUEST"]).read_text())
+        failed = unstable in request["tests"] and len(request["tests"]) > 1
+        if failed:
+            Path(request["failure"]).write_text(unstable)
+        return Run(1 if failed else 0, "", 0.0)
+
+    monkeypatch.setattr(copy, "pytest", run)
+    mutant = mutant_of(repository, "is_allowed", "comparison")
+
+    result = Executor(copy, coverage_map, Renames({})).run(mutant)
+
+    assert result.outcome is Outcome.SURVIVED
 
 
 def test_lines_that_no_test_runs_are_listed(repository: Path, coverage_map: CoverageMap) -> None:
