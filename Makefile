@@ -32,11 +32,12 @@ FLOOR_STAMP := $(FLOOR)/.installed
 OLD_ENOUGH := import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 14))
 FLOOR_PYTHON ?= $(shell for python in $(BIN)/python python3 python3.13 python3.12 python3.11; do \
 	"$$python" -c '$(OLD_ENOUGH)' >/dev/null 2>&1 && { echo "$$python"; break; }; done)
-FLOOR_TESTS := tests/hostile/test_framing.py tests/hostile/test_backpressure.py \
-	tests/security/test_foreign_pages.py $(addprefix tests/contract/test_, \
-	malformed_http.py fault_effects.py metrics.py events.py set_project_powered_by_flag.py \
-	initialize_managed_source.py create_user_api_key.py apply_project_domains.py polling.py tickets.py \
-	get_dns_authorization.py list_deployments.py create_dev_access_ticket.py read_database_compute.py)
+FLOOR_TESTS := tests/attacks/load/test_framing.py tests/attacks/load/test_backpressure.py \
+	tests/attacks/intrusion/test_foreign_pages.py tests/doors/http/test_malformed_http.py \
+	tests/doors/control/test_metrics.py tests/doors/control/test_events.py $(addprefix tests/service/test_, \
+	fault_effects.py set_project_powered_by_flag.py initialize_managed_source.py create_user_api_key.py \
+	apply_project_domains.py polling.py tickets.py get_dns_authorization.py list_deployments.py \
+	create_dev_access_ticket.py read_database_compute.py)
 
 .DEFAULT_GOAL := help
 .PHONY: help run install test style types floors floor pytest record schemathesis torture image lock audit bench mutants coverage pictures site docs format clean

@@ -24,7 +24,7 @@ from hosting_emulator.sdk import HostingEmulator
 from pytest_hosting_emulator import BackgroundEmulator
 from tests.browser.chromium import Chromium, program
 from tests.browser.tab import Scheme
-from tests.conftest import Api
+from tests.support.http_world import HttpWorld
 
 FOLDER = Path(__file__).resolve().parents[1] / "docs" / "pictures"
 #: The port that readers know, for it is read in the pictures.
@@ -57,9 +57,11 @@ def draw(browser: Chromium, folder: Path, port: int = 0) -> Iterator[Path]:
     folder.mkdir(parents=True, exist_ok=True)
     with BackgroundEmulator(port=port) as background:
         with HostingEmulator.fresh(background.base_url) as warm:
-            Api(warm).initialize()  # what is loaded for the first of its kind is no story to tell
+            HttpWorld(
+                warm
+            ).initialize()  # what is loaded for the first of its kind is no story to tell
         with HostingEmulator.connect(background.base_url) as emulator:
-            names = a_day_of(Api(emulator))
+            names = a_day_of(HttpWorld(emulator))
         for name, (panel, scheme) in PANELS.items():
             url = f"{background.base_url}/_emulator#/{panel.format(**names)}"
             file = folder / f"{name}.png"
@@ -70,7 +72,7 @@ def draw(browser: Chromium, folder: Path, port: int = 0) -> Iterator[Path]:
         yield file
 
 
-def a_day_of(api: Api) -> dict[str, str]:
+def a_day_of(api: HttpWorld) -> dict[str, str]:
     """Let a little of everything happen; return the names that the pictures need."""
     clock, world = api.emulator.clock, api.emulator
     api.deployments("?limit=5")

@@ -18,7 +18,7 @@ from benchmarks.report import Figure
 from benchmarks.servers import cores, emulator, port_of
 from hosting_emulator.sdk import ControlClient
 from hosting_emulator.world.tables import OPERATIONS
-from tests.in_process import InProcess, fresh_world
+from tests.support.in_process import InProcess, fresh_world
 
 PART = "time"
 COUNT = 10_000

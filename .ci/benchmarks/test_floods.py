@@ -6,8 +6,8 @@ import time
 
 import pytest
 
-from tests.crash.process import emulator
-from tests.hostile.floods import KINDS, flooded, latencies
+from tests.attacks.load.floods import KINDS, flooded, latencies
+from tests.support.emulator_process import emulator
 
 CONNECTIONS = 100
 MOST_P99_S = 0.1

@@ -9,7 +9,7 @@ import pytest
 
 from tests.browser.chromium import Chromium, needed_program
 from tests.browser.dashboard import Dashboard
-from tests.conftest import Api
+from tests.support.http_world import HttpWorld
 
 
 @pytest.fixture(scope="session")
@@ -26,14 +26,14 @@ def dashboard(chromium: Chromium) -> Iterator[Dashboard]:
 
 
 @pytest.fixture
-def origin(api: Api) -> str:
+def origin(api: HttpWorld) -> str:
     """Where the emulator that `api` speaks to serves its pages."""
     parts = urlsplit(api.emulator.base_url)
     return f"{parts.scheme}://{parts.netloc}"
 
 
 @pytest.fixture
-def panel(api: Api, origin: str) -> Callable[[str], str]:
+def panel(api: HttpWorld, origin: str) -> Callable[[str], str]:
     """The address of one of the page's panels, about the world of `api`."""
 
     def address(name: str) -> str:

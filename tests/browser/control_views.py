@@ -6,15 +6,15 @@ import json
 import urllib.request
 from typing import Any
 
-from tests.conftest import Api
+from tests.support.http_world import HttpWorld
 
 
-def items(api: Api, path: str) -> list[dict[str, Any]]:
+def items(api: HttpWorld, path: str) -> list[dict[str, Any]]:
     """Return the items at a path below the control URL of the world of `api`."""
     return list(looked(api, path)["items"])
 
 
-def looked(api: Api, path: str) -> dict[str, Any]:
+def looked(api: HttpWorld, path: str) -> dict[str, Any]:
     """Return the document at a path below the control URL of the world of `api`; "" is its own."""
     control_url = api.emulator.base_url.replace("/worlds/", "/_emulator/worlds/", 1)
     with urllib.request.urlopen(f"{control_url}/{path}".rstrip("/")) as found:

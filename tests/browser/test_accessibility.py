@@ -13,7 +13,7 @@ from tests.browser.chromium import Chromium
 from tests.browser.dashboard import Dashboard
 from tests.browser.opened import assert_ours
 from tests.browser.page import Page
-from tests.conftest import Api
+from tests.support.http_world import HttpWorld
 
 _TABLE = files("hosting_emulator.server").joinpath("dashboard", "static", "panels.js")
 PANELS = re.findall(r'\{ id: "([a-z]+)"', _TABLE.read_text(encoding="utf-8"))
@@ -21,7 +21,7 @@ SWAGGER = "#swagger"
 
 
 @pytest.fixture
-def lived_in(api: Api) -> Api:
+def lived_in(api: HttpWorld) -> HttpWorld:
     """A world in which there is something of everything to show."""
     api.initialize()
     operation = api.apply_domains().json["id"]
@@ -64,7 +64,7 @@ def test_axe_sees_what_is_wrong(dashboard: Dashboard, panel: Callable[[str], str
 
 @pytest.mark.parametrize("name", PANELS)
 def test_panel_is_accessible(
-    name: str, dashboard: Dashboard, lived_in: Api, panel: Callable[[str], str]
+    name: str, dashboard: Dashboard, lived_in: HttpWorld, panel: Callable[[str], str]
 ):
     with dashboard(panel(name)) as page:
         settle(page)
@@ -73,7 +73,7 @@ def test_panel_is_accessible(
 
 @pytest.mark.parametrize("name", ["requests", "operations", "projects", "scenarios"])
 def test_one_thing_of_a_panel_is_accessible(
-    name: str, dashboard: Dashboard, lived_in: Api, panel: Callable[[str], str]
+    name: str, dashboard: Dashboard, lived_in: HttpWorld, panel: Callable[[str], str]
 ):
     operation = lived_in.emulator.requests.of("apply_project_domains")[0].answer["id"]
     chosen = {
@@ -100,7 +100,7 @@ def test_what_unfolds_is_accessible(
     button: str,
     within: str,
     dashboard: Dashboard,
-    lived_in: Api,
+    lived_in: HttpWorld,
     panel: Callable[[str], str],
 ):
     operation = lived_in.emulator.requests.of("apply_project_domains")[0].answer["id"]
@@ -148,7 +148,7 @@ def test_page_of_all_problems_is_accessible(chromium: Chromium, origin: str):
 
 
 def test_the_type_of_a_problem_is_a_link_to_an_accessible_page(
-    chromium: Chromium, api: Api, origin: str
+    chromium: Chromium, api: HttpWorld, origin: str
 ):
     problem = api.dns(token="wrong").json
 

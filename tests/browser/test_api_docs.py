@@ -14,7 +14,7 @@ from tests.browser.chromium import Chromium
 from tests.browser.opened import assert_leads_on, assert_ours
 from tests.browser.page import Page
 from tests.browser.tab import Scheme
-from tests.conftest import Api
+from tests.support.http_world import HttpWorld
 
 #: Where the answer's status is shown.
 LIVE = ".live-responses-table .response-col_status:not(.col_header)"
@@ -62,12 +62,12 @@ def _sent(block: str) -> str:
     return f"({sent} || {press}, {sent})"
 
 
-def tables(api: Api) -> Any:
+def tables(api: HttpWorld) -> Any:
     return api.emulator.export()["tables"]
 
 
 def test_calls_are_accessible_and_change_the_world_as_that_person_and_as_it_stands(
-    chromium: Chromium, api: Api, origin: str
+    chromium: Chromium, api: HttpWorld, origin: str
 ):
     api.set_flag(False)
     api.initialize()

@@ -14,7 +14,7 @@ from hosting_emulator_cli.main import cli
 from tests.browser.chromium import Chromium
 from tests.browser.dashboard import Dashboard
 from tests.browser.opened import assert_ours
-from tests.conftest import Api
+from tests.support.http_world import HttpWorld
 
 Panel = Callable[[str], str]
 
@@ -27,13 +27,13 @@ def test_the_page_asks_nobody_else_and_complains_of_nothing(
         assert_ours(page, origin)
 
 
-def test_the_entrance_shows_a_world(dashboard: Dashboard, api: Api, panel: Panel):
+def test_the_entrance_shows_a_world(dashboard: Dashboard, api: HttpWorld, panel: Panel):
     with dashboard(panel("")) as page:
         page.read(api.emulator.name)
         page.read(api.emulator.base_url)
 
 
-def test_the_world_can_be_chosen(dashboard: Dashboard, api: Api, origin: str):
+def test_the_world_can_be_chosen(dashboard: Dashboard, api: HttpWorld, origin: str):
     with dashboard(f"{origin}/_emulator#/projects") as page:
         page.choose("World", api.emulator.name)
         page.wait(f"location.hash === '#/projects?world={api.emulator.name}'")
@@ -48,7 +48,7 @@ def test_a_world_that_is_not_there_is_said(dashboard: Dashboard, origin: str):
         page.find("heading", "Requests")
 
 
-def test_worlds_that_come_and_go_are_seen(dashboard: Dashboard, api: Api, panel: Panel):
+def test_worlds_that_come_and_go_are_seen(dashboard: Dashboard, api: HttpWorld, panel: Panel):
     names = "[...document.querySelector('.picker select').options].map(one => one.value)"
     with dashboard(panel("requests")) as page:
         page.read("Live")
@@ -59,7 +59,7 @@ def test_worlds_that_come_and_go_are_seen(dashboard: Dashboard, api: Api, panel:
 
 
 def test_a_world_that_is_deleted_while_it_is_looked_at_is_said_to_be(
-    dashboard: Dashboard, api: Api, panel: Panel, origin: str
+    dashboard: Dashboard, api: HttpWorld, panel: Panel, origin: str
 ):
     forked = api.emulator.fork()
     with dashboard(f"{origin}/_emulator#/requests?world={forked.name}") as page:
@@ -72,7 +72,7 @@ def test_a_world_that_is_deleted_while_it_is_looked_at_is_said_to_be(
 
 
 def test_worlds_are_made_forked_reset_and_deleted_from_the_bar(
-    dashboard: Dashboard, api: Api, panel: Panel
+    dashboard: Dashboard, api: HttpWorld, panel: Panel
 ):
     name = f"{api.emulator.name}-made"
     control = api.emulator.control
@@ -86,7 +86,7 @@ def test_worlds_are_made_forked_reset_and_deleted_from_the_bar(
         page.read("World " + name + " is made.")
         made = control.world(name)
         assert made.clock.state["mode"] == "frozen"
-        Api(made).dns()
+        HttpWorld(made).dns()
         page.find("link", "1 200 Get DNS")
         page.click("button", "Worlds")
         assert page.find("link", "Export")
@@ -110,7 +110,7 @@ def test_worlds_are_made_forked_reset_and_deleted_from_the_bar(
 
 
 def test_a_state_that_was_exported_is_imported(
-    dashboard: Dashboard, api: Api, panel: Panel, tmp_path: Path
+    dashboard: Dashboard, api: HttpWorld, panel: Panel, tmp_path: Path
 ):
     file = tmp_path / "kept.json"
     file.write_text(json.dumps(api.emulator.export()), encoding="utf-8")
@@ -128,7 +128,7 @@ def test_a_state_that_was_exported_is_imported(
     )
 
 
-def test_the_clock_follows_the_world(dashboard: Dashboard, api: Api, panel: Panel):
+def test_the_clock_follows_the_world(dashboard: Dashboard, api: HttpWorld, panel: Panel):
     with dashboard(panel("problems")) as page:
         page.read("Live")
         api.emulator.clock.advance_to("2031-05-06T07:08:09Z")
@@ -180,7 +180,7 @@ def test_colours_can_be_chosen_and_are_kept(chromium: Chromium, panel: Panel):
 
 @pytest.mark.parametrize("more", [2, pytest.param(7, marks=pytest.mark.torture)])
 def test_many_pages_of_many_worlds_share_one_stream(
-    chromium: Chromium, api: Api, panel: Panel, more: int
+    chromium: Chromium, api: HttpWorld, panel: Panel, more: int
 ):
     """A browser opens six connections to one host: streams of their own would stop the seventh page."""
     forks = [api.emulator.fork() for _ in range(more)]
@@ -204,7 +204,7 @@ def test_many_pages_of_many_worlds_share_one_stream(
 
 
 def test_the_line_for_a_shell_leads_to_this_emulator_and_world(
-    dashboard: Dashboard, api: Api, panel: Panel, monkeypatch: pytest.MonkeyPatch
+    dashboard: Dashboard, api: HttpWorld, panel: Panel, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.delenv("HOSTING_EMULATOR_URL", raising=False)
     with dashboard(panel("connect")) as page:
@@ -216,7 +216,9 @@ def test_the_line_for_a_shell_leads_to_this_emulator_and_world(
     assert f"HOSTING_BASE_URL={api.emulator.base_url}" in result.output
 
 
-def test_without_scripts_the_page_says_where_things_are(chromium: Chromium, api: Api, origin: str):
+def test_without_scripts_the_page_says_where_things_are(
+    chromium: Chromium, api: HttpWorld, origin: str
+):
     with chromium.page("about:blank") as page:
         page.ask("Emulation.setScriptExecutionDisabled", value=True)
         page.go(f"{origin}/_emulator")

@@ -12,7 +12,7 @@ from tests.browser.chromium import Chromium
 from tests.browser.control_views import items
 from tests.browser.dashboard import Dashboard
 from tests.browser.page import Page
-from tests.conftest import Api
+from tests.support.http_world import HttpWorld
 
 Panel = Callable[[str], str]
 _NUMBERS = "[...document.querySelectorAll('.requests .n')].map(row => Number(row.textContent))"
@@ -27,7 +27,7 @@ def point(page: Page, selector: str) -> None:
     page.ask("Input.dispatchMouseEvent", type="mouseMoved", x=at[0], y=at[1])
 
 
-def test_requests_come_by_themselves(dashboard: Dashboard, api: Api, panel: Panel):
+def test_requests_come_by_themselves(dashboard: Dashboard, api: HttpWorld, panel: Panel):
     with dashboard(panel("requests")) as page:
         page.read("No request yet")
         page.read("Live")
@@ -39,7 +39,7 @@ def test_requests_come_by_themselves(dashboard: Dashboard, api: Api, panel: Pane
         assert page.evaluate(_NUMBERS) == [2, 1]
 
 
-def test_nothing_moves_under_the_pointer(dashboard: Dashboard, api: Api, panel: Panel):
+def test_nothing_moves_under_the_pointer(dashboard: Dashboard, api: HttpWorld, panel: Panel):
     api.dns()
     with dashboard(panel("requests")) as page:
         page.wait(f"{_NUMBERS}.length === 1")
@@ -54,7 +54,7 @@ def test_nothing_moves_under_the_pointer(dashboard: Dashboard, api: Api, panel: 
         page.wait(f"{_NUMBERS}.length === 3")
 
 
-def test_a_paused_list_waits(dashboard: Dashboard, api: Api, panel: Panel):
+def test_a_paused_list_waits(dashboard: Dashboard, api: HttpWorld, panel: Panel):
     with dashboard(panel("requests")) as page:
         page.read("Live")
         page.click("button", "Pause")
@@ -65,7 +65,7 @@ def test_a_paused_list_waits(dashboard: Dashboard, api: Api, panel: Panel):
         page.wait(f"{_NUMBERS}.length === 1")
 
 
-def test_the_list_is_filtered(dashboard: Dashboard, api: Api, panel: Panel):
+def test_the_list_is_filtered(dashboard: Dashboard, api: HttpWorld, panel: Panel):
     api.dns()
     api.dns(who="outsider")
     api.compute()
@@ -86,7 +86,9 @@ def test_the_list_is_filtered(dashboard: Dashboard, api: Api, panel: Panel):
         page.read("No request in the log matches the filter")
 
 
-def test_a_request_says_why_and_what_was_answered(dashboard: Dashboard, api: Api, panel: Panel):
+def test_a_request_says_why_and_what_was_answered(
+    dashboard: Dashboard, api: HttpWorld, panel: Panel
+):
     api.dns(who="outsider")
     with dashboard(panel("requests")) as page:
         page.click("link", "1 404")
@@ -99,7 +101,7 @@ def test_a_request_says_why_and_what_was_answered(dashboard: Dashboard, api: Api
 
 
 def test_an_open_request_that_the_log_has_no_more_is_shown_no_more(
-    dashboard: Dashboard, api: Api, panel: Panel
+    dashboard: Dashboard, api: HttpWorld, panel: Panel
 ):
     api.dns()
     with dashboard(panel("requests/1")) as page:
@@ -111,7 +113,7 @@ def test_an_open_request_that_the_log_has_no_more_is_shown_no_more(
 
 
 def test_requests_are_walked_with_arrows_and_escape_closes_one(
-    dashboard: Dashboard, api: Api, panel: Panel
+    dashboard: Dashboard, api: HttpWorld, panel: Panel
 ):
     for _ in range(3):
         api.dns()
@@ -131,7 +133,9 @@ def test_requests_are_walked_with_arrows_and_escape_closes_one(
         assert page.evaluate("document.activeElement.closest('li').dataset.n") == "3"
 
 
-def test_a_row_says_its_project_and_how_long_it_took(dashboard: Dashboard, api: Api, panel: Panel):
+def test_a_row_says_its_project_and_how_long_it_took(
+    dashboard: Dashboard, api: HttpWorld, panel: Panel
+):
     api.dns()
     api.dns(project="blog")
     with dashboard(panel("requests")) as page:
@@ -145,7 +149,7 @@ def test_a_row_says_its_project_and_how_long_it_took(dashboard: Dashboard, api: 
 
 
 @pytest.mark.parametrize("name", ["requests", "connect"])
-def test_the_base_url_is_on_one_line(dashboard: Dashboard, api: Api, panel: Panel, name: str):
+def test_the_base_url_is_on_one_line(dashboard: Dashboard, api: HttpWorld, panel: Panel, name: str):
     lines = "new Set([...document.querySelector('.address code').getClientRects()].map(r => r.top)).size"
     with dashboard(panel(name)) as page:
         page.find("heading", name.capitalize())
@@ -156,7 +160,7 @@ def test_the_base_url_is_on_one_line(dashboard: Dashboard, api: Api, panel: Pane
             assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
-def test_a_request_is_sent_again(dashboard: Dashboard, api: Api, panel: Panel):
+def test_a_request_is_sent_again(dashboard: Dashboard, api: HttpWorld, panel: Panel):
     api.set_flag(False, key="once")
     with dashboard(panel("requests/1")) as page:
         page.click("button", "Replay")
@@ -170,7 +174,7 @@ def test_a_request_is_sent_again(dashboard: Dashboard, api: Api, panel: Panel):
 
 
 def test_an_answer_that_was_lost_is_said_in_the_list_and_in_the_request(
-    dashboard: Dashboard, api: Api, panel: Panel
+    dashboard: Dashboard, api: HttpWorld, panel: Panel
 ):
     api.emulator.fault("connection_reset", phase="after_commit", times=1)
     with pytest.raises(OSError, match=r"."):
@@ -188,7 +192,7 @@ def test_an_answer_that_was_lost_is_said_in_the_list_and_in_the_request(
 
 
 def test_the_page_asks_for_older_requests_when_they_are_wanted(
-    chromium: Chromium, api: Api, panel: Panel
+    chromium: Chromium, api: HttpWorld, panel: Panel
 ):
     api.compute()
     for _ in range(519):
@@ -218,7 +222,9 @@ def test_the_page_asks_for_older_requests_when_they_are_wanted(
     assert numbers == list(range(521, 21, -1))
 
 
-def test_older_requests_come_to_a_paused_list_too(dashboard: Dashboard, api: Api, panel: Panel):
+def test_older_requests_come_to_a_paused_list_too(
+    dashboard: Dashboard, api: HttpWorld, panel: Panel
+):
     for _ in range(202):
         api.dns()
     with dashboard(panel("requests")) as page:

@@ -7,8 +7,8 @@ from typing import Any
 
 from tests.browser.control_views import items
 from tests.browser.dashboard import Dashboard
-from tests.conftest import Api
-from tests.contract.test_plain_redemption import fetch
+from tests.service.test_plain_redemption import fetch
+from tests.support.http_world import HttpWorld
 
 Panel = Callable[[str], str]
 #: A browser sends a request again only where its connection was used before: here it surely is.
@@ -18,12 +18,12 @@ _SENT_AGAIN = """window.once = window.fetch, window.fetch = async (url, how) => 
 }, void 0"""
 
 
-def project(api: Api, alias: str = "shop") -> dict[str, Any]:
+def project(api: HttpWorld, alias: str = "shop") -> dict[str, Any]:
     return next(row for row in items(api, "projects") if row["alias"] == alias)
 
 
 def test_a_token_and_a_command_are_copied(
-    dashboard: Dashboard, api: Api, panel: Panel, origin: str
+    dashboard: Dashboard, api: HttpWorld, panel: Panel, origin: str
 ):
     permission = {"name": "clipboard-write"}, {"name": "clipboard-read"}
     with dashboard(panel("connect")) as page:
@@ -41,7 +41,7 @@ def test_a_token_and_a_command_are_copied(
     assert api.emulator.base_url in command
 
 
-def test_the_overview_says_what_is_under_way(dashboard: Dashboard, api: Api, panel: Panel):
+def test_the_overview_says_what_is_under_way(dashboard: Dashboard, api: HttpWorld, panel: Panel):
     operation = api.initialize().json["id"]
     fault = api.emulator.fault("abort", call="list_deployments", code="forbidden")
     with dashboard(panel("connect")) as page:
@@ -53,7 +53,7 @@ def test_the_overview_says_what_is_under_way(dashboard: Dashboard, api: Api, pan
         page.read("1 hit")
 
 
-def test_a_call_is_tried(dashboard: Dashboard, api: Api, panel: Panel):
+def test_a_call_is_tried(dashboard: Dashboard, api: HttpWorld, panel: Panel):
     with dashboard(panel("try")) as page:
         page.choose("Call", "Show or hide the flag")
         page.choose("As", "reader")
@@ -70,7 +70,7 @@ def test_a_call_is_tried(dashboard: Dashboard, api: Api, panel: Panel):
 
 
 def test_a_ticket_that_was_made_says_where_every_client_redeems_it(
-    dashboard: Dashboard, api: Api, panel: Panel
+    dashboard: Dashboard, api: HttpWorld, panel: Panel
 ):
     with dashboard(panel("try?call=create_dev_access_ticket")) as page:
         page.click("button", "Send")
@@ -82,7 +82,7 @@ def test_a_ticket_that_was_made_says_where_every_client_redeems_it(
 
 
 def test_a_request_that_the_browser_sent_twice_is_said_to_be(
-    dashboard: Dashboard, api: Api, panel: Panel
+    dashboard: Dashboard, api: HttpWorld, panel: Panel
 ):
     api.emulator.fault("connection_reset", phase="after_commit", times=1)
     with dashboard(panel("try?call=set_project_powered_by_flag")) as page:
@@ -96,7 +96,7 @@ def test_a_request_that_the_browser_sent_twice_is_said_to_be(
 
 
 def test_a_request_that_got_no_response_is_found_all_the_same(
-    dashboard: Dashboard, api: Api, panel: Panel
+    dashboard: Dashboard, api: HttpWorld, panel: Panel
 ):
     api.emulator.fault("connection_reset")
     with dashboard(panel("try?call=set_project_powered_by_flag")) as page:
@@ -107,7 +107,7 @@ def test_a_request_that_got_no_response_is_found_all_the_same(
 
 
 def test_an_operation_behind_a_held_claim_offers_only_what_can_be_done(
-    dashboard: Dashboard, api: Api, panel: Panel
+    dashboard: Dashboard, api: HttpWorld, panel: Panel
 ):
     api.emulator.intervene("hold_claim", project="shop")
     held = items(api, "operations?unfinished=true")[0]["id"]
@@ -128,7 +128,9 @@ def test_an_operation_behind_a_held_claim_offers_only_what_can_be_done(
         page.read("that is final")
 
 
-def test_a_body_that_is_no_json_is_said_at_its_field(dashboard: Dashboard, api: Api, panel: Panel):
+def test_a_body_that_is_no_json_is_said_at_its_field(
+    dashboard: Dashboard, api: HttpWorld, panel: Panel
+):
     with dashboard(panel("try")) as page:
         page.fill("textbox", "Body", "{")
         page.click("button", "Send")
@@ -137,7 +139,7 @@ def test_a_body_that_is_no_json_is_said_at_its_field(dashboard: Dashboard, api: 
     assert items(api, "requests") == []
 
 
-def test_the_flag_is_switched_as_its_owner(dashboard: Dashboard, api: Api, panel: Panel):
+def test_the_flag_is_switched_as_its_owner(dashboard: Dashboard, api: HttpWorld, panel: Panel):
     before = project(api)["flag"]["enabled"]
     with dashboard(panel("projects/shop")) as page:
         page.click("switch", "Show the flag")
@@ -149,7 +151,7 @@ def test_the_flag_is_switched_as_its_owner(dashboard: Dashboard, api: Api, panel
     assert project(api)["flag"]["enabled"] is not before
 
 
-def test_things_of_a_project_are_changed(dashboard: Dashboard, api: Api, panel: Panel):
+def test_things_of_a_project_are_changed(dashboard: Dashboard, api: HttpWorld, panel: Panel):
     api.ticket()
     with dashboard(panel("projects/shop")) as page:
         page.click("button", "Move DNS")
@@ -171,7 +173,9 @@ def test_things_of_a_project_are_changed(dashboard: Dashboard, api: Api, panel: 
     assert found["tickets"][0]["state"] == "expired"
 
 
-def test_a_refused_intervention_says_so_in_its_form(dashboard: Dashboard, api: Api, panel: Panel):
+def test_a_refused_intervention_says_so_in_its_form(
+    dashboard: Dashboard, api: HttpWorld, panel: Panel
+):
     with dashboard(panel("projects/shop")) as page:
         page.click("button", "Move DNS")
         page.fill("textbox", "Zone", "no zone")
@@ -183,7 +187,7 @@ def test_a_refused_intervention_says_so_in_its_form(dashboard: Dashboard, api: A
 
 
 def test_keys_are_listed_without_their_values_and_revoked(
-    dashboard: Dashboard, api: Api, panel: Panel
+    dashboard: Dashboard, api: HttpWorld, panel: Panel
 ):
     value = api.create_key("ci").json["value"]
     with dashboard(panel("projects")) as page:
@@ -195,7 +199,9 @@ def test_keys_are_listed_without_their_values_and_revoked(
     assert api.dns(token=value).status == 401
 
 
-def test_an_operation_is_stuck_released_and_advanced(dashboard: Dashboard, api: Api, panel: Panel):
+def test_an_operation_is_stuck_released_and_advanced(
+    dashboard: Dashboard, api: HttpWorld, panel: Panel
+):
     operation = api.initialize().json["id"]
     with dashboard(panel(f"operations/{operation}")) as page:
         page.click("button", "Make it stuck")
@@ -210,7 +216,7 @@ def test_an_operation_is_stuck_released_and_advanced(dashboard: Dashboard, api: 
 
 
 def test_what_was_over_before_the_history_began_has_been_in_its_state_since_its_end(
-    dashboard: Dashboard, api: Api, panel: Panel
+    dashboard: Dashboard, api: HttpWorld, panel: Panel
 ):
     newest = max(items(api, "operations"), key=lambda one: str(one["created_at"]))
     with dashboard(panel("operations")) as page:
@@ -223,7 +229,7 @@ def test_what_was_over_before_the_history_began_has_been_in_its_state_since_its_
     assert newest["created_at"] < newest["updated_at"]
 
 
-def test_the_timeline_says_the_states_in_words(dashboard: Dashboard, api: Api, panel: Panel):
+def test_the_timeline_says_the_states_in_words(dashboard: Dashboard, api: HttpWorld, panel: Panel):
     operation = api.initialize().json["id"]
     api.emulator.clock.until(operation)
     with dashboard(panel("operations")) as page:

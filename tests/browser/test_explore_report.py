@@ -8,7 +8,7 @@ from hosting_emulator.contract.calls import ALL_CALLS as CALLS
 from hosting_emulator.explore.plan import KINDS, plan
 from hosting_emulator.explore.report import page
 from tests.browser.chromium import Chromium
-from tests.unit.explore.samples import exploration, requests, result
+from tests.lab.explore.samples import exploration, requests, result
 
 
 def test_the_page_is_never_wider_than_the_window(chromium: Chromium, tmp_path: Path):

@@ -8,12 +8,12 @@ import pytest
 
 from tests.browser.control_views import items
 from tests.browser.dashboard import Dashboard
-from tests.conftest import Api
+from tests.support.http_world import HttpWorld
 
 Panel = Callable[[str], str]
 
 
-def test_what_is_offered_is_accepted_each_time(dashboard: Dashboard, api: Api, panel: Panel):
+def test_what_is_offered_is_accepted_each_time(dashboard: Dashboard, api: HttpWorld, panel: Panel):
     with dashboard(panel("try")) as page:
         page.read(api.project_path("source:initialize"))
         page.read("Idempotency-Key generated")
@@ -27,7 +27,7 @@ def test_what_is_offered_is_accepted_each_time(dashboard: Dashboard, api: Api, p
         page.read(api.project_path("source:initialize", project="blog"))
 
 
-def test_a_body_that_was_typed_stays(dashboard: Dashboard, api: Api, panel: Panel):
+def test_a_body_that_was_typed_stays(dashboard: Dashboard, api: HttpWorld, panel: Panel):
     with dashboard(panel("try")) as page:
         page.wait("document.querySelector('textarea').value.includes(': 1')")
         page.fill("textbox", "Body", '{"expected_source_generation": 9}')
@@ -37,7 +37,7 @@ def test_a_body_that_was_typed_stays(dashboard: Dashboard, api: Api, panel: Pane
         assert page.evaluate("document.querySelector('textarea').value").endswith(": 9}")
 
 
-def test_spent_faults_do_not_count_as_armed(dashboard: Dashboard, api: Api, panel: Panel):
+def test_spent_faults_do_not_count_as_armed(dashboard: Dashboard, api: HttpWorld, panel: Panel):
     spent = api.emulator.fault("abort", call="list_deployments", code="forbidden", times=1)
     live = api.emulator.fault("abort", call="get_dns_authorization", code="forbidden")
     api.deployments()
@@ -47,7 +47,7 @@ def test_spent_faults_do_not_count_as_armed(dashboard: Dashboard, api: Api, pane
         assert not page.has("link", spent.id)
 
 
-def test_the_clock_says_what_comes_next(dashboard: Dashboard, api: Api, panel: Panel):
+def test_the_clock_says_what_comes_next(dashboard: Dashboard, api: HttpWorld, panel: Panel):
     with dashboard(panel("clock")) as page:
         page.read("the DNS authorization of shop expires, in 30d")
         api.apply_domains()
@@ -55,7 +55,7 @@ def test_the_clock_says_what_comes_next(dashboard: Dashboard, api: Api, panel: P
 
 
 def test_the_history_says_what_changed_and_where_the_world_is(
-    dashboard: Dashboard, api: Api, panel: Panel
+    dashboard: Dashboard, api: HttpWorld, panel: Panel
 ):
     key = api.create_key("ci").json["value"]
     api.dns(token=key)
@@ -70,7 +70,7 @@ def test_the_history_says_what_changed_and_where_the_world_is(
 
 
 def test_operations_beyond_the_first_are_said_and_shown(
-    dashboard: Dashboard, api: Api, panel: Panel
+    dashboard: Dashboard, api: HttpWorld, panel: Panel
 ):
     total = len(items(api, "operations"))
     with dashboard(panel("operations")) as page:
@@ -84,7 +84,7 @@ def test_operations_beyond_the_first_are_said_and_shown(
         page.wait("document.querySelectorAll('tbody tr').length >= 45")
 
 
-def test_only_what_can_be_done_is_offered(dashboard: Dashboard, api: Api, panel: Panel):
+def test_only_what_can_be_done_is_offered(dashboard: Dashboard, api: HttpWorld, panel: Panel):
     operation = api.initialize().json["id"]
     api.emulator.intervene("stick_operation", operation=operation)
     with dashboard(panel(f"operations/{operation}")) as page:
@@ -103,7 +103,7 @@ def test_only_what_can_be_done_is_offered(dashboard: Dashboard, api: Api, panel:
         page.read("is free.")
 
 
-def test_only_faults_that_acted_are_marked(dashboard: Dashboard, api: Api, panel: Panel):
+def test_only_faults_that_acted_are_marked(dashboard: Dashboard, api: HttpWorld, panel: Panel):
     api.emulator.fault("latency", call="list_deployments", delay_ms=1, skip_first=9)
     api.emulator.fault("abort", call="list_deployments", code="forbidden", times=1)
     api.emulator.fault("abort", call="get_dns_authorization", code="forbidden")
@@ -121,7 +121,9 @@ def test_only_faults_that_acted_are_marked(dashboard: Dashboard, api: Api, panel
 
 
 @pytest.mark.parametrize("name", ["operations", "problems", "faults", "projects", "history"])
-def test_nothing_falls_apart_on_a_phone(dashboard: Dashboard, api: Api, panel: Panel, name: str):
+def test_nothing_falls_apart_on_a_phone(
+    dashboard: Dashboard, api: HttpWorld, panel: Panel, name: str
+):
     api.emulator.fault("abort", call="list_deployments", code="forbidden", times=1)
     api.apply_domains()
     with dashboard(panel(name), width=400) as page:

@@ -6,12 +6,12 @@ from collections.abc import Callable
 
 from tests.browser.axe import violations
 from tests.browser.dashboard import Dashboard
-from tests.conftest import Api
+from tests.support.http_world import HttpWorld
 
 Panel = Callable[[str], str]
 
 
-def misbehave(api: Api) -> None:
+def misbehave(api: HttpWorld) -> None:
     """Break an error, a warning and a note."""
     api.apply_domains(key=None)
     operation = api.apply_domains().json["id"]
@@ -21,7 +21,7 @@ def misbehave(api: Api) -> None:
 
 
 def test_findings_come_as_they_happen_with_their_requests(
-    dashboard: Dashboard, api: Api, panel: Panel
+    dashboard: Dashboard, api: HttpWorld, panel: Panel
 ):
     with dashboard(panel("conduct")) as page:
         page.read("No findings in 0 requests.")
@@ -49,7 +49,7 @@ def test_findings_come_as_they_happen_with_their_requests(
 
 
 def test_how_much_was_found_stands_beside_the_panels_name(
-    dashboard: Dashboard, api: Api, panel: Panel
+    dashboard: Dashboard, api: HttpWorld, panel: Panel
 ):
     with dashboard(panel("requests")) as page:
         page.read("Live")
@@ -60,7 +60,7 @@ def test_how_much_was_found_stands_beside_the_panels_name(
 
 
 def test_what_was_left_unfinished_is_told_once_the_client_is_done(
-    dashboard: Dashboard, api: Api, panel: Panel
+    dashboard: Dashboard, api: HttpWorld, panel: Panel
 ):
     api.apply_domains()
 
@@ -71,7 +71,7 @@ def test_what_was_left_unfinished_is_told_once_the_client_is_done(
 
 
 def test_what_is_sent_from_the_page_is_not_the_clients(
-    dashboard: Dashboard, api: Api, panel: Panel
+    dashboard: Dashboard, api: HttpWorld, panel: Panel
 ):
     with dashboard(panel("try?call=get_dns_authorization")) as page:
         page.click("button", "Send")
@@ -80,7 +80,7 @@ def test_what_is_sent_from_the_page_is_not_the_clients(
         page.read("1 request came from the emulator's own pages and tools: not checked.")
 
 
-def test_findings_are_accessible(dashboard: Dashboard, api: Api, panel: Panel):
+def test_findings_are_accessible(dashboard: Dashboard, api: HttpWorld, panel: Panel):
     misbehave(api)
 
     with dashboard(panel("conduct?final=true")) as page:

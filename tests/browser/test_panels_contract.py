@@ -8,12 +8,12 @@ from typing import Any
 from tests.browser.chromium import Chromium
 from tests.browser.dashboard import Dashboard
 from tests.browser.page import Page
-from tests.conftest import Api
+from tests.support.http_world import HttpWorld
 
 Panel = Callable[[str], str]
 
 
-def changed(api: Api) -> dict[str, Any]:
+def changed(api: HttpWorld) -> dict[str, Any]:
     found = api.emulator.assumptions
     return {one["name"]: one["value"] for one in found if one["value"] != one["default"]}
 
@@ -34,7 +34,7 @@ def codes(page: Page) -> dict[str, str]:
 
 
 def test_an_assumption_is_chosen_among_its_alternatives_and_no_row_moves(
-    dashboard: Dashboard, api: Api, panel: Panel
+    dashboard: Dashboard, api: HttpWorld, panel: Panel
 ):
     with dashboard(panel("assumptions")) as page:
         page.read("0 changed")
@@ -48,7 +48,7 @@ def test_an_assumption_is_chosen_among_its_alternatives_and_no_row_moves(
 
 
 def test_a_free_value_is_typed_and_a_wrong_one_is_refused(
-    dashboard: Dashboard, api: Api, panel: Panel
+    dashboard: Dashboard, api: HttpWorld, panel: Panel
 ):
     with dashboard(panel("assumptions")) as page:
         page.fill("textbox", "default_page_size", "7")
@@ -62,7 +62,7 @@ def test_a_free_value_is_typed_and_a_wrong_one_is_refused(
 
 
 def test_what_is_being_typed_stays_when_the_value_changes_elsewhere(
-    dashboard: Dashboard, api: Api, panel: Panel
+    dashboard: Dashboard, api: HttpWorld, panel: Panel
 ):
     with dashboard(panel("assumptions")) as page:
         page.fill("textbox", "default_page_size", "9")
@@ -75,7 +75,7 @@ def test_what_is_being_typed_stays_when_the_value_changes_elsewhere(
 
 
 def test_what_was_changed_comes_first_and_is_reset_alone(
-    dashboard: Dashboard, api: Api, panel: Panel
+    dashboard: Dashboard, api: HttpWorld, panel: Panel
 ):
     values = {"timestamp_form": "offset", "accepted_status": 200}
     api.emulator.set_assumptions(values)
@@ -91,7 +91,7 @@ def test_what_was_changed_comes_first_and_is_reset_alone(
     assert changed(api) == {"accepted_status": 200}
 
 
-def test_all_are_reset_once_that_is_confirmed(dashboard: Dashboard, api: Api, panel: Panel):
+def test_all_are_reset_once_that_is_confirmed(dashboard: Dashboard, api: HttpWorld, panel: Panel):
     values = {"accepted_status": 200, "progress_phases": ["queued", "b", "c", "d", "e"]}
     api.emulator.set_assumptions(values)
 
@@ -104,7 +104,7 @@ def test_all_are_reset_once_that_is_confirmed(dashboard: Dashboard, api: Api, pa
 
 
 def test_all_problems_are_listed_and_lead_to_their_pages(
-    chromium: Chromium, dashboard: Dashboard, api: Api, panel: Panel
+    chromium: Chromium, dashboard: Dashboard, api: HttpWorld, panel: Panel
 ):
     known = {problem["code"] for problem in api.emulator.control.contract("problems")}
 
@@ -119,7 +119,7 @@ def test_all_problems_are_listed_and_lead_to_their_pages(
 
 
 def test_problems_are_filtered_by_text_status_and_retry(
-    dashboard: Dashboard, api: Api, panel: Panel
+    dashboard: Dashboard, api: HttpWorld, panel: Panel
 ):
     known = api.emulator.control.contract("problems")
     wanted = {one["code"] for one in known if one["status"] == 503 and one["retryable"]}
@@ -136,7 +136,7 @@ def test_problems_are_filtered_by_text_status_and_retry(
 
 
 def test_an_alternative_that_contradicts_the_contract_is_marked_and_warned_about(
-    dashboard: Dashboard, api: Api, panel: Panel
+    dashboard: Dashboard, api: HttpWorld, panel: Panel
 ):
     with dashboard(panel("assumptions")) as page:
         page.choose("replay_access", "not_checked (contradicts the contract)")

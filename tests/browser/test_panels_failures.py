@@ -10,7 +10,7 @@ import pytest
 
 from tests.browser.dashboard import Dashboard
 from tests.browser.page import Page
-from tests.conftest import Api
+from tests.support.http_world import HttpWorld
 
 Panel = Callable[[str], str]
 MORE = "Every way to match and to count"
@@ -57,7 +57,7 @@ def rows(page: Page) -> list[str]:
 
 
 def test_a_fault_is_armed_and_its_hits_come_live_until_it_is_removed(
-    dashboard: Dashboard, api: Api, panel: Panel
+    dashboard: Dashboard, api: HttpWorld, panel: Panel
 ):
     with dashboard(panel("faults?kind=abort")) as page:
         page.choose("Kind", "abort")
@@ -83,7 +83,7 @@ def test_a_fault_is_armed_and_its_hits_come_live_until_it_is_removed(
     assert api.emulator.faults == []
 
 
-def test_everyday_faults_are_armed_by_one_press(dashboard: Dashboard, api: Api, panel: Panel):
+def test_everyday_faults_are_armed_by_one_press(dashboard: Dashboard, api: HttpWorld, panel: Panel):
     with dashboard(panel("faults")) as page:
         page.choose("Call", "Show or hide the flag")
         page.click("button", "Service unavailable")
@@ -109,7 +109,9 @@ def test_everyday_faults_are_armed_by_one_press(dashboard: Dashboard, api: Api, 
     assert not any("times" in one for one in armed[1:])
 
 
-def test_a_fault_that_is_removed_elsewhere_is_no_hit(dashboard: Dashboard, api: Api, panel: Panel):
+def test_a_fault_that_is_removed_elsewhere_is_no_hit(
+    dashboard: Dashboard, api: HttpWorld, panel: Panel
+):
     removed = api.emulator.fault("timeout", call="list_deployments")
     api.emulator.fault("abort", code="forbidden", call="get_dns_authorization")
     watch = """Promise.all([import("/_emulator/static/dashboard/lib.js"),
@@ -135,7 +137,7 @@ def test_a_fault_that_is_removed_elsewhere_is_no_hit(dashboard: Dashboard, api: 
 
 
 def test_every_kind_can_be_armed_as_its_example_is_written(
-    dashboard: Dashboard, api: Api, panel: Panel
+    dashboard: Dashboard, api: HttpWorld, panel: Panel
 ):
     kinds = [effect["kind"] for effect in api.emulator.control.contract("fault-kinds")["effects"]]
 
@@ -146,7 +148,7 @@ def test_every_kind_can_be_armed_as_its_example_is_written(
     assert [kind in fault.now for fault, kind in zip(api.emulator.faults, kinds, strict=True)]
 
 
-def test_all_ways_to_match_unfold_and_are_sent(dashboard: Dashboard, api: Api, panel: Panel):
+def test_all_ways_to_match_unfold_and_are_sent(dashboard: Dashboard, api: HttpWorld, panel: Panel):
     with dashboard(panel("faults?kind=abort")) as page:
         page.click("checkbox", MORE)
         page.fill("spinbutton", "probability", "0.5")
@@ -162,7 +164,7 @@ def test_all_ways_to_match_unfold_and_are_sent(dashboard: Dashboard, api: Api, p
 
 
 def test_a_refusal_stands_in_the_form_and_nothing_is_armed(
-    dashboard: Dashboard, api: Api, panel: Panel
+    dashboard: Dashboard, api: HttpWorld, panel: Panel
 ):
     with dashboard(panel("faults?kind=abort")) as page:
         page.click("checkbox", MORE)
@@ -173,7 +175,7 @@ def test_a_refusal_stands_in_the_form_and_nothing_is_armed(
     assert api.emulator.faults == []
 
 
-def test_clearing_asks_first(dashboard: Dashboard, api: Api, panel: Panel):
+def test_clearing_asks_first(dashboard: Dashboard, api: HttpWorld, panel: Panel):
     api.emulator.fault("timeout")
     api.emulator.fault("connection_reset")
 
@@ -188,7 +190,9 @@ def test_clearing_asks_first(dashboard: Dashboard, api: Api, panel: Panel):
     assert api.emulator.faults == []
 
 
-def test_an_outcome_is_pending_until_it_is_applied(dashboard: Dashboard, api: Api, panel: Panel):
+def test_an_outcome_is_pending_until_it_is_applied(
+    dashboard: Dashboard, api: HttpWorld, panel: Panel
+):
     with dashboard(panel("outcomes")) as page:
         page.choose("Kind", "cancel")
         page.click("button", "Add")
@@ -200,7 +204,9 @@ def test_an_outcome_is_pending_until_it_is_applied(dashboard: Dashboard, api: Ap
         page.read("No outcome is pending")
 
 
-def test_an_operation_is_made_stuck_and_released(dashboard: Dashboard, api: Api, panel: Panel):
+def test_an_operation_is_made_stuck_and_released(
+    dashboard: Dashboard, api: HttpWorld, panel: Panel
+):
     operation = api.initialize().json["id"]
 
     with dashboard(panel("interventions/stick_operation")) as page:
@@ -217,7 +223,7 @@ def test_an_operation_is_made_stuck_and_released(dashboard: Dashboard, api: Api,
 
 
 def test_an_intervention_is_found_and_focus_goes_to_its_form(
-    dashboard: Dashboard, api: Api, panel: Panel
+    dashboard: Dashboard, api: HttpWorld, panel: Panel
 ):
     with dashboard(panel("interventions")) as page:
         page.fill("searchbox", "Find", "own domain")
@@ -233,7 +239,7 @@ def test_an_intervention_is_found_and_focus_goes_to_its_form(
     [("expire_ticket", "ticket", "has expired."), ("revoke_key", "key", "is revoked.")],
 )
 def test_tickets_and_keys_can_be_chosen_while_they_are_of_use(
-    dashboard: Dashboard, api: Api, panel: Panel, word: str, field: str, said: str
+    dashboard: Dashboard, api: HttpWorld, panel: Panel, word: str, field: str, said: str
 ):
     api.ticket()
     api.create_key("ci")
@@ -246,7 +252,7 @@ def test_tickets_and_keys_can_be_chosen_while_they_are_of_use(
 
 
 def test_users_and_keys_are_added_as_a_world_file_has_them(
-    dashboard: Dashboard, api: Api, panel: Panel
+    dashboard: Dashboard, api: HttpWorld, panel: Panel
 ):
     with dashboard(panel("interventions/add")) as page:
         page.fill("textbox", "people", '[{"alias": "zoe", "organizations": {"amce": "owner"}}]')
@@ -261,7 +267,7 @@ def test_users_and_keys_are_added_as_a_world_file_has_them(
 
 
 def test_every_intervention_has_a_form_with_all_its_fields(
-    dashboard: Dashboard, api: Api, panel: Panel
+    dashboard: Dashboard, api: HttpWorld, panel: Panel
 ):
     wanted = {
         one["word"].replace("_", " "): [field["name"] for field in one["fields"]]
@@ -277,7 +283,7 @@ def test_every_intervention_has_a_form_with_all_its_fields(
 
 
 def test_a_scenario_is_shown_and_its_story_run_in_a_world_of_its_own(
-    dashboard: Dashboard, api: Api, panel: Panel
+    dashboard: Dashboard, api: HttpWorld, panel: Panel
 ):
     before = api.emulator.summary["commit"]
 
@@ -295,7 +301,7 @@ def test_a_scenario_is_shown_and_its_story_run_in_a_world_of_its_own(
 
 
 def test_a_scenario_is_loaded_into_this_world_once_that_is_confirmed(
-    dashboard: Dashboard, api: Api, panel: Panel
+    dashboard: Dashboard, api: HttpWorld, panel: Panel
 ):
     with dashboard(panel("scenarios/provider-outage")) as page:
         page.click("button", "Load into this world")
@@ -316,7 +322,7 @@ story:
 
 
 def test_a_scenario_of_ones_own_is_checked_and_loaded_by_the_keyboard_alone(
-    dashboard: Dashboard, api: Api, panel: Panel
+    dashboard: Dashboard, api: HttpWorld, panel: Panel
 ):
     with dashboard(panel("scenarios")) as page:
         page.find("heading", "Your own scenario")
@@ -357,7 +363,7 @@ def test_a_scenario_of_ones_own_is_checked_and_loaded_by_the_keyboard_alone(
 )
 def test_what_is_wrong_with_it_is_shown_at_its_place(
     dashboard: Dashboard,
-    api: Api,
+    api: HttpWorld,
     panel: Panel,
     button: str,
     text: str,
@@ -383,7 +389,7 @@ def test_what_is_wrong_with_it_is_shown_at_its_place(
 
 
 def test_a_draft_stays_and_a_scenario_of_the_library_can_be_its_beginning(
-    dashboard: Dashboard, api: Api, panel: Panel
+    dashboard: Dashboard, api: HttpWorld, panel: Panel
 ):
     field = "document.querySelector('textarea')?.value"
     with dashboard(panel("scenarios")) as page:

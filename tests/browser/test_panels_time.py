@@ -8,17 +8,17 @@ import pytest
 
 from hosting_emulator.scenario.story import check_text
 from tests.browser.dashboard import Dashboard
-from tests.conftest import Api
+from tests.support.http_world import HttpWorld
 
 Panel = Callable[[str], str]
 
 
-def last_commit(api: Api) -> int:
+def last_commit(api: HttpWorld) -> int:
     return int(api.emulator.summary["commit"])
 
 
 def test_a_preset_advances_the_clock_and_says_what_happened(
-    dashboard: Dashboard, api: Api, panel: Panel
+    dashboard: Dashboard, api: HttpWorld, panel: Panel
 ):
     operation = api.apply_domains().json["id"]
 
@@ -30,7 +30,7 @@ def test_a_preset_advances_the_clock_and_says_what_happened(
 
 
 def test_the_clock_goes_by_a_typed_span_and_to_a_moment(
-    dashboard: Dashboard, api: Api, panel: Panel
+    dashboard: Dashboard, api: HttpWorld, panel: Panel
 ):
     with dashboard(panel("clock")) as page:
         page.fill("textbox", "By a duration", "2d")
@@ -43,7 +43,9 @@ def test_the_clock_goes_by_a_typed_span_and_to_a_moment(
     assert api.emulator.clock.now == "2031-05-06T07:08:09.000Z"
 
 
-def test_a_span_that_is_none_is_refused_in_the_form(dashboard: Dashboard, api: Api, panel: Panel):
+def test_a_span_that_is_none_is_refused_in_the_form(
+    dashboard: Dashboard, api: HttpWorld, panel: Panel
+):
     before = api.emulator.clock.now
 
     with dashboard(panel("clock")) as page:
@@ -54,7 +56,9 @@ def test_a_span_that_is_none_is_refused_in_the_form(dashboard: Dashboard, api: A
     assert api.emulator.clock.now == before
 
 
-def test_the_clock_goes_until_an_operation_has_ended(dashboard: Dashboard, api: Api, panel: Panel):
+def test_the_clock_goes_until_an_operation_has_ended(
+    dashboard: Dashboard, api: HttpWorld, panel: Panel
+):
     operation = api.initialize().json["id"]
 
     with dashboard(panel("clock")) as page:
@@ -66,7 +70,7 @@ def test_the_clock_goes_until_an_operation_has_ended(dashboard: Dashboard, api: 
 
 
 def test_the_mode_is_set_here_and_followed_when_it_is_set_elsewhere(
-    dashboard: Dashboard, api: Api, panel: Panel
+    dashboard: Dashboard, api: HttpWorld, panel: Panel
 ):
     with dashboard(panel("clock")) as page:
         page.click("radio", "scaled")
@@ -82,7 +86,7 @@ def test_the_mode_is_set_here_and_followed_when_it_is_set_elsewhere(
 
 
 def test_rewinding_asks_first_and_the_new_commit_waits_for_its_button(
-    dashboard: Dashboard, api: Api, panel: Panel
+    dashboard: Dashboard, api: HttpWorld, panel: Panel
 ):
     before = last_commit(api)
     api.set_flag(enabled=False)
@@ -98,7 +102,7 @@ def test_rewinding_asks_first_and_the_new_commit_waits_for_its_button(
     assert next(one for one in projects if one["alias"] == "shop")["flag"]["enabled"]
 
 
-def test_escape_leaves_the_world_as_it_is(dashboard: Dashboard, api: Api, panel: Panel):
+def test_escape_leaves_the_world_as_it_is(dashboard: Dashboard, api: HttpWorld, panel: Panel):
     before = last_commit(api)
     api.set_flag(enabled=False)
 
@@ -113,7 +117,7 @@ def test_escape_leaves_the_world_as_it_is(dashboard: Dashboard, api: Api, panel:
 
 
 def test_forking_at_a_commit_makes_a_world_of_that_moment(
-    dashboard: Dashboard, api: Api, panel: Panel
+    dashboard: Dashboard, api: HttpWorld, panel: Panel
 ):
     before = last_commit(api)
     api.set_flag(enabled=False)
@@ -127,7 +131,9 @@ def test_forking_at_a_commit_makes_a_world_of_that_moment(
     api.emulator.control.world(name).delete()
 
 
-def test_a_snapshot_is_taken_restored_and_deleted(dashboard: Dashboard, api: Api, panel: Panel):
+def test_a_snapshot_is_taken_restored_and_deleted(
+    dashboard: Dashboard, api: HttpWorld, panel: Panel
+):
     deployments = api.deployments().json["items"]
 
     with dashboard(panel("history")) as page:
@@ -148,7 +154,7 @@ def test_a_snapshot_is_taken_restored_and_deleted(dashboard: Dashboard, api: Api
 
 @pytest.mark.parametrize("name", ["history", "requests"])
 def test_what_was_done_is_saved_as_a_scenario_that_passes(
-    dashboard: Dashboard, api: Api, panel: Panel, name: str
+    dashboard: Dashboard, api: HttpWorld, panel: Panel, name: str
 ):
     operation = api.apply_domains().json["id"]
     api.emulator.intervene("stick_operation", operation=operation)

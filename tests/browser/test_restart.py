@@ -10,7 +10,7 @@ from hosting_emulator.settings import Settings
 from pytest_hosting_emulator import BackgroundEmulator
 from tests.browser.axe import violations
 from tests.browser.chromium import Chromium
-from tests.conftest import Api
+from tests.support.http_world import HttpWorld
 
 #: How many modules of panels the page has; those that nobody opened come after the first.
 _PANELS = """performance.getEntriesByType("resource")
@@ -26,7 +26,7 @@ def test_stopped_and_started_again_everything_works_without_a_reload(chromium: C
     with ExitStack() as stack, ExitStack() as first:
         url = first.enter_context(_emulator(0, "real")).base_url
         with HostingEmulator.connect(url) as emulator:
-            Api(emulator).dns()
+            HttpWorld(emulator).dns()
         page = stack.enter_context(chromium.page(f"{url}/_emulator#/requests"))
         page.find("link", "1 200 Get DNS")
         page.read("Live")
@@ -50,6 +50,6 @@ def test_stopped_and_started_again_everything_works_without_a_reload(chromium: C
         page.find("button", "Response lost")
         page.click("link", "Requests")
         page.read("No request yet")
-        Api(emulator).deployments()
+        HttpWorld(emulator).deployments()
         page.find("link", "1 200 List")
         assert page.evaluate("window.stays") is True

@@ -13,8 +13,8 @@ import pytest
 from tests.browser import axe
 from tests.browser.chromium import Chromium
 from tests.browser.page import Page
-from tests.conftest import Api
-from tests.contract.sign_in_client import request_fields
+from tests.support.http_world import HttpWorld
+from tests.support.sign_in_client import request_fields
 
 APP = Path(__file__).with_name("web_app.html").read_bytes()
 Address = Callable[..., str]
@@ -48,13 +48,13 @@ def app() -> Iterator[str]:
 
 
 @pytest.fixture
-def issuer(api: Api) -> str:
+def issuer(api: HttpWorld) -> str:
     found: str = api.emulator.summary["issuer"]
     return found
 
 
 @pytest.fixture
-def app_url(app: str, api: Api, issuer: str) -> str:
+def app_url(app: str, api: HttpWorld, issuer: str) -> str:
     """The app, told which emulator and project it is for."""
     known = {"issuer": issuer, "project": api.emulator.base_url + api.project_path("")[:-1]}
     return f"{app}?{urlencode(known)}"
@@ -70,7 +70,7 @@ def sign_in_url(issuer: str) -> Address:
     return address
 
 
-def test_a_web_app_signs_in_and_hides_the_flag(chromium: Chromium, api: Api, app_url: str):
+def test_a_web_app_signs_in_and_hides_the_flag(chromium: Chromium, api: HttpWorld, app_url: str):
     with chromium.page(app_url) as page:
         page.click("button", "Sign in")
         read(page, "Who signs in?")

@@ -7,11 +7,11 @@ from collections.abc import Callable
 from tests.browser.chromium import Chromium
 from tests.browser.dashboard import Dashboard
 from tests.browser.page import Page
-from tests.conftest import Api
+from tests.support.http_world import HttpWorld
 
 
 def test_operation_from_its_start_to_its_end(
-    chromium: Chromium, api: Api, panel: Callable[[str], str], origin: str
+    chromium: Chromium, api: HttpWorld, panel: Callable[[str], str], origin: str
 ):
     with chromium.page(panel(""), network=True) as page:
         page.click("link", "Connect a client")
@@ -50,7 +50,7 @@ def test_operation_from_its_start_to_its_end(
         assert any("/_emulator/events?" in url for url in asked)
 
 
-def test_refusal_is_explained(dashboard: Dashboard, api: Api, panel: Callable[[str], str]):
+def test_refusal_is_explained(dashboard: Dashboard, api: HttpWorld, panel: Callable[[str], str]):
     with dashboard(panel("")) as page:
         page.click("link", "API console")
         page.choose("Call", "Create dev access ticket")
@@ -65,7 +65,7 @@ def test_refusal_is_explained(dashboard: Dashboard, api: Api, panel: Callable[[s
 
 
 def test_time_moves_by_the_keyboard_alone(
-    dashboard: Dashboard, api: Api, panel: Callable[[str], str]
+    dashboard: Dashboard, api: HttpWorld, panel: Callable[[str], str]
 ):
     before = api.emulator.clock.now
     with dashboard(panel("")) as page:

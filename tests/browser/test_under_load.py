@@ -24,8 +24,8 @@ from hosting_emulator.server.control import requests
 from hosting_emulator.settings import Ready, Settings
 from tests.browser.chromium import Chromium
 from tests.browser.page import Page
-from tests.conftest import Api
-from tests.held_connections import PROC, held_connections
+from tests.support.held_connections import PROC, held_connections
+from tests.support.http_world import HttpWorld
 
 PATIENCE_S = 20.0
 #: What a world's log and its ring of events keep here, so that a short storm passes through them whole.
@@ -99,7 +99,9 @@ def until(what: str, true: Callable[[], bool]) -> None:
         time.sleep(0.02)  # real time: another thread does it
 
 
-def test_the_list_stays_still_and_small(chromium: Chromium, api: Api, panel: Callable[[str], str]):
+def test_the_list_stays_still_and_small(
+    chromium: Chromium, api: HttpWorld, panel: Callable[[str], str]
+):
     api.dns()
     with chromium.page(panel("requests")) as page:
         page.wait(f"{NEWEST} === 1")

@@ -1,273 +1,209 @@
-"""Problem documents: what every refusal holds, where its link leads, and the ids of requests."""
+"""The table of problem codes: complete, consistent and fit to be read; and the refusal itself."""
 
 from __future__ import annotations
 
-import urllib.request
-from typing import Any
-from urllib.parse import urlsplit
+import copy
+import pickle
+import re
+import subprocess
+import sys
+from dataclasses import FrozenInstanceError
 
 import pytest
 
-from tests.contract.answer_checks import CODES, hold_problem, problem, without_request_id
-from tests.contract.conftest import HeldApi
-from tests.contract.raw_http import wire
+from hosting_emulator.contract.problems import BY_FAULT_ONLY, PROBLEMS, Refused
+from tests.support.response_checks import CODES
 
-
-def read(url: str) -> str:
-    with urllib.request.urlopen(url) as answer:
-        assert answer.status == 200
-        assert answer.headers["Content-Type"].startswith("text/html")
-        return str(answer.read().decode())
-
-
-# --- The codes ------------------------------------------------------------------------------------
-
-
-def test_the_table_holds_the_contracts_57_codes(api: HeldApi) -> None:
-    table = api.emulator.control.contract("problems")
-
-    assert [row["code"] for row in table] == CODES
-    assert len(set(CODES)) == 57
-
-
-def test_what_the_contract_fixes_is_so(api: HeldApi) -> None:
-    table = {row["code"]: row for row in api.emulator.control.contract("problems")}
-
-    missing, reused = table["resource_not_found"], table["idempotency_key_reused"]
-    assert (missing["status"], missing["retryable"]) == (404, False)
-    assert (reused["status"], reused["retryable"]) == (409, False)
-    assert "new key" in reused["suggested_action"].lower()
-
-
-def test_each_code_has_a_page(api: HeldApi) -> None:
-    docs = api.emulator.control.info()["docs_url"]
-
-    for code in CODES:
-        assert code in read(f"{docs}/errors/{code.replace('_', '-')}"), code
-
-
-def test_the_link_of_a_problem_opens_and_shows_its_code(api: HeldApi) -> None:
-    refusals = [
-        api.set_flag("no"),
-        api.set_flag(True, who=None),
-        api.set_flag(True, who="reader"),
-        api.set_flag(True, who="no-organization"),
-        api.set_flag(True, project="garden"),
-        api.initialize(7),
-        api.call("GET", "/v1/nothing"),
-    ]
-
-    for refusal in refusals:
-        document = refusal.json
-        assert document["code"] in read(document["type"])
-    assert len({refusal.json["code"] for refusal in refusals}) == 6
-
-
-def test_the_link_leads_back_to_where_the_client_came_from(api: HeldApi) -> None:
-    # given a client that reaches the emulator under another name
-    with wire(api.emulator.base_url) as connection:
-        port = urlsplit(api.emulator.base_url).port
-        path = f"{connection.prefix}/v1/nothing"
-        connection.send(f"GET {path} HTTP/1.1\r\nHost: emulator.localhost:{port}\r\n\r\n".encode())
-
-        document = connection.answer().json
-
-    assert document["type"].startswith(f"http://emulator.localhost:{port}/")
-
-
-# --- X-Request-Id ---------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("sent", ["r", "r" * 128, "trace-1/span:2", "é" * 128, "a b"])
-def test_the_clients_request_id_comes_back(api: HeldApi, sent: str) -> None:
-    headers = {"X-Request-Id": sent.encode().decode("latin-1")}
-
-    answer = api.send("PUT", api.project_path("powered-by-flag"), who="owner", headers=headers)
-
-    assert answer.json["request_id"] == sent
-    assert answer.headers["X-Request-Id"].encode("latin-1").decode() == sent
-
-
-def test_without_one_each_request_gets_its_own(api: HeldApi) -> None:
-    ids = {api.set_flag("no").json["request_id"] for _ in range(5)}
-
-    assert len(ids) == 5
-
-
-@pytest.mark.parametrize("sent", ["", " ", "r" * 129, "é" * 129])
-def test_an_id_out_of_bounds_is_refused_under_a_new_one(api: HeldApi, sent: str) -> None:
-    headers = {"X-Request-Id": sent.encode().decode("latin-1")}
-
-    document = problem(api.dns(headers=headers), 400, "invalid_request")
-
-    assert "X-Request-Id" in document["detail"]
-    assert document["request_id"] not in ("", sent)
-
-
-def test_two_ids_are_refused_under_a_new_one(api: HeldApi) -> None:
-    with wire(api.emulator.base_url) as connection:
-        token = ("Authorization", f"Bearer {api.emulator.token()}")
-        ids = [("X-Request-Id", "one"), ("X-Request-Id", "two")]
-        connection.ask("GET", api.project_path("edge-dns"), [token, *ids])
-
-        document = problem(connection.answer(), 400, "invalid_request")
-
-    assert document["request_id"] not in ("one", "two", "one, two")
-
-
-def test_a_success_carries_none(api: HeldApi) -> None:
-    answer = api.dns(headers={"X-Request-Id": "mine"})
-
-    assert answer.status == 200
-    assert "X-Request-Id" not in answer.headers
-
-
-# --- Paths and methods ----------------------------------------------------------------------------
-
-
-UNKNOWN_PATHS = [
-    "/",
-    "/v1",
-    "/v1/",
-    "/v1/projects",
-    "/v1/projects/",
-    "/v1/projects/{project}",
-    "/v1/projects/{project}/",
-    "/v1/projects/{project}/powered-by-flag/",
-    "/v1/projects/{project}/Powered-By-Flag",
-    "/v1/projects//edge-dns",
-    "/v1/projects/{project}/source",
-    "/v1/projects/{project}/source:",
-    "/v1/projects/{project}/source:initialise",
-    "/v1/projects/{project}/source/initialize",
-    "/v1/projects/{project}/database",
-    "/v1/projects/{project}/database/compute/",
-    "/v1/projects/{project}/x/edge-dns",
-    "/v1/projects/{project}/edge-dns/x",
-    "/v1//projects/{project}/edge-dns",
-    "/v2/projects/{project}/edge-dns",
-    "/V1/projects/{project}/edge-dns",
-    "/v1/organizations/{project}",
-    "/v1/operations",
-    "/v1/operations/",
-    "/v1/../v1/projects/{project}/edge-dns",
-    "/%2e%2e/etc/passwd",
-    "/v1/%00",
-    "/v1/" + "x/" * 2000,
-]
-
-
-@pytest.mark.parametrize("method", ["GET", "POST"])
-def test_an_unknown_path_is_not_found(api: HeldApi, method: str) -> None:
-    for path in UNKNOWN_PATHS:
-        answer = api.call(method, path.format(project=api.emulator.project))
-
-        problem(answer, 404, "resource_not_found")
-
-
-def test_an_unknown_path_outside_every_world_too(api: HeldApi) -> None:
-    root = api.emulator.base_url.partition("/worlds/")[0]
-    for path in ("/", "/favicon.ico", "/worlds", "/worlds/", "/worlds/nowhere/v1/x", "/worlds/%00"):
-        api.emulator.base_url = root
-        problem(api.send("GET", path), 404, "resource_not_found")
-
-
-ALLOW = {
-    "/v1/projects/{project}/powered-by-flag": "PUT",
-    "/v1/projects/{project}/source:initialize": "POST",
-    "/v1/organizations/{organization}/user-api-keys": "POST",
-    "/v1/projects/{project}/domains": "PUT",
-    "/v1/projects/{project}/edge-dns": "GET",
-    "/v1/projects/{project}/deployments": "GET",
-    "/v1/projects/{project}/dev-access-tickets": "POST",
-    "/v1/projects/{project}/database/compute": "GET",
-    "/v1/operations/01JGFJJZ000000000000000000": "GET",
+# What the calls answer with on their own; all others wait for a fault.
+PRODUCED = {
+    "invalid_request",
+    "unauthenticated",
+    "forbidden",
+    "organization_required",
+    "resource_not_found",
+    "idempotency_key_reused",
+    "etag_mismatch",
+    "payload_too_large",
+    "rate_limited",
+    "powered_by_flag_required",
+    "interactive_login_required",
+    "api_key_permissions_unavailable",
+    "service_unavailable",
+    "insufficient_organization_credits",
+    "paid_plan_required",
 }
 
 
-METHODS = ("GET", "PUT", "POST", "PATCH", "DELETE", "OPTIONS", "TRACE", "HEAD")
+def test_the_table_holds_exactly_the_contracts_codes_in_its_order() -> None:
+    assert list(PROBLEMS) == CODES
+    assert all(PROBLEMS[code].code == code for code in CODES)
 
 
-@pytest.mark.parametrize("path", ALLOW)
-def test_another_method_is_refused_and_the_right_one_named(api: HeldApi, path: str) -> None:
-    target = path.format(project=api.emulator.project, organization=api.emulator.organization)
-
-    for method in METHODS:
-        if method == ALLOW[path]:
-            continue
-        answer = api.send(method, target)
-
-        assert answer.status == 405, method
-        assert answer.headers["Allow"] == ALLOW[path], method
-        if method != "HEAD":
-            problem(answer, 405, "invalid_request")
-
-
-def test_a_wrong_method_says_nothing_of_what_exists(api: HeldApi) -> None:
-    there = api.call("DELETE", api.project_path("edge-dns"), who="outsider")
-    missing = api.call("DELETE", "/v1/projects/01JGFJJZ000000000000000000/edge-dns")
-
-    assert without_request_id(there) == without_request_id(missing)
+def test_texts_are_whole_sentences_and_titles_are_titles() -> None:
+    for problem in PROBLEMS.values():
+        for text in (problem.suggested_action, problem.meaning, problem.when, problem.advice):
+            assert text.endswith("."), text
+            assert text[0].isupper() or text.startswith("`"), text
+            assert "  " not in text
+            assert text.count("`") % 2 == 0, text
+        assert problem.title[0].isupper()
+        assert not problem.title.endswith(".")
+        assert (
+            "`" not in problem.title + problem.suggested_action
+        )  # both go on the wire as they are
 
 
-# --- Limits ---------------------------------------------------------------------------------------
+def test_slugs_are_unique_and_have_no_underscore() -> None:
+    slugs = {problem.slug for problem in PROBLEMS.values()}
+
+    assert len(slugs) == len(PROBLEMS)
+    assert not any("_" in slug for slug in slugs)
+    assert PROBLEMS["idempotency_key_reused"].slug == "idempotency-key-reused"
 
 
-def test_a_rate_limit_tells_how_long_to_wait(api: HeldApi) -> None:
-    api.assume(rate_limit="3/60s")
-    assert [api.dns().status for _ in range(3)] == [200] * 3
-    api.advance("1500ms")
-
-    refused = api.dns()
-
-    document = problem(refused, 429, "rate_limited")
-    assert document["retry_after_seconds"] == 59  # 58.5 seconds are left
-    assert refused.headers["Retry-After"] == "59"
-    assert document["retryable"] is True
-
-
-def test_who_waits_as_long_as_told_is_answered(api: HeldApi) -> None:
-    api.assume(rate_limit="1/90s")
-    api.dns()
-
-    wait = api.dns().json["retry_after_seconds"]
-    api.advance(f"{wait - 1}s")
-    early = api.dns()
-    api.advance("1s")
-
-    problem(early, 429, "rate_limited")
-    assert api.dns().status == 200
-
-
-def test_the_limit_is_each_principals_own(api: HeldApi) -> None:
-    api.assume(rate_limit="1/60s")
-
-    answers = [api.dns(who=who).status for who in ("owner", "owner", "reader", "reader")]
-
-    assert answers == [200, 429, 200, 429]
-
-
-def test_a_limited_request_leaves_its_key_free(api: HeldApi) -> None:
-    api.assume(rate_limit="1/60s")
-    api.dns()
-    problem(api.apply_domains(key="k"), 429, "rate_limited")
-    api.advance("60s")
-
-    assert api.set_flag(False, key="k").status == 200
-
-
-def test_a_problem_is_never_cached(api: HeldApi) -> None:
-    assert api.dns(project="garden").headers["Cache-Control"] == "no-store"
-
-
-def test_no_problem_tells_a_secret(api: HeldApi) -> None:
-    token = api.emulator.token()
-    sent: list[dict[str, Any]] = [
-        {"token": token + "x"},
-        {"token": token, "headers": {"X-Request-Id": "r" * 200}},
-        {"token": "phk_" + "s" * 43},
+@pytest.mark.parametrize("attribute", ["title", "meaning", "advice", "when"])
+def test_no_two_codes_are_explained_alike(attribute: str) -> None:
+    texts = [
+        getattr(problem, attribute)
+        for problem in PROBLEMS.values()
+        if attribute != "when" or not problem.by_fault_only
     ]
-    for options in sent:
-        text = str(hold_problem(api.dns(**options)))
-        assert token not in text
-        assert "s" * 43 not in text
+
+    assert len(set(texts)) == len(texts)
+
+
+def test_what_the_contract_fixes_is_marked_and_right() -> None:
+    specified = {problem.code: problem for problem in PROBLEMS.values() if problem.specified}
+
+    assert specified.keys() == {"resource_not_found", "idempotency_key_reused"}
+    missing, reused = specified["resource_not_found"], specified["idempotency_key_reused"]
+    assert (missing.status, missing.retryable) == (404, False)
+    assert missing.specified == {"status", "retryable"}
+    assert (reused.status, reused.retryable) == (409, False)
+    assert reused.suggested_action.lower() == "retry with a new key."
+    assert reused.specified == {"status", "retryable", "suggested_action"}
+
+
+@pytest.mark.parametrize(
+    ("status", "codes"),
+    [
+        (401, {"unauthenticated"}),
+        (403, {"forbidden", "organization_required", "interactive_login_required"}),
+        (404, {"resource_not_found"}),
+        (413, {"payload_too_large"}),
+        (429, {"rate_limited", "database_access_limit"}),
+        (
+            402,
+            {
+                "insufficient_organization_credits",
+                "paid_plan_required",
+                "project_budget_exceeded",
+                "compute_performance_paid_required",
+            },
+        ),
+        (
+            503,
+            {
+                *(code for code in CODES if code.endswith("_unavailable")),
+                "api_key_creation_uncertain",
+            },
+        ),
+    ],
+)
+def test_statuses_follow_the_rule(status: int, codes: set[str]) -> None:
+    assert {code for code, problem in PROBLEMS.items() if problem.status == status} == codes
+
+
+def test_what_is_unavailable_or_limited_may_be_retried() -> None:
+    for problem in PROBLEMS.values():
+        if problem.status in {429, 503}:
+            assert problem.retryable, problem.code
+        elif problem.retryable:
+            assert problem.status == 409, problem.code  # something pending: it passes by itself
+
+
+def test_codes_that_no_call_produces_say_so() -> None:
+    produced = {code for code, problem in PROBLEMS.items() if not problem.by_fault_only}
+
+    assert produced == PRODUCED
+    assert "fault injection" in BY_FAULT_ONLY
+
+
+def test_the_table_cannot_be_changed() -> None:
+    with pytest.raises(TypeError):
+        PROBLEMS["forbidden"] = PROBLEMS["unauthenticated"]  # type: ignore[index]
+    with pytest.raises(FrozenInstanceError):
+        PROBLEMS["forbidden"].status = 200  # type: ignore[misc]
+
+
+def test_importing_the_table_is_cheap() -> None:
+    heavy = "pydantic msgspec aiohttp jwt difflib"
+    program = (
+        "import sys, hosting_emulator.contract.problems\n"
+        f"print(*(name for name in '{heavy}'.split() if name in sys.modules))"
+    )
+
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+
+    assert (done.returncode, done.stdout.strip()) == (0, ""), done.stderr
+
+
+def test_a_refusal_takes_its_status_from_the_table() -> None:
+    refused = Refused("etag_mismatch", "The source is at generation 3.")
+
+    assert refused.status == 409
+    assert str(refused) == "etag_mismatch: The source is at generation 3."
+    assert (refused.retry_after_seconds, refused.field, refused.why) == (None, None, None)
+
+
+def test_a_refusal_may_override_the_status_and_say_more() -> None:
+    refused = Refused(
+        "invalid_request", "PUT only.", status=405, field="method", why="the route knows PUT"
+    )
+
+    assert (refused.status, refused.field, refused.why) == (405, "method", "the route knows PUT")
+
+
+def test_why_stays_out_of_what_is_shown() -> None:
+    refused = Refused("forbidden", "Not allowed.", why="the key lacks dns.read")
+
+    assert "dns.read" not in str(refused)
+    assert "dns.read" not in repr(refused)
+
+
+@pytest.mark.parametrize("seconds", [1, 86_400])
+def test_a_wait_within_bounds_is_kept(seconds: int) -> None:
+    refused = Refused("rate_limited", "Slow down.", retry_after_seconds=seconds)
+
+    assert refused.retry_after_seconds == seconds
+
+
+@pytest.mark.parametrize("seconds", [-1, 0, 86_401])
+def test_a_wait_out_of_bounds_is_refused(seconds: int) -> None:
+    with pytest.raises(ValueError, match="1 to 86400"):
+        Refused("rate_limited", "Slow down.", retry_after_seconds=seconds)
+
+
+@pytest.mark.parametrize("status", [200, 399, 600])
+def test_a_status_that_is_no_failure_is_refused(status: int) -> None:
+    with pytest.raises(ValueError, match="400 to 599"):
+        Refused("invalid_request", "Wrong.", status=status)
+
+
+@pytest.mark.parametrize("again", [copy.copy, lambda error: pickle.loads(pickle.dumps(error))])
+def test_a_refusal_survives_being_copied(again) -> None:
+    refused = Refused("rate_limited", "Slow down.", retry_after_seconds=7, why="10 in 1 s")
+
+    other = again(refused)
+
+    assert vars(other) == vars(refused)
+    assert str(other) == str(refused)
+
+
+@pytest.mark.parametrize("code", PROBLEMS)
+def test_a_detail_is_what_the_service_might_say(code: str) -> None:
+    detail = PROBLEMS[code].detail
+
+    assert detail[0].isupper()
+    assert detail.endswith(".")
+    assert not re.search(r"\b(our|contract|emulator|reading)\b|`", detail, re.IGNORECASE)

@@ -16,8 +16,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from tests.docs.markdown import Step, blocks, matches, steps
-from tests.ports import free_ports
-from tests.warm import programs
+from tests.support.ports import free_ports
+from tests.support.warm import programs
 
 #: The ports the page names: the emulator's default, and one for TLS.
 PORTS = ("4620", "4643")

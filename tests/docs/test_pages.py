@@ -77,7 +77,7 @@ def test_only_these_commands_of_the_guides_are_not_run():
         "docker build -t hosting-emulator .",
         "docker run --rm -p 127.0.0.1:4620:4620 -v hosting-emulator:/data \\",
     ]
-    # Of the YAML, running.md's is a settings file: `tests/unit/cli/test_settings_file.py` starts with it.
+    # Of the YAML, running.md's is a settings file: `tests/cli/test_settings_file.py` starts with it.
     assert {block.language for block in guides} == {"console", "bash", "yaml"}
 
 

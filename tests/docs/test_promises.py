@@ -11,7 +11,7 @@ import pytest
 
 from hosting_emulator.contract.assumptions import DEFAULTS, describe
 from hosting_emulator.contract.calls import CallTable
-from tests.conftest import Api
+from tests.support.http_world import HttpWorld
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "promises.md"
@@ -36,12 +36,12 @@ def assumption_table() -> str:
         sentence = row["sentence"].replace("|", "\\|")
         if row["fixed"]:
             default = f"{row['about']} It cannot be set: {row['fixed']}."
-            proof = "`tests/contract/test_assumptions.py::test_what_is_fixed_says_why`"
+            proof = "`tests/service/test_assumptions.py::test_what_is_fixed_says_why`"
             lines.append(f"| `{row['name']}` | assumed | {default} | {sentence} | {proof} |")
             continue
         if row["outside_the_letter"]:
             default += f" ({', '.join(row['outside_the_letter'])}: contradicts the contract)"
-        proof = "`tests/contract/test_assumptions.py::test_an_alternative_changes_the_answer`"
+        proof = "`tests/service/test_assumptions.py::test_an_alternative_changes_the_answer`"
         lines.append(f"| `{row['name']}` | assumed | {default} | {sentence} | {proof} |")
     return "\n".join(lines) + "\n"
 
@@ -137,7 +137,7 @@ def test_there_are_no_other_calls():
     assert len(called) == 9  # the eight, and polling
 
 
-def test_a_deployments_host_is_not_served(api: Api):
+def test_a_deployments_host_is_not_served(api: HttpWorld):
     url = api.deployments().json["items"][0]["url"]
     host = url.removeprefix("https://")
 
@@ -146,7 +146,7 @@ def test_a_deployments_host_is_not_served(api: Api):
     assert answer.status == 404
 
 
-def test_credits_are_in_no_answer(api: Api):
+def test_credits_are_in_no_answer(api: HttpWorld):
     answers = [api.set_flag(True), api.create_key(), api.dns(), api.deployments(), api.compute()]
     assert [answer.status < 300 for answer in answers] == [True] * 5
     assert not any(
@@ -171,7 +171,7 @@ def test_it_calls_nobody():
     assert [path for path in callers if not any(room in path for room in rooms)] == []
 
 
-def test_there_is_no_rate_limit_unless_one_is_set(api: Api):
+def test_there_is_no_rate_limit_unless_one_is_set(api: HttpWorld):
     assert DEFAULTS.rate_limit == "off"
     assert {api.dns().status for _ in range(300)} == {200}
 

@@ -16,10 +16,10 @@ from pathlib import Path
 
 import pytest
 
-from tests import warm
 from tests.docs.markdown import blocks
 from tests.docs.recipes import Job, jobs
 from tests.examples.programs import need
+from tests.support import warm
 
 REPOSITORY = Path(__file__).parents[2]
 GUIDE = (REPOSITORY / "docs" / "testing.md").read_text(encoding="utf-8")

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tests import warm
-from tests.warm import COMMAND
+from tests.support import warm
+from tests.support.warm import COMMAND
 
 HERE = Path(__file__).parent
 

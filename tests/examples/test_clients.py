@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.examples.programs import run
-from tests.warm import programs
+from tests.support.warm import programs
 
 MISTAKEN = (
     *("no_retry_key", "new_key_on_retry", "ignores_retry_after"),

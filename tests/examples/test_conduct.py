@@ -7,7 +7,7 @@ import re
 import pytest
 
 from tests.examples.programs import need, run
-from tests.warm import programs
+from tests.support.warm import programs
 
 #: Scenarios in which something goes wrong on the way.
 TROUBLED = (

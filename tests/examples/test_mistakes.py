@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from hosting_emulator.sdk import HostingEmulator
-from tests import warm
 from tests.examples.programs import HERE
+from tests.support import warm
 
 CLIENTS = HERE / "clients"
 #: What finds the mistake of each: how a run ended, a rule of conduct, a point of variation.

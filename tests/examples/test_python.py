@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests import warm
+from tests.support import warm
 
 FOLDER = Path(__file__).parent / "python"
 EXAMPLES = sorted(path.name for path in FOLDER.glob("test_*.py"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.crash.process import Client, emulator
+from tests.support.emulator_process import Client, emulator
 
 
 def test_a_restart_in_between_changes_no_answer(tmp_path):

@@ -12,8 +12,8 @@ from hosting_emulator.scenario.build import build_world
 from hosting_emulator.scenario.document import ScenarioLibrary, read_scenario
 from hosting_emulator.scenario.story import check_text
 from hosting_emulator_scenarios import FOLDER
-from tests.in_process import NOON_MS, InProcess
-from tests.unit.scenario.stories import schema_check
+from tests.support.in_process import NOON_MS, InProcess
+from tests.support.stories import schema_check
 
 FILES = sorted(FOLDER.glob("*.yaml"))
 MODELINE = "# yaml-language-server: $schema=scenario.schema.json\n"

@@ -21,7 +21,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from tests.crash.process import TEN_YEARS_S, Answer, Client, emulator
+from tests.support.calls import Response
+from tests.support.emulator_process import TEN_YEARS_S, Client, emulator
 
 RECORD = Path(__file__).with_name("record.txt")
 NOON = "2030-01-31T12:00:00Z"
@@ -196,7 +197,7 @@ class Walk:
         #: The whole of each answer, by the number of its line.
         self.whole: dict[int, str] = {}
         #: The answers of the control API, each with the method and path that was asked.
-        self.answers: list[tuple[str, str, Answer]] = []
+        self.answers: list[tuple[str, str, Response]] = []
         #: What stands in the record for ids and tokens.
         self.names: dict[str, str] = {}
 
@@ -205,7 +206,7 @@ class Walk:
 
     def send(
         self, method: str, path: str, body: Any = None, headers: dict[str, str] | None = None
-    ) -> Answer:
+    ) -> Response:
         sent = {"Host": HOST, **(headers or {})}
         self.lines.append(self._request_line(method, path, body, sent))
         try:
@@ -213,7 +214,7 @@ class Walk:
         except (OSError, http.client.HTTPException) as error:
             self.client.close()
             self._write(f"no answer, {type(error).__name__}", [], getattr(error, "partial", b""))
-            return Answer(0, {}, b"")
+            return Response(0, {}, b"")
         if path.startswith("/_emulator"):
             self.answers.append((method, path, answer))
         masked = _masked(path, answer.body)
@@ -225,7 +226,7 @@ class Walk:
         self._write(str(answer.status), kept, masked)
         return answer
 
-    def control(self, method: str, path: str, body: Any = None) -> Answer:
+    def control(self, method: str, path: str, body: Any = None) -> Response:
         return self.send(method, f"/_emulator/{path}", body)
 
     def _write(self, head: str, headers: list[str], body: bytes) -> None:
@@ -315,7 +316,7 @@ class WorldWalk:
         found = self.walk.control("POST", f"worlds/{self.name}/tokens", asked).json
         return str(found["access_token"])
 
-    def control(self, method: str, path: str, body: Any = None) -> Answer:
+    def control(self, method: str, path: str, body: Any = None) -> Response:
         return self.walk.control(method, f"worlds/{self.name}/{path}".rstrip("/"), body)
 
     def advance(self, by: str) -> None:
@@ -329,7 +330,7 @@ class WorldWalk:
         who: str | None = "owner",
         key: str | None = "new",
         **headers: str,
-    ) -> Answer:
+    ) -> Response:
         sent = {name.replace("_", "-"): value for name, value in headers.items()}
         if who is not None:
             sent.setdefault("Authorization", f"Bearer {self.tokens.get(who, who)}")
@@ -343,7 +344,7 @@ class WorldWalk:
     def project(self, rest: str, alias: str = "shop") -> str:
         return f"projects/{self.projects[alias]}/{rest}"
 
-    def each_call(self, key: str | None = "new", **options: Any) -> dict[str, Answer]:
+    def each_call(self, key: str | None = "new", **options: Any) -> dict[str, Response]:
         """Make each of the eight calls once; a key that is given is made one for each call."""
         keys = f"organizations/{self.organizations['acme']}/user-api-keys"
         calls: dict[str, tuple[str, str, Any]] = {
@@ -365,10 +366,10 @@ class WorldWalk:
             for name, call in calls.items()
         }
 
-    def poll(self, answer: Answer, who: str = "owner") -> Answer:
+    def poll(self, answer: Response, who: str = "owner") -> Response:
         return self.call("GET", self.poll_path.format(answer.json["id"]), who=who)
 
-    def redeem(self, ticket: Answer) -> None:
+    def redeem(self, ticket: Response) -> None:
         if ticket.status >= 300 or not ticket.body:
             return
         door = urlsplit(ticket.json["redeem_url"])

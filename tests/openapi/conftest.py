@@ -2,11 +2,11 @@
 
 import pytest
 
-from tests.conftest import Api
+from tests.support.http_world import HttpWorld
 
 
 @pytest.fixture
-def moving(api: Api) -> Api:
+def moving(api: HttpWorld) -> HttpWorld:
     """A world whose time moves to the next due event whenever an operation is polled."""
     api.emulator.clock.set("skip")
     return api

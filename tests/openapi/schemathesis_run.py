@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from hosting_emulator.sdk import HostingEmulator
-from tests.conftest import Api
+from tests.support.http_world import HttpWorld
 
 HOOKS = Path(__file__).with_name("schemathesis_hooks.py")
 #: Where hypothesis keeps its table of all characters, as for our own tests: to make it takes a second.
@@ -85,7 +85,7 @@ class Target:
     left_out: str = ""
 
 
-def public_target(api: Api, token: str | None = None) -> Target:
+def public_target(api: HttpWorld, token: str | None = None) -> Target:
     """Return a world's public API: ids of the world, generations of a source, many new keys."""
     emulator = api.emulator
     page = api.deployments("").json["items"]

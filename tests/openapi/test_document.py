@@ -24,9 +24,9 @@ from hosting_emulator.variation.worlds import example_values
 from hosting_emulator.world.population import new_world
 from hosting_emulator.world.records import Origin
 from hosting_emulator_cli.main import cli
-from tests.conftest import Api
 from tests.openapi.contrary import CONTRARY
-from tests.sampling import sampled
+from tests.support.http_world import HttpWorld
+from tests.support.sampling import sampled
 
 DOCUMENT = openapi_document(Assumptions())
 
@@ -340,7 +340,7 @@ def test_every_problem_stands_where_its_status_says(document: dict[str, Any]):
                     assert str(example["value"]["status"]) == status
 
 
-def test_serves_what_the_command_prints(api: Api):
+def test_serves_what_the_command_prints(api: HttpWorld):
     served = api.emulator.control.get("/contract/openapi.json")
 
     printed = json.loads(command("contract", "openapi"))
@@ -353,7 +353,7 @@ def test_serves_what_the_command_prints(api: Api):
     assert json.loads(usual) == served
 
 
-def test_serves_each_world_its_own(api: Api):
+def test_serves_each_world_its_own(api: HttpWorld):
     api.emulator.set_assumptions(CONTRARY)
 
     found = api.emulator.openapi()
@@ -365,7 +365,7 @@ def test_serves_each_world_its_own(api: Api):
     )
 
 
-def test_its_examples_are_of_the_world_it_describes(api: Api):
+def test_its_examples_are_of_the_world_it_describes(api: HttpWorld):
     document = api.emulator.openapi()
 
     for call in ("applyProjectDomains", "createUserApiKey", "getOperation"):
@@ -384,7 +384,7 @@ def test_its_examples_are_of_the_world_it_describes(api: Api):
     assert api.initialize(1).status == 202
 
 
-def test_a_world_without_organizations_has_a_document_too(api: Api):
+def test_a_world_without_organizations_has_a_document_too(api: HttpWorld):
     empty: dict[str, Any] = {"organizations": [], "people": [], "projects": []}
 
     with HostingEmulator.fresh(api.emulator.control, scenario={"world": empty}) as world:

@@ -19,9 +19,9 @@ from typing import Any
 
 import pytest
 
-from tests.conftest import Api
 from tests.examples.programs import need
 from tests.openapi.contrary import CONTRARY
+from tests.support.http_world import HttpWorld
 
 pytestmark = pytest.mark.packaging
 
@@ -63,14 +63,14 @@ def assert_story(printed: str, log: str) -> None:
     assert "no world is named 'nothing'; there are " in refused
 
 
-def save_document(api: Api, folder: Path) -> Path:
+def save_document(api: HttpWorld, folder: Path) -> Path:
     """Keep the document of a world, as it is served."""
     path = folder / "openapi.json"
     path.write_text(json.dumps(api.emulator.openapi()))
     return path
 
 
-def save_control_document(api: Api, folder: Path) -> Path:
+def save_control_document(api: HttpWorld, folder: Path) -> Path:
     """Keep the control API's document, as it is served."""
     path = folder / "control.json"
     path.write_text(json.dumps(api.emulator.control.get("openapi.json")))
@@ -83,7 +83,7 @@ def save_control_document(api: Api, folder: Path) -> Path:
 class PythonClient:
     """A generated package, imported."""
 
-    def __init__(self, api: Api) -> None:
+    def __init__(self, api: HttpWorld) -> None:
         self.package = importlib.import_module(PACKAGE)
         self.models = importlib.import_module(f"{PACKAGE}.models")
         self.unset = importlib.import_module(f"{PACKAGE}.types").UNSET
@@ -122,7 +122,7 @@ def python_package(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def python(
-    moving: Api, python_package: Path, monkeypatch: pytest.MonkeyPatch
+    moving: HttpWorld, python_package: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[PythonClient]:
     """Generate the client, once for all tests, and import it."""
     if not (python_package / PACKAGE).exists():
@@ -199,7 +199,7 @@ def test_python_client_leaves_optional_what_is_optional(python: PythonClient):
     }
 
 
-def test_python_client_makes_every_call(moving: Api, python: PythonClient):
+def test_python_client_makes_every_call(moving: HttpWorld, python: PythonClient):
     # given
     call, models = python.call, python.models
     project, organization = moving.emulator.project, moving.emulator.organization
@@ -250,7 +250,7 @@ def test_python_client_makes_every_call(moving: Api, python: PythonClient):
     moving.emulator.conduct.assert_clean()
 
 
-def test_python_client_reads_problems(moving: Api, python: PythonClient):
+def test_python_client_reads_problems(moving: HttpWorld, python: PythonClient):
     found = python.call("projects.get_dns_authorization", "0" * 26)
 
     assert isinstance(found, python.models.ProblemDetails)
@@ -258,7 +258,7 @@ def test_python_client_reads_problems(moving: Api, python: PythonClient):
     assert found.retry_after_seconds is python.unset
 
 
-def test_python_client_can_be_generated_whatever_is_assumed(api: Api, tmp_path: Path):
+def test_python_client_can_be_generated_whatever_is_assumed(api: HttpWorld, tmp_path: Path):
     api.emulator.set_assumptions(CONTRARY)
 
     generate_python(save_document(api, tmp_path), tmp_path)
@@ -267,7 +267,7 @@ def test_python_client_can_be_generated_whatever_is_assumed(api: Api, tmp_path: 
     assert not [path.stem for path in written if "type" in path.stem]
 
 
-def test_python_has_a_world_of_its_own_by_the_control_api(moving: Api, tmp_path: Path):
+def test_python_has_a_world_of_its_own_by_the_control_api(moving: HttpWorld, tmp_path: Path):
     generate_python(save_control_document(moving, tmp_path), tmp_path, CONTROL_PACKAGE)
     url = moving.emulator.control.info().base_url
 
@@ -279,7 +279,7 @@ def test_python_has_a_world_of_its_own_by_the_control_api(moving: Api, tmp_path:
 
 
 @pytest.mark.schemathesis
-def test_python_clients_are_typed_strictly(api: Api, tmp_path: Path):
+def test_python_clients_are_typed_strictly(api: HttpWorld, tmp_path: Path):
     generate_python(save_document(api, tmp_path), tmp_path)
     generate_python(save_control_document(api, tmp_path), tmp_path, CONTROL_PACKAGE)
     shutil.copy(CLIENTS / "python" / "world.py", tmp_path)
@@ -307,7 +307,7 @@ def node_packages(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def compile_programs(folder: Path, api: Api) -> None:
+def compile_programs(folder: Path, api: HttpWorld) -> None:
     """Generate types of both documents, and compile the programs against them, once for all tests.
 
     The compiler checks them as strictly as can be, the types too: as a `.ts`, they are source.
@@ -323,7 +323,7 @@ def compile_programs(folder: Path, api: Api) -> None:
     run(["node", HASTY_NODE, tools / "tsc", "--noEmitOnError"], cwd=folder)
 
 
-def test_typescript_client_makes_every_call(moving: Api, node_packages: Path):
+def test_typescript_client_makes_every_call(moving: HttpWorld, node_packages: Path):
     # given: types generated from the document, and a program that type-checks against them
     emulator = moving.emulator
     compile_programs(node_packages, moving)
@@ -354,7 +354,9 @@ def test_typescript_client_makes_every_call(moving: Api, node_packages: Path):
     emulator.conduct.assert_clean()
 
 
-def test_typescript_has_a_world_of_its_own_by_the_control_api(moving: Api, node_packages: Path):
+def test_typescript_has_a_world_of_its_own_by_the_control_api(
+    moving: HttpWorld, node_packages: Path
+):
     """The program of docs/control-api.md, as it stands there."""
     url = moving.emulator.control.info().base_url
     compile_programs(node_packages, moving)
@@ -428,7 +430,7 @@ def compile_java(jar: Path, sources: Sequence[Path], classes: Path) -> None:
 
 @pytest.mark.schemathesis
 def test_java_has_a_world_of_its_own_by_the_control_api(
-    moving: Api, java_generator: Path, tmp_path: Path
+    moving: HttpWorld, java_generator: Path, tmp_path: Path
 ):
     """The program of docs/control-api.md, as it stands there."""
     sources = generate_java(java_generator, save_control_document(moving, tmp_path), "control")
@@ -442,7 +444,7 @@ def test_java_has_a_world_of_its_own_by_the_control_api(
 
 
 @pytest.mark.schemathesis
-def test_java_client_compiles(moving: Api, java_generator: Path, tmp_path: Path):
+def test_java_client_compiles(moving: HttpWorld, java_generator: Path, tmp_path: Path):
     sources = generate_java(java_generator, save_document(moving, tmp_path), "hosting")
 
     compile_java(java_generator, sources, tmp_path / "classes")

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from tests.conftest import Api
 from tests.examples.programs import need
+from tests.support.http_world import HttpWorld
 
 pytestmark = pytest.mark.schemathesis
 
@@ -30,7 +30,7 @@ def linters(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(params=["worlds/{world}/openapi.json", "openapi.json"], ids=["public", "control"])
-def document(request: pytest.FixtureRequest, api: Api, tmp_path: Path) -> Path:
+def document(request: pytest.FixtureRequest, api: HttpWorld, tmp_path: Path) -> Path:
     emulator = api.emulator
     found = emulator.control.get(request.param.format(world=emulator.name))
     path = tmp_path / "document.json"

@@ -14,12 +14,12 @@ from hosting_emulator.sdk import HostingEmulator
 from hosting_emulator.settings import Settings
 from hosting_emulator_scenarios import FOLDER
 from pytest_hosting_emulator import BackgroundEmulator
-from tests.conftest import Api
 from tests.openapi.contrary import CONTRARY
 from tests.openapi.schemathesis_run import PHASES, Findings, control_target, public_target, run
+from tests.support.http_world import HttpWorld
 
 
-def contrary(api: Api) -> Api:
+def contrary(api: HttpWorld) -> HttpWorld:
     api.emulator.set_assumptions(CONTRARY)
     return api
 
@@ -50,21 +50,21 @@ def assert_deep(found: Findings) -> None:
     assert all(found.accepted.values()), f"calls never accepted: {found.accepted}"
 
 
-def test_answers_as_documented(moving: Api, tmp_path: Path):
+def test_answers_as_documented(moving: HttpWorld, tmp_path: Path):
     found = run(public_target(moving), tmp_path, examples=5)
 
     assert_clean(found, cases=200)
     assert_deep(found)
 
 
-def test_answers_as_documented_under_contrary_assumptions(moving: Api, tmp_path: Path):
+def test_answers_as_documented_under_contrary_assumptions(moving: HttpWorld, tmp_path: Path):
     found = run(public_target(contrary(moving)), tmp_path, examples=5)
 
     assert_clean(found, cases=200)
     assert_deep(found)
 
 
-def test_notices_what_is_not_documented(moving: Api, tmp_path: Path):
+def test_notices_what_is_not_documented(moving: HttpWorld, tmp_path: Path):
     target = replace(
         public_target(moving),
         hidden=("404", "idempotency_key_reused"),
@@ -85,7 +85,7 @@ def test_control_api_answers_as_documented(alone: HostingEmulator, tmp_path: Pat
 
 
 @pytest.mark.schemathesis
-def test_full_run(moving: Api, tmp_path: Path):
+def test_full_run(moving: HttpWorld, tmp_path: Path):
     found = run(public_target(moving), tmp_path, examples=1_100)
 
     assert_clean(found, cases=10_000)
@@ -102,7 +102,7 @@ def test_full_run_of_the_control_api(alone: HostingEmulator, tmp_path: Path):
 
 
 @pytest.mark.schemathesis
-def test_full_run_under_contrary_assumptions(moving: Api, tmp_path: Path):
+def test_full_run_under_contrary_assumptions(moving: HttpWorld, tmp_path: Path):
     found = run(public_target(contrary(moving)), tmp_path, examples=650)
 
     assert_clean(found, cases=5_000)
@@ -111,7 +111,7 @@ def test_full_run_under_contrary_assumptions(moving: Api, tmp_path: Path):
 
 @pytest.mark.schemathesis
 @pytest.mark.parametrize("who", ["member", "reader", "outsider", "no-organization", "api-key"])
-def test_full_run_as_others(moving: Api, tmp_path: Path, who: str):
+def test_full_run_as_others(moving: HttpWorld, tmp_path: Path, who: str):
     token = moving.create_key().json["value"] if who == "api-key" else moving.emulator.token(who)
 
     found = run(public_target(moving, token), tmp_path, examples=150)

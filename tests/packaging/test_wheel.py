@@ -176,8 +176,8 @@ def test_tests_of_the_sdist_pass_with_what_its_wheel_installs(
     told = run(
         [
             *(commands / "python", "-m", "pytest", "-q"),
-            "tests/contract/test_polling.py",
-            "tests/contract/test_tickets.py",
+            "tests/service/test_polling.py",
+            "tests/service/test_tickets.py",
         ],
         folder,
     )

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from tests import warm
+from tests.support import warm
 
 CALLING = '''
 import urllib.error

@@ -16,7 +16,7 @@ from hosting_emulator.sdk import EmulatorUnreachable
 from hosting_emulator.settings import StartError
 from pytest_hosting_emulator import BackgroundEmulator, ProcessEmulator, RunningEmulator
 from tests.plugin.conftest import Suite
-from tests.warm import programs
+from tests.support.warm import programs
 
 OwnEmulator = type[BackgroundEmulator] | type[ProcessEmulator]
 both = pytest.mark.parametrize("own", [BackgroundEmulator, ProcessEmulator])

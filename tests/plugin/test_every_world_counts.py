@@ -8,8 +8,8 @@ import sys
 
 import pytest
 
-from tests import warm
 from tests.plugin.conftest import Suite
+from tests.support import warm
 
 ERROR = "--hosting-emulator-conduct=error"
 #: What a test may do with worlds and requests while its client makes a mistake: a mutation

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from pytest_hosting_emulator.verdicts import file_name
-from tests import warm
-from tests.crash.process import emulator
 from tests.plugin.conftest import Suite
+from tests.support import warm
+from tests.support.emulator_process import emulator
 
 TESTS = """
 import pytest

@@ -13,8 +13,8 @@ import pytest
 
 from hosting_emulator.settings import StartError
 from pytest_hosting_emulator import ProcessEmulator
-from tests.crash.exec_process import until
 from tests.plugin.conftest import Suite
+from tests.support.exec_process import until
 
 PROCESS = "--hosting-emulator-server=process"
 OWN_PROCESS = """

@@ -9,9 +9,9 @@ import pytest
 
 from hosting_emulator.sdk import ControlClient
 from pytest_hosting_emulator import RunningEmulator, worlds
-from tests.crash.exec_process import until
 from tests.plugin.conftest import Suite
-from tests.unit.sdk.fake_control import FakeControl
+from tests.support.exec_process import until
+from tests.support.fake_control import FakeControl
 
 TOLD_TTL = """
 import pytest

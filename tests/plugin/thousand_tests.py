@@ -7,7 +7,7 @@ import os
 import sys
 from pathlib import Path
 
-from tests import warm
+from tests.support import warm
 
 TESTS = 1000
 

@@ -20,7 +20,7 @@ from hosting_emulator.server.control import clock, faults, identity, worlds
 from hosting_emulator.server.control.routes import ControlRefusal
 from hosting_emulator.world import tables as t
 from hosting_emulator.world.value import Change
-from tests.in_process import InProcess, Machine, fresh_world
+from tests.support.in_process import InProcess, Machine, fresh_world
 
 PEOPLE = ["owner", "member", "reader", "outsider", "no-organization"]
 PROJECTS = ["shop", "shop", "shop", "labs", "notes", "garden"]

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hosting_emulator.contract.calls import CALLS
-from tests.in_process import InProcess, fresh_world
+from tests.support.in_process import InProcess, fresh_world
 
 WORLD = fresh_world()
 API = InProcess(WORLD)

@@ -13,8 +13,8 @@ from hosting_emulator.faults.kinds import fault_kinds
 from hosting_emulator.interventions import INTERVENTIONS, read_intervention
 from hosting_emulator.world.tables import API_KEYS, OPERATIONS, TICKETS
 from hosting_emulator.world.value import Change
-from tests.in_process import InProcess
-from tests.unit.storage.worlds_on_disk import assert_sound
+from tests.support.in_process import InProcess
+from tests.support.worlds_on_disk import assert_sound
 
 PROJECTS = st.sampled_from(["shop", "labs", "notes"])
 PEOPLE = st.sampled_from(["owner", "member", "reader", "outsider", "no-organization"])

@@ -46,8 +46,8 @@ from hosting_emulator.world.tables import (
     Table,
 )
 from hosting_emulator.world.value import Change, World, apply
-from tests.in_process import InProcess, fresh_world
 from tests.properties import model as m
+from tests.support.in_process import InProcess, fresh_world
 
 # Mostly the owner, and mostly in one project: that is where things meet.
 ANYONE = st.sampled_from(
@@ -137,7 +137,7 @@ class Hosting(RuleBasedStateMachine):
         """Take a world up; `keys` is how many Idempotency-Keys were used in it."""
         self.shelf = Shelf(world)
         self.api = InProcess(world, self.shelf)
-        self.api._keys = keys
+        self.api._created_keys = keys
         self.request_ids: set[str] = set()
         self.snapshots: list[tuple[str, Any]] = []
 
@@ -467,7 +467,7 @@ class Hosting(RuleBasedStateMachine):
     @rule()
     def go_on_in_a_fork(self) -> None:
         disturbed = self.api
-        self.live(disturbed.world, disturbed._keys)
+        self.live(disturbed.world, disturbed._created_keys)
         disturbed.engine.move_by(m.KEY_MS)
 
     @rule()
@@ -493,7 +493,7 @@ class Hosting(RuleBasedStateMachine):
 
     @rule()
     def crash_and_start_again(self) -> None:
-        self.live(self.shelf.read(), self.api._keys)
+        self.live(self.shelf.read(), self.api._created_keys)
 
     @rule()
     def export_and_import(self) -> None:
@@ -501,7 +501,7 @@ class Hosting(RuleBasedStateMachine):
         meta = {"world": world.name, "seed": world.seed, "commit": world.commit}
         again = StoredState({**meta, "at_ms": world.at_ms}, rows_of(world)).world()
         assert list(rows_of(again)) == list(rows_of(world))
-        self.live(again, self.api._keys)
+        self.live(again, self.api._created_keys)
 
     @rule()
     def reset(self) -> None:

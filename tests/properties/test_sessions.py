@@ -14,7 +14,7 @@ from hosting_emulator.scenario.shrinking import shrink_scenario
 from hosting_emulator.scenario.source import ScenarioError
 from hosting_emulator.scenario.story import check_text
 from tests.properties.sessions import RandomSession
-from tests.sampling import sampled
+from tests.support.sampling import sampled
 
 MODES = ("frozen", "real", "skip", "scaled")
 

@@ -11,9 +11,9 @@ from hosting_emulator.engine.engine import unvary
 from hosting_emulator.engine.explanations import Explanations
 from hosting_emulator.engine.request_log import exchange_view
 from hosting_emulator.variation.points import POINTS
-from tests.in_process import InProcess, fresh_world
 from tests.properties.varied_walk import Walk, varied
-from tests.sampling import sampled
+from tests.support.in_process import InProcess, fresh_world
+from tests.support.sampling import sampled
 
 SEEDS = range(200)
 #: Tests that share them: each sees every point.

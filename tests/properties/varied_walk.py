@@ -27,7 +27,8 @@ from hosting_emulator.interventions import read_intervention
 from hosting_emulator.variation.draws import objects_in
 from hosting_emulator.variation.worlds import document_absent, read_variation, varied_world
 from hosting_emulator.world.value import Change, World
-from tests.in_process import Answer, InProcess, Machine, fresh_world
+from tests.support.calls import Response
+from tests.support.in_process import InProcess, Machine, fresh_world
 
 TERMINAL = ("succeeded", "failed", "cancelled")
 FORWARD = {"queued": 0, "running": 1, **dict.fromkeys(TERMINAL, 2)}
@@ -109,7 +110,7 @@ class Walk:
 
     # --- Holding one answer against the contract ----------------------------------------------
 
-    def check(self, call_id: str, answer: Answer) -> Any:
+    def check(self, call_id: str, answer: Response) -> Any:
         """Hold an answer against document, models and the rules for all answers; return its JSON."""
         self.answers.append((answer.status, answer.body, answer.headers))
         spec, document = self._specs[call_id], json.loads(answer.body)
@@ -127,7 +128,7 @@ class Walk:
             document_check(spec.response)(document)
         return document
 
-    def _problem(self, call_id: str, answer: Answer, document: Any) -> None:
+    def _problem(self, call_id: str, answer: Response, document: Any) -> None:
         check_model("ProblemDetails", document)
         if self._by_document:
             document_check("ProblemDetails")(document)

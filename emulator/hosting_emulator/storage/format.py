@@ -2,7 +2,7 @@
 
 A format is the shape of the documents in snapshot, journal and export, which all carry its number.
 To change what is stored, raise FORMAT: a number never stands for two formats, which a test holds
-(`tests/unit/storage/test_formats.py`). Files of another format are refused with advice.
+(`tests/storage/test_formats.py`). Files of another format are refused with advice.
 """
 
 from __future__ import annotations

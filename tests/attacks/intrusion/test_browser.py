@@ -1,0 +1,147 @@
+"""A hostile page in a real browser: from another site, from nowhere, and under a rebound name."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+import pytest
+
+from pytest_hosting_emulator import BackgroundEmulator
+from tests.browser.chromium import Chromium, needed_program
+from tests.support.raw_client import host_of
+
+Check = Callable[[], None]
+ATTACK = Path(__file__).with_name("attack.js").read_text(encoding="utf-8")
+#: The hostile site's name; like a name that was rebound, it leads to this machine.
+EVIL = "evil.example.com"
+
+
+@pytest.fixture(scope="module")
+def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chromium]:
+    rules = f"MAP {EVIL} 127.0.0.1, MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost"
+    names = f"--host-resolver-rules={rules}"
+    with Chromium(needed_program(), tmp_path_factory.mktemp("chromium"), names) as browser:
+        yield browser
+
+
+class _EmptyPage(BaseHTTPRequestHandler):
+    def do_GET(self) -> None:
+        self.send_response(200)
+        self.send_header("Content-Type", "text/html")
+        self.end_headers()
+        self.wfile.write(b"<!doctype html><title>Win a prize</title><body>")
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@pytest.fixture(scope="module")
+def hostile_port() -> Iterator[int]:
+    """The port of a site that is not the emulator's."""
+    with ThreadingHTTPServer(("127.0.0.1", 0), _EmptyPage) as site:
+        thread = Thread(target=site.serve_forever)
+        thread.start()
+        yield site.server_address[1]
+        site.shutdown()
+        thread.join()
+
+
+def attack(
+    chromium: Chromium, page: str, target: str, server: BackgroundEmulator, token: str = ""
+) -> Any:
+    token = token or server.control.world().mint_token("owner")["access_token"]
+    given = {"target": target, "token": token, "project": server.ready.project_id}
+    return chromium.run(page, f"{ATTACK}({json.dumps(given)})")
+
+
+@pytest.mark.parametrize(
+    "name", ["127.0.0.1", pytest.param("localhost", marks=pytest.mark.torture), EVIL]
+)
+def test_a_page_of_another_site_can_do_nothing(
+    chromium: Chromium,
+    server: BackgroundEmulator,
+    unchanged: Check,
+    hostile_port: int,
+    name: str,
+):
+    target = f"http://{name}:{host_of(server.base_url).partition(':')[2]}"
+
+    outcomes = attack(chromium, f"http://{EVIL}:{hostile_port}/", target, server)
+
+    assert len(outcomes) > 20
+    assert {what: found for what, found in outcomes.items() if not _nothing(found)} == {}
+    unchanged()
+
+
+@pytest.mark.parametrize(
+    ("name", "site"),
+    [
+        ("127.0.0.1", "localhost"),
+        pytest.param("localhost", "127.0.0.1", marks=pytest.mark.torture),
+        pytest.param("127.0.0.1", "127.0.0.1", marks=pytest.mark.torture),
+        ("localhost", "localhost"),
+    ],
+)
+def test_a_page_of_another_port_can_do_what_a_web_app_may(
+    chromium: Chromium,
+    server: BackgroundEmulator,
+    unchanged: Check,
+    hostile_port: int,
+    name: str,
+    site: str,
+):
+    """It reads the provider's public keys, and calls `/v1` with a token; it comes to no token."""
+    target = f"http://{name}:{host_of(server.base_url).partition(':')[2]}"
+
+    outcomes = attack(chromium, f"http://{site}:{hostile_port}/", target, server, token="none")
+
+    may = {"read the keys": 200, "sign in": 400}
+    may |= dict.fromkeys(("call with a token", "change with a token"), 401)
+    for what, status in may.items():
+        assert outcomes.pop(what)["status"] == status, what
+    assert {what: found for what, found in outcomes.items() if not _nothing(found)} == {}
+    unchanged()
+
+
+def test_a_page_from_nowhere_can_do_nothing(
+    chromium: Chromium, server: BackgroundEmulator, unchanged: Check
+):
+    """A sandboxed frame or a data URL: its Origin is `null`."""
+    outcomes = attack(chromium, "data:text/html,<body>", server.base_url, server)
+
+    assert {what: found for what, found in outcomes.items() if not _nothing(found)} == {}
+    unchanged()
+
+
+def test_a_rebound_name_opens_nothing(
+    chromium: Chromium, server: BackgroundEmulator, unchanged: Check
+):
+    """The page and the emulator are then of one origin: the page reads, but only refusals."""
+    rebound = f"http://{EVIL}:{host_of(server.base_url).partition(':')[2]}"
+
+    outcomes = attack(chromium, f"{rebound}/", rebound, server)
+
+    for what, found in outcomes.items():
+        if isinstance(found, dict):
+            assert found["status"] in (400, 403, 405), f"{what}: {found}"
+            assert "--allow-host" in found["text"] or found["status"] == 405, f"{what}: {found}"
+        else:
+            assert found in ("blocked", "opaque") or "--allow-host" in found, f"{what}: {found}"
+    assert outcomes["change with a token"]["status"] == 400
+    unchanged()
+
+
+def test_the_same_page_of_the_emulators_own_could(chromium: Chromium, server: BackgroundEmulator):
+    """Without the guard's reasons nothing is in the way: so the attacks above are real ones."""
+    script = f"fetch({json.dumps(server.base_url + '/_emulator/info')}).then(found => found.status)"
+
+    assert chromium.run(f"{server.base_url}/v1/nothing", script) == 200
+
+
+def _nothing(found: object) -> bool:
+    return found in ("blocked", "opaque")

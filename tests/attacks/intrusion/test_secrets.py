@@ -1,0 +1,242 @@
+"""Every kind of secret goes in through every door; none of them may come out by another."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+from base64 import b64encode
+from contextlib import suppress
+from http.client import HTTPConnection, HTTPException
+from pathlib import Path
+from threading import Thread
+from urllib.parse import parse_qs, quote, urlsplit
+
+from tests.support.emulator_process import Client, Process, emulator
+from tests.support.sign_in_client import Browser
+from tests.support.warm import COMMAND
+
+CONTROL_TOKEN = "control-token-4f0d2a7c9b"
+PASSWORD = "password-8c1e5b7d3f"
+WORLD = "/_emulator/worlds/default"
+#: What the command line tells of the request log, in each of its forms.
+COMMANDS = (
+    ("requests", "har"),
+    ("requests", "list", "--limit", "1000"),
+    ("requests", "list", "--limit", "1000", "--json"),
+)
+
+
+def test_no_secret_comes_out_where_it_did_not_go_in(tmp_path: Path):
+    environment = {**os.environ, "HOSTING_EMULATOR_CONTROL_TOKEN": CONTROL_TOKEN}
+    data = tmp_path / "data"
+    with emulator("--data-dir", str(data), env=environment) as process:
+        client = process.client()
+        events = _Events(process.base_url)
+        secrets = _plant(process, client)
+        told = _all_that_is_told(client) | _all_that_is_printed(process, environment)
+        told["the command line"] = Path(f"/proc/{process.popen.pid}/cmdline").read_bytes()
+        told |= _files(data, "while it runs")
+        code, errors = process.stop()
+    told |= _files(data, "after it has ended")
+    told |= {"stderr": errors.encode(), "the events": events.told()}
+
+    assert code == 0
+    assert len(secrets) == 10
+    leaks = [
+        f"{what} in {where}"
+        for what, s in secrets.items()
+        for where, text in told.items()
+        if s in text
+    ]
+    assert leaks == []
+    log = told[f"{WORLD}/requests?limit=1000"]
+    assert log.count(b"<redacted>") > 10
+    # What was searched is no empty page: each of them tells of every request.
+    count = len(json.loads(log)["items"])
+    heard = re.findall(rb"^event: (request|gap)$", told["the events"], re.MULTILINE)
+    assert heard == [b"request"] * count
+    for har in (f"{WORLD}/requests.har?limit=1000", "requests har"):
+        assert len(json.loads(told[har])["log"]["entries"]) == count
+    for path in ("history", "timeline"):
+        assert len(json.loads(told[f"{WORLD}/{path}?limit=1000"])["items"]) > 3
+
+
+def test_the_search_would_find_one(tmp_path: Path):
+    (tmp_path / "file").write_bytes(b"x" + PASSWORD.encode())
+
+    assert PASSWORD.encode() in next(iter(_files(tmp_path, "").values()))
+
+
+class _Events(Thread):
+    """Listens to all that is told while it happens, until the emulator ends."""
+
+    def __init__(self, base_url: str) -> None:
+        super().__init__()
+        self._connection = HTTPConnection(base_url.partition("://")[2], timeout=30)
+        self._connection.request("GET", f"{WORLD}/events")
+        self._response = self._connection.getresponse()
+        self._told = self._response.readline()  # from here on nothing is missed
+        self.start()
+
+    def run(self) -> None:
+        with self._response, suppress(OSError, HTTPException):  # it is killed if the test fails
+            while line := self._response.readline():
+                self._told += line
+
+    def told(self) -> bytes:
+        """Wait for the end, and return everything."""
+        self.join()
+        self._connection.close()
+        return self._told
+
+
+def _plant(process: Process, client: Client) -> dict[str, bytes]:
+    """Use one secret of each kind rightly, and then everywhere it does not belong."""
+    project = process.ready["project_id"]
+    jwt = client.token("owner")
+    owner = {"Authorization": f"Bearer {jwt}"}
+    path = f"/v1/organizations/{process.ready['organization_id']}/user-api-keys"
+    made = client.send("POST", path, {"name": "ci"}, {**owner, "Idempotency-Key": "k"})
+    key = str(made.json["value"])
+    client.send("POST", path, {"name": "ci"}, {**owner, "Idempotency-Key": "k"})
+    ticket, session = _redeemed(client, project, owner)
+    signed_in = _signed_in(process.base_url)
+    secrets = {
+        "an access token": jwt,
+        "an API key": key,
+        "a ticket": ticket,
+        "a session": session,
+        "the control token": CONTROL_TOKEN,
+        "a password": PASSWORD,
+        **signed_in,
+    }
+    client.send("GET", "/_emulator/info", None, {"X-Control-Token": CONTROL_TOKEN})
+    client.send("GET", f"/v1/projects/{project}/edge-dns", None, {"X-Control-Token": CONTROL_TOKEN})
+    form = {"Content-Type": "application/x-www-form-urlencoded"}
+    client.connection.request(
+        "POST",
+        "/_emulator/idp/token",
+        f"grant_type=password&username=owner&password={PASSWORD}",
+        form,
+    )
+    client.connection.getresponse().read()
+    for secret in (jwt, key, ticket, session, CONTROL_TOKEN, *signed_in.values()):
+        _misplace(client, project, secret, owner)
+    for kept in (200, len(jwt) - 60, len(jwt) - 1):
+        # The log keeps the beginning of a body: this much of the token is in it.
+        body = {"name": "x" * (16 * 1024 - kept - len('{"name": "')) + jwt}
+        client.send("POST", path, body, {**owner, "Idempotency-Key": "long"})
+    secrets["most of an access token"] = jwt[:150]
+    return {what: secret.encode() for what, secret in secrets.items()}
+
+
+def _redeemed(client: Client, project: str, owner: dict[str, str]) -> tuple[str, str]:
+    """Return the secrets of a ticket that was used and of the session it opened."""
+    made = client.send("POST", f"/v1/projects/{project}/dev-access-tickets", None, owner).json
+    url = urlsplit(made["redeem_url"])
+    host = {"Host": url.netloc}
+    answer = client.send("GET", f"{url.path}?{url.query}", None, host)
+    cookie = answer.headers["Set-Cookie"].partition(";")[0]
+    assert client.send("GET", "/", None, {**host, "Cookie": cookie}).status == 200
+    client.send("GET", f"{url.path}?{url.query}", None, host)  # used already
+    return parse_qs(url.query)["ticket"][0], cookie.partition("=")[2].rpartition(".")[2]
+
+
+def _signed_in(base_url: str) -> dict[str, str]:
+    """Return the secrets of a sign-in by a browser."""
+    browser = Browser(f"{base_url}/_emulator/idp")
+    code = browser.choose("owner").answer["code"]
+    tokens = browser.redeem(code).json
+    return {
+        "a code": code,
+        "a refresh token": tokens["refresh_token"],
+        "the provider's session": browser.cookie.partition("=")[2],
+    }
+
+
+def _misplace(client: Client, project: str, secret: str, owner: dict[str, str]) -> None:
+    dns = f"/v1/projects/{project}/edge-dns"
+    for headers in (
+        {"Authorization": f"Bearer {secret}"},
+        {"Authorization": f"Bearer {secret}x"},
+        {"Authorization": secret},
+        {"Authorization": f"Basic {secret}"},
+        {"Proxy-Authorization": f"Bearer {secret}"},
+        {"Cookie": f"dev_access={secret}"},
+        {"X-Request-Id": secret[:128]},
+        {"X-Request-Id": f"{secret} " * 9},
+        {"Referer": f"http://localhost/?ticket={secret}"},
+        {"Referer": quote(f"http://localhost/?next=https://x.localhost/?ticket={secret}", safe="")},
+        {"Authorization": f"{secret} Bearer"},
+        {"X-Config": b64encode(f"user:{secret}".encode()).decode()},
+        {"X-Api-Key": secret},
+    ):
+        client.send("GET", dns, None, headers)
+    for path in (
+        f"{dns}?access_token={secret}",
+        f"{dns}?ticket={secret}&a=1",
+        f"/v1/projects/{project}/deployments?cursor={secret}",
+        f"/v1/projects/{secret}/edge-dns",
+        f"/v1/operations/{secret}",
+        f"{dns}?next={quote(quote(secret, safe=''), safe='')}&x=%3D{secret}",
+        f"/v1/{secret}",
+        f"/{secret}",
+        f"/_emulator/{secret}",
+        f"/_emulator/worlds/{secret}",
+    ):
+        client.send("GET", path, None, owner)
+    put = f"/v1/projects/{project}/powered-by-flag"
+    client.send("PUT", put, {"enabled": secret}, {**owner, "Idempotency-Key": secret[:128]})
+    client.send("PUT", put, {secret: True}, {**owner, "Idempotency-Key": "other"})
+    for enabled in (True, False):  # accepted, and refused: the key came before
+        client.send("PUT", put, {"enabled": enabled}, {**owner, "Idempotency-Key": secret[:128]})
+    for path in ("worlds", "worlds/default/tokens", "worlds/default/faults", "scenarios/run"):
+        client.send("POST", f"/_emulator/{path}", {"name": secret, "as": secret, "kind": secret})
+    client.connection.close()
+
+
+def _all_that_is_printed(process: Process, environment: dict[str, str]) -> dict[str, bytes]:
+    """Return what the commands write that show requests."""
+    found = {}
+    for words in COMMANDS:
+        run = subprocess.run(
+            [COMMAND, *words, "--url", process.base_url],
+            env=environment,
+            capture_output=True,
+            check=True,
+        )
+        found[" ".join(words)] = run.stdout + run.stderr
+    return found
+
+
+def _all_that_is_told(client: Client) -> dict[str, bytes]:
+    """Return every document of the control API that tells what happened."""
+    paths = [
+        "/_emulator",
+        "/_emulator/info",
+        "/_emulator/worlds",
+        f"{WORLD}/requests?limit=1000",
+        f"{WORLD}/requests.har?limit=1000",
+        f"{WORLD}/history?limit=1000",
+        f"{WORLD}/timeline?limit=1000",
+        f"{WORLD}/projects",
+        f"{WORLD}/keys",
+        f"{WORLD}/report?requests=1000",
+        f"{WORLD}/state",
+        f"{WORLD}/openapi.json",
+        f"{WORLD}/operations",
+        f"{WORLD}/faults",
+        "/_emulator/metrics",
+    ]
+    found = {path: client.send("GET", path).body for path in paths}
+    total = client.send("GET", f"{WORLD}/requests?limit=1").json["total"]
+    for n in range(1, total + 1):
+        path = f"{WORLD}/requests/{n}"
+        found[path] = client.send("GET", path).body
+    return found
+
+
+def _files(folder: Path, when: str) -> dict[str, bytes]:
+    return {f"{p} {when}": p.read_bytes() for p in folder.rglob("*") if p.is_file()}

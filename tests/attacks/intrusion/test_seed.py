@@ -1,0 +1,95 @@
+"""Whoever has a world's seed can compute its tokens, keys and tickets: what is handed on holds none."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from hosting_emulator.sdk import HostingEmulator
+from pytest_hosting_emulator import BackgroundEmulator
+from tests.support.emulator_process import Client
+
+SEED = "a-tell-tale-seed"
+SCENARIO = {"name": "mine", "description": "Has a seed.", "clock": {"mode": "frozen"}}
+
+
+@pytest.fixture(params=["asked for", "a scenario's"])
+def world(server: BackgroundEmulator, request: pytest.FixtureRequest) -> Iterator[HostingEmulator]:
+    """A world of that seed, of which something was asked."""
+    if request.param == "asked for":
+        made = server.world(seed=SEED)
+    else:
+        made = server.world({**SCENARIO, "seed": SEED})
+    with made:
+        status(made, made.token())
+        yield made
+
+
+def status(world: HostingEmulator, bearer: str) -> int:
+    client = Client(world.base_url)
+    headers = {"Authorization": f"Bearer {bearer}"}
+    path = world.url("/v1/projects/{project}/edge-dns").partition(world.base_url)[2]
+    path = world.base_url.removeprefix(world.base_url.rpartition("/worlds/")[0]) + path
+    try:
+        return client.send("GET", path, headers=headers).status
+    finally:
+        client.close()
+
+
+def made_after(world: HostingEmulator) -> set[str]:
+    """Create an API key and an operation; return value and ids."""
+    key = world.create_api_key(name="later")
+    return {key["value"], key["key"]["id"], world.token()}
+
+
+def test_what_is_handed_on_holds_no_seed(world: HostingEmulator):
+    control, name = world.control, world.name
+    told: dict[str, Any] = {
+        path: control.get(f"worlds/{name}/{path}")
+        for path in (
+            *("state", "requests.har?state=true", "requests?limit=10", "requests/1", "report"),
+            *("history", "timeline", "operations", "projects", "keys", "conduct", "faults"),
+        )
+    }
+
+    assert [path for path, document in told.items() if SEED in json.dumps(document)] == []
+    assert SEED in json.dumps(world.export(with_seed=True))
+
+
+def test_what_is_made_of_an_export_goes_on_by_itself(world: HostingEmulator):
+    """Under the same name: with the seed, all that is made after would be the very same."""
+    key, state, whole = world.api_key(), world.export(), world.export(with_seed=True)
+    source = made_after(world)
+
+    world.import_state(whole)
+    same = made_after(world)
+    world.import_state(state)
+    other = made_after(world)
+
+    assert same == source
+    assert not other & source
+    assert status(world, key) == 200
+
+
+def test_so_does_what_it_is_reset_to(world: HostingEmulator):
+    token, project = world.token(), world.project
+
+    world.import_state(world.export())
+    world.reset()
+
+    assert world.project != project
+    assert status(world, token) == 401
+
+
+def test_a_world_of_an_export_may_be_given_a_seed(
+    server: BackgroundEmulator, world: HostingEmulator
+):
+    states = [world.export(), world.export(with_seed=True)]
+
+    for state in states:
+        with HostingEmulator.fresh(server.control, state=state, seed="another") as made:
+            assert made.summary["seed"] == "another"
+            assert made.project == world.project

@@ -1,0 +1,206 @@
+"""What is good in one world is nothing in another, and no name leads out of the data directory."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import quote, urlsplit
+
+import pytest
+
+from hosting_emulator.settings import Settings
+from hosting_emulator_scenarios import FOLDER
+from pytest_hosting_emulator import BackgroundEmulator
+from tests.support.calls import Response
+from tests.support.forged_tokens import b64, unb64
+from tests.support.raw_client import ask, host_of
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[BackgroundEmulator, Path]]:
+    """An emulator that keeps its worlds, and the folder around its data directory."""
+    around = tmp_path_factory.mktemp("around")
+    (around / "secret.yaml").write_text("name: secret")
+    data = around / "data"
+    settings = Settings(port=0, data_dir=data, clock="frozen", library=FOLDER)
+    with BackgroundEmulator(settings) as running:
+        yield running, around
+
+
+def send(server: BackgroundEmulator, method: str, path: str, body: object = None, **headers: str):
+    sent = [("Host", host_of(server.base_url)), ("Content-Type", "application/json")]
+    sent += [(name.replace("_", "-"), value) for name, value in headers.items()]
+    return ask(server.base_url, method, path, sent, "" if body is None else json.dumps(body))
+
+
+# --- Credentials --------------------------------------------------------------------------------
+
+
+def test_credentials_of_one_world_are_refused_in_another(server: BackgroundEmulator):
+    """Of one seed, and with as many secrets drawn in each: they are others all the same."""
+    control = server.control
+    for name in ("here", "there"):
+        control.create_world(name)
+        control.world(name).create_api_key("owner")
+    control.world("there").create_api_key("owner")
+    projects = {
+        name: next(p["id"] for p in control.world(name).summary["projects"] if p["alias"] == "shop")
+        for name in ("here", "there")
+    }
+    jwt = control.world("here").mint_token("owner")["access_token"]
+    key = control.world("here").create_api_key("owner")["value"]
+    for credential in (jwt, key):
+        for name, status in (("here", 200), ("there", 401), ("default", 401)):
+            prefix = "" if name == "default" else f"/worlds/{name}"
+            project = projects.get(name, server.ready.project_id)
+            path = f"{prefix}/v1/projects/{project}/edge-dns"
+            answer = send(server, "GET", path, Authorization=f"Bearer {credential}")
+            assert answer.status == status, (name, answer.body)
+
+
+def test_tickets_and_sessions_of_one_world_are_refused_in_another(server: BackgroundEmulator):
+    control = server.control
+    origins, urls = {}, {}
+    for name in ("mine", "yours"):
+        control.create_world(name)
+        token = control.world(name).mint_token("owner")["access_token"]
+        project = next(
+            p["id"] for p in control.world(name).summary["projects"] if p["alias"] == "shop"
+        )
+        path = f"/worlds/{name}/v1/projects/{project}/dev-access-tickets"
+        ticket = send(server, "POST", path, Authorization=f"Bearer {token}").json
+        origins[name] = urlsplit(ticket["origin"]).netloc
+        urls[name] = ticket["redeem_url"].partition(origins[name])[2]
+
+    def visit(name: str, path: str, **headers: str) -> Response:
+        sent = [("Host", origins[name])]
+        sent += list(headers.items())
+        return ask(server.base_url, "GET", path, sent)
+
+    assert visit("yours", urls["mine"]).status == 404
+    opened = visit("mine", urls["mine"])
+    cookie = opened.headers["Set-Cookie"].partition(";")[0]
+    assert visit("mine", "/", Cookie=cookie).status == 200
+    assert visit("yours", "/", Cookie=cookie).status == 401
+
+
+HEADERS = [
+    {"jku": "http://127.0.0.1:9/jwks.json"},
+    {"x5u": "http://127.0.0.1:9/key.pem"},
+    {"jwk": {"kty": "OKP", "crv": "Ed25519", "x": "AAAA"}},
+    {"x5c": ["AAAA"]},
+    {"kid": "../../../../dev/null"},
+    {"kid": "' OR 1=1 --"},
+    {"kid": ["a"]},
+    {"alg": "none"},
+    {"alg": "HS256"},
+    {"alg": ""},
+]
+
+
+@pytest.mark.parametrize("changed", HEADERS, ids=str)
+def test_a_header_of_the_callers_own_is_refused(server: BackgroundEmulator, changed: dict):
+    token = server.control.world().mint_token("owner")["access_token"]
+    header, claims, signature = token.split(".")
+    forged = b64({**json.loads(unb64(header)), **changed})
+    path = f"/v1/projects/{server.ready.project_id}/edge-dns"
+
+    for signed in (signature, ""):
+        bearer = f"Bearer {forged}.{claims}.{signed}"
+        assert send(server, "GET", path, Authorization=bearer).status == 401
+
+
+# --- Names --------------------------------------------------------------------------------------
+
+NAMES = [
+    "..",
+    ".",
+    "../secret",
+    "../../etc/passwd",
+    "..\\secret",
+    "%2e%2e",
+    "%2e%2e%2fsecret",
+    "..%2f",
+    "/etc/passwd",
+    "/tmp",
+    "C:\\Windows",
+    "\\\\server\\share",
+    "file:///etc/passwd",
+    "a/../b",
+    "a/b",
+    "a\x00b",
+    "\x00",
+    "a\nb",
+    "a\r\nX: y",
+    "-rf",
+    "~",
+    "$HOME",
+    "CON",
+    "NUL.txt",
+    "a:b",
+    "a.",
+    "a ",
+    " a",
+    "A",
+    "ａ",  # noqa: RUF001 - a wide letter
+    "а",  # noqa: RUF001 - a Cyrillic one
+    "․․",  # noqa: RUF001 - one-dot leaders
+    "a\u202eb",
+    "😀",
+    "snapshot.json",
+    ".hidden",
+    "x" * 64,
+    "x" * 5_000,
+]
+
+
+def _files(around: Path) -> set[str]:
+    return {str(path.relative_to(around)) for path in around.rglob("*")}
+
+
+@pytest.mark.parametrize("name", NAMES, ids=lambda name: repr(name[:20]))
+def test_no_name_leads_out_of_the_data_directory(kept: tuple[BackgroundEmulator, Path], name: str):
+    server, around = kept
+    before = _files(around)
+    state = server.control.world().export()
+    quoted, twice = quote(name, safe=""), quote(quote(name, safe=""), safe="")
+    asked: list[tuple[str, str, object]] = [
+        ("POST", "/_emulator/worlds", {"name": name}),
+        ("POST", "/_emulator/worlds/default/fork", {"name": name}),
+        ("POST", "/_emulator/worlds/default/scenario", {"name": name}),
+        ("POST", "/_emulator/scenarios/run", {"name": name}),
+        ("POST", "/_emulator/worlds", {"name": "fine", "scenario": {"name": name}}),
+        ("POST", "/_emulator/worlds/default/tokens", {"as": name}),
+        ("POST", "/_emulator/worlds/default/api-keys", {"as": name, "organization": name}),
+    ]
+    for part in (quoted, twice):
+        asked += [
+            ("PUT", f"/_emulator/worlds/{part}/state", state),
+            ("DELETE", f"/_emulator/worlds/{part}", None),
+            ("POST", f"/_emulator/worlds/{part}/reset", None),
+            ("GET", f"/_emulator/worlds/{part}/state", None),
+            ("GET", f"/_emulator/scenarios/{part}", None),
+            ("GET", f"/_emulator/docs/errors/{part}", None),
+            ("GET", f"/_emulator/docs/{part}", None),
+            ("GET", f"/worlds/{part}/v1/projects/x/edge-dns", None),
+            ("GET", f"/v1/operations/{part}", None),
+        ]
+    for method, path, body in asked:
+        answer = send(server, method, path, body)
+        assert 400 <= answer.status < 500, (method, path, answer.status)
+        assert b"root:" not in answer.body
+    assert _files(around) == before
+
+
+@pytest.mark.parametrize("name", [n for n in NAMES if n and "\x00" not in n and len(n) < 100])
+def test_nor_does_one_in_an_imported_state(kept: tuple[BackgroundEmulator, Path], name: str):
+    """A state says which world it was; where it goes is said by whoever imports it."""
+    server, around = kept
+    before = _files(around)
+    state = {**server.control.world().export(), "world": name}
+
+    server.control.world().import_state(state)
+
+    assert server.control.world().summary["name"] == "default"
+    assert _files(around) == before

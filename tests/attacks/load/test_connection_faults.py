@@ -1,0 +1,115 @@
+"""A thousand requests through each connection fault, fifty at a time: nothing is left behind.
+
+Server and clients share this process and one event loop, so that every task, socket and byte that
+could leak is in sight.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import suppress
+
+import pytest
+
+from hosting_emulator.bootstrap import Emulator
+from hosting_emulator.settings import Settings
+from tests.support.held_connections import PROC
+from tests.support.stage import (
+    AT_A_TIME,
+    BRIEF_S,
+    LONG_S,
+    Stage,
+    assert_nothing_open,
+    memory,
+)
+
+REQUESTS = 1_000
+#: Fills the request log and the history, with numbers beyond those that Python keeps ready.
+WARM_UP = REQUESTS + 300
+#: How many more blocks of memory may be in use than before (a request that left one thing behind
+#: would leave a thousand), and how much more of the process (whose allocators keep what they like).
+FLAT_BLOCKS, FLAT_RESIDENT_KB = 500, 8_000
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not PROC.exists(), reason="looks at this process through /proc"),
+]
+
+
+@pytest.fixture
+async def stage() -> AsyncIterator[Stage]:
+    emulator = Emulator(Settings(port=0, data_dir=None))
+    await emulator.start()
+    try:
+        yield Stage(emulator)
+    finally:
+        await emulator.stop()
+
+
+@pytest.mark.parametrize(
+    ("effect", "options", "end"),
+    [
+        ("timeout", {}, "silent"),
+        ("connection_reset", {}, "reset"),
+        pytest.param("empty_response", {}, "empty", marks=pytest.mark.torture),
+        pytest.param("truncate", {"bytes": 20}, "cut", marks=pytest.mark.torture),
+        pytest.param("malformed_response", {}, "whole", marks=pytest.mark.torture),
+        pytest.param(
+            "slow_response", {"bytes_per_second": 10_000}, "whole", marks=pytest.mark.torture
+        ),
+    ],
+)
+async def test_a_thousand_requests_leave_nothing(
+    stage: Stage, effect: str, options: dict[str, int], end: str
+):
+    fault = stage.arm(**{effect: options})
+    patience_s = BRIEF_S if end == "silent" else LONG_S
+    await stage.many(WARM_UP, patience_s)
+    before, memory_before = await stage.quiet(), memory()
+
+    ends = await stage.many(REQUESTS, patience_s)
+
+    after, memory_after = await stage.quiet(), memory()
+    print(f"\n{effect}: {memory_before} -> {memory_after}")
+    assert ends == {end: REQUESTS}
+    assert stage.hits(fault) == WARM_UP + REQUESTS
+    assert_nothing_open(before, after)
+    assert memory_after.blocks - memory_before.blocks < FLAT_BLOCKS
+    assert memory_after.resident_kb - memory_before.resident_kb < FLAT_RESIDENT_KB
+
+
+async def test_what_is_open_is_seen(stage: Stage):
+    before = await stage.quiet()
+    stage.arm(timeout={})
+    clients = asyncio.gather(*(stage.one(LONG_S) for _ in range(AT_A_TIME)))
+
+    try:
+        during = await stage.quiet(2 * AT_A_TIME)
+    finally:
+        clients.cancel()
+        with suppress(asyncio.CancelledError):
+            await clients
+
+    assert during.tasks >= before.tasks + 2 * AT_A_TIME
+    assert during.connections == 2 * AT_A_TIME
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        {"latency": {"delay_ms": 600_000}, "phase": "after_commit"},
+        {"slow_response": {"bytes_per_second": 50}},
+        {"timeout": {}, "phase": "after_commit"},
+    ],
+    ids=["latency", "slow_response", "timeout"],
+)
+async def test_clients_that_give_up_leave_nothing(stage: Stage, fault: dict[str, object]):
+    await stage.many(AT_A_TIME, LONG_S)
+    before = await stage.quiet()
+    stage.arm(**fault)
+
+    ends = await stage.many(4 * AT_A_TIME, BRIEF_S)
+
+    assert ends == {"silent": 4 * AT_A_TIME}
+    assert_nothing_open(before, await stage.quiet())

@@ -1,0 +1,275 @@
+"""Where one request ends and the next begins: pipelines, smuggling, old and other protocols."""
+
+from __future__ import annotations
+
+import gzip
+import json
+
+import pytest
+
+from tests.doors.http.test_malformed_http import BROKEN
+from tests.support.raw_requests import BODY, Requests, answers, statuses
+from tests.support.stage import Stage
+
+LENGTH = b"Content-Length: %d\r\n\r\n" % len(BODY)
+
+
+@pytest.mark.parametrize("name", BROKEN)
+async def test_what_is_not_http_leaves_nothing(stage: Stage, name: str):
+    assert statuses(await stage.talk(BROKEN[name], end=True))[:1] in ([400], [404])
+
+
+# --- pipelines ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("count", [2, 31, 32, 33, 100, 1_000])
+async def test_many_requests_in_one_packet_are_answered_in_order(stage: Stage, count: int):
+    """Whatever aiohttp's queue holds; every third is refused, so that order shows."""
+    requests = Requests.of(stage)
+    wrong = requests.get.replace(b"/edge-dns", b"/nothing")
+    packet = b"".join(wrong if n % 3 == 0 else requests.get for n in range(count))
+
+    found = statuses(await stage.talk(packet + requests.last))
+
+    assert found == [404 if n % 3 == 0 else 200 for n in range(count)] + [200]
+
+
+@pytest.mark.parametrize("before", [0, 1, 5, 31, 32, 33, 70])
+@pytest.mark.parametrize("apart", [False, True], ids=["in one packet", "one by one"])
+async def test_a_bad_one_in_a_pipeline_ends_it_there(stage: Stage, before: int, apart: bool):
+    requests = Requests.of(stage)
+    pieces = [requests.get] * before + [b"BAD\r\n\r\n", requests.get]
+
+    found = statuses(await stage.talk(*(pieces if apart else [b"".join(pieces)])))
+
+    assert found == [200] * before + [400]
+
+
+async def test_writes_before_a_bad_one_are_made(stage: Stage):
+    requests = Requests.of(stage)
+    before = stage.engine.world.commit
+
+    found = statuses(await stage.talk(requests.put + LENGTH + BODY + b"garbage without an end\r\n"))
+
+    assert found == [200, 400]
+    assert stage.engine.world.commit == before + 1
+
+
+@pytest.mark.parametrize("size", [1, 7, 100])
+async def test_a_pipeline_may_be_cut_anywhere(stage: Stage, size: int):
+    requests = Requests.of(stage)
+    packet = (requests.get + requests.put + LENGTH + BODY) * 3 + requests.last
+    pieces = [packet[at : at + size] for at in range(0, len(packet), size)]
+
+    assert statuses(await stage.talk(*pieces)) == [200] * 7
+
+
+# --- which bytes belong to the body ---------------------------------------------------------------
+
+HIDDEN = b"GET /v1/hidden HTTP/1.1\r\nHost: x\r\n\r\n"
+
+
+@pytest.mark.parametrize(
+    "framing",
+    [
+        b"Content-Length: 17\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+        b"Transfer-Encoding: chunked\r\nContent-Length: 17\r\n\r\n0\r\n\r\n",
+        b"Transfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n\r\n0\r\n\r\n",
+        b"Transfer-Encoding: chunked, identity\r\n\r\n0\r\n\r\n",
+        b"Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n",
+        b"Transfer-Encoding: \x0bchunked\r\n\r\n0\r\n\r\n",
+        b"Transfer-Encoding : chunked\r\n\r\n0\r\n\r\n",
+        b"Content-Length: 17\r\nContent-Length: 0\r\n\r\n",
+        b"Content-Length: 0\r\nContent-Length: 0\r\n\r\n",
+        b"Content-Length: 17, 17\r\n\r\n",
+        b"Content-Length: 0x11\r\n\r\n",
+        b"Content-Length: 1_7\r\n\r\n",
+        b"Content-Length: 99999999999999999999999999\r\n\r\n",
+        b"Content-Length: 18446744073709551615\r\n\r\n",
+        b"Content-Length: -17\r\n\r\n",
+        b"Content-Length:\r\n\r\n",
+        b"Content-Length: 17\n\r\n",
+        b"Content-Length:\r\n 17\r\n\r\n",
+        b"Content-Length: 17\rX: y\r\n\r\n",
+    ],
+)
+async def test_a_doubtful_length_ends_the_connection(stage: Stage, framing: bytes):
+    """Two readers of it could see two different requests: nothing behind it is one."""
+    before = stage.engine.world
+    requests = Requests.of(stage)
+
+    found = statuses(await stage.talk(requests.put + framing + HIDDEN + requests.get))
+
+    assert found == [400]
+    assert stage.engine.world is before
+
+
+async def test_zeros_before_a_length_change_nothing(stage: Stage):
+    requests = Requests.of(stage)
+    zeros = b"Content-Length: 0000000000000000%d\r\n\r\n" % len(BODY)
+
+    found = statuses(await stage.talk(requests.put + zeros + BODY + requests.last))
+
+    assert found == [200, 200]
+
+
+async def test_a_chunked_body_in_http_1_0_ends_the_connection(stage: Stage):
+    """A reader of that version knows no chunks (RFC 9112, 6.1)."""
+    put = Requests.of(stage).put.replace(b"HTTP/1.1", b"HTTP/1.0")
+    chunked = b"Connection: keep-alive\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"
+
+    assert statuses(await stage.talk(put + chunked + HIDDEN)) == [400]
+
+
+@pytest.mark.parametrize(
+    ("line", "body", "status"),
+    [
+        (b"Transfer-Encoding: gzip, chunked", BODY, 400),
+        (b"Content-Encoding: gzip\r\nTransfer-Encoding: chunked", BODY, 400),
+        (b"Content-Encoding: deflate\r\nTransfer-Encoding: chunked", BODY, 400),
+        (b"Content-Encoding: gzip\r\nTransfer-Encoding: chunked", gzip.compress(BODY), 200),
+        (
+            b"Content-Encoding: gzip\r\nTransfer-Encoding: chunked",
+            gzip.compress(bytes(20_000_000), 1),
+            400,  # call 1 lists its statuses
+        ),
+        (b"Transfer-Encoding: chunked", b"x" * 2_000_000, 400),
+    ],
+    ids=["coded", "not gzip", "not deflate", "gzip", "a bomb", "too much"],
+)
+async def test_a_coded_body_is_read_or_refused(stage: Stage, line: bytes, body: bytes, status: int):
+    packed = b"%x\r\n%b\r\n0\r\n\r\n" % (len(body), body)
+
+    found = await stage.talk(Requests.of(stage).put + line + b"\r\n\r\n" + packed, end=True)
+
+    assert statuses(found) == [status]
+
+
+@pytest.mark.parametrize("path", [b"/v1/x", b"/_emulator/docs", b"/_emulator/health"])
+async def test_a_body_nobody_asked_for_may_break(stage: Stage, path: bytes):
+    """It is thrown away behind the answer; what is wrong with it is no failure of ours."""
+    host = b"Host: 127.0.0.1\r\n"
+    head = b"GET " + path + b" HTTP/1.1\r\n" + host + b"Transfer-Encoding: chunked\r\n\r\n"
+
+    found = statuses(await stage.talk(head, b"5\r\nhello\r\n", b"no chunk\r\n"))
+
+    assert len(found) == 1
+    assert found[0] in (200, 400, 401, 404)
+
+
+# --- other versions and forms ---------------------------------------------------------------------
+
+
+async def test_http_1_0_closes_unless_it_is_asked_to_stay(stage: Stage):
+    old = Requests.of(stage).get.replace(b"HTTP/1.1", b"HTTP/1.0")
+    stays = old[:-2] + b"Connection: keep-alive\r\n\r\n"
+
+    assert statuses(await stage.talk(old)) == [200]
+    assert statuses(await stage.talk(old + old)) == [200]
+    assert statuses(await stage.talk(stays + stays + old)) == [200, 200, 200]
+
+
+@pytest.mark.parametrize("status", [204, 304])
+async def test_a_response_of_ones_own_without_content_has_no_length(stage: Stage, status: int):
+    stage.arm(respond={"status": status, "headers": {"content-type": "text/x"}}, times=1)
+    requests = Requests.of(stage)
+
+    first, second = answers(await stage.talk(requests.get + requests.last))
+
+    assert (first.status, second.status) == (status, 200)
+    assert first.header(b"content-length") == []
+    assert first.header(b"content-type") == [b"text/x"]
+
+
+async def test_http_2_gets_a_problem_in_http_1(stage: Stage):
+    preface = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + b"\x00\x00\x00\x04\x00\x00\x00\x00\x00"
+
+    assert statuses(await stage.talk(preface)) == [400]
+
+
+@pytest.mark.parametrize("protocol", [b"h2c", b"websocket", b"TLS/1.0", b"none"])
+async def test_an_upgrade_is_passed_over(stage: Stage, protocol: bytes):
+    requests = Requests.of(stage)
+    upgrade = requests.get[:-2] + b"Connection: Upgrade\r\nUpgrade: " + protocol + b"\r\n\r\n"
+
+    assert statuses(await stage.talk(upgrade, requests.last)) == [200, 200]
+
+
+@pytest.mark.parametrize(
+    ("target", "expected"),
+    [
+        (b"*", [400]),
+        (b"example.org:443", [400]),
+        (b"http://", [400, 404]),
+        (b"http://[::1/v1/x", [400]),
+        (b"http://x:99999/v1/x", [401]),
+        (b"http://user:secret@127.0.0.1/v1/x", [401]),
+        (b"//", [404]),
+        (b"//[/v1/x", [404]),
+        (b"/v1/%00%0d%0aX-Planted:%20yes", [401]),
+        (b"/v1/x\nX-Planted:yes", [400]),
+        (b"http://x/v1/x\nX-Planted:yes", [400]),
+        (b"/v1/\t", [400]),
+        (b"/v1/\xff\xfe", [400, 401]),
+        (b"/v1/../../_emulator/worlds", [401]),
+        (b"/_emulator/worlds/%2e%2e%2f%2e%2e", [404]),
+        (b"/_emulator/worlds/%00/state", [404]),
+        (b"/worlds/%2e%2e/v1/x", [404]),
+        (b"/?" + b"&" * 8_000, [404]),
+    ],
+)
+async def test_odd_targets_find_nothing(stage: Stage, target: bytes, expected: list[int]):
+    host = b"Host: 127.0.0.1\r\nConnection: close\r\n"
+    found = answers(await stage.talk(b"GET " + target + b" HTTP/1.1\r\n" + host + b"\r\n"))
+
+    assert len(found) == 1
+    assert found[0].status in expected
+    assert not found[0].header(b"x-planted")
+
+
+async def test_the_absolute_form_is_understood(stage: Stage):
+    requests = Requests.of(stage)
+    absolute = requests.last.replace(b"GET /", b"GET http://127.0.0.1/", 1)
+
+    assert statuses(await stage.talk(absolute)) == [200]
+
+
+@pytest.mark.parametrize("behind", [b"", b"GET /v1/x HTTP/1.1\r\nHost: x\r\n\r\n", b"\x16\x03"])
+@pytest.mark.parametrize("apart", [False, True], ids=["in one packet", "one by one"])
+async def test_connect_is_no_tunnel(stage: Stage, behind: bytes, apart: bool):
+    """What comes behind it was meant for somebody else: it is no request of ours."""
+    requests = Requests.of(stage)
+    pieces = [
+        requests.get,
+        b"CONNECT example.org:80 HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n",
+        behind,
+    ]
+
+    found = statuses(await stage.talk(*(pieces if apart else [b"".join(pieces)])))
+
+    assert found == [200, 400]
+
+
+@pytest.mark.parametrize("value", [b"a%0d%0aX-Planted: yes", b"a\tb", b"\xc3\xa9", b"\xff", b""])
+async def test_an_echoed_header_brings_no_other(stage: Stage, value: bytes):
+    head = Requests.of(stage).last.replace(b"\r\n\r\n", b"\r\nX-Request-Id: " + value + b"\r\n\r\n")
+
+    (found,) = answers(await stage.talk(head))
+
+    assert found.status in (200, 400)
+    assert not found.header(b"x-planted")
+    if found.status == 400:
+        assert json.loads(found.body)["code"] == "invalid_request"
+
+
+@pytest.mark.parametrize("count", [200, 5_000, 50_000])
+async def test_too_many_headers_are_refused(stage: Stage, count: int):
+    head = b"GET /v1/x HTTP/1.1\r\nHost: x\r\n" + b"A: b\r\n" * count + b"\r\n"
+
+    assert statuses(await stage.talk(head)) == [400]
+
+
+async def test_a_header_without_end_is_refused_before_it_is_long(stage: Stage):
+    endless = b"GET /v1/x HTTP/1.1\r\nHost: x\r\nA: " + b"x" * 20_000
+
+    assert statuses(await stage.talk(endless)) == [400]

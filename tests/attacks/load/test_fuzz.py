@@ -1,0 +1,131 @@
+"""Requests by the thousand, valid and spoilt: always an answer, never a failure, nothing kept."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import time
+from collections import Counter
+from contextlib import ExitStack
+from random import Random
+from typing import Any
+
+import pytest
+
+from tests.attacks.load.mutations import PLAYGROUND, Templates, spoilt
+from tests.support.emulator_process import emulator
+from tests.support.held_connections import PROC
+from tests.support.process_limits import Watched
+from tests.support.raw_requests import Said, answers
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not PROC.exists(), reason="looks at a process through /proc"),
+]
+#: Requests on one connection at most, and between two clearings of what was made on the way.
+PIPELINED, CLEARED = 8, 1_000
+#: How much memory may have grown from a third of the way to its end.
+#: (The short form ends before the request logs have filled.)
+FLAT_KB = 30_000
+
+
+class Fuzzer:
+    """One seeded stream of requests to one emulator."""
+
+    def __init__(self, watched: Watched, seed: int) -> None:
+        self._watched = watched
+        self._random = Random(seed)
+        self._control = http.client.HTTPConnection(*watched.address, timeout=30)
+        self.clear()
+        ready = watched.process.ready
+        page = self.control("GET", "/worlds/default/operations")
+        ids = {
+            "project": ready["project_id"],
+            "organization": ready["organization_id"],
+            "operation": page["items"][0]["id"] if page["items"] else ready["project_id"],
+        }
+        state = self.control("GET", f"/worlds/{PLAYGROUND}/state")
+        host = f"127.0.0.1:{watched.address[1]}"
+        self._templates = Templates(host, ready["token"], ids, state).all
+        self.sent = self.answered = 0
+        self.found: Counter[str] = Counter()
+
+    def control(self, method: str, path: str, body: Any = None) -> Any:
+        """Use the control API as its owner, outside of all that is spoilt."""
+        data = None if body is None else json.dumps(body)
+        headers = {"Content-Type": "application/json"}
+        self._control.request(method, "/_emulator" + path, data, headers)
+        found = self._control.getresponse()
+        answer = found.read()
+        assert found.status < 300, (method, path, answer)
+        return json.loads(answer) if answer else None
+
+    def close(self) -> None:
+        """Let go of the connection to the control API."""
+        self._control.close()
+
+    def clear(self) -> None:
+        """Take away what earlier requests made, as a test suite would between its tests."""
+        for world in self.control("GET", "/worlds")["items"]:
+            if world["name"] != "default":
+                self.control("DELETE", f"/worlds/{world['name']}")
+        self.control("DELETE", "/worlds/default/faults")
+        self.control("POST", "/worlds/default/reset", {})
+        self.control("POST", "/worlds", {"name": PLAYGROUND, "seed": "s"})
+
+    def run(self, count: int) -> None:
+        """Send requests until so many more are answered: what follows a broken one is not."""
+        until, clear = self.answered + count, self.answered + CLEARED
+        while self.answered < until:
+            batch = [self._one() for _ in range(self._random.randint(1, PIPELINED))]
+            self.sent += len(batch)
+            data = b"".join(batch)
+            try:
+                for said in answers(self._watched.say(data)):
+                    self._judge(said)
+            except AssertionError as error:
+                error.add_note(f"request {self.sent}: {data!r}")
+                raise
+            if self.answered >= clear:
+                clear += CLEARED
+                self.clear()
+        self.clear()
+
+    def _one(self) -> bytes:
+        return spoilt(self._random.choice(self._templates)(self._random), self._random)
+
+    def _judge(self, said: Said) -> None:
+        self.answered += 1
+        self.found[f"{said.status // 100}xx"] += 1
+        assert said.status < 500, said
+        if said.header(b"content-type") == [b"application/problem+json"]:
+            document = json.loads(said.body)
+            assert document["status"] == said.status
+            assert document["detail"]
+
+
+@pytest.mark.parametrize(
+    ("count", "seed"), [(2_000, 1), pytest.param(100_000, 2, marks=pytest.mark.torture)]
+)
+def test_whatever_is_asked_is_answered(count: int, seed: int):
+    with ExitStack() as closing:
+        process = closing.enter_context(emulator("--ephemeral", "--clock", "frozen"))
+        watched = Watched(process)
+        fuzzer = Fuzzer(watched, seed)
+        closing.callback(fuzzer.close)
+        began = time.monotonic()
+        fuzzer.run(count // 3)
+        early_kb = watched.resident_kb()
+
+        fuzzer.run(count - count // 3)
+
+        late_kb, took = watched.resident_kb(), time.monotonic() - began
+        figures = f"{fuzzer.answered} answers {dict(fuzzer.found)} in {took:.0f} s"
+        print(f"\n{fuzzer.sent} requests, {figures},")
+        print(f"resident {early_kb} KB after a third, {late_kb} KB at the end")
+        assert watched.answers()
+        fuzzer.close()
+        watched.wait_until(lambda: watched.held() == 0)
+        assert process.stop() == (0, "")
+        assert late_kb - early_kb < FLAT_KB
+        assert fuzzer.found["2xx"] > count / 10

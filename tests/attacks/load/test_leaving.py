@@ -1,0 +1,291 @@
+"""Clients that are slow, listen only, or go away in the middle of anything."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+import ssl
+from urllib.parse import urlsplit
+
+import pytest
+
+from hosting_emulator.bootstrap import Emulator
+from hosting_emulator.server import protocol as server_protocol
+from hosting_emulator.server.control import requests as control_requests
+from hosting_emulator.server.protocol import MOST_UNANSWERED, Protocol
+from hosting_emulator.settings import Settings
+from tests.support.held_connections import held_connections
+from tests.support.raw_requests import BODY, Requests, answers, statuses
+from tests.support.stage import LONG_S, Ear, Stage, memory
+
+LENGTH = b"Content-Length: %d\r\n\r\n" % len(BODY)
+LIMIT_S = 0.05
+
+
+async def slowly(stage: Stage, data: bytes) -> bytes:
+    """Send a byte at a time, for as long as the server listens, and return what it said."""
+    loop = asyncio.get_running_loop()
+    transport, ear = await loop.create_connection(Ear, "127.0.0.1", stage.port)
+    for at in range(len(data)):
+        transport.write(data[at : at + 1])
+        if (await asyncio.wait((ear.over,), timeout=0.002))[0]:
+            return bytes(ear.heard)
+    transport.close()
+    raise AssertionError("it listened to the end")
+
+
+# --- slow ones --------------------------------------------------------------------------------------
+
+
+async def test_a_slow_but_whole_request_is_answered(stage: Stage):
+    requests = Requests.of(stage)
+    body = requests.put + b"Connection: close\r\n" + LENGTH + BODY
+
+    assert statuses(await stage.talk(*(bytes([byte]) for byte in requests.last))) == [200]
+    assert statuses(await stage.talk(*(bytes([byte]) for byte in body))) == [200]
+
+
+@pytest.mark.parametrize("part", ["line", "headers", "body", "chunks", "behind a good one"])
+async def test_half_a_request_holds_a_connection_only_so_long(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch, part: str
+):
+    monkeypatch.setattr(Protocol, "half_request_s", LIMIT_S)
+    requests, world = Requests.of(stage), stage.engine.world
+    data = {
+        "line": b"GET /" + b"x" * 8_000,
+        "headers": b"GET / HTTP/1.1\r\n" + b"A: b\r\n" * 100,
+        "body": requests.put + b"Content-Length: 8000\r\n\r\n" + b" " * 7_999,
+        "chunks": requests.put + b"Transfer-Encoding: chunked\r\n\r\n" + b"1\r\n \r\n" * 1_000,
+        "behind a good one": b"GET /" + b"x" * 8_000,
+    }[part]
+    if part == "behind a good one":
+        found = answers(await stage.talk(requests.get + data))
+        assert found.pop(0).status == 200
+    else:
+        found = answers(await slowly(stage, data))
+
+    assert [said.status for said in found] == [400]
+    assert b"did not arrive completely in time" in found[0].body or part in ("body", "chunks")
+    assert stage.engine.world is world
+
+
+async def test_silent_halves_are_ended_too(stage: Stage, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(Protocol, "half_request_s", LIMIT_S)
+    put = Requests.of(stage).put
+
+    for half in (b"GET /v1", put, put + LENGTH + BODY[:-1]):
+        assert statuses(await stage.talk(half)) == [400]
+
+
+async def test_an_idle_connection_is_left_alone(stage: Stage, monkeypatch: pytest.MonkeyPatch):
+    """Neither before a request, nor between two, nor with the line ends some clients send there."""
+    monkeypatch.setattr(Protocol, "half_request_s", LIMIT_S)
+    requests = Requests.of(stage)
+    reader, writer = await asyncio.open_connection("127.0.0.1", stage.port)
+
+    for request in (b"", requests.get, requests.put + LENGTH + BODY, b"\r\n"):
+        writer.write(request)
+        # a neighbour takes its time until it is cut off, which we are not
+        assert statuses(await stage.talk(b"GET")) == [400]
+    writer.write(requests.last)
+
+    assert statuses(await asyncio.wait_for(reader.read(), LONG_S)) == [200, 200, 200]
+    writer.close()
+
+
+async def test_a_request_in_parts_has_the_whole_time_each_time(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+):
+    """Many requests on one connection, each in two parts, last longer together than the limit."""
+    monkeypatch.setattr(Protocol, "half_request_s", 0.2)
+    requests = Requests.of(stage)
+    reader, writer = await asyncio.open_connection("127.0.0.1", stage.port)
+    end = asyncio.get_running_loop().time() + 0.5
+    count = 0
+    while asyncio.get_running_loop().time() < end:
+        writer.write(requests.put + LENGTH)
+        await stage.turn()
+        writer.write(BODY + requests.put[:30])
+        await stage.turn()
+        writer.write(requests.put[30:] + LENGTH + BODY)
+        count += 2
+        for _ in range(2):
+            head = await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), LONG_S)
+            assert head.startswith(b"HTTP/1.1 200")
+            await reader.readexactly(int(head.lower().partition(b"content-length: ")[2].split()[0]))
+    writer.close()
+    assert count
+
+
+# --- those that only listen on ----------------------------------------------------------------------
+
+
+async def test_who_has_ended_its_side_gets_its_answers(stage: Stage):
+    requests = Requests.of(stage)
+
+    assert statuses(await stage.talk(requests.get, end=True)) == [200]
+    assert statuses(await stage.talk(requests.get * 40, end=True)) == [200] * 40
+    assert statuses(await stage.talk(requests.put + LENGTH + BODY, end=True)) == [200]
+    assert statuses(await stage.talk(requests.get + b"GET /half", end=True)) == [200]
+
+
+@pytest.mark.parametrize("count", [0, 1, 10, -3, -25], ids=str)
+async def test_who_ends_before_its_request_does_gets_none(stage: Stage, count: int):
+    request = Requests.of(stage).put + LENGTH + BODY
+
+    for data in (request[:count], request[:count] if count else b"GET / HTTP/1.1\r\nA: b\r\n"):
+        assert await stage.talk(data, end=True) == b""
+
+
+async def test_who_ends_while_an_answer_never_comes_is_let_go(stage: Stage):
+    stage.arm(timeout={}, times=1)
+
+    assert await stage.talk(Requests.of(stage).get, end=True) == b""
+
+
+# --- those that are gone ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("reset", [False, True], ids=["closed", "reset"])
+@pytest.mark.parametrize(
+    "part", ["nothing", "line", "head", "body", "all", "many", "big answers", "garbage"]
+)
+async def test_who_vanishes_leaves_nothing(stage: Stage, part: str, reset: bool):
+    requests = Requests.of(stage)
+    page = requests.get.replace(b"/edge-dns", b"/deployments?limit=100")
+    pieces = {
+        "nothing": [],
+        "line": [b"GET /v1/"],
+        "head": [requests.put],
+        "body": [requests.put + LENGTH, BODY[:5]],
+        "all": [requests.get],
+        "many": [requests.get * 50],
+        "big answers": [page * 30],
+        "garbage": [bytes(range(256))],
+    }[part]
+
+    for _ in range(5):
+        await stage.vanish(*pieces, reset=reset)
+    await asyncio.gather(*(stage.vanish(*pieces, reset=reset) for _ in range(20)))
+
+
+@pytest.mark.parametrize("effect", ["latency", "slow_response", "timeout"])
+async def test_who_vanishes_while_a_fault_holds_it_leaves_nothing(stage: Stage, effect: str):
+    options = {"latency": {"delay_ms": 600_000}, "slow_response": {"bytes_per_second": 1}}
+    stage.arm(**{effect: options.get(effect, {})}, phase="after_commit", times=40)
+    request = Requests.of(stage).get
+
+    await asyncio.gather(*(stage.vanish(request, b"", reset=n % 2 == 0) for n in range(40)))
+
+
+async def test_who_does_not_read_its_answers_is_not_written_to_without_end(stage: Stage):
+    """What it asked for waits on its side of the socket, not in our memory."""
+    page = Requests.of(stage).get.replace(b"/edge-dns", b"/deployments?limit=100")
+    _, writer = await asyncio.open_connection("127.0.0.1", stage.port, limit=1_024)
+    writer.transport.pause_reading()  # type: ignore[attr-defined]
+    try:
+        await stage.quiet(2)
+        before = memory()
+        for _ in range(200):
+            writer.write(page * 20)
+            await stage.turn()
+        await stage.quiet(2)
+        during = memory()
+    finally:
+        writer.transport.abort()
+    assert during.resident_kb - before.resident_kb < 40_000
+
+
+@pytest.mark.parametrize("endless", ["listens", "never answered"])
+async def test_who_leaves_without_a_word_over_tls_is_let_go_with_all_that_it_asked(endless: str):
+    emulator = Emulator(Settings(port=0, tls_port=0, data_dir=None))
+    await emulator.start()
+    try:
+        stage = Stage(emulator)
+        port = int(urlsplit(emulator.ready().tls_url or "").port or 0)
+        first = b"GET /_emulator/worlds/default/events HTTP/1.1\r\nHost: localhost\r\n\r\n"
+        if endless == "never answered":
+            stage.arm(timeout={}, times=1)
+            first = b""
+        trusting = ssl.create_default_context()
+        trusting.check_hostname, trusting.verify_mode = False, ssl.CERT_NONE
+        _, writer = await asyncio.open_connection("127.0.0.1", port, ssl=trusting)
+        writer.write(first + Requests.of(stage).get * (2 * MOST_UNANSWERED))
+        while held_connections(port) < 2:
+            await stage.turn()
+        await stage.one(LONG_S)
+
+        with socket.socket(fileno=os.dup(writer.get_extra_info("socket").fileno())) as plain:
+            plain.shutdown(socket.SHUT_WR)  # without the end that TLS has of its own
+        stage.port = port
+
+        assert (await stage.quiet()).connections == 0
+        writer.transport.abort()
+    finally:
+        await emulator.stop()
+
+
+async def test_a_listener_that_ends_its_side_at_once_is_let_go(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(control_requests, "HEARTBEAT_S", 1_000)
+    reader, writer = await asyncio.open_connection("127.0.0.1", stage.port)
+
+    writer.write(b"GET /_emulator/events HTTP/1.1\r\nHost: localhost\r\n\r\n")
+    writer.write_eof()
+    heard = await asyncio.wait_for(reader.read(), LONG_S)
+
+    assert heard.startswith(b"HTTP/1.1 200 OK")
+    writer.close()
+
+
+# --- crowds -----------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+async def given(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How many requests there were when memory was given back, without waiting for a quiet time."""
+    given: list[int] = []
+    here = asyncio.get_running_loop()
+
+    def give_back() -> None:
+        # Another server of this process, in a thread with a loop of its own, may have had a crowd, too.
+        if asyncio.get_running_loop() is here:
+            given.append(stage.engine.log.count)
+
+    monkeypatch.setattr(server_protocol, "AFTER_S", 0)
+    monkeypatch.setattr(server_protocol, "give_back", give_back)
+    return given
+
+
+@pytest.mark.parametrize("count", [server_protocol.CROWD, server_protocol.CROWD // 2])
+async def test_what_a_crowd_has_left_goes_back_to_the_system(
+    stage: Stage, given: list[int], count: int
+):
+    crowd = [await asyncio.open_connection("127.0.0.1", stage.port) for _ in range(count)]
+    await stage.one(LONG_S)
+    assert given == []
+
+    for _, writer in crowd:
+        writer.close()
+    await stage.quiet()
+    await stage.one(LONG_S)
+
+    assert len(given) == (count >= server_protocol.CROWD)
+
+
+async def test_what_many_one_after_another_have_left_goes_back_too(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch, given: list[int]
+):
+    monkeypatch.setattr(server_protocol, "MANY", 30)
+    for expected in (0, 1):
+        for _ in range(20):
+            await stage.one(LONG_S)
+        await stage.quiet()
+        await stage.one(LONG_S)
+        assert len(given) == expected
+
+
+def test_giving_memory_back_harms_nothing():
+    server_protocol.give_back()

@@ -1,0 +1,128 @@
+"""What the emulator keeps of a request that is over: its record in the log, and nothing else."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import types
+from contextlib import closing
+
+import pytest
+from aiohttp import web
+
+from hosting_emulator.engine.exchange import Entry
+from tests.support.emulator_process import Process, emulator
+from tests.support.held_connections import PROC
+from tests.support.process_limits import Watched
+from tests.support.raw_requests import statuses
+from tests.support.stage import Stage
+
+#: What a second round of requests can add to the memory of the process. The target is 5 MB.
+MOST_ADDED_KB = 8_000
+HEAD_BYTES = 62 * 1024
+_WORLD = "/_emulator/worlds/default"
+
+
+def refused_requests(stage: Stage) -> dict[str, bytes]:
+    """Return requests that different parts of the server refuse, each with its connection's end."""
+    token = stage.request.split(b"Bearer ")[1].split(b"\r\n")[0]
+    path = stage.request.split(b" ")[1]
+    project = path.rsplit(b"/", 1)[0]
+    end = b"Host: localhost\r\nConnection: close\r\n"
+    own = end + b"Authorization: Bearer " + token + b"\r\n"
+    put = b"PUT " + project + b"/powered-by-flag HTTP/1.1\r\n" + own
+    initialize = b"POST " + project + b"/managed-source/initialize HTTP/1.1\r\n" + own
+    return {
+        "no token": b"GET " + path + b" HTTP/1.1\r\n" + end + b"\r\n",
+        "false token": b"GET " + path + b" HTTP/1.1\r\n" + end + b"Authorization: Bearer x\r\n\r\n",
+        "unknown path": b"GET /v1/nothing HTTP/1.1\r\n" + own + b"\r\n",
+        "unknown path outside": b"GET /nothing HTTP/1.1\r\n" + own + b"\r\n",
+        "unknown project": b"GET /v1/projects/x/edge-dns HTTP/1.1\r\n" + own + b"\r\n",
+        "wrong method": b"DELETE " + path + b" HTTP/1.1\r\n" + own + b"\r\n",
+        "bad query": b"GET " + project + b"/deployments?limit=0 HTTP/1.1\r\n" + own + b"\r\n",
+        "bad request id": b"GET " + path + b" HTTP/1.1\r\n" + own + b"X-Request-Id: \x01\r\n\r\n",
+        "bad JSON": put + b"Content-Length: 3\r\n\r\n{x}",
+        "bad encoding": put + b"Content-Encoding: gzip\r\nContent-Length: 3\r\n\r\n{x}",
+        "broken chunks": put + b"Transfer-Encoding: chunked\r\n\r\nx\r\n",
+        "no key": initialize + b"Content-Length: 2\r\n\r\n{}",
+        "bad head": b"GET /\r\n\r\n",
+    }
+
+
+def alive(kind: type) -> list[object]:
+    gc.collect()
+    return [one for one in gc.get_objects() if isinstance(one, kind)]
+
+
+@pytest.mark.parametrize("fault", [False, True], ids=["", "faults"])
+async def test_no_request_is_alive_once_it_is_over(stage: Stage, fault: bool):
+    if fault:  # they look at refused requests, too
+        stage.arm(abort={"code": "service_unavailable"}, times=3)
+        stage.arm(latency={"delay_ms": 1}, phase="before_commit")
+        stage.arm(latency={"delay_ms": 1}, phase="after_commit")
+    requests = refused_requests(stage)
+    before = len(alive(web.BaseRequest))
+
+    for data in requests.values():
+        for _ in range(3):
+            assert statuses(await stage.talk(data))[0] >= 400
+    control = f"GET {_WORLD}/conduct HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+    assert statuses(await stage.talk(control.encode())) == [200]
+    await stage.quiet()
+
+    assert len(stage.engine.log) >= 2 * len(requests)
+    assert len(alive(web.BaseRequest)) == before
+    assert not held_by_records()
+
+
+def held_by_records() -> list[str]:
+    """Return what the records of requests hold, directly or not, but must not."""
+    forbidden = (BaseException, types.TracebackType, types.FrameType, web.BaseRequest)
+    seen: set[int] = set()
+    matches = []
+    ahead = alive(Entry)
+    while ahead:
+        one = ahead.pop()
+        if id(one) in seen or isinstance(one, (type, types.ModuleType, types.FunctionType)):
+            continue
+        seen.add(id(one))
+        if isinstance(one, forbidden):
+            matches.append(repr(one))
+            continue
+        if isinstance(one, (asyncio.AbstractEventLoop, asyncio.BaseProtocol)):
+            continue
+        ahead += gc.get_referents(one)
+    return matches
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not PROC.exists(), reason="looks at a process through /proc")
+@pytest.mark.parametrize("count", [1_500, pytest.param(10_000, marks=pytest.mark.torture)])
+def test_refused_requests_with_long_heads_leave_no_memory_behind(count: int):
+    with emulator("--ephemeral") as process:
+        watched = Watched(process)
+        assert watched.answers()
+        sizes = [watched.resident_kb()]
+        for _ in range(2):
+            send_long_heads(process, watched, count)
+            sizes.append(watched.resident_kb())
+        print(f"\nresident KB at first, after one round and after two: {sizes}")
+        assert sizes[2] - sizes[1] <= MOST_ADDED_KB
+        assert process.stop() == (0, "")
+
+
+def send_long_heads(process: Process, watched: Watched, count: int) -> None:
+    filler = b"".join(b"X-Filler-%d: %s\r\n" % (n, b"x" * 7_700) for n in range(8))
+    request = b"GET /v1/projects/x/edge-dns HTTP/1.1\r\nHost: localhost\r\n" + filler + b"\r\n"
+    assert abs(len(request) - HEAD_BYTES) < 2_048
+    with closing(watched.connect()) as connection:
+        stream = connection.makefile("rb")
+        for _ in range(count):
+            connection.sendall(request)
+            assert stream.readline().startswith(b"HTTP/1.1 401")
+            length = 0
+            while (line := stream.readline()) != b"\r\n":
+                name, _, value = line.partition(b":")
+                if name.lower() == b"content-length":
+                    length = int(value)
+            stream.read(length)

@@ -1,0 +1,80 @@
+"""Many readers of the request log at once: none delays another, and none delays other requests."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+
+import pytest
+
+from tests.support.stage import LONG_S, Stage
+
+READERS = 64
+#: All at once may take this many times as long as one after another. The target is 1.5; the rest is
+#: room for a busy machine. Readers that wait for each other take more than 10 times as long.
+MOST_RATIO = 4.0
+
+
+async def read(stage: Stage, path: str) -> bytes:
+    reader, writer = await asyncio.open_connection("127.0.0.1", stage.port)
+    writer.write(
+        f"GET /_emulator/worlds/default/{path} HTTP/1.1\r\nHost: 127.0.0.1:{stage.port}\r\n"
+        "Connection: close\r\n\r\n".encode()
+    )
+    response = await asyncio.wait_for(reader.read(), 60)
+    writer.close()
+    assert response.startswith(b"HTTP/1.1 200"), response[:500]
+    return response.partition(b"\r\n\r\n")[2]
+
+
+async def fill_log(stage: Stage) -> None:
+    for _ in range(20):
+        await asyncio.gather(*(stage.one(LONG_S) for _ in range(50)))
+
+
+@pytest.mark.slow
+async def test_readers_at_once_take_no_longer_than_one_after_another(stage: Stage):
+    await fill_log(stage)
+    path = "requests?status=404"
+    ratios = []
+    for _ in range(3):
+        began = time.perf_counter()
+        for _ in range(READERS):
+            await read(stage, path)
+        between = time.perf_counter()
+        await asyncio.gather(*(read(stage, path) for _ in range(READERS)))
+        ratios.append((time.perf_counter() - between) / (between - began))
+    assert min(ratios) < MOST_RATIO, ratios
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", ["requests?limit=1000", "requests.har"])
+async def test_other_requests_are_served_while_the_whole_log_is_read(stage: Stage, path: str):
+    await fill_log(stage)
+    reading = asyncio.gather(*(read(stage, path) for _ in range(4)))
+    served = 0
+    while not reading.done():
+        assert await stage.one(LONG_S) == "whole"
+        served += 1
+
+    await reading
+    assert served >= 5
+
+
+async def test_a_reader_that_takes_nothing_holds_up_no_other(stage: Stage):
+    await asyncio.gather(*(stage.one(LONG_S) for _ in range(200)))
+    idle = []
+    for _ in range(3):
+        _, writer = await asyncio.open_connection("127.0.0.1", stage.port, limit=1_024)
+        writer.transport.pause_reading()  # type: ignore[attr-defined]
+        writer.write(
+            f"GET /_emulator/worlds/default/requests.har HTTP/1.1\r\n"
+            f"Host: 127.0.0.1:{stage.port}\r\n\r\n".encode()
+            * 20
+        )
+        idle.append(writer)
+    await stage.turn()
+
+    assert await read(stage, "requests?limit=1000")
+    for writer in idle:
+        writer.transport.abort()

@@ -1,0 +1,38 @@
+"""The command line run in this process, against a fake control server."""
+
+from collections.abc import Callable, Iterator
+
+import pytest
+from click.testing import CliRunner, Result
+
+from hosting_emulator_cli.main import cli
+from tests.support.fake_control import FakeControl
+
+Run = Callable[..., Result]
+
+
+@pytest.fixture
+def control() -> Iterator[FakeControl]:
+    fake = FakeControl()
+    fake.start()
+    yield fake
+    fake.stop()
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch) -> Run:
+    """Run a command line; no emulator is named, and the outer environment does not count."""
+    for name in ("URL", "PORT", "READY_FILE", "WORLD", "CONTROL_TOKEN"):
+        monkeypatch.delenv(f"HOSTING_EMULATOR_{name}", raising=False)
+
+    def run(*arguments: str, stdin: str | None = None) -> Result:
+        return CliRunner().invoke(cli, arguments, input=stdin, prog_name="hosting-emulator")
+
+    return run
+
+
+@pytest.fixture
+def ask(run: Run, control: FakeControl, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """Run a command line that finds the fake control server."""
+    monkeypatch.setenv("HOSTING_EMULATOR_URL", control.url)
+    return run

@@ -1,0 +1,69 @@
+"""A shell is offered what can stand in a word's place, also what only the running emulator knows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from click.shell_completion import ShellComplete
+
+from hosting_emulator.settings import Settings
+from hosting_emulator_cli.main import cli
+from hosting_emulator_scenarios import FOLDER
+from pytest_hosting_emulator import BackgroundEmulator
+from tests.support.http_world import HttpWorld
+
+
+@pytest.fixture(scope="module")
+def emulator() -> Iterator[BackgroundEmulator]:
+    with BackgroundEmulator(Settings(port=0, data_dir=None, clock="frozen", library=FOLDER)) as it:
+        yield it
+
+
+def offered(line: str) -> set[str]:
+    """Return what a shell is offered for the last word of a line."""
+    *words, last = line.split(" ")
+    shell = ShellComplete(cli, {}, "hosting-emulator", "_HOSTING_EMULATOR_COMPLETE")
+    return {item.value for item in shell.get_completions(words, last) if item.type == "plain"}
+
+
+@pytest.mark.parametrize(
+    ("line", "names"),
+    [
+        ("sce", {"scenario"}),
+        ("scenario load provider-o", {"provider-outage"}),
+        ("start --scenario provider-o", {"provider-outage"}),
+        ("fault add --call apply", {"apply_project_domains"}),
+        ("requests list --call redeem", {"redeem_ticket"}),
+        ("fault add connection", {"connection_reset"}),
+        ("explore --faults connection", {"connection_reset"}),
+        ("outcome add rec", {"reconcile"}),
+        ("intervene stick", {"stick_operation"}),
+    ],
+)
+def test_names_of_our_own(line: str, names: set[str]) -> None:
+    assert offered(line) == names
+
+
+def test_names_that_the_emulator_knows(
+    emulator: BackgroundEmulator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOSTING_EMULATOR_URL", emulator.base_url)
+    world = emulator.world()
+    operation = HttpWorld(world).initialize(1).json["id"]
+    fault = world.fault("timeout")
+    there = f"--world {world.name}"
+
+    assert world.name in offered("clock show --world ")
+    assert offered(f"world delete {world.name}") == {world.name}
+    assert operation in offered(f"why {there} {operation[:12]}")
+    assert operation in offered(f"clock advance {there} --until ")
+    assert offered(f"fault remove {there} ") == {fault.id}
+    assert offered(f"fault add {there} --project sh") == {"shop"}
+    assert offered(f"requests list {there} --who own") == {"owner"}
+
+
+def test_where_no_emulator_is_nothing_is_offered(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOSTING_EMULATOR_URL", "http://127.0.0.1:1")
+
+    assert offered("world delete ") == set()

@@ -1,0 +1,208 @@
+"""`conduct` reports what the client did, in text, JSON and JUnit XML, and by its exit code."""
+
+import json
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree as Xml
+
+import pytest
+
+from hosting_emulator.conduct.rules import RULES
+from hosting_emulator_cli.commands.conduct import ask_conduct
+from hosting_emulator_cli.main import Failure
+from hosting_emulator_cli.options import connected
+from tests.support.fake_control import FakeControl, Says
+
+PATH = "GET /worlds/default/conduct"
+
+RULE_VIEWS = [dict(rule) for rule in RULES.values()]
+
+
+def finding(rule: str, requests: list[int], **fields: Any) -> dict[str, Any]:
+    told = RULES[rule]
+    return {
+        "rule": rule,
+        "severity": told.severity,
+        "title": told.title,
+        "says": "create_user_api_key <did> it.",
+        "requests": requests,
+        "more_requests": 0,
+        "at": "2030-01-31T09:30:00.000Z",
+        "because": told.because,
+        "place": told.place,
+        "matters": told.matters,
+        "instead": told.instead,
+        **fields,
+    }
+
+
+def report(*findings: dict[str, Any], **fields: Any) -> dict[str, Any]:
+    counts: dict[str, int] = {}
+    for found in findings:
+        counts[found["rule"]] = counts.get(found["rule"], 0) + 1
+    whole = {"judged": 12, "unseen": 0, "findings": list(findings), "counts": counts}
+    return {**whole, "rules_off": [], "remarks": [], **fields}
+
+
+WARNING = finding("polled-too-early", [3, 4], more_requests=7)
+ERROR = finding("new-key-after-uncertainty", [1, 2])
+NOTE = finding("operation-not-followed", [9])
+
+
+@pytest.fixture
+def rules(control: FakeControl) -> None:
+    control.on("GET /contract/conduct-rules", {"items": RULE_VIEWS})
+
+
+def test_findings_in_words_the_worst_first(ask, control: FakeControl):
+    control.on(PATH, report(WARNING, ERROR, remarks=["The clock skips."]))
+
+    result = ask("conduct")
+
+    assert result.exit_code == 1
+    assert result.stdout.startswith(
+        "conduct: 2 findings (1 error, 1 warning) in 12 requests\n"
+        "\n"
+        "error: Retried with a new Idempotency-Key while the result of the first attempt was unknown "
+        "[new-key-after-uncertainty]\n"
+        "    #1, #2: create_user_api_key <did> it.\n"
+        "    why      The first attempt may have succeeded"
+    )
+    assert "    #3, #4 and 7 more: create_user_api_key <did> it.\n" in result.stdout
+    assert "    instead  Wait the next_poll_after_seconds of the last response" in result.stdout
+    assert result.stdout.endswith("\n\nThe clock skips.\n")
+    assert max(map(len, result.stdout.splitlines())) <= 120
+
+
+def test_a_rule_left_out_of_nothing_is_refused(run, monkeypatch: pytest.MonkeyPatch):
+    result = run("exec", "--conduct-off", "polled-too-early", "--", "x")
+
+    assert result.exit_code == 2
+    assert "--conduct-off needs --conduct: give report or error" in result.stderr
+    assert result.stderr.count("\n") == 1
+
+
+def test_nothing_was_found(ask, control: FakeControl):
+    control.on(PATH, report())
+
+    result = ask("conduct")
+
+    assert (result.exit_code, result.stdout) == (0, "conduct: no findings in 12 requests\n")
+
+
+@pytest.mark.parametrize(
+    ("found", "severity", "code"),
+    [
+        (NOTE, "warning", 0),
+        (NOTE, "note", 1),
+        (WARNING, "warning", 1),
+        (WARNING, "error", 0),
+        (ERROR, "error", 1),
+    ],
+)
+def test_the_exit_code_is_for_scripts(
+    ask, control: FakeControl, found: dict[str, Any], severity: str, code: int
+):
+    control.on(PATH, report(found))
+
+    assert ask("conduct", "--severity", severity).exit_code == code
+
+
+def test_json_is_the_control_apis(ask, control: FakeControl):
+    control.on(PATH, report(NOTE))
+
+    assert json.loads(ask("conduct", "--json").stdout) == report(NOTE)
+
+
+def test_rules_are_left_out_and_the_client_may_be_done(ask, control: FakeControl):
+    asked = "GET /worlds/w/conduct?off=polled-too-early%2Cmade-up-cursor%2Cunread-field&final=true"
+    control.on(asked, report())
+    off = ("--off", "polled-too-early,made-up-cursor", "--off", "unread-field")
+
+    assert ask("conduct", "--final", *off, "--world", "w").exit_code == 0
+
+
+@pytest.mark.usefixtures("rules")
+def test_junit_has_a_case_for_each_rule(ask, control: FakeControl, tmp_path: Path):
+    control.on(PATH, report(WARNING, NOTE, ERROR, rules_off=["made-up-cursor"]))
+    path = tmp_path / "conduct.xml"
+
+    assert ask("conduct", "--junit", str(path)).exit_code == 1
+
+    root = Xml.parse(path).getroot()
+    cases = {str(case.get("name")).partition(":")[0]: case for case in root.iter("testcase")}
+    assert list(cases) == [rule for rule in RULES if rule != "made-up-cursor"]
+    failed = [rule for rule, case in cases.items() if case.find("failure") is not None]
+    assert failed == ["new-key-after-uncertainty", "polled-too-early"]
+    assert (root.get("tests"), root.get("failures")) == (str(len(cases)), "2")
+    text = cases["polled-too-early"].findtext("failure") or ""
+    assert "#3, #4 and 7 more: create_user_api_key <did> it." in text
+    assert RULES["polled-too-early"].instead in text
+    assert "#9" in (cases["operation-not-followed"].findtext("system-out") or "")
+
+
+def test_a_rule_that_does_not_exist_is_refused_with_the_command_that_lists_them(
+    ask, control: FakeControl
+):
+    why = "no rule is named 'nope'; /_emulator/contract/conduct-rules lists them"
+    refusal = {"type": "about:blank", "title": "Bad off", "status": 400, "detail": why}
+    control.on(
+        f"{PATH}?off=nope", Says(refusal, status=400, content_type="application/problem+json")
+    )
+
+    result = ask("conduct", "--off", "nope")
+
+    assert result.exit_code == 2
+    assert "no rule is named 'nope'; `hosting-emulator conduct rules` lists them" in result.stderr
+
+
+@pytest.mark.usefixtures("rules")
+def test_a_world_that_received_no_request_has_no_verdict(ask, control: FakeControl, tmp_path: Path):
+    control.on(PATH, report(judged=0))
+    junit = tmp_path / "conduct.xml"
+
+    result = ask("conduct", "--junit", str(junit))
+
+    assert result.exit_code == 2
+    assert "no request" in result.stderr
+    assert Xml.parse(junit).getroot().find(".//error") is not None
+
+
+def test_the_help_says_when_the_exit_code_is_1(run):
+    text = " ".join(run("conduct", "--help").stdout.split())
+
+    assert "The exit code is 1 if a finding has severity warning or worse" in text
+
+
+@pytest.mark.usefixtures("rules")
+def test_findings_of_one_rule_are_quoted_each_with_its_own_sentence(ask, control: FakeControl):
+    body = finding("unread-field", [1], because="No request body.", place="the contract, 4")
+    control.on(PATH, report(body, finding("unread-field", [2])))
+
+    text = " ".join(ask("conduct").stdout.split())
+
+    assert "“No request body.” (the contract, 4) “Query: a continuation cursor" in text
+
+
+def test_rules_are_listed_without_an_emulator(run):
+    listed = run("conduct", "rules").stdout
+    told = json.loads(run("conduct", "rules", "--json").stdout)
+
+    assert [line.split()[0] for line in listed.splitlines()[1:]] == list(RULES)
+    assert told == RULE_VIEWS
+
+
+def test_no_emulator_is_one_clear_line(run):
+    result = run("conduct", "--url", "http://127.0.0.1:9")
+
+    assert result.exit_code == 2
+    assert result.stderr.startswith("Error: ")
+    assert len(result.stderr.splitlines()) == 1
+
+
+# --- Around a command -----------------------------------------------------------------------------
+
+
+def test_exec_refuses_a_rule_that_does_not_exist_before_the_command_begins(control: FakeControl):
+    with connected(control.url, None) as client, pytest.raises(Failure, match="--conduct-off"):
+        ask_conduct(client.world(), off=["no-such-rule"], option="--conduct-off: ")

@@ -1,0 +1,301 @@
+"""`contract check` on a command line: options, exit codes, and what it writes."""
+
+from __future__ import annotations
+
+import json
+import socket
+from collections.abc import Callable
+from pathlib import Path
+from xml.etree import ElementTree as Xml
+
+import pytest
+from click.testing import Result
+
+from hosting_emulator.sdk import HostingEmulator
+from hosting_emulator_cli.main import Failure
+from tests.lab.contract_check.check_run import options
+from tests.lab.contract_check.deviations import DEVIATIONS
+from tests.lab.contract_check.mutations import refused
+from tests.lab.contract_check.tampering_proxy import Exchange, Tampering, wrong_server
+from tests.lab.contract_check.test_deviations import Spoils
+
+Check = Callable[..., Result]
+
+
+@pytest.fixture
+def check(run, hosting_emulator: HostingEmulator, monkeypatch: pytest.MonkeyPatch) -> Check:
+    """Run `contract check` as it runs inside `exec`: the environment says where and who."""
+    monkeypatch.setenv("HOSTING_BASE_URL", hosting_emulator.base_url)
+    monkeypatch.setenv("HOSTING_TOKEN", hosting_emulator.token())
+    monkeypatch.setenv("HOSTING_PROJECT_ID", hosting_emulator.project)
+    monkeypatch.setenv("HOSTING_ORGANIZATION_ID", hosting_emulator.organization)
+    return lambda *words: run("contract", "check", *words)
+
+
+def one_line(result: Result) -> str:
+    """Expect exit code 2 and one line on stderr, and return it."""
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr.count("\n") == 1
+    return result.stderr
+
+
+def test_by_default_it_reads_and_passes(check: Check):
+    result = check()
+
+    assert result.exit_code == 0, result.stdout
+    lines = result.stdout.splitlines()
+    assert "  holds    All bodies are JSON." in lines
+    assert "           it changes the project: permit it with --allow keys" in lines
+    assert "  unseen   No provider credentials are ever exposed." in lines
+    assert result.stdout.endswith("no difference from this emulator was observed.\n")
+    assert result.stderr.startswith("154 sentences: ")
+    assert " 0 differ, " in result.stderr
+
+
+def test_a_server_that_speaks_no_json_is_one_line(check: Check, hosting_emulator: HostingEmulator):
+    with wrong_server(hosting_emulator.base_url, Spoils("HTML")) as url:
+        said = one_line(check("--base-url", url))
+
+    assert "No response there is JSON: is this the API?" in said
+    assert said.rstrip().endswith("200, text/html)")
+
+
+def test_sections_are_told_in_the_contracts_order(check: Check):
+    lines = check().stdout.splitlines()
+
+    titles = [line for line in lines if line in ("Operation", "Endpoints", "Errors", "Versioning")]
+    assert titles == ["Operation", "Endpoints", "Errors", "Versioning"]
+
+
+def test_json_is_the_whole_report(check: Check):
+    result = check("--json", "--allow", "keys,tickets", "--allow", "keys")
+
+    report = json.loads(result.stdout)
+    assert report["allowed"] == ["keys", "tickets"]
+    assert report["summary"]["differs"] == 0
+    assert len(report["created"]) == 2
+    assert {"key", "section", "sentence", "verdict", "seen"} == report["sentences"][0].keys()
+    assert result.stderr == ""
+
+
+def test_an_assumption_is_printed_ready_for_a_scenario(
+    check: Check, run, hosting_emulator: HostingEmulator, tmp_path: Path
+):
+    values = {"limit_parameter": "size", "missing_environment": "prod", "timestamp_form": "offset"}
+    hosting_emulator.set_assumptions(values)
+    path = tmp_path / "observed.yaml"
+
+    result = check("--scenario", str(path))
+
+    text = path.read_text(encoding="utf-8")
+    block = text[text.index("assumptions:") :]
+    assert block in result.stdout + "\n"
+    assert block.splitlines() == [
+        "assumptions:",
+        '  limit_parameter: "size"',
+        '  missing_environment: "prod"',
+        '  timestamp_form: "offset"',
+    ]
+    assert run("scenario", "check", str(path)).exit_code == 0
+
+
+def test_a_scenario_of_a_server_like_ours_can_be_checked_too(check: Check, run, tmp_path: Path):
+    path = tmp_path / "observed.yaml"
+
+    check("--scenario", str(path))
+
+    assert run("scenario", "check", str(path)).exit_code == 0
+
+
+@pytest.mark.parametrize("option", ["--scenario", "--junit"])
+def test_what_cannot_be_written_ends_it_before_it_begins(
+    check: Check, hosting_emulator: HostingEmulator, option: str
+):
+    result = check("--allow", "keys", option, "nowhere/observed.yaml")
+
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr == "Error: cannot write nowhere/observed.yaml: no such directory\n"
+    assert len(hosting_emulator.requests) == 0
+
+
+def test_the_report_is_shown_though_a_file_cannot_be_written_after_all(
+    check: Check, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+):
+    def full(path: Path, _: str) -> None:
+        raise Failure(f"cannot write {path}: No space left on device")
+
+    monkeypatch.setattr("hosting_emulator_cli.commands.contract.write_whole", full)
+
+    result = check("--junit", str(tmp_path / "report.xml"))
+
+    assert result.exit_code == 2
+    assert "154 sentences: " in result.stderr
+    assert result.stderr.endswith("No space left on device\n")
+    assert "All bodies are JSON." in result.stdout
+
+
+def test_a_difference_is_exit_code_1_and_told(
+    check: Check, hosting_emulator: HostingEmulator, tmp_path: Path
+):
+    planted = next(found for found in DEVIATIONS if found.name == "three scopes")
+    path = tmp_path / "report.xml"
+
+    with wrong_server(hosting_emulator.base_url, planted.make(options(hosting_emulator))) as url:
+        result = check("--base-url", url, "--junit", str(path))
+
+    assert result.exit_code == 1
+    said = "GET /v1/projects/{project_id}/edge-dns: 200: scopes: out of bounds: it has 3 entries"
+    assert f"           {said}" in result.stdout.splitlines()
+    assert " 2 differ, " in result.stderr
+    root = Xml.fromstring(path.read_text(encoding="utf-8"))
+    failed = root.findall("testsuite/testcase/failure/..")
+    assert [case.attrib["name"].partition(":")[0] for case in failed] == [
+        "dns.scopes",
+        "limit.scopes",
+    ]
+    (suite,) = [found for found in root if found.attrib["name"] == "DnsAuthorization"]
+    assert suite.attrib["failures"] == "1"
+    assert len(suite) == int(suite.attrib["tests"])
+    assert len(suite.findall("testcase/skipped")) == int(suite.attrib["skipped"]) == 2
+
+
+def test_no_secret_is_printed(check: Check, hosting_emulator: HostingEmulator):
+    result = check("--allow", "keys,tickets", "--json")
+
+    assert hosting_emulator.token() not in result.output
+    assert "phk_" not in result.stdout.replace('"phk_"', "")
+    assert "ticket=" not in result.stdout.replace("ticket=<ticket>", "")
+
+
+# --- What keeps it from checking ------------------------------------------------------------------
+
+
+def test_nobody_listens(check: Check):
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{found.getsockname()[1]}"
+
+    said = one_line(check("--base-url", url))
+
+    assert said == f"Error: {url} cannot be reached: connection refused\n"
+
+
+def test_a_name_that_nobody_has(check: Check, monkeypatch: pytest.MonkeyPatch):
+    def unknown(*_: object, **__: object) -> None:
+        raise socket.gaierror(-2, "Name or service not known")
+
+    monkeypatch.setattr(socket, "getaddrinfo", unknown)
+
+    said = one_line(check("--base-url", "https://staging.invalid"))
+
+    assert said == (
+        "Error: https://staging.invalid cannot be reached: its name cannot be resolved\n"
+    )
+
+
+def test_https_where_http_is_spoken(check: Check, hosting_emulator: HostingEmulator):
+    url = hosting_emulator.base_url.replace("http:", "https:")
+
+    assert "cannot be reached: it does not speak TLS" in one_line(check("--base-url", url))
+
+
+def test_a_token_that_is_not_accepted(check: Check):
+    assert one_line(check("--token", "nobody")).endswith("refuses the token of --token (401)\n")
+
+
+def test_a_project_that_is_not_there(check: Check):
+    said = one_line(check("--project", "7ZZZZZZZZZZZZZZZZZZZZZZZZZ"))
+
+    assert said.endswith("with this token (404): is --project right?\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--project", "shop"], "--project: 'shop' is not a Ulid"),
+        (["--organization", "acme"], "--organization: 'acme' is not a Ulid"),
+        (["--base-url", "staging.example"], "--base-url: 'staging.example' is not an address"),
+        (["--base-url", "http://x/v1?y=1"], "--base-url: 'http://x/v1?y=1' is not an address"),
+        (["--origin-url", "ftp://x"], "--origin-url: 'ftp://x' is not an address"),
+        (["--allow", "flags"], "unknown word 'flags'; did you mean flag?"),
+        (["--timeout", "soon"], "'soon'"),
+        (["--token", "a\nb"], "--token cannot be sent"),
+        (["--ca-file", "/no/such/file"], "--ca-file: cannot read /no/such/file"),
+        (["--assume", "operation_path=/jobs"], "operation_path '/jobs' is not a path below /v1"),
+        (
+            ["--assume", "operation_pth=x"],
+            "the check does not take 'operation_pth'; it takes operation_path",
+        ),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_what_cannot_be_used_is_said_in_one_line(check: Check, words: list[str], said: str):
+    assert said in one_line(check(*words))
+
+
+def test_it_needs_to_be_told_where(run, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.delenv("HOSTING_BASE_URL", raising=False)
+
+    assert "'--base-url'" in one_line(run("contract", "check"))
+
+
+def _answers_everything_with(status: int, code: str | None) -> Tampering:
+    class Answers(Tampering):
+        def after(self, exchange: Exchange) -> None:
+            if code is None:
+                exchange.status, exchange.json = status, {"detail": "No"}
+            else:
+                refused(exchange, status, code)
+
+    return Answers()
+
+
+@pytest.mark.parametrize(
+    ("status", "code"),
+    [
+        (503, "service_unavailable"),
+        (413, "payload_too_large"),
+        (429, "rate_limited"),
+        (500, "service_unavailable"),
+        (404, None),
+        (404, "resource_not_found"),
+        (400, "invalid_request"),
+        (500, None),
+    ],
+)
+def test_a_server_of_which_nothing_succeeded_is_not_checked(
+    check: Check, hosting_emulator: HostingEmulator, tmp_path: Path, status: int, code: str | None
+):
+    file = tmp_path / "junit.xml"
+    assert check("--junit", str(file)).exit_code == 0
+    assert Xml.parse(file).getroot().attrib["errors"] == "0"
+
+    with wrong_server(hosting_emulator.base_url, _answers_everything_with(status, code)) as url:
+        result = check("--base-url", url, "--junit", str(file), "--patience", "0s")
+
+    assert result.exit_code == 2
+    assert "Error: " in result.stderr
+    assert int(Xml.parse(file).getroot().attrib["errors"]) == 1
+
+
+def test_the_json_report_says_that_nothing_was_checked(
+    check: Check, hosting_emulator: HostingEmulator
+):
+    server = _answers_everything_with(503, "service_unavailable")
+    with wrong_server(hosting_emulator.base_url, server) as url:
+        result = check("--base-url", url, "--json", "--patience", "0s")
+
+    assert result.exit_code == 2
+    report = json.loads(result.stdout)
+    assert "503 service_unavailable" in report["unchecked"]
+
+
+def test_a_check_that_is_refused_leaves_no_earlier_report(check: Check, tmp_path: Path):
+    file = tmp_path / "junit.xml"
+    check("--junit", str(file))
+
+    assert check("--token", "nobody", "--junit", str(file)).exit_code == 2
+
+    root = Xml.parse(file).getroot()
+    assert root.attrib["errors"] == "1"
+    assert len(root.findall(".//testcase")) == 1

@@ -1,0 +1,162 @@
+"""`env` prints variables that each shell takes as they are, `token` a token and nothing else."""
+
+import json
+import subprocess
+
+import pytest
+
+from hosting_emulator_cli.commands.start import SHELLS, export_lines
+from tests.support.control_samples import INFO, TOKEN, world
+from tests.support.fake_control import FakeControl, Says
+
+HARD = {"A": "plain-1.2/x:y", "B": 'it\'s $HOME "and" `x` \\ more # not'}
+
+
+#: Its payload is {"org_id": "01ORGPAID"}.
+TOKEN_OF_PAID = "eyJ.eyJvcmdfaWQiOiAiMDFPUkdQQUlEIn0.sig"
+
+
+def answer(control: FakeControl, name: str = "default", token: str = TOKEN["access_token"]):
+    control.on("GET /info", INFO)
+    control.on(f"GET /worlds/{name}", world(name))
+    control.on(f"POST /worlds/{name}/tokens", Says({**TOKEN, "access_token": token}, 201))
+
+
+def test_env_prints_exports(ask, control: FakeControl):
+    answer(control)
+
+    result = ask("env")
+
+    assert result.stdout.splitlines() == [
+        "export HOSTING_BASE_URL=http://127.0.0.1:4620",
+        "export HOSTING_DEV_BASE_URL=http://localhost:4620",
+        "export HOSTING_TOKEN=eyJ.eyJ.sig",
+        "export HOSTING_ORGANIZATION_ID=01ORGFREE",
+        "export HOSTING_PROJECT_ID=01PROJ1",
+        "export HOSTING_CONTROL_URL=http://127.0.0.1:4620/_emulator",
+        "export HOSTING_ISSUER_URL=http://127.0.0.1:4620/_emulator/idp",
+        "export HOSTING_EMULATOR_URL=http://127.0.0.1:4620",
+        "export HOSTING_EMULATOR_WORLD=default",
+    ]
+    assert result.stderr == ""
+
+
+def test_token_of_a_person_comes_with_their_own_organization_and_project(ask, control: FakeControl):
+    answer(control, token=TOKEN_OF_PAID)
+
+    shown = json.loads(ask("env", "--as", "reader", "--json").stdout)
+
+    assert shown["HOSTING_ORGANIZATION_ID"] == "01ORGPAID"
+    assert shown["HOSTING_PROJECT_ID"] == "01PROJ2"
+    asked = control.bodies("POST /worlds/default/tokens")
+    assert asked == [{"as": "reader"}]
+
+
+def test_organization_and_project_may_differ(ask, control: FakeControl):
+    answer(control, token=TOKEN_OF_PAID)
+
+    shown = json.loads(ask("env", "--organization", "paid", "--project", "shop", "--json").stdout)
+
+    assert shown["HOSTING_ORGANIZATION_ID"] == "01ORGPAID"
+    assert shown["HOSTING_PROJECT_ID"] == "01PROJ1"
+    asked = control.bodies("POST /worlds/default/tokens")
+    assert asked == [{"organization": "paid"}]
+
+
+@pytest.mark.parametrize("name", ["second", "blog", "01PROJ2"])
+def test_project_goes_by_alias_handle_or_id(ask, control: FakeControl, name: str):
+    answer(control)
+
+    shown = json.loads(ask("env", "--project", name, "--json").stdout)
+
+    assert shown["HOSTING_PROJECT_ID"] == "01PROJ2"
+
+
+def test_unknown_project_names_the_known(ask, control: FakeControl):
+    answer(control)
+
+    result = ask("env", "--project", "nope")
+
+    assert result.exit_code == 2
+    assert (
+        result.stderr == "Error: world default has no project nope; its projects are: shop, blog\n"
+    )
+
+
+def test_both_servers_of_another_world(ask, control: FakeControl):
+    answer(control, "ci-1")
+
+    shown = json.loads(ask("env", "--world", "ci-1", "--json").stdout)
+
+    assert shown["HOSTING_BASE_URL"] == "http://127.0.0.1:4620/worlds/ci-1"
+    assert shown["HOSTING_DEV_BASE_URL"] == "http://localhost:4620/worlds/ci-1"
+    assert shown["HOSTING_EMULATOR_WORLD"] == "ci-1"
+
+
+def test_sh_reads_back_what_was_meant():
+    script = export_lines(HARD, "sh") + '\nprintf %s "$B"'
+
+    done = subprocess.run(["sh", "-c", script], capture_output=True, text=True, check=True)
+
+    assert done.stdout == HARD["B"]
+
+
+@pytest.mark.parametrize(
+    ("shell", "line"),
+    [
+        ("fish", "set -gx B 'it\\'s $HOME \"and\" `x` \\\\ more # not'"),
+        ("powershell", "$env:B = 'it''s $HOME \"and\" `x` \\ more # not'"),
+        ("dotenv", 'B="it\'s \\$HOME \\"and\\" `x` \\\\ more # not"'),
+    ],
+)
+def test_other_shells_spell_it_their_way(shell: str, line: str):
+    assert export_lines(HARD, shell).splitlines()[1] == line
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_each_shell_has_a_line_for_each_variable(shell: str):
+    assert len(export_lines(HARD, shell).splitlines()) == len(HARD)
+
+
+def test_token_alone_is_printed(ask, control: FakeControl):
+    control.on("POST /worlds/default/tokens", Says(TOKEN, 201))
+
+    result = ask("token")
+
+    assert (result.stdout, result.stderr) == ("eyJ.eyJ.sig\n", "")
+    asked = control.bodies("POST /worlds/default/tokens")
+    assert asked == [{"interactive": True}]
+
+
+def test_an_api_key_is_made_instead(ask, control: FakeControl):
+    made = {"value": "phk_new", "key": {"id": "01KEY"}}
+    control.on("POST /worlds/default/api-keys", Says(made, 201))
+
+    plain = ask("token", "--api-key")
+    less = ask(
+        *("token", "--api-key", "--as", "reader", "--organization", "free", "--json"),
+        *("--permission", "dns.read", "--permission", "projects.read"),
+    )
+
+    assert (plain.stdout, plain.stderr) == ("phk_new\n", "")
+    assert json.loads(less.stdout) == made
+    assert control.bodies("POST /worlds/default/api-keys") == [
+        {},
+        {"as": "reader", "organization": "free", "permissions": ["dns.read", "projects.read"]},
+    ]
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        (("--api-key", "--api-client"), "leave out --api-client and --expires-in"),
+        (("--api-key", "--expires-in", "5m"), "leave out --api-client and --expires-in"),
+        (("--permission", "dns.read"), "--permission needs --api-key"),
+    ],
+)
+def test_what_does_not_go_together_is_refused(ask, options: tuple[str, ...], why: str):
+    result = ask("token", *options)
+
+    assert result.exit_code == 2
+    assert why in result.stderr
+    assert result.stderr.count("\n") == 1

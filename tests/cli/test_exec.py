@@ -1,0 +1,374 @@
+"""`exec` reads its own options and nothing of the command's. (tests/crash runs it for real.)"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from math import inf
+from pathlib import Path
+
+import pytest
+
+from hosting_emulator.settings import Settings
+from hosting_emulator.variation.points import POINTS
+from hosting_emulator_cli import execution as execution_module
+from hosting_emulator_cli.commands.exec import VARIABLES
+from hosting_emulator_cli.execution import CommandResult, Execution
+from hosting_emulator_scenarios import FOLDER
+from tests.support.fake_control import FakeControl
+
+PLAIN = Execution(
+    command=("node", "--test"),
+    settings=Settings(port=0, data_dir=None, library=FOLDER),
+    principal=None,
+    exports=(),
+    report="failed",
+    keep=None,
+    patience_s=10.0,
+    quiet=False,
+)
+
+
+@pytest.fixture
+def executed(monkeypatch: pytest.MonkeyPatch) -> list[Execution]:
+    """What is executed; each ends with exit code 42."""
+    found: list[Execution] = []
+
+    def execute(execution: Execution) -> CommandResult:
+        found.append(execution)
+        return CommandResult(42)
+
+    monkeypatch.setattr(execution_module, "execute", execute)
+    return found
+
+
+def test_no_options_keep_nothing_on_a_free_port(run, executed: list[Execution]):
+    result = run("exec", "--", "node", "--test")
+
+    assert (result.exit_code, result.output) == (42, "")
+    assert executed == [PLAIN]
+
+
+def test_every_option_is_heeded(run, executed: list[Execution], tmp_path: Path):
+    keep = tmp_path / "kept.json"
+    run(
+        *("exec", "--scenario", "mine.yaml", "--seed", "42", "--clock", "skip"),
+        *("--assume", "accepted_status=200", "--as", "reader"),
+        *("--export", "HOSTING_BASE_URL=API_URL", "--export", "HOSTING_BASE_URL=OTHER"),
+        *("--host", "0.0.0.0", "--port", "4700", "--tls-port", "0"),
+        *("--report", "always", "--keep", str(keep), "--kill-after", "1m30s", "--quiet"),
+        *("--", "node", "--test"),
+    )
+
+    settings = replace(
+        PLAIN.settings,
+        host="0.0.0.0",
+        port=4700,
+        tls_port=0,
+        scenario="mine.yaml",
+        seed="42",
+        clock="skip",
+        assumptions={"accepted_status": "200"},
+    )
+    assert executed == [
+        replace(
+            PLAIN,
+            settings=settings,
+            principal="reader",
+            exports=(("HOSTING_BASE_URL", "API_URL"), ("HOSTING_BASE_URL", "OTHER")),
+            report="always",
+            keep=keep,
+            patience_s=90.0,
+            quiet=True,
+        )
+    ]
+
+
+def test_state_and_moment_are_settings_too(run, executed: list[Execution]):
+    run("exec", "--from", "kept.json", "true")
+    run("exec", "--at", "2030-01-31T09:30:00Z", "true")
+
+    assert executed[0].settings == replace(PLAIN.settings, state=Path("kept.json"))
+    assert executed[1].settings == replace(PLAIN.settings, at="2030-01-31T09:30:00Z")
+
+
+def test_quiet_tells_nothing_and_never_waits_for_ever(run, executed: list[Execution]):
+    run("exec", "--quiet", "--kill-after", "never", "node", "--test")
+
+    assert executed == [replace(PLAIN, quiet=True, report="never", patience_s=inf)]
+
+
+@pytest.mark.parametrize(
+    ("typed", "command"),
+    [
+        (("--", "a", "--", "-h"), ("a", "--", "-h")),
+        (("a", "--quiet", "--help"), ("a", "--quiet", "--help")),
+        (("--quiet", "--", "--odd"), ("--odd",)),
+    ],
+)
+def test_what_follows_the_command_is_its_own(
+    run, executed: list[Execution], typed: tuple[str, ...], command: tuple[str, ...]
+):
+    run("exec", *typed)
+
+    assert executed[0].command == command
+
+
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        ((), "give a command to run: hosting-emulator exec -- CMD [ARGS]..."),
+        (("--export", "HOSTING_BASE_URL"), "'HOSTING_BASE_URL' is not NAME=OTHER, such as"),
+        (("--export", "HOSTING_BASE_URL=A URL"), "is not NAME=OTHER"),
+        (("--export", "HOSTING_BASEURL=A"), "did you mean HOSTING_BASE_URL?"),
+        (("--export", "X=A"), f"no variable is named 'X'; there are {', '.join(VARIABLES)}"),
+        (("--kill-after", "soon"), "'soon' is not a duration"),
+        (("--clock", "soon"), "'soon' is not real, frozen, skip or scaled:RATE"),
+        (("--keep", "no/such/folder.json", "true"), "no such directory"),
+    ],
+)
+def test_a_wrong_option_is_one_line(
+    run, executed: list[Execution], arguments: tuple[str, ...], why: str
+):
+    result = run("exec", *arguments)
+
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert why in result.stderr
+    assert result.stderr.count("\n") == 1
+    assert executed == []
+
+
+@pytest.fixture
+def runs(monkeypatch: pytest.MonkeyPatch) -> list[Execution]:
+    """What is run. A run fails when `extra-fields` and `page-size` can both vary."""
+    found: list[Execution] = []
+
+    def execute(wanted: Execution) -> CommandResult:
+        found.append(wanted)
+        settings = wanted.settings
+        if settings.vary is None:
+            return CommandResult(0)
+        points = settings.vary_only or tuple(POINTS)
+        return CommandResult(3 if {"extra-fields", "page-size"} <= {*points} else 0, points)
+
+    monkeypatch.setattr(execution_module, "execute", execute)
+    for name in ("HOSTING_EMULATOR_VARY", "HOSTING_EMULATOR_VARY_ONLY"):
+        monkeypatch.delenv(name, raising=False)
+    return found
+
+
+def test_points_come_one_by_one_or_by_commas(run, runs: list[Execution]):
+    run("exec", "--vary", "7", "--only", "page-size", "--only", "key-order,next-poll", "--", "x")
+
+    assert runs[0].settings.vary == "7"
+    assert runs[0].settings.vary_only == ("page-size", "next-poll", "key-order")
+
+
+def test_the_environment_says_it_where_nothing_else_does(
+    run, runs: list[Execution], monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("HOSTING_EMULATOR_VARY", "9")
+    monkeypatch.setenv("HOSTING_EMULATOR_VARY_ONLY", "key-order,page-size")
+    run("exec", "--", "x")
+
+    settings = runs[0].settings
+    assert (settings.vary, settings.vary_only) == ("9", ("page-size", "key-order"))
+
+
+@pytest.mark.parametrize("command", ["exec", "start", "scenario run"])
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        (("--only", "page-size"), "--only needs --vary"),
+        (("--vary", "7", "--only", "page-sizes"), "did you mean page-size?"),
+    ],
+)
+def test_what_cannot_be_is_one_line(run, runs, command: str, options: tuple[str, ...], why: str):
+    result = run(*command.split(), *options, *(["x"] if command != "start" else []))
+
+    assert result.exit_code == 2
+    assert why in result.stderr
+    assert result.stderr.count("\n") == 1
+    assert runs == []
+
+
+def test_shrinking_needs_a_seed(run, runs):
+    result = run("exec", "--shrink", "--", "x")
+
+    assert (result.exit_code, runs) == (2, [])
+    assert "--shrink needs --vary" in result.stderr
+
+
+def test_a_failure_tells_seed_points_and_the_line_that_repeats_it(run, runs):
+    result = run("exec", "--clock=skip", "--vary=a b", "--", "npm", "test", "--vary", "x")
+
+    told = result.stderr.splitlines()
+    assert result.exit_code == 3
+    assert told[0] == f"Varied with seed a b: {', '.join(POINTS)}."
+    assert told[1] == (
+        "Again: hosting-emulator exec --clock=skip --vary 'a b' -- npm test --vary x"
+    )
+    assert len(runs) == 1
+
+
+def test_the_line_that_repeats_a_failure_begins_at_the_moment_that_now_was(run, runs):
+    told = run("exec", "--at", "now", "--vary", "7", "--", "x").stderr.splitlines()
+
+    assert re.fullmatch(r"Again: .* --at \d{4}-\d\d-\d\dT[\d:.]+Z --vary 7 -- x", told[1])
+
+
+def test_a_failure_in_worlds_that_the_command_made_itself_is_not_said_to_vary_nowhere(
+    run, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(execution_module, "execute", lambda wanted: CommandResult(1))
+
+    told = run("exec", "--vary", "1", "--", "pytest").stderr.splitlines()
+
+    assert told[0] == (
+        "Varied with seed 1: no response of this emulator; worlds that the command created itself "
+        "use the seed too."
+    )
+
+
+def test_a_success_says_nothing(run, runs):
+    result = run("exec", "--vary", "7", "--only", "key-order", "--shrink", "--", "x")
+
+    assert (result.exit_code, result.stderr, len(runs)) == (0, "", 1)
+
+
+def test_quiet_says_nothing_of_a_failure(run, runs):
+    result = run("exec", "--quiet", "--vary", "7", "--", "x")
+
+    assert (result.exit_code, result.stderr) == (3, "")
+
+
+def test_shrinking_finds_the_points_that_matter(run, runs):
+    result = run("exec", "--vary", "7", "--shrink", "--report", "never", "--", "npm", "test")
+
+    told = result.stderr.splitlines()
+    assert result.exit_code == 3
+    assert told[2].startswith("Shrinking: at most 43 more runs")
+    assert told[3].startswith("It fails with page-size and extra-fields alone (")
+    assert told[4] == (
+        "Again: hosting-emulator exec --report never --vary 7 --only page-size --only extra-fields "
+        "-- npm test"
+    )
+    assert len(runs) <= 1 + 43
+    assert [run.silent for run in runs] == [False] + [True] * (len(runs) - 1)
+    assert runs[1].settings.vary is None
+    assert {run.report for run in runs} == {"never"}
+
+
+def test_a_mistake_that_another_hides_is_found_as_well(run, monkeypatch: pytest.MonkeyPatch):
+    def execute(wanted: Execution) -> CommandResult:
+        points = wanted.settings.vary_only or (tuple(POINTS) if wanted.settings.vary else ())
+        # Where one breaks it, it never comes to what another would break.
+        met = ("absent-fields",) if "absent-fields" in points else points
+        bad = {"absent-fields", "timestamp-form", "id-order"} & {*met}
+        return CommandResult(int(bool(bad)), met)
+
+    monkeypatch.setattr(execution_module, "execute", execute)
+
+    told = run("exec", "--vary", "7", "--shrink", "--", "x").stderr.splitlines()
+
+    blamed = [line.partition(" alone")[0] for line in told if " alone (" in line]
+    assert blamed == [
+        "It fails with absent-fields",
+        "Without that, it fails with id-order",
+        "Without that, it fails with timestamp-form",
+    ]
+    assert told[-1] == "Again: hosting-emulator exec --vary 7 --only timestamp-form -- x"
+
+
+def test_what_fails_without_variation_is_not_blamed_on_it(run, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(
+        execution_module, "execute", lambda wanted: CommandResult(1, ("key-order",))
+    )
+
+    told = run("exec", "--vary", "7", "--shrink", "--", "x").stderr.splitlines()
+
+    assert told[-1] == "It also fails without variation: no point is the cause."
+
+
+def test_what_fails_now_and_then_is_said(run, monkeypatch: pytest.MonkeyPatch):
+    codes = iter([1, 0, 0, 0])
+    monkeypatch.setattr(
+        execution_module, "execute", lambda wanted: CommandResult(next(codes), ("key-order",))
+    )
+
+    told = run("exec", "--vary", "7", "--shrink", "--", "x").stderr.splitlines()
+
+    assert told[-1].startswith("It passed when run again with the same points")
+
+
+def test_a_signal_ends_the_search(run, monkeypatch: pytest.MonkeyPatch):
+    ran = iter([CommandResult(1, ("key-order",)), CommandResult(130, signalled=True)])
+    monkeypatch.setattr(execution_module, "execute", lambda wanted: next(ran))
+
+    result = run("exec", "--vary", "7", "--shrink", "--", "x")
+
+    assert result.exit_code == 1
+    assert result.stderr.splitlines()[-1] == "Stopped before the search was finished."
+
+
+@pytest.mark.parametrize("code", [126, 127])
+def test_a_command_that_never_ran_says_nothing_of_variation(
+    run, monkeypatch: pytest.MonkeyPatch, code: int
+):
+    monkeypatch.setattr(execution_module, "execute", lambda wanted: CommandResult(code))
+
+    result = run("exec", "--vary", "7", "--shrink", "--", "x")
+
+    assert (result.exit_code, result.stderr) == (code, "")
+
+
+def test_points_are_listed(run):
+    lines = run("contract", "variation-points").stdout.splitlines()
+    rows = json.loads(run("contract", "variation-points", "--json").stdout)
+
+    assert lines[0].split() == ["POINT", "WHAT", "VARIES"]
+    assert [line.split()[0] for line in lines[1:]] == list(POINTS)
+    assert [row["id"] for row in rows] == list(POINTS)
+    assert all(row["sentence"] for row in rows)
+
+
+def test_a_scenario_is_run_varied_and_a_failure_tells_the_seed(ask, control: FakeControl):
+    variation = {"seed": "7", "only": ["key-order"], "assumed": {}, "varied": {"key-order": 2}}
+    report = {"scenario": "x", "file": "x.yaml", "passed": False, "steps": []}
+    control.on("POST /scenarios/run", {**report, "variation": variation})
+
+    result = ask("scenario", "run", "outage", "--vary", "7", "--only", "key-order")
+
+    assert control.bodies("POST /scenarios/run") == [
+        {"name": "outage", "vary": "7", "only": ["key-order"]}
+    ]
+    assert "varied   by seed 7, confined to key-order: key-order" in result.stdout
+    assert "again    --vary 7 --only key-order" in result.stdout
+    assert result.stderr.splitlines()[-1] == (
+        "With --vary, a story that expects one particular choice of the emulator fails; "
+        "points varied: key-order."
+    )
+
+
+def test_a_story_that_passes_varied_says_nothing_of_it(ask, control: FakeControl):
+    variation = {"seed": "7", "only": None, "assumed": {}, "varied": {"key-order": 2}}
+    report = {"scenario": "x", "file": "x.yaml", "passed": True, "steps": []}
+    control.on("POST /scenarios/run", {**report, "variation": variation})
+
+    assert "--vary" not in ask("scenario", "run", "outage", "--vary", "7").stderr
+
+
+def test_start_hands_it_on(run, monkeypatch: pytest.MonkeyPatch):
+    from hosting_emulator import bootstrap
+
+    found = []
+
+    def began(settings, tell):
+        found.append(settings)
+
+    monkeypatch.setattr(bootstrap, "run", began)
+    run("start", "--ephemeral", "--vary", "7", "--only", "page-size")
+
+    assert found[0].vary == "7"
+    assert found[0].vary_only == ("page-size",)

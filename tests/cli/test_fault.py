@@ -1,0 +1,146 @@
+"""`fault` and `intervene` send what was meant, and show what came of it."""
+
+import json
+from typing import Any
+
+import pytest
+
+from hosting_emulator.interventions import INTERVENTIONS
+from tests.support.fake_control import FakeControl, Says
+
+ARMED: dict[str, Any] = {
+    "id": "fault-1",
+    "order": 0,
+    "abort": {"code": "service_unavailable"},
+    "call": "apply_project_domains",
+    "header": {"X-Try": "1"},
+    "times": 2,
+    "phase": "after_commit",
+    "armed_at": "2026-03-01T12:00:00.000Z",
+    "considered": 5,
+    "seen": 3,
+    "hits": 1,
+    "spent": False,
+    "unused": None,
+}
+ADD = "POST /worlds/default/faults"
+
+
+def test_add_prints_the_id_and_says_the_rest(ask, control: FakeControl):
+    control.on(ADD, Says(ARMED, 201))
+
+    result = ask("fault", "add", "abort", "code=service_unavailable")
+
+    assert (result.exit_code, result.stdout) == (0, "fault-1\n")
+    assert result.stderr == (
+        "Armed fault-1 in world default: abort code=service_unavailable, "
+        "call=apply_project_domains header=X-Try:1, times=2, after_commit.\n"
+    )
+
+
+@pytest.mark.parametrize(
+    "line", ["fault remove", "outcome remove", "world reset", "world delete", "why"]
+)
+def test_an_empty_name_is_no_other_thing(ask, control: FakeControl, line: str):
+    result = ask(*line.split(), "")
+
+    assert (result.exit_code, result.stdout, control.asked) == (2, "", [])
+    assert result.stderr.startswith("Error: a name is empty: worlds/")
+
+
+def test_list_shows_faults_in_their_order(ask, control: FakeControl):
+    other = {"id": "fault-2", "connection_reset": {}, "phase": "before_commit"}
+    counts = {"considered": 0, "seen": 0, "hits": 0, "spent": True}
+    control.on("GET /worlds/default/faults", {"items": [ARMED, {**other, **counts}]})
+
+    lines = ask("fault", "list").stdout.splitlines()
+
+    assert lines[0].split() == [
+        "FAULT",
+        "EFFECT",
+        "MATCHES",
+        "WHEN",
+        "PHASE",
+        "CONSIDERED",
+        "SEEN",
+        "HITS",
+        "USED",
+        "UP",
+    ]
+    assert " ".join(lines[1].split()) == (
+        "fault-1 abort code=service_unavailable call=apply_project_domains header=X-Try:1 times=2 "
+        "after_commit 5 3 1 no"
+    )
+    assert " ".join(lines[2].split()) == (
+        "fault-2 connection_reset everything always before_commit 0 0 0 yes"
+    )
+
+
+def test_list_of_none_is_its_headers(ask, control: FakeControl):
+    control.on("GET /worlds/default/faults", {"items": []})
+
+    assert len(ask("fault", "list").stdout.splitlines()) == 1
+
+
+def test_remove_takes_several(ask, control: FakeControl):
+    for fault in ("fault-1", "fault-2"):
+        control.on(f"DELETE /worlds/default/faults/{fault}", Says(status=204))
+
+    result = ask("fault", "remove", "fault-1", "fault-2")
+
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert result.stderr == "Removed fault-1.\nRemoved fault-2.\n"
+
+
+@pytest.mark.parametrize(
+    ("count", "said"),
+    [(0, "0 faults"), (1, "1 fault"), (2, "2 faults")],
+)
+def test_clear_says_how_many(ask, control: FakeControl, count: int, said: str):
+    control.on("DELETE /worlds/default/faults", {"removed": count})
+
+    assert ask("fault", "clear").stderr == f"Removed {said}.\n"
+
+
+def test_kinds_without_an_emulator(run):
+    out = run("fault", "kinds").stdout
+
+    first = [line.split()[0] for line in out.split("\n\n")[0].splitlines()]
+    assert first[:3] == ["EFFECT", "abort", "gateway_error"]
+    for word in ("MATCH ", "header", "CONDITION", "skip_first", "limit=3 window=60s"):
+        assert word in out
+
+
+def test_kinds_of_a_named_emulator(run, control: FakeControl):
+    kinds: dict[str, Any] = {"effects": [], "matches": {}, "conditions": {"x": "y"}}
+    control.on("GET /contract/fault-kinds", kinds)
+
+    assert json.loads(run("fault", "kinds", "--json", "--url", control.url).stdout) == kinds
+
+
+SENT = "POST /worlds/default/interventions"
+SAID = {"intervention": "stick_operation", "said": "operation 01J0 is stuck while running"}
+
+
+def test_refusal_is_one_line(ask, control: FakeControl):
+    problem = {"title": "Intervention refused", "detail": "no operation of shop is in progress"}
+    control.on(SENT, Says(problem, 409))
+
+    result = ask("intervene", "stick_operation", "project=shop")
+
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr == "Error: no operation of shop is in progress\n"
+
+
+def test_list_without_an_emulator(run):
+    lines = run("intervene", "--list").stdout.splitlines()
+
+    assert [line.split()[0] for line in lines[1:]] == list(INTERVENTIONS)
+    moved = next(line for line in lines if line.startswith("move_dns"))
+    assert "project to [zone] [expires_in]" in moved
+
+
+def test_list_of_a_named_emulator(run, control: FakeControl):
+    control.on("GET /contract/interventions", {"items": []})
+
+    assert json.loads(run("intervene", "--list", "--json", "--url", control.url).stdout) == []

@@ -1,0 +1,232 @@
+"""The command line as a whole: what each command takes, and what commands print of one world.
+
+`command_line.txt` is what it shall be. `UPDATE_GOLDEN=1 pytest tests/cli/test_golden.py` writes it
+anew, for a change that is meant.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+from collections.abc import Iterator
+from inspect import cleandoc
+from pathlib import Path
+
+import click
+import pytest
+
+from hosting_emulator import __version__
+from hosting_emulator.settings import Settings
+from hosting_emulator_cli.main import cli
+from hosting_emulator_scenarios import FOLDER
+from pytest_hosting_emulator import BackgroundEmulator
+
+GOLDEN = Path(__file__).with_name("command_line.txt")
+#: Typed one after the other, against one emulator whose time stands still.
+LINES = """
+world create checkout --clock skip --seed 42 --assume accepted_status=200
+world create checkout
+world create varied --vary 5 --only page-size --clock frozen --at 2030-01-31T09:30:00Z --json
+world list
+status
+scenario run stuck-operation plan-limit-reached
+scenario run stuck-operation --world default
+scenario run stuck-operation --json --vary 7 --only page-size
+scenario load stuck-operation --world checkout
+requests list
+requests list --status 4xx
+requests list --json --limit 1
+requests show 1
+requests show 2 --json
+requests har --limit 1 --no-state
+requests replay 1
+requests replay 1 --same-key --json
+why 01HZZZZZZZZZZZZZZZZZZZZZZZ
+why '#1'
+why 9999
+world create own --scenario stuck-operation
+world create other --scenario zzz
+world delete own
+world add person zoe --email zoe@acme.example --organization acme --role owner
+world add person zoe --json
+world add person yan --organization amce
+world add person yan --role owner
+world add key zoe --value phk_ZoesKeyOfATestWhichIsNoSecretOfAnybody00000 --json
+world add key zoe name=ci value=phk_short
+world add project Site --organization acme
+world add project site --organization acme deployments=3 flags=true
+world add member member --project shop --role reader
+world add gizmo x
+world add
+world history --limit 3
+world history --limit 1 --json
+world fork copy --at 0 --ephemeral
+world rewind 0 --world copy
+world reset copy --json
+world reset copy
+world delete copy
+world delete default
+clock show
+clock advance 10m --json
+clock advance 90s
+clock scale 0.000001
+clock freeze
+clock set 2000-01-01T00:00:00Z
+clock skip --json
+fault add abort code=service_unavailable --call apply_project_domains --times 2 --after-commit
+fault add latency delay_ms=200 jitter_ms=50 --project shop --header x-a=* --json
+fault add abort code=rate_limit
+fault list
+fault list --json
+fault remove fault-1
+fault remove fault-1
+fault clear
+fault clear
+fault kinds
+intervene stick_operation project=shop
+intervene set_plan organization=acme plan=pro --json
+intervene expire_ticket
+intervene --list
+token --as reader --expires-in 5m
+token --as nobody-such
+token --api-key --permission dns.read --permission projects.read
+token --api-key --json
+env
+env --shell powershell --as member
+env --shell fish --project blog
+env --shell dotenv --json
+env --project nothing
+wait --timeout 5s
+scenario run {tmp}/rude.yaml --world default
+conduct --final
+conduct --json
+conduct --off no-such-rule
+conduct rules
+contract problems
+contract assumptions
+contract assumptions --world checkout --url {url}
+contract variation-points
+scenario list
+scenario show nothing
+scenario check stuck-operation
+world export --with-seed --output {tmp}/kept.json
+world import {tmp}/kept.json --world again
+world import {tmp}/kept.json --world again --json
+world export --output {tmp}/no/such.json
+scenario schema --output {tmp}/schema.json
+contract openapi --output {tmp}/openapi.json
+"""
+#: What a client should not do.
+RUDE = """
+name: rude
+description: A client makes a change without a key, and polls before it is time.
+story:
+  - request: PUT /v1/projects/${project.shop}/domains
+    expect: {status: 400}
+  - sign_in: owner
+    save: {token: access_token}
+  - call: apply_project_domains
+    save: {operation: id}
+  - {poll: "${operation}", token: "${token}", times: 2}
+"""
+#: Shown as on a terminal, without its colours.
+TERMINAL_LINES = """
+status
+requests list
+requests show 1
+requests replay 1
+conduct
+"""
+_VARYING = (
+    (r"127\.0\.0\.1:\d+|localhost:\d+", "HOST:PORT"),
+    (r"eyJ[\w.-]+", "TOKEN"),
+    (re.escape(__version__), "VERSION"),
+    (r"\b\d+\.\d+ ms", "N ms"),
+    (r"polled after 0\.\d\d s", "polled after N s"),
+    (r'("duration_us"|"pid"|"uptime_seconds"|"time"|"wait"): [\d.]+', r"\1: N"),
+    (r"\x1b\[[\d;]*m", ""),
+    (r"\b\d+, up \d+\w+ *", "PID, up N"),
+    (r'"\d{4}-[^"]*Z"(?=,?\n)', '"TIME"'),
+)
+
+
+def commands(command: click.Command, path: tuple[str, ...]) -> Iterator[str]:
+    """Yield what each command takes, however this version of Click lays it out."""
+    yield f"=== {' '.join(path)}"
+    yield cleandoc(command.help or "")
+    for parameter in command.params:
+        names = " ".join([*parameter.opts, *parameter.secondary_opts])
+        facts = {
+            "type": type_words(parameter.type),
+            "metavar": parameter.metavar,
+            "many": parameter.multiple or parameter.nargs != 1,
+            "required": parameter.required,
+            "default": None if callable(parameter.default) else parameter.default,
+            "env": parameter.envvar,
+            "shown": getattr(parameter, "show_default", None) or None,
+        }
+        told = " ".join(f"{name}={value}" for name, value in facts.items() if is_told(value))
+        yield f"  {names}  {told}  {getattr(parameter, 'help', None) or ''}"
+    yield command.epilog or ""
+    if isinstance(command, click.Group):
+        context = click.Context(command)
+        for name in command.list_commands(context):
+            found = command.get_command(context, name)
+            assert found is not None
+            yield from commands(found, (*path, name))
+
+
+def type_words(kind: click.ParamType) -> str:
+    if isinstance(kind, click.Path):
+        return "file" if not kind.dir_okay else "directory" if not kind.file_okay else "path"
+    return repr(kind) if isinstance(kind, click.Choice | click.IntRange) else kind.name
+
+
+def is_told(value: object) -> bool:
+    """Tell whether a parameter's fact is more than what every parameter has."""
+    return not (value is None or value is False or value == () or "UNSET" in repr(value).upper())
+
+
+def steady(text: str) -> str:
+    for pattern, word in _VARYING:
+        text = re.sub(pattern, word, text)
+    return text
+
+
+def printed(run, lines: str, places: dict[str, str]) -> Iterator[str]:
+    for line in lines.strip().splitlines():
+        result = run(*shlex.split(line.format(**places)))
+        yield f"$ {line}"
+        told = (result.stdout, result.stderr, f"[{result.exit_code}]")
+        text = steady("\n".join(part.rstrip("\n") for part in told if part))
+        for name, value in places.items():
+            text = text.replace(value, f"{{{name}}}")
+        if line.startswith("requests list"):
+            text = re.sub(r"  \d+\.\d+  ", "  N  ", re.sub(" {2,}", "  ", text))
+        yield text if len(text) < 2000 else f"{text[:1200]}\n… {text.count(chr(10))} lines …"
+
+
+@pytest.fixture
+def url(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    settings = Settings(
+        port=0, data_dir=None, clock="frozen", at="2030-01-31T09:30:00Z", library=FOLDER
+    )
+    with BackgroundEmulator(settings) as emulator:
+        monkeypatch.setenv("HOSTING_EMULATOR_URL", emulator.base_url)
+        yield emulator.base_url
+
+
+def test_command_line_is_as_it_was(run, url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    places = {"url": url, "tmp": str(tmp_path)}
+    (tmp_path / "rude.yaml").write_text(RUDE, "utf-8")
+    found = [*commands(cli, ("hosting-emulator",)), "", *printed(run, LINES, places)]
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setenv("COLUMNS", "120")
+    found += ["", "--- on a terminal", *printed(run, TERMINAL_LINES, places)]
+    text = "\n".join(found) + "\n"
+
+    if os.environ.get("UPDATE_GOLDEN"):
+        GOLDEN.write_text(text, "utf-8")
+    assert text.splitlines() == GOLDEN.read_text("utf-8").splitlines()

@@ -1,0 +1,306 @@
+"""`requests` lists, shows, follows, exports and replays: for people, pipes and programs."""
+
+import json
+import re
+from typing import Any
+
+import pytest
+
+from tests.support.control_samples import world
+from tests.support.fake_control import FakeControl, Says
+
+ITEM: dict[str, Any] = {
+    "n": 2,
+    "at": "2030-01-31T09:30:00.250Z",
+    "method": "GET",
+    "path": "/v1/projects/01PROJ1/edge-dns",
+    "query": "",
+    "call": "get_dns_authorization",
+    "project": "01PROJ1",
+    "operation": None,
+    "principal": "01OUT",
+    "who": "outsider",
+    "status": 404,
+    "code": "resource_not_found",
+    "idempotency_key": None,
+    "replayed": False,
+    "lost": None,
+    "why": ["it exists, outside the user's access"],
+    "duration_us": 412.0,
+    "trail": [
+        {"step": "principal", "says": "outsider, with an access token for hobby, signed in."},
+        {"step": "scope", "says": "The project first exists. Users who can see it: owner (owner)."},
+        {"step": "refusal", "says": "404 resource_not_found: No such project."},
+    ],
+}
+FINE: dict[str, Any] = {
+    **{**ITEM, "n": 1, "status": 200, "code": None, "who": "owner", "why": [], "trail": []},
+}
+NASTY: dict[str, Any] = {
+    **{**FINE, "n": 3, "call": None, "path": "/v1/\x1b[31m[red]\r\n", "project": None, "who": None},
+    **{"status": 0, "lost": "connection_reset", "why": ["[bold]fault-1 acted"]},
+}
+WHOLE: dict[str, Any] = {
+    **ITEM,
+    "request": {
+        **{"headers": [["X-A", "b"]], "body": '{"a":1}'},
+        **{"body_bytes": 7, "body_cut": False},
+    },
+    "answer": {
+        **{"headers": [["Content-Type", "application/json"]], "body": "{"},
+        **{"body_bytes": 900, "body_cut": True},
+    },
+}
+LIST = "GET /worlds/default/requests?limit=50"
+
+
+@pytest.fixture(autouse=True)
+def known(control: FakeControl) -> None:
+    control.on("GET /worlds/default", world())
+
+
+@pytest.fixture
+def colors(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Stand for a wide terminal that shows colours."""
+    for name, value in (("FORCE_COLOR", "1"), ("COLUMNS", "120"), ("TERM", "xterm-256color")):
+        monkeypatch.setenv(name, value)
+    monkeypatch.delenv("NO_COLOR", raising=False)
+
+
+def page(*items: dict[str, Any]) -> dict[str, Any]:
+    return {"items": list(items), "total": len(items)}
+
+
+def event(kind: str, data: Any) -> str:
+    return f"id: 1\nevent: {kind}\ndata: {json.dumps(data)}\n\n"
+
+
+def plain(text: str) -> str:
+    return re.sub(r"\x1b\[[0-9;]*m", "", text)
+
+
+# --- list ---------------------------------------------------------------------------------------
+
+
+def test_list_is_a_plain_table_when_piped(ask, control: FakeControl):
+    control.on(LIST, page(ITEM, FINE))
+
+    head, fine, hidden = ask("requests", "list").stdout.splitlines()
+
+    assert head.split() == "N AT STATUS METHOD CALL PROJECT WHO MS ANSWER WHY".split()
+    assert hidden.endswith("The project first exists. Users who can see it: owner (owner).")
+    assert fine.split()[:3] == ["1", "2030-01-31T09:30:00.250Z", "200"]
+
+
+def test_list_as_json_is_what_the_emulator_said(ask, control: FakeControl):
+    control.on(LIST, page(ITEM, FINE))
+
+    assert json.loads(ask("requests", "list", "--json").stdout) == [FINE, ITEM]
+
+
+def test_filters_are_handed_on(ask, control: FakeControl):
+    query = "limit=5&call=none&status=4xx&who=reader&project=shop&since=a&until=b&text=c+d"
+    control.on(f"GET /worlds/default/requests?{query}", page(ITEM))
+
+    result = ask(
+        *("requests", "list", "--limit", "5", "--call", "none", "--status", "4xx", "--json"),
+        *("--who", "reader", "--project", "shop", "--since", "a", "--until", "b", "--text", "c d"),
+    )
+
+    assert (result.exit_code, result.stderr) == (0, "")
+
+
+def test_list_on_a_terminal_has_the_newest_last_and_its_reason_below(
+    ask, control: FakeControl, colors
+):
+    control.on(LIST, page(ITEM, FINE))
+
+    shown = ask("requests", "list").stdout
+
+    assert "\x1b[" in shown
+    lines = plain(shown).splitlines()
+    assert [line.split()[0] for line in lines if "#" in line] == ["#1", "#2"]
+    assert lines[-1].strip() == "The project first exists. Users who can see it: owner (owner)."
+    assert lines[0].index("first") == lines[1].index("first")  # columns
+
+
+@pytest.mark.parametrize("columns", [60, 80])
+@pytest.mark.parametrize("words", [("list",), ("show", "2")])
+def test_a_narrow_terminal_cuts_no_code(
+    ask, control: FakeControl, colors, monkeypatch, columns: int, words: tuple[str, ...]
+):
+    control.on(LIST, page(ITEM, FINE))
+    long = json.dumps({"detail": "word " * 40})
+    whole = {**WHOLE, "answer": {**WHOLE["answer"], "body": long, "body_bytes": len(long)}}
+    control.on("GET /worlds/default/requests/2", whole)
+    monkeypatch.setenv("COLUMNS", str(columns))
+
+    lines = plain(ask("requests", *words).stdout).splitlines()
+
+    start = next(i for i, line in enumerate(lines) if line.lstrip().startswith("#2"))
+    head = "  ".join(line.strip() for line in lines[start : start + 2])  # the code may stand below
+    assert "first  outsider  0.41 ms  resource_not_found" in head
+    assert max(map(len, lines)) <= columns
+    assert words == ("list",) or sum(line.count("word") for line in lines) == 40
+
+
+def test_an_empty_list_is_a_head_and_a_word_when_piped(ask, control: FakeControl):
+    control.on(LIST, page())
+
+    result = ask("requests", "list")
+
+    assert result.stdout.startswith("N  AT")
+    assert result.stderr == "No requests yet.\n"
+
+
+@pytest.mark.parametrize("options", [(), ("--who", "reader")])
+def test_an_empty_list_says_so_on_a_terminal(ask, control: FakeControl, colors, options):
+    query = "?limit=50&who=reader" if options else "?limit=50"
+    control.on(f"GET /worlds/default/requests{query}", page())
+
+    result = ask("requests", "list", *options)
+
+    assert result.stdout == ""
+    assert result.stderr == ("No request matches.\n" if options else "No requests yet.\n")
+
+
+# --- show and replay ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("words", "request_line"),
+    [
+        (("show", "2"), "GET /worlds/default/requests/2"),
+        (("replay", "2"), "POST /worlds/default/requests/2/replay"),
+    ],
+)
+def test_one_is_shown_whole(ask, control: FakeControl, words, request_line: str):
+    control.on(request_line, WHOLE)
+
+    shown = ask("requests", *words).stdout
+
+    assert "  scope      The project first exists. Users who can see it: owner (owner)." in shown
+    assert '  X-A: b\n\n  {\n    "a": 1\n  }\n' in shown
+    said = "  … truncated: the body has 900 bytes.\n"
+    assert shown.endswith("  Content-Type: application/json\n\n  {\n" + said)  # cut: as it is
+    assert json.loads(ask("requests", *words, "--json").stdout) == WHOLE
+
+
+def test_one_is_shown_whole_on_a_terminal(ask, control: FakeControl, colors):
+    control.on("GET /worlds/default/requests/2", WHOLE)
+
+    shown = plain(ask("requests", "show", "2").stdout)
+
+    assert re.search(r"^ +scope  The project first exists\.", shown, re.MULTILINE)
+    assert "GET /v1/projects/01PROJ1/edge-dns ─" in shown
+    assert '{\n  "a": 1\n}' in shown
+
+
+def test_a_body_of_which_a_part_is_there_says_so(ask, control: FakeControl, monkeypatch):
+    control.on("GET /worlds/default/requests/2", WHOLE)
+    said = "truncated: the body has 900 bytes."
+
+    assert ask("requests", "show", "2").stdout.count(said) == 1
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    assert plain(ask("requests", "show", "2").stdout).count(said) == 1
+
+
+def test_a_body_that_is_no_text_is_counted(ask, control: FakeControl, monkeypatch):
+    message: dict[str, Any] = {"headers": [], "body": None, "body_bytes": 2, "body_cut": False}
+    control.on("GET /worlds/default/requests/2", {**WHOLE, "answer": message})
+
+    assert "2 bytes of binary data" in ask("requests", "show", "2").stdout
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    assert "2 bytes of binary data" in plain(ask("requests", "show", "2").stdout)
+
+
+def test_replay_can_keep_the_key(ask, control: FakeControl):
+    control.on("POST /worlds/default/requests/2/replay", WHOLE)
+    ask("requests", "replay", "2", "--same-key")
+
+    assert control.bodies("POST /worlds/default/requests/2/replay") == [{"same_key": True}]
+
+
+# --- tail ---------------------------------------------------------------------------------------
+
+
+def tailed(control: FakeControl, *events: str, query: str = "") -> None:
+    control.on("GET /worlds/default/requests?limit=10" + query, page(ITEM, FINE))
+    says = Says(text="retry: 1\nid: 0\n\n" + "".join(events), content_type="text/event-stream")
+    control.on("GET /worlds/default/events?only=request%2Cworld" + query, says)
+
+
+def test_tail_begins_with_the_last_and_follows(ask, control: FakeControl):
+    tailed(control, event("request", ITEM), event("request", NASTY))
+
+    lines = ask("requests", "tail").stdout.splitlines()
+
+    assert [line.split()[0] for line in lines] == ["#1", "#2", "#3"]  # the second comes once
+    assert lines[2] == (
+        r"#3  2030-01-31T09:30:00.250Z  ---  GET  /v1/\x1b[31m[red]\r\n  -  0.41 ms  "
+        "lost: connection_reset  [bold]fault-1 acted"
+    )
+
+
+def test_tail_listens_before_it_reads(ask, control: FakeControl):
+    tailed(control)
+    ask("requests", "tail")
+
+    paths = [asked.path.partition("?")[0] for asked in control.asked]
+    assert paths.index("/worlds/default/events") < paths.index("/worlds/default/requests")
+
+
+def test_tail_as_json_is_one_object_a_line(ask, control: FakeControl):
+    tailed(control, event("request", NASTY), query="&status=4xx")
+
+    lines = ask("requests", "tail", "--json", "--status", "4xx").stdout.splitlines()
+
+    assert [json.loads(line) for line in lines] == [FINE, ITEM, NASTY]
+
+
+def test_tail_says_what_it_could_not_show_and_that_the_world_is_another(ask, control: FakeControl):
+    replaced = event("world", {"commit": 9, "title": "reset"})
+    tailed(control, event("gap", {"missed": 3}), replaced, event("request", FINE))
+
+    result = ask("requests", "tail")
+
+    assert result.stderr == "Too many requests at once: some are not shown.\nThe world was reset.\n"
+    assert result.stdout.splitlines()[-1].startswith("#1 ")  # numbers begin again
+
+
+def test_what_a_client_sends_does_not_steer_a_terminal(ask, control: FakeControl, colors):
+    tailed(control, event("request", NASTY))
+
+    shown = ask("requests", "tail").stdout
+
+    assert r"/v1/\x1b[31m[red]\r\n" in plain(shown)
+    assert "\x1b[31m[red]" not in shown
+    assert "[bold]fault-1 acted" in plain(shown)
+
+
+def test_tail_ends_with_an_error_when_nobody_is_there(run):
+    result = run("requests", "tail", "--url", "http://127.0.0.1:9")
+
+    assert result.exit_code == 2
+    assert result.stderr.startswith("Error: no emulator responds at http://127.0.0.1:9/_emulator")
+
+
+# --- har ----------------------------------------------------------------------------------------
+
+
+def test_har_goes_to_stdout_or_to_a_file(ask, control: FakeControl, tmp_path):
+    har = {"log": {"version": "1.2"}}
+    control.on("GET /worlds/default/requests.har?limit=1000&state=true&status=404", har)
+    file = tmp_path / "log.har"
+
+    assert json.loads(ask("requests", "har", "--status", "404").stdout) == har
+    result = ask("requests", "har", "--status", "404", "--output", str(file))
+
+    assert json.loads(file.read_text()) == har
+    assert result.stderr == f"The requests were written to {file}.\n"
+
+
+def test_har_without_the_world_in_it(ask, control: FakeControl):
+    control.on("GET /worlds/default/requests.har?limit=1000", {"log": {}})
+
+    assert json.loads(ask("requests", "har", "--no-state").stdout) == {"log": {}}

@@ -1,0 +1,439 @@
+"""`scenario` finds scenarios by name or file, and reports stories step by step."""
+
+import json
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree as Xml
+
+import jsonschema  # type: ignore[import-untyped]
+import pytest
+
+from hosting_emulator.scenario.schema import scenario_schema
+from hosting_emulator_cli.files import library_names
+from tests.cli.conftest import Run
+from tests.support.control_samples import world
+from tests.support.fake_control import FakeControl, Says
+
+RUN = "POST /scenarios/run"
+GOOD = """\
+name: one-call
+description: One call, answered as it should be.
+story:
+  - call: get_dns_authorization
+    expect: {status: 200, body: {status: authorized}}
+  - advance: 10m
+"""
+BAD_ANSWER = GOOD.replace("status: authorized", "status: pending, zone: other.example")
+BROKEN = GOOD.replace("call: get_dns", "cal: get_dns")
+
+STEP: dict[str, Any] = {
+    "n": 1,
+    "line": 4,
+    "title": "list_deployments",
+    "passed": True,
+    "said": "answered 200",
+    "differences": [],
+}
+FAILED_STEP: dict[str, Any] = {
+    "n": 2,
+    "line": 7,
+    "title": "the provider is back",
+    "passed": False,
+    "said": "answered 503",
+    "differences": [
+        {"at": "status", "expected": 200, "found": 503},
+        {"at": "body.code", "expected": {"a": 1}, "found": "(absent)"},
+        {"at": "headers.X\x00", "expected": "<&>", "found": None},
+    ],
+}
+PASSED = {"scenario": "outage", "file": "outage.yaml", "passed": True, "steps": [STEP]}
+FAILED = {**PASSED, "passed": False, "steps": [STEP, FAILED_STEP]}
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "mine.yaml"
+    path.write_text(GOOD, encoding="utf-8")
+    return path
+
+
+# --- Which scenario ------------------------------------------------------------------------------
+
+
+def test_list_is_the_shipped_library(run):
+    lines = run("scenario", "list").stdout.splitlines()
+
+    assert lines[0].split() == ["SCENARIO", "KIND", "DESCRIPTION"]
+    assert [line.split()[0] for line in lines[1:]] == library_names()
+
+
+def test_list_of_a_named_emulator(run, control: FakeControl):
+    items = [{"name": "outage", "kind": "world", "description": "The provider is out."}]
+    control.on("GET /scenarios", {"items": items})
+
+    result = run("scenario", "list", "--json", "--url", control.url)
+
+    assert json.loads(result.stdout) == items
+
+
+def test_show_prints_yaml_that_can_be_saved_and_checked(run, tmp_path: Path):
+    path = tmp_path / "mine.yaml"
+
+    shown = run("scenario", "show", "stuck-operation").stdout
+    said = run("scenario", "show", "stuck-operation", "--output", str(path)).stderr
+
+    assert path.read_text(encoding="utf-8") == shown
+    assert said == f"Scenario stuck-operation was written to {path}.\n"
+    assert run("scenario", "check", str(path)).exit_code == 0
+
+
+def test_show_of_a_named_emulator(run, control: FakeControl):
+    control.on(
+        "GET /scenarios/outage",
+        {"name": "outage", "kind": "world", "description": "", "text": "name: x\n"},
+    )
+
+    assert run("scenario", "show", "outage", "--url", control.url).stdout == "name: x\n"
+
+
+def test_load_a_file(ask, control: FakeControl, file: Path):
+    control.on("POST /worlds/default/scenario", world())
+
+    result = ask("scenario", "load", str(file), "--json")
+
+    assert json.loads(result.stdout) == world()
+    sent = control.bodies("POST /worlds/default/scenario")
+    assert sent == [{"text": GOOD, "file": str(file)}]
+
+
+def test_load_from_stdin(ask, control: FakeControl):
+    control.on("POST /worlds/default/scenario", world())
+
+    ask("scenario", "load", "-", stdin=GOOD)
+
+    sent = control.bodies("POST /worlds/default/scenario")
+    assert sent == [{"text": GOOD, "file": "stdin"}]
+
+
+def test_load_of_a_wrong_scenario_is_one_line(ask, control: FakeControl, file: Path):
+    problem = {"title": "Scenario refused", "detail": f"{file}:4:5: unknown field 'cal'"}
+    control.on("POST /worlds/default/scenario", Says(problem, 400))
+
+    result = ask("scenario", "load", str(file))
+
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr == f"Error: {file}:4:5: unknown field 'cal'\n"
+
+
+# --- Check ---------------------------------------------------------------------------------------
+
+
+def test_check_runs_the_story_without_an_emulator(run, file: Path):
+    result = run("scenario", "check", str(file))
+
+    lines = result.stdout.splitlines()
+    assert result.exit_code == 0
+    assert lines[0] == f"one-call ({file})"
+    assert lines[1] == "  ok     1  get_dns_authorization: answered 200"
+    assert lines[2].startswith("  ok     2  advance 10m: ")
+    assert result.stderr == "1 story: 1 passed, 0 failed.\n"
+
+
+def test_check_shows_a_diff_where_an_answer_differs(run, file: Path):
+    file.write_text(BAD_ANSWER, encoding="utf-8")
+
+    result = run("scenario", "check", str(file))
+
+    assert result.exit_code == 1
+    assert result.stdout.splitlines() == [
+        f"one-call ({file})",
+        "  FAIL   1  get_dns_authorization: answered 200 (line 4)",
+        "            request 1: 200",
+        "            body.status:",
+        "            - pending",
+        "            + authorized",
+        "            body.zone:",
+        "            - other.example",
+        "            + shop.example",
+    ]
+    assert result.stderr == "1 story: 0 passed, 1 failed.\n"
+
+
+def test_check_of_several_goes_on_after_a_broken_one(run, file: Path, tmp_path: Path):
+    broken = tmp_path / "broken.yaml"
+    broken.write_text(BROKEN, encoding="utf-8")
+
+    result = run("scenario", "check", str(broken), str(file), "stuck-operation")
+
+    assert result.exit_code == 2
+    lines = result.stdout.splitlines()
+    assert lines[0].startswith(f"ERROR {broken}:4:")
+    assert "'cal'" in lines[0]
+    assert "did you mean call" in lines[0]
+    assert result.stderr == "3 stories: 2 passed, 1 failed.\n"
+
+
+def test_check_says_all_that_is_wrong_with_a_file(run, tmp_path: Path):
+    path = tmp_path / "wrong.yaml"
+    path.write_text("name: wrong\ndescription: Wrong.\nstory:\n  - {}\n  - {call: x}\n", "utf-8")
+    path.write_text(path.read_text("utf-8").replace("{}", "{to: noon}"), "utf-8")
+
+    result = run("scenario", "check", str(path))
+
+    assert result.exit_code == 2
+    lines = result.stdout.splitlines()
+    assert [line.split(":")[1] for line in lines] == ["4", "5"]
+    assert all(line.startswith(f"ERROR {path}:") for line in lines)
+
+
+def test_a_file_without_a_story_counts_as_none_that_passed(run, file: Path, tmp_path: Path):
+    path, junit = tmp_path / "world.yaml", tmp_path / "junit.xml"
+    path.write_text("name: world\ndescription: Only a world.\n", "utf-8")
+
+    result = run("scenario", "check", str(path), str(file), "--junit", str(junit))
+
+    assert result.exit_code == 0
+    assert "no story: its world was built" in result.stdout
+    assert result.stderr == "1 story: 1 passed, 0 failed. 1 without a story.\n"
+    [skipped] = Xml.parse(junit).iter("skipped")
+    assert skipped.get("message") == "it has no story"
+
+
+def test_check_as_json_is_a_list_of_reports(run, file: Path, tmp_path: Path):
+    broken = tmp_path / "broken.yaml"
+    broken.write_text(BROKEN, encoding="utf-8")
+
+    result = run("scenario", "check", str(file), str(broken), "--json")
+
+    good, bad = json.loads(result.stdout)
+    assert (good["scenario"], good["file"], good["passed"]) == ("one-call", str(file), True)
+    assert [step["n"] for step in good["steps"]] == [1, 2]
+    assert (bad["file"], bad["passed"]) == (str(broken), False)
+    assert bad["error"].startswith(f"{broken}:4:")
+    assert result.stderr == ""
+
+
+def test_check_from_stdin(run):
+    assert run("scenario", "check", "-", stdin=GOOD).stdout.startswith("one-call (stdin)\n")
+
+
+def test_file_that_is_not_text(run, tmp_path: Path):
+    path = tmp_path / "x.yaml"
+    path.write_bytes(b"\xff\xfe\x00")
+
+    result = run("scenario", "check", str(path))
+
+    assert (result.exit_code, result.stderr) == (2, f"Error: {path}: not UTF-8 text\n")
+
+
+def test_a_file_that_cannot_be_read_loses_no_report_of_the_others(run, tmp_path: Path):
+    good = tmp_path / "good.yaml"
+    good.write_text(GOOD)
+    junit = tmp_path / "report.xml"
+
+    result = run("scenario", "check", "nowhere.yaml", str(good), "--json", "--junit", str(junit))
+
+    missing, passed = json.loads(result.stdout)
+    assert (result.exit_code, passed["passed"]) == (2, True)
+    assert missing["error"] == "cannot read nowhere.yaml: No such file or directory"
+    assert len(Xml.parse(junit).findall("testsuite")) == 2
+
+
+# --- Run -----------------------------------------------------------------------------------------
+
+
+def test_run_reports_step_by_step(ask, control: FakeControl):
+    control.on(RUN, PASSED)
+
+    result = ask("scenario", "run", "outage")
+
+    assert result.exit_code == 0
+    assert result.stdout.splitlines() == [
+        "outage (outage.yaml)",
+        "  ok     1  list_deployments: answered 200",
+    ]
+    assert control.bodies(RUN) == [{"name": "outage"}]
+
+
+def test_run_of_a_file_in_a_world(ask, control: FakeControl, file: Path):
+    control.on(RUN, PASSED)
+
+    ask("scenario", "run", str(file), "--world", "ci-1")
+
+    assert control.bodies(RUN) == [{"text": GOOD, "file": str(file), "world": "ci-1"}]
+
+
+def test_run_shows_every_difference(ask, control: FakeControl):
+    control.on(RUN, FAILED)
+
+    result = ask("scenario", "run", "outage")
+
+    assert result.exit_code == 1
+    assert result.stdout.splitlines()[2:] == [
+        "  FAIL   2  the provider is back: answered 503 (line 7)",
+        *("            status:", "            - 200", "            + 503"),
+        "            body.code:",
+        *("            - {", '            -   "a": 1', "            - }"),
+        "            + (absent)",
+        *("            headers.X\x00:", "            - <&>", "            + null"),
+    ]
+
+
+def test_run_as_json_is_a_list_of_reports(ask, control: FakeControl):
+    control.on(RUN, PASSED, FAILED)
+
+    result = ask("scenario", "run", "outage", "other", "--json")
+
+    assert result.exit_code == 1
+    assert json.loads(result.stdout) == [PASSED, FAILED]
+
+
+def test_run_of_a_wrong_scenario_exits_2(ask, control: FakeControl):
+    problem = {"title": "Scenario refused", "detail": "x.yaml:1:1: nothing is here"}
+    control.on(RUN, Says(problem, 400))
+
+    result = ask("scenario", "run", "x")
+
+    assert (result.exit_code, result.stdout) == (2, "ERROR x.yaml:1:1: nothing is here\n")
+
+
+def test_junit_has_a_suite_a_scenario_and_a_case_a_step(ask, control: FakeControl, tmp_path: Path):
+    control.on(RUN, PASSED, FAILED, Says({"title": "No", "detail": "x.yaml:1:1: no"}, 400))
+    path = tmp_path / "report.xml"
+
+    result = ask("scenario", "run", "a", "b", "c", "--junit", str(path))
+
+    assert result.exit_code == 2
+    root = Xml.parse(path).getroot()
+    assert root.attrib == {
+        "name": "hosting-emulator scenarios",
+        "tests": "4",
+        "failures": "1",
+        "errors": "1",
+    }
+    passed, failed, wrong = root
+    assert passed.attrib == {"name": "outage", "tests": "1", "failures": "0", "errors": "0"}
+    case = failed[1]
+    assert case.attrib == {
+        "classname": "outage",
+        "name": "2. the provider is back",
+        "file": "outage.yaml",
+        "line": "7",
+    }
+    assert case[0].attrib == {"message": "answered 503"}
+    assert (case[0].text or "").splitlines() == [
+        *("status:", "- 200", "+ 503", "body.code:", "- {", '-   "a": 1', "- }", "+ (absent)"),
+        *("headers.X\ufffd:", "- <&>", "+ null"),
+    ]
+    error = wrong.find("testcase/error")
+    assert error is not None
+    assert error.text == "x.yaml:1:1: no"
+
+
+# --- Schema --------------------------------------------------------------------------------------
+
+
+def test_schema_is_the_published_one(run):
+    """That the library fits it, tests/golden shows."""
+    schema = json.loads(run("scenario", "schema").stdout)
+
+    jsonschema.Draft202012Validator.check_schema(schema)
+    assert schema == json.loads(json.dumps(scenario_schema()))
+
+
+def test_schema_into_a_file_from_a_named_emulator(run, control: FakeControl, tmp_path: Path):
+    control.on("GET /contract/scenario-schema.json", {"type": "object"})
+    path = tmp_path / "s.json"
+
+    result = run("scenario", "schema", "--output", str(path), "--url", control.url)
+
+    assert result.stderr == f"The schema was written to {path}.\n"
+    assert json.loads(path.read_text(encoding="utf-8")) == {"type": "object"}
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("name: x\ndescription: y\n", "has no `world`"),
+        ("- 1\n", "has no `world`"),
+        ("world: [", "own.yaml:1:9: this is not YAML"),
+    ],
+)
+def test_a_file_that_is_added_holds_a_world(run: Run, tmp_path: Path, text: str, told: str) -> None:
+    (tmp_path / "own.yaml").write_text(text)
+
+    result = run("world", "add", "--from", str(tmp_path / "own.yaml"))
+
+    assert result.exit_code == 2
+    assert told in result.stderr
+
+
+# --- What a failing step shows -------------------------------------------------------------------
+
+REFUSED = """\
+name: refused
+description: The id of a refused request is saved.
+story:
+  - call: list_deployments
+  - call: apply_project_domains
+    as: reader
+    save: {op: id}
+"""
+NOT_SAVED = "response was 403 forbidden: there is no id to save as op"
+
+
+@pytest.fixture
+def refused(tmp_path: Path) -> Path:
+    path = tmp_path / "refused.yaml"
+    path.write_text(REFUSED, encoding="utf-8")
+    return path
+
+
+def test_a_failing_step_shows_the_refusal_and_its_request(run, refused: Path):
+    result = run("scenario", "check", str(refused))
+
+    assert result.exit_code == 1
+    assert NOT_SAVED in result.stdout
+    assert "request 2: 403 forbidden: Only a project maintainer" in result.stdout
+
+
+def test_json_of_a_failing_step_has_the_refusal_and_its_request(run, refused: Path):
+    [report] = json.loads(run("scenario", "check", str(refused), "--json").stdout)
+
+    step = report["steps"][-1]
+    [response] = step["responses"]
+    assert step["said"] == NOT_SAVED
+    assert (response["n"], response["status"], response["code"]) == (2, 403, "forbidden")
+    assert "maintainer" in response["detail"]
+
+
+def test_junit_of_a_failing_step_has_the_refusal_and_its_request(
+    run, refused: Path, tmp_path: Path
+):
+    run("scenario", "check", str(refused), "--junit", str(tmp_path / "report.xml"))
+
+    failure = Xml.parse(tmp_path / "report.xml").find(".//failure")
+    assert failure is not None
+    assert failure.get("message") == NOT_SAVED
+    assert "request 2: 403 forbidden" in str(failure.text)
+
+
+def test_a_failing_log_shows_the_nearest_requests(run, refused: Path):
+    refused.write_text(
+        REFUSED.partition("  - call: apply")[0]
+        + "  - log: {call: list_deployments, status: 4xx}\n",
+        encoding="utf-8",
+    )
+
+    assert "request 1 differs: status is 200" in run("scenario", "check", str(refused)).stdout
+
+
+def test_an_impossible_value_is_an_invalid_file(run, refused: Path):
+    refused.write_text(
+        REFUSED.partition("  - call: apply")[0] + "  - log: {status: 999}\n", encoding="utf-8"
+    )
+
+    result = run("scenario", "check", str(refused))
+
+    assert result.exit_code == 2
+    assert "refused.yaml:5:19: it must be a status" in result.stdout + result.stderr

@@ -1,0 +1,293 @@
+"""A command sends exactly what was meant. (What it prints then, the golden shows.)"""
+
+from __future__ import annotations
+
+import json
+import shlex
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.control_samples import ADVANCED, CLOCK, TOKEN, world
+from tests.support.fake_control import FakeControl, Says
+
+SET_CLOCK, ADVANCE = "PUT /worlds/default/clock", "POST /worlds/default/clock/advance"
+ADD, INTERVENE = "POST /worlds/default/faults", "POST /worlds/default/interventions"
+ARMED = {"id": "fault-1", "phase": "before_commit"}
+SAID = "operation 01J0 is stuck while running"
+AT = "2030-01-31T09:30:00Z"
+
+CASES: list[tuple[str, str, Any, Any]] = [
+    # what is typed, what is asked with it, what is answered, what was sent
+    ("clock freeze", SET_CLOCK, CLOCK, {"mode": "frozen"}),
+    ("clock run", SET_CLOCK, CLOCK, {"mode": "real"}),
+    ("clock skip", SET_CLOCK, CLOCK, {"mode": "skip"}),
+    ("clock scale 0.5", SET_CLOCK, CLOCK, {"mode": "scaled", "rate": 0.5}),
+    ("clock set 2030-01-31T09:30:00+01:00", SET_CLOCK, CLOCK, {"at": "2030-01-31T09:30:00+01:00"}),
+    ("clock advance 10m", ADVANCE, ADVANCED, {"by": "10m"}),
+    ("clock advance PT10M", ADVANCE, ADVANCED, {"by": "PT10M"}),
+    (f"clock advance --to {AT}", ADVANCE, ADVANCED, {"to": AT}),
+    ("clock advance --until 01J0", ADVANCE, ADVANCED, {"until_operation": "01J0"}),
+    ("world create", "POST /worlds", world("w"), {"ephemeral": False}),
+    (
+        f"world create w --seed 42 --clock scaled:60 --at {AT} --assume rate_limit=100/60s"
+        " --assume docs_url=http://x/?a=b --ephemeral",
+        "POST /worlds",
+        world("w"),
+        {
+            "name": "w",
+            "seed": "42",
+            "clock": {"mode": "scaled", "rate": 60, "at": AT},
+            "assumptions": {"rate_limit": "100/60s", "docs_url": "http://x/?a=b"},
+            "ephemeral": True,
+        },
+    ),
+    (
+        f"world create --at {AT} --kept",
+        "POST /worlds",
+        world("w"),
+        {"clock": {"at": AT}, "ephemeral": False},
+    ),
+    (
+        "world fork copy --world shop",
+        "POST /worlds/shop/fork",
+        world("copy"),
+        {"name": "copy", "ephemeral": False},
+    ),
+    (
+        "world fork --at 12",
+        "POST /worlds/default/fork",
+        world("copy"),
+        {"commit": 12, "ephemeral": False},
+    ),
+    ("world rewind 12 --world shop", "POST /worlds/shop/rewind", world("shop"), {"commit": 12}),
+    ("world reset ci-1", "POST /worlds/ci-1/reset", world("ci-1"), {}),
+    ("world reset --world ci-1", "POST /worlds/ci-1/reset", world("ci-1"), {}),
+    (
+        "token --world w --as reader --organization free --api-client --expires-in 1h30m",
+        "POST /worlds/w/tokens",
+        TOKEN,
+        {"as": "reader", "organization": "free", "interactive": False, "expires_in_seconds": 5400},
+    ),
+    (
+        "scenario load outage --world ci-1",
+        "POST /worlds/ci-1/scenario",
+        world("ci-1"),
+        {"name": "outage"},
+    ),
+    ("fault add timeout", ADD, ARMED, {"timeout": {}}),
+    (
+        "fault add abort code=service_unavailable --call apply_project_domains --times 2"
+        " --after-commit",
+        ADD,
+        ARMED,
+        {
+            "abort": {"code": "service_unavailable"},
+            "call": "apply_project_domains",
+            "times": 2,
+            "phase": "after_commit",
+        },
+    ),
+    (
+        "fault add latency delay_ms=200 jitter_ms=50 distribution=normal --before-commit",
+        ADD,
+        ARMED,
+        {
+            "latency": {"delay_ms": 200, "jitter_ms": 50, "distribution": "normal"},
+            "phase": "before_commit",
+        },
+    ),
+    (
+        "fault add rate_limit limit=3 window=60s --project shop --principal reader --method GET",
+        ADD,
+        ARMED,
+        {
+            "rate_limit": {"limit": 3, "window": "60s"},
+            "project": "shop",
+            "principal": "reader",
+            "method": "GET",
+        },
+    ),
+    (
+        "fault add timeout --path /v1/* --header A=1 --header B=x=* --skip-first 0 --every 3",
+        ADD,
+        ARMED,
+        {
+            "timeout": {},
+            "path": "/v1/*",
+            "header": {"A": "1", "B": "x=*"},
+            "skip_first": 0,
+            "every": 3,
+        },
+    ),
+    (
+        f"fault add timeout --probability 0.5 --from 10m --until {AT} --ttl PT1H",
+        ADD,
+        ARMED,
+        {"timeout": {}, "probability": 0.5, "from": "10m", "until": AT, "ttl": "PT1H"},
+    ),
+    (
+        """fault add --json-fault '{"timeout": {}, "method": "PUT", "times": 1}'""",
+        ADD,
+        ARMED,
+        {"timeout": {}, "method": "PUT", "times": 1},
+    ),
+    (
+        "intervene fail_operation project=shop retryable=true 'message=No space left: 5 GB'"
+        """ 'code="404"'""",
+        INTERVENE,
+        {"intervention": "fail_operation", "said": SAID},
+        {
+            "fail_operation": {
+                "project": "shop",
+                "retryable": True,
+                "message": "No space left: 5 GB",
+                "code": "404",
+            }
+        },
+    ),
+    (
+        "intervene leave_key_creation_uncertain --world ci-1",
+        "POST /worlds/ci-1/interventions",
+        {"intervention": "leave_key_creation_uncertain", "said": SAID},
+        {"leave_key_creation_uncertain": {}},
+    ),
+]
+
+
+@pytest.mark.parametrize(("line", "request_line", "answer", "sent"), CASES)
+def test_what_was_typed_is_what_is_sent(
+    ask, control: FakeControl, line: str, request_line: str, answer: Any, sent: Any
+):
+    control.on(request_line, answer)
+
+    shown, as_json = ask(*shlex.split(line)), ask(*shlex.split(line), "--json")
+
+    assert (shown.exit_code, as_json.exit_code) == (0, 0)
+    assert control.bodies(request_line) == [sent, sent]
+    assert json.loads(as_json.stdout) == answer
+    assert as_json.stderr == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("5", 5),
+        ("0.5", 0.5),
+        ("true", True),
+        ("null", None),
+        ('"5"', "5"),
+        ('["a"]', ["a"]),
+        ("60s", "60s"),
+        ("", ""),
+        ("NaN", "NaN"),
+        ("a=b", "a=b"),
+        ("01J00000000000000000000000", "01J00000000000000000000000"),
+    ],
+)
+def test_values_are_json_where_they_read_so(ask, control: FakeControl, text: str, value: Any):
+    control.on(ADD, ARMED)
+
+    ask("fault", "add", "abort", f"detail={text}")
+
+    assert control.bodies(ADD) == [{"abort": {"detail": value}}]
+
+
+# --- Which emulator, which world -----------------------------------------------------------------
+
+
+def test_world_and_control_token_come_from_the_environment(ask, control: FakeControl, monkeypatch):
+    monkeypatch.setenv("HOSTING_EMULATOR_WORLD", "ci-1")
+    monkeypatch.setenv("HOSTING_EMULATOR_CONTROL_TOKEN", "s3cret")
+    control.on("GET /worlds/ci-1/clock", CLOCK)
+
+    assert ask("clock", "show").exit_code == 0
+    assert control.asked[0].headers["X-Control-Token"] == "s3cret"
+
+
+@pytest.mark.parametrize("tail", ["", "/", "/_emulator", "/_emulator/"])
+def test_address_may_be_written_in_any_usual_way(run, control: FakeControl, tail: str):
+    control.on("GET /worlds/default/clock", CLOCK)
+
+    assert run("clock", "show", "--url", control.url + tail).exit_code == 0
+
+
+# --- What is no JSON or no request body ----------------------------------------------------------
+
+
+def test_clock_says_when_nothing_is_due(ask, control: FakeControl):
+    idle = {**CLOCK, "mode": "frozen", "next_due_at": None, "pending": 0}
+    control.on("GET /worlds/default/clock", idle)
+
+    result = ask("clock", "show")
+
+    assert "next due  nothing" in result.stdout
+    assert "rate" not in result.stdout
+
+
+def test_new_world_is_its_name_alone_on_stdout(ask, control: FakeControl):
+    control.on("POST /worlds", Says(world("w-7"), 201))
+
+    result = ask("world", "create")
+
+    assert result.stdout == "w-7\n"
+    assert result.stderr == "World w-7 is served at http://127.0.0.1:4620/worlds/w-7.\n"
+
+
+def test_history_lists_commits_newest_first(ask, control: FakeControl):
+    items = [
+        {"commit": 12, "at": "2026-01-01T00:00:02.000Z", "title": "clock", "says": "by 2s"},
+        {"commit": 1, "at": "2026-01-01T00:00:00.000Z", "title": "began", "says": ""},
+    ]
+    control.on("GET /worlds/shop/history?limit=2", {"first": 1, "items": items})
+
+    shown = ask("world", "history", "--world", "shop", "--limit", "2")
+
+    assert shown.stdout == (
+        "COMMIT  AT                        WHAT\n"
+        "    12  2026-01-01T00:00:02.000Z  clock: by 2s\n"
+        "     1  2026-01-01T00:00:00.000Z  began\n"
+    )
+
+
+def test_delete_says_so(ask, control: FakeControl):
+    control.on("DELETE /worlds/ci-1", Says(status=204))
+
+    result = ask("world", "delete", "ci-1")
+
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert result.stderr == "World ci-1 was deleted.\n"
+
+
+def test_export_prints_the_document(ask, control: FakeControl):
+    control.on("GET /worlds/default/state", {"projects": [{"name": "Zoë"}]})
+
+    result = ask("world", "export")
+
+    assert json.loads(result.stdout) == {"projects": [{"name": "Zoë"}]}
+    assert "Zoë" in result.stdout
+
+
+def test_export_replaces_a_file_whole_or_leaves_it(ask, control: FakeControl, tmp_path: Path):
+    path = tmp_path / "state.json"
+    path.write_text("old", encoding="utf-8")
+    control.on("GET /worlds/default/state", Says({"title": "No"}, 404), {"a": 1})
+
+    assert ask("world", "export", "--output", str(path)).exit_code == 2
+    assert path.read_text(encoding="utf-8") == "old"
+
+    assert ask("world", "export", "--output", str(path)).stdout == ""
+    assert json.loads(path.read_text(encoding="utf-8")) == {"a": 1}
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_import_reads_a_file_or_stdin(ask, control: FakeControl, tmp_path: Path):
+    path = tmp_path / "state.json"
+    path.write_text('{"a": 1}', encoding="utf-8")
+    control.on("PUT /worlds/copy/state?replace=false", world("copy"))
+
+    ask("world", "import", str(path), "--world", "copy")
+    ask("world", "import", "-", "--world", "copy", stdin='{"a": 2}')
+
+    assert control.bodies("PUT /worlds/copy/state?replace=false") == [{"a": 1}, {"a": 2}]

@@ -1,0 +1,310 @@
+"""The file beside an app says how `start` begins, so that it needs no options."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from hosting_emulator.sdk.control import read_address
+from hosting_emulator.settings import Settings
+from hosting_emulator.settings_file import KEYS
+from hosting_emulator_cli.commands.start import start
+from hosting_emulator_cli.options import default_url
+from hosting_emulator_scenarios import FOLDER
+from tests.cli.conftest import Run
+from tests.cli.test_start import Bootstrap, bootstrap
+from tests.docs.markdown import blocks
+
+__all__ = ["bootstrap"]
+#: As the page shows it, before any other YAML.
+PAGE = Path(__file__).parents[2] / "docs" / "running.md"
+YAML, *_ = [each.text for each in blocks(PAGE.read_text("utf-8")) if each.language == "yaml"]
+TOML = """
+[project]
+name = "an-app"
+[tool.hosting-emulator]
+port = 4711
+scenario = "ours.yaml"
+clock = "skip"
+origins = ["http://app.test:3000"]
+[tool.hosting-emulator.assumptions]
+accepted_status = 200
+"""
+SAID = Settings(
+    port=4711,
+    scenario="ours.yaml",
+    only_new=True,
+    clock="skip",
+    assumptions={"accepted_status": "200"},
+    allowed_origins=("http://app.test:3000",),
+    library=FOLDER,
+)
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of an app, where commands are typed."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("name", "text"), [("hosting-emulator.yaml", YAML), ("pyproject.toml", TOML)]
+)
+def test_start_needs_no_options(run: Run, bootstrap: Bootstrap, name: str, text: str) -> None:
+    Path(name).write_text(text)
+
+    assert run("start").exit_code == 0
+
+    assert bootstrap.settings == [SAID]
+
+
+def test_a_table_that_is_commented_out_says_nothing(run: Run, bootstrap: Bootstrap) -> None:
+    Path("pyproject.toml").write_text("# [tool.hosting-emulator]\n# port = 4711\n")
+
+    run("start")
+
+    assert bootstrap.settings == [Settings(library=FOLDER)]
+
+
+def test_an_option_comes_before_a_variable_and_that_before_the_file(
+    run: Run, bootstrap: Bootstrap, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Path("hosting-emulator.yaml").write_text("{port: 4711, seed: file, clock: frozen, host: '::1'}")
+    monkeypatch.setenv("HOSTING_EMULATOR_PORT", "4712")
+    monkeypatch.setenv("HOSTING_EMULATOR_SEED", "variable")
+
+    run("start", "--port", "4713")
+
+    [found] = bootstrap.settings
+    assert (found.port, found.seed, found.clock, found.host) == (4713, "variable", "frozen", "::1")
+
+
+def test_a_data_directory_that_is_typed_comes_before_a_file_that_keeps_nothing(
+    run: Run, bootstrap: Bootstrap
+) -> None:
+    Path("hosting-emulator.yaml").write_text("ephemeral: true")
+
+    run("start")
+    run("start", "--data-dir", "kept")
+
+    assert [found.data_dir for found in bootstrap.settings] == [None, Path("kept")]
+
+
+def test_other_commands_and_the_sdk_find_the_emulator_at_the_files_port(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Path("hosting-emulator.yaml").write_text("port: 4711")
+
+    assert default_url() == "http://127.0.0.1:4711"
+    assert read_address(None) == ("http://127.0.0.1:4711/_emulator", None)
+    monkeypatch.setenv("HOSTING_EMULATOR_PORT", "4620")
+    assert default_url() == "http://127.0.0.1:4620"
+
+
+def test_a_moment_needs_no_quotes(run: Run, bootstrap: Bootstrap) -> None:
+    Path("hosting-emulator.yaml").write_text("at: 2030-01-31T09:30:00Z")
+
+    run("start")
+
+    assert [found.at for found in bootstrap.settings] == ["2030-01-31T09:30:00Z"]
+
+
+@pytest.fixture
+def around(monkeypatch: pytest.MonkeyPatch) -> list[Settings]:
+    """Catch the settings of emulators that would run around a command."""
+    found: list[Settings] = []
+
+    def note(chosen: Any, *_: Any, **__: Any) -> Any:
+        found.append(chosen.settings)
+        return SimpleNamespace(code=0)
+
+    monkeypatch.setattr("hosting_emulator_cli.execution.execute", note)
+    monkeypatch.setattr(
+        "hosting_emulator_cli.exploration.explore", lambda chosen: note(chosen).code
+    )
+    return found
+
+
+@pytest.mark.parametrize("command", ["exec", "explore"])
+def test_an_emulator_around_a_command_takes_what_its_world_is(
+    run: Run, around: list[Settings], command: str
+) -> None:
+    Path("hosting-emulator.yaml").write_text(YAML + "data-dir: kept\n")
+
+    assert run(command, "--", "true").exit_code == 0
+
+    [found] = around
+    assert (found.scenario, found.clock, found.assumptions) == (
+        *("ours.yaml", "skip"),
+        {"accepted_status": "200"},
+    )
+    assert (found.port, found.data_dir, found.allowed_origins) == (0, None, ())
+
+
+@pytest.mark.parametrize("command", ["exec", "explore"])
+def test_what_is_typed_around_a_command_comes_before_the_file(
+    run: Run, around: list[Settings], command: str
+) -> None:
+    Path("hosting-emulator.yaml").write_text(
+        "{scenario: ours.yaml, clock: skip, at: 2030-01-31T09:30:00Z, seed: file}"
+    )
+
+    run(command, "--from", "state.json", "--", "tool", "--scenario", "x")
+    run(command, "--scenario", "theirs.yaml", "--clock", "frozen", "--", "true")
+
+    first, second = around
+    assert (first.scenario, first.clock, first.at, first.seed) == (None, None, None, "file")
+    assert (second.scenario, second.clock, second.at) == ("theirs.yaml", "frozen", None)
+
+
+def test_a_state_in_a_variable_comes_before_the_files_scenario(
+    run: Run, bootstrap: Bootstrap, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Path("hosting-emulator.yaml").write_text("{scenario: ours.yaml, clock: skip, seed: file}")
+    monkeypatch.setenv("HOSTING_EMULATOR_FROM", "state.json")
+
+    run("start")
+
+    [found] = bootstrap.settings
+    assert (found.scenario, found.clock, found.seed) == (None, None, "file")
+
+
+def test_a_wrong_file_stops_a_run_around_a_command_too(run: Run, around: list[Settings]) -> None:
+    Path("hosting-emulator.yaml").write_text("prot: 4711")
+
+    result = run("exec", "--", "true")
+
+    assert (result.exit_code, around) == (2, [])
+    assert "there is no setting 'prot'; did you mean port?" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("prot: 4711", "hosting-emulator.yaml: there is no setting 'prot'; did you mean port?"),
+        ("5: 4711", "hosting-emulator.yaml: there is no setting '5'; there are host, port, "),
+        ("replace: true", "there is no setting 'replace'"),
+        ("port: 70000", "hosting-emulator.yaml: Invalid value for '--port': '70000' is not"),
+        ("clock: slow", "hosting-emulator.yaml: Invalid value for '--clock': 'slow' is not"),
+        ("port: [", "hosting-emulator.yaml:1:8: this is not YAML"),
+        ("at: 2030-01-31", "hosting-emulator.yaml: Invalid value for '--at': '2030-01-31' is not"),
+        ("{vary: 7, only: page-sise}", "hosting-emulator.yaml: Invalid value for '--only'"),
+        ("assumptions: 5", "hosting-emulator.yaml: assumptions is several values: write a mapping"),
+        ("scenario: [a]", "hosting-emulator.yaml: scenario is one value"),
+        ("port", "hosting-emulator.yaml contains no settings"),
+        (r'scenario: "a\0b.yaml"', "Invalid value for '--scenario': 'a\\x00b.yaml' has a NUL"),
+        (r'data-dir: "a\0b"', "Invalid value for '--data-dir': 'a\\x00b' has a NUL"),
+    ],
+)
+def test_what_is_wrong_is_one_line_that_names_the_file(
+    run: Run, bootstrap: Bootstrap, text: str, told: str
+) -> None:
+    Path("hosting-emulator.yaml").write_text(text)
+
+    result = run("start")
+
+    assert (result.exit_code, result.stderr.count("\n")) == (2, 1)
+    assert told in result.stderr
+    assert bootstrap.settings == []
+
+
+def test_each_option_of_start_may_be_set_but_those_of_one_start() -> None:
+    options = {max(option.opts, key=len).removeprefix("--") for option in start.params}
+    once = {"from", "json", "quiet", "ready-file", "replace", "salvage"}
+    nouns = {"assume": "assumptions", "allow-origin": "origins", "allow-host": "hosts"}
+
+    assert {nouns.get(option, option) for option in options - once} == set(KEYS)
+
+
+def test_doctor_shows_where_each_value_came_from(
+    run: Run, monkeypatch: pytest.MonkeyPatch, folder: Path
+) -> None:
+    Path("hosting-emulator.yaml").write_text(
+        "{data-dir: kept, control-token: s3cret, assumptions: {accepted_status: 200}}"
+    )
+    monkeypatch.setenv("HOSTING_EMULATOR_CLOCK", "skip")
+
+    found = json.loads(
+        run("doctor", "--json", "--port", "0", "--url", "http://127.0.0.1:1").stdout
+    )["findings"]
+
+    assert {each["seen"] for each in found if each["check"] == "settings"} == {
+        "--data-dir kept, from hosting-emulator.yaml.",
+        "--clock skip, from the variable HOSTING_EMULATOR_CLOCK.",
+        "--assume accepted_status=200, from hosting-emulator.yaml.",
+        "--control-token (hidden), from hosting-emulator.yaml.",
+    }
+    assert any("kept does not exist yet" in each["seen"] for each in found)
+
+
+def test_what_is_wrong_in_a_variable_names_it(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOSTING_EMULATOR_PORT", "abc")
+
+    refused, asked = run("start"), run("status")
+
+    assert refused.stderr.startswith("Error: the variable HOSTING_EMULATOR_PORT: Invalid value")
+    assert "the variable HOSTING_EMULATOR_PORT: 'http://127.0.0.1:abc' is not" in asked.stderr
+    assert (refused.exit_code, asked.exit_code) == (2, 2)
+
+
+def test_doctor_notes_a_variable_that_no_command_reads(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOSTING_EMULATOR_PROT", "4711")
+    monkeypatch.setenv("HOSTING_EMULATOR_WORLD", "checkout")
+
+    found = json.loads(
+        run("doctor", "--json", "--port", "0", "--url", "http://127.0.0.1:1").stdout
+    )["findings"]
+
+    assert [each["seen"] for each in found if each["check"] == "settings"] == [
+        "No command reads the variable HOSTING_EMULATOR_PROT; did you mean HOSTING_EMULATOR_PORT?"
+    ]
+
+
+def test_doctor_says_what_start_would_refuse(run: Run) -> None:
+    Path("hosting-emulator.yaml").write_text("prot: 4711")
+
+    result = run("doctor", "--json", "--port", "0", "--url", "http://127.0.0.1:1")
+
+    assert result.exit_code == 1
+    assert "there is no setting 'prot'" in result.stdout
+
+
+@pytest.mark.parametrize("named", ["nope.yaml", "nope"])
+def test_doctor_misses_a_scenario_that_is_not_there(run: Run, named: str) -> None:
+    Path("hosting-emulator.yaml").write_text(f"scenario: {named}")
+
+    result = run("doctor", "--json", "--port", "0", "--url", "http://127.0.0.1:1")
+
+    assert result.exit_code == 1
+    assert "`start` would refuse" in result.stdout
+    assert "nope" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("name", "called"),
+    [
+        ("hosting-emulator.yaml", "hosting-emulator.yaml"),
+        ("pyproject.toml", "pyproject.toml [tool.hosting-emulator]"),
+    ],
+)
+def test_a_file_that_is_no_text_is_named_itself(run: Run, name: str, called: str) -> None:
+    Path(name).write_bytes(b'[tool.hosting-emulator]\nseed = "\xff"\n')
+
+    result = run("start")
+
+    assert (result.exit_code, result.stderr) == (2, f"Error: {called}: not UTF-8 text\n")
+
+
+def test_another_tools_file_that_is_no_text_is_none_of_ours(run: Run, bootstrap: Bootstrap) -> None:
+    Path("pyproject.toml").write_bytes(b'[tool.other]\nname = "\xff"\n')
+
+    assert run("start").exit_code == 0
+
+    assert bootstrap.settings == [Settings(library=FOLDER)]

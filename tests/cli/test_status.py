@@ -1,0 +1,236 @@
+"""`status`, `wait` and `why`: whether an emulator is there, what is in it, and what it waits for."""
+
+import itertools
+import json
+import re
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hosting_emulator_cli.commands.status import POLL_S, wait_until
+from hosting_emulator_cli.main import Failure
+from tests.cli.conftest import Run
+from tests.support.control_samples import INFO, world
+from tests.support.fake_control import FakeControl, Says
+
+
+def answer(control: FakeControl, **changes: object):
+    control.on("GET /info", {**INFO, **changes})
+    control.on("GET /worlds", {"items": [world()]})
+
+
+def test_status_shows_process_and_worlds(ask, control: FakeControl):
+    started_at = datetime.now(UTC) - timedelta(seconds=3725)
+    answer(control, started_at=started_at.isoformat())
+
+    lines = ask("status").stdout.splitlines()
+
+    assert lines[0] == "version      0.1.0"
+    assert re.fullmatch("process      4242, up 1h2m[56789]s", lines[1])
+    assert "state        /data (durability: process)" in lines
+    assert lines[-1].startswith("default  scaled:60")
+
+
+def test_a_world_that_varies_is_said_to(ask, control: FakeControl, monkeypatch):
+    answer(control)
+    varied = {"seed": "5", "only": ["page-size"], "assumed": {}, "varied": {}}
+    rows = [world(), {**world("w"), "variation": varied}, {**world("n"), "variation": None}]
+    control.on("GET /worlds", {"items": rows})
+    said = "World w: varied by seed 5, at page-size only."
+
+    assert ask("status").stdout.splitlines()[-1] == said
+    assert ask("world", "list").stdout.splitlines()[-1] == said
+    for name, value in (("FORCE_COLOR", "1"), ("COLUMNS", "120"), ("TERM", "xterm-256color")):
+        monkeypatch.setenv(name, value)
+    assert ask("status").stdout.splitlines()[-1] == said
+
+
+def test_status_as_json(ask, control: FakeControl):
+    answer(control, started_at="2999-01-01T00:00:00.000Z")
+
+    shown = json.loads(ask("status", "--json").stdout)
+
+    assert shown["worlds"] == [world()]
+    assert shown["pid"] == 4242
+    assert shown["uptime_seconds"] == 0  # two machines' clocks may differ: never negative
+
+
+def test_a_narrow_terminal_cuts_neither_names_nor_words(ask, control: FakeControl, monkeypatch):
+    answer(control)
+    for name, value in (("FORCE_COLOR", "1"), ("COLUMNS", "80"), ("TERM", "xterm-256color")):
+        monkeypatch.setenv(name, value)
+
+    shown = re.sub(r"\x1b\[[0-9;]*m", "", ask("status").stdout)
+
+    assert "default\n  CLOCK scaled:60  NOW 2030-01-31T09:30:00.000Z  PROJECTS 2" in shown
+    assert "…" not in shown
+    assert max(map(len, shown.splitlines())) <= 80
+
+
+class MachineTime:
+    """Time that passes only by sleeping."""
+
+    def __init__(self) -> None:
+        self.at = 100.0
+        self.slept: list[float] = []
+
+    def monotonic(self) -> float:
+        return self.at
+
+    def sleep(self, seconds: float) -> None:
+        self.slept.append(seconds)
+        self.at += seconds
+
+
+@pytest.fixture
+def time(monkeypatch: pytest.MonkeyPatch) -> MachineTime:
+    found = MachineTime()
+    monkeypatch.setattr("hosting_emulator_cli.commands.status.time", found)
+    return found
+
+
+def fail_times(times: float):
+    attempts = itertools.count(1)
+
+    def attempt(timeout_s: float) -> None:
+        number = next(attempts)
+        if number <= times:
+            raise Failure(f"not yet ({number})")
+
+    return attempt
+
+
+def test_up_at_once_sleeps_never(time: MachineTime):
+    assert wait_until(fail_times(0), timeout_s=30) is None
+    assert time.slept == []
+
+
+def test_polls_every_50_ms_until_up(time: MachineTime):
+    assert wait_until(fail_times(3), timeout_s=30) is None
+    assert time.slept == [POLL_S] * 3 == [0.05] * 3
+
+
+def test_gives_the_last_reason_when_time_is_over(time: MachineTime):
+    reason = wait_until(fail_times(999), timeout_s=0.12)
+
+    assert reason == "not yet (4)"
+    assert sum(time.slept) == pytest.approx(0.12)
+
+
+def test_no_time_is_one_attempt(time: MachineTime):
+    assert wait_until(fail_times(1), timeout_s=0) == "not yet (1)"
+
+
+def test_an_attempt_may_hang_only_as_long_as_there_is_time(time: MachineTime):
+    allowed: list[float] = []
+
+    def hang(timeout_s: float) -> None:
+        allowed.append(timeout_s)
+        time.sleep(timeout_s)
+        raise Failure("no response")
+
+    wait_until(hang, timeout_s=3)
+
+    assert allowed == pytest.approx([2.0, 0.95])
+    assert time.at == pytest.approx(103)
+
+
+def test_wait_says_nothing_when_up(ask, control: FakeControl):
+    control.on("GET /health", {"status": "ok", "version": "0.1.0"})
+
+    result = ask("wait", "--timeout", "10s")
+
+    assert (result.exit_code, result.stdout, result.stderr) == (0, "", "")
+
+
+def test_wait_fails_with_one_line(ask, control: FakeControl):
+    control.on("GET /health", Says({"title": "Starting"}, 503))
+
+    result = ask("wait", "--timeout", "0s")
+
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert result.stderr == "Error: Starting\n"
+
+
+def test_wait_goes_on_while_the_emulator_comes_up(ask, control: FakeControl):
+    control.on(
+        "GET /health",
+        Says({"title": "Starting"}, 503),
+        Says(text="<html>", content_type="text/html"),
+        {"status": "ok"},
+    )
+
+    assert ask("wait", "--timeout", "10s").exit_code == 0
+    assert len(control.asked) == 3
+
+
+def test_wait_follows_a_ready_file_that_comes_later(
+    run: Run,
+    control: FakeControl,
+    time: MachineTime,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+):
+    control.on("GET /health", {"status": "ok", "version": "0.1.0"})
+    ready = tmp_path / "ready.json"
+    monkeypatch.setenv("HOSTING_EMULATOR_READY_FILE", str(ready))
+    monkeypatch.setenv("HOSTING_EMULATOR_PORT", "1")  # nobody listens there
+    monkeypatch.setattr(
+        time, "sleep", lambda _: ready.write_text(json.dumps({"local_url": control.url}))
+    )
+
+    assert run("wait", "--timeout", "10s").exit_code == 0
+
+
+WHY: dict[str, Any] = {
+    "operation": "01OP",
+    "kind": "apply_project_domains",
+    "project": "shop",
+    "state": "running",
+    "phase": "deploying",
+    "at": "2030-01-31T09:30:00.000Z",
+    "says": ["It is running (deploying), and goes on.", "The clock is frozen."],
+    "next": {"at": "2030-01-31T09:30:02.000Z", "what": "it changes to verifying"},
+    "waits_for": None,
+    "held_by": None,
+    "commands": ["hosting-emulator clock advance --until 01OP"],
+}
+PATH = "GET /worlds/default/operations/01OP/why"
+
+
+def test_why_in_words(ask, control: FakeControl):
+    control.on(PATH, WHY)
+
+    assert ask("why", "01OP").stdout == (
+        "operation  01OP\n"
+        "kind       apply_project_domains\n"
+        "project    shop\n"
+        "state      running (deploying)\n"
+        "at         2030-01-31T09:30:00.000Z\n"
+        "next       2030-01-31T09:30:02.000Z: it changes to verifying\n"
+        "\n"
+        "It is running (deploying), and goes on.\n"
+        "The clock is frozen.\n"
+        "  hosting-emulator clock advance --until 01OP --url http://127.0.0.1:4620\n"
+    )
+
+
+def test_why_on_a_terminal_is_a_panel(ask, control: FakeControl, monkeypatch):
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("COLUMNS", "120")
+    control.on(PATH, {**WHY, "held_by": "its profile", "state": "queued", "next": None})
+
+    shown = re.sub(r"\x1b\[[0-9;]*m", "", ask("why", "01OP").stdout)
+
+    assert shown.startswith("╭─  apply_project_domains of shop  ─")
+    assert "held by  its profile" in shown
+    assert "$ hosting-emulator clock advance --until 01OP" in shown
+
+
+def test_an_operation_that_is_not_there(ask):
+    result = ask("why", "none")
+
+    assert result.exit_code == 2
+    assert result.stderr.startswith("Error: the fake knows no GET /worlds/default/operations/none")

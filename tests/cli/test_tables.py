@@ -1,0 +1,83 @@
+"""Each table in a terminal of 80 and 120 columns, and piped: nothing is cut, nothing is lost."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+
+import pytest
+
+from hosting_emulator.settings import Settings
+from hosting_emulator_scenarios import FOLDER
+from pytest_hosting_emulator import BackgroundEmulator
+from tests.cli.conftest import Run
+from tests.support.http_world import HttpWorld
+
+LONG = "a-world-whose-name-is-as-long-as-the-names-of-worlds-may-be-63"
+TABLES = """
+world list
+world history
+status
+requests list
+fault list
+fault kinds
+outcome list
+outcome kinds
+intervene --list
+scenario list
+conduct rules
+contract problems
+contract assumptions
+contract variation-points
+"""
+
+
+@pytest.fixture(scope="module")
+def emulator() -> Iterator[BackgroundEmulator]:
+    """An emulator with something in each of its lists."""
+    settings = Settings(port=0, data_dir=None, clock="frozen", library=FOLDER)
+    with BackgroundEmulator(settings) as background:
+        world = background.world()
+        world.control.create_world(LONG, clock={"mode": "skip"})
+        world.fault(
+            *("abort",),
+            code="service_unavailable",
+            detail="no " * 30,
+            call="get_operation",
+            ttl="1h",
+        )
+        world.outcome("fail", phase="deploying", project="shop")
+        HttpWorld(world).apply_domains(key="k" * 60)
+        HttpWorld(world).call("GET", "/v1/" + "/".join(["a-long-path"] * 6))
+        yield background
+
+
+@pytest.mark.parametrize("line", TABLES.strip().splitlines())
+def test_a_table_loses_nothing(
+    run: Run, emulator: BackgroundEmulator, line: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOSTING_EMULATOR_URL", emulator.base_url)
+    monkeypatch.setenv("NO_COLOR", "1")
+    piped = run(*line.split()).stdout
+    assert "…" not in piped
+
+    for columns in (80, 120):
+        monkeypatch.setenv("FORCE_COLOR", "1")
+        monkeypatch.setenv("COLUMNS", str(columns))
+        shown = run(*line.split()).stdout
+        lines = shown.splitlines()
+        too_long = [each for each in lines if len(each) > columns and len(each.split()) > 2]
+        assert too_long == []
+        assert not lost(line, piped, shown)
+
+
+def lost(line: str, piped: str, shown: str) -> Counter[str]:
+    """Return the words that the terminal does not show as often as the pipe."""
+    if line == "requests list":  # its terminal's form has words of its own
+        piped, shown = (re.sub(r"[#─│]|\d{4}-\d\d-\d\dT|Z\b", " ", text) for text in (piped, shown))
+        piped = piped.split("\n", 1)[1]
+    if line == "status":
+        piped = piped.partition("\n\n")[2]
+    headers = piped.split("\n", 1)[0].split()
+    return Counter(piped.split()) - Counter(shown.split()) - Counter(headers)

@@ -1,0 +1,196 @@
+"""Programs whose workers send requests at the same time, in one thread and in simulated time.
+
+A worker is a generator. It yields a `Request` and receives a `Response`, or yields a `Sleep`. The
+workers of a program share a pool of connections, or open one connection for each request.
+"""
+
+from __future__ import annotations
+
+import heapq
+import json
+from collections.abc import Callable, Generator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import count
+from typing import Any, TypeAlias
+
+from multidict import CIMultiDict
+
+from hosting_emulator.engine.exchange import Connection, Delay, ExchangeContext, Passage
+from tests.support.watched_client import Watched
+
+#: How long a response takes to its client, in milliseconds of the machine's clock.
+_TRIP_MS = 2
+
+
+@dataclass
+class Request:
+    """A request of a worker, which closes the connection if no response comes within `timeout_ms`."""
+
+    method: str
+    path: str
+    key: str | None = None
+    body: Any = None
+    token: str | None = None
+    timeout_ms: int | None = None
+
+
+@dataclass
+class Sleep:
+    """A pause of a worker."""
+
+    seconds: float
+
+
+@dataclass
+class Response:
+    """What a worker received. Status 0: no complete response."""
+
+    status: int
+    document: Any = None
+    headers: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def wait_s(self) -> int:
+        """The seconds of Retry-After; 0 if there is none."""
+        return int(self.headers.get("Retry-After", "0"))
+
+
+Worker: TypeAlias = Generator[Request | Sleep, Response, None]
+
+
+class _Program:
+    """What the workers of one program share: a token and the connections that nobody uses."""
+
+    def __init__(self, pooled: bool) -> None:
+        self.pooled = pooled
+        self.idle: list[Connection] = []
+
+
+class Simulation(Watched):
+    """A world whose clients are generators. Time moves to whatever happens next."""
+
+    def __init__(self, **assumptions: Any) -> None:
+        super().__init__("real", **assumptions)
+        self._events: list[tuple[int, int, Callable[[], None]]] = []
+        self._order = count()
+
+    def start(self, *workers: Worker, pooled: bool = True, after_ms: int = 0) -> None:
+        """Start the workers of one program at about the same time."""
+        program = _Program(pooled)
+        for number, worker in enumerate(workers):
+            self._at(after_ms + number, partial(self._go_on, program, worker, None))
+
+    def run(self) -> None:
+        """Go on until all workers have ended."""
+        while self._events:
+            self.machine.at_ms, _, happens = heapq.heappop(self._events)
+            happens()
+
+    def _at(self, after_ms: int, happens: Callable[[], None]) -> None:
+        event = (self.machine.at_ms + after_ms, next(self._order), happens)
+        heapq.heappush(self._events, event)
+
+    def _go_on(self, program: _Program, worker: Worker, response: Response | None) -> None:
+        try:
+            step = next(worker) if response is None else worker.send(response)
+        except StopIteration:
+            return
+        if isinstance(step, Sleep):
+            nothing = Response(0)
+            self._at(round(step.seconds * 1000), lambda: self._go_on(program, worker, nothing))
+        else:
+            _Attempt(self, program, worker, step).begin()
+
+    def connect(self, program: _Program) -> Connection:
+        if program.idle:
+            return program.idle.pop()
+        return Connection(next(self._positions))
+
+
+class _Attempt:
+    """One request on its way."""
+
+    def __init__(
+        self, simulation: Simulation, program: _Program, worker: Worker, request: Request
+    ) -> None:
+        self._simulation = simulation
+        self._program = program
+        self._worker = worker
+        self._request = request
+        self._is_over = False
+        self._connection = simulation.connect(program)
+
+    def begin(self) -> None:
+        """Send the request."""
+        api, request = self._simulation, self._request
+        sent = [("Authorization", f"Bearer {request.token or api.token()}")]
+        if request.key is not None:
+            sent.append(("Idempotency-Key", request.key))
+        body = b""
+        if request.body is not None:
+            sent.append(("Content-Type", "application/json"))
+            body = json.dumps(request.body).encode()
+        path, _, query = request.path.partition("?")
+        self._context = ExchangeContext(
+            method=request.method,
+            path=path,
+            query=query,
+            docs_url=lambda: "http://docs",
+            headers=CIMultiDict(sent),
+            raw_headers=[(name.encode(), value.encode()) for name, value in sent],
+            body=body,
+            connection=self._connection,
+            passage=Passage(self._connection, next(api._positions)),
+        )
+        self._exchange = api.engine.exchange(self._context)
+        if request.timeout_ms is not None:
+            api._at(request.timeout_ms, self._give_up)
+        self._proceed()
+
+    def _proceed(self) -> None:
+        api = self._simulation
+        try:
+            effect = self._exchange.send(None)
+        except StopIteration as done:
+            reply = done.value
+            late_ms = self._context.late_ms - self._waited_ms()
+            api._at(max(0, late_ms), lambda: self._depart(reply))
+            return
+        api._at(effect.ms if isinstance(effect, Delay) else 0, self._proceed)
+
+    def _waited_ms(self) -> int:
+        return self._simulation.machine.at_ms - self._context.real_ms
+
+    def _depart(self, reply: Any) -> None:
+        if self._is_over:
+            return
+        assert self._context.passage is not None
+        response = Response(reply.status, None, dict(reply.headers))
+        if self._context.lost is None:
+            self._context.passage.departure = next(self._simulation._positions)
+            with suppress(ValueError):
+                response.document = json.loads(reply.body)
+            self._simulation._at(_TRIP_MS, lambda: self._receive(response))
+        elif self._context.lost != "timeout":
+            self._give_up()
+
+    def _receive(self, response: Response) -> None:
+        if self._is_over:
+            return
+        self._is_over = True
+        if self._program.pooled:
+            self._program.idle.append(self._connection)
+        else:
+            self._simulation.close(self._connection)
+        self._simulation._go_on(self._program, self._worker, response)
+
+    def _give_up(self) -> None:
+        if self._is_over:
+            return
+        self._is_over = True
+        self._simulation.close(self._connection)
+        self._simulation._at(
+            _TRIP_MS, lambda: self._simulation._go_on(self._program, self._worker, Response(0))
+        )

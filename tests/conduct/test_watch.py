@@ -1,0 +1,171 @@
+"""The watch: it judges each exchange once, misses none, and costs the way of a request nothing."""
+
+import tracemalloc
+from time import perf_counter
+
+import pytest
+
+from hosting_emulator.conduct.rules import RULES, ExchangeView, Line, Recent
+from hosting_emulator.conduct.watch import MOST_FINDINGS, Watch, watch_of
+from hosting_emulator.engine.request_log import CAPACITY
+from tests.support.in_process import InProcess
+from tests.support.watched_client import Watched
+
+MISSING = "missing-idempotency-key"
+
+
+def test_what_had_left_the_log_before_is_counted():
+    api = InProcess()
+    for _ in range(CAPACITY + 25):
+        api.dns()
+
+    conduct = watch_of(api.engine).look()
+
+    assert (conduct.judged, conduct.unseen) == (CAPACITY, 25)
+    assert conduct.remarks == ["25 requests left the log before the first check: not checked."]
+
+
+def test_of_a_request_that_is_over_only_what_is_compared_is_kept():
+    api = InProcess()
+    api.apply_domains(key="a")
+    (entry,) = api.engine.log.newest(1)
+    view = ExchangeView(entry, Line(entry.connection))
+
+    view.shed()
+
+    assert [name.lower() for name, _ in view.entry.raw_headers] == [b"idempotency-key"]
+    assert not any((view.entry.body, view.entry.why, view.headers))
+    assert len(entry.raw_headers) > 1
+
+
+def test_from_the_first_look_on_none_is_missed():
+    api = Watched()
+    api.apply_domains(key=None)
+    for _ in range(3 * CAPACITY):
+        api.dns()
+    api.apply_domains(key="a")
+
+    conduct = api.look()
+
+    assert (conduct.judged, conduct.unseen) == (3 * CAPACITY + 2, 0)
+    assert api.broken() == [(MISSING, [1])]
+
+
+def test_what_is_compared_with_later_requests_is_kept_short():
+    api, asked, big = Watched(), 100, "x" * 12_000
+    for n in range(asked):
+        path, body = f"/v1/projects/{n}/powered-by-flag", {"enabled": big}
+        api.call("PUT", path, token=f"{n}{big}", key=f"{n}{big}", body=body)
+    tracemalloc.start()
+
+    api.look()
+
+    kept, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert kept < asked * len(big) / 2
+
+
+def test_a_look_judges_nothing_twice():
+    api = Watched()
+    api.apply_domains(key=None)
+
+    assert api.broken() == api.broken() == [(MISSING, [1])]
+    assert api.look().judged == 1
+    assert watch_of(api.engine) is watch_of(api.engine)
+
+
+def test_findings_of_a_rule_are_bounded_and_counted():
+    api = Watched()
+    for n in range(MOST_FINDINGS + 20):
+        api.call("GET", f"/v1/projects/{api.project()}/edge-dns?p{n}=1")
+
+    conduct = api.look()
+
+    assert len(conduct.findings) == MOST_FINDINGS
+    assert conduct.counts == {"unread-field": MOST_FINDINGS + 20}
+
+
+def test_the_verdict_outlives_a_reset():
+    api = Watched()
+    api.apply_domains(key=None)
+    assert api.broken() != []
+
+    api.engine.replace_world(api.world, "reset")
+    api.dns()
+
+    conduct = api.look(final=True)
+    assert (conduct.judged, conduct.unseen) == (2, 0)
+    assert [finding.rule for finding in conduct.findings] == [MISSING]
+
+
+def test_a_world_put_back_goes_on():
+    api = Watched()
+    api.apply_domains(key=None)
+    before = api.turn_back()
+    api.set_flag(False, key="a")
+    operation = api.operation()
+    api.engine.restore(before)
+    api.set_flag(True, key="a")  # of what happened in between the world knows nothing
+    api.poll(operation)
+
+    assert api.broken(final=True) == [(MISSING, [1])]
+    assert api.look().judged == 5
+
+
+def test_what_was_left_in_a_past_that_is_gone_is_not_held_against_anybody():
+    api = Watched()
+    before = api.turn_back()
+    api.operation()
+    api.engine.restore(before)
+
+    assert api.broken(final=True) == []
+
+
+def test_rules_can_be_left_out():
+    api = Watched()
+    api.apply_domains(key=None)
+
+    conduct = watch_of(api.engine).look([MISSING])
+
+    assert (conduct.findings, conduct.counts) == ([], {})
+    assert api.broken() == [(MISSING, [1])]
+
+
+@pytest.mark.parametrize("id_", RULES)
+def test_a_rule_says_why_and_what_to_do(id_: str):
+    rule = RULES[id_]
+
+    assert rule.id == id_ == id_.lower()
+    assert id_.replace("-", "").isalpha()
+    assert rule.place.startswith(("the contract, ", "RFC "))
+    for text in (rule.title, rule.because, rule.matters, rule.instead):
+        assert text[0].isprintable()
+        assert "  " not in text
+    assert rule.matters.endswith(".")
+    assert rule.instead.endswith(".")
+
+
+def test_what_is_remembered_is_bounded():
+    recent: Recent[int, int] = Recent()
+    for n in range(Recent.MOST + 10):
+        recent.keep(n, n)
+
+    assert len(recent) == Recent.MOST
+    assert min(recent) == 10
+
+
+@pytest.mark.benchmark
+def test_a_thousand_exchanges_are_judged_at_once():
+    api = InProcess()
+    for n in range(CAPACITY // 5):
+        api.set_flag(bool(n % 2))
+        api.deployments("?limit=20")
+        api.dns()
+        api.poll(api.apply_domains().json["id"])
+
+    def judged_in_s() -> float:
+        began = perf_counter()
+        assert Watch(api.engine).look().judged == CAPACITY
+        return perf_counter() - began
+
+    assert min(judged_in_s() for _ in range(5)) < 0.05

@@ -1,0 +1,212 @@
+"""What the page looks at: projects, keys and the timeline of operations, as the control API tells them."""
+
+from __future__ import annotations
+
+import json
+import re
+import urllib.request
+from importlib.resources import files
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from tests.browser.control_views import items, looked
+from tests.support.http_world import HttpWorld
+
+STATIC = files("hosting_emulator.server").joinpath("dashboard", "static")
+
+
+def shop(api: HttpWorld) -> dict[str, Any]:
+    return next(row for row in items(api, "projects") if row["alias"] == "shop")
+
+
+def timeline(api: HttpWorld, operation: str) -> dict[str, Any]:
+    return next(row for row in items(api, "timeline") if row["id"] == operation)
+
+
+def states(row: dict[str, Any]) -> list[str]:
+    return [span["phase"] + (" stuck" if span["stuck"] else "") for span in row["spans"]]
+
+
+def test_a_project_has_all_that_belongs_to_it(api: HttpWorld):
+    operation = api.initialize().json["id"]
+
+    found = shop(api)
+
+    assert found["organization"] == "acme"
+    assert found["claim"] == operation
+    assert found["dns"] == api.dns().json
+    assert found["databases"]["dev"]["compute"] == api.compute().json["database"]
+    assert found["deployments"] == api.deployments("?limit=10").json["items"]
+    assert found["flag"]["enabled"] is True
+
+
+def test_a_project_says_who_may_what_and_through_what(api: HttpWorld):
+    people = {row["who"]: (row["role"], row["through"]) for row in shop(api)["people"]}
+
+    assert people == {
+        "owner": ("owner", "organization"),
+        "member": ("maintainer", "project"),
+        "reader": ("reader", "project"),
+    }
+
+
+def test_a_ticket_shows_its_state_and_no_secret(api: HttpWorld):
+    issued = api.ticket().json
+    shown = shop(api)["tickets"]
+
+    assert [(row["who"], row["state"]) for row in shown] == [("owner", "unused")]
+    assert issued["redeem_url"].rpartition("=")[2] not in json.dumps(shown)
+
+    api.emulator.clock.advance("11m")
+    assert shop(api)["tickets"][0]["state"] == "expired"
+
+
+def test_keys_show_no_value(api: HttpWorld):
+    value = api.create_key("ci").json["value"]
+    api.dns(token=value)
+
+    (key,) = items(api, "keys")
+
+    assert (key["name"], key["who"], key["organization"]) == ("ci", "owner", "acme")
+    assert key["last_used_at"] is not None
+    assert value not in json.dumps(key)
+    api.emulator.intervene("revoke_key", key=key["id"])
+    assert items(api, "keys")[0]["revoked"] is True
+    api.emulator.clock.advance("91d")
+    assert items(api, "keys")[0]["expired"] is True
+
+
+def test_the_timeline_remembers_each_state(api: HttpWorld):
+    operation = api.initialize().json["id"]
+    api.emulator.clock.advance("3s")
+    api.emulator.intervene("stick_operation", operation=operation)
+    api.emulator.clock.advance("5m")
+    api.emulator.intervene("release_operation", operation=operation)
+    api.emulator.clock.until(operation)
+
+    row = timeline(api, operation)
+
+    assert states(row) == [
+        "queued",
+        "building",
+        "building stuck",
+        "building",
+        "deploying",
+        "verifying",
+        "done",
+    ]
+    spans = row["spans"]
+    assert all(one["to"] == following["from"] for one, following in pairwise(spans))
+    assert spans[2]["from"] == "2026-01-01T00:00:03.000Z"
+    assert spans[2]["to"] == "2026-01-01T00:05:03.000Z"
+    assert spans[-1]["from"] == spans[-1]["to"]
+
+
+def test_the_timeline_knows_each_state_however_late_anybody_looks(api: HttpWorld):
+    operation = api.apply_domains().json["id"]
+    api.emulator.clock.advance("11s")
+
+    spans = timeline(api, operation)["spans"]
+
+    assert [
+        (span["state"], span["phase"], span["from"][17:], span["to"][17:]) for span in spans
+    ] == [
+        ("queued", "queued", "00.000Z", "02.000Z"),
+        ("running", "deploying", "02.000Z", "06.000Z"),
+        ("running", "verifying", "06.000Z", "10.000Z"),
+        ("succeeded", "done", "10.000Z", "10.000Z"),
+    ]
+
+
+def test_the_state_that_goes_on_has_no_end(api: HttpWorld):
+    operation = api.apply_domains().json["id"]
+
+    (span,) = timeline(api, operation)["spans"]
+
+    assert (span["state"], span["to"]) == ("queued", None)
+
+
+def test_the_timeline_is_ordered_by_time_and_says_how_many_there_are(api: HttpWorld):
+    began = [row["spans"][0]["from"] for row in items(api, "timeline?limit=1000")]
+
+    assert began == sorted(began, reverse=True)
+    assert looked(api, "timeline?limit=1")["total"] == len(began) > 30
+
+
+def test_more_deployments_of_a_project_are_shown_when_they_are_asked_for(api: HttpWorld):
+    (found,) = (row for row in items(api, "projects?deployments=1000") if row["alias"] == "shop")
+
+    assert len(found["deployments"]) == found["counts"]["deployments"] > 10
+    assert len(shop(api)["deployments"]) == 10
+
+
+def test_a_claim_says_whether_an_intervention_holds_it(api: HttpWorld):
+    assert not shop(api)["claim_held"]
+    api.emulator.intervene("hold_claim", project="shop")
+    assert shop(api)["claim_held"]
+    api.emulator.intervene("release_claim", project="shop")
+    api.initialize()
+    assert not shop(api)["claim_held"]
+
+
+def test_the_history_says_what_commits_changed(api: HttpWorld):
+    api.emulator.clock.scale(60)
+    api.emulator.clock.freeze()
+    value = api.create_key("ci").json["value"]
+    api.apply_domains()
+    api.dns(token=value)
+    api.emulator.clock.advance("1h")
+
+    last, *_ = told = [row["says"] for row in items(api, "history")]
+
+    assert last == "time moved by 1h; apply project domains of shop: succeeded"
+    assert "the API key ci was used" in told
+    assert "apply project domains of shop: queued" in told
+    assert any(says.startswith("the clock is frozen") for says in told)
+    assert any(says.startswith("the clock is scaled, 60 times as fast") for says in told)
+
+
+def test_the_clock_names_the_next_event(api: HttpWorld):
+    assert looked(api, "clock")["next_event"] == "the DNS authorization of shop expires"
+    api.initialize()
+    following = "initialize managed source of shop becomes"
+    assert looked(api, "clock")["next_event"] == f"{following} running"
+    api.emulator.clock.advance("2s")
+    assert looked(api, "clock")["next_event"] == f"{following} deploying"
+
+
+def test_a_summary_has_the_generation_that_is_expected_next(api: HttpWorld):
+    def generation() -> int:
+        (found,) = (p for p in looked(api, "")["projects"] if p["alias"] == "shop")
+        return int(found["source_generation"])
+
+    before = generation()
+    api.emulator.clock.until(api.initialize(before).json["id"])
+
+    assert generation() == before + 1
+
+
+def test_the_timeline_begins_where_the_history_begins(api: HttpWorld):
+    row = items(api, "timeline?limit=1")[0]
+
+    assert [span["state"] for span in row["spans"]] == [row["state"]]
+
+
+def test_the_page_asks_for_the_calls_and_names_none_of_their_paths():
+    texts = {
+        path.name: path.read_text(encoding="utf-8") for path in Path(str(STATIC)).rglob("*.js")
+    }
+
+    assert "/contract/calls" in texts["calls.js"]
+    assert [name for name, text in texts.items() if "/v1/organizations" in text] == []
+
+
+def test_the_frame_has_no_inline_script_or_style(api: HttpWorld):
+    parts = urlsplit(api.emulator.base_url)
+    with urllib.request.urlopen(f"{parts.scheme}://{parts.netloc}/_emulator/") as found:
+        html = found.read().decode()
+
+    assert re.findall(r"<script(?![^>]* src=)[^>]*>|<style|style=|\son\w+=", html) == []
+    assert "<noscript><main>" in html

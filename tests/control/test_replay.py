@@ -1,0 +1,31 @@
+"""A request of the log that is sent again, and what else happens meanwhile."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from hosting_emulator.server.control import requests as control
+from hosting_emulator.server.control.faults import arm_fault
+from tests.support.in_process import InProcess
+
+
+async def test_the_new_exchange_is_shown_though_others_came_while_it_waited(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    api = InProcess()
+    api.dns()
+    arm_fault(api.engine, {"latency": {"delay_ms": 5}, "phase": "after_commit"})
+
+    async def meanwhile(*_: Any) -> None:
+        api.deployments()
+
+    monkeypatch.setattr(control, "wait_for", meanwhile)
+    site = SimpleNamespace(tls_port=None, docs_url=lambda _: "http://docs.example")
+    context: Any = SimpleNamespace(base_url="http://x.example", site=site, request=None)
+
+    shown = await control.replay_request(context, api.engine, "1", control.Replay())
+
+    assert (shown["n"], shown["call"]) == (2, "get_dns_authorization")

@@ -1,0 +1,66 @@
+"""The start page: its first request works as it stands, and nothing of a world becomes markup."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import urllib.request
+from html import unescape
+from typing import Any
+from urllib.parse import urlsplit
+
+from hosting_emulator.server.control.documents import start_body
+from tests.support.http_world import HttpWorld
+
+
+def world(**more: Any) -> dict[str, Any]:
+    return {
+        "name": "default",
+        "base_url": "http://h",
+        "issuer": "http://h/_emulator/idp",
+        "clock": {"mode": "real", "now": "2026-01-01T00:00:00.000Z", "rate": 1.0},
+        "counts": {"projects": 0, "deployments": 0, "operations": 0},
+        "organizations": [],
+        "people": [],
+        "projects": [],
+        **more,
+    }
+
+
+def test_the_first_request_can_be_copied(api: HttpWorld):
+    parts = urlsplit(api.emulator.base_url)
+    with urllib.request.urlopen(f"{parts.scheme}://{parts.netloc}/_emulator") as found:
+        html = found.read().decode()
+    lines = re.search(r"<pre[^>]*><code>(.*?)</code></pre>", html, re.DOTALL)
+    assert lines
+
+    done = subprocess.run(
+        ["bash", "-c", unescape(lines[1])], capture_output=True, text=True, check=True
+    )
+
+    assert len(json.loads(done.stdout)["items"]) == 20
+
+
+def test_an_empty_world_has_no_first_request():
+    html = start_body("http://h", "in memory", [world()])
+
+    assert "A first request" not in html
+    assert "<h2>Worlds</h2>" in html
+
+
+def test_names_are_escaped():
+    evil = "<script>&"
+    row = {"id": evil, "alias": evil, "name": evil, "plan": evil, "organization_id": evil}
+
+    html = start_body(
+        evil, evil, [world(people=[row], projects=[row], organizations=[row], base_url=evil)]
+    )
+
+    assert "<script" not in html
+
+
+def test_a_scaled_clock_says_its_rate():
+    clock = {"mode": "scaled", "now": "2026-01-01T00:00:00.000Z", "rate": 60.0}
+
+    assert "scaled, 60x" in start_body("http://h", "in memory", [world(clock=clock)])

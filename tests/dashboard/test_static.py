@@ -1,0 +1,73 @@
+"""Files that pages load: only those of the table, with a type and a validator each."""
+
+from __future__ import annotations
+
+import urllib.error
+import urllib.request
+from urllib.parse import urlsplit
+
+import pytest
+
+from hosting_emulator.server.control.documents import static_files
+from hosting_emulator.server.pages import STATIC_PATH
+from tests.support.http_world import HttpWorld
+
+
+def fetch(api: HttpWorld, name: str, **headers: str):
+    parts = urlsplit(api.emulator.base_url)
+    sent = {key.replace("_", "-"): value for key, value in headers.items()}
+    url = f"{parts.scheme}://{parts.netloc}{STATIC_PATH}/{name}"
+    try:
+        with urllib.request.urlopen(urllib.request.Request(url, headers=sent)) as found:
+            return found.status, found.headers, found.read()
+    except urllib.error.HTTPError as error:
+        with error:
+            return error.code, error.headers, error.read()
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("docs.js", "text/javascript; charset=utf-8"),
+        ("sign-in.css", "text/css; charset=utf-8"),
+        ("swagger-ui/swagger-ui-bundle.js", "text/javascript; charset=utf-8"),
+        ("swagger-ui/LICENSE", "text/plain; charset=utf-8"),
+    ],
+)
+def test_a_file_is_served_and_kept_until_it_changes(api: HttpWorld, name: str, kind: str):
+    status, headers, body = fetch(api, name)
+
+    assert (status, body) == (200, static_files()[name].read_bytes())
+    assert headers["Content-Type"] == kind
+    assert headers["X-Content-Type-Options"] == "nosniff"
+    assert headers["Cache-Control"] == "no-cache"
+    for known in (headers["ETag"], f'"other", W/{headers["ETag"]}', "*"):
+        assert fetch(api, name, If_None_Match=known)[::2] == (304, b"")
+    assert fetch(api, name, If_None_Match='"other"')[0] == 200
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "../__init__.py",
+        "..%2f__init__.py",
+        "%2e%2e/__init__.py",
+        "/etc/passwd",
+        "%2fetc%2fpasswd",
+        "swagger-ui",
+        "swagger-ui/",
+        "swagger-ui/../docs.js",
+        "docs.js%00",
+        "DOCS.JS",
+        "",
+    ],
+)
+def test_no_other_path_reaches_a_file(api: HttpWorld, name: str):
+    assert fetch(api, name)[0] == 404
+
+
+def test_licences_lie_beside_what_is_vendored():
+    names = set(static_files())
+
+    assert {"swagger-ui/LICENSE", "swagger-ui/NOTICE"} <= names
+    assert not [name for name in names if name.endswith((".py", ".map"))]

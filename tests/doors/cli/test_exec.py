@@ -1,0 +1,328 @@
+"""`exec` runs a command with an emulator around it, and ends as the command ends."""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import shlex
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.emulator_process import emulator
+from tests.support.exec_process import run
+from tests.support.warm import COMMAND, programs
+
+VARIABLES = ("BASE_URL", "DEV_BASE_URL", "TOKEN", "ORGANIZATION_ID", "PROJECT_ID", "CONTROL_URL")
+
+
+def python(code: str, *, program: str = "") -> tuple[str, ...]:
+    return ("--", program or warm_python(), "-c", code)
+
+
+def warm_python() -> str:
+    return str(programs() / "python")
+
+
+def sh(code: str) -> tuple[str, ...]:
+    return ("--", "sh", "-c", code)
+
+
+def found_in(*arguments: str, **options: Any) -> dict[str, str]:
+    """Run a command that prints its environment's HOSTING_ and API_ variables."""
+    code = "import json, os; print(json.dumps(dict(os.environ)))"
+    done = run("--quiet", *arguments, *python(code), **options)
+    assert (done.returncode, done.stderr) == (0, "")
+    found = json.loads(done.stdout)
+    return {k: v for k, v in found.items() if k.startswith(("HOSTING_", "API_"))}
+
+
+# --- how it ends ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("code", [0, 1, 42, 255])
+def test_exit_code_is_the_commands(code: int):
+    done = run("--quiet", *sh(f"exit {code}"))
+
+    assert (done.returncode, done.stdout, done.stderr) == (code, "", "")
+
+
+def test_a_command_that_a_signal_ended():
+    assert run(*sh("kill -TERM $$")).returncode == 128 + 15
+
+
+def test_there_is_no_such_command():
+    done = run("--", "no-such-command", "--report")
+
+    assert (done.returncode, done.stdout) == (127, "")
+    assert done.stderr == "Error: no-such-command: command not found\n"
+
+
+def test_a_file_that_cannot_be_run(tmp_path: Path):
+    path = tmp_path / "notes.txt"
+    path.touch()
+
+    done = run("--", str(path))
+
+    assert (done.returncode, done.stderr) == (126, f"Error: {path}: permission denied\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        (["--as", "nobody"], "no user is 'nobody'"),
+        (["--scenario", "stuck-operatio"], "did you mean stuck-operation?"),
+        (["--from", "no-such.json"], "no-such.json cannot be read: no such file or directory"),
+        (["--keep", "no/such/folder.json"], "cannot write no/such/folder.json: no such directory"),
+    ],
+)
+def test_without_an_emulator_the_command_does_not_run(
+    arguments: list[str], why: str, tmp_path: Path
+):
+    done = run(*arguments, *sh("echo ran"), cwd=tmp_path)
+
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("Error: ")
+    assert why in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+# --- what the command finds -----------------------------------------------------------------------
+
+
+def test_the_command_finds_the_emulator_by_its_environment():
+    code = (
+        "import os, urllib.request as u\n"
+        "def get(url, **headers):\n"
+        "    return u.urlopen(u.Request(url, headers=headers)).read().decode()\n"
+        "at = os.environ['HOSTING_BASE_URL'] + '/v1/projects/' + os.environ['HOSTING_PROJECT_ID']\n"
+        "print(get(at + '/edge-dns', Authorization='Bearer ' + os.environ['HOSTING_TOKEN']))\n"
+        "print(get(os.environ['HOSTING_CONTROL_URL'] + '/health'))\n"
+    )
+
+    done = run(*python(code))
+
+    assert (done.returncode, done.stderr) == (0, "")
+    assert '"status":"authorized"' in done.stdout
+    assert '"status":"ok"' in done.stdout.replace(" ", "")
+
+
+def test_variables_are_those_that_env_prints():
+    found = found_in()
+    command = f"{shlex.quote(COMMAND)} env --json"
+    printed = json.loads(run(*sh(command)).stdout)
+
+    assert {f"HOSTING_{name}" for name in VARIABLES} <= set(found)
+    of_exec = {"HOSTING_CONTROL_URL", "HOSTING_ISSUER_URL", "HOSTING_EMULATOR_EXEC_URL"}
+    assert set(found) == {*printed, *of_exec}
+    assert found["HOSTING_EMULATOR_EXEC_URL"] == found["HOSTING_EMULATOR_URL"]
+    assert found["HOSTING_ISSUER_URL"].startswith(found["HOSTING_EMULATOR_URL"])
+
+
+def test_commands_inside_reach_this_emulator_whatever_is_outside():
+    outer = {"HOSTING_EMULATOR_URL": "http://127.0.0.1:9", "HOSTING_EMULATOR_WORLD": "other"}
+    outer["HOSTING_EMULATOR_CONTROL_TOKEN"] = "outer"
+
+    done = run(
+        *("--clock", "frozen", "--at", "2030-01-31T09:30:00Z"),
+        *sh(f"{shlex.quote(COMMAND)} clock advance 365d"),
+        env=os.environ | outer,
+    )
+
+    assert done.returncode == 0, done.stderr
+    assert "2031-01-31T09:30:00.000Z" in done.stdout
+
+
+def test_a_token_outlives_what_tests_do_to_time():
+    code = (
+        'curl() { "$PYTHON" -c "import os, sys, urllib.request as u; print(u.urlopen(u.Request('
+        "sys.argv[1], headers={'Authorization': 'Bearer ' + os.environ['HOSTING_TOKEN']})).status)"
+        '" "$1"; }\n'
+        f"{shlex.quote(COMMAND)} clock advance 3000d >/dev/null\n"
+        'curl "$HOSTING_BASE_URL/v1/projects/$HOSTING_PROJECT_ID/deployments"\n'
+    )
+
+    done = run("--clock", "frozen", *sh(code), env=os.environ | {"PYTHON": warm_python()})
+
+    assert (done.returncode, done.stdout, done.stderr) == (0, "200\n", "")
+
+
+def test_variables_can_be_called_otherwise():
+    found = found_in(
+        *("--export", "HOSTING_BASE_URL=API_URL", "--export", "HOSTING_TOKEN=API_TOKEN"),
+        *("--export", "HOSTING_TOKEN=API_KEY"),
+    )
+
+    assert found["API_URL"].startswith("http://127.0.0.1:")
+    assert found["API_TOKEN"] == found["API_KEY"]
+    assert not {"HOSTING_BASE_URL", "HOSTING_TOKEN"} & set(found)
+
+
+def test_somebody_elses_token_names_their_organization_and_project():
+    owner, outsider = found_in(), found_in("--as", "outsider")
+
+    for name in ("ORGANIZATION_ID", "PROJECT_ID"):
+        assert owner[f"HOSTING_{name}"] != outsider[f"HOSTING_{name}"]
+
+
+def test_https_comes_with_its_authority():
+    code = (
+        "import os, ssl, urllib.request as u\n"
+        "trusting = ssl.create_default_context(cafile=os.environ['HOSTING_CA_FILE'])\n"
+        "at = os.environ['HOSTING_TLS_URL'] + '/_emulator/health'\n"
+        "print(u.urlopen(at, context=trusting).status)\n"
+    )
+
+    done = run("--quiet", "--tls-port", "0", *python(code))
+
+    assert (done.returncode, done.stdout, done.stderr) == (0, "200\n", "")
+
+
+@pytest.mark.parametrize("dashes", [["--"], []], ids=["with --", "without"])
+def test_arguments_are_handed_on_as_they_are(dashes: list[str]):
+    given = ["two words", "--", "--quiet", "-h", "", "*", "ä", "\udcff"]
+    code = "import sys; print(ascii(sys.argv[1:]))"
+
+    done = run(*dashes, sys.executable, "-c", code, *given)
+
+    assert (done.returncode, done.stdout) == (0, f"{given!a}\n")
+
+
+def test_the_environment_is_handed_on_byte_for_byte():
+    code = "import os; print(os.environb[b'ODD'])"
+
+    done = run(*python(code, program=sys.executable), env={**os.environ, "ODD": "\udcff\n="})
+
+    assert done.stdout == "b'\\xff\\n='\n"
+
+
+def test_stdin_and_the_rest_are_the_users_own():
+    done = run("--quiet", *sh("cat; echo words >&2"), input="typed\n")
+
+    assert (done.stdout, done.stderr) == ("typed\n", "words\n")
+
+
+def test_the_command_gets_the_descriptors_that_were_handed_in_and_no_other():
+    code = "import os, sys; os.write(int(sys.argv[1]), b'through'); print(os.listdir('/dev/fd'))"
+    reading, writing = os.pipe()
+    try:
+        done = run(*python(code, program=sys.executable), str(writing), pass_fds=(writing,))
+    finally:
+        os.close(writing)
+    with os.fdopen(reading, "rb") as file:
+        assert file.read() == b"through"
+
+    listed = set(ast.literal_eval(done.stdout))
+    # one more is open to list them
+    assert {"0", "1", "2", str(writing)} <= listed
+    assert len(listed) == 5
+
+
+# --- what is told of it ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "told"),
+    [
+        ([], 0, False),
+        ([], 3, True),
+        (["--report", "always"], 0, True),
+        (["--report", "never"], 3, False),
+        (["--quiet"], 3, False),
+        (["--quiet", "--report", "failed"], 3, True),
+    ],
+)
+def test_a_report_goes_to_stderr(arguments: list[str], code: int, told: bool):
+    ask = (
+        "import os, sys, urllib.request as u, urllib.error\n"
+        "at = os.environ['HOSTING_BASE_URL'] + '/v1/projects/x/edge-dns'\n"
+        "try:\n    u.urlopen(at)\nexcept urllib.error.HTTPError as error:\n    error.close()\n"
+        f"sys.exit({code})"
+    )
+
+    done = run(*arguments, *python(ask))
+
+    assert (done.returncode, done.stdout) == (code, "")
+    assert ("get_dns_authorization" in done.stderr) == told
+    assert bool(done.stderr) == told
+    assert "\x1b" not in done.stderr
+
+
+def test_a_report_names_no_command_for_the_emulator_that_has_ended():
+    ask = (
+        "import os, sys, urllib.request as u\n"
+        "at = '{HOSTING_BASE_URL}/v1/projects/{HOSTING_PROJECT_ID}/domains'.format(**os.environ)\n"
+        "headers = {'Authorization': 'Bearer ' + os.environ['HOSTING_TOKEN'], 'Idempotency-Key': 'k'}\n"
+        "u.urlopen(u.Request(at, method='PUT', headers=headers)).close()\n"
+        "sys.exit(1)"
+    )
+
+    done = run("--clock", "frozen", *python(ask))
+
+    assert "1 operation not ended" in done.stderr
+    assert "hosting-emulator" not in done.stderr
+
+
+def test_where_nobody_listens_the_exit_code_is_the_commands():
+    reading, writing = os.pipe()
+    os.close(reading)
+    try:
+        done = run(*sh("exit 3"), stderr=writing)
+    finally:
+        os.close(writing)
+
+    assert done.returncode == 3
+
+
+def test_a_failed_commands_world_is_kept_and_opened(tmp_path: Path):
+    path = tmp_path / "it failed.json"
+    change = f"{shlex.quote(COMMAND)} clock advance 100d >/dev/null; exit 1"
+    look = f"{shlex.quote(COMMAND)} clock show"
+
+    done = run("--clock", "frozen", "--keep", str(path), *sh(change))
+
+    assert done.returncode == 1
+    assert done.stderr.endswith(
+        "The world was kept. Open it with: "
+        f"hosting-emulator start --ephemeral --from {shlex.quote(str(path))}\n"
+    )
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert "2026-04-11T00:00:00.000Z" in run("--from", str(path), *sh(look)).stdout
+    with emulator("--ephemeral", "--from", str(path)) as process:
+        assert process.client().control("GET", "worlds/default/clock")["now"].startswith("2026-04")
+
+
+def test_the_world_of_a_command_that_did_well_is_not_kept(tmp_path: Path):
+    run("--keep", str(tmp_path / "kept.json"), *sh("exit 0"))
+
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_clock_and_assumptions_are_laid_over_a_scenarios():
+    show = f"{shlex.quote(COMMAND)} clock show; {shlex.quote(COMMAND)} world list --json"
+
+    done = run(
+        *("--scenario", "stuck-operation", "--clock", "skip"),
+        *("--assume", "accepted_status=200", *sh(show)),
+    )
+
+    assert "skip" in done.stdout.splitlines()[0]
+    [world] = json.loads(done.stdout[done.stdout.index("[") :])
+    assert world["assumptions"] == {"accepted_status": 200}
+
+
+def test_notes_of_conduct_are_shown_and_fail_nothing():
+    begin = (
+        "import os, urllib.request as u\n"
+        "at = os.environ['HOSTING_BASE_URL'] + '/v1/projects/' + os.environ['HOSTING_PROJECT_ID']\n"
+        "sent = {'Authorization': 'Bearer ' + os.environ['HOSTING_TOKEN'], 'Idempotency-Key': 'a'}\n"
+        "u.urlopen(u.Request(at + '/domains', headers=sent, method='PUT'))\n"
+    )
+
+    done = run("--conduct", "error", *python(begin))
+
+    assert done.returncode == 0
+    assert "[operation-not-followed]" in done.stderr

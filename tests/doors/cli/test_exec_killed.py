@@ -1,0 +1,274 @@
+"""`exec` takes everything down with it, whoever ends it, when and how; and signals come once.
+
+HOSTING_EMULATOR_TEST_EXECS says how many times it is killed (12, half of them torture), and
+HOSTING_EMULATOR_TEST_SEED when.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from random import Random
+from subprocess import PIPE
+
+import pytest
+
+from tests.support.exec_process import Execution, execution, until
+from tests.support.sampling import sampled
+
+pytestmark = pytest.mark.skipif(
+    sys.platform != "linux", reason="only Linux tells which process has which environment"
+)
+EXECS = int(os.environ.get("HOSTING_EMULATOR_TEST_EXECS", "12"))
+SEED = os.environ.get("HOSTING_EMULATOR_TEST_SEED", "kills")
+#: So many looks at all processes take longer than a cold start, a warm one takes a sixth of it; half
+#: as many come after it.
+MOST_LOOKS = 600
+
+PLAIN = "echo $HOSTING_BASE_URL; sleep 1000 & sleep 1000"
+DEAF = """
+import os, signal, subprocess, sys, time
+for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+    signal.signal(number, signal.SIG_IGN)
+subprocess.Popen(["sleep", "1000"])
+subprocess.Popen(["sh", "-c", "sleep 1000 & sleep 1000"], start_new_session=True)
+print(os.environ["HOSTING_BASE_URL"], flush=True)
+time.sleep(1000)
+"""
+ORPHANING = "echo $HOSTING_BASE_URL; (setsid sh -c 'sleep 1000 & sleep 1000' &); sleep 1000"
+COMMANDS = {
+    "plain": ("sh", "-c", PLAIN),
+    "deaf": (sys.executable, "-c", DEAF),
+    "orphaning": ("sh", "-c", ORPHANING),
+}
+#: Says each signal that comes, the one with the lower number first; ends after so many SIGTERMs.
+ROUNDS = 5
+SAYING = f"""
+import signal
+heard = [signal.SIGHUP, signal.SIGINT, signal.SIGTERM]
+signal.pthread_sigmask(signal.SIG_BLOCK, heard)
+print("ready", flush=True)
+for _ in range({ROUNDS}):
+    while (came := signal.sigwait(heard)) != signal.SIGTERM:
+        print("came", int(came), flush=True)
+    print("came", int(came), flush=True)
+"""
+#: Ends only when it is killed, but says when SIGINT comes: each time at one go, since another signal
+#: may come between what `print` does.
+STUBBORN = """
+import os, signal
+signal.signal(signal.SIGINT, lambda *_: os.write(1, b"int\\n"))
+signal.signal(signal.SIGTERM, lambda *_: os.write(1, b"term\\n"))
+print("ready", flush=True)
+while True:
+    signal.pause()
+"""
+
+
+def python(code: str) -> tuple[str, ...]:
+    return ("--", sys.executable, "-c", code)
+
+
+def line(running: Execution) -> str:
+    """Read a line that the command writes."""
+    assert running.popen.stdout is not None
+    return running.popen.stdout.readline().strip()
+
+
+# --- killed at any moment -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("number", sampled(range(EXECS), EXECS // 2, seed="exec"))
+def test_nothing_is_left_whenever_it_is_killed(number: int, tmp_path: Path):
+    random = Random(f"{SEED}-{number}")
+    how = [signal.SIGINT, signal.SIGTERM, signal.SIGKILL][number % 3]
+    command = COMMANDS[[*COMMANDS][number // 3 % 3]]
+    said = tmp_path / "said"
+    cold = number % 2 == 0
+    looks = MOST_LOOKS if cold else MOST_LOOKS // 6
+
+    with (
+        said.open("w") as out,
+        execution(
+            *("--quiet", "--kill-after", "200ms", "--", *command),
+            cold=cold,
+            stdout=out,
+            stderr=out,
+        ) as running,
+    ):
+        begun = random.random() < 0.5
+        if begun:
+            until(lambda: said.read_text() or None)
+        for _ in range(random.randrange(looks // 2 if begun else looks)):
+            running.processes()
+        running.send(how)
+        code = running.ended()
+
+    assert code != 0
+    if how == signal.SIGKILL:
+        assert code == -signal.SIGKILL
+    for port in re.findall(r"http://127\.0\.0\.1:([0-9]+)", said.read_text()):
+        assert not is_open(int(port))
+
+
+def is_open(port: int) -> bool:
+    with socket.socket() as client:
+        return client.connect_ex(("127.0.0.1", port)) == 0
+
+
+@pytest.mark.parametrize("command", COMMANDS.values(), ids=COMMANDS)
+def test_nothing_is_left_when_the_supervisor_is_killed(command: tuple[str, ...]):
+    with execution("--quiet", "--", *command, stdout=PIPE) as running:
+        port = int(line(running).rpartition(":")[2])
+        os.kill(running.supervisor(), signal.SIGKILL)
+
+        assert running.ended() == 128 + signal.SIGKILL
+
+    assert not is_open(port)
+
+
+def test_what_the_command_leaves_behind_ends_too():
+    leaves = "(setsid sleep 1000 &); trap '' TERM; sleep 1000 & exit 7"
+
+    with execution("--quiet", "--", "sh", "-c", leaves) as running:
+        assert running.ended() == 7
+
+
+# --- signals --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGHUP])
+@pytest.mark.parametrize("group", [False, True], ids=["to exec alone", "to the group"])
+def test_the_command_gets_each_signal_once(group: bool, number: signal.Signals):
+    arguments = ("--quiet", "--kill-after", "never", *python(SAYING))
+    with execution(*arguments, stdout=PIPE, start_new_session=True) as running:
+        assert line(running) == "ready"
+        for _ in range(ROUNDS):
+            if group:  # as a terminal does, and `timeout`
+                os.killpg(running.popen.pid, number)
+            else:
+                running.send(number)
+            assert line(running) == f"came {number}"
+            # it is passed on after the other: had that come twice, it would have come by now
+            running.send(signal.SIGTERM)
+            assert line(running) == "came 15"
+
+        assert running.ended() == 0
+
+
+def test_ctrl_c_in_a_terminal_reaches_the_command_once():
+    with terminal("--kill-after", "never", *python(SAYING)) as (running, keyboard):
+        with os.fdopen(os.dup(keyboard), "rb") as screen:
+            assert screen.readline() == b"ready\r\n"
+            for _ in range(ROUNDS):
+                os.write(keyboard, b"\x03")
+                assert screen.readline() == b"^Ccame 2\r\n"
+                running.send(signal.SIGTERM)
+                assert screen.readline() == b"came 15\r\n"
+
+        assert running.ended() == 0
+
+
+def test_the_commands_answer_to_ctrl_c_counts():
+    with terminal(
+        "--", "sh", "-c", "trap 'exit 0' INT; echo ready; while :; do sleep 0.05; done"
+    ) as (running, key):
+        with os.fdopen(os.dup(key), "rb") as screen:
+            assert screen.readline() == b"ready\r\n"
+        os.write(key, b"\x03")
+
+        assert running.ended() == 0
+
+
+@contextmanager
+def terminal(*arguments: str) -> Iterator[tuple[Execution, int]]:
+    """Run `exec` in the foreground of a terminal of its own; yields it and its keyboard."""
+    keyboard, screen = os.openpty()
+    take_it = (
+        *(sys.executable, "-c"),
+        "import fcntl, termios\n"
+        "fcntl.ioctl(0, termios.TIOCSCTTY, 0)\n"
+        "from hosting_emulator_cli.main import main\n"
+        "main()\n",
+    )
+    try:
+        with (
+            os.fdopen(screen, "rb+", buffering=0) as theirs,
+            execution(
+                *("--quiet", *arguments),
+                command=take_it,
+                start_new_session=True,
+                **dict.fromkeys(("stdin", "stdout", "stderr"), theirs),
+            ) as running,
+        ):
+            theirs.close()  # so that whoever reads the screen hears of their end
+            yield running, keyboard
+    finally:
+        os.close(keyboard)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT])
+def test_other_signals_are_passed_on(number: signal.Signals):
+    with execution("--quiet", "--", "sh", "-c", "echo ready; sleep 1000", stdout=PIPE) as running:
+        assert line(running) == "ready"
+        running.send(number)
+
+        assert running.ended() == 128 + number
+
+
+def test_a_command_that_does_not_end_is_made_to():
+    arguments = ("--quiet", "--kill-after", "100ms", *python(STUBBORN))
+    with execution(*arguments, stdout=PIPE) as running:
+        assert line(running) == "ready"
+        running.send(signal.SIGINT)
+
+        assert line(running) == "int"
+        assert line(running) == "term"
+        assert running.ended() == 128 + signal.SIGKILL
+
+
+def test_a_second_ctrl_c_ends_it_at_once():
+    with execution("--kill-after", "1h", *python(STUBBORN), stdout=PIPE, stderr=PIPE) as running:
+        assert line(running) == "ready"
+        running.send(signal.SIGINT)
+        assert line(running) == "int"
+        with pytest.raises(subprocess.TimeoutExpired):
+            running.popen.wait(0.3)  # by then, the next one is another
+        running.send(signal.SIGINT)
+
+        assert running.ended() == 128 + signal.SIGKILL
+        assert running.popen.stderr is not None
+        assert running.popen.stderr.read() == ""
+
+
+def test_a_command_that_lives_with_ctrl_c_is_left_alone():
+    arguments = ("--quiet", "--kill-after", "never", *python(STUBBORN))
+    with execution(*arguments, stdout=PIPE) as running:
+        assert line(running) == "ready"
+        for _ in range(3):
+            running.send(signal.SIGINT)
+            assert line(running) == "int"
+        assert running.popen.poll() is None
+
+
+@pytest.mark.parametrize("trap", ["", "trap '' INT HUP; "], ids=["as ever", "ignored"])
+def test_the_command_finds_signals_as_exec_did(trap: str):
+    shown = (
+        "import signal\n"
+        "names = 'SIGINT SIGTERM SIGHUP SIGQUIT SIGPIPE SIGCHLD'.split()\n"
+        "print(*[n for n in names if signal.getsignal(getattr(signal, n)) is signal.SIG_IGN])\n"
+        "print(signal.pthread_sigmask(signal.SIG_BLOCK, []))\n"
+    )
+    script = ("/bin/sh", "-c", f'{trap}exec "$@"', "sh") if trap else ()
+    with execution(*python(shown), before=script, stdout=PIPE) as running:
+        # Python itself ignores SIGPIPE
+        ignored = "SIGINT SIGHUP SIGPIPE" if trap else "SIGPIPE"
+        assert (line(running), line(running)) == (ignored, "set()")
+        assert running.ended() == 0

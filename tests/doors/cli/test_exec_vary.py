@@ -1,0 +1,61 @@
+"""`exec --vary` for real: a client with a mistake, found out, with the line that shows it."""
+
+from __future__ import annotations
+
+import shlex
+
+from tests.support.exec_process import run
+from tests.support.warm import programs
+
+#: It takes a page that is not full for the last one.
+CLIENT = """
+import json, os, sys, urllib.request
+root = f"{os.environ['HOSTING_BASE_URL']}/v1/projects/{os.environ['HOSTING_PROJECT_ID']}/deployments"
+headers = {"Authorization": "Bearer " + os.environ["HOSTING_TOKEN"]}
+seen, cursor = 0, ""
+while True:
+    request = urllib.request.Request(f"{root}?limit=20{cursor}", headers=headers)
+    page = json.load(urllib.request.urlopen(request))
+    seen += len(page["items"])
+    if len(page["items"]) < 20:
+        break
+    cursor = "&cursor=" + page["next_cursor"]
+print(os.environ.get("HOSTING_EMULATOR_VARY"), os.environ.get("HOSTING_EMULATOR_VARY_ONLY"))
+sys.exit(seen != 45)
+"""
+
+
+def python(code: str) -> tuple[str, ...]:
+    return ("--", str(programs() / "python"), "-c", code)
+
+
+def test_the_point_that_matters_is_found_and_its_line_shows_it_again():
+    usual = run("--quiet", *python(CLIENT))
+    done = run("--clock", "frozen", "--vary", "1", "--shrink", *python(CLIENT))
+
+    assert (usual.returncode, usual.stdout) == (0, "None None\n")
+    assert (done.returncode, done.stdout) == (1, "1 \n")  # what the search runs is not heard
+    assert "It fails with page-size alone" in done.stderr
+    again = shlex.split(done.stderr.rpartition("Again: ")[2])
+    assert again[:7] == [
+        *("hosting-emulator", "exec", "--clock", "frozen"),
+        *("--vary", "1", "--only"),
+    ]
+    repeated = run(*again[2:])
+    assert (repeated.returncode, repeated.stdout) == (1, "1 page-size\n")
+
+
+def test_worlds_that_the_command_makes_vary_too():
+    code = """
+import json, os, urllib.request
+def ask(body):
+    request = urllib.request.Request(os.environ["HOSTING_CONTROL_URL"] + "/worlds",
+        json.dumps(body).encode(), {"Content-Type": "application/json"})
+    return json.load(urllib.request.urlopen(request))["variation"]
+print(json.dumps([ask({}), ask({"vary": "9"})["seed"], ask({"vary": None})]))
+"""
+    done = run("--vary", "7", "--only", "key-order", *python(code))
+
+    assert done.stdout == (
+        '[{"seed": "7", "only": ["key-order"], "assumed": {}, "varied": {}}, "9", null]\n'
+    )

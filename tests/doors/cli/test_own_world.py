@@ -1,0 +1,101 @@
+"""A world of one's own, in which nobody is called as in the default world."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from hosting_emulator_cli.main import cli as hosting_emulator
+from tests.support.emulator_process import Process, emulator
+
+OWN = """\
+name: own
+description: A studio and its people.
+world:
+  organizations:
+    - {alias: zebra}
+    - {alias: atelier}
+  people:
+    - {alias: nora, organizations: {atelier: owner}}
+    - {alias: mia, organizations: {zebra: owner}}
+    - {alias: ola, organizations: {zebra: member}, projects: {website: reader}}
+  projects:
+    - {alias: website, organization: zebra, deployments: 2}
+    - {alias: api, organization: zebra}
+"""
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> Path:
+    path = tmp_path / "own.yaml"
+    path.write_text(OWN, encoding="utf-8")
+    return path
+
+
+def cli(*words: str, url: str) -> str:
+    done = CliRunner().invoke(hosting_emulator, [*words, "--url", url])
+    assert done.exit_code == 0, done.output
+    return done.stdout
+
+
+def test_start_env_and_token_speak_for_the_first_owner_and_the_first_project(own: Path) -> None:
+    with emulator("--ephemeral", "--scenario", str(own)) as process:
+        ready = process.ready
+        found = json.loads(cli("env", "--json", url=process.ready["base_url"]))
+
+        assert ready["person"] == "mia"
+        assert ready["token"]
+        names = process.client().control("GET", "worlds/default")
+        projects = {one["alias"]: one["id"] for one in names["projects"]}
+        organizations = {one["alias"]: one["id"] for one in names["organizations"]}
+        assert list(projects) == ["website", "api"]
+        for shown in (ready["project_id"], found["HOSTING_PROJECT_ID"]):
+            assert shown == projects["website"]
+        for shown in (ready["organization_id"], found["HOSTING_ORGANIZATION_ID"]):
+            assert shown == organizations["zebra"]
+        assert cli("token", url=process.ready["base_url"]).startswith("eyJ")
+
+
+def test_start_as_somebody_else(own: Path) -> None:
+    with emulator("--ephemeral", "--scenario", str(own), "--as", "nora") as process:
+        assert process.ready["person"] == "nora"
+
+
+VALUES = [f"phk_{name}sKeyForTestsItIsNoSecret".ljust(47, "0") for name in ("Mia", "Ola", "Nora")]
+KEYS = f"""{OWN}
+  keys: [{{person: mia, value: {VALUES[0]}}}]
+timeline:
+  - at: 1s
+    intervene: {{add: {{keys: [{{person: ola, value: {VALUES[1]}}}]}}}}
+"""
+
+
+def test_keys_with_chosen_values_last_and_their_values_are_on_no_disk(tmp_path: Path) -> None:
+    file, kept = tmp_path / "keys.yaml", tmp_path / "kept"
+    file.write_text(KEYS, encoding="utf-8")
+    told = ("--data-dir", str(kept), "--clock", "frozen")
+
+    with emulator(*told, "--scenario", str(file)) as process:
+        cli("world", "add", "key", "nora", "--value", VALUES[2], url=process.base_url)
+        cli("clock", "advance", "1m", url=process.base_url)
+        assert who_can_ask(process) == [200, 200, 404]
+        process.kill()
+    texts = [path.read_bytes() for path in kept.rglob("*") if path.is_file()]
+    assert any(b"sha256:" in text for text in texts)
+    assert not [value for value in VALUES for text in texts if value[4:24].encode() in text]
+
+    with emulator(*told) as process:
+        assert who_can_ask(process) == [200, 200, 404]
+        cli("world", "reset", url=process.base_url)
+        assert who_can_ask(process) == [200, 401, 401]
+
+
+def who_can_ask(process: Process) -> list[int]:
+    """Return what the first project answers to each key; nora is in another organization."""
+    project = process.client().control("GET", "worlds/default")["projects"][0]["id"]
+    path = f"/v1/projects/{project}/deployments"
+    sent = [{"Authorization": f"Bearer {value}"} for value in VALUES]
+    return [process.client().send("GET", path, headers=one).status for one in sent]

@@ -1,0 +1,319 @@
+"""Commands that are printed work as they are printed, also for another port and another world."""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import click
+import pytest
+from click.testing import CliRunner, Result
+
+import hosting_emulator
+import hosting_emulator_cli
+import pytest_hosting_emulator
+from hosting_emulator.sdk import ControlRefused, EmulatorUnreachable, HostingEmulator
+from hosting_emulator.settings import Settings
+from hosting_emulator_cli.commands.start import banner
+from hosting_emulator_cli.main import cli
+from hosting_emulator_cli.options import typed_here
+from pytest_hosting_emulator import BackgroundEmulator
+from tests.doors.control.test_fault_doors import Faulty
+from tests.support.warm import programs
+
+PACKAGES = (hosting_emulator, hosting_emulator_cli, pytest_hosting_emulator)
+HELP = Path(hosting_emulator_cli.__file__).with_name("commands.md").read_text("utf-8")
+#: Sentences name these for whichever emulator it is that somebody has, or where `env` was evaluated.
+OF_ANY_EMULATOR = {
+    *("requests har", "clock advance", "token", "token --as"),
+    "scenario record world",  # of the build that reads a folder of another format
+}
+
+
+@pytest.fixture
+def typed(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Result]:
+    """Types a line in a shell that knows of no emulator."""
+    for name in ("URL", "WORLD", "PORT", "READY_FILE"):
+        monkeypatch.delenv(f"HOSTING_EMULATOR_{name}", raising=False)
+
+    def run(line: str) -> Result:
+        name, *words = shlex.split(line)
+        assert name == "hosting-emulator"
+        return CliRunner().invoke(cli, words)
+
+    return run
+
+
+@pytest.fixture
+def api(hosting_emulator) -> Faulty:
+    return Faulty(hosting_emulator)
+
+
+def stuck(api: Faulty) -> str:
+    operation: str = api.initialize(1).json["id"]
+    api.emulator.intervene("stick_operation", project="shop")
+    return operation
+
+
+def told(api: Faulty) -> str:
+    api.emulator.outcome("stick", phase="queued")
+    operation: str = api.initialize(1).json["id"]
+    api.advance("1m")
+    return operation
+
+
+def reconciling(api: Faulty) -> str:
+    operation: str = api.initialize(1).json["id"]
+    api.emulator.intervene("require_reconciliation", project="shop")
+    return operation
+
+
+def waiting(api: Faulty) -> str:
+    api.emulator.intervene("hold_claim", project="shop")
+    operation: str = api.initialize(1).json["id"]
+    return operation
+
+
+def manual(api: Faulty) -> str:
+    api.assume(source_profile="manual")
+    operation: str = api.initialize(1).json["id"]
+    return operation
+
+
+def timed(api: Faulty) -> str:
+    operation: str = api.initialize(1).json["id"]
+    return operation
+
+
+def disturbed(api: Faulty) -> str:
+    operation: str = api.initialize(1).json["id"]
+    api.emulator.fault("timeout", call="get_operation")
+    return operation
+
+
+@pytest.mark.parametrize("begin", [timed, stuck, told, reconciling, waiting, manual, disturbed])
+def test_what_why_tells_to_do_can_be_typed(api: Faulty, typed, begin) -> None:
+    commands = api.emulator.why(begin(api)).commands
+
+    assert commands
+    for command in commands:
+        assert f"--world {api.emulator.name} --url http://127.0.0.1:" in command
+        result = typed(command)
+        assert result.exit_code == 0, (command, result.output)
+
+
+def test_where_variables_lead_elsewhere_a_command_says_the_default_world_and_address(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("HOSTING_EMULATOR_WORLD", "checkout")
+    monkeypatch.setenv("HOSTING_EMULATOR_URL", "http://127.0.0.1:4711")
+
+    there = typed_here("hosting-emulator clock advance 1h")
+
+    assert there == (
+        "hosting-emulator clock advance 1h --world default --url http://127.0.0.1:4620"
+    )
+    elsewhere = "hosting-emulator clock advance 1h --world other --url http://127.0.0.1:1"
+    assert typed_here(elsewhere) == elsewhere
+
+
+def test_the_report_tells_the_same(api: Faulty, typed) -> None:
+    stuck(api)
+
+    [line] = re.findall("try: (.*)", api.emulator.report())
+
+    assert typed(line).exit_code == 0
+
+
+def test_who_reaches_nobody_is_told_how_to_start_one_there() -> None:
+    shown = str(EmulatorUnreachable("http://127.0.0.1:4711/_emulator", "refused"))
+
+    assert "`hosting-emulator start --port 4711`" in shown
+    usual = EmulatorUnreachable("http://127.0.0.1:4620/_emulator", "refused")
+    assert "`hosting-emulator start`" in str(usual)
+
+
+def test_an_unknown_world_is_said_to_be_one(api: Faulty) -> None:
+    with pytest.raises(ControlRefused, match=r"no world is named 'nope'; there are default"):
+        api.emulator.control.get("worlds/nope/clock")
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[BackgroundEmulator]:
+    """An emulator on a port of its own, to which only its own words lead."""
+    with BackgroundEmulator(Settings(port=0, data_dir=None, clock="frozen")) as running:
+        yield running
+
+
+# --- Banner, env and pages -----------------------------------------------------------------------
+
+
+def in_a_shell(text: str) -> str:
+    """Run lines in a shell that knows of no emulator, as somebody who copies them does."""
+    path = os.pathsep.join((str(programs()), str(Path(sys.executable).parent), os.environ["PATH"]))
+    done = subprocess.run(
+        ["bash", "-ec", text], capture_output=True, text=True, timeout=60, env={"PATH": path}
+    )
+    assert done.returncode == 0, (text, done.stderr)
+    return done.stdout
+
+
+def test_what_the_banner_prints_can_be_copied(server: BackgroundEmulator, typed) -> None:
+    shown = click.unstyle(banner(server.ready))
+    lines = [line.strip() for line in shown.splitlines()]
+    exports = [line for line in lines if line.startswith("export ")]
+    [curl] = [line for line in lines if line.startswith("curl ")]
+
+    found = in_a_shell("\n".join([*exports, curl, "echo", "hosting-emulator status --json"]))
+
+    assert '"items":[' in found
+    assert f'"base_url": "{server.ready.base_url}"' in found
+    move, more = re.findall("`(hosting-emulator .*?)`", shown)
+    assert "clock         frozen, 2026-01-01T00:00:00.000Z; " in shown
+    assert typed(move).exit_code == 0
+    assert typed(more).stdout.startswith("eyJ")
+
+
+def test_what_env_prints_leads_every_command_to_its_world(api: Faulty) -> None:
+    line = (
+        f"hosting-emulator env --url {api.emulator.control.control_url} --world {api.emulator.name}"
+    )
+
+    shown = in_a_shell(f'eval "$({line})"; hosting-emulator clock freeze; hosting-emulator token')
+
+    assert shown.strip().splitlines()[-1].startswith("eyJ")
+    assert "clock" in api.emulator.history[-1].title
+
+
+def test_the_start_page_prints_lines_that_work(server: BackgroundEmulator, typed) -> None:
+    from html import unescape
+    from urllib.request import Request, urlopen
+
+    with urlopen(
+        Request(f"{server.ready.base_url}/_emulator/", headers={"Accept": "text/html"})
+    ) as answer:
+        page = unescape(re.sub("<[^>]+>", "", answer.read().decode()))
+
+    commands = set(re.findall(r"hosting-emulator env[^\n]*?--url \S+", page))
+    assert commands
+    for command in commands:
+        assert "HOSTING_TOKEN" in typed(command.rstrip(".")).stdout
+
+
+# --- Errors --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        lambda world: world.load_scenario(name="zzz"),
+        lambda world: world.vary("5", only="zzz"),
+        lambda world: world.set_assumptions({"zzz": 1}),
+    ],
+)
+def test_what_a_refusal_tells_to_list_can_be_listed(
+    hosting_emulator: HostingEmulator, typed, wrong: Callable[[HostingEmulator], None]
+) -> None:
+    with pytest.raises(ControlRefused) as refused:
+        wrong(hosting_emulator)
+
+    [line] = re.findall("`(hosting-emulator .*?)`", str(refused.value))
+    assert typed(line).exit_code == 0
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "hosting-emulator scenario show zzz",
+        "hosting-emulator start --port 0 --ephemeral --scenario zzz",
+        "hosting-emulator start --port 0 --ephemeral --assume zzz=1",
+        "hosting-emulator start --port 0 --ephemeral --vary 5 --only zzz",
+        "hosting-emulator exec --conduct report --conduct-off zzz -- true",
+    ],
+)
+def test_so_it_is_with_what_a_command_refuses(typed, line: str) -> None:
+    refused = typed(line)
+
+    assert refused.exit_code == 2
+    for found in re.findall("`(hosting-emulator .*?)`", refused.output):
+        assert typed(found).exit_code == 0
+    assert "`hosting-emulator" in refused.output
+
+
+def test_who_looks_for_an_emulator_elsewhere_is_told_to_start_it_there(typed) -> None:
+    told = typed("hosting-emulator doctor --port 0 --url http://127.0.0.1:1").output
+
+    assert "`hosting-emulator start --port 1`" in told
+
+
+# --- All others ----------------------------------------------------------------------------------
+
+
+def sentences() -> Iterator[str]:
+    """Give each command that stands in a text of the code; docstrings are for those who read it."""
+    for package in PACKAGES:
+        for path in Path(str(package.__file__)).parent.rglob("*.py"):
+            text = path.read_text("utf-8")
+            if "hosting-emulator " not in text:
+                continue
+            nodes = [*ast.walk(ast.parse(text))]
+            docs = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
+            for node in nodes:
+                if isinstance(node, ast.Constant) and id(node) not in docs:
+                    yield from re.findall(r"hosting-emulator ([a-z -]+)", str(node.value))
+
+
+def command_of(words: str) -> click.Command | None:
+    """Return the command that words begin with; None: they are prose."""
+    command: click.Command = cli
+    for word in words.split():
+        if not isinstance(command, click.Group):
+            break
+        found = command.get_command(click.Context(command), word)
+        if found is None:
+            return None
+        command = found
+    return None if isinstance(command, click.Group) else command
+
+
+def test_what_a_sentence_names_needs_no_emulator_that_it_cannot_know(typed) -> None:
+    named = {words.strip() for words in sentences() if command_of(words) is not None}
+    assert {"scenario list", "contract assumptions", "start"} <= named
+
+    for words in named - OF_ANY_EMULATOR:
+        if words.split()[0] not in ("start", "exec", "explore"):  # which run one of their own
+            assert typed(f"hosting-emulator {words}").exit_code == 0, words
+
+
+def examples() -> list[str]:
+    blocks = re.findall("```bash\n(.*?)```", HELP, re.DOTALL)
+    lines = "".join(blocks).replace("\\\n", " ").splitlines()
+    return [line for line in lines if line.startswith("hosting-emulator ")]
+
+
+def test_each_example_of_the_help_is_one_that_the_command_takes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("BASE_URL", "TOKEN", "PROJECT_ID", "ORGANIZATION_ID"):
+        monkeypatch.setenv(f"HOSTING_{name}", "http://as-env-sets-it")
+    assert len(examples()) > 100
+    for line in examples():
+        words = shlex.split(re.split(r" [|>&] ?", line)[0], comments=True)[1:]
+        command: click.Command = cli
+        while isinstance(command, click.Group):
+            found = command.get_command(click.Context(command), words[0])
+            if found is None:
+                assert command.invoke_without_command, line
+                break
+            command, words = found, words[1:]
+        try:
+            command.make_context(line, words)
+        except click.ClickException as error:
+            pytest.fail(f"{line}: {error.format_message()}")

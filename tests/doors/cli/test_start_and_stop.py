@@ -1,0 +1,351 @@
+"""Starting and stopping: what is said, what is left, and what is found again."""
+
+from __future__ import annotations
+
+import json
+import signal
+import socket
+import subprocess
+import time
+from urllib.parse import urlsplit
+
+import pytest
+from click.testing import CliRunner
+
+from hosting_emulator.storage.format import FORMAT
+from hosting_emulator_cli.main import cli as hosting_emulator
+from tests.support.emulator_process import Client, emulator, failed_start
+
+
+@pytest.fixture
+def data(tmp_path):
+    return ("--data-dir", str(tmp_path / "data"))
+
+
+def one_line(found: subprocess.CompletedProcess[str]) -> str:
+    assert found.returncode == 2
+    assert found.stdout == ""
+    assert found.stderr.count("\n") == 1, found.stderr
+    assert found.stderr.startswith("Error: ")
+    return found.stderr
+
+
+def project_id(client: Client, alias: str = "shop") -> str:
+    projects = client.control("GET", "worlds/default")["projects"]
+    return next(str(project["id"]) for project in projects if project["alias"] == alias)
+
+
+# --- found again --------------------------------------------------------------------------------
+
+
+def test_a_clean_stop_and_start_finds_everything(data):
+    with emulator(*data, "--clock", "frozen") as process:
+        client = process.client()
+        headers = {"Authorization": f"Bearer {client.token()}"}
+        shop, acme = process.ready["project_id"], process.ready["organization_id"]
+        flag = (f"/v1/projects/{shop}/powered-by-flag", {"enabled": True})
+        once = {**headers, "Idempotency-Key": "flag"}
+        switched = client.send("PUT", *flag, headers=once)
+        path = f"/v1/organizations/{acme}/user-api-keys"
+        key_once = {**headers, "Idempotency-Key": "key"}
+        key = client.send("POST", path, {"name": "ci"}, key_once).json
+        begun = client.send(
+            "PUT", f"/v1/projects/{shop}/domains", headers={**headers, "Idempotency-Key": "domains"}
+        ).json
+        ticket = client.send("POST", f"/v1/projects/{shop}/dev-access-tickets", headers=headers)
+        client.control("POST", "worlds/default/clock/advance", {"by": "3s"})
+        assert process.stop() == (0, "")
+
+    with emulator(*data) as process:
+        client = process.client()
+        # the same answer under the same key, and the same token
+        again = client.send("PUT", *flag, headers=once)
+        assert (again.status, again.body) == (switched.status, switched.body)
+        replayed = client.send("POST", path, {"name": "ci"}, key_once).json
+        assert (replayed["value"], replayed["key"]["id"]) == (None, key["key"]["id"])
+        # the key speaks for its owner
+        as_key = {"Authorization": f"Bearer {key['value']}"}
+        assert client.send("GET", f"/v1/projects/{shop}/edge-dns", headers=as_key).status == 200
+        # the operation goes on where it was
+        poll = f"/v1/operations/{begun['id']}"
+        assert client.send("GET", poll, headers=headers).json["state"] == "running"
+        client.control("POST", "worlds/default/clock/advance", {"by": "7s"})
+        assert client.send("GET", poll, headers=headers).json["state"] == "succeeded"
+        # the ticket opens its door, once
+        found = urlsplit(ticket.json["redeem_url"])
+        door = ("GET", f"{found.path}?{found.query}")
+        assert client.send(*door, headers={"Host": found.netloc}).status == 303
+        assert client.send(*door, headers={"Host": found.netloc}).status == 404
+
+
+def test_everything_is_found_after_a_kill_too(data):
+    with emulator(*data, "--clock", "frozen") as process:
+        client = process.client()
+        client.control("POST", "worlds", {"name": "mine", "clock": {"mode": "skip"}})
+        client.control("POST", "worlds/mine/clock/advance", {"by": "1d"})
+        before = [client.state(name) for name in ("default", "mine")]
+        process.kill()
+
+    with emulator(*data) as process:
+        client = process.client()
+        assert [client.state(name) for name in ("default", "mine")] == before
+
+
+def test_operations_go_on_by_the_worlds_clock_while_nobody_runs_it(data):
+    with emulator(*data, "--assume", "domains_profile=timed 1ms 1h") as process:
+        client = process.client()
+        headers = {"Authorization": f"Bearer {client.token()}", "Idempotency-Key": "a"}
+        path = f"/v1/projects/{process.ready['project_id']}/domains"
+        operation = client.send("PUT", path, headers=headers).json["id"]
+        process.stop()
+
+    with emulator(*data) as process:
+        client = process.client()
+        found = client.send("GET", f"/v1/operations/{operation}", headers=headers).json
+        assert found["state"] == "running"
+        assert 1_700 < found["progress"]["next_poll_after_seconds"] <= 1_800  # half of the hour
+
+
+def test_a_scaled_clock_does_not_run_while_stopped(data, tmp_path):
+    rate = 1_000
+    with emulator(*data, "--clock", f"scaled:{rate}") as process:
+        process.client().control("GET", "worlds/default/clock")
+        process.stop()
+    path = tmp_path / "data" / "worlds" / "default" / "snapshot.json"
+    (stopped,) = json.loads(path.read_bytes())["clock"].values()
+
+    began_ms = time.time_ns() // 1_000_000
+    with emulator(*data) as process:
+        started = process.client().state()["tables"]["clock"]["world"]
+
+    assert (started["mode"], started["rate"]) == ("scaled", rate)
+    assert started["world_ms"] == stopped["world_ms"]
+    assert started["machine_ms"] >= began_ms
+
+
+def test_settings_of_a_new_world_do_not_change_a_kept_one(data):
+    with emulator(*data, "--seed", "first", "--clock", "frozen") as process:
+        first = project_id(process.client())
+        process.stop()
+
+    with emulator(*data, "--seed", "second", "--clock", "real") as process:
+        client = process.client()
+        assert project_id(client) == first
+        assert client.control("GET", "worlds/default/clock")["mode"] == "frozen"
+
+
+# --- stopping -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_stops_within_a_second_whatever_is_open(data, number):
+    with emulator(*data) as process:
+        idle = process.client()
+        idle.control("GET", "health")
+        parts = urlsplit(process.base_url)
+        address = (str(parts.hostname), parts.port)
+        with socket.create_connection(address) as upload, socket.create_connection(address) as shy:
+            upload.sendall(
+                b"PUT /_emulator/worlds/default/state HTTP/1.1\r\nHost: localhost\r\n"
+                b"Content-Length: 1000000\r\n\r\n{"
+            )
+            shy.sendall(b"GET /v1/pro")
+            idle.control("GET", "health")
+
+            began = time.monotonic()
+            code, said = process.stop(number)
+
+            # A second is what we promise; the rest is for a busy machine.
+            assert time.monotonic() - began < 1.5
+            assert (code, said) == (0, "")
+
+
+def test_an_upload_that_was_under_way_changes_nothing(data):
+    with emulator(*data, "--clock", "frozen") as process:
+        client = process.client()
+        before = client.state()
+        parts = urlsplit(process.base_url)
+        with socket.create_connection((str(parts.hostname), parts.port)) as upload:
+            upload.sendall(
+                b"PUT /_emulator/worlds/default/state HTTP/1.1\r\nHost: localhost\r\n"
+                b"Content-Length: 1000000\r\n\r\n" + json.dumps(before).encode()[:5_000]
+            )
+            process.stop(signal.SIGINT)
+
+    with emulator(*data) as process:
+        assert process.client().state() == before
+
+
+# --- starting -----------------------------------------------------------------------------------
+
+
+def test_a_port_in_use_is_one_clear_line(tmp_path):
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        port = other.getsockname()[1]
+
+        told = [
+            one_line(failed_start(*more, "--port", str(port), cwd=tmp_path))
+            for more in ((), ("--ephemeral",))
+        ]
+
+    for said in told:
+        assert f"port {port} on 127.0.0.1 is in use" in said
+        assert "--port 0" in said
+    assert [*tmp_path.iterdir()] == []  # so the next start begins as the first would have
+
+
+def test_below_make_the_hint_is_one_for_make(tmp_path, monkeypatch):
+    monkeypatch.setenv("MAKELEVEL", "1")
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        said = one_line(failed_start("--port", str(port), "--ephemeral", cwd=tmp_path))
+
+    assert "make run ARGS='--port 0'" in said
+
+
+def test_a_directory_in_use_is_one_clear_line(data):
+    with emulator(*data) as process:
+        said = one_line(failed_start("--port", "0", *data))
+
+        assert "in use by another hosting-emulator" in said
+        assert process.client().control("GET", "health")["status"] == "ok"
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "why"),
+    [
+        ("journal.ndjson", lambda found: found.replace(b'"number":', b'"nunber":', 1), "checksum"),
+        ("snapshot.json", lambda found: found.replace(b"Acme", b"Bcme"), "checksum"),
+        (
+            "snapshot.json",
+            lambda found: found.replace(b'"format": %d' % FORMAT, b'"format": 97'),
+            "its format is 97",
+        ),
+        ("snapshot.json", lambda found: b"", "not a snapshot"),
+    ],
+)
+def test_damaged_state_is_one_clear_line_and_is_left_alone(data, tmp_path, name, change, why):
+    with emulator(*data, "--clock", "frozen") as process:
+        process.client().control("POST", "worlds/default/clock/advance", {"by": "1s"})
+        process.kill()
+    path = tmp_path / "data" / "worlds" / "default" / name
+    whole = path.read_bytes()
+    damaged = change(whole)
+    assert damaged != whole
+    path.write_bytes(damaged)
+
+    said = one_line(failed_start("--port", "0", *data))
+
+    assert why in said
+    assert name in said
+    assert path.read_bytes() == damaged
+
+
+@pytest.mark.parametrize("name", ["snapshot.json", "journal.ndjson"])
+def test_a_lost_file_is_one_clear_line_and_no_fresh_world(data, tmp_path, name):
+    with emulator(*data, "--clock", "frozen") as process:
+        process.client().control("POST", "worlds/default/clock/advance", {"by": "1s"})
+        assert process.stop() == (0, "")
+    folder = tmp_path / "data" / "worlds" / "default"
+    (folder / name).unlink()
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+
+    said = one_line(failed_start("--port", "0", *data))
+
+    assert f"{name} is missing" in said
+    assert "restore it from a copy" in said
+    assert "move the folder away to start afresh" in said
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+
+
+def test_a_directory_that_cannot_be_written_is_one_clear_line(tmp_path):
+    (tmp_path / "file").write_text("no directory")
+
+    said = one_line(failed_start("--port", "0", "--data-dir", str(tmp_path / "file" / "data")))
+
+    assert "cannot be written: Not a directory" in said
+    assert "--ephemeral" in said
+
+
+def test_the_ready_file_is_there_exactly_while_it_runs(data, tmp_path):
+    path = tmp_path / "ready.json"
+    with emulator(*data, "--ready-file", str(path)) as process:
+        process.client().control("GET", "health")
+        found = json.loads(path.read_bytes())
+        assert found == process.ready
+        assert path.stat().st_mode & 0o777 == 0o600
+        assert found["pid"] == process.popen.pid
+        process.stop()
+
+    assert not path.exists()
+
+
+def test_two_with_port_0_get_ports_of_their_own(tmp_path):
+    with (
+        emulator("--data-dir", str(tmp_path / "one")) as one,
+        emulator("--data-dir", str(tmp_path / "two")) as two,
+    ):
+        assert one.base_url != two.base_url
+        assert {p.client().control("GET", "health")["status"] for p in (one, two)} == {"ok"}
+
+
+def test_ephemeral_leaves_nothing(tmp_path):
+    with emulator("--ephemeral", cwd=tmp_path) as process:
+        client = process.client()
+        client.control("POST", "worlds", {"name": "mine", "ephemeral": False})
+        client.control("POST", "worlds/mine/clock/advance", {"by": "1s"})
+        process.stop()
+
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_by_default_the_state_is_kept_out_of_the_repository(tmp_path):
+    with emulator(cwd=tmp_path) as process:
+        process.stop()
+
+    assert [path.name for path in tmp_path.iterdir()] == [".hosting-emulator"]
+    assert (tmp_path / ".hosting-emulator" / ".gitignore").read_text() == "*\n"
+
+
+# --- An assumption that contradicts the contract ------------------------------------------------
+
+
+def test_a_start_outside_the_contract_prints_a_warning():
+    with emulator("--ephemeral", "--assume", "idempotency_retention=24h") as process:
+        assert process.client().control("GET", "worlds/default")["warnings"]
+        code, stderr = process.stop()
+
+    assert code == 0
+    assert stderr.count("\n") == 1
+    assert "idempotency_retention=24h contradicts the contract" in stderr
+
+
+def test_a_start_within_the_contract_prints_no_warning():
+    with emulator("--ephemeral", "--assume", "accepted_status=200") as process:
+        assert process.stop() == (0, "")
+
+
+@pytest.mark.parametrize("end", ["stop", "kill"])
+def test_conduct_gives_no_verdict_after_a_restart(data, end):
+    """The requests of the earlier process are gone, so a careful one proves nothing."""
+    with emulator(*data, "--clock", "frozen") as process:
+        client = process.client()
+        headers = {"Authorization": f"Bearer {client.token()}"}
+        domains = f"/v1/projects/{process.ready['project_id']}/domains"
+        assert client.send("PUT", domains, headers=headers).status == 400
+        if end == "stop":
+            process.stop()
+        else:
+            process.kill()
+
+    with emulator(*data) as process:
+        dns = f"/v1/projects/{process.ready['project_id']}/edge-dns"
+        assert process.client().send("GET", dns, headers=headers).status == 200
+        words = ["conduct", "--url", process.base_url]
+        result = CliRunner().invoke(hosting_emulator, words)
+
+    assert result.exit_code == 2
+    assert "The emulator was restarted" in result.output
+    assert "No verdict: not every request was checked." in result.output

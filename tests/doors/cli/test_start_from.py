@@ -1,0 +1,214 @@
+"""`start --from FILE` begins with an exported world; a bad file loses nothing."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+from click.testing import CliRunner
+
+from hosting_emulator_cli.main import cli
+from tests.support.emulator_process import emulator, failed_start
+
+
+@pytest.fixture
+def kept(tmp_path: Path) -> Path:
+    """An exported world: its clock stands, a day after it began."""
+    path = tmp_path / "kept.json"
+    with emulator("--ephemeral", "--clock", "frozen", "--seed", "of the file") as process:
+        client = process.client()
+        client.control("POST", "worlds/default/clock/advance", {"by": "1d"})
+        path.write_text(json.dumps(client.state()), encoding="utf-8")
+    return path
+
+
+def without_commit(state: Any) -> Any:
+    return {name: value for name, value in state.items() if name != "commit"}
+
+
+def test_the_default_world_becomes_the_files(kept: Path):
+    with emulator("--ephemeral", "--from", str(kept)) as process:
+        client = process.client()
+        found = client.state()
+        headers = {"Authorization": f"Bearer {process.ready['token']}"}
+        path = f"/v1/projects/{process.ready['project_id']}/edge-dns"
+        assert client.send("GET", path, headers=headers).status == 200
+
+    assert without_commit(found) == without_commit(json.loads(kept.read_text()))
+
+
+def test_it_goes_on_with_a_seed_of_its_own_or_with_the_one_given(kept: Path):
+    seeds = []
+    for given in ((), (), ("--seed", "given")):
+        with emulator("--ephemeral", "--from", str(kept), *given) as process:
+            seeds.append(process.client().control("GET", "worlds/default")["seed"])
+
+    assert seeds[2] == "given"
+    assert len({*seeds, "of the file"}) == 4
+
+
+def test_it_takes_the_place_of_what_is_kept_and_is_kept_itself(kept: Path, tmp_path: Path):
+    data = ("--data-dir", str(tmp_path / "data"))
+    with emulator(*data, "--clock", "skip") as process:
+        process.client().control("POST", "worlds", {"name": "mine"})
+        process.stop()
+
+    refused = failed_start(*data, "--from", str(kept)).stderr
+    assert "already has a kept world" in refused
+    assert "--replace" in refused
+
+    with emulator(*data, "--from", str(kept), "--replace") as process:
+        process.client().control("POST", "worlds/default/clock/advance", {"by": "1d"})
+        process.stop()
+
+    with emulator(*data) as process:
+        client = process.client()
+        clock = client.control("GET", "worlds/default/clock")
+        assert (clock["mode"], clock["now"]) == ("frozen", "2026-01-03T00:00:00.000Z")
+        assert len(client.control("GET", "worlds")["items"]) == 2
+
+
+def test_a_scenario_takes_the_place_of_what_is_kept_only_when_that_is_asked_for(tmp_path: Path):
+    data = ("--data-dir", str(tmp_path / "data"))
+    scenario = ("--scenario", "stuck-operation")
+    with emulator(*data, *scenario) as process:  # what is new is no loss
+        before = process.client().state()
+        process.stop()
+
+    refused = failed_start(*data, "--scenario", "provider-outage").stderr
+    assert "already has a kept world, which --scenario would replace" in refused
+    with emulator(*data) as process:
+        assert process.client().state()["tables"]["projects"] == before["tables"]["projects"]
+        process.stop()
+
+    with emulator(*data, *scenario, "--replace") as process:
+        assert process.ready["fresh"]
+
+
+def test_the_commands_that_save_a_kept_world_from_a_replacement_lead_to_its_port(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    # given a kept world, and a refusal to replace it on a port of the user's choice
+    for name in ("URL", "WORLD", "PORT", "READY_FILE"):
+        monkeypatch.delenv(f"HOSTING_EMULATOR_{name}", raising=False)
+    monkeypatch.chdir(tmp_path)
+    data = ("--data-dir", str(tmp_path / "data"))
+    with emulator(*data) as process:
+        port = str(urlsplit(process.ready["base_url"]).port)
+        process.stop()
+    refused = failed_start(*data, "--port", port, "--scenario", "stuck-operation").stderr
+    commands = re.findall("`hosting-emulator (.*?)`", " ".join(refused.split()))
+
+    # when each command is typed as it is printed, while the emulator runs there
+    with emulator(*data, "--port", port):
+        results = [CliRunner().invoke(cli, shlex.split(command)) for command in commands]
+
+    assert len(commands) == 2
+    assert [result.exit_code for result in results] == [0, 0], [each.output for each in results]
+
+
+def test_a_scenario_for_every_start_begins_the_first_only(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """A container with a volume has its variables at each start."""
+    monkeypatch.setenv("HOSTING_EMULATOR_SCENARIO", "stuck-operation")
+    data = ("--data-dir", str(tmp_path / "data"))
+    for fresh in (True, False):
+        with emulator(*data) as process:
+            assert process.ready["fresh"] is fresh
+            process.stop()
+
+
+def test_a_scaled_clock_goes_on_from_where_it_was(tmp_path: Path):
+    kept = tmp_path / "kept.json"
+    with emulator("--ephemeral", "--clock", "scaled:1000") as process:
+        state = process.client().state()
+    state["tables"]["clock"]["world"]["machine_ms"] -= 3_600_000  # it was kept an hour ago
+    kept.write_text(json.dumps(state))
+
+    with emulator("--ephemeral", "--from", str(kept)) as process:
+        found = process.client().state()["tables"]["clock"]["world"]
+
+    assert (found["mode"], found["world_ms"]) == ("scaled", state["at_ms"])
+
+
+def cut(text: str) -> str:
+    return text[: len(text) // 2]
+
+
+def without_kind(text: str) -> str:
+    return text.replace("hosting-emulator state", "a shopping list")
+
+
+def with_an_odd_row(text: str) -> str:
+    document = json.loads(text)
+    next(iter(document["tables"]["projects"].values()))["flag_enabled"] = "perhaps"
+    return json.dumps(document)
+
+
+@pytest.mark.parametrize(
+    ("spoil", "why"),
+    [
+        (cut, "is not JSON"),
+        (without_kind, 'this is not an exported state: it has no "kind": "hosting-emulator state"'),
+        (with_an_odd_row, "projects"),
+    ],
+)
+def test_a_bad_file_is_one_clear_line_and_loses_nothing(
+    kept: Path, tmp_path: Path, spoil: Callable[[str], str], why: str
+):
+    data, bad = ("--data-dir", str(tmp_path / "data")), tmp_path / "bad.json"
+    bad.write_text(spoil(kept.read_text()))
+    with emulator(*data, "--clock", "skip") as process:
+        before = process.client().state()
+        process.stop()
+
+    done = failed_start(*data, "--from", str(bad))
+
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith(f"Error: {bad}")
+    assert why in done.stderr
+    assert done.stderr.count("\n") == 1
+    with emulator(*data) as process:
+        assert process.client().state() == before
+
+
+def test_a_file_that_is_not_there_leaves_no_trace(tmp_path: Path):
+    done = failed_start("--data-dir", "data", "--from", "no-such.json", cwd=tmp_path)
+
+    assert done.returncode == 2
+    assert done.stderr == "Error: no-such.json cannot be read: no such file or directory\n"
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "beside",
+    [
+        ("--scenario", "stuck-operation"),
+        ("--clock", "real"),
+        ("--at", "2030-01-31T09:30:00Z"),
+        ("--assume", "accepted_status=200"),
+    ],
+    ids=lambda words: words[0],
+)
+def test_nothing_else_says_how_to_begin(kept: Path, beside: tuple[str, str]):
+    done = failed_start("--ephemeral", "--port", "0", "--from", str(kept), *beside)
+
+    assert done.returncode == 2
+    assert done.stderr == f"Error: {beside[0]} cannot be used with --from, whose state sets it\n"
+
+
+def test_a_scenario_has_its_own_moment():
+    done = failed_start(
+        *("--ephemeral", "--port", "0"),
+        *("--scenario", "stuck-operation", "--at", "2030-01-31T09:30:00Z"),
+    )
+
+    assert done.returncode == 2
+    assert "--at cannot be used with a scenario" in done.stderr

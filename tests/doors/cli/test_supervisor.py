@@ -1,0 +1,114 @@
+"""The supervisor reports every run completely, whatever its command does when it ends."""
+
+from __future__ import annotations
+
+import json
+import platform
+import shutil
+import sys
+from itertools import permutations
+
+import pytest
+
+from hosting_emulator.supervisor import ChildCommand, RunMessages
+from tests.lab.explore.test_explore import explored
+
+#: The number of the system call `exit`, which ends only the calling thread.
+EXIT_CALL = {"x86_64": 60, "aarch64": 93}.get(platform.machine())
+#: A program whose first thread ends while another thread runs, as a runtime with threads does at its
+#: end. The system shows such a process as a zombie for that time.
+FIRST_THREAD_ENDS = f"""
+import ctypes, os, sys, threading, time
+threading.Thread(target=lambda: (time.sleep(float(sys.argv[1])), os._exit(3))).start()
+ctypes.CDLL(None).syscall({EXIT_CALL}, 0)
+"""
+needs_linux = pytest.mark.skipif(
+    sys.platform != "linux" or EXIT_CALL is None, reason="needs Linux and a known system call"
+)
+NODE_WITHOUT_A_TIMEOUT = """
+const project = `/v1/projects/${process.env.HOSTING_PROJECT_ID}`;
+const response = await fetch(`${process.env.HOSTING_BASE_URL}${project}/edge-dns`, {
+  headers: { Authorization: `Bearer ${process.env.HOSTING_TOKEN}` },
+});
+process.exit(response.ok ? 0 : 1);
+"""
+MESSAGES = (b'{"run": 2, "ended": 3}\n', b'{"run": 2, "gone": true}\n', b'{"run": 1, "ended": 9}\n')
+
+
+@needs_linux
+def test_a_command_whose_first_thread_ended_is_ended_and_reported():
+    child = ChildCommand("kept")
+    try:
+        child.begin([sys.executable, "-c", FIRST_THREAD_ENDS, "300"], {})
+        hung = child.finish(1.0)
+        child.begin([sys.executable, "-c", "raise SystemExit(7)"], {})
+        following = child.finish(None)
+    finally:
+        child.close()
+
+    assert (hung.hung, hung.outcome.code) == (True, 143)
+    assert (following.hung, following.outcome.code) == (False, 7)
+
+
+@needs_linux
+def test_explore_judges_a_client_whose_first_thread_ended():
+    script = f"""
+import os, urllib.request
+url = os.environ["HOSTING_BASE_URL"] + "/v1/projects/" + os.environ["HOSTING_PROJECT_ID"]
+token = {{"Authorization": "Bearer " + os.environ["HOSTING_TOKEN"]}}
+try:
+    urllib.request.urlopen(urllib.request.Request(url + "/edge-dns", headers=token), timeout=10)
+except OSError:
+    import sys
+    sys.argv = ["", "300"]
+    {FIRST_THREAD_ENDS.strip().replace(chr(10), chr(10) + "    ")}
+"""
+    command = ("--time-limit", "2s", "--", sys.executable, "-c", script)
+
+    report = explored("--faults", "connection_reset,gateway_error", *command)
+
+    assert {point["verdict"] for point in report["points"]} == {"hung"}
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="there is no node")
+def test_many_short_programs_of_node_that_hang_are_each_judged():
+    arguments = ("--faults", "timeout,connection_reset", "--time-limit", "3s", "-j", "4")
+
+    report = explored(*arguments, "--", "node", "--input-type=module", "-e", NODE_WITHOUT_A_TIMEOUT)
+
+    verdicts = {point["point"]: point["verdict"] for point in report["points"]}
+    assert verdicts == {
+        "get_dns_authorization#1/timeout/before_commit": "hung",
+        "get_dns_authorization#1/connection_reset/before_commit": "failed",
+    }
+
+
+@pytest.mark.parametrize("order", list(permutations(MESSAGES)))
+@pytest.mark.parametrize("size", [1, 2, 7, 1000])
+def test_messages_are_understood_in_any_order_and_in_pieces_of_any_size(
+    order: tuple[bytes, ...], size: int
+):
+    sent = b"".join(order)
+    messages = RunMessages(2)
+
+    for begin in range(0, len(sent), size):
+        messages.feed(sent[begin : begin + size])
+
+    assert messages.is_complete
+    assert messages.exit_code == 3
+    assert messages.refusal is None
+
+
+@pytest.mark.parametrize("line", [b"\n", b'{"run": 2, "en\n', b"[]\n", b"\xff\n", b'{"run": 2}\n'])
+def test_a_line_that_is_no_message_decides_nothing(line: bytes):
+    messages = RunMessages(2)
+
+    messages.feed(line)
+    assert not messages.has_outcome
+
+    messages.feed(json.dumps({"run": 2, "refused": 2}).encode() + b'\n{"run": 2, "gone": true}')
+    assert messages.has_outcome
+    assert not messages.is_complete  # the last message is cut off
+    messages.feed(b"\n")
+    assert messages.is_complete
+    assert messages.refusal == 2

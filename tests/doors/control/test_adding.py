@@ -1,0 +1,183 @@
+"""A world of one's own, live: organizations, users, projects and keys come into a world that runs."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from hosting_emulator.sdk import ControlRefused
+from tests.support.checked_world import CheckedWorld
+
+KEY = "phk_AKeyForTestsWhichIsNobodysSecret00000000000"
+ZOE = {"alias": "zoe", "organizations": {"acme": "member"}, "projects": {"shop": "reader"}}
+
+
+def deployments(api: CheckedWorld, token: str, project: str = "shop") -> Any:
+    path = f"/v1/projects/{api.emulator.projects[project]}/deployments"
+    return api.send("GET", path, token=token)
+
+
+def test_who_comes_can_ask_at_once(api: CheckedWorld):
+    said = api.emulator.add(
+        organizations=[{"alias": "studio", "plan": "free"}],
+        people=[
+            ZOE,
+            {"alias": "ada", "email": "ada@x.example", "organizations": {"studio": "owner"}},
+        ],
+        projects=[{"alias": "site", "organization": "studio", "deployments": [{"ago": "3h"}, {}]}],
+    )
+
+    assert said == "added studio, zoe, ada, site"
+    assert len(deployments(api, api.emulator.token("zoe")).json["items"]) == 20
+    assert len(deployments(api, api.emulator.token("ada"), "site").json["items"]) == 2
+    assert [*api.emulator.projects][-1] == "site"
+
+
+def test_what_came_has_the_ids_that_a_file_gives_it(api: CheckedWorld, tmp_path):
+    site = {"alias": "site", "organization": "acme"}
+    scenario = {"world": {"extends": "default", "people": [ZOE], "projects": [site]}}
+
+    api.emulator.add(people=[ZOE], projects=[site])
+    own = type(api.emulator).fresh(
+        api.emulator.control, scenario=scenario, seed=api.emulator.summary["seed"]
+    )
+
+    with own:
+        assert dict(own.people) == dict(api.emulator.people)
+        assert dict(own.projects) == dict(api.emulator.projects)
+
+
+@pytest.mark.parametrize(
+    ("parts", "says"),
+    [
+        ({"people": [{"alias": "zoe", "organizations": {"amce": "owner"}}]}, "did you mean acme"),
+        ({"people": [{"alias": "owner"}]}, "people.0.alias: the alias 'owner' is already used in this world"),
+        ({"people": [ZOE, ZOE]}, "people.1.alias: the alias 'zoe' is already used above"),
+        ({"people": [{"alias": "zoe", "emial": "a@b.example"}]}, "did you mean email"),
+        (
+            {"people": [{"alias": "zoe", "organizations": {"acme": "ownr"}}]},
+            "it cannot be 'ownr'; did you mean owner",
+        ),
+        ({"projects": [{"alias": "site", "organization": "amce"}]}, "did you mean acme"),
+        ({"organizations": [{"alias": "acme"}]}, "is already used in this world"),
+        ({"keys": [{"person": "zeo", "value": KEY}]}, "no user 'zeo'"),
+        ({"keys": [{"person": "member", "value": KEY, "organization": "hobby"}]}, "in acme"),
+        (
+            {"keys": [{"person": "member", "value": KEY, "permissions": ["projects.reed"]}]},
+            "did you mean projects.read",
+        ),
+        ({"keys": [{"person": "member", "value": KEY}] * 2}, "this value is already used above"),
+        ({"projects": [{"alias": "x", "organization": "acme", "deployments": [{"ago": "soon"}]}]}, "soon"),
+        ({}, "give what to add"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_is_refused_with_what_would_be_right(
+    api: CheckedWorld, parts: dict[str, Any], says: str
+):
+    before = api.state()
+
+    with pytest.raises(ControlRefused, match=says):
+        api.emulator.add(**parts)
+
+    assert api.state() == before
+
+
+def test_it_is_one_commit_that_rewind_and_reset_take_back(api: CheckedWorld):
+    before = api.emulator.summary["commit"]
+    api.emulator.add(people=[ZOE])
+    assert api.emulator.history[-1].title == "intervention add"
+    assert api.emulator.history[-1].says == "people=zoe"
+
+    api.emulator.rewind(before)
+    assert "zoe" not in api.emulator.people
+
+    api.emulator.add(people=[ZOE])
+    api.emulator.reset()
+    assert "zoe" not in api.emulator.people
+
+
+def test_a_deployment_is_as_chosen_and_none_comes_before_another(api: CheckedWorld):
+    commit = "8f4c0f1d2f0e4f5a9b6c7d8e9f0a1b2c3d4e5f60"
+    api.emulator.intervene("add_deployments", project="labs", commit=commit, ago="2h")
+    api.emulator.intervene("add_deployments", project="labs", status="failed", ago="1h")
+
+    newest, first = deployments(api, api.emulator.token(), "labs").json["items"]
+    assert (first["commit_sha"], newest["status"]) == (commit, "failed")
+    with pytest.raises(ControlRefused, match="labs has a later deployment"):
+        api.emulator.intervene("add_deployments", project="labs", ago="90m")
+    with pytest.raises(ControlRefused, match="is in the future"):
+        api.emulator.intervene("add_deployments", project="labs", at="2099-01-01T00:00:00Z")
+
+
+# --- Keys whose value somebody chose -------------------------------------------------------------
+
+
+def test_a_chosen_value_authenticates_with_the_permissions_it_was_given(api: CheckedWorld):
+    api.emulator.add(keys=[{"person": "member", "value": KEY, "permissions": ["deployments.read"]}])
+
+    assert deployments(api, KEY).status == 200
+    path = f"/v1/projects/{api.emulator.projects['shop']}/edge-dns"
+    assert api.send("GET", path, token=KEY).status == 403
+    [key] = api.emulator.control.get(api.emulator.control_path("keys"))["items"]
+    assert key["obfuscated_value"] == "phk_…0000"
+
+
+@pytest.mark.parametrize(
+    "value", ["phk_short", KEY[:-1], f"{KEY}0", KEY.replace("phk_", "abc_"), "x"]
+)
+def test_a_value_of_another_form_is_refused_and_not_repeated(api: CheckedWorld, value: str):
+    with pytest.raises(ControlRefused, match="phk_ and 43 of") as refused:
+        api.emulator.add(keys=[{"person": "member", "value": value}])
+
+    assert value == "x" or value not in str(refused.value)
+
+
+def test_a_value_is_in_nothing_that_is_shown_or_kept(api: CheckedWorld):
+    scenario = {
+        "world": {"extends": "default", "keys": [{"person": "member", "value": KEY}]},
+        "timeline": [
+            {"at": "1h", "intervene": {"add": {"keys": [{"person": "owner", "value": KEY[:-1] + "1"}]}}}
+        ],
+    }  # fmt: skip
+    own = type(api.emulator).fresh(api.emulator.control, scenario=scenario)
+    with own:
+        own.add(keys=[{"person": "reader", "value": KEY[:-1] + "2"}])
+        own.clock.advance("2h")
+        for value in (KEY, KEY[:-1] + "1", KEY[:-1] + "2"):
+            assert deployments(CheckedWorld(own), value).status == 200
+        shown = [
+            own.export(with_seed=True),
+            [dict(commit) for commit in own.history],
+            own.report(),
+            own.control.get(own.control_path("requests", limit=100)),
+            own.control.get(own.control_path("timeline")),
+        ]
+        told = json.dumps(shown, default=str)
+        assert KEY[:-1] not in told
+
+        own.reset()
+        assert deployments(CheckedWorld(own), KEY).status == 200
+
+
+def test_a_file_can_hold_the_digest_in_place_of_the_value(api: CheckedWorld):
+    from hashlib import sha256
+
+    digest = sha256(KEY.encode()).hexdigest()
+    api.emulator.add(keys=[{"person": "member", "value": f"sha256:{digest}"}])
+
+    assert deployments(api, KEY).status == 200
+    with pytest.raises(ControlRefused, match="this value is already used in this world"):
+        api.emulator.add(keys=[{"person": "owner", "value": KEY}])
+
+
+def test_a_recorded_scenario_tells_what_came_and_no_value(api: CheckedWorld):
+    api.emulator.add(people=[ZOE], keys=[{"person": "zoe", "value": KEY}])
+    deployments(api, api.emulator.token("zoe"))
+
+    recorded = api.emulator.record()
+
+    assert "alias: zoe" in recorded.text
+    assert KEY not in recorded.text
+    assert "sha256:" in recorded.text

@@ -1,0 +1,479 @@
+"""The control API's conduct, over real HTTP: what a client did, the rules, and tickets in the log."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, closing
+from http.client import HTTPConnection
+from socket import SHUT_WR
+from time import sleep
+from urllib.parse import urlsplit
+
+import pytest
+
+from hosting_emulator.conduct.rules import RULES
+from hosting_emulator.sdk import ControlRefused, HostingEmulator
+from tests.support.checked_world import CheckedWorld
+from tests.support.dev_origins import issue, redeem, secret_of
+from tests.support.http_world import HttpWorld
+
+
+def broken(api: HttpWorld) -> list[tuple[str, list[int]]]:
+    found = api.emulator.conduct.read()["findings"]
+    return [(one["rule"], one["requests"]) for one in found]
+
+
+def test_what_the_client_did_is_told_with_all_that_is_known_of_it(api: CheckedWorld) -> None:
+    api.apply_domains(key=None)
+    api.dns()
+
+    found = api.emulator.conduct.read()
+
+    rule = RULES["missing-idempotency-key"]
+    assert found == {
+        "judged": 2,
+        "unseen": 0,
+        "findings": [
+            {
+                "rule": rule.id,
+                "severity": "error",
+                "title": rule.title,
+                "says": "apply_project_domains was sent without an Idempotency-Key.",
+                "requests": [1],
+                "more_requests": 0,
+                "at": "2026-01-01T00:00:00.000Z",
+                "because": rule.because,
+                "place": rule.place,
+                "matters": rule.matters,
+                "instead": rule.instead,
+            }
+        ],
+        "counts": {rule.id: 1},
+        "rules_off": [],
+        "remarks": [],
+        "errors": [],
+        "complete": True,
+    }
+
+
+def test_rules_are_left_out_by_their_ids(api: CheckedWorld) -> None:
+    api.apply_domains(key=None)
+    off = ["missing-idempotency-key", "unread-field"]
+
+    found = api.emulator.conduct.read(off=off)
+
+    assert (found["findings"], found["counts"], found["rules_off"]) == ([], {}, off)
+
+
+@pytest.mark.parametrize(
+    ("query", "says"),
+    [
+        ("off=polled-to-early", "did you mean polled-too-early?"),
+        ("off=x", "/_emulator/contract/conduct-rules lists them"),
+        ("final=yes", "final must be true or false"),
+        ("finel=true", "there is no query parameter 'finel'; did you mean final?"),
+    ],
+)
+def test_what_is_wrong_is_refused_in_one_line(api: CheckedWorld, query: str, says: str) -> None:
+    with pytest.raises(ControlRefused) as refused:
+        api.emulator.control.get(f"worlds/{api.emulator.name}/conduct?{query}")
+
+    assert refused.value.status == 400
+    assert says in str(refused.value)
+
+
+def test_every_rule_is_told(api: CheckedWorld) -> None:
+    rules = api.emulator.control.contract("conduct-rules")
+
+    assert [rule["id"] for rule in rules] == list(RULES)
+    assert {rule["severity"] for rule in rules} == {"error", "warning", "note"}
+
+
+def test_a_real_lost_answer_and_a_new_key(api: CheckedWorld) -> None:
+    with api.emulator.fault("connection_reset", phase="after_commit", times=1):
+        with pytest.raises(OSError, match=r"reset|closed|Remote"):
+            HttpWorld.create_key(api, key="first")
+        api.create_key(key="second")
+
+    assert broken(api) == [("new-key-after-uncertainty", [1, 2])]
+
+
+# --- Several workers with one token ---------------------------------------------------------------
+
+
+def ask(
+    connection: HTTPConnection, api: HttpWorld, method: str, path: str, key: str | None = None
+) -> int:
+    """Send a request by a connection and return the status of its response."""
+    headers = {"Authorization": f"Bearer {api.emulator.token('owner')}"}
+    if key is not None:
+        headers["Idempotency-Key"] = key
+    target = urlsplit(api.emulator.url(f"/v1/projects/{{project}}/{path}")).path
+    connection.request(method, target, headers=headers)
+    response = connection.getresponse()
+    response.read()
+    return response.status
+
+
+Connect = Callable[..., HTTPConnection]
+
+
+@pytest.fixture
+def connect(api: CheckedWorld) -> Iterator[Connect]:
+    """Return a function that makes connections; they are closed in the end."""
+    with ExitStack() as opened:
+
+        def make(timeout_s: float = 30.0) -> HTTPConnection:
+            netloc = urlsplit(api.emulator.base_url).netloc
+            return opened.enter_context(closing(HTTPConnection(netloc, timeout=timeout_s)))
+
+        yield make
+
+
+def test_two_workers_that_both_receive_their_responses_are_accused_of_nothing(
+    api: CheckedWorld, connect: Connect
+) -> None:
+    first, second = connect(), connect()
+    assert ask(second, api, "GET", "edge-dns") == 200
+    with (
+        api.emulator.fault(
+            "latency", delay_ms=500, times=1, call="apply_project_domains"
+        ) as held_up,
+        ThreadPoolExecutor() as threads,
+    ):
+        late = threads.submit(ask, first, api, "PUT", "domains", "first")
+        while held_up.seen == 0:
+            sleep(0.001)
+        assert ask(second, api, "PUT", "domains", "second") == 202
+        assert not late.done()
+        assert late.result() == 202
+
+    findings = api.emulator.conduct.read()["findings"]
+    assert [found for found in findings if found["severity"] != "note"] == []
+
+
+def test_a_client_that_gave_up_and_took_a_new_key_is_accused(
+    api: CheckedWorld, connect: Connect
+) -> None:
+    with api.emulator.fault("latency", delay_ms=500, times=1):
+        impatient = connect(timeout_s=0.1)
+        with pytest.raises(TimeoutError):
+            ask(impatient, api, "PUT", "domains", "first")
+        impatient.close()
+        assert ask(connect(), api, "PUT", "domains", "second") == 202
+    wait_for_requests(api, 2)
+
+    assert [rule for rule, _ in broken(api)] == ["new-key-after-uncertainty"]
+
+
+def test_a_client_that_gave_up_and_kept_its_key_is_accused_of_nothing(
+    api: CheckedWorld, connect: Connect
+) -> None:
+    with api.emulator.fault("latency", delay_ms=500, times=1):
+        impatient = connect(timeout_s=0.1)
+        with pytest.raises(TimeoutError):
+            ask(impatient, api, "PUT", "domains", "first")
+        impatient.close()
+        assert ask(connect(), api, "PUT", "domains", "first") == 202
+    wait_for_requests(api, 2)
+
+    assert broken(api) == []
+
+
+def test_a_client_that_only_ends_its_side_receives_its_responses(
+    api: CheckedWorld, connect: Connect
+) -> None:
+    for key in ("first", "second"):
+        connection = connect()
+        connection.connect()
+        connection.sock.settimeout(30)
+        head = f"PUT {urlsplit(api.emulator.url('/v1/projects/{project}/domains')).path} HTTP/1.1"
+        lines = (head, "Host: localhost", f"Authorization: Bearer {api.emulator.token('owner')}")
+        request = "\r\n".join((*lines, f"Idempotency-Key: {key}", "", "")).encode()
+        connection.sock.sendall(request)
+        connection.sock.shutdown(SHUT_WR)
+        received = b""
+        while part := connection.sock.recv(65536):
+            received += part
+        assert b" 202 " in received
+        connection.close()
+        api.emulator.clock.advance("2s")
+
+    assert broken(api) == []
+
+
+def test_the_first_request_of_another_call_is_no_retry_of_a_limited_one(
+    api: CheckedWorld, connect: Connect
+) -> None:
+    pool = connect()
+    with api.emulator.fault("abort", code="rate_limited", retry_after_seconds=5, times=1):
+        assert ask(pool, api, "GET", "edge-dns") == 429
+    assert ask(pool, api, "PUT", "domains", "first") == 202
+
+    assert broken(api) == []
+
+
+def test_a_limited_request_that_is_sent_again_at_once_is_accused(
+    api: CheckedWorld, connect: Connect
+) -> None:
+    pool = connect()
+    with api.emulator.fault("abort", code="rate_limited", retry_after_seconds=5, times=1):
+        assert ask(pool, api, "GET", "edge-dns") == 429
+    assert ask(pool, api, "GET", "deployments") == 200
+    assert ask(pool, api, "GET", "edge-dns") == 200
+
+    assert broken(api) == [("retried-too-soon", [1, 3])]
+
+
+def test_a_limited_client_with_a_connection_for_each_request_is_accused_of_immediate_retries(
+    api: CheckedWorld, connect: Connect
+) -> None:
+    with api.emulator.fault("abort", code="rate_limited", retry_after_seconds=5, times=7):
+        for _ in range(7):
+            with closing(connect()) as connection:
+                assert ask(connection, api, "GET", "edge-dns") == 429
+
+    assert warnings(api) == ["retried-too-soon"]
+
+
+def test_a_limited_mutation_that_is_sent_again_on_a_new_connection_is_accused(
+    api: CheckedWorld, connect: Connect
+) -> None:
+    with api.emulator.fault("abort", code="rate_limited", retry_after_seconds=5, times=2):
+        for _ in range(2):
+            with closing(connect()) as connection:
+                assert ask(connection, api, "PUT", "domains", "first") == 429
+
+    assert warnings(api) == ["retried-too-soon"]
+
+
+def test_a_loop_of_polls_with_a_connection_for_each_is_accused(
+    api: CheckedWorld, connect: Connect
+) -> None:
+    operation_id = begin_operation(api, connect)
+    poll(api, connect, operation_id, times=8)
+
+    assert warnings(api) == ["polled-too-early"]
+
+
+def test_a_loop_after_the_end_with_a_connection_for_each_poll_is_accused(
+    api: CheckedWorld, connect: Connect
+) -> None:
+    operation_id = begin_operation(api, connect)
+    api.emulator.clock.until(operation_id)
+    poll(api, connect, operation_id, times=8)
+
+    assert warnings(api) == ["polled-after-end"]
+
+
+def test_two_programs_that_each_send_a_request_once_are_accused_of_nothing(
+    api: CheckedWorld, connect: Connect
+) -> None:
+    with api.emulator.fault("abort", code="rate_limited", retry_after_seconds=5, times=2):
+        for _ in range(2):
+            with closing(connect()) as connection:
+                assert ask(connection, api, "GET", "edge-dns") == 429
+
+    assert warnings(api) == []
+
+
+def begin_operation(api: HttpWorld, connect: Connect) -> str:
+    """Apply domains on a connection of its own, and return the id of the operation."""
+    path = urlsplit(api.emulator.url("/v1/projects/{project}/domains")).path
+    with closing(connect()) as connection:
+        connection.request("PUT", path, headers=api.emulator.headers("owner", key="first"))
+        operation_id: str = json.loads(connection.getresponse().read())["id"]
+    return operation_id
+
+
+def poll(api: HttpWorld, connect: Connect, operation_id: str, *, times: int) -> None:
+    """Poll an operation several times, each time on a connection of its own."""
+    path = urlsplit(api.emulator.url(f"/v1/operations/{operation_id}")).path
+    for _ in range(times):
+        with closing(connect()) as connection:
+            connection.request("GET", path, headers=api.emulator.headers("owner"))
+            response = connection.getresponse()
+            response.read()
+            assert response.status == 200
+
+
+def warnings(api: HttpWorld) -> list[str]:
+    """Return the rules of the findings that are worse than a note."""
+    findings = api.emulator.conduct.read()["findings"]
+    return [finding["rule"] for finding in findings if finding["severity"] != "note"]
+
+
+def wait_for_requests(api: HttpWorld, expected: int) -> None:
+    """Wait until the log has so many requests: a client that gave up does not wait for its own."""
+    while len(api.emulator.requests.page()["items"]) < expected:
+        sleep(0.01)
+
+
+def test_what_is_sent_again_from_the_log_is_not_the_clients(api: CheckedWorld) -> None:
+    api.apply_domains(key="a")
+    api.emulator.requests.replay(1)
+
+    found = api.emulator.conduct.read()
+
+    assert (found["judged"], found["findings"], len(found["remarks"])) == (1, [], 1)
+
+
+def test_neither_a_reset_nor_a_restore_forgets_what_was_found(api: CheckedWorld) -> None:
+    with api.emulator.snapshot():
+        api.apply_domains(key=None)
+    assert broken(api) == [("missing-idempotency-key", [1])]
+
+    api.emulator.reset()
+    assert broken(api) == [("missing-idempotency-key", [1])]
+
+
+# --- Redeeming is an exchange ---------------------------------------------------------------------
+
+
+def test_redeeming_a_ticket_is_in_the_request_log_without_its_secret(api: CheckedWorld) -> None:
+    ticket = issue(api)
+    assert redeem(api, ticket).status == 303
+    assert redeem(api, ticket).status == 404
+
+    first, second = api.emulator.requests.page(call="redeem_ticket")["items"][::-1]
+
+    assert (first["n"], first["status"], first["project"]) == (2, 303, api.emulator.project)
+    assert (second["status"], second["code"], second["why"]) == (
+        404,
+        "resource_not_found",
+        ["the ticket is used"],
+    )
+    whole = api.emulator.requests.whole(2)
+    assert secret_of(ticket) not in str(whole)
+    assert ("Set-Cookie", "<redacted>") in [(*pair,) for pair in whole["answer"]["headers"]]
+    assert broken(api) == [("ticket-redeemed-twice", [3])]
+
+
+def test_redeeming_a_ticket_is_in_the_har_at_its_own_origin(api: CheckedWorld) -> None:
+    ticket = issue(api)
+    redeem(api, ticket)
+
+    entry = api.emulator.requests.har()["log"]["entries"][1]
+
+    assert entry["request"]["url"] == (
+        ticket["origin"] + "/.service/dev-access/redeem?stage=dev&ticket=<redacted>"
+    )
+    assert entry["response"]["redirectURL"] == ticket["origin"] + "/"
+
+
+def test_a_redemption_cannot_be_sent_again(api: CheckedWorld) -> None:
+    redeem(api, issue(api))
+
+    with pytest.raises(ControlRefused, match="works only once"):
+        api.emulator.requests.replay(2)
+
+
+def test_a_redemption_can_be_asserted_on(api: CheckedWorld) -> None:
+    redeem(api, issue(api))
+
+    (made,) = api.emulator.requests.assert_made("redeem_ticket", status=303, times=1)
+
+    assert (made.project, made.who) == (api.emulator.project, None)
+
+
+def test_a_token_that_is_shown_to_a_dev_origin_is_told(api: CheckedWorld) -> None:
+    origin = urlsplit(issue(api)["origin"]).netloc
+    url = urlsplit(api.emulator.base_url)
+    for token in (api.emulator.token("owner"), None):
+        sent = {"Host": origin} | ({"Authorization": f"Bearer {token}"} if token else {})
+        visitor = HTTPConnection(url.netloc)
+        visitor.request("GET", "/", headers=sent)
+        assert visitor.getresponse().status == 401
+        visitor.close()
+
+    assert broken(api) == [("token-sent-elsewhere", [2])]
+    assert api.emulator.requests.whole(2)["path"] == "/"
+
+
+# --- Clients by their connections ----------------------------------------------------------------
+
+
+def test_two_jobs_with_one_token_are_told_apart_by_their_connections(api: CheckedWorld) -> None:
+    url = urlsplit(api.emulator.url("/v1/projects/{project}/edge-dns"))
+    sent = {"Authorization": f"Bearer {api.emulator.token('owner')}"}
+    jobs = [HTTPConnection(url.netloc) for _ in range(2)]
+
+    def ask(job: HTTPConnection) -> int:
+        job.request("GET", url.path, headers=sent)
+        answer = job.getresponse()
+        answer.read()
+        return answer.status
+
+    assert [ask(job) for job in jobs] == [200, 200]
+    with api.emulator.fault("abort", code="rate_limited", retry_after_seconds=5, times=1):
+        assert ask(jobs[0]) == 429
+    for _ in range(20):  # the other may have been on its way only at first
+        assert ask(jobs[1]) == 200
+        api.emulator.clock.advance("0.1s")
+    assert broken(api) == []
+
+    assert ask(jobs[0]) == 200
+    assert broken(api) == [("retried-too-soon", [3, 24])]
+    for job in jobs:
+        job.close()
+
+
+ODD_DOCUMENTS = {
+    "a list": [1],
+    "a text": "expires_at ticket_id next_cursor id",
+    "an id that is a list": {"id": [1], "ticket_id": [1], "expires_at": "2026-01-01T00:00:00Z"},
+    "a state that is a list": {"id": "a", "state": [1], "progress": [1]},
+    "a state that is an object": {"id": "a", "state": {"a": 1}, "progress": "soon"},
+    "an expiry that is no time": {"ticket_id": "a", "expires_at": "yesterday"},
+    "an expiry that is a number": {"ticket_id": "a", "expires_at": 12},
+    "a cursor that is an object": {"items": {"a": 1}, "next_cursor": {"a": [1]}},
+}
+
+
+@pytest.mark.parametrize("document", ODD_DOCUMENTS.values(), ids=ODD_DOCUMENTS)
+def test_no_response_of_a_fault_breaks_a_judge(
+    hosting_emulator: HostingEmulator, document: object
+) -> None:
+    api = HttpWorld(hosting_emulator)
+    with hosting_emulator.fault("respond", status=201, content=json.dumps(document)):
+        api.ticket()
+        api.deployments()
+        api.apply_domains(key=None)
+        api.apply_domains(key="domains-1")
+
+    report = api.emulator.conduct.read(final=True)
+
+    assert report["errors"] == []
+    assert report["counts"]["missing-idempotency-key"] == 1
+
+
+def test_a_redirect_to_no_url_breaks_no_judge(hosting_emulator: HostingEmulator) -> None:
+    api = HttpWorld(hosting_emulator)
+    with hosting_emulator.fault("redirect", location="http://[broken"):
+        api.apply_domains(key=None)
+
+    report = api.emulator.conduct.read(final=True)
+
+    assert report["errors"] == []
+    assert report["counts"]["missing-idempotency-key"] == 1
+
+
+def test_a_loop_of_polls_on_two_connections_in_turn_is_reported(
+    hosting_emulator: HostingEmulator,
+) -> None:
+    """Node's fetch uses the connections of its pool like this, even for one request at a time."""
+    operation_id = HttpWorld(hosting_emulator).apply_domains(key="domains-1").json["id"]
+    parts = urlsplit(hosting_emulator.url(f"/v1/operations/{operation_id}"))
+    with ExitStack() as stack:
+        connections = [stack.enter_context(closing(HTTPConnection(parts.netloc))) for _ in range(2)]
+        for number in range(40):
+            connection = connections[number % 2]
+            connection.request("GET", parts.path, headers=hosting_emulator.headers("owner"))
+            connection.getresponse().read()
+
+    report = hosting_emulator.conduct.read()
+
+    severities = [found["severity"] for found in report["findings"]]
+    assert (list(report["counts"]), severities) == (["polled-too-early"], ["warning"])

@@ -1,0 +1,304 @@
+"""Faults at every door: redemption, the identity provider, and requests without credentials."""
+
+from __future__ import annotations
+
+import http.client
+from typing import Any
+
+import pytest
+
+from hosting_emulator.sdk import ControlRefused, HostingEmulator
+from tests.support.checked_world import CheckedWorld
+from tests.support.dev_origins import issue, redeem
+from tests.support.response_checks import problem
+from tests.support.sign_in_client import Browser
+from tests.support.wire import wire
+
+LOST = (ConnectionError, http.client.HTTPException)
+
+
+class Faulty(CheckedWorld):
+    """Faults count what they meet: a world with one changes by refusals and reads too."""
+
+    def _held(self) -> dict[str, Any]:
+        return {}
+
+
+@pytest.fixture
+def api(hosting_emulator: HostingEmulator) -> CheckedWorld:
+    return Faulty(hosting_emulator)
+
+
+@pytest.fixture
+def browser(hosting_emulator: HostingEmulator) -> Browser:
+    """A browser at the world's identity provider."""
+    return Browser(hosting_emulator.summary["issuer"])
+
+
+# --- a ticket's redemption ------------------------------------------------------------------------
+
+
+def test_a_ticket_is_consumed_while_its_answer_is_lost(api: CheckedWorld) -> None:
+    ticket = issue(api)
+    fault = api.emulator.fault("connection_reset", call="redeem_ticket", phase="after_commit")
+
+    with pytest.raises(LOST):
+        redeem(api, ticket)
+    fault.remove()
+
+    assert fault.hits == 1
+    problem(redeem(api, ticket), 404, "resource_not_found")
+
+
+def test_before_the_commit_the_ticket_is_still_good(api: CheckedWorld) -> None:
+    ticket = issue(api)
+    with api.emulator.fault("empty_response", call="redeem_ticket", times=1):
+        with pytest.raises(LOST):
+            redeem(api, ticket)
+        assert redeem(api, ticket).status == 303
+
+
+@pytest.mark.parametrize(
+    ("effect", "options"),
+    [
+        ("wrong_content_length", {}),
+        ("wrong_content_length", {"by": -7}),
+        ("truncate", {"bytes": 20}),
+        ("reset_in_body", {}),
+        ("malformed_response", {}),
+    ],
+)
+def test_a_broken_redirect_before_the_commit_redeems_nothing(
+    api: CheckedWorld, effect: str, options: dict[str, Any]
+) -> None:
+    ticket = issue(api)
+    api.emulator.fault(effect, call="redeem_ticket", times=1, **options)
+
+    with pytest.raises(LOST):
+        redeem(api, ticket)
+
+    assert redeem(api, ticket).status == 303
+
+
+def test_a_problem_at_one_projects_origin(api: CheckedWorld) -> None:
+    api.emulator.fault("abort", code="service_unavailable", call="redeem_ticket", project="blog")
+
+    problem(redeem(api, issue(api, project="blog")), 503, "service_unavailable")
+    assert redeem(api, issue(api)).status == 303
+
+
+def test_the_log_says_what_happened_to_a_redemption(api: CheckedWorld) -> None:
+    ticket = issue(api)
+    api.emulator.fault("connection_reset", call="redeem_ticket", phase="after_commit")
+    with pytest.raises(LOST):
+        redeem(api, ticket)
+
+    entry = api.emulator.requests[-1]
+
+    assert (entry.call, entry.status, entry.lost) == ("redeem_ticket", 0, "connection_reset")
+
+
+# --- the identity provider ------------------------------------------------------------------------
+
+
+def test_a_fault_without_a_call_is_about_the_api_alone(api: CheckedWorld, browser: Browser) -> None:
+    api.emulator.fault("timeout")
+
+    assert browser.send("/jwks.json").status == 200
+    assert browser.choose("owner").status == 303
+
+
+@pytest.mark.parametrize(
+    ("door", "path"),
+    [
+        ("idp_discovery", "/.well-known/openid-configuration"),
+        ("idp_jwks", "/jwks.json"),
+        ("idp_authorize", "/authorize"),
+        ("idp_userinfo", "/userinfo"),
+        ("idp_end_session", "/end-session"),
+    ],
+)
+@pytest.mark.parametrize("phase", ["before_commit", "after_commit"])
+def test_each_door_answers_as_it_is_told(
+    api: CheckedWorld, browser: Browser, door: Any, path: str, phase: Any
+) -> None:
+    fault = api.emulator.fault(
+        "respond", status=503, content="later", headers={"Retry-After": "7"}, call=door, phase=phase
+    )
+
+    seen = browser.send(path)
+
+    if phase == "after_commit" and fault.hits == 0:  # the door itself refused: nothing was done
+        assert seen.status in (400, 401)
+        return
+    assert (seen.status, seen.text, seen.headers["Retry-After"]) == (503, "later", "7")
+
+
+def test_a_refresh_is_spent_while_its_answer_is_lost(api: CheckedWorld, browser: Browser) -> None:
+    """The form of the token endpoint is matched as a body is."""
+    first = browser.redeem(browser.choose("owner").answer["code"]).json
+    fault = api.emulator.fault(
+        "connection_reset",
+        call="idp_token",
+        body={"grant_type": "refresh_token"},
+        phase="after_commit",
+        times=1,
+    )
+
+    with pytest.raises((OSError, http.client.HTTPException)):
+        browser.refresh(first["refresh_token"])
+
+    assert fault.hits == 1
+    assert browser.refresh(first["refresh_token"]).json["error"] == "invalid_grant"
+
+
+def test_the_first_effect_at_a_door_ends_the_search(api: CheckedWorld, browser: Browser) -> None:
+    api.emulator.fault("slow_response", bytes_per_second=1_000_000, call="idp_jwks")
+    late = api.emulator.fault("connection_reset", call="idp_jwks", phase="after_commit")
+
+    assert browser.send("/jwks.json").json["keys"]
+    assert late.seen == 0
+
+
+def test_a_latency_at_the_keys_delays_them_and_no_more(api: CheckedWorld, browser: Browser) -> None:
+    fault = api.emulator.fault("latency", delay_ms=5, call="idp_jwks")
+
+    assert browser.send("/jwks.json").json["keys"]
+    assert fault.hits == 1
+
+
+# --- what a request came with ---------------------------------------------------------------------
+
+
+def test_without_credentials_only_what_asks_for_that_acts(api: CheckedWorld) -> None:
+    usual = api.emulator.fault("abort", code="rate_limited")
+    none = api.emulator.fault("abort", code="service_unavailable", credentials="none")
+    bad = api.emulator.fault("abort", code="forbidden", credentials="invalid")
+    path = api.project_path("edge-dns")
+
+    problem(api.send("GET", path, who=None), 503, "service_unavailable")
+    problem(api.send("GET", path, token="nonsense"), 403, "forbidden")
+    assert (usual.seen, none.hits, bad.hits) == (0, 1, 1)
+    none.remove()
+    problem(api.send("GET", path, who=None), 401, "unauthenticated")
+
+
+def test_a_key_and_a_token_are_told_apart(api: CheckedWorld) -> None:
+    key = api.emulator.api_key()
+    api.emulator.fault("abort", code="forbidden", credentials="key")
+
+    assert api.dns().status == 200
+    problem(api.dns(token=key), 403, "forbidden")
+
+
+def test_a_delay_is_waited_for_without_credentials_too(api: CheckedWorld) -> None:
+    fault = api.emulator.fault("latency", delay_ms=5, credentials="any")
+
+    problem(api.send("GET", api.project_path("edge-dns"), who=None), 401, "unauthenticated")
+    assert fault.hits == 1
+
+
+# --- what is matched ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("rule", "meets"),
+    [
+        ({"query": {"environment": "prod"}}, ["prod"]),
+        ({"query": {"environment": "*"}}, ["dev", "prod"]),
+        ({"query": {"limit": "1"}}, []),
+    ],
+)
+def test_by_query(api: CheckedWorld, rule: dict[str, Any], meets: list[str]) -> None:
+    api.emulator.fault("abort", code="forbidden", **rule)
+
+    met = [e for e in ("dev", "prod") if api.compute(f"?environment={e}").status == 403]
+
+    assert met == meets
+
+
+@pytest.mark.parametrize(
+    ("body", "acts"),
+    [
+        ({"name": "ci-*"}, True),
+        ({"$.name": "ci-1"}, True),
+        ({"name": "other"}, False),
+        ({"name": 1}, False),
+        ({"name.first": "*"}, False),
+    ],
+)
+def test_by_the_bodys_members(api: CheckedWorld, body: dict[str, Any], acts: bool) -> None:
+    api.emulator.fault("abort", code="service_unavailable", body=body)
+
+    assert (api.create_key("ci-1").status == 503) is acts
+
+
+def test_a_body_that_is_no_document_is_matched_by_nothing(api: CheckedWorld) -> None:
+    """Also one so deep that reading it gives up: it is refused as it is without a fault."""
+    fault = api.emulator.fault("abort", code="service_unavailable", body={"enabled": True})
+    headers = [("Authorization", f"Bearer {api.emulator.token()}"), ("Idempotency-Key", "deep")]
+    headers.append(("Content-Type", "application/json"))
+
+    for body in (b"[" * 100_000, b"\xff\xfe", b'{"enabled": true'):
+        with wire(api.emulator.base_url) as connection:
+            connection.ask("PUT", api.project_path("powered-by-flag"), headers, body)
+            problem(connection.answer("PUT"), 400, "invalid_request")
+
+    assert fault.seen == 0
+
+
+def test_an_answer_of_ones_own_may_be_too_deep_to_read(api: CheckedWorld) -> None:
+    api.emulator.fault("respond", status=503, content="[" * 9_000)
+
+    assert api.send("GET", api.project_path("edge-dns")).status == 503
+
+    assert "503" in api.emulator.report()
+    assert api.emulator.requests[-1].status == 503
+
+
+def test_true_is_not_one(api: CheckedWorld) -> None:
+    api.emulator.fault("abort", code="service_unavailable", body={"enabled": 1})
+
+    assert api.set_flag(True).status == 200
+
+
+def test_by_organization(api: CheckedWorld) -> None:
+    api.emulator.fault("abort", code="forbidden", organization="hobby")
+
+    assert api.dns().status == 200
+    assert api.create_key().status == 201
+
+
+# --- what could never act is refused --------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("document", "message"),
+    [
+        ({"abort": {"code": "forbidden"}, "call": "idp_token"}, "use respond"),
+        ({"truncate": {}, "call": "idp_token"}, "it can only act after_commit"),
+        ({"timeout": {}, "call": "idp_token", "principal": "owner"}, "has no principal"),
+        ({"timeout": {}, "call": "redeem_tickets"}, "did you mean redeem_ticket?"),
+        ({"timeout": {}, "credentials": "nobody"}, "credentials"),
+        ({"timeout": {}, "credentials": "none", "principal": "owner"}, "it could never act: with"),
+        (
+            {"timeout": {}, "credentials": "invalid", "phase": "after_commit"},
+            "could never act: with",
+        ),
+        ({"timeout": {}, "organization": "acm"}, "did you mean acme?"),
+        ({"respond": {"status": 299}}, "299 is not an HTTP status"),
+        ({"respond": {"status": 204, "content": "x"}}, "a response 204 has no content"),
+        ({"respond": {"status": 304, "content": {}}}, "a response 304 has no content"),
+        ({"respond": {"headers": {"Content-Length": "1"}}}, "is not an allowed response header"),
+        ({"respond": {"headers": {"X-A": "1\r\nX-B: 2"}}}, "visible ASCII"),
+        ({"redirect": {"location": "javascript:1"}}, "is neither a URL"),
+        ({"wrong_content_length": {"by": 0}}, "would be the correct length"),
+    ],
+)
+def test_what_could_never_act_is_refused(
+    hosting_emulator: HostingEmulator, document: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(ControlRefused) as refused:
+        hosting_emulator.arm(document)
+
+    assert message in str(refused.value)

@@ -1,0 +1,119 @@
+"""A world's history over the control API: what happened, and the way back to any of it."""
+
+from typing import Any
+
+import pytest
+
+from hosting_emulator.engine.history import CAPACITY
+from hosting_emulator.sdk import ControlRefused, HostingEmulator
+from tests.support.http_world import HttpWorld
+
+
+def path(api: HttpWorld, rest: str) -> str:
+    return f"worlds/{api.emulator.name}/{rest}"
+
+
+def history(api: HttpWorld, limit: int = 100) -> Any:
+    return api.emulator.control.get(path(api, f"history?limit={limit}"))
+
+
+def state(api: HttpWorld) -> Any:
+    found = api.emulator.export()
+    del found["commit"]
+    return found
+
+
+def test_each_commit_has_its_number_moment_and_title(api: HttpWorld):
+    api.set_flag(False)
+    api.emulator.clock.advance("1h")
+    api.dns()
+
+    found = history(api)["items"]
+
+    assert [item["title"] for item in found[:2]] == ["clock", "set_project_powered_by_flag"]
+    assert [item["at"] for item in found[:2]] == [
+        "2026-01-01T01:00:00.000Z",
+        "2026-01-01T00:00:00.000Z",
+    ]
+    assert found[-1]["title"] == "began"
+    assert [item["commit"] for item in found] == sorted(
+        (item["commit"] for item in found), reverse=True
+    )
+
+
+def test_rewinding_puts_any_of_them_back(api: HttpWorld):
+    states = {}
+    for enabled in (False, True, False):
+        api.set_flag(enabled)
+        api.emulator.clock.advance("1d")
+        states[history(api, 1)["items"][0]["commit"]] = state(api)
+
+    for commit, before in reversed(states.items()):
+        shown = api.emulator.control.post(path(api, "rewind"), {"commit": commit})
+        assert state(api) == before
+        assert shown["commit"] > commit
+        assert history(api, 1)["items"][0]["title"] == f"rewound to {commit}"
+    assert api.dns().status == 200
+
+
+def test_a_fork_may_begin_at_any_of_them(api: HttpWorld):
+    control = api.emulator.control
+    before = state(api)
+    commit = history(api, 1)["items"][0]["commit"]
+    api.set_flag(False)
+
+    forked = control.post(path(api, "fork"), {"commit": commit})
+
+    found = control.world(forked["name"]).export()
+    control.world(forked["name"]).delete()
+    assert found["tables"] == before["tables"]
+    assert state(api) != before
+
+
+@pytest.mark.parametrize("ask", ["rewind", "fork"])
+def test_a_commit_that_is_not_kept(api: HttpWorld, ask: str):
+    with pytest.raises(ControlRefused, match="commit 99 is not kept; the history goes from"):
+        api.emulator.control.post(path(api, ask), {"commit": 99})
+
+
+def test_counting_for_faults_is_no_history(api: HttpWorld):
+    api.emulator.fault("latency", delay_ms=0)
+    began = api.emulator.summary["commit"]
+    for enabled in (True, False):
+        api.set_flag(enabled)
+
+    assert api.emulator.summary["commit"] == began + 4
+    titles = [item["title"] for item in history(api)["items"]]
+    assert titles[:3] == ["set_project_powered_by_flag"] * 2 + ["fault-1 armed"]
+
+
+def test_only_the_last_are_kept(api: HttpWorld):
+    for _ in range(CAPACITY + 5):
+        api.emulator.clock.change({"mode": "frozen"})
+
+    found = history(api, 1000)
+
+    assert len(found["items"]) == CAPACITY
+    assert found["first"] == found["items"][-1]["commit"]
+
+
+def test_what_replaces_a_world_is_in_its_history(api: HttpWorld):
+    api.emulator.load_scenario(name="stuck-operation")
+    api.emulator.reset()
+    api.emulator.import_state(api.emulator.export())
+
+    titles = [item["title"] for item in history(api, 3)["items"]]
+
+    assert titles == ["state imported", "reset", "scenario stuck-operation"]
+
+
+def test_what_a_timeline_planned_and_was_refused_is_told(hosting_emulator: HostingEmulator):
+    planned = {"at": "1m", "intervene": {"stick_operation": {"project": "shop"}}}
+    control, scenario = hosting_emulator.control, {"timeline": [planned]}
+    with HostingEmulator.fresh(control, scenario=scenario) as emulator:
+        emulator.clock.advance("2m")
+
+        said = "stick_operation was refused: project shop has no operation in progress"
+        assert f"the timeline: {said}" in emulator.history[-1]["says"]
+        assert emulator.report_document()["refused"] == [said]
+        assert f"timeline: {said}" in emulator.report()

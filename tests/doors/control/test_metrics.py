@@ -1,0 +1,79 @@
+"""Metrics: what Prometheus reads is what happened."""
+
+from __future__ import annotations
+
+import urllib.request
+from collections.abc import Callable
+
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+
+from tests.support.http_world import HttpWorld
+
+Read = Callable[..., float]
+
+
+@pytest.fixture
+def read(api: HttpWorld) -> Read:
+    """Return the value of a sample, 0 where there is none."""
+    url = f"{api.emulator.control.control_url}/metrics"
+
+    def found(name: str, **labels: str) -> float:
+        with urllib.request.urlopen(url) as answer:
+            text = answer.read().decode()
+        for family in text_string_to_metric_families(text):
+            for sample in family.samples:
+                if (
+                    sample.name == f"hosting_emulator_{name}"
+                    and labels.items() <= sample.labels.items()
+                ):
+                    return sample.value
+        return 0
+
+    return found
+
+
+def test_requests_are_counted_by_call_and_status(api: HttpWorld, read: Read):
+    refused = {"call": "list_deployments", "status": "404"}
+    before = read("requests_total", **refused)
+    times = read("request_duration_seconds_count", call="list_deployments")
+
+    api.deployments(who="outsider")
+    api.deployments(who="outsider")
+    api.deployments()
+
+    assert read("requests_total", **refused) == before + 2
+    assert read("request_duration_seconds_count", call="list_deployments") == times + 3
+    long = read("request_duration_seconds_bucket", call="list_deployments", le="+Inf")
+    assert long == times + 3
+
+
+def test_commits_replays_and_lost_answers_are_counted(api: HttpWorld, read: Read):
+    counted = {name: read(name) for name in ("commits_total", "replays_total")}
+    lost = read("lost_answers_total", kind="connection_reset")
+
+    for _ in range(2):
+        api.set_flag(True, key="same")
+    with api.emulator.fault("connection_reset", times=1), pytest.raises(OSError):  # noqa: PT011
+        HttpWorld(api.emulator).dns()
+
+    assert read("replays_total") == counted["replays_total"] + 1
+    assert read("commits_total") > counted["commits_total"]
+    assert read("lost_answers_total", kind="connection_reset") == lost + 1
+
+
+def test_what_the_worlds_hold_is_shown(api: HttpWorld, read: Read):
+    before = read("records", table="dev_access_tickets")
+    api.ticket()
+    assert read("records", table="dev_access_tickets") == before + 1
+    assert read("worlds") >= 2
+    assert read("uptime_seconds") >= 0
+
+
+def test_no_name_of_a_world_or_person_is_in_them(api: HttpWorld):
+    api.dns()
+    with urllib.request.urlopen(f"{api.emulator.control.control_url}/metrics") as answer:
+        text = answer.read().decode()
+        assert answer.headers["Content-Type"].startswith("text/plain; version=")
+    assert api.emulator.name not in text
+    assert api.emulator.project not in text

@@ -1,0 +1,301 @@
+"""The request log over the control API: filters, trails, HAR and replay."""
+
+import json
+from datetime import datetime
+from http.client import IncompleteRead
+from pathlib import Path
+from typing import Any
+
+import jsonschema  # type: ignore[import-untyped]
+import pytest
+from referencing import Registry, Resource
+
+from hosting_emulator.sdk import ControlRefused, HostingEmulator
+from tests.support.checked_world import CheckedWorld
+
+SCHEMAS = Path(__file__).parent / "har_schema"
+
+
+def path(api: CheckedWorld, rest: str) -> str:
+    return f"worlds/{api.emulator.name}/{rest}"
+
+
+def numbers(api: CheckedWorld, **filters: Any) -> list[int]:
+    return [item["n"] for item in api.emulator.requests.page(**filters)["items"]]
+
+
+@pytest.fixture
+def asked(api: CheckedWorld) -> CheckedWorld:
+    """A world that was asked four things."""
+    api.dns()
+    api.dns(who="outsider")
+    api.set_flag(True, who="reader", project="blog", key="flag-1")
+    api.apply_domains(key="domains-1")
+    return api
+
+
+@pytest.mark.parametrize(
+    ("filters", "expected"),
+    [
+        ({}, [4, 3, 2, 1]),
+        ({"call": "apply_project_domains"}, [4]),
+        ({"status": "4xx"}, [3, 2]),
+        ({"status": "404"}, [2]),
+        ({"who": "reader"}, [3]),
+        ({"who": "nobody"}, []),
+        ({"project": "shop"}, [4, 2, 1]),
+        ({"text": "ENABLED"}, [3]),
+        ({"after": 2}, [4, 3]),
+        ({"since": "2020-01-01T00:00:00Z", "limit": 1}, [4]),
+        ({"until": "2020-01-01T00:00:00Z"}, []),
+    ],
+)
+def test_filters(asked: CheckedWorld, filters: dict[str, Any], expected: list[int]):
+    assert numbers(asked, **filters) == expected
+
+
+def test_a_moment_may_be_so_long_ago(api: CheckedWorld):
+    api.dns()
+    api.advance("10m")
+    api.dns()
+
+    assert numbers(api, since="5m") == [2]
+    assert numbers(api, until="5m") == [1]
+    assert numbers(api, since="10m") == [2, 1]
+
+
+def test_nobody_is_who_came_without_a_known_token(api: CheckedWorld):
+    """A good token is looked at first, whatever else is wrong."""
+    api.call("POST", api.project_path("edge-dns"))
+    api.dns(token="x.y.z")
+    api.dns(who="outsider")
+
+    who = [item["who"] for item in api.emulator.requests.page()["items"]]
+
+    assert who == ["outsider", "nobody", "owner"]
+    assert numbers(api, who="nobody") == [2]
+    assert numbers(api, project="shop") == [3, 2, 1]
+
+
+@pytest.mark.parametrize(
+    ("filters", "words"),
+    [
+        ("call=list_deployment", "did you mean list_deployments"),
+        ("call=zzz", "there are set_project_powered_by_flag"),
+        ("status=4x", "a class such as 4xx"),
+        ("status=999", "a class such as 4xx"),
+        ("who=bob", "no user is 'bob'"),
+        ("project=shap", "no project is 'shap'"),
+        ("since=yesterday", "is not a timestamp.*or a duration back from now, like 90s or 5m"),
+        ("after=-1", "the number of a request"),
+        ("after=", "the number of a request"),
+        ("trail=no", "true or false"),
+    ],
+)
+def test_a_filter_that_cannot_be_is_refused(api: CheckedWorld, filters: str, words: str):
+    with pytest.raises(ControlRefused, match=words):
+        api.emulator.control.get(path(api, f"requests?{filters}"))
+
+
+def test_items_carry_their_trail_unless_it_is_not_wanted(asked: CheckedWorld):
+    emulator = asked.emulator
+    hidden = emulator.requests.page(status="404")["items"][0]
+    scope = [step["says"] for step in hidden["trail"] if step["step"] == "scope"]
+
+    assert "Users who can see it: member (maintainer), owner (owner), reader (reader)." in scope[0]
+    assert emulator.requests.whole(2)["trail"] == hidden["trail"]
+    assert all("trail" not in item for item in emulator.requests.page(trail=False)["items"])
+
+
+def test_the_client_is_told_nothing_of_that(asked: CheckedWorld):
+    assert b"acme" not in asked.dns(who="outsider").body
+
+
+# --- HAR ----------------------------------------------------------------------------------------
+
+
+def har_validator() -> Any:
+    schemas = [json.loads(file.read_text()) for file in SCHEMAS.glob("*.json")]
+    resources = [(schema["$id"], Resource.from_contents(schema)) for schema in schemas]
+    registry: Registry[Any] = Registry().with_resources(
+        [pair for id_, found in resources for pair in ((id_, found), (id_.rstrip("#"), found))]
+    )
+    return jsonschema.Draft6Validator({"$ref": "har.json#"}, registry=registry)
+
+
+def test_a_har_fits_the_schema_of_har_1_2(asked: CheckedWorld):
+    key = asked.create_key("ci").json["value"]
+    asked.send("GET", "/v1/nowhere?a=1&a=&b=%20", who=None, headers={"Cookie": "s=1"})
+    asked.send("PUT", "/v1/nowhere", raw=b"\xff\xfe")
+    asked.emulator.fault("connection_reset", times=1)
+    with pytest.raises(OSError, match=r"."):
+        asked.dns()
+
+    har = asked.emulator.requests.har()
+
+    har_validator().validate(har)
+    entries: list[Any] = har["log"]["entries"]
+    assert [entry["_number"] for entry in entries] == list(range(1, 9))
+    assert key not in json.dumps(har)
+
+
+def test_the_schema_would_find_a_fault(asked: CheckedWorld):
+    har: Any = asked.emulator.requests.har()
+    del har["log"]["entries"][0]["response"]["content"]["mimeType"]
+
+    with pytest.raises(jsonschema.ValidationError, match="mimeType"):
+        har_validator().validate(har)
+
+
+def test_a_har_has_what_a_browsers_importer_reads(asked: CheckedWorld):
+    """Numbers that are none, or below zero, are no fault to the schema: its `min` is no keyword."""
+    asked.send("GET", "/v1/nowhere?a=1", who=None)
+    asked.emulator.fault("truncate", bytes=3, times=1)
+    with pytest.raises(IncompleteRead):
+        asked.dns()
+
+    har: Any = asked.emulator.requests.har()
+
+    assert len(har["log"]["entries"]) == 6
+    for entry in har["log"]["entries"]:
+        request, response, timings = entry["request"], entry["response"], entry["timings"]
+        assert datetime.fromisoformat(entry["startedDateTime"]).tzinfo is not None
+        assert set(timings) == {"send", "wait", "receive"}
+        assert min(timings.values()) >= 0 < entry["time"] == sum(timings.values())
+        assert (request["headersSize"], response["headersSize"]) == (-1, -1)  # not known
+        for size in (request["bodySize"], response["bodySize"], response["content"]["size"]):
+            assert isinstance(size, int)
+            assert size >= 0
+        assert response["_transferSize"] == response["bodySize"]
+        assert isinstance(response["content"]["text"], str)
+        assert response["redirectURL"] == ""
+        assert entry["cache"] == {}
+        assert [pair["name"] for pair in request["queryString"]] == ["a"] * (
+            "?a=" in request["url"]
+        )
+        assert ("postData" in request) == (request["bodySize"] > 0)
+
+
+def test_a_har_shows_what_a_network_panel_shows(asked: CheckedWorld):
+    har: Any = asked.emulator.requests.har(call="set_project_powered_by_flag")
+    (entry,) = har["log"]["entries"]
+
+    request, response = entry["request"], entry["response"]
+    project = asked.emulator.projects["blog"]
+    assert request["url"] == f"{asked.emulator.base_url}/v1/projects/{project}/powered-by-flag"
+    assert json.loads(request["postData"]["text"]) == {"enabled": True}
+    assert {"name": "Authorization", "value": "Bearer <redacted>"} in request["headers"]
+    assert (response["status"], response["statusText"]) == (403, "Forbidden")
+    assert json.loads(response["content"]["text"])["code"] == "forbidden"
+    assert entry["startedDateTime"] == asked.emulator.clock.now
+    assert entry["time"] == sum(entry["timings"].values())
+    assert "world time" in har["log"]["comment"]
+
+
+# --- Replay -------------------------------------------------------------------------------------
+
+
+def test_a_replay_is_made_by_the_same_person_with_a_new_key(asked: CheckedWorld):
+    emulator = asked.emulator
+
+    made = emulator.requests.replay(4)
+
+    assert (made["n"], made["status"], made["who"]) == (5, 202, "owner")
+    assert made["idempotency_key"] not in (None, "domains-1")
+    assert not made["replayed"]
+    assert emulator.requests.replay(4)["idempotency_key"] != made["idempotency_key"]
+
+
+def test_a_replay_with_the_same_key_gets_the_first_answer(asked: CheckedWorld):
+    made = asked.emulator.requests.replay(4, same_key=True)
+
+    assert (made["idempotency_key"], made["replayed"]) == ("domains-1", True)
+    assert {"step": "idempotency", "says": "Replay: the key domains-1 was first used by #4."} in (
+        made["trail"]
+    )
+
+
+def test_a_replay_works_though_the_token_has_expired(asked: CheckedWorld):
+    asked.emulator.clock.advance("90d")
+
+    assert asked.emulator.requests.replay(1)["status"] == 200
+    assert asked.emulator.requests.replay(2)["who"] == "outsider"
+
+
+def test_a_replay_keeps_an_api_key_and_a_token_nobody_knows(api: CheckedWorld):
+    key = api.create_key("ci").json["value"]
+    api.dns(token=key)
+    api.dns(token="x.y.z")
+    emulator = api.emulator
+
+    by_key, unknown = (
+        emulator.requests.replay(2),
+        emulator.requests.replay(3),
+    )
+
+    assert by_key["status"] == 200
+    assert "API key 'ci'" in by_key["trail"][0]["says"]
+    assert unknown["status"] == 401
+
+
+def test_a_replay_meets_faults_and_waits_for_none_at_the_socket(asked: CheckedWorld):
+    asked.emulator.fault("latency", delay_ms=1)
+    asked.emulator.fault("timeout", times=1)
+
+    made = asked.emulator.requests.replay(1)
+
+    assert (made["status"], made["lost"]) == (0, "timeout")
+    assert [step["says"] for step in made["trail"] if step["step"] == "fault"][:2] == [
+        "fault-1 (latency, before_commit) acted, hit 1.",
+        "fault-2 (timeout, before_commit) acted, hit 1.",
+    ]
+
+
+def test_long_headers_are_kept_in_part_and_say_so(api: CheckedWorld):
+    """The log keeps a thousand requests, which may have a quarter of a megabyte of headers each."""
+    headers = {"X-Small": "y" * 100} | {f"X-{n}": "z" * 8_000 for n in range(24)}
+    api.dns(headers=headers)
+
+    whole = api.emulator.requests.whole(1)
+    shown = dict(whole["request"]["headers"])
+
+    assert shown["X-Small"] == "y" * 100
+    assert shown["X-0"] == "z" * 2_048 + "... (8000 bytes)"
+    assert shown["X-23"] == "... (8000 bytes)"
+    assert sum(map(len, shown.values())) < 20_000
+    with pytest.raises(ControlRefused, match="only the beginning of the headers"):
+        api.emulator.requests.replay(1)
+
+
+def test_what_was_not_kept_whole_is_not_replayed(api: CheckedWorld):
+    api.send("PUT", "/v1/nowhere", raw=b"x" * 20_000)
+
+    with pytest.raises(ControlRefused, match="only the first 16384 of 20000 bytes"):
+        api.emulator.requests.replay(1)
+    with pytest.raises(ControlRefused, match="no request '9'"):
+        api.emulator.requests.replay(9)
+
+
+def test_the_request_that_began_an_operation_names_it(api: CheckedWorld):
+    operation = api.initialize(1, key="begin").json["id"]
+    api.initialize(1, key="begin")
+    api.initialize(7, key="refused")
+
+    items = api.emulator.requests.page(limit=3)["items"]
+
+    assert [item["operation"] for item in items] == [None, operation, operation]
+
+
+@pytest.mark.parametrize("status", ["100", "1xx", "6xx", "0200", "-1", "٤٠٤"])
+def test_a_status_that_no_response_has_is_refused(hosting_emulator: HostingEmulator, status: str):
+    with pytest.raises(ControlRefused) as refused:
+        hosting_emulator.requests.page(status=status)
+
+    assert refused.value.status == 400
+
+
+def test_a_span_of_time_that_ends_before_it_begins_is_refused(hosting_emulator: HostingEmulator):
+    with pytest.raises(ControlRefused) as refused:
+        hosting_emulator.requests.page(since="1m", until="5m")
+
+    assert refused.value.status == 400

@@ -1,0 +1,101 @@
+"""Snapshots over the control API: a world's state set aside, and put back as it was."""
+
+from typing import Any
+
+import pytest
+
+from hosting_emulator.contract.timestamps import parse_timestamp
+from hosting_emulator.sdk import ControlRefused
+from tests.support.http_world import HttpWorld
+
+
+def snapshots(api: HttpWorld, rest: str = "") -> str:
+    return f"worlds/{api.emulator.name}/snapshots{rest}"
+
+
+def take(api: HttpWorld) -> Any:
+    return api.emulator.control.post(snapshots(api), {})
+
+
+def state(api: HttpWorld) -> Any:
+    found = api.emulator.export()
+    del found["commit"]
+    return found
+
+
+def test_restoring_puts_state_time_faults_and_assumptions_back(api: HttpWorld):
+    control = api.emulator.control
+    api.set_flag(False)
+    operation = api.apply_domains().json["id"]
+    api.emulator.clock.advance("3s")
+    before, polled = state(api), api.poll(operation).body
+
+    taken = take(api)
+    api.set_flag(True)
+    api.emulator.clock.advance("90d")
+    api.emulator.fault("abort", code="rate_limited")
+    api.emulator.set_assumptions({"default_page_size": 5})
+    shown = control.post(snapshots(api, f"/{taken['id']}/restore"))
+
+    assert state(api) == before
+    assert api.poll(operation).body == polled
+    assert shown["clock"]["now"] == taken["at"] == "2026-01-01T00:00:03.000Z"
+    assert shown["commit"] > taken["commit"]
+
+
+def test_the_request_log_goes_on_and_tokens_stay_good(api: HttpWorld):
+    api.dns()
+    taken = take(api)
+    api.dns()
+    api.emulator.control.post(snapshots(api, f"/{taken['id']}/restore"))
+
+    assert api.dns().status == 200
+    assert api.emulator.control.get(f"worlds/{api.emulator.name}/requests")["total"] == 3
+
+
+def test_one_snapshot_may_be_restored_again_and_again(api: HttpWorld):
+    taken = take(api)
+    for _ in range(3):
+        assert api.set_flag(True).json["enabled"] is True
+        api.emulator.control.post(snapshots(api, f"/{taken['id']}/restore"))
+        assert api.poll("none").status == 404
+
+
+def test_they_are_listed_and_deleted(api: HttpWorld):
+    control = api.emulator.control
+    first, second = take(api), take(api)
+    assert control.get(snapshots(api))["items"] == [first, second]
+
+    control.delete(snapshots(api, f"/{first['id']}"))
+
+    assert control.get(snapshots(api))["items"] == [second]
+    with pytest.raises(ControlRefused, match="no snapshot is 'snapshot-1'; there are snapshot-2"):
+        control.post(snapshots(api, "/snapshot-1/restore"))
+
+
+def test_a_scaled_clock_goes_on_from_where_it_was(api: HttpWorld):
+    api.emulator.clock.set("scaled", rate=0.001)
+    taken = take(api)
+    api.emulator.clock.advance("10d")
+
+    shown = api.emulator.control.post(snapshots(api, f"/{taken['id']}/restore"))
+
+    assert shown["clock"]["now"][:18] == taken["at"][:18]
+
+
+@pytest.mark.parametrize("where", ["its own world", "another", "a new one"])
+def test_the_scaled_clock_of_an_exported_state_stood_still_meanwhile(api: HttpWorld, where: str):
+    control, name = api.emulator.control, api.emulator.name
+    api.emulator.clock.set("scaled", rate=0.001)
+    exported = api.emulator.export()
+    exported["tables"]["clock"]["world"]["machine_ms"] -= 86_400_000_000  # kept for 1,000 days
+    began_ms = exported["at_ms"]
+
+    if where == "a new one":
+        shown = control.post("worlds", {"name": f"{name}-new", "state": exported})
+    else:
+        shown = control.put(f"worlds/{name}{'-other' * (where == 'another')}/state", exported)
+
+    assert parse_timestamp(shown["clock"]["now"]) - began_ms < 60_000
+    if shown["name"] != name:
+        control.delete(f"worlds/{shown['name']}")

@@ -1,0 +1,282 @@
+"""Logs: what an emulator writes to stderr about its exchanges and about itself."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import re
+import socket
+import subprocess
+import sys
+from datetime import datetime
+from typing import Any
+
+import pytest
+
+from hosting_emulator.bootstrap import JsonLines, TextLines, log_requests
+from hosting_emulator.engine.engine import Worlds
+from hosting_emulator.engine.history import Keeper
+from hosting_emulator.settings import Settings
+from hosting_emulator.world.records import Origin
+from tests.support.in_process import InProcess, fresh_world
+from tests.support.warm import COMMAND, run
+
+#: What a client does: a read, a change twice under one key, a secret where none belongs, a lost answer.
+CLIENT = r"""
+import http.client, json, os, urllib.parse
+at = urllib.parse.urlsplit(os.environ["HOSTING_BASE_URL"])
+token, project = os.environ["HOSTING_TOKEN"], os.environ["HOSTING_PROJECT_ID"]
+def send(method, path, body=None, **headers):
+    connection = http.client.HTTPConnection(at.hostname, at.port, timeout=10)
+    if not path.startswith("/_emulator"):
+        headers["Authorization"] = "Bearer " + token
+    if body is not None:
+        headers["Content-Type"], body = "application/json", json.dumps(body)
+    connection.request(method, path, body, {n.replace("_", "-"): v for n, v in headers.items()})
+    connection.getresponse().read()
+    connection.close()
+here = f"/v1/projects/{project}"
+send("GET", here + "/deployments?limit=1")
+send("PUT", here + "/powered-by-flag", {"enabled": False}, Idempotency_Key="hide-1")
+send("PUT", here + "/powered-by-flag", {"enabled": False}, Idempotency_Key="hide-1")
+send("GET", f"/v1/{token}?ticket=open-sesame&access_token={token}")
+send("GET", here + "/edge-dns", X_Request_Id="a\x85b")
+send("POST", "/_emulator/worlds/default/faults", {"empty_response": {}, "times": 1})
+try:
+    send("GET", here + "/edge-dns")
+except http.client.BadStatusLine:
+    pass
+"""
+
+#: A client that asks much over TLS and has gone, without the end that TLS has, before it is answered.
+GONE = r"""
+import os, socket, ssl, urllib.parse
+port = urllib.parse.urlsplit(os.environ["HOSTING_TLS_URL"]).port
+plain = socket.create_connection(("127.0.0.1", port), timeout=10)
+tls = ssl.create_default_context(cafile=os.environ["HOSTING_CA_FILE"])
+sent = tls.wrap_socket(plain, server_hostname="localhost")
+sent.sendall(b"GET /v1/x HTTP/1.1\r\nHost: localhost\r\n\r\n" * 200)
+with socket.socket(fileno=os.dup(sent.fileno())) as below:
+    below.setblocking(True)
+    below.shutdown(socket.SHUT_WR)
+    while below.recv(65536):
+        pass
+"""
+
+
+def stderr_of(*options: str, client: str = CLIENT, **environment: str) -> str:
+    """Run the client inside an emulator and return what was written to stderr."""
+    names = {k: v for k, v in os.environ.items() if not k.startswith("HOSTING_")}
+    asked = [*options, "--", sys.executable, "-IS", "-c", client]
+    done = run([COMMAND, "exec", "--report", "never", *asked], env=names | environment)
+    assert (done.returncode, done.stdout) == (0, ""), done.stderr
+    return done.stderr
+
+
+@pytest.fixture(scope="module")
+def as_json() -> list[dict[str, Any]]:
+    text = stderr_of("--log-requests", "--log-format", "json")
+    return [json.loads(line) for line in text.splitlines()]
+
+
+@pytest.fixture(scope="module")
+def as_text() -> list[str]:
+    return stderr_of(HOSTING_EMULATOR_LOG_REQUESTS="1").splitlines()
+
+
+def test_nothing_is_written_unless_it_is_asked_for():
+    assert stderr_of() == ""
+    assert stderr_of("--log-format", "json") == ""
+
+
+def test_a_client_that_has_gone_is_no_warning():
+    assert stderr_of("--tls-port", "0", client=GONE) == ""
+
+
+def test_json_is_one_object_an_exchange_with_real_time(as_json: list[dict[str, Any]]):
+    assert [line["n"] for line in as_json] == [1, 2, 3, 4, 5, 6]
+    for line in as_json:
+        assert line["level"] == "info"
+        assert line["logger"] == "hosting_emulator.requests"
+        assert line["world"] == "default"
+        assert line["duration_us"] > 0
+        assert line["time"].endswith("Z")
+        age = datetime.now().astimezone() - datetime.fromisoformat(line["time"])
+        assert 0 <= age.total_seconds() < 600
+
+
+def test_an_exchange_says_what_was_asked_and_answered(as_json: list[dict[str, Any]]):
+    read, first, again, stray, *_ = as_json
+
+    assert (read["method"], read["call"], read["query"]) == ("GET", "list_deployments", "limit=1")
+    assert (read["who"], read["status"], read["code"]) == ("owner", 200, None)
+    assert read["message"] == f"GET {read['path']}"
+    assert (first["idempotency_key"], first["replayed"]) == ("hide-1", False)
+    assert (again["idempotency_key"], again["replayed"]) == ("hide-1", True)
+    assert "replay of the first response" in again["why"][0]
+    assert (stray["status"], stray["code"], stray["call"]) == (404, "resource_not_found", None)
+    assert stray["why"] == ["no call has this path"]
+
+
+def test_an_answer_that_was_lost_says_so(as_json: list[dict[str, Any]]):
+    assert [line["lost"] for line in as_json] == [None] * 5 + ["empty_response"]
+    assert as_json[-1]["status"] == 0
+
+
+def test_no_secret_is_written(as_json: list[dict[str, Any]], as_text: list[str]):
+    for written in (json.dumps(as_json), "\n".join(as_text)):
+        assert "<redacted>" in written
+        assert "eyJ" not in written
+        assert "open-sesame" not in written
+
+
+def test_text_is_one_aligned_line_an_exchange(as_text: list[str]):
+    assert len(as_text) == 6
+    assert len({re.search(r" (GET|PUT) ", line).start() for line in as_text}) == 1  # type: ignore[union-attr]
+    assert len({line.index("/v1/") for line in as_text}) == 1
+    assert all(re.match(r"\d\d:\d\d:\d\d\.\d{3}  default     #\d ", line) for line in as_text)
+    assert "  set_project_powered_by_flag  /v1/projects/" in as_text[2]
+    assert "  key=hide-1  replayed  replay of the first response" in as_text[2]
+    assert "  lost=empty_response" in as_text[5]
+    assert not any("\x1b" in line for line in as_text)  # it is no terminal
+
+
+# --- The two forms -------------------------------------------------------------------------------
+
+EXCHANGE: dict[str, Any] = {
+    **{"world": "w", "n": 1, "method": "GET", "path": "/v1/x", "query": "", "call": None},
+    **{"who": None, "status": 200, "code": None, "idempotency_key": None, "replayed": False},
+    **{"lost": None, "duration_us": 812.5, "why": []},
+}
+
+
+def record(message: str = "said", **changes: Any) -> logging.LogRecord:
+    made = logging.LogRecord("some.log", logging.WARNING, __file__, 1, message, None, None)
+    if changes:
+        made.fields = EXCHANGE | changes
+    return made
+
+
+@pytest.mark.parametrize("nasty", ["a\nb", "a\r\nb", "a\x1b[2Jb", "a\x85b", "a\u2028b", "a\u202eb"])
+def test_what_a_client_sends_neither_breaks_a_line_nor_steers_a_terminal(nasty: str):
+    text = TextLines(color=False).format(record(idempotency_key=nasty))
+    line = JsonLines().format(record(idempotency_key=nasty))
+
+    assert text.isprintable()
+    assert line.isascii()
+    assert len(line.splitlines()) == 1
+    assert json.loads(line)["idempotency_key"] == nasty
+
+
+@pytest.mark.parametrize(
+    ("changes", "code"),
+    [
+        ({"status": 200}, 32),
+        ({"status": 409}, 33),
+        ({"status": 503}, 31),
+        ({"status": 200, "lost": "truncate"}, 31),
+        ({"status": 0, "lost": "timeout"}, 31),
+    ],
+)
+def test_on_a_terminal_the_status_has_a_color(changes: dict[str, Any], code: int):
+    made = record(**changes)
+    plain, colored = (TextLines(color=color).format(made) for color in (False, True))
+
+    shown = str(changes["status"] or "---")
+    assert f"\x1b[{code}m{shown}\x1b[0m GET " in colored
+    assert re.sub(r"\x1b\[\d+m", "", colored) == plain
+
+
+def test_a_warning_is_a_line_with_the_name_of_the_program():
+    assert TextLines(color=True).format(record("disk full")) == "hosting-emulator: disk full"
+
+
+def test_an_exception_is_one_field():
+    made = record("a response could not be created")
+    try:
+        raise RuntimeError("line one\nline two")
+    except RuntimeError:
+        made.exc_info = sys.exc_info()
+
+    line = JsonLines().format(made)
+
+    assert len(line.splitlines()) == 1
+    found = json.loads(line)
+    assert (found["level"], found["logger"]) == ("warning", "some.log")
+    assert found["exception"].startswith("Traceback")
+    assert found["exception"].endswith("RuntimeError: line one\nline two")
+
+
+def test_in_json_nothing_else_reaches_stderr():
+    code = """
+import logging, threading, warnings
+from hosting_emulator.bootstrap import log_to_stderr
+from hosting_emulator.settings import Settings
+log_to_stderr(Settings(log_format="json"))
+logging.getLogger("asyncio").error("from a library")
+warnings.warn("old", DeprecationWarning, stacklevel=1)
+thread = threading.Thread(target=lambda: 1 / 0)
+thread.start()
+thread.join()
+class Odd:
+    def __del__(self): raise ValueError("too late")
+odd = Odd()
+del odd
+raise LookupError("at last")
+"""
+    done = subprocess.run(
+        [sys.executable, "-W", "always", "-c", code], capture_output=True, text=True, timeout=60
+    )
+
+    lines = [json.loads(line) for line in done.stderr.splitlines()]
+    assert done.returncode == 1
+    assert [line["level"] for line in lines] == ["error", "warning", "error", "error", "critical"]
+    assert lines[0]["message"] == "from a library"
+    assert "DeprecationWarning: old" in lines[1]["message"]
+    ends = [line["exception"].splitlines()[-1] for line in lines[2:]]
+    assert ends == [
+        "ZeroDivisionError: division by zero",
+        "ValueError: too late",
+        "LookupError: at last",
+    ]
+
+
+def test_a_start_that_fails_is_one_clear_line_whatever_the_format():
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        done = run(
+            [COMMAND, "start", "--ephemeral", "--port", str(port)],
+            env=os.environ | {"HOSTING_EMULATOR_LOG_FORMAT": "json"},
+        )
+
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith(f"Error: port {port} on 127.0.0.1 is in use")
+    assert len(done.stderr.splitlines()) == 1
+
+
+# --- Off by default ------------------------------------------------------------------------------
+
+
+def test_nobody_listens_unless_requests_are_logged():
+    worlds = Worlds(None)
+
+    log_requests(Settings(), worlds)
+    assert worlds.tally.listener is None
+
+    log_requests(Settings(log_requests=True), worlds)
+    assert worlds.tally.listener is not None
+
+
+def test_worlds_made_later_are_listened_to():
+    worlds = Worlds(None)
+    worlds.open("seed", Origin())
+    heard: list[tuple[str, int]] = []
+    worlds.tally.listener = lambda world, entry: heard.append((world.name, entry.n))
+    driver = InProcess(fresh_world("later"), Keeper())
+    driver.engine = worlds.add(driver.world, ephemeral=True)
+
+    driver.dns()
+    driver.dns()
+
+    assert heard == [("later", 1), ("later", 2)]

@@ -1,0 +1,217 @@
+"""What is hardly HTTP: even that gets a problem, or a closed connection, and changes nothing."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.support.calls import Response
+from tests.support.checked_world import CheckedWorld
+from tests.support.response_checks import hold_problem, problem
+from tests.support.wire import Wire, wire
+
+BROKEN = {
+    "no request line": b"\r\n\r\nhello\r\n\r\n",
+    "words": b"hello there\r\n\r\n",
+    "bytes": bytes(range(128, 256)) + b"\r\n\r\n",
+    "no version": b"GET /v1/x\r\n\r\n",
+    "an unknown version": b"GET /v1/x HTTP/9.9\r\nHost: x\r\n\r\n",
+    "another protocol": b"GET /v1/x SPDY/3\r\nHost: x\r\n\r\n",
+    "a method in lower case": b"get /v1/x HTTP/1.1\r\nHost: x\r\n\r\n",
+    "a method nobody knows": b"BREW /v1/x HTTP/1.1\r\nHost: x\r\n\r\n",
+    "a method with a slash": b"G/T /v1/x HTTP/1.1\r\nHost: x\r\n\r\n",
+    "a space in the path": b"GET /v1/x y HTTP/1.1\r\nHost: x\r\n\r\n",
+    "a header without a colon": b"GET /v1/x HTTP/1.1\r\nHost: x\r\nBroken\r\n\r\n",
+    "a header without a name": b"GET /v1/x HTTP/1.1\r\nHost: x\r\n: broken\r\n\r\n",
+    "a space before the colon": b"GET /v1/x HTTP/1.1\r\nHost : x\r\n\r\n",
+    "a folded header": b"GET /v1/x HTTP/1.1\r\nHost: x\r\nA: b\r\n c\r\n\r\n",
+    "a zero byte in a header": b"GET /v1/x HTTP/1.1\r\nHost: x\r\nA: b\x00c\r\n\r\n",
+    "a header name that is no token": b"GET /v1/x HTTP/1.1\r\nHost: x\r\nA(b): c\r\n\r\n",
+    "a very long path": b"GET /v1/" + b"x" * 20_000 + b" HTTP/1.1\r\nHost: x\r\n\r\n",
+    "a very long header": b"GET /v1/x HTTP/1.1\r\nHost: x\r\nA: " + b"x" * 20_000 + b"\r\n\r\n",
+    "two lengths": b"PUT /v1/x HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\n"
+    b"Content-Length: 2\r\n\r\nab",
+    "a length that is no number": b"PUT /v1/x HTTP/1.1\r\nHost: x\r\nContent-Length: a\r\n\r\n",
+    "a negative length": b"PUT /v1/x HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n",
+    "a length with a sign": b"PUT /v1/x HTTP/1.1\r\nHost: x\r\nContent-Length: +1\r\n\r\na",
+    "a length and chunks": b"PUT /v1/x HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n"
+    b"Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+    "an unknown encoding": b"PUT /v1/x HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: magic\r\n\r\n",
+    "TLS": b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + bytes(64),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_what_is_not_http_gets_a_problem(api: CheckedWorld, name: str) -> None:
+    before = api.state()
+    with wire(api.emulator.base_url) as connection:
+        connection.send(BROKEN[name])
+
+        answer = connection.answer()
+
+    document = hold_problem(answer)
+    assert answer.status in (400, 404)  # 404: where the parser lets it pass, there is no such path
+    assert document["code"] == {400: "invalid_request", 404: "resource_not_found"}[answer.status]
+    assert api.state() == before
+
+
+@pytest.mark.parametrize("length", ["+17", "-1", "1_0", "0x11", "17, 17", "17;", "", "1 7"])
+def test_a_length_that_is_no_number_is_named(api: CheckedWorld, length: str) -> None:
+    head = f"PUT /v1/x HTTP/1.1\r\nHost: localhost\r\nContent-Length: {length}\r\n\r\n"
+    with wire(api.emulator.base_url) as connection:
+        connection.send(head.encode() + b'{"enabled": true}')
+
+        document = hold_problem(connection.answer())
+
+    assert "Content-Length" in document["detail"]
+    assert "method" not in document["detail"]
+
+
+@pytest.mark.parametrize("data", [b"", b"\r\n", b"GET", b"GET /v1/x HTTP/1.1\r\nHost: x\r\n"])
+def test_who_goes_away_leaves_nothing_behind(api: CheckedWorld, data: bytes) -> None:
+    before = api.state()
+    with wire(api.emulator.base_url) as connection:
+        connection.send(data)
+
+    assert api.state() == before
+
+
+def test_the_emulator_goes_on_after_all_of_this(api: CheckedWorld) -> None:
+    for data in BROKEN.values():
+        with wire(api.emulator.base_url) as connection:
+            connection.send(data)
+
+    assert api.dns().status == 200
+
+
+# --- Bodies in chunks -------------------------------------------------------------------------------
+
+GOOD = b'{"enabled": true}'
+
+
+def put(
+    connection: Wire, api: CheckedWorld, *more: tuple[str, str], path: str = "powered-by-flag"
+) -> None:
+    """Begin a call; its body is to follow."""
+    headers = [
+        ("Authorization", f"Bearer {api.emulator.token()}"),
+        ("Idempotency-Key", "k"),
+        ("Content-Type", "application/json"),
+        *more,
+    ]
+    connection.ask("PUT", api.project_path(path), headers, length=-1)
+
+
+CHUNKED = ("Transfer-Encoding", "chunked")
+
+
+@pytest.mark.parametrize(
+    "chunks",
+    [
+        b"11\r\n" + GOOD + b"\r\n0\r\n\r\n",
+        b"5\r\n" + GOOD[:5] + b"\r\nC\r\n" + GOOD[5:] + b"\r\n0\r\n\r\n",
+        b"11;name=value\r\n" + GOOD + b"\r\n0\r\n\r\n",
+        b"11\r\n" + GOOD + b"\r\n0\r\nTrailer: x\r\n\r\n",
+    ],
+    ids=["one", "two", "with an extension", "with a trailer"],
+)
+def test_a_body_may_come_in_chunks(api: CheckedWorld, chunks: bytes) -> None:
+    with wire(api.emulator.base_url) as connection:
+        put(connection, api, CHUNKED)
+        connection.send(chunks)
+
+        assert connection.answer().status == 200
+
+
+@pytest.mark.parametrize(
+    "chunks",
+    [
+        b"xyz\r\n" + GOOD + b"\r\n0\r\n\r\n",
+        b"-1\r\n" + GOOD + b"\r\n0\r\n\r\n",
+        b"2\r\n" + GOOD + b"\r\n0\r\n\r\n",
+        b"11\r\n" + GOOD + b"XX0\r\n\r\n",
+        b"\r\n\r\n",
+        b"FFFFFFFFFFFFFFFFFFFF\r\n" + GOOD,
+        b"0x11\r\n" + GOOD + b"\r\n0\r\n\r\n",
+    ],
+    ids=["not a number", "negative", "too short", "no line end", "empty", "endless", "with 0x"],
+)
+@pytest.mark.parametrize("path", ["powered-by-flag", "domains"])
+@pytest.mark.parametrize("apart", [False, True], ids=["at once", "later"])
+def test_bad_chunks_are_refused(api: CheckedWorld, chunks: bytes, path: str, apart: bool) -> None:
+    """Even where the body would have been ignored; and nobody waits for its end."""
+    before = api.state()
+    with wire(api.emulator.base_url) as connection:
+        put(connection, api, CHUNKED, path=path)
+        for _ in range(10 if apart else 0):
+            api.emulator.control.health()  # meanwhile the server begins to wait for the body
+        connection.send(chunks)
+
+        problem(connection.answer(), 400, "invalid_request")
+        assert connection.closed()
+
+    assert api.state() == before
+
+
+@pytest.mark.parametrize(
+    ("more", "sent"),
+    [
+        ((CHUNKED,), b"11\r\n" + GOOD + b"\r\n"),
+        ((CHUNKED,), b"11\r\n" + GOOD[:5]),
+        ((("Content-Length", "18"),), GOOD),
+        ((("Content-Length", "17"),), GOOD[:-1]),
+    ],
+    ids=["no last chunk", "half a chunk", "one byte short", "cut"],
+)
+def test_a_body_that_never_ends_changes_nothing(
+    api: CheckedWorld, more: tuple[tuple[str, str], ...], sent: bytes
+) -> None:
+    before = api.state()
+    with wire(api.emulator.base_url) as connection:
+        put(connection, api, *more)
+        connection.send(sent)
+
+    # when the client is gone, the emulator still answers others
+    assert api.dns().status == 200
+    assert api.state() == before
+
+
+def test_a_body_shorter_than_announced_leaves_the_next_request_alone(api: CheckedWorld) -> None:
+    """Whatever follows the announced length is the next request, never a part of this one."""
+    with wire(api.emulator.base_url) as connection:
+        put(connection, api, ("Content-Length", str(len(GOOD))))
+        connection.send(GOOD + b"GET /v1/second HTTP/1.1\r\nHost: x\r\n\r\n")
+
+        first = connection.answer()
+        second = connection.answer()
+
+    assert first.status == 200
+    problem(second, 401, "unauthenticated")
+
+
+def test_requests_on_one_connection_are_answered_in_order(api: CheckedWorld) -> None:
+    with wire(api.emulator.base_url) as connection:
+        token = ("Authorization", f"Bearer {api.emulator.token()}")
+        for rest in ("edge-dns", "nothing", "deployments"):
+            connection.ask("GET", api.project_path(rest), [token])
+
+        answers: list[Response] = [connection.answer() for _ in range(3)]
+
+    assert [answer.status for answer in answers] == [200, 404, 200]
+
+
+def test_a_client_may_ask_before_it_sends_its_body(api: CheckedWorld) -> None:
+    with wire(api.emulator.base_url) as connection:
+        put(connection, api, ("Expect", "100-continue"), ("Content-Length", str(len(GOOD))))
+        connection.send(GOOD)
+
+        assert connection.answer().status == 200
+
+
+@pytest.mark.parametrize("version", ["1.0", "1.1"])
+def test_a_connection_closes_when_the_client_wants_it(api: CheckedWorld, version: str) -> None:
+    with wire(api.emulator.base_url) as connection:
+        line = f"GET /v1/x HTTP/{version}\r\nHost: {connection.host}\r\nConnection: close\r\n\r\n"
+        connection.send(line.encode())
+
+        problem(connection.answer(), 401, "unauthenticated")
+        assert connection.closed()

@@ -1,0 +1,61 @@
+"""A service that is not there for a while: connections are refused, and then taken again."""
+
+from __future__ import annotations
+
+import socket
+import time
+from urllib.parse import urlsplit
+
+import pytest
+
+from tests.support.emulator_process import Client, Process, emulator
+
+
+def connects(address: tuple[str, int]) -> bool:
+    try:
+        socket.create_connection(address, timeout=5).close()
+    except ConnectionRefusedError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize("phase", ["before_commit", "after_commit"])
+def test_new_connections_are_refused_for_as_long_as_told(phase: str) -> None:
+    with emulator("--ephemeral", "--clock", "frozen") as process:
+        address, client = _address(process), process.client()
+        fault = {"refuse_connections": {"for_ms": 400}, "times": 1, "phase": phase}
+        client.control("POST", "worlds/default/faults", fault)
+        began = time.monotonic()
+
+        with pytest.raises(ConnectionResetError):
+            _flag(process, client)
+
+        assert not connects(address)
+        while not connects(address):
+            assert time.monotonic() - began < 30
+        assert time.monotonic() - began >= 0.4
+        again = process.client()
+        project = again.state()["tables"]["projects"][process.ready["project_id"]]
+        assert project.get("flag_enabled", False) is (phase == "before_commit")
+        assert _flag(process, again).status == 200
+
+
+def test_an_emulator_can_be_stopped_while_it_refuses() -> None:
+    with emulator("--ephemeral") as process:
+        client = process.client()
+        client.control("POST", "worlds/default/faults", {"refuse_connections": {"for_ms": 60_000}})
+        with pytest.raises(ConnectionResetError):
+            _flag(process, client)
+
+        assert process.stop()[0] == 0
+
+
+def _address(process: Process) -> tuple[str, int]:
+    parts = urlsplit(process.ready["base_url"])
+    return str(parts.hostname), int(parts.port or 0)
+
+
+def _flag(process: Process, client: Client):
+    headers = {"Authorization": f"Bearer {process.ready['token']}", "Idempotency-Key": "one"}
+    path = f"/v1/projects/{process.ready['project_id']}/powered-by-flag"
+    return client.send("PUT", path, {"enabled": False}, headers)

@@ -1,0 +1,116 @@
+"""Standard OpenID clients, used as their manuals say: each signs a person in and calls the API.
+
+World time runs with the machine's here: the clients hold tokens against their own clock.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+
+from hosting_emulator.settings import Settings
+from hosting_emulator_scenarios import FOLDER
+from pytest_hosting_emulator import BackgroundEmulator
+from tests.support.sign_in_client import Browser
+
+CALLBACK = "http://localhost:5173/callback"
+SCOPE = "openid profile email offline_access"
+CLIENT = Path(__file__).with_name("standard_client.mjs")
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[BackgroundEmulator]:
+    settings = Settings(port=0, data_dir=None, clock="real", library=FOLDER)
+    with BackgroundEmulator(settings) as running:
+        yield running
+
+
+@pytest.fixture
+def issuer(server: BackgroundEmulator) -> str:
+    return f"{server.base_url}/_emulator/idp"
+
+
+def follow(issuer: str, url: str) -> str:
+    """Do what a browser and a person do: open the page, choose the owner; return where it leads."""
+    browser = Browser(issuer)
+    page = browser.send(url.removeprefix(issuer))
+    form = page.fields() | {"choice": page.choice("owner")}
+    location = browser.send("/authorize", form).headers["Location"]
+    assert urlsplit(location).netloc == "localhost:5173"
+    return str(location)
+
+
+def test_authlib_signs_a_person_in(server: BackgroundEmulator, issuer: str):
+    # Imported here: every worker of the tests would load it.
+    from authlib.integrations.requests_client import OAuth2Session  # type: ignore[import-untyped]
+    from joserfc import jwk, jwt
+
+    with OAuth2Session(
+        client_id="web-app",
+        scope=SCOPE,
+        redirect_uri=CALLBACK,
+        code_challenge_method="S256",
+        token_endpoint_auth_method="none",
+    ) as client:
+        metadata = client.get(f"{issuer}/.well-known/openid-configuration", withhold_token=True)
+        found = metadata.json()
+        verifier = "v" * 64
+        url, state = client.create_authorization_url(
+            found["authorization_endpoint"], code_verifier=verifier, nonce="n"
+        )
+        token = client.fetch_token(
+            found["token_endpoint"],
+            authorization_response=follow(issuer, url),
+            state=state,
+            code_verifier=verifier,
+        )
+        keys = jwk.KeySet.import_key_set(client.get(found["jwks_uri"], withhold_token=True).json())
+        claims = jwt.decode(
+            token["id_token"], keys, algorithms=found["id_token_signing_alg_values_supported"]
+        ).claims
+        registry = jwt.JWTClaimsRegistry(
+            iss={"essential": True, "value": issuer}, aud={"essential": True, "value": "web-app"},
+            nonce={"essential": True, "value": "n"},
+        )  # fmt: skip
+        registry.validate(claims)
+        told = client.get(found["userinfo_endpoint"]).json()
+        project = f"{server.base_url}/v1/projects/{server.ready.project_id}"
+        answer = client.get(f"{project}/edge-dns")
+        renewed = client.refresh_token(found["token_endpoint"])
+
+    assert told["sub"] == claims["sub"]
+    assert answer.status_code == 200
+    assert renewed["access_token"]
+    assert renewed["refresh_token"] != token["refresh_token"]
+
+
+@pytest.mark.packaging
+@pytest.mark.parametrize("version", ["6.8.9", "5.7.1"])
+def test_openid_client_for_node_signs_a_person_in(
+    server: BackgroundEmulator, issuer: str, version: str, tmp_path: Path
+):
+    """Version 5 takes no other algorithm than RS256 unless it is told to."""
+    npm, node = shutil.which("npm"), shutil.which("node")
+    if npm is None or node is None:
+        pytest.skip("node is not installed")
+    (tmp_path / "package.json").write_text('{"private": true, "type": "module"}')
+    install = [npm, "install", "--silent", "--no-audit", "--no-fund", f"openid-client@{version}"]
+    subprocess.run(install, cwd=tmp_path, check=True, capture_output=True)
+    program = tmp_path / CLIENT.name
+    program.write_bytes(CLIENT.read_bytes())
+    call = f"{server.base_url}/v1/projects/{server.ready.project_id}/edge-dns"
+
+    done = subprocess.run(
+        [node, str(program), version[0], issuer, CALLBACK, call],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+    )
+
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.strip() == "signed in"

@@ -1,0 +1,257 @@
+"""Fresh worlds over the control API: of a scenario, of inline text, of an exported state."""
+
+import time
+from typing import Any
+from urllib.request import Request, urlopen
+
+import pytest
+
+from hosting_emulator.sdk import ControlClient, ControlRefused, HostingEmulator
+from hosting_emulator.sdk.control import world_request
+from tests.support.forged_tokens import parts
+
+
+@pytest.fixture
+def control(hosting_emulator: HostingEmulator) -> ControlClient:
+    return hosting_emulator.control
+
+
+def make(control: ControlClient, **body: Any) -> Any:
+    made = control.post("worlds", body)
+    control.world(made["name"]).delete()
+    return made
+
+
+INLINE = """{"name": "inline", "description": "A world of its own.",
+  "clock": {"mode": "skip", "at": "2030-01-01T00:00:00Z"},
+  "assumptions": {"default_page_size": 7},
+  "faults": [{"abort": {"code": "rate_limited"}, "call": "list_deployments"}]}"""
+
+
+def test_a_scenario_of_the_library(control: ControlClient):
+    loaded = control.create_world(ephemeral=True)
+    control.world(loaded["name"]).load_scenario(name="stuck-operation")
+
+    made = control.post("worlds", {"scenario": {"name": "stuck-operation"}})
+
+    one, other = (control.world(name).export() for name in (loaded["name"], made["name"]))
+    for table in ("timeline", "faults", "assumptions", "clock", "projects"):
+        assert one["tables"].get(table) == other["tables"].get(table)
+    for name in (loaded["name"], made["name"]):
+        control.world(name).delete()
+
+
+def test_inline_text(control: ControlClient):
+    made = make(control, scenario={"text": INLINE, "file": "test_x.py::test (inline)"})
+
+    assert made["clock"]["mode"] == "skip"
+    assert made["clock"]["now"] == "2030-01-01T00:00:00.000Z"
+    assert made["assumptions"] == {"default_page_size": 7}
+
+
+def test_what_is_asked_for_beside_it_is_laid_over(control: ControlClient):
+    body = {
+        "scenario": {"text": INLINE},
+        "clock": {"mode": "frozen"},
+        "assumptions": {"accepted_status": 200},
+        "seed": "another",
+    }
+    made = make(control, **body)
+    plain = make(control, scenario={"text": INLINE})
+
+    assert made["clock"]["mode"] == "frozen"
+    assert made["clock"]["now"] == "2030-01-01T00:00:00.000Z"
+    assert made["assumptions"] == {"default_page_size": 7, "accepted_status": 200}
+    assert made["projects"] != plain["projects"]
+
+
+def test_two_of_one_scenario_are_alone(control: ControlClient):
+    first, second = (control.post("worlds", {"scenario": {"text": INLINE}}) for _ in range(2))
+
+    control.world(first["name"]).clear_faults()
+    control.world(first["name"]).clock.move(by="1h")
+
+    assert len(control.world(second["name"]).faults) == 1
+    assert control.world(second["name"]).clock.state["now"] == "2030-01-01T00:00:00.000Z"
+    for world in (first, second):
+        control.world(world["name"]).delete()
+
+
+def test_an_exported_state(control: ControlClient, hosting_emulator: HostingEmulator):
+    hosting_emulator.clock.advance("5d")
+    state = control.world(hosting_emulator.name).export()
+
+    made = control.post("worlds", {"state": state})
+
+    found = control.world(made["name"]).export()
+    assert found["tables"]["clock"] == state["tables"]["clock"]
+    assert made["seed"] != hosting_emulator.summary["seed"]
+    control.world(made["name"]).delete()
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "words"),
+    [
+        ({"scenario": {"name": "stuck-operatoin"}}, 404, "did you mean stuck-operation"),
+        ({"scenario": {}}, 400, "either name or text"),
+        ({"scenario": {"name": "a", "text": "b"}}, 400, "either name or text"),
+        ({"scenario": {"text": "name: [", "file": "x.yaml"}}, 400, "x.yaml:"),
+        ({"scenario": {"text": INLINE}, "clock": {"at": "2031-01-01T00:00:00Z"}}, 400, "clock.at"),
+        ({"scenario": {"text": INLINE}, "clock": {"mode": "fast"}}, 400, "not a clock mode"),
+        ({"scenario": {"text": INLINE}, "assumptions": {"nothing": 1}}, 400, "nothing"),
+        ({"state": {}, "assumptions": {"rate_limit": 1}}, 400, "leave them out"),
+        ({"state": {"kind": "x"}}, 400, "not an exported state"),
+        ({"scenarios": {}}, 400, "scenarios"),
+    ],
+)
+def test_what_is_wrong_is_said_and_no_world_is_made(
+    control: ControlClient, body: dict[str, Any], status: int, words: str
+):
+    before = len(control.worlds())
+
+    with pytest.raises(ControlRefused, match=words) as refused:
+        control.post("worlds", body)
+
+    assert refused.value.status == status
+    assert len(control.worlds()) == before
+
+
+def test_a_bad_name_is_refused_before_anything_is_built(control: ControlClient):
+    with pytest.raises(ControlRefused, match="not a valid world name"):
+        control.post("worlds", {"name": "No", "scenario": {"name": "stuck-operation"}})
+
+
+# --- With a token ---------------------------------------------------------------------------------
+
+NOBODY_IS_CALLED_OWNER = """{"name": "inline", "description": "Other people.", "world": {
+  "organizations": [{"alias": "zoo"}, {"alias": "bank"}],
+  "people": [{"alias": "ann", "organizations": {"zoo": "owner"}},
+             {"alias": "ben", "organizations": {"bank": "owner"}},
+             {"alias": "cem", "organizations": {"bank": "member"}}]}}"""
+EMPTY = (
+    """{"name": "inline", "description": "Nobody.", "world": {"organizations": [], "people": []}}"""
+)
+
+
+def speaker(made: Any) -> str:
+    """Return the alias of whom the token of a new world speaks for."""
+    person = parts(made["token"]["access_token"])[1]["sub"]
+    return str(next(found["alias"] for found in made["people"] if found["id"] == person))
+
+
+def test_one_request_answers_all_that_a_first_call_needs(control: ControlClient):
+    made = control.create_world(clock={"mode": "frozen"}, token={})
+    url = f"{made.base_url}/v1/projects/{made.projects[0].id}/edge-dns"
+    bearer = {"Authorization": f"Bearer {made.token.access_token}"}
+
+    with urlopen(Request(url, headers=bearer)) as answer:
+        assert answer.status == 200
+
+    assert made.token.expires_in == 3600
+    assert made.clock.mode == "frozen"
+    control.world(made.name).delete()
+
+
+def test_a_token_comes_only_when_asked_for(control: ControlClient):
+    assert "token" not in make(control)
+
+
+@pytest.mark.parametrize(
+    ("body", "who"),
+    [
+        ({"token": {}}, "owner"),
+        ({"token": {"as": "reader"}}, "reader"),
+        ({"token": {}, "scenario": {"text": NOBODY_IS_CALLED_OWNER}}, "ann"),
+    ],
+    ids=["owner", "somebody", "owner of the first organization"],
+)
+def test_the_token_is_for_whom_one_wishes(control: ControlClient, body: dict[str, Any], who: str):
+    assert speaker(make(control, **body)) == who
+
+
+def test_a_token_for_whoever_owns_can_be_made_later_too(control: ControlClient):
+    made = control.create_world(scenario={"text": NOBODY_IS_CALLED_OWNER})
+
+    made["token"] = control.post(f"worlds/{made.name}/tokens", {})
+    key = control.post(f"worlds/{made.name}/api-keys", {})["key"]
+    control.world(made.name).delete()
+
+    assert speaker(made) == "ann"
+    assert made["organizations"][0]["alias"] == "zoo"
+    assert key["organization_id"] == made["organizations"][0]["id"]
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ({"token": {"as": "nobody"}}, "no user is 'nobody'"),
+        ({"token": {"as": ""}}, "no user is ''"),
+        ({"token": {"expires_in_seconds": 0}}, "expires_in_seconds"),
+        ({"token": {}, "scenario": {"text": EMPTY}}, "no organization has an owner"),
+    ],
+    ids=["unknown", "empty", "no lifetime", "nobody"],
+)
+def test_a_token_that_cannot_be_makes_no_world(
+    control: ControlClient, body: dict[str, Any], words: str
+):
+    before = len(control.worlds())
+
+    for path, sent in (("worlds", body), ("worlds/default/fork", {"token": {"as": "nobody"}})):
+        with pytest.raises(ControlRefused, match=words if path == "worlds" else "no user"):
+            control.post(path, sent)
+
+    assert len(control.worlds()) == before
+
+
+def test_a_fork_comes_with_a_token_of_its_own(control: ControlClient):
+    fork = control.post("worlds/default/fork", {"token": {"as": "member"}})
+    control.world(fork["name"]).delete()
+
+    assert speaker(fork) == "member"
+    assert parts(fork["token"]["access_token"])[1]["iss"] == fork["issuer"]
+
+
+# --- worlds that nobody closes ----------------------------------------------------------------------
+
+
+def test_a_world_ends_once_nobody_has_asked_for_so_long(control: ControlClient) -> None:
+    made = control.create_world(ttl="1s")
+    kept = control.create_world(ttl="1h")
+    fork = control.world(made["name"]).copy()
+    ending = {made["name"], fork["name"]}
+
+    end = time.monotonic() + 20
+    while ending & {world["name"] for world in control.worlds()}:  # which asks none of them
+        assert time.monotonic() < end, "they are still there"
+
+    assert control.world(kept["name"]).clock.now
+    control.world(kept["name"]).delete()
+
+
+@pytest.mark.parametrize("ttl", ["soon", "", "-1s"])
+def test_a_time_to_live_is_a_span(control: ControlClient, ttl: str) -> None:
+    with pytest.raises(ControlRefused, match="is not a duration"):
+        control.create_world(ttl=ttl)
+
+
+def test_a_world_that_a_client_closes_does_not_stay_for_ever_if_it_is_killed() -> None:
+    assert world_request(None, "", None)["ttl"] == "6h"
+    assert world_request(None, "", None, ttl=None)["ttl"] is None
+
+
+def test_a_scenario_makes_the_world_that_it_is_loaded_or_run_into(
+    hosting_emulator: HostingEmulator,
+):
+    control = hosting_emulator.control
+    try:
+        control.world("made-by-load").load_scenario(name="stuck-operation")
+        report = control.run_scenario(name="stuck-operation", world="made-by-run")
+
+        assert report["passed"]
+        assert {"made-by-load", "made-by-run"} <= {world["name"] for world in control.worlds()}
+        assert control.world("made-by-run").report_document()["scenario"] == "stuck-operation.yaml"
+        with pytest.raises(ControlRefused, match="is not a valid world name"):
+            control.run_scenario(name="stuck-operation", world="No Name")
+    finally:
+        for name in ("made-by-load", "made-by-run"):
+            control.world(name).delete()

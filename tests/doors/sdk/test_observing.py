@@ -1,0 +1,116 @@
+"""Observing over the control API: requests, pending operations, why, and the report of a world."""
+
+import json
+
+import pytest
+
+from hosting_emulator.contract.calls import CallTable
+from hosting_emulator.sdk import ControlRefused, HostingEmulator
+from tests.support.http_world import HttpWorld
+
+
+def path(api: HttpWorld, rest: str) -> str:
+    return f"worlds/{api.emulator.name}/{rest}"
+
+
+def test_requests_are_listed_newest_first_with_how_many_there_were(api: HttpWorld):
+    api.dns()
+    api.set_flag(True, key="flag-1")
+
+    found = api.emulator.control.get(path(api, "requests?limit=1"))
+
+    assert found["total"] == 2
+    assert [(item["n"], item["call"], item["idempotency_key"]) for item in found["items"]] == [
+        (2, "set_project_powered_by_flag", "flag-1")
+    ]
+
+
+def test_one_request_is_shown_whole_and_without_secrets(api: HttpWorld):
+    key = api.create_key("ci").json["value"]
+
+    found = api.emulator.control.get(path(api, "requests/1"))
+
+    assert json.loads(found["request"]["body"]) == {"name": "ci"}
+    assert json.loads(found["answer"]["body"])["value"] == "<redacted>"
+    assert ["Authorization", "Bearer <redacted>"] in found["request"]["headers"]
+    assert key not in json.dumps(found)
+
+
+@pytest.mark.parametrize("n", ["2", "0", "x", "-1", "9" * 40])
+def test_a_request_that_is_not_there(api: HttpWorld, n: str):
+    api.dns()
+    with pytest.raises(ControlRefused, match="it keeps the last 1 of 1"):
+        api.emulator.control.get(path(api, f"requests/{n}"))
+
+
+@pytest.mark.parametrize("limit", ["0", "1001", "x", "", "000000001999", "1" + "0" * 5000])
+def test_a_bad_limit(api: HttpWorld, limit: str):
+    with pytest.raises(ControlRefused, match="a number from 1 to 1000"):
+        api.emulator.control.get(path(api, f"requests?limit={limit}"))
+
+
+def test_unfinished_operations_oldest_first(api: HttpWorld):
+    first = api.initialize().json["id"]
+    second = api.apply_domains(project="blog").json["id"]
+    control = api.emulator.control
+
+    found = control.get(path(api, "operations?unfinished=true"))["items"]
+
+    assert [(item["id"], item["project"], item["state"]) for item in found] == [
+        (first, "shop", "queued"),
+        (second, "blog", "queued"),
+    ]
+    api.emulator.clock.advance("1h")
+    assert control.get(path(api, "operations?unfinished=true"))["items"] == []
+    assert {first, second} <= {item["id"] for item in control.get(path(api, "operations"))["items"]}
+    with pytest.raises(ControlRefused, match="true or false"):
+        control.get(path(api, "operations?unfinished=1"))
+
+
+def test_why_names_the_command_that_moves_it(api: HttpWorld):
+    operation = api.initialize().json["id"]
+
+    found = api.emulator.control.get(path(api, f"operations/{operation}/why"))
+
+    command = f"hosting-emulator clock advance --until {operation} --world {api.emulator.name}"
+    [told] = found["commands"]
+    assert told.startswith(f"{command} --url http://127.0.0.1:")
+    with pytest.raises(ControlRefused, match="no operation 'none'"):
+        api.emulator.control.get(path(api, "operations/none/why"))
+
+
+def test_the_report_tells_the_story_of_a_world(hosting_emulator: HostingEmulator):
+    api = HttpWorld(
+        hosting_emulator
+    )  # a fault counts what it hits: here even a read changes the world
+    api.dns(who="outsider")
+    operation = api.initialize().json["id"]
+    api.emulator.fault("abort", code="rate_limited", call="list_deployments")
+    api.deployments()
+
+    found = api.emulator.control.get(path(api, "report?requests=2"))
+
+    assert found["world"] == api.emulator.name
+    assert found["base_url"] == api.emulator.base_url
+    assert found["scenario"] is None
+    assert found["requests"]["total"] == 3
+    assert [item["n"] for item in found["requests"]["items"]] == [2, 3]
+    refused = found["requests"]["items"][1]
+    assert refused["problem"]["code"] == "rate_limited"
+    assert refused["why"][0].startswith("fault-1 (abort")
+    assert [found["operation"] for found in found["operations"]] == [operation]
+    assert [(fault["id"], fault["hits"]) for fault in found["faults"]] == [("fault-1", 1)]
+    assert found["clock"]["mode"] == "frozen"
+
+
+def test_the_report_of_a_scenarios_world_names_it(api: HttpWorld):
+    api.emulator.load_scenario(name="stuck-operation")
+
+    assert api.emulator.control.get(path(api, "report"))["scenario"] == "stuck-operation.yaml"
+
+
+def test_the_calls_are_described_as_the_default_world_has_them(api: HttpWorld):
+    found = api.emulator.control.get("contract/calls")["items"]
+
+    assert [call["call_id"] for call in found] == [spec.call_id for spec in CallTable()]
+    assert found[-1]["path"] == "/v1/operations/{operation_id}"

@@ -1,0 +1,113 @@
+"""The feed: one ring for all listeners, each with its own place, and nothing at all without one."""
+
+from hosting_emulator.engine.history import RING, Feed, FeedEvent, SavedState
+from hosting_emulator.faults.documents import arm
+from hosting_emulator.world.value import Change
+from tests.support.in_process import InProcess
+
+
+def nothing() -> None:
+    """Stand for a listener."""
+
+
+def kinds(found: list[FeedEvent] | None) -> list[str]:
+    assert found is not None
+    return [event.kind for event in found]
+
+
+def test_nothing_is_kept_while_nobody_listens():
+    api = InProcess()
+    before = api.engine.feed.last_id
+    api.apply_domains()
+
+    assert not api.engine.feed.awake
+    assert api.engine.feed.last_id == before
+
+
+def test_a_listener_is_woken_for_each_event():
+    api, woken = InProcess(), []
+    feed = api.engine.feed
+    start = feed.last_id
+    feed.listen(lambda: woken.append(feed.last_id))
+    api.apply_domains()
+    api.dns()
+
+    found = feed.since(start, 100)
+    assert kinds(found) == ["commit", "clock", "request", "request"]
+    assert woken == [event.id for event in found or []] == list(range(start + 1, start + 5))
+
+
+def test_faults_and_replacements_are_told():
+    api = InProcess()
+    feed, start = api.engine.feed, api.engine.feed.last_id
+    feed.listen(nothing)
+    change = Change(api.world, api.engine.run_due())
+    arm(change, {"abort": {"code": "rate_limited"}})
+    api.engine.commit(change, "armed")
+    api.dns()
+    api.engine.restore(SavedState(api.world, api.engine.now_ms()))
+
+    assert kinds(feed.since(start, 100)) == [
+        "commit",
+        "fault",
+        "commit",
+        "fault",
+        "request",
+        "world",
+    ]
+
+
+def test_a_refused_request_is_told_without_a_commit():
+    api = InProcess()
+    feed, start = api.engine.feed, api.engine.feed.last_id
+    feed.listen(nothing)
+    api.set_flag(True, who="reader")
+
+    assert kinds(feed.since(start, 100)) == ["request"]
+
+
+def test_each_listener_has_its_own_place():
+    feed = Feed(0)
+    feed.listen(nothing)
+    for n in range(5):
+        feed.tell("world", (InProcess().world.commit, str(n)))
+
+    assert [event.id for event in feed.since(0, 2) or []] == [1, 2]
+    assert [event.id for event in feed.since(3, 10) or []] == [4, 5]
+    assert feed.since(5, 10) == []
+
+
+def test_who_falls_behind_the_ring_has_missed_some():
+    feed, world = Feed(0), InProcess().world
+    feed.listen(nothing)
+    for _ in range(RING + 1):
+        feed.tell("world", (world.commit, "x"))
+
+    assert feed.since(0, 10) is None
+    assert len(feed.since(1, RING) or []) == RING
+    assert feed.since(feed.last_id + 1, 10) is None  # another process's, or made up
+
+
+def test_it_goes_on_a_while_for_a_listener_that_comes_back_and_sleeps_then():
+    feed, world = Feed(0), InProcess().world
+    feed.listen(nothing)
+    feed.leave(nothing)
+    feed.tell("world", (world.commit, "while it was away"))
+
+    assert kinds(feed.since(0, 10)) == ["world"]
+
+    for _ in range(RING):
+        feed.tell("world", (world.commit, "x"))
+
+    assert not feed.awake
+    assert feed.since(0, 10) is None
+    assert feed.since(feed.last_id, 10) == []
+
+
+def test_the_end_of_a_world_wakes_its_listeners():
+    feed, woken = Feed(0), []
+    feed.listen(lambda: woken.append(True))
+    feed.end()
+
+    assert feed.ended
+    assert woken == [True]

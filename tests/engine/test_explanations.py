@@ -1,0 +1,533 @@
+"""The trail of an exchange: each decision on its way, in order, as a sentence with facts."""
+
+import json
+from collections.abc import Mapping
+from itertools import groupby
+from typing import Any
+
+import pytest
+
+from hosting_emulator.calls.access import role_of
+from hosting_emulator.engine import explanations
+from hosting_emulator.engine.explanations import Explanations
+from hosting_emulator.faults.documents import arm
+from hosting_emulator.world.records import Membership, Project
+from hosting_emulator.world.tables import (
+    ASSUMPTIONS,
+    GRANTS,
+    MEMBERSHIPS,
+    ONLY,
+    ORGANIZATIONS,
+    PEOPLE,
+)
+from hosting_emulator.world.value import Change
+from tests.support.in_process import InProcess, fresh_world
+
+OUTSIDE = (
+    "The project shop exists in acme, outside the access of outsider, whose token is for hobby. "
+    "Users who can see it: member (maintainer), owner (owner), reader (reader)."
+)
+
+#: The steps whose order is the order of what happened to the world.
+ORDERED = ("fault", "idempotency", "commit")
+WROTE = (
+    "Commit 6 (apply_project_domains) changed rows in projects (1), operations (1), remembered "
+    "answers (1), schedule (1), streams (2)"
+)
+
+
+def steps(api: InProcess, n: int | None = None) -> list[tuple[str, str]]:
+    found = api.engine.log.find(n or api.engine.log.count)
+    assert found is not None
+    told = Explanations(api.engine.log).steps(api.world, found)
+    return [(step["step"], step["says"]) for step in told]
+
+
+def says(api: InProcess, step: str, n: int | None = None) -> list[str]:
+    return [sentence for name, sentence in steps(api, n) if name == step]
+
+
+def armed(api: InProcess, **fault: Any) -> None:
+    change = Change(api.world, api.engine.run_due())
+    arm(change, fault)
+    api.engine.commit(change, "armed")
+
+
+def test_a_plain_read_tells_who_what_and_with_which_role():
+    api = InProcess()
+    api.dns(who="reader")
+
+    assert steps(api) == [
+        ("principal", "reader, with an access token for acme, signed in."),
+        ("scope", "The project shop is within the user's access: it belongs to acme."),
+        ("role", "The call needs the role reader; the user is reader."),
+    ]
+
+
+def test_what_is_outside_the_scope_exists_and_names_who_could_see_it():
+    api = InProcess()
+    answer = api.dns(who="outsider")
+
+    assert says(api, "scope") == [OUTSIDE]
+    assert says(api, "role") == []
+    assert "acme" not in answer.body.decode()
+
+
+def test_within_the_scope_nobody_elses_role_is_looked_up(monkeypatch: pytest.MonkeyPatch):
+    asked: list[str] = []
+
+    def look_up(change: Change, person_id: str, project: Project) -> str | None:
+        asked.append(person_id)
+        return role_of(change, person_id, project)
+
+    monkeypatch.setattr(explanations, "role_of", look_up)
+    api = InProcess()
+    api.dns(who="reader")
+    steps(api)
+
+    assert asked == [api.world.indexes["person:reader"]]
+
+
+def test_what_does_not_exist_is_told_apart_from_that():
+    api = InProcess()
+    api.call("GET", f"/v1/projects/{'0' * 26}/edge-dns")
+
+    assert says(api, "scope") == [f"No project has the id {'0' * 26}."]
+
+
+def test_an_operation_outside_the_scope_is_told_by_its_project():
+    api = InProcess()
+    operation = api.apply_domains().json["id"]
+    api.poll(operation, who="outsider")
+
+    (told,) = says(api, "scope")
+    assert told.startswith("The operation of the project shop exists in acme, outside")
+
+
+def test_an_organization_outside_the_scope_names_its_members():
+    api = InProcess()
+    api.create_key(organization="hobby")
+
+    assert says(api, "scope") == [
+        "The organization hobby exists, outside the access of owner, whose token is for acme. "
+        "Users who can see it: outsider (owner)."
+    ]
+
+
+def test_another_organization_of_the_user_is_within_their_access_where_that_is_assumed():
+    api = InProcess(fresh_world(access_scope="memberships"))
+    change, hobby = Change(api.world, api.engine.run_due()), api.organization("hobby")
+    owner = next(id_ for id_, one in api.world.rows(PEOPLE) if one.alias == "owner")
+    change.put(MEMBERSHIPS, f"{hobby}/{owner}", Membership(hobby, owner, "member"))
+    api.engine.commit(change, "a second membership")
+    assert api.create_key(organization="hobby").status == 201
+
+    assert says(api, "scope") == ["hobby is within the user's access, and the user is a member."]
+
+
+@pytest.mark.parametrize(
+    ("who", "status", "told"),
+    [
+        ("member", 403, "Only an owner may do this; the user is member; "),
+        ("owner", 201, "Only an owner may do this; the user is owner; "),
+    ],
+)
+def test_where_keys_are_for_owners_nobody_is_told_that_any_member_may(who, status, told):
+    api = InProcess(fresh_world(key_creation_role="owner"))
+    assert api.create_key(who=who).status == status
+
+    assert says(api, "role")[0].startswith(told)
+
+
+def test_nobody_is_asked_for_a_role_before_it_is_known_who_asks():
+    api = InProcess()
+    api.dns(token="x.y.z")
+
+    names = [name for name, _ in steps(api)]
+    assert names == ["assumption", "refusal"]
+
+
+@pytest.mark.parametrize(
+    ("interactive", "session"), [(True, "signed in"), (False, "without a session")]
+)
+def test_a_token_without_a_session_is_told_apart(interactive, session):
+    api = InProcess()
+    api.create_key(token=api.token("owner", interactive=interactive))
+
+    assert says(api, "principal") == [f"owner, with an access token for acme, {session}."]
+    has = "has one" if interactive else "has no one"
+    assert has.removesuffix(" one") in says(api, "role")[0]
+
+
+def test_an_api_key_is_named_with_the_permission_that_counts():
+    api = InProcess()
+    key = api.create_key("ci").json["value"]
+    api.dns(token=key)
+
+    assert says(api, "principal") == ["owner, with the API key 'ci' of acme."]
+    assert says(api, "role")[0].endswith("The API key carries the permission dns.read.")
+    assert key not in json.dumps(steps(api))
+
+
+def test_a_key_is_new_then_a_replay_then_reused():
+    api = InProcess()
+    api.apply_domains(key="k")
+    api.apply_domains(key="k")
+    api.set_flag(True, key="k")
+
+    (new,), (replay,), (reused,) = (says(api, "idempotency", n) for n in (1, 2, 3))
+    assert new == ("New: the key k was unused; this response is remembered for it forever.")
+    assert replay == "Replay: the key k was first used by #1."
+    assert reused == "Reused for a different request: the key k was first used by #1."
+
+
+def test_a_refused_request_does_not_use_its_key_up():
+    api = InProcess()
+    api.set_flag(True, key="k", who="reader")
+    api.initialize(99, key="k")
+    api.apply_domains(key="k")
+    api.apply_domains(key="k")
+
+    assert says(api, "idempotency", 1)[0].startswith("Not checked")
+    assert says(api, "idempotency", 2) == ["New: the key k was unused, and stays unused."]
+    assert says(api, "idempotency", 4) == ["Replay: the key k was first used by #3."]
+
+
+def test_a_replay_whose_first_answer_left_the_log_says_so():
+    api = InProcess()
+    api.apply_domains(key="k")
+    for _ in range(1000):
+        api.send("GET", "/nowhere")
+    api.apply_domains(key="k")
+
+    assert "a request no longer in the log" in says(api, "idempotency")[0]
+
+
+def test_what_was_due_ran_first():
+    api = InProcess()
+    operation = api.apply_domains().json["id"]
+    api.engine.move_to(None, "real")
+    api.machine.at_ms += 3_000
+    api.poll(operation)
+
+    (due,) = says(api, "due")
+    assert due.startswith("Ran due events up to ")
+    assert f"operation {operation} (apply_project_domains of shop) is running (deploying)" in due
+    assert due.endswith("was queued.")
+
+
+def test_what_was_due_is_told_also_of_a_request_that_a_fault_held_up():
+    api = InProcess()
+    operation = api.apply_domains().json["id"]
+    armed(api, latency={"delay_ms": 1})
+    api.engine.move_to(None, "real")
+    api.machine.at_ms += 3_000
+
+    api.poll(operation)
+
+    (due,) = says(api, "due")
+    assert f"operation {operation} (apply_project_domains of shop) is running (deploying)" in due
+    assert due.endswith("was queued.")
+
+
+def test_what_was_due_tells_the_states_that_nobody_saw():
+    api = InProcess(fresh_world(mode="real"))
+    operation = api.apply_domains().json["id"]
+    api.machine.at_ms += 11_000
+    api.poll(operation)
+
+    (due,) = says(api, "due")
+    assert due.endswith("is succeeded, was queued, after running.")
+
+
+def test_the_skip_clock_is_told():
+    api = InProcess(fresh_world(mode="skip"))
+    operation = api.apply_domains().json["id"]
+    api.poll(operation)
+
+    (due,) = says(api, "due")
+    assert due.startswith("The skip clock moved to 2026-01-01T00:00:02.000Z (commit 3)")
+
+
+def test_a_commit_is_told_by_table():
+    api = InProcess()
+    api.apply_domains()
+
+    (commit,) = says(api, "commit")
+    assert commit.startswith(
+        "Commit 2 (apply_project_domains) changed rows in projects (1), operations (1), "
+    )
+    assert commit.endswith("(apply_project_domains of shop) is queued.")
+
+
+def test_a_replay_commits_nothing():
+    api = InProcess()
+    api.apply_domains(key="k")
+    api.apply_domains(key="k")
+
+    assert says(api, "commit") == ["Nothing was committed: the world is unchanged."]
+
+
+@pytest.mark.parametrize(
+    ("fault", "told"),
+    [
+        ({"abort": {"code": "rate_limited"}}, "fault-1 (abort, before_commit) acted, hit 1."),
+        ({"abort": {"code": "rate_limited"}, "skip_first": 1}, "it skips the first 1"),
+        (
+            {"abort": {"code": "rate_limited"}, "probability": 0.000001},
+            "it was not drawn this time",
+        ),
+        ({"abort": {"code": "rate_limited"}, "from": "2030-01-01T00:00:00Z"}, "acts from 2030"),
+        ({"rate_limit": {"limit": 5, "window": "1m"}}, "its limit is not reached"),
+        ({"abort": {"code": "rate_limited"}, "call": "list_deployments"}, "1 armed fault does not"),
+        ({"connection_reset": {}}, "The response did not arrive: connection_reset."),
+    ],
+)
+def test_faults_are_told_whether_they_acted_and_why_not(fault: Mapping[str, Any], told: str):
+    api = InProcess()
+    armed(api, **fault)
+    api.dns()
+
+    assert told in " ".join(says(api, "fault"))
+
+
+def test_a_fault_that_another_kept_from_being_asked_is_not_said_not_to_match():
+    api = InProcess()
+    for phase in ("before_commit", "after_commit"):
+        armed(api, truncate={}, phase=phase)
+    api.dns()
+
+    told = "1 armed fault does not match the request, or came after fault-1."
+    assert told in says(api, "fault")
+
+
+def test_a_fault_that_is_used_up_or_takes_turns():
+    api = InProcess()
+    armed(api, abort={"code": "rate_limited"}, every=2, times=1)
+    for _ in range(3):
+        api.dns()
+
+    waits, acted, spent = (says(api, "fault", n)[0] for n in (1, 2, 3))
+    assert "it acts on 1 of 2 requests, and this was number 1" in waits
+    assert "acted, hit 1" in acted
+    assert "it has already acted once" in spent
+
+
+def test_a_fault_that_waits_for_a_plan_waits_for_that_of_the_organization_asked_about():
+    api = InProcess()
+    plans = {row.alias: row.plan for _, row in api.world.rows(ORGANIZATIONS)}
+    assert plans["acme"] != plans["hobby"]
+    armed(api, abort={"code": "forbidden"}, **{"while": {"plan": plans["hobby"]}})
+
+    api.create_key(who="outsider")
+
+    [told] = says(api, "fault")[:1]
+    assert f"it acts only while plan is {plans['hobby']}: plan is {plans['acme']}" in told
+
+
+def _with_a_key_that_reads(api: InProcess) -> None:
+    change = Change(api.world, api.engine.run_due())
+    change.put(ASSUMPTIONS, ONLY, change.assumptions.changed({"new_key_permissions": "reading"}))
+    api.engine.commit(change, "assumptions")
+    key = api.create_key().json["value"]
+    assert api.apply_domains(token=key).status == 403
+
+
+@pytest.mark.parametrize(
+    ("ask", "name"),
+    [
+        (lambda api: api.apply_domains(), "accepted_status is 202, the default."),
+        (lambda api: api.ticket(), "ticket_created_status is 201, the default."),
+        (lambda api: api.deployments(), "default_page_size is 20, the default."),
+        (lambda api: api.compute(""), "missing_environment is refused, the default."),
+        (
+            lambda api: api.set_flag(True, who="reader"),
+            "problem_statuses: the contract gives no status for forbidden, so 403 is assumed.",
+        ),
+        (lambda api: api.initialize(99), "source_generation is checked, the default."),
+        (
+            lambda api: api.call("GET", "/v1/projects/x/edge-dns"),
+            "malformed_project_id is not_found, the default.",
+        ),
+        (
+            lambda api: api.call("DELETE", f"/v1/projects/{api.project()}/edge-dns"),
+            "wrong_method is method_not_allowed, the default.",
+        ),
+        (_with_a_key_that_reads, "call_permissions is empty, the default."),
+        (
+            lambda api: api.call(
+                "PUT",
+                f"/v1/projects/{api.project()}/powered-by-flag",
+                headers={"Content-Type": "text/plain"},
+                body={"enabled": True},
+                key="k",
+            ),
+            "wrong_media_type is refused, the default.",
+        ),
+    ],
+)
+def test_defaults_that_decided_an_answer_are_named(ask, name: str):
+    api = InProcess()
+    ask(api)
+
+    assert any(told.startswith(name) for told in says(api, "assumption"))
+
+
+def test_an_assumption_that_did_not_decide_a_refusal_is_not_named():
+    api = InProcess()
+    _with_a_key_that_reads(api)
+
+    assert not any(told.startswith("domains_role") for told in says(api, "assumption"))
+
+
+def test_changed_assumptions_are_named_where_they_matter():
+    api = InProcess(fresh_world(domains_role="owner", default_page_size=5, dns_role="owner"))
+    api.apply_domains()
+    api.deployments()
+
+    applied, listed = says(api, "assumption", 1), says(api, "assumption", 2)
+    assert any(told.startswith("domains_role is owner (default maintainer).") for told in applied)
+    assert any(told.startswith("default_page_size is 5 (default 20).") for told in listed)
+    assert not any("dns_role" in told for told in applied + listed)
+
+
+def test_a_refusal_says_more_than_the_client_was_told():
+    api = InProcess()
+    api.set_flag(True, who="reader")
+
+    assert says(api, "refusal") == [
+        "403 forbidden: Only the project's owner may do this; you are its reader. "
+        "Reason: the call needs the role owner, the user has reader."
+    ]
+
+
+def test_a_proxys_answer_is_told_as_one():
+    api = InProcess()
+    armed(api, gateway_error={"status": 502})
+    api.dns()
+
+    assert says(api, "refusal") == [
+        "502, sent by a fault in place of a proxy; it is not a problem document."
+    ]
+
+
+#: `fault` comes once more after `commit`: the faults that act after it, and what became of the answer.
+STEPS = (
+    *("due", "principal", "fault", "scope", "role", "idempotency", "outcome", "commit", "fault"),
+    *("assumption", "variation", "refusal"),
+)
+
+
+def test_steps_come_in_the_order_that_is_documented():
+    api = InProcess(fresh_world(mode="skip"))
+    armed(api, latency={"delay_ms": 0}, times=1)
+    armed(api, empty_response={}, phase="after_commit", call="apply_project_domains", times=1)
+    api.apply_domains(key="k")
+    api.poll(api.apply_domains(key="k").json["id"])
+    api.apply_domains(key="k", who="reader")
+
+    for n in (1, 2, 3, 4):
+        names = [name for name, _ in steps(api, n)]
+        left = iter(STEPS)
+        assert all(name in left for name, _ in groupby(names)), names
+        assert len(names) > 3
+
+
+def test_a_fault_after_the_commit_stands_after_it():
+    api = InProcess()
+    armed(api, latency={"delay_ms": 0})
+    armed(api, abort={"code": "rate_limited"}, phase="after_commit", times=1, skip_first=1)
+    armed(api, connection_reset={}, phase="after_commit")
+    api.apply_domains()
+
+    assert [(name, says.split(":")[0]) for name, says in steps(api) if name in ORDERED] == [
+        ("fault", "fault-1 (latency, before_commit) acted, hit 1."),
+        ("fault", "Commit 5 (faults counted) changed rows in faults (1)."),
+        ("idempotency", "New"),
+        ("commit", WROTE),
+        ("fault", "fault-3 (connection_reset, after_commit) acted, hit 1."),
+        ("fault", "fault-2 (abort) matched but did not act"),
+        ("fault", "Commit 7 (faults counted) changed rows in faults (2)."),
+        ("fault", "The response did not arrive"),
+    ]
+
+
+def test_a_fault_that_gives_the_answer_after_the_commit_stands_between_them():
+    api = InProcess()
+    armed(api, abort={"code": "service_unavailable"}, phase="after_commit")
+    api.apply_domains()
+
+    names = [name for name, _ in groupby(name for name, _ in steps(api))]
+    assert names[-3:] == ["commit", "fault", "refusal"]
+
+
+@pytest.mark.parametrize(
+    ("fault", "fate"),
+    [
+        ({"abort": {"code": "rate_limited"}}, "replaced"),
+        ({"gateway_error": {"status": 502}}, "replaced"),
+        ({"timeout": {}}, "lost"),
+        ({"truncate": {"bytes": 4}}, "lost"),
+    ],
+)
+def test_a_key_is_used_up_by_a_commit_whose_answer_a_fault_took(
+    fault: Mapping[str, Any], fate: str
+):
+    api = InProcess()
+    armed(api, **fault, phase="after_commit", times=1)
+    api.apply_domains(key="k")
+    api.apply_domains(key="k")
+
+    api.set_flag(True, key="k")
+
+    assert says(api, "idempotency", 1) == [
+        "New: the key k was unused; the call's own response is remembered for it forever."
+    ]
+    first = f"the key k was first used by #1, whose response was {fate}"
+    assert says(api, "idempotency", 2) == [f"Replay: {first}."]
+    assert says(api, "idempotency", 3) == [f"Reused for a different request: {first}."]
+
+
+def test_a_refusal_that_is_remembered_is_told_as_one():
+    api = InProcess(fresh_world(idempotency_remembers="all_answers"))
+    api.initialize(99, key="k")
+    api.initialize(99, key="k")
+
+    assert "this response is remembered" in says(api, "idempotency", 1)[0]
+    assert says(api, "idempotency", 2) == ["Replay: the key k was first used by #1."]
+    first, again = api.engine.log.after(0)
+    assert again.code == first.code == "etag_mismatch"
+
+
+def test_a_call_that_a_fault_kept_from_committing_says_so():
+    api = InProcess()
+    armed(api, truncate={"bytes": 4})
+    api.apply_domains()
+
+    counted = "apart from fault counters, the world is unchanged"
+    assert says(api, "commit") == [f"Nothing was committed: {counted}."]
+    assert says(api, "fault")[-1] == "The response did not arrive: truncate."
+
+
+def test_no_secret_stands_in_a_trail():
+    api = InProcess()
+    key = api.create_key().json["value"]
+    api.set_flag(True, key=key)
+    api.call("GET", f"/v1/projects/{key}/edge-dns")
+
+    told = json.dumps([steps(api, n) for n in (1, 2, 3)])
+    assert key not in told
+    assert "<redacted>" in told
+
+
+def test_a_trail_tells_of_the_world_as_it_was_then():
+    api = InProcess()
+    api.dns(who="outsider")
+    change = Change(api.world, api.engine.run_due())
+    for key, _ in api.world.rows(GRANTS):
+        change.delete(GRANTS, key)
+    api.engine.commit(change, "all grants are gone")
+    api.dns(who="outsider")
+
+    assert says(api, "scope", 1) == [OUTSIDE]
+    assert says(api, "scope", 2)[0].endswith("Users who can see it: owner (owner).")

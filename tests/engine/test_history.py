@@ -1,0 +1,39 @@
+"""The history keeps what one can go back to, and bounds what that takes."""
+
+from __future__ import annotations
+
+import pytest
+
+from hosting_emulator.engine import history
+from hosting_emulator.engine.history import History
+from tests.support.in_process import InProcess, fresh_world
+
+
+def numbers(kept: History) -> list[int]:
+    return [commit.number for commit in reversed(kept)]
+
+
+def test_worlds_that_were_replaced_are_kept_up_to_so_many_rows(monkeypatch: pytest.MonkeyPatch):
+    api = InProcess()
+    rows = sum(map(len, api.world.tables.values()))
+    monkeypatch.setattr(history, "MOST_ROWS_REPLACED", 3 * rows + rows // 2)
+
+    for number in range(1, 10):
+        api.set_flag(number % 2 == 0)
+        api.engine.replace_world(fresh_world())
+
+    kept = api.engine.history
+    assert numbers(kept)[0] == api.world.commit
+    replaced = [c for c in kept if not c.writes and c.before is not c.world]
+    assert len(replaced) == 3
+    oldest = kept[0]
+    assert oldest.before is oldest.world  # what lay before it is forgotten
+
+
+def test_changes_of_one_world_are_kept_however_large_it_is(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(history, "MOST_ROWS_REPLACED", 1)
+    api = InProcess()
+    for number in range(5):
+        api.set_flag(number % 2 == 0)
+
+    assert numbers(api.engine.history) == [6, 5, 4, 3, 2, 1]

@@ -1,0 +1,275 @@
+"""A live world: its time, and the way from one commit to the next."""
+
+import pytest
+from multidict import CIMultiDict
+
+from hosting_emulator.contract.timestamps import LATEST_MS, parse_timestamp
+from hosting_emulator.engine.engine import Engine
+from hosting_emulator.engine.exchange import ExchangeContext, run_through
+from hosting_emulator.engine.history import Keeper, StoreFailed
+from hosting_emulator.scenario.build import build_world
+from hosting_emulator.scenario.document import read_scenario
+from hosting_emulator.world.clock import ClockRefused
+from hosting_emulator.world.tables import STREAMS, TICKETS
+from hosting_emulator.world.value import Change
+from tests.support.in_process import InProcess, Machine, fresh_world
+
+
+class Notebook(Keeper):
+    """A keeper that notes what it is given, and fails when told to."""
+
+    def __init__(self):
+        self.commits = []
+        self.fails = False
+
+    def append(self, commit):
+        if self.fails:
+            raise OSError(28, "No space left on device")
+        self.commits.append(commit)
+
+    def replace(self, world):
+        if self.fails:
+            raise OSError(28, "No space left on device")
+
+
+@pytest.fixture
+def machine():
+    return Machine()
+
+
+@pytest.fixture
+def notebook():
+    return Notebook()
+
+
+def live(notebook, machine, **options):
+    return Engine(fresh_world(machine=machine, **options), notebook, machine)
+
+
+def test_a_commit_is_kept_before_the_world_moves(notebook, machine):
+    world = live(notebook, machine)
+    change = Change(world.world, world.now_ms())
+    change.put(STREAMS, "mine", 1)
+
+    world.commit(change, "a test")
+
+    assert world.world.get(STREAMS, "mine") == 1
+    (kept,) = notebook.commits
+    assert (kept.number, kept.title, kept.writes) == (2, "a test", {"streams": {"mine": 1}})
+    assert world.world.commit == 2
+
+
+def test_what_cannot_be_kept_does_not_happen(notebook, machine):
+    world = live(notebook, machine)
+    before = world.world
+    change = Change(before, world.now_ms())
+    change.put(STREAMS, "mine", 1)
+    notebook.fails = True
+
+    with pytest.raises(StoreFailed, match="could not be saved: No space left on device"):
+        world.commit(change, "a test")
+    with pytest.raises(StoreFailed, match="could not be saved"):
+        world.replace_world(fresh_world(seed="other"))
+    with pytest.raises(StoreFailed, match="could not be saved"):
+        world.move_by(60_000)
+
+    assert world.world is before
+
+
+def test_reads_go_on_though_a_keys_last_use_cannot_be_kept(notebook, machine):
+    api = InProcess(fresh_world(machine=machine), notebook, machine)
+    key = api.create_key("ci").json["value"]
+    notebook.fails = True
+
+    assert api.dns(token=key).status == 200
+    assert api.apply_domains(token=key).status == 503
+
+
+class NearlyFull(Keeper):
+    """A keeper with room for what calls change, and for nothing that is counted."""
+
+    def append(self, commit):
+        if commit.title in ("faults counted", "timeline"):
+            raise OSError(28, "No space left on device")
+
+
+@pytest.mark.parametrize(
+    "planned",
+    [
+        "faults: [{latency: {delay_ms: 1}, phase: after_commit}]",
+        "timeline: [{after_calls: 2, intervene: {set_plan: {organization: acme, plan: free}}}]",
+    ],
+)
+def test_a_change_that_is_kept_is_answered_so_though_its_count_is_not(machine, planned):
+    scenario = read_scenario(f"name: n\ndescription: d\n{planned}\n", "n.yaml")
+    api = InProcess(build_world(scenario, "default", machine()), NearlyFull(), machine)
+
+    assert api.ticket().status == 201
+    assert api.world.count(TICKETS) == 1
+
+
+class Syncing(Keeper):
+    """A keeper whose answers have to wait for a sync."""
+
+    waits = True
+
+
+def test_who_waited_for_a_sync_that_failed_is_refused(machine):
+    async def wait(effect):
+        raise OSError(5, "Input/output error")
+
+    api = InProcess(fresh_world(machine=machine))
+    api.engine.keeper = Syncing()
+    sent = [("Authorization", f"Bearer {api.token()}"), ("Idempotency-Key", "k")]
+    context = ExchangeContext(
+        method="PUT",
+        path=f"/v1/projects/{api.project()}/domains",
+        docs_url=lambda: "http://docs",
+        headers=CIMultiDict(sent),
+    )
+
+    reply = run_through(api.engine.exchange(context, wait=wait))
+
+    assert reply.status == 503
+    assert b"could not be written to disk; it may be lost" in reply.body
+    assert [entry.status for entry in api.engine.log.newest(2)] == [503, 202]
+
+
+def test_nothing_written_is_no_commit(notebook, machine):
+    world = live(notebook, machine)
+    before = world.world
+
+    world.commit(Change(before, world.now_ms()), "nothing")
+
+    assert notebook.commits == []
+    assert world.world is before
+
+
+@pytest.mark.parametrize(("mode", "rate", "passed"), [("real", None, 5_000), ("scaled", 2, 10_000)])
+def test_time_follows_the_machine(notebook, machine, mode, rate, passed):
+    world = live(notebook, machine, mode=mode, rate=rate)
+    before = world.now_ms()
+
+    machine.at_ms += 5_000
+
+    assert world.now_ms() == before + passed
+
+
+def test_time_stands_while_the_machines_clock_goes_back(notebook, machine):
+    world = live(notebook, machine, mode="real")
+    machine.at_ms += 10_000
+    seen = world.now_ms()
+
+    machine.at_ms -= 7_000
+    assert world.now_ms() == seen
+
+    machine.at_ms += 8_000
+    assert world.now_ms() == seen + 1_000
+
+
+@pytest.mark.parametrize("at_ms", [0, 1_800_000_000_000])
+def test_time_is_told_though_the_machines_clock_has_not_moved(notebook, at_ms):
+    # given a machine whose clock stands still, perhaps at its very beginning
+    world = fresh_world()
+    engine = Engine(world, notebook, lambda: at_ms)
+    began = engine.now_ms()
+    assert began >= world.at_ms
+
+    # when the same world takes its own place, then an hour passes, and then it does so again
+    engine.replace_world(world)
+    assert engine.now_ms() == began
+    engine.move_by(3_600_000)
+    assert engine.now_ms() == began + 3_600_000
+    engine.replace_world(world)
+
+    assert engine.now_ms() == began
+
+
+def test_what_is_due_runs_when_anybody_looks(notebook, machine):
+    api = InProcess(fresh_world(mode="real", machine=machine), notebook, machine)
+    operation = api.apply_domains().json["id"]
+
+    machine.at_ms += 2_000
+    running = api.poll(operation).json["state"]
+    machine.at_ms += 8_000
+    ended = api.poll(operation).json["state"]
+
+    assert [running, ended] == ["running", "succeeded"]
+    assert [commit.title for commit in notebook.commits] == [
+        "apply_project_domains",
+        "due events",
+        "due events",
+    ]
+
+
+def test_a_move_of_the_clock_is_one_commit(notebook, machine):
+    api = InProcess(fresh_world(machine=machine), notebook, machine)
+    api.apply_domains()
+    notebook.commits.clear()
+
+    count = api.engine.move_by(60_000)
+
+    assert count == 3
+    assert len(notebook.commits) == 1
+
+
+def test_a_move_may_change_the_mode_too(notebook, machine):
+    world = live(notebook, machine)
+    later = world.now_ms() + 60_000
+
+    world.move_to(later, "scaled", 10.0)
+    machine.at_ms += 1_000
+
+    assert world.now_ms() == later + 10_000
+    assert len(notebook.commits) == 1
+
+
+def test_going_back_is_refused_and_standing_still_is_not(notebook, machine):
+    world = live(notebook, machine)
+    now_ms = world.now_ms()
+
+    with pytest.raises(ClockRefused, match="cannot go back"):
+        world.move_to(now_ms - 1)
+
+    assert world.move_to(now_ms) == world.move_by(0) == world.move_up_to(now_ms - 500) == 0
+    assert world.now_ms() == now_ms
+
+
+def test_moves_are_measured_from_one_reading_of_the_clock(notebook):
+    class Ticking(Machine):
+        def __call__(self):
+            self.at_ms += 1
+            return self.at_ms
+
+    machine = Ticking()
+    world = Engine(fresh_world(mode="scaled", rate=1000, machine=machine), notebook, machine)
+
+    world.move_by(0)
+    world.move_up_to(world.now_ms())
+    world.move_to(None, "frozen")
+
+
+def test_time_ends_with_the_year_9999(notebook, machine):
+    api = InProcess(fresh_world(machine=machine), notebook, machine)
+
+    with pytest.raises(ClockRefused, match="1970 and 9999"):
+        api.engine.move_by(LATEST_MS)
+    api.engine.move_to(parse_timestamp("9999-12-31T23:59:59.999Z"))
+
+    answers = [
+        api.create_key(),
+        api.ticket(),
+        api.apply_domains(),
+        api.dns(),
+        api.set_flag(True),
+        api.compute(),
+    ]
+    assert all(answer.status < 500 for answer in answers)
+
+
+def test_when_an_operation_that_waits_will_move(notebook, machine):
+    api = InProcess(fresh_world(machine=machine), notebook, machine)
+    first, second = (api.apply_domains().json["id"] for _ in range(2))
+
+    assert api.engine.due_of(first) == api.engine.due_of(second) == api.engine.now_ms() + 2_000
+    assert api.engine.due_of("01JGFJJZ000000000000000000") is None

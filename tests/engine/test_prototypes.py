@@ -1,0 +1,87 @@
+"""Prototypes: what is handed out under a name is what would have been built under it."""
+
+from itertools import count
+
+import pytest
+
+from hosting_emulator.engine import engine as worlds
+from hosting_emulator.engine.engine import Worlds
+from hosting_emulator.storage.documents import export_state
+from hosting_emulator.world.naming import renamed
+from tests.support.in_process import InProcess, fresh_world
+
+
+@pytest.mark.parametrize("name", ["default", "world-7"])
+@pytest.mark.parametrize("before", ["default", "a-longer-name"])
+def test_a_renamed_world_is_one_built_under_that_name(before, name):
+    built = fresh_world(name)
+
+    found = renamed(fresh_world(before), name)
+
+    assert export_state(found) == export_state(built)
+    page = InProcess(found).deployments()
+    assert page.body == InProcess(built).deployments().body
+    assert b"shop.prod" in page.body or b"shop.world-7.prod" in page.body
+
+
+def test_renaming_leaves_the_first_as_it_was():
+    world = fresh_world("one")
+    before = export_state(world)
+
+    renamed(world, "two")
+
+    assert export_state(world) == before
+
+
+def test_a_world_is_built_once_for_each_key():
+    built = count()
+    kept = Worlds(None)
+
+    def build():
+        next(built)
+        return fresh_world("first")
+
+    for name in ("first", "second", "third"):
+        assert kept.fresh(name, "key", build).name == name
+    assert next(built) == 1
+    kept.fresh("fourth", "another key", build)
+    assert next(built) == 3
+
+
+def test_what_happens_in_one_world_is_not_in_the_next():
+    kept = Worlds(None)
+    first = InProcess(kept.fresh("first", "key", lambda: fresh_world("first")))
+    first.set_flag(False)
+    first.apply_domains()
+
+    second = kept.fresh("second", "key", lambda: fresh_world("never"))
+
+    assert export_state(second) == export_state(fresh_world("second"))
+
+
+def test_the_longest_unused_goes_first(monkeypatch):
+    monkeypatch.setattr(worlds, "MOST_PROTOTYPES", 2)
+    kept, built = Worlds(None), []
+
+    def ask(key):
+        def build():
+            built.append(key)
+            return fresh_world("world")
+
+        kept.fresh("world", key, build)
+
+    for key in ("a", "b", "a", "c", "a", "b"):
+        ask(key)
+
+    assert built == ["a", "b", "c", "b"]
+
+
+def test_a_build_that_fails_is_not_remembered():
+    kept = Worlds(None)
+
+    def broken():
+        raise ValueError("no")
+
+    with pytest.raises(ValueError, match="no"):
+        kept.fresh("world", "key", broken)
+    assert kept.fresh("world", "key", lambda: fresh_world("world")).name == "world"

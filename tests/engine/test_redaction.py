@@ -1,0 +1,154 @@
+"""What is shown of requests and answers holds no secret, wherever and however a client put it."""
+
+from __future__ import annotations
+
+import json
+from base64 import b64encode, urlsafe_b64encode
+from collections.abc import Callable
+from dataclasses import dataclass
+from urllib.parse import quote
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hosting_emulator.calls.answers import redeem
+from hosting_emulator.engine.redaction import REDACTED, Redactor
+from hosting_emulator.server.control.worlds import patch_assumptions
+from hosting_emulator.world.tables import PROJECTS
+from tests.support.in_process import InProcess
+
+
+@dataclass(frozen=True)
+class Secrets:
+    """A world's live secrets, and what redacts them."""
+
+    redactor: Redactor
+    key: str
+    ticket: str
+    token: str
+    session: str
+
+
+@pytest.fixture(scope="module")
+def secrets() -> Secrets:
+    api = InProcess()
+    key = api.create_key("ci").json["value"]
+    ticket = api.ticket().json["redeem_url"].rpartition("=")[2]
+    change = api.engine.begin_change()
+    session = redeem(change, change.row(PROJECTS, api.project()), ticket).partition(".")[2]
+    api.engine.commit(change, "redeemed")
+    return Secrets(Redactor(api.world), key, ticket, api.token(), session)
+
+
+def percent(text: str) -> str:
+    return "".join(f"%{byte:02X}" for byte in text.encode())
+
+
+SPELLINGS: dict[str, Callable[[str], str]] = {
+    "plain": str,
+    "in a query": lambda secret: f"/a?b=1&t={secret}&c=2",
+    "in a URL in a query": lambda secret: (
+        "next=" + quote(f"https://dev.example/x?ticket={secret}&stage=dev", safe="")
+    ),
+    "every byte percent-encoded": percent,
+    "percent-encoded twice": lambda secret: quote(percent(secret), safe=""),
+    "JSON escapes": lambda secret: "".join(f"\\u{ord(c):04x}" for c in secret),
+    "base64": lambda secret: b64encode(f"person:{secret}".encode()).decode(),
+    "base64 without padding": lambda secret: (
+        urlsafe_b64encode(secret.encode()).rstrip(b"=").decode()
+    ),
+    "base64 in a query": lambda secret: quote(b64encode(secret.encode()).decode(), safe=""),
+    "base64 in a path": lambda secret: f"/v1/projects/{b64encode(secret.encode()).decode()}/x",
+    "base64 behind a hyphen": lambda secret: f"X-{b64encode(secret.encode()).decode()}",
+    "letters before it": lambda secret: f"x3D{secret}",
+    "letters behind it": lambda secret: f"{secret}Bearer",
+    "quoted": lambda secret: json.dumps({"a": [secret]}),
+    "in a form": lambda secret: f"grant_type=x&refresh_token={secret}",
+    "beside one that is plain": lambda secret: f"{secret}/{percent(secret)}",
+    "a path's end": lambda secret: f"/hooks/{secret}/",
+}
+
+
+@pytest.mark.parametrize("kind", ["key", "ticket", "token", "session"])
+@pytest.mark.parametrize("spelling", SPELLINGS)
+def test_a_secret_is_cut_out_however_it_is_spelled(secrets: Secrets, kind: str, spelling: str):
+    secret = getattr(secrets, kind)
+    spelled = SPELLINGS[spelling](secret)
+
+    shown = secrets.redactor.text(f"before {spelled} after")
+
+    assert REDACTED in shown
+    assert shown.startswith("before ")
+    assert shown.endswith(" after")
+    for part in {spelled, secret, secret[:30]}:
+        assert part not in shown
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["{} Bearer", "{}", "Bearer {}", "Basic {}", "{} {}", "Bearer  {}", "x{} y"],
+)
+def test_an_authorization_header_shows_nothing_but_a_known_scheme(secrets: Secrets, value: str):
+    [(_, shown)] = secrets.redactor.headers([("Authorization", value.replace("{}", secrets.key))])
+
+    assert shown in (REDACTED, f"Bearer {REDACTED}", f"Basic {REDACTED}")
+
+
+@pytest.mark.parametrize("name", ["Referer", "X-Forwarded-Uri", "Idempotency-Key", "Location"])
+def test_no_header_shows_a_secret(secrets: Secrets, name: str):
+    value = quote(f"https://dev.example/?ticket={secrets.ticket}", safe="")
+
+    [(_, shown)] = secrets.redactor.headers([(name, value)])
+
+    assert REDACTED in str(shown)
+    assert secrets.ticket not in str(shown)
+
+
+@pytest.mark.parametrize("beside", ["{}", "x3D{}", "{}Bearer"])
+def test_a_key_is_known_though_others_begin_differently_now(beside: str):
+    api = InProcess()
+    key = api.create_key("ci").json["value"]
+    patch_assumptions(api.engine, {"key_prefix": "sk_"})
+
+    assert key not in Redactor(api.world).text(beside.format(key))
+
+
+def test_no_name_of_a_header_shows_a_secret(secrets: Secrets):
+    [(shown, _)] = secrets.redactor.headers([(f"X-{secrets.key}", "1")])
+
+    assert secrets.key not in str(shown)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "GET /v1/projects/01KDVDNA000000004MQC4BY7TH/edge-dns?limit=5",
+        "req_01KDVDNA000000004MQC4BY7TH 2026-01-01T00:00:00.000Z",
+        '{"expected_source_generation": 12, "name": "a plain name with words"}',
+        "https://dev-olive-otter-owl.dev.localhost/path/to/somewhere/else?a=b",
+        "sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+        "application/json; charset=utf-8, text/html;q=0.9,*/*;q=0.8",
+        "eyJ is how some words begin. So they do.",
+    ],
+)
+def test_what_is_no_secret_stays(secrets: Secrets, text: str):
+    assert secrets.redactor.text(text) == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["eyJ" * 150_000, "eyJeyJ." * 70_000, "A" * 500_000, "%41" * 150_000, "a.b" * 150_000],
+)
+def test_the_time_it_takes_grows_with_the_text_alone(secrets: Secrets, text: str):
+    """Half a million characters: by their square it would take ten minutes."""
+    assert secrets.redactor.text(text)
+
+
+@given(before=st.text(max_size=60), after=st.text(max_size=60))
+@settings(max_examples=60)
+def test_nothing_beside_a_secret_makes_it_show(secrets: Secrets, before: str, after: str):
+    shown = secrets.redactor.text(before + secrets.key + after)
+
+    assert secrets.key not in shown
+    json.dumps(shown).encode()

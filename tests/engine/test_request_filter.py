@@ -1,0 +1,72 @@
+"""Filters of the request log: all that is given must fit."""
+
+import pytest
+
+from hosting_emulator.engine.request_log import NO_CALL, NOBODY, RequestFilter
+from tests.support.in_process import InProcess
+
+
+@pytest.fixture(scope="module")
+def api() -> InProcess:
+    """Seven requests: read, hidden, refused, accepted, polled a second later, nowhere, unknown."""
+    api = InProcess()
+    api.dns()
+    api.dns(who="outsider")
+    api.set_flag(True, who="reader", project="blog")
+    operation = api.apply_domains(key="needle").json["id"]
+    api.engine.move_by(1000)
+    api.poll(operation)
+    api.send("GET", "/nowhere?Needle=1")
+    api.dns(token="x.y.z", project="docs")
+    return api
+
+
+def numbers(api: InProcess, chosen: RequestFilter) -> list[int]:
+    return sorted(entry.n for entry in api.engine.log.newest(100) if chosen.fits(entry))
+
+
+@pytest.mark.parametrize(
+    ("filters", "expected"),
+    [
+        ({}, [1, 2, 3, 4, 5, 6, 7]),
+        ({"call": "get_dns_authorization"}, [1, 2, 7]),
+        ({"call": NO_CALL}, [6]),
+        ({"status": 403}, [3]),
+        ({"status_class": 4}, [2, 3, 6, 7]),
+        ({"status_class": 2}, [1, 4, 5]),
+        ({"who": NOBODY}, [7]),
+        ({"after": 4}, [5, 6, 7]),
+        ({"text": "NEEDLE"}, [6]),
+        ({"text": "enabled"}, [3]),
+        ({"text": "needs the role"}, [3]),
+        ({"text": "nothing has this"}, []),
+        ({"status_class": 4, "after": 2}, [3, 6, 7]),
+    ],
+)
+def test_all_that_is_given_must_fit(api: InProcess, filters, expected: list[int]):
+    assert numbers(api, RequestFilter(**filters)) == expected
+
+
+def test_a_person_is_meant_by_id(api: InProcess):
+    assert numbers(api, RequestFilter(who=str(api.world.indexes["person:reader"]))) == [3]
+
+
+def test_a_project_is_meant_by_its_path_and_by_its_operations(api: InProcess):
+    assert numbers(api, RequestFilter(project=api.project())) == [1, 2, 4, 5]
+    assert numbers(api, RequestFilter(project=api.project("blog"))) == [3]
+
+
+def test_time_is_the_worlds_and_its_end_is_not_included(api: InProcess):
+    moment = api.engine.log.newest(1)[0].at_ms
+    assert numbers(api, RequestFilter(since_ms=moment)) == [5, 6, 7]
+    assert numbers(api, RequestFilter(until_ms=moment)) == [1, 2, 3, 4]
+
+
+def test_a_text_is_not_found_in_a_secret():
+    api = InProcess()
+    key = api.create_key().json["value"]
+    ticket = api.ticket().json["redeem_url"].rpartition("=")[2]
+
+    assert numbers(api, RequestFilter(text=key)) == []
+    assert numbers(api, RequestFilter(text=ticket)) == []
+    assert numbers(api, RequestFilter(text=ticket[:6])) == []

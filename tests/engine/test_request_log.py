@@ -1,0 +1,280 @@
+"""The request log: the last exchanges with their reasons, and no secrets."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from hosting_emulator.engine.request_log import (
+    BODY_KEPT,
+    CAPACITY,
+    entry_view,
+    exchange_view,
+    problem_of,
+)
+from hosting_emulator.faults.documents import arm
+from hosting_emulator.world.value import Change
+from tests.support.in_process import InProcess
+
+
+def short(api: InProcess, limit: int = 1) -> list[dict[str, Any]]:
+    return [entry_view(api.world, entry) for entry in api.engine.log.newest(limit)]
+
+
+def whole(api: InProcess) -> dict[str, Any]:
+    return exchange_view(api.world, api.engine.log.newest(1)[0])
+
+
+def test_says_who_asked_what_and_why_it_was_answered_so():
+    api = InProcess()
+    api.set_flag(True, who="reader", key="flag-1")
+
+    (entry,) = short(api)
+
+    assert (entry["n"], entry["method"], entry["status"]) == (1, "PUT", 403)
+    assert (entry["call"], entry["code"]) == ("set_project_powered_by_flag", "forbidden")
+    assert entry["principal"] == api.world.indexes["person:reader"]
+    assert (entry["who"], entry["project"]) == ("reader", api.project())
+    assert (entry["idempotency_key"], entry["replayed"], entry["lost"]) == ("flag-1", False, None)
+    assert entry["why"] == ["the call needs the role owner, the user has reader"]
+
+
+@pytest.mark.parametrize(("sent", "shown"), [("schlüssel", "schlüssel"), ("\udcff", "ÿ")])
+def test_tells_headers_as_calls_read_them(sent: str, shown: str):
+    api = InProcess()
+    api.set_flag(True, key=sent)
+
+    assert whole(api)["idempotency_key"] == shown
+    assert ("Idempotency-Key", shown) in whole(api)["request"]["headers"]
+
+
+def test_tells_what_the_caller_may_not_know():
+    api = InProcess()
+    answer = api.dns(who="outsider")
+
+    (entry,) = short(api)
+
+    assert "outside the user's access" in entry["why"][0]
+    assert "outside the user's access" not in answer.json["detail"]
+
+
+def test_names_a_replay():
+    api = InProcess()
+    for _ in range(2):
+        api.set_flag(True, key="again")
+
+    replay, first = short(api, 2)
+
+    assert (first["replayed"], replay["replayed"]) == (False, True)
+    assert "replay" in replay["why"][0]
+
+
+def test_names_the_operation_of_a_poll():
+    api = InProcess()
+    operation = api.apply_domains().json["id"]
+    api.call("GET", f"/v1/operations/{operation}")
+
+    (entry,) = short(api)
+
+    assert (entry["call"], entry["operation"]) == ("get_operation", operation)
+    assert entry["project"] == api.project()
+
+
+def test_names_no_project_of_an_operation_that_is_not_there():
+    api = InProcess()
+    api.poll("0" * 26)
+
+    (entry,) = short(api)
+
+    assert (entry["operation"], entry["project"]) == ("0" * 26, None)
+
+
+@pytest.mark.parametrize(
+    ("effect", "lost"),
+    [
+        ({"connection_reset": {}}, "connection_reset"),
+        ({"truncate": {"bytes": 10}}, "truncate"),
+        ({"slow_response": {"bytes_per_second": 1000}}, None),  # late, but it arrives
+        ({"abort": {"code": "rate_limited"}}, None),
+    ],
+)
+def test_says_what_ate_an_answer(effect, lost):
+    api = InProcess()
+    change = Change(api.world, api.engine.run_due())
+    arm(change, effect)
+    api.engine.commit(change, "armed")
+    api.dns()
+
+    (entry,) = short(api)
+    assert entry["lost"] == lost
+    assert entry["code"] == ("rate_limited" if "abort" in effect else None)
+
+
+def test_is_a_ring_newest_first():
+    api = InProcess()
+    for _ in range(CAPACITY + 10):
+        api.send("GET", "/nowhere")
+
+    entries = short(api, 10_000)
+
+    assert [entry["n"] for entry in entries] == list(range(CAPACITY + 10, 10, -1))
+    assert [entry["n"] for entry in short(api, 2)] == [CAPACITY + 10, CAPACITY + 9]
+    assert (len(api.engine.log), api.engine.log.count) == (CAPACITY, CAPACITY + 10)
+    assert api.engine.log.find(10) is None
+    found = api.engine.log.find(11)
+    assert found is not None
+    assert found.n == 11
+
+
+def test_keeps_both_sides_of_an_exchange():
+    api = InProcess()
+    answer = api.set_flag(True, key="flag-1")
+
+    found = whole(api)
+
+    assert json.loads(found["request"]["body"]) == {"enabled": True}
+    assert found["request"]["body_bytes"] == len('{"enabled": true}')
+    assert ("Idempotency-Key", "flag-1") in found["request"]["headers"]
+    assert ("Authorization", "Bearer <redacted>") in found["request"]["headers"]
+    assert json.loads(found["answer"]["body"]) == answer.json
+    assert ("Content-Type", "application/json") in found["answer"]["headers"]
+
+
+def test_keeps_the_beginning_of_a_long_body():
+    api = InProcess()
+    api.send("PUT", "/nowhere", body=b"x" * (BODY_KEPT + 1))
+
+    found = whole(api)["request"]
+
+    assert (len(found["body"]), found["body_bytes"]) == (BODY_KEPT, BODY_KEPT + 1)
+    assert found["body_cut"]
+    assert not whole(api)["answer"]["body_cut"]
+
+
+@pytest.mark.parametrize("before", [BODY_KEPT - 3, BODY_KEPT - 2, BODY_KEPT - 1, BODY_KEPT])
+def test_a_long_text_is_not_cut_within_a_character(before: int):
+    api = InProcess()
+    api.send("PUT", "/nowhere", body=b"x" * before + "𝄞x".encode())
+
+    found = whole(api)["request"]
+
+    assert found["body"] == "x" * before
+    assert found["body_cut"]
+
+
+@pytest.mark.parametrize("shown", range(1, 44))
+def test_of_a_secret_in_which_a_text_is_cut_nothing_is_kept(shown: int):
+    """A part of one is not known by its digest, and may be nearly all of it."""
+    api = InProcess()
+    ticket = api.ticket().json["redeem_url"].rpartition("=")[2]
+    before = "é " * (BODY_KEPT // 4) + "x" * (BODY_KEPT - 3 * (BODY_KEPT // 4) - shown - 1) + " "
+    api.send("PUT", "/nowhere", body=(before + ticket + "x").encode())
+
+    assert whole(api)["request"]["body"] == before
+
+
+def test_a_whole_body_is_not_cut():
+    api = InProcess()
+    api.send("PUT", "/nowhere", body=b"x" * BODY_KEPT)
+
+    assert not whole(api)["request"]["body_cut"]
+
+
+def test_a_lost_answer_has_no_type():
+    api = InProcess()
+    change = Change(api.world, api.engine.run_due())
+    arm(change, {"connection_reset": {}})
+    api.engine.commit(change, "armed")
+    api.dns()
+
+    assert whole(api)["answer"]["headers"] == []
+
+
+@pytest.mark.parametrize(
+    ("ask", "who"),
+    [
+        (lambda api: api.dns(token="x.y.z"), "nobody"),
+        (lambda api: api.send("GET", f"/v1/projects/{api.project()}/edge-dns"), "nobody"),
+        (lambda api: api.call("POST", f"/v1/projects/{api.project()}/edge-dns"), "owner"),
+        (lambda api: api.call("GET", "/v1/nowhere"), "owner"),
+        (lambda api: api.call("GET", "/nowhere"), None),
+        (lambda api: api.dns(who="no-organization"), "no-organization"),
+    ],
+)
+def test_nobody_is_who_came_without_a_known_token(ask: Callable[[InProcess], Any], who: str | None):
+    api = InProcess()
+    ask(api)
+
+    assert short(api)[0]["who"] == who
+
+
+def test_names_the_project_of_a_path_whatever_the_method():
+    api = InProcess()
+    api.call("DELETE", f"/v1/projects/{api.project()}/domains")
+
+    (entry,) = short(api)
+
+    assert (entry["status"], entry["call"], entry["project"]) == (405, None, api.project())
+
+
+def test_ids_beside_the_log_leave_no_gap_in_it():
+    api = InProcess()
+    api.dns(who="outsider")
+    beside = {api.engine.request_id() for _ in range(3)}
+    api.dns(who="outsider")
+
+    assert [entry["n"] for entry in short(api, 9)] == [2, 1]
+    assert api.engine.log.count == 2
+    ids = {json.loads(entry.answer)["request_id"] for entry in api.engine.log.newest(2)}
+    assert len(ids | beside) == 5
+
+    fresh = InProcess()
+    assert {fresh.engine.request_id() for _ in range(3)} == beside
+
+
+def test_shows_no_body_that_is_no_text():
+    api = InProcess()
+    api.send("PUT", "/nowhere", body=b"\xff\xfe")
+
+    assert whole(api)["request"]["body"] is None
+
+
+def test_holds_no_secrets_wherever_a_client_puts_them():
+    api = InProcess()
+    key = api.create_key().json["value"]
+    ticket = api.ticket().json["redeem_url"].rpartition("=")[2]
+    api.dns(token=key)
+    api.dns(token=key[:-1])
+    token = api.token("owner")
+    api.call("GET", f"/v1/projects/x/edge-dns?access_token={token}&key={key}&ticket={ticket}")
+    api.call("GET", f"/v1/projects/{token}/edge-dns", headers={"X-Key": key, "Cookie": "a=b"})
+    api.set_flag(f"{key} {token}")
+
+    entries = api.engine.log.newest(100)
+    text = json.dumps([exchange_view(api.world, entry) for entry in entries])
+
+    for secret in (key, key[:-1], ticket, token, "a=b"):
+        assert secret not in text
+    assert "<redacted>" in text
+
+
+def test_writes_any_path_as_json():
+    api = InProcess()
+
+    api.send("GET", "/v1/\udce9\x00")
+
+    json.dumps(short(api)[0]).encode()
+
+
+def test_finds_the_problem_in_an_answer():
+    api = InProcess()
+    api.dns(who="outsider")
+    api.dns()
+
+    fine, refused = api.engine.log.newest(2)
+
+    assert problem_of(fine) is None
+    problem = problem_of(refused)
+    assert problem is not None
+    assert problem["code"] == "resource_not_found"

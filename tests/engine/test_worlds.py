@@ -1,0 +1,215 @@
+"""The worlds of one process: each alone, and each found again by the next process."""
+
+import pytest
+
+from hosting_emulator.engine.engine import Worlds
+from hosting_emulator.engine.history import Keeper, StoreFailed
+from hosting_emulator.world.records import Origin
+from hosting_emulator.world.tables import PROJECTS
+from tests.support.in_process import InProcess, Machine
+from tests.support.worlds_on_disk import content, open_directory
+
+
+@pytest.fixture
+def machine():
+    return Machine()
+
+
+@pytest.fixture
+def worlds(machine):
+    found = Worlds(None, machine)
+    found.open("seed", Origin("frozen"))
+    return found
+
+
+def default(worlds):
+    found = worlds.get("default")
+    assert found is not None
+    return found
+
+
+def flag(engine, alias="shop"):
+    return engine.world.get(PROJECTS, engine.world.indexes[f"project:{alias}"]).flag_enabled
+
+
+def api_of(engine):
+    api = InProcess(engine.world)
+    api.engine = engine
+    return api
+
+
+def test_the_default_world_is_made_once(tmp_path, machine):
+    directory = open_directory(tmp_path)
+    made = Worlds(directory, machine).open("seed", Origin("frozen"))
+    directory.close()
+    directory = open_directory(tmp_path)
+    again = Worlds(directory, machine)
+    made_again = again.open("another seed", Origin("real"))
+    directory.close()
+
+    assert (made, made_again) == (True, False)
+    assert default(again).world.seed == "seed"
+
+
+def test_worlds_do_not_touch_each_other(worlds):
+    one = worlds.create("one", "seed", Origin("frozen"), ephemeral=True)
+
+    api_of(one).set_flag(False)
+
+    assert [flag(engine) for engine in worlds] == [True, False]
+
+
+def test_worlds_of_one_seed_refuse_each_others_tokens(worlds):
+    one = worlds.create("one", "seed", Origin("frozen"), ephemeral=True)
+    token = api_of(one).token("owner")
+
+    assert api_of(one).dns(token=token).status == 200
+    assert api_of(worlds.get("default")).dns(token=token).status == 401
+
+
+def test_a_fork_begins_where_its_source_is_and_goes_its_own_way(worlds):
+    source = worlds.get("default")
+    api = api_of(source)
+    api.set_flag(False)
+    operation = api.apply_domains().json["id"]
+
+    fork = worlds.fork(source, "fork", ephemeral=True)
+    api_of(fork).engine.move_by(60_000)
+
+    assert content(fork.world)[1:2] == content(source.world)[1:2]
+    assert flag(fork) is False
+    assert api_of(fork).poll(operation).json["state"] == "succeeded"
+    assert api.poll(operation).json["state"] == "queued"
+
+
+def test_a_fork_of_a_commit_begins_at_its_moment(worlds, machine):
+    source = worlds.create("one", "seed", Origin("scaled", 60, 5_000_000), ephemeral=True)
+    api_of(source).set_flag(False)
+    state = source.world
+    machine.at_ms += 10_000
+
+    fork = worlds.fork(source, "fork", ephemeral=True, of=state)
+
+    assert fork.now_ms() == state.at_ms
+    assert source.now_ms() == state.at_ms + 600_000
+    machine.at_ms += 1_000
+    assert fork.now_ms() == state.at_ms + 60_000
+
+
+def test_a_fork_draws_the_same_ids_as_its_source(worlds):
+    source = worlds.get("default")
+    fork = worlds.fork(source, "fork", ephemeral=True)
+
+    ids = [api_of(engine).ticket().json["ticket_id"] for engine in (source, fork)]
+
+    assert ids[0] == ids[1]
+
+
+def test_a_reset_returns_to_the_origin_with_a_later_commit(worlds):
+    engine = worlds.create("one", "own seed", Origin("frozen", None, 5_000_000), ephemeral=True)
+    before = content(engine.world)
+    api = api_of(engine)
+    api.set_flag(False)
+    engine.move_to(None, "skip")
+    commit = engine.world.commit
+
+    worlds.reset(engine)
+
+    assert content(engine.world)[:2] == before[:2]
+    assert content(engine.world)[3:] == before[3:]
+    assert engine.world.commit > commit
+    assert len(engine.log) == 0
+
+
+def test_a_deleted_world_is_gone(worlds):
+    worlds.create("one", "seed", Origin("frozen"), ephemeral=True)
+
+    worlds.delete("one")
+
+    assert worlds.get("one") is None
+    assert len(worlds) == 1
+    assert not worlds.create("one", "seed", Origin("frozen"), ephemeral=False).ephemeral
+
+
+def test_names_of_throw_away_worlds_are_free(worlds):
+    worlds.create("world-1", "seed", Origin("frozen"), ephemeral=True)
+
+    names = [worlds.new_name() for _ in range(3)]
+
+    assert names == ["world-2", "world-3", "world-4"]
+
+
+@pytest.mark.parametrize(("mode", "rate"), [("scaled", 60.0), ("real", None), ("frozen", None)])
+def test_a_scaled_clock_stands_still_while_nobody_runs_it(tmp_path, machine, mode, rate):
+    directory = open_directory(tmp_path)
+    worlds = Worlds(directory, machine)
+    worlds.open("seed", Origin(mode, rate))
+    machine.at_ms += 1_000
+    worlds.rest()
+    stopped_ms = default(worlds).now_ms()
+    directory.close()
+
+    machine.at_ms += 3_600_000
+    directory = open_directory(tmp_path)
+    again = Worlds(directory, machine)
+    again.open("seed", Origin("real"))
+    started_ms = default(again).now_ms()
+    machine.at_ms += 1_000
+    later_ms = default(again).now_ms()
+    directory.close()
+
+    slept = {"scaled": 0, "real": 3_600_000, "frozen": 0}[mode]
+    assert started_ms - stopped_ms == slept
+    assert later_ms - started_ms == {"scaled": 60_000, "real": 1_000, "frozen": 0}[mode]
+
+
+class FullLibrary:
+    def __init__(self):
+        self.full = False
+
+    def load(self, name):
+        return None
+
+    def worlds(self):
+        return []
+
+    def keep(self, world, *, fresh):
+        if self.full:
+            raise OSError(28, "No space left on device")
+        return Keeper()
+
+    def forget(self, name):
+        if self.full:
+            raise OSError(30, "Read-only file system")
+
+
+def test_a_world_that_cannot_be_kept_is_not_made_nor_deleted(machine):
+    library = FullLibrary()
+    worlds = Worlds(library, machine)
+    worlds.open("seed", Origin("frozen"))
+    worlds.create("one", "seed", Origin("frozen"), ephemeral=False)
+    library.full = True
+
+    with pytest.raises(StoreFailed, match="No space left"):
+        worlds.create("two", "seed", Origin("frozen"), ephemeral=False)
+    with pytest.raises(StoreFailed, match="Read-only"):
+        worlds.delete("one")
+
+    assert [engine.world.name for engine in worlds] == ["default", "one"]
+
+
+class Failing(Keeper):
+    def append(self, commit):
+        raise OSError(28, "No space left on device")
+
+
+def test_one_world_that_cannot_rest_does_not_keep_the_others_awake(worlds, machine):
+    names = ("one", "two", "three")
+    engines = [worlds.create(name, "seed", Origin("scaled", 1.0), ephemeral=True) for name in names]
+    engines[0].keeper = Failing()
+    machine.at_ms += 5_000
+
+    with pytest.raises(StoreFailed):
+        worlds.rest()
+
+    assert [engine.world.clock.machine_ms for engine in engines[1:]] == [machine.at_ms] * 2

@@ -1,0 +1,91 @@
+"""A world in which faults are armed and asked, with no engine and no socket around it."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import pytest
+from multidict import CIMultiDict
+
+from hosting_emulator.faults.decisions import Decision, FaultSubject, decide
+from hosting_emulator.faults.documents import arm, fault_view
+from hosting_emulator.world.records import Fault, Phase
+from hosting_emulator.world.tables import FAULTS
+from hosting_emulator.world.value import Change
+from tests.support.in_process import NOON_MS, fresh_world
+from tests.support.worlds_on_disk import assert_sound
+
+
+class Desk:
+    """Arms faults and decides requests, each in a change of its own."""
+
+    def __init__(self, seed: str = "seed") -> None:
+        self.world = fresh_world(seed=seed)
+        self.now_ms = NOON_MS
+
+    def arm(self, **document: Any) -> str:
+        """Arm a fault, `from_` being `from`, and return its id."""
+        written = {name.rstrip("_"): value for name, value in document.items()}
+        change = Change(self.world, self.now_ms)
+        fault = arm(change, written)
+        self.world = change.applied()
+        return fault.id
+
+    def ask(
+        self,
+        call: str = "list_deployments",
+        *,
+        project: str | None = "shop",
+        who: str = "owner",
+        method: str = "GET",
+        path: str = "/v1/projects/x/deployments",
+        headers: Mapping[str, list[str]] | None = None,
+        phase: Phase = "before_commit",
+    ) -> Decision:
+        """Decide one request."""
+        sent = [(name, value) for name, values in (headers or {}).items() for value in values]
+        subject = FaultSubject(
+            call=call,
+            project=self.project(project) if project else None,
+            organization=None,
+            principal=str(self.world.indexes[f"person:{who}"]),
+            method=method,
+            path=path,
+            headers=CIMultiDict(sent).getall,
+        )
+        change = Change(self.world, self.now_ms)
+        decision = decide(change, subject, phase)
+        if not change.empty:
+            self.world = change.applied()
+        return decision
+
+    def acts(self, **options: Any) -> bool:
+        """Whether a request meets a fault that acts."""
+        return bool(self.ask(**options).acted)
+
+    def pattern(self, count: int, **options: Any) -> str:
+        """Ask so many times: `x` where a fault acts, `.` where none does."""
+        return "".join("x" if self.acts(**options) else "." for _ in range(count))
+
+    def fault(self, fault_id: str) -> Fault:
+        found = self.world.get(FAULTS, fault_id)
+        assert found is not None
+        return found
+
+    def view(self, fault_id: str) -> dict[str, Any]:
+        return fault_view(self.world, self.fault(fault_id), self.now_ms)
+
+    def project(self, alias: str) -> str:
+        return str(self.world.indexes[f"project:{alias}"])
+
+    def person(self, alias: str) -> str:
+        return str(self.world.indexes[f"person:{alias}"])
+
+
+@pytest.fixture
+def desk() -> Iterator[Desk]:
+    """A desk whose world, with all that is armed, can be exported and taken in again."""
+    desk = Desk()
+    begun = desk.world
+    yield desk
+    if desk.world is not begun:
+        assert_sound(desk.world)

@@ -1,0 +1,59 @@
+"""A world whose clock stands still, with interventions and its calls, in this process."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from hosting_emulator.world.records import ApiKey, Database, Operation, Project, Ticket
+from hosting_emulator.world.tables import API_KEYS, DATABASES, OPERATIONS, PROJECTS, TICKETS
+from tests.support.calls import Response
+from tests.support.in_process import InProcess
+from tests.support.worlds_on_disk import assert_sound
+
+
+class Stage(InProcess):
+    """The calls of a world, and a hand that reaches into it."""
+
+    def advance_ms(self, by_ms: int) -> None:
+        self.engine.move_to(self.engine.now_ms() + by_ms)
+
+    def begin(self, *, project: str = "shop") -> str:
+        """Start an operation that makes a deployment; return its id."""
+        answer = self.initialize(project=project)
+        assert answer.status == 202, answer.json
+        return str(answer.json["id"])
+
+    def observe(self, environment: str = "dev") -> Response:
+        """Read the compute of a database of `shop`."""
+        return self.compute(f"?environment={environment}")
+
+    def operation(self, operation_id: str) -> Operation:
+        return self._row(OPERATIONS, operation_id)
+
+    def project_record(self, alias: str = "shop") -> Project:
+        return self._row(PROJECTS, self.project(alias))
+
+    def database(self, environment: str, alias: str = "shop") -> Database:
+        return self._row(DATABASES, f"{self.project(alias)}/{environment}")
+
+    def ticket_record(self, ticket_id: str) -> Ticket:
+        return self._row(TICKETS, ticket_id)
+
+    def key_record(self, key_id: str) -> ApiKey:
+        return self._row(API_KEYS, key_id)
+
+    def _row(self, table: Any, key: str) -> Any:
+        found = self.world.get(table, key)
+        assert found is not None
+        return found
+
+
+@pytest.fixture
+def stage() -> Iterator[Stage]:
+    """A stage whose world, whatever was done to it, can be exported and taken in again."""
+    stage = Stage()
+    begun = stage.world
+    yield stage
+    if stage.world is not begun:
+        assert_sound(stage.world)

@@ -1,0 +1,227 @@
+"""Tickets and keys that end early, people and organizations that change."""
+
+from typing import Any
+
+import pytest
+
+from hosting_emulator.contract.words import DocumentRefused
+from hosting_emulator.interventions import read_intervention
+from hosting_emulator.world.value import Change
+from tests.faults.interventions.conftest import Stage
+
+HOUR_MS = 3_600_000
+
+# --- Tickets -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("by", ["ticket", "person"])
+@pytest.mark.parametrize("end", ["expire", "revoke"])
+def test_ticket_ends_early(stage: Stage, by: str, end: str):
+    ticket = stage.ticket().json["ticket_id"]
+    field = {"ticket": ticket} if by == "ticket" else {"person": "owner"}
+
+    said = stage.intervene(f"{end}_ticket", **field)
+
+    record = stage.ticket_record(ticket)
+    assert ticket in said
+    if end == "expire":
+        assert (record.state, record.expires_ms) == ("unused", stage.engine.now_ms())
+    else:
+        assert record.state == "revoked"
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "state"),
+    [
+        ("expire", "revoke", "expired"),
+        ("expire", "expire", "expired"),
+        ("revoke", "expire", "revoked"),
+        ("revoke", "revoke", "revoked"),
+    ],
+)
+def test_ticket_ends_once(stage: Stage, first: str, second: str, state: str):
+    ticket = stage.ticket().json["ticket_id"]
+    stage.intervene(f"{first}_ticket", ticket=ticket)
+
+    with pytest.raises(DocumentRefused, match=f"ticket {ticket} is already {state}"):
+        stage.intervene(f"{second}_ticket", ticket=ticket)
+
+
+def test_ticket_that_time_has_expired(stage: Stage):
+    stage.ticket()
+    stage.advance_ms(600_000)
+
+    with pytest.raises(DocumentRefused, match="is already expired"):
+        stage.intervene("revoke_ticket", person="owner")
+
+
+def test_ticket_of_a_person_is_their_last(stage: Stage):
+    stage.ticket()
+    last = stage.ticket(project="blog").json["ticket_id"]
+
+    assert last in stage.intervene("expire_ticket", person="owner")
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({}, "name either the ticket"),
+        ({"ticket": "x", "person": "owner"}, "name either the ticket"),
+        ({"ticket": "x"}, "there is no ticket 'x'"),
+        ({"person": "owner"}, "owner has no ticket"),
+        ({"person": "owenr"}, "did you mean owner"),
+    ],
+)
+def test_ticket_that_cannot_be_found(stage: Stage, fields: dict[str, Any], words: str):
+    with pytest.raises(DocumentRefused, match=words):
+        stage.intervene("expire_ticket", **fields)
+
+
+# --- API keys ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("by", ["id", "name"])
+@pytest.mark.parametrize("end", ["expire", "revoke"])
+def test_key_ends_early(stage: Stage, by: str, end: str):
+    made = stage.create_key("nightly").json
+    assert stage.deployments(token=made["value"]).status == 200
+
+    stage.intervene(f"{end}_key", key=made["key"]["id"] if by == "id" else "nightly")
+
+    refused = stage.deployments(token=made["value"])
+    assert (refused.status, refused.json["code"]) == (401, "unauthenticated")
+
+
+def test_key_by_name_is_the_one_that_is_active(stage: Stage):
+    first, last = sorted(stage.create_key("ci").json["key"]["id"] for _ in range(2))
+
+    with pytest.raises(DocumentRefused, match="2 active API keys are named 'ci'"):
+        stage.intervene("revoke_key", key="ci")
+
+    stage.intervene("revoke_key", key=first)
+    stage.intervene("revoke_key", key="ci")
+    assert stage.key_record(last).revoked
+    with pytest.raises(DocumentRefused, match=f"API key {last} is already revoked"):
+        stage.intervene("revoke_key", key="ci")
+
+
+def test_key_ends_once(stage: Stage):
+    stage.create_key("ci")
+    stage.intervene("expire_key", key="ci")
+
+    with pytest.raises(DocumentRefused, match="is already expired"):
+        stage.intervene("revoke_key", key="ci")
+    with pytest.raises(DocumentRefused, match="there is no API key 'cd'"):
+        stage.intervene("revoke_key", key="cd")
+
+
+def test_interventions_in_one_change_see_each_other(stage: Stage):
+    stage.create_key("ci")
+    change = Change(stage.world, stage.engine.run_due())
+    read_intervention({"expire_key": {"key": "ci"}}).apply(change)
+
+    with pytest.raises(DocumentRefused, match="is already expired"):
+        read_intervention({"revoke_key": {"key": "ci"}}).apply(change)
+
+    read_intervention(
+        {"add_member": {"organization": "acme", "person": "outsider", "role": "owner"}}
+    ).apply(change)
+    with pytest.raises(DocumentRefused, match="outsider already owns acme"):
+        read_intervention({"transfer_ownership": {"organization": "acme", "to": "outsider"}}).apply(
+            change
+        )
+
+
+def test_uncertain_creation_is_made_and_found_again(stage: Stage):
+    stage.intervene("leave_key_creation_uncertain")
+
+    lost = stage.create_key("ci", key="k")
+    found = stage.create_key("ci", key="k")
+    next_one = stage.create_key("cd")
+
+    assert (lost.status, lost.json["code"]) == (503, "api_key_creation_uncertain")
+    assert found.json["replayed"] is True
+    assert found.json["value"] is None
+    assert found.json["key"]["name"] == "ci"
+    assert next_one.status == 201
+
+
+# --- Organizations and people --------------------------------------------------------------------
+
+
+def test_plan_decides_whether_the_flag_may_be_hidden(stage: Stage):
+    assert stage.set_flag(False).status == 200
+    stage.set_flag(True)
+
+    assert (
+        stage.intervene("set_plan", organization="acme", plan="free") == "acme is on the free plan"
+    )
+
+    assert stage.set_flag(False).json["code"] == "powered_by_flag_required"
+
+
+def test_keys_are_made_at_zero_credits(stage: Stage):
+    stage.intervene("set_credits", organization="acme", credits=0)
+
+    assert stage.create_key("ci").status == 201
+
+
+def test_permissions_of_an_organization_bind_its_keys(stage: Stage):
+    key = stage.create_key("ci").json["value"]
+
+    stage.intervene("set_permissions", organization="acme", permissions=["dns.read"])
+
+    assert stage.dns(token=key).status == 200
+    assert stage.deployments(token=key).json["code"] == "forbidden"
+    assert stage.create_key("cd").json["key"]["permissions"] == ["dns.read"]
+
+
+def test_unknown_permission_names_the_near(stage: Stage):
+    with pytest.raises(DocumentRefused, match=r"'dns\.raed'; did you mean dns\.read"):
+        stage.intervene("set_permissions", organization="acme", permissions=["dns.raed"])
+
+
+def test_member_removed_and_added_again(stage: Stage):
+    assert stage.apply_domains(who="member").status == 202
+
+    stage.intervene("remove_member", organization="acme", person="member")
+    assert stage.apply_domains(who="member").status == 404
+    with pytest.raises(DocumentRefused, match="member does not belong to acme"):
+        stage.intervene("remove_member", organization="acme", person="member")
+
+    stage.intervene("add_member", organization="acme", person="member")
+    assert stage.apply_domains(who="member").status == 202
+
+
+@pytest.mark.parametrize(
+    ("role", "reads", "writes"),
+    [("owner", 200, 202), ("maintainer", 200, 202), ("reader", 200, 403), ("none", 404, 404)],
+)
+def test_role_in_a_project(stage: Stage, role: str, reads: int, writes: int):
+    stage.intervene("set_role", project="shop", person="reader", role=role)
+
+    assert stage.dns(who="reader").status == reads
+    assert stage.apply_domains(who="reader").status == writes
+    assert stage.dns(who="reader", project="blog").status == 200
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({"person": "outsider", "role": "reader"}, "use add_member first"),
+        ({"person": "owner", "role": "reader"}, "owns the organization of shop"),
+        ({"person": "member", "role": "none", "project": "labs"}, "member has no role in labs"),
+    ],
+)
+def test_role_that_would_mean_nothing(stage: Stage, fields: dict[str, Any], words: str):
+    with pytest.raises(DocumentRefused, match=words):
+        stage.intervene("set_role", **{"project": "shop", **fields})
+
+
+def test_ownership_goes_over(stage: Stage):
+    stage.intervene("transfer_ownership", organization="acme", to="member")
+
+    assert stage.set_flag(True, who="member").status == 200
+    assert stage.set_flag(True, who="owner").status == 404  # a member, with no role in the project
+    with pytest.raises(DocumentRefused, match="member already owns acme"):
+        stage.intervene("transfer_ownership", organization="acme", to="member")

@@ -1,0 +1,94 @@
+"""One intervention on all that match: operations of a project or world, tickets, keys."""
+
+import pytest
+
+from hosting_emulator.contract.words import DocumentRefused
+from hosting_emulator.interventions import INTERVENTIONS, read_intervention
+from hosting_emulator.world.value import Change
+from tests.faults.interventions.conftest import Stage
+
+
+def test_all_operations_of_a_project_stick_also_those_that_wait(stage: Stage):
+    first, second, elsewhere = (
+        stage.begin(),
+        stage.begin(),
+        stage.apply_domains(project="labs").json["id"],
+    )
+
+    said = stage.intervene("stick_operation", all=True, project="shop")
+
+    assert said == f"operation {first} is stuck while queued, and 1 more"
+    stuck = [stage.operation(each).stuck for each in (first, second, elsewhere)]
+    assert stuck == [True, True, False]
+
+
+def test_without_a_project_it_is_all_of_the_world(stage: Stage):
+    made = [stage.begin(), stage.begin(), stage.apply_domains(project="labs").json["id"]]
+
+    stage.intervene("cancel_operation", all=True)
+
+    assert {stage.operation(each).state for each in made} == {"cancelled"}
+    assert stage.project_record().claim is None
+
+
+def test_what_makes_no_sense_for_one_passes_it_over(stage: Stage):
+    first, second = stage.begin(), stage.begin()
+    stage.intervene("stick_operation", operation=first)
+
+    said = stage.intervene("stick_operation", all=True)
+
+    assert said == (
+        f"operation {second} is stuck while queued; 1 skipped: operation {first} is already stuck"
+    )
+
+
+def test_all_tickets_of_a_person_are_revoked(stage: Stage):
+    mine = [stage.ticket().json["ticket_id"] for _ in range(2)]
+    stage.intervene("add_member", organization="acme", person="member", role="owner")
+    hers = stage.ticket(who="member").json["ticket_id"]
+
+    stage.intervene("revoke_ticket", all=True, person="owner")
+
+    states = [stage.ticket_record(each).state for each in (*mine, hers)]
+    assert states == ["revoked", "revoked", "unused"]
+
+
+@pytest.mark.parametrize("fields", [{"person": "owner"}, {"organization": "acme"}, {}])
+def test_all_keys_of_a_person_of_an_organization_or_of_the_world_expire(
+    stage: Stage, fields: dict[str, str]
+):
+    made = [stage.create_key(name).json["key"]["id"] for name in ("one", "two")]
+
+    stage.intervene("expire_key", all=True, **fields)
+
+    assert {stage.key_record(each).expires_ms for each in made} == {stage.engine.now_ms()}
+
+
+@pytest.mark.parametrize(
+    ("word", "fields", "message"),
+    [
+        ("stick_operation", {"all": True}, "there is no such operation"),
+        ("stick_operation", {"all": True, "operation": "x"}, "give either operation or all"),
+        ("stick_operation", {"all": True, "project": "shpo"}, "did you mean shop"),
+        ("revoke_ticket", {"all": True, "person": "onwer"}, "did you mean owner"),
+        ("revoke_key", {"all": True}, "there is no such API key"),
+        ("revoke_key", {}, "name the key"),
+        ("revoke_key", {"person": "owner"}, "name the key"),
+        ("set_plan", {"all": True, "organization": "acme", "plan": "free"}, "no field 'all'"),
+    ],
+)
+def test_what_cannot_be_done_to_all_is_refused(
+    stage: Stage, word: str, fields: dict[str, object], message: str
+):
+    with pytest.raises(DocumentRefused, match=message):
+        read_intervention({word: fields}).apply(Change(stage.world, stage.engine.now_ms()))
+
+
+def test_each_that_names_one_of_many_can_be_done_to_all():
+    with_all = {word for word, kind in INTERVENTIONS.items() if "all" in kind.__struct_fields__}
+
+    assert with_all == {
+        word
+        for word, kind in INTERVENTIONS.items()
+        if {"operation", "ticket", "key"} & {*kind.__struct_fields__}
+    }

@@ -1,0 +1,369 @@
+"""Operations stuck, released, failed, cancelled and reconciled; claims held; deployments made."""
+
+from typing import Any
+
+import pytest
+
+from hosting_emulator.contract.words import DocumentRefused
+from hosting_emulator.engine.explanations import why
+from tests.faults.interventions.conftest import Stage
+
+HOUR_MS = 3_600_000
+
+
+@pytest.mark.parametrize("after_ms", [0, 3_000])
+def test_stuck_operation_stays_where_it_is_until_released(stage: Stage, after_ms: int):
+    operation = stage.begin()
+    stage.advance_ms(after_ms)
+    state = stage.operation(operation).state
+
+    said = stage.intervene("stick_operation", project="shop")
+    stage.advance_ms(HOUR_MS)
+
+    assert said == f"operation {operation} is stuck while {state}"
+    assert stage.poll(operation).json["state"] == state
+    assert stage.poll(operation).json["progress"]["next_poll_after_seconds"] == 60
+
+    stage.intervene("release_operation", operation=operation)
+    stage.advance_ms(10_000)
+    assert stage.poll(operation).json["state"] == "succeeded"
+
+
+@pytest.mark.parametrize("hold", ["stick", "reconcile"])
+@pytest.mark.parametrize(
+    ("after_ms", "left_ms", "phases"),
+    [(500, 1_500, ("queued", "building")), (3_000, 3_000, ("building", "deploying"))],
+)
+def test_released_operation_moves_again_from_where_it_was(
+    stage: Stage, hold: str, after_ms: int, left_ms: int, phases: tuple[str, str]
+):
+    operation = stage.begin()
+    stage.advance_ms(after_ms)
+    words = {
+        "stick": ("stick_operation", "release_operation"),
+        "reconcile": tuple(f"{w}_reconciliation" for w in ("require", "run", "complete")),
+    }[hold]
+
+    for word in words:
+        stage.intervene(word, operation=operation)
+        stage.advance_ms(HOUR_MS if word != words[-1] else left_ms - 1)
+
+    before = stage.operation(operation).phase
+    stage.advance_ms(1)
+    assert (before, stage.operation(operation).phase) == phases
+
+
+def test_stuck_operation_stays_stuck_after_its_reconciliation_until_it_is_released(stage: Stage):
+    operation = stage.begin()
+    for word in ("stick_operation", *(f"{w}_reconciliation" for w in ("require", "run"))):
+        stage.intervene(word, operation=operation)
+
+    commands = (why(stage.engine, operation) or {})["commands"]
+    assert [command.split()[1] for command in commands] == [
+        "complete_reconciliation",
+        "release_operation",
+    ]
+    said = stage.intervene("complete_reconciliation", operation=operation)
+    stage.advance_ms(HOUR_MS)
+
+    assert "still stuck" in said
+    assert stage.operation(operation).state == "queued"
+    assert "stick_operation" in str((why(stage.engine, operation) or {})["held_by"])
+
+    stage.intervene("release_operation", operation=operation)
+    stage.advance_ms(10_000)
+    assert stage.operation(operation).state == "succeeded"
+
+
+def test_one_project_is_stuck_and_the_other_moves(stage: Stage):
+    stuck, other = stage.begin(), stage.begin(project="blog")
+
+    stage.intervene("stick_operation", operation=stuck)
+    stage.advance_ms(10_000)
+
+    assert stage.operation(stuck).state == "queued"
+    assert stage.operation(other).state == "succeeded"
+
+
+def test_what_waits_behind_a_stuck_operation_waits(stage: Stage):
+    first, second = stage.begin(), stage.begin()
+    stage.intervene("stick_operation", project="shop")
+    stage.advance_ms(HOUR_MS)
+
+    assert stage.poll(second).json["blocking_operation_id"] == first
+
+    stage.intervene("cancel_operation", project="shop")
+    stage.advance_ms(10_000)
+    assert stage.operation(second).state == "succeeded"
+
+
+def test_operation_that_waits_may_be_stuck_too(stage: Stage):
+    first, second = stage.begin(), stage.begin()
+    stage.intervene("stick_operation", operation=second)
+    stage.advance_ms(HOUR_MS)
+    assert (stage.operation(first).state, stage.operation(second).state) == ("succeeded", "queued")
+
+    stage.intervene("release_operation", operation=second)
+    stage.advance_ms(10_000)
+
+    assert stage.operation(second).state == "failed"  # its generation was taken by the first
+    assert stage.operation(second).error is not None
+
+
+@pytest.mark.parametrize("after_ms", [0, 3_000])
+def test_failed_operation_shows_its_error(stage: Stage, after_ms: int):
+    operation = stage.begin()
+    stage.advance_ms(after_ms)
+
+    stage.intervene(
+        "fail_operation",
+        operation=operation,
+        code="quota",
+        message="No space.",
+        retryable=True,
+        suggested_action="Free some.",
+    )
+
+    shown = stage.poll(operation).json
+    assert (shown["state"], shown["error"]) == (
+        "failed",
+        {
+            "code": "quota",
+            "message": "No space.",
+            "retryable": True,
+            "suggested_action": "Free some.",
+        },
+    )
+    assert stage.project_record().claim is None
+    assert stage.deployments().json["items"][0]["status"] == "failed"
+
+
+def test_failure_has_an_error_without_being_told(stage: Stage):
+    operation = stage.begin()
+
+    stage.intervene("fail_operation", project="shop")
+
+    error = stage.poll(operation).json["error"]
+    assert error["code"] == "operation_failed"
+    assert error["message"]
+    assert error["suggested_action"]
+
+
+def test_cancelled_operation_lets_the_next_move(stage: Stage):
+    first, second = stage.begin(), stage.begin()
+
+    stage.intervene("cancel_operation", operation=first)
+    stage.advance_ms(10_000)
+
+    assert stage.poll(first).json["state"] == "cancelled"
+    assert stage.poll(second).json["state"] == "succeeded"
+
+
+def test_cancelled_while_it_waits(stage: Stage):
+    first, second, third = stage.begin(), stage.begin(), stage.begin()
+
+    stage.intervene("cancel_operation", operation=second)
+    stage.advance_ms(HOUR_MS)
+
+    assert stage.operation(first).state == "succeeded"
+    assert stage.operation(second).state == "cancelled"
+    assert stage.operation(third).state == "failed"  # the first took its generation
+
+
+@pytest.mark.parametrize("word", ["stick_operation", "fail_operation", "cancel_operation"])
+def test_ended_operation_is_final(stage: Stage, word: str):
+    operation = stage.begin()
+    stage.advance_ms(10_000)
+
+    with pytest.raises(DocumentRefused, match="is already succeeded, which is final"):
+        stage.intervene(word, operation=operation)
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({}, "name either the operation"),
+        ({"operation": "x", "project": "shop"}, "name either the operation"),
+        ({"operation": "x"}, "there is no operation 'x'"),
+        ({"project": "shop"}, "project shop has no operation in progress"),
+        ({"project": "shpo"}, "no project is 'shpo' .* did you mean shop"),
+        ({"project": "zzz"}, "there are blog, docs, garden, labs, notes, shop"),
+    ],
+)
+def test_operation_that_cannot_be_found(stage: Stage, fields: dict[str, Any], words: str):
+    before = stage.world
+
+    with pytest.raises(DocumentRefused, match=words):
+        stage.intervene("stick_operation", **fields)
+
+    assert stage.world is before
+
+
+def test_stuck_twice_and_released_twice_is_refused(stage: Stage):
+    stage.begin()
+    with pytest.raises(DocumentRefused, match="is not stuck"):
+        stage.intervene("release_operation", project="shop")
+
+    stage.intervene("stick_operation", project="shop")
+
+    with pytest.raises(DocumentRefused, match="is already stuck"):
+        stage.intervene("stick_operation", project="shop")
+
+
+# --- The claim -----------------------------------------------------------------------------------
+
+
+def test_held_claim_makes_mutations_wait(stage: Stage):
+    said = stage.intervene("hold_claim", project="shop")
+    waiting = stage.begin()
+    stage.advance_ms(HOUR_MS)
+
+    shown = stage.poll(waiting).json
+    assert shown["state"] == "queued"
+    assert shown["blocking_operation_id"] in said
+    holder = stage.poll(shown["blocking_operation_id"]).json
+    assert holder["state"] == "running"
+
+    stage.intervene("release_claim", project="shop")
+    stage.advance_ms(10_000)
+    assert stage.poll(waiting).json["state"] == "succeeded"
+    assert stage.poll(holder["id"]).json["state"] == "succeeded"
+
+
+def test_claim_is_held_once_and_released_once(stage: Stage):
+    with pytest.raises(DocumentRefused, match="was not held by hold_claim"):
+        stage.intervene("release_claim", project="shop")
+    stage.intervene("hold_claim", project="shop")
+    with pytest.raises(DocumentRefused, match="already holds the claim of shop"):
+        stage.intervene("hold_claim", project="shop")
+    stage.intervene("release_claim", project="shop")
+    stage.begin()
+    with pytest.raises(DocumentRefused, match="was not held by hold_claim"):
+        stage.intervene("release_claim", project="shop")
+
+
+# --- Reconciliation ------------------------------------------------------------------------------
+
+
+def test_reconciliation_completed_lets_the_operation_go_on(stage: Stage):
+    operation = stage.begin()
+    stage.advance_ms(3_000)
+
+    stage.intervene("require_reconciliation", project="shop")
+    required = stage.poll(operation).json
+    stage.advance_ms(HOUR_MS)
+    stage.intervene("run_reconciliation", project="shop")
+    running = stage.poll(operation).json
+    stage.intervene("complete_reconciliation", project="shop")
+    completed = stage.poll(operation).json
+
+    shown = [found["reconciliation"] for found in (required, running, completed)]
+    assert [found["state"] for found in shown] == ["required", "running", "completed"]
+    assert len({found["attempt_id"] for found in shown}) == 1
+    assert shown[0]["observed_at"] < shown[1]["observed_at"]
+    assert [found["state"] for found in (required, running, completed)] == ["running"] * 3
+
+    stage.advance_ms(10_000)
+    ended = stage.poll(operation).json
+    assert ended["state"] == "succeeded"
+    assert "reconciliation" not in ended
+
+
+def test_second_attempt_has_an_id_of_its_own(stage: Stage):
+    operation = stage.begin()
+    attempts = []
+    for _ in range(2):
+        stage.intervene("require_reconciliation", project="shop")
+        attempts.append(stage.poll(operation).json["reconciliation"]["attempt_id"])
+        stage.intervene("run_reconciliation", project="shop")
+        stage.intervene("complete_reconciliation", project="shop")
+
+    assert len(set(attempts)) == 2
+
+
+def test_exhausted_reconciliation_fails_the_operation(stage: Stage):
+    operation = stage.begin()
+    stage.intervene("require_reconciliation", project="shop")
+    stage.intervene("run_reconciliation", project="shop")
+
+    stage.intervene("exhaust_reconciliation", project="shop")
+
+    shown = stage.poll(operation).json
+    assert (shown["state"], shown["error"]["code"]) == ("failed", "reconciliation_exhausted")
+    assert shown["error"]["retryable"] is False
+
+
+@pytest.mark.parametrize(
+    ("before", "word", "said"),
+    [
+        ([], "run_reconciliation", "is none and cannot become running"),
+        ([], "complete_reconciliation", "is none"),
+        ([], "exhaust_reconciliation", "is none"),
+        (["require"], "require_reconciliation", "is required"),
+        (["require"], "complete_reconciliation", "is required"),
+        (["require", "run"], "run_reconciliation", "is running"),
+        (["require", "run", "complete"], "exhaust_reconciliation", "is completed"),
+        (["require"], "release_operation", "complete or exhaust"),
+        (["require", "run"], "release_operation", "complete or exhaust"),
+    ],
+)
+def test_reconciliation_follows_its_table(stage: Stage, before: list[str], word: str, said: str):
+    stage.begin()
+    for each in before:
+        stage.intervene(f"{each}_reconciliation", project="shop")
+
+    with pytest.raises(DocumentRefused, match=said):
+        stage.intervene(word, project="shop")
+
+
+# --- Deployments ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("status", ["ready", "failed", "cancelled"])
+def test_deployments_are_added(stage: Stage, status: str):
+    before = stage.deployments("?limit=100").json["items"]
+
+    stage.intervene("add_deployments", project="shop", count=3, status=status)
+
+    after = stage.deployments("?limit=100").json["items"]
+    assert after[3:] == before
+    assert [found["status"] for found in after[:3]] == [status] * 3
+    assert len({found["id"] for found in after}) == len(after)
+    assert {"url" in found for found in after[:3]} == {status == "ready"}
+    states = {"ready": "succeeded"}
+    made_by = stage.poll(after[0]["operation_id"]).json
+    assert made_by["state"] == states.get(status, status)
+
+
+def test_hundreds_of_deployments_can_be_paged(stage: Stage):
+    stage.intervene("add_deployments", project="labs", count=250)
+
+    seen, cursor = [], ""
+    while True:
+        page = stage.deployments(f"?limit=100{cursor}", project="labs").json
+        seen += [found["id"] for found in page["items"]]
+        if "next_cursor" not in page:
+            break
+        cursor = f"&cursor={page['next_cursor']}"
+
+    assert len(seen) == len(set(seen)) == 250
+    assert seen == sorted(seen, reverse=True)
+
+
+def test_failed_deployment_fails_its_operation(stage: Stage):
+    operation = stage.begin()
+    stage.advance_ms(3_000)
+
+    stage.intervene("fail_deployment", project="shop", message="Out of memory.")
+
+    shown = stage.poll(operation).json
+    assert shown["error"]["message"] == "Out of memory."
+    assert stage.deployments().json["items"][0]["status"] == "failed"
+    assert stage.deployments().json["items"][0]["id"] == shown["deployment_id"]
+
+
+def test_operation_without_deployment_has_none_to_fail(stage: Stage):
+    stage.apply_domains()
+
+    with pytest.raises(DocumentRefused, match="creates no deployment"):
+        stage.intervene("fail_deployment", project="shop")

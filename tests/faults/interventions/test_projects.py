@@ -1,0 +1,208 @@
+"""DNS authorization through every state, databases in every state, domains of a project's own."""
+
+from typing import Any
+
+import pytest
+
+from hosting_emulator.contract.words import DocumentRefused
+from hosting_emulator.world.lifecycles import DATABASE, DNS_AUTHORIZATION
+from tests.faults.interventions.conftest import Stage
+
+DAY_MS = 86_400_000
+
+# --- DNS -----------------------------------------------------------------------------------------
+
+#: How `labs`, which is not_authorized, comes to each state.
+WAYS = {
+    "not_authorized": [],
+    "pending": ["pending"],
+    "authorized": ["pending", "authorized"],
+    "expired": ["pending", "authorized", "expired"],
+    "revoked": ["pending", "revoked"],
+}
+STATES = list(DNS_AUTHORIZATION.transitions)
+
+
+@pytest.mark.parametrize("to", STATES[1:])
+@pytest.mark.parametrize("state", STATES)
+def test_dns_takes_exactly_the_steps_of_its_table(stage: Stage, state: str, to: str):
+    for step in WAYS[state]:
+        stage.intervene("move_dns", project="labs", to=step)
+    assert stage.dns(project="labs").json["status"] == state
+
+    if to in DNS_AUTHORIZATION.transitions[state]:
+        stage.intervene("move_dns", project="labs", to=to)
+        assert stage.dns(project="labs").json["status"] == to
+    else:
+        with pytest.raises(DocumentRefused, match=f"is {state} and can only"):
+            stage.intervene("move_dns", project="labs", to=to)
+
+
+def test_authorization_has_a_zone_and_expires_by_itself(stage: Stage):
+    stage.intervene("move_dns", project="labs", to="pending", zone="customer.example")
+    stage.intervene("move_dns", project="labs", to="authorized", expires_in="1d")
+
+    shown = stage.dns(project="labs").json
+    assert (shown["zone"], shown["scopes"]) == ("customer.example", ["dns.write", "zone.read"])
+    assert shown["expires_at"] == "2026-01-02T00:00:00.000Z"
+
+    stage.advance_ms(DAY_MS)
+    assert stage.dns(project="labs").json["status"] == "expired"
+
+
+def test_renewed_authorization_outlives_the_first_expiry(stage: Stage):
+    for to in ("pending", "authorized"):
+        stage.intervene("move_dns", project="labs", to=to, expires_in="1d")
+    for to in ("revoked", "pending", "authorized"):
+        stage.intervene("move_dns", project="labs", to=to, expires_in="2d")
+
+    stage.advance_ms(DAY_MS)
+    assert stage.dns(project="labs").json["status"] == "authorized"
+    stage.advance_ms(DAY_MS)
+    assert stage.dns(project="labs").json["status"] == "expired"
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({"to": "not_authorized"}, "move_dns.to"),
+        ({"to": "pending", "zone": "UPPER.example"}, "'UPPER.example' is not a zone"),
+        ({"to": "pending", "zone": "com"}, "is not a zone"),
+        ({"to": "pending", "zone": "a.b1"}, "is not a zone"),
+        ({"to": "pending", "expires_in": "soon"}, "'soon' is not a duration"),
+    ],
+)
+def test_dns_step_that_cannot_be(stage: Stage, fields: dict[str, Any], words: str):
+    with pytest.raises(DocumentRefused, match=words):
+        stage.intervene("move_dns", project="labs", **fields)
+
+
+# --- Databases -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("environment", "failing"), [("dev", ["dev"]), ("both", ["dev", "prod"])])
+def test_provider_fails_and_recovers(stage: Stage, environment: str, failing: list[str]):
+    stage.intervene("fail_database_provider", project="shop", environment=environment)
+
+    statuses = {name: stage.observe(name).status for name in ("dev", "prod")}
+    assert [name for name, status in statuses.items() if status == 503] == failing
+    assert stage.observe("dev").json["code"] == "service_unavailable"
+    with pytest.raises(DocumentRefused, match=r"fails .* already"):
+        stage.intervene("fail_database_provider", project="shop", environment=environment)
+
+    stage.intervene("recover_database_provider", project="shop")
+    assert [stage.observe(name).status for name in ("dev", "prod")] == [200, 200]
+    with pytest.raises(DocumentRefused, match=r"answers \(dev and prod\) already"):
+        stage.intervene("recover_database_provider", project="shop")
+
+
+@pytest.mark.parametrize("state", DATABASE.transitions)
+def test_database_in_each_state(stage: Stage, state: str):
+    said = stage.intervene("set_database", project="shop", environment="dev", state=state)
+
+    assert said == f"the database of shop (dev) is {state}"
+    assert stage.observe("dev").json["database"]["state"] == state
+    assert stage.observe("prod").json["database"]["state"] == "ready"
+
+
+def test_resizing_database_says_what_comes(stage: Stage):
+    stage.intervene("set_database", project="shop", state="resizing", pending_state="ready")
+    shown = stage.observe().json["database"]
+    assert (shown["state"], shown["pending_state"]) == ("resizing", "ready")
+
+    stage.intervene("set_database", project="shop", state="ready")
+    assert "pending_state" not in stage.observe().json["database"]
+
+
+def test_absent_database_is_null_and_can_be_placed(stage: Stage):
+    stage.intervene("set_database", project="shop", state="absent")
+    assert stage.observe().json["database"] is None
+
+    stage.intervene("set_database", project="shop", state="init", suspend_timeout_seconds=-1)
+    shown = stage.observe().json["database"]
+    assert (shown["state"], shown["suspend_timeout_seconds"]) == ("init", -1)
+
+
+def test_shared_database_is_one_for_both_environments(stage: Stage):
+    stage.intervene("set_database", project="shop", environment="dev", state="suspended")
+
+    stage.intervene("set_database", project="shop", data_mode="shared")
+
+    dev, prod = stage.observe("dev").json, stage.observe("prod").json
+    assert (dev["data_mode"], prod["data_mode"]) == ("shared", "shared")
+    assert dev["database"] == prod["database"]
+    assert dev["database"]["state"] == "suspended"
+
+    said = stage.intervene("set_database", project="shop", environment="prod", state="ready")
+    assert said == "the database of shop (dev and prod) is ready"
+    assert stage.observe("dev").json["database"] == stage.observe("prod").json["database"]
+
+
+def test_provider_of_a_shared_database_fails_for_both(stage: Stage):
+    stage.intervene("fail_database_provider", project="notes", environment="dev")
+
+    assert stage.database("dev", "notes").provider_failing
+    assert stage.database("prod", "notes").provider_failing
+
+
+def test_shared_database_becomes_separate(stage: Stage):
+    stage.intervene("set_database", project="notes", data_mode="separate")
+    stage.intervene("set_database", project="notes", environment="dev", state="suspended")
+
+    states = [stage.database(name, "notes").placement for name in ("dev", "prod")]
+    assert [found.state for found in states if found] == ["suspended", "ready"]
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({}, "give what changes: state"),
+        ({"environment": "dev"}, "give what changes: state"),
+        ({"state": "absent", "pending_state": "ready"}, "has only a state"),
+        ({"data_mode": "shared", "environment": "dev"}, "leave environment out"),
+        ({"state": "sleeping"}, "set_database.state"),
+        ({"state": "ready", "suspend_timeout_seconds": -2}, "suspend_timeout_seconds"),
+        ({"environment": "test", "state": "ready"}, "environment"),
+    ],
+)
+def test_database_change_that_makes_no_sense(stage: Stage, fields: dict[str, Any], words: str):
+    before = stage.world
+
+    with pytest.raises(DocumentRefused, match=words):
+        stage.intervene("set_database", project="shop", **fields)
+
+    assert stage.world is before
+
+
+def test_absent_database_has_nothing_to_change(stage: Stage):
+    with pytest.raises(DocumentRefused, match="give it a state"):
+        stage.intervene("set_database", project="labs", suspend_timeout_seconds=0)
+
+
+# --- Domains -------------------------------------------------------------------------------------
+
+
+def test_domain_of_a_free_workspace_depends_on_the_flag(stage: Stage):
+    key = {"who": "outsider", "project": "notes"}
+    with pytest.raises(DocumentRefused, match="needs the flag shown"):
+        stage.intervene("connect_domain", project="notes", domain="notes.example")
+
+    assert stage.set_flag(True, **key).status == 200
+    stage.intervene("connect_domain", project="notes", domain="notes.example")
+    assert stage.set_flag(False, **key).json["code"] == "powered_by_flag_required"
+
+    stage.intervene("disconnect_domain", project="notes")
+    assert stage.set_flag(False, **key).status == 200
+
+
+def test_paid_workspace_has_a_domain_with_or_without_the_flag(stage: Stage):
+    stage.intervene("connect_domain", project="blog", domain="blog.example")
+
+    assert stage.project_record("blog").custom_domain == "blog.example"
+
+
+def test_domain_that_cannot_be(stage: Stage):
+    with pytest.raises(DocumentRefused, match="'blog' is not a domain"):
+        stage.intervene("connect_domain", project="blog", domain="blog")
+    with pytest.raises(DocumentRefused, match="blog has no own domain"):
+        stage.intervene("disconnect_domain", project="blog")

@@ -1,0 +1,147 @@
+"""Conditions on the world: a fault acts while they hold, and says why it does not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from hosting_emulator.faults.decisions import idle_reason
+from hosting_emulator.faults.documents import arm
+from hosting_emulator.interventions import read_intervention
+from hosting_emulator.world import tables as t
+from hosting_emulator.world.value import Change
+from tests.support.in_process import InProcess
+
+Do = Callable[[InProcess], None]
+
+
+def intervened(**document: Any) -> Do:
+    def do(api: InProcess) -> None:
+        change = Change(api.world, api.world.at_ms)
+        read_intervention(document).apply(change)
+        api.engine.commit(change, "test")
+
+    return do
+
+
+def project(**fields: Any) -> Do:
+    def do(api: InProcess) -> None:
+        change = Change(api.world, api.world.at_ms)
+        found = change.row(t.PROJECTS, api.project("shop"))
+        change.put(t.PROJECTS, found.id, replace(found, **fields))
+        api.engine.commit(change, "test")
+
+    return do
+
+
+def nothing(_: InProcess) -> None:
+    pass
+
+
+#: A condition, what makes it hold, and what makes it hold no more.
+CASES: list[tuple[dict[str, Any], Do, Do]] = [
+    (
+        {"dns": "authorized"},
+        nothing,
+        intervened(move_dns={"project": "shop", "to": "revoked"}),
+    ),
+    (
+        {"dns": ["revoked", "expired"]},
+        intervened(move_dns={"project": "shop", "to": "revoked"}),
+        intervened(move_dns={"project": "shop", "to": "pending", "zone": "shop.example"}),
+    ),
+    (
+        {"plan": "free"},
+        intervened(set_plan={"organization": "acme", "plan": "free"}),
+        intervened(set_plan={"organization": "acme", "plan": "paid"}),
+    ),
+    (
+        {"credits_below": 1},
+        intervened(set_credits={"organization": "acme", "credits": 0}),
+        intervened(set_credits={"organization": "acme", "credits": 1}),
+    ),
+    (
+        {"claim": "held"},
+        intervened(hold_claim={"project": "shop"}),
+        intervened(release_claim={"project": "shop"}),
+    ),
+    ({"flag": True}, project(flag_enabled=True), project(flag_enabled=False)),
+    ({"domain": True}, project(custom_domain="shop.example"), project(custom_domain=None)),
+    (
+        {"not": {"plan": "paid", "flag": False}},
+        project(flag_enabled=True),
+        project(flag_enabled=False),
+    ),
+]
+
+
+def armed(api: InProcess, condition: dict[str, Any]) -> None:
+    change = Change(api.world, api.world.at_ms)
+    arm(change, {"abort": {"code": "service_unavailable"}, "while": condition})
+    api.engine.commit(change, "armed")
+
+
+@pytest.mark.parametrize(("condition", "begin", "end"), CASES, ids=[str(case[0]) for case in CASES])
+def test_a_fault_acts_exactly_while_its_condition_holds(condition, begin: Do, end: Do):
+    api = InProcess()
+    begin(api)
+    armed(api, condition)
+
+    while_it_holds = api.dns().status
+    end(api)
+    afterwards = api.dns().status
+
+    assert (while_it_holds, afterwards) == (503, 200)
+
+
+#: How the project of a fresh world is, by what a condition may ask of it.
+FACTS: dict[str, dict[str, Any]] = {
+    "shop": {"zone": True, "deployed": True, "database": "ready", "data_mode": "separate"},
+    "labs": {"zone": False, "deployed": False, "database_change": False},
+}
+
+
+@pytest.mark.parametrize(
+    ("alias", "name", "value"),
+    [(alias, name, value) for alias, facts in FACTS.items() for name, value in facts.items()],
+)
+def test_it_looks_at_the_project_that_is_asked_about(alias: str, name: str, value: Any):
+    for condition, status in (({name: value}, 503), ({"not": {name: value}}, 200)):
+        api = InProcess()
+        armed(api, condition)
+
+        assert api.dns(project=alias).status == status
+
+
+def test_all_of_a_condition_must_hold():
+    api = InProcess()
+    armed(api, {"plan": "paid", "credits_below": 1})
+    assert api.dns().status == 200
+
+    intervened(set_credits={"organization": "acme", "credits": 0})(api)
+
+    assert api.dns().status == 503
+
+
+def test_a_request_about_no_project_meets_no_condition_on_one():
+    api = InProcess()
+    armed(api, {"dns": "authorized"})
+    assert api.create_key().status == 201
+
+    armed(api, {"plan": "paid"})
+    assert api.create_key().status == 503
+
+
+def test_it_counts_what_it_saw_and_says_why_it_did_not_act():
+    api = InProcess()
+    armed(api, {"dns": "expired"})
+    api.dns()
+
+    fault = next(iter(api.world.tables["faults"].values()))
+    reason = idle_reason(fault, api.world.at_ms, api.world, api.project("shop"), None)
+
+    assert (fault.seen, fault.hits) == (1, 0)
+    assert reason == "it acts only while dns is expired: dns is authorized"

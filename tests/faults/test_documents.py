@@ -1,0 +1,249 @@
+"""A fault is refused when it is armed, saying what would be right; and shown as it was written."""
+
+from typing import Any
+
+import pytest
+
+from hosting_emulator.contract.calls import CALLS
+from hosting_emulator.contract.problems import PROBLEMS
+from hosting_emulator.contract.words import DocumentRefused
+from hosting_emulator.faults.documents import RULE_FIELDS, describe_kinds
+from hosting_emulator.faults.kinds import fault_kinds
+from hosting_emulator.world.tables import FAULTS
+from tests.faults.conftest import Desk
+
+REFUSED: list[tuple[dict[str, Any], str, list[str]]] = [
+    ({}, "", ["exactly one effect", "abort", "none is given"]),
+    ({"call": "list_deployments"}, "", ["exactly one effect", "none is given"]),
+    ({"timeout": {}, "abort": {"code": "forbidden"}}, "", ["timeout and abort are given"]),
+    ({"time_out": {}}, "time_out", ["'time_out'", "did you mean timeout"]),
+    ({"timeout": {}, "tims": 1}, "tims", ["'tims'", "did you mean times"]),
+    ({"timeout": {}, "skip": 1}, "skip", ["'skip'"]),
+    ({"timeout": 5}, "timeout", ["object of options"]),
+    ({"timeout": []}, "timeout", ["object of options"]),
+    ({"timeout": {"seconds": 1}}, "timeout.seconds", ["'seconds'", "it takes nothing"]),
+    ({"nonsense": {}}, "nonsense", ["there is no fault 'nonsense'; there are abort, ", "timeout"]),
+    ({"latenci": {}}, "latenci", ["there is no fault 'latenci'; did you mean latency?"]),
+    ({"timeout": {}, "tims": 2}, "tims", ["a fault has no field 'tims'; did you mean times?"]),
+    ({"abort": {}}, "abort", ["code"]),
+    ({"abort": {"code": "rate_limit"}}, "abort.code", ["did you mean rate_limited"]),
+    ({"abort": {"cod": "forbidden"}}, "abort.cod", ["'cod'", "did you mean code"]),
+    ({"abort": {"code": "forbidden", "status": 200}}, "abort.status", [">= 400"]),
+    (
+        {"abort": {"code": "forbidden", "status": "403"}},
+        "abort.status",
+        ["abort status: it must be"],
+    ),
+    (
+        {"abort": {"code": "rate_limited", "retry_after_seconds": 0}},
+        "abort.retry_after_seconds",
+        [">= 1"],
+    ),
+    (
+        {"gateway_error": {"status": 501}},
+        "gateway_error.status",
+        ["it cannot be 501; did you mean 50"],
+    ),
+    ({"gateway_error": {"status": 9}}, "gateway_error.status", ["one of 500, 502, 503, 504"]),
+    ({"latency": {}}, "latency", ["delay_ms"]),
+    ({"latency": {"delay_ms": -1}}, "latency.delay_ms", ["it must be a whole number >= 0"]),
+    ({"latency": {"delay_ms": 600_001}}, "latency.delay_ms", ["<= 600000"]),
+    (
+        {"latency": {"delay_ms": "200ms"}},
+        "latency.delay_ms",
+        ["latency delay_ms: it must be a whole"],
+    ),
+    ({"latency": {"delay_ms": 1, "distribution": "flat"}}, "latency.distribution", ["flat"]),
+    ({"truncate": {"bytes": -1}}, "truncate.bytes", [">= 0"]),
+    ({"slow_response": {"bytes_per_second": 0}}, "slow_response.bytes_per_second", [">= 1"]),
+    ({"rate_limit": {"limit": 1, "window": "1 fortnight"}}, "rate_limit.window", ["fortnight"]),
+    ({"rate_limit": {"limit": 1, "window": "999ms"}}, "rate_limit.window", ["between 1s and 24h"]),
+    ({"timeout": {}, "call": "list_deployment"}, "call", ["did you mean list_deployments"]),
+    ({"timeout": {}, "call": "zzz"}, "call", ["it is one of", *CALLS, "get_operation"]),
+    ({"timeout": {}, "project": "shap"}, "project", ["'shap'", "did you mean shop"]),
+    ({"timeout": {}, "project": "zzz"}, "project", ["there are", "blog", "shop"]),
+    ({"timeout": {}, "principal": "ownr"}, "principal", ["did you mean owner"]),
+    ({"timeout": {}, "principal": "zzz"}, "principal", ["there are", "reader"]),
+    ({"timeout": {}, "method": "GOT"}, "method", ["'GOT'", "GET"]),
+    ({"timeout": {}, "path": "v1/*"}, "path", ["never act", "/v1/projects/*/domains"]),
+    ({"timeout": {}, "path": "/.service/*"}, "path", ["never act", "'/.service/*'"]),
+    ({"timeout": {}, "path": "/worlds/default/v1/*"}, "path", ["never act"]),
+    ({"timeout": {}, "path": "/v1/projects/*/deployments?limit=5"}, "path", ["without a query"]),
+    ({"timeout": {}, "path": "/v1/*?limit=5"}, "path", ["without a query"]),
+    ({"timeout": {}, "path": "/v1/projects/a/b/domains"}, "path", ["never act"]),
+    (
+        {"timeout": {}, "path": "/v1/projects/*/domains", "call": "list_deployments"},
+        "path",
+        ["does not match GET /v1/projects/{project_id}/deployments"],
+    ),
+    ({"timeout": {}, "method": "DELETE"}, "method", ["'DELETE'", "GET, POST, PUT"]),
+    (
+        {"timeout": {}, "method": "PUT", "call": "list_deployments"},
+        "method",
+        ["does not match GET"],
+    ),
+    ({"timeout": {}, "project": "shop", "call": "create_user_api_key"}, "project", ["never act"]),
+    ({"timeout": {}, "header": ["X"]}, "header", ["it must be a mapping"]),
+    ({"timeout": {}, "header": {"X": 1}}, "header", ["it must be text"]),
+    ({"timeout": {}, "times": 0}, "times", [">= 1"]),
+    ({"timeout": {}, "times": "2"}, "times", ["times: it must be a whole number"]),
+    ({"timeout": {}, "skip_first": -1}, "skip_first", [">= 0"]),
+    ({"timeout": {}, "every": 0}, "every", [">= 1"]),
+    ({"timeout": {}, "probability": 0}, "probability", ["> 0"]),
+    ({"timeout": {}, "probability": 1.1}, "probability", ["<= 1"]),
+    ({"timeout": {}, "from": "soon"}, "from", ["'soon'", "timestamp", "duration"]),
+    ({"timeout": {}, "until": "2026-13-01T00:00:00Z"}, "until", ["timestamp"]),
+    ({"timeout": {}, "until": "2020-01-01T00:00:00Z"}, "until", ["has already passed"]),
+    ({"timeout": {}, "from": "10m", "until": "10m"}, "until", ["has already passed"]),
+    ({"timeout": {}, "from": "10m", "ttl": "5m"}, "ttl", ["has already passed"]),
+    ({"timeout": {}, "ttl": "0s"}, "ttl", ["has already passed"]),
+    ({"timeout": {}, "ttl": "long"}, "ttl", ["'long'", "10m"]),
+    ({"timeout": {}, "phase": "after"}, "phase", ["after"]),
+]
+
+
+@pytest.mark.parametrize(("document", "field", "words"), REFUSED, ids=[str(r[0]) for r in REFUSED])
+def test_what_cannot_be_right_is_refused(
+    desk: Desk, document: dict[str, Any], field: str, words: list[str]
+):
+    before = desk.world
+
+    with pytest.raises(DocumentRefused) as caught:
+        desk.arm(**document)
+
+    assert caught.value.field == field
+    for word in words:
+        assert word in str(caught.value)
+    assert "\n" not in str(caught.value)
+    assert desk.world is before
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        *("*", "/*", "/v1/*", "/v1/*/domains", "*:initialize", "/v1/projects/*", "*/deployments"),
+        *(
+            "/v1/projects/01JGFJJZ00000000000000000A/domains",
+            "/v1/projects/01*Z/d*s",
+            "/v1/op*/01*",
+        ),
+    ],
+)
+def test_a_path_that_a_call_can_have_is_not_refused(desk: Desk, path: str):
+    desk.arm(timeout={}, path=path)
+
+
+def test_every_code_can_be_aborted_with(desk: Desk):
+    for code in PROBLEMS:
+        desk.arm(abort={"code": code})
+
+
+@pytest.mark.parametrize("options", [{}, None, True])
+def test_effect_without_options_may_be_written_short(desk: Desk, options: object):
+    desk.arm(connection_reset=options)
+
+    assert desk.acts()
+
+
+def test_ids_go_on_after_removal(desk: Desk):
+    from hosting_emulator.world.value import Change
+
+    assert desk.arm(timeout={}) == "fault-1"
+    change = Change(desk.world, desk.now_ms)
+    change.delete(FAULTS, "fault-1")
+    desk.world = change.applied()
+
+    assert desk.arm(timeout={}) == "fault-2"
+
+
+def test_effects_and_rules_share_no_name():
+    from msgspec.structs import fields
+
+    options = {field.encode_name for kind in fault_kinds().values() for field in fields(kind)}
+
+    assert not options & set(RULE_FIELDS)
+    assert not set(fault_kinds()) & set(RULE_FIELDS)
+
+
+def test_handle_offers_the_rules():
+    from inspect import signature
+
+    from hosting_emulator.sdk import HostingEmulator
+
+    offered = {name.rstrip("_") for name in signature(HostingEmulator.fault).parameters}
+
+    assert offered - {"self", "effect", "options"} == set(RULE_FIELDS)
+
+
+def test_view_reads_as_it_was_written(desk: Desk):
+    fault = desk.arm(
+        abort={"code": "rate_limited", "retry_after_seconds": 5},
+        call="apply_project_domains",
+        project=desk.project("shop"),
+        principal="member",
+        method="PUT",
+        path="/v1/*",
+        header={"X": "1"},
+        times=2,
+        skip_first=1,
+        every=3,
+        probability=0.5,
+        from_="1m",
+        until="2m",
+        phase="after_commit",
+    )
+
+    assert desk.view(fault) == {
+        "id": "fault-1",
+        "order": 0,
+        "abort": {"code": "rate_limited", "retry_after_seconds": 5},
+        "call": "apply_project_domains",
+        "project": "shop",
+        "principal": "member",
+        "method": "PUT",
+        "path": "/v1/*",
+        "header": {"X": "1"},
+        "times": 2,
+        "skip_first": 1,
+        "every": 3,
+        "probability": 0.5,
+        "from": "2026-03-01T12:01:00.000Z",
+        "until": "2026-03-01T12:02:00.000Z",
+        "phase": "after_commit",
+        "armed_at": "2026-03-01T12:00:00.000Z",
+        "seen": 0,
+        "hits": 0,
+        "spent": False,
+    }
+
+
+def test_view_leaves_out_what_was_not_said(desk: Desk):
+    assert desk.view(desk.arm(timeout={})).keys() == {
+        *("id", "order", "timeout", "phase", "armed_at", "seen", "hits", "spent")
+    }
+
+
+@pytest.mark.parametrize("kind", fault_kinds())
+def test_view_can_be_armed_again(desk: Desk, kind: str):
+    first = desk.view(desk.arm(**{kind: dict(fault_kinds()[kind].example)}))
+
+    again = desk.view(desk.arm(**{kind: first[kind]}))
+
+    assert again[kind] == first[kind]
+
+
+def test_what_a_kind_is_about_has_no_indentation_of_its_file():
+    assert not [kind for kind in describe_kinds()["effects"] if "\n" in kind["about"]]
+
+
+def test_every_kind_has_an_example_of_known_options():
+    for kind in describe_kinds()["effects"]:
+        assert kind["about"]
+        assert set(kind["example"]) <= set(kind["options"])
+
+
+def test_every_field_of_a_rule_is_described():
+    found = describe_kinds()
+
+    assert all([*found["matches"].values(), *found["conditions"].values()])
+    assert [*found["matches"], *found["conditions"]] == list(RULE_FIELDS)

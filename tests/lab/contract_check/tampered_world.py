@@ -1,0 +1,98 @@
+"""A check of a world in this process, whose requests and answers are tampered with on their way."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from email.utils import formatdate
+from typing import Any
+from urllib.parse import urlsplit
+
+from multidict import CIMultiDict
+
+from hosting_emulator.calls.answers import project_at
+from hosting_emulator.contract_check import ALLOWED, CheckOptions, Report, check
+from hosting_emulator.contract_check.wire import Address, Answer
+from hosting_emulator.engine.exchange import ExchangeContext, run_through
+from hosting_emulator.engine.pipeline import CALL_STEPS, REDEEM_STEPS
+from hosting_emulator.world.value import Change, World
+from tests.lab.contract_check.tampering_proxy import Exchange, Tampering
+from tests.support.in_process import InProcess, Machine, fresh_world
+
+#: How long an exchange takes, in ms of the machine's clock.
+_TAKES_MS = 7
+_ADDRESS = "http://emulator.example"
+
+
+class TamperedWorld(InProcess):
+    """A world and what stands before it. Time goes on with each request and when the check waits."""
+
+    def __init__(self, tampering: Tampering | None = None, world: World | None = None) -> None:
+        machine = Machine()
+        super().__init__(world or fresh_world(mode="real", machine=machine), machine=machine)
+        self.tampering = tampering or Tampering()
+
+    def pause(self, seconds: float) -> None:
+        self.machine.at_ms += int(seconds * 1000)
+
+    def connect(self, url: str, **_: Any) -> Address:
+        return _Way(self, urlsplit(url).netloc)
+
+    def serve(self, exchange: Exchange) -> None:
+        """Let the exchange through to the world and back."""
+        self.machine.at_ms += _TAKES_MS
+        self.tampering.before(exchange)
+        path, _, query = exchange.path.partition("?")
+        host = exchange.sent["Host"]
+        change = Change(self.world, self.world.at_ms)
+        project = project_at(change, host) if host.startswith("dev-") else None
+        context = ExchangeContext(
+            method=exchange.method,
+            path=path,
+            query=query,
+            headers=CIMultiDict(exchange.sent.items()),
+            body=exchange.content,
+            docs_url=lambda: f"{_ADDRESS}/_emulator/docs",
+            record=project,
+        )
+        steps = CALL_STEPS if project is None else REDEEM_STEPS
+        reply = run_through(self.engine.exchange(context, steps))
+        exchange.status, exchange.body = reply.status, reply.body
+        date = formatdate(self.machine.at_ms / 1000, usegmt=True)
+        exchange.headers = {"Date": date, **dict(reply.headers)}
+        if reply.content_type:
+            exchange.headers["Content-Type"] = reply.content_type
+        self.tampering.after(exchange)
+
+    def options(self, **changed: Any) -> CheckOptions:
+        found: dict[str, Any] = {
+            "base_url": _ADDRESS,
+            "token": self.token("owner"),
+            "maintainer_token": self.token("member"),
+            "reader_token": self.token("reader"),
+            "outsider_token": self.token("outsider"),
+            "no_organization_token": self.token("no-organization"),
+            "project_id": self.project(),
+            "organization_id": self.organization(),
+            "allow": frozenset(ALLOWED),
+            "pause": self.pause,
+            "patience_s": 1_000.0,
+            "run_id": "test",
+            "connect": self.connect,
+        }
+        return CheckOptions(**{**found, **changed})
+
+    def checked(self, **changed: Any) -> Report:
+        return check(self.options(**changed))
+
+
+class _Way(Address):
+    def __init__(self, served: TamperedWorld, host: str) -> None:
+        self._served, self._host = served, host
+
+    def exchange(
+        self, title: str, method: str, path: str, headers: Mapping[str, str], body: bytes | None
+    ) -> Answer:
+        sent = {"Host": self._host, **headers}
+        exchange = Exchange(method, path, sent, body or b"")
+        self._served.serve(exchange)
+        return Answer(title, exchange.status, tuple(exchange.headers.items()), exchange.body)

@@ -1,0 +1,158 @@
+"""Refusals that the contract leaves open: no sentence differs for them, and they show none either."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+from email.utils import format_datetime, parsedate_to_datetime
+from typing import Any
+
+import pytest
+
+from hosting_emulator.contract_check.wire import is_integer
+from hosting_emulator.sdk import HostingEmulator
+from tests.lab.contract_check.check_run import checked, differing, options, with_verdict
+from tests.lab.contract_check.people import TakesFor
+from tests.lab.contract_check.tampered_world import TamperedWorld
+from tests.lab.contract_check.tampering_proxy import Exchange, Tampering, wrong_server
+from tests.support.in_process import fresh_world
+
+
+def refuse(exchange: Exchange, status: int, code: str, **more: Any) -> None:
+    """Make an answer a problem, in order but for what is in `more`."""
+    exchange.status = status
+    exchange.headers.update({"X-Request-Id": "r", "Content-Type": "application/problem+json"})
+    exchange.json = {
+        **{"type": f"https://docs.example/errors/{code.replace('_', '-')}", "title": "No"},
+        **{"status": status, "code": code, "request_id": "r", "retryable": False},
+        **{"suggested_action": "Wait", **more},
+    }
+
+
+class Refuses(Tampering):
+    """Refuses what would have succeeded, where a path ends so."""
+
+    def __init__(self, ending: str, status: int, code: str) -> None:
+        self._ending, self._status, self._code = ending, status, code
+
+    def after(self, exchange: Exchange) -> None:
+        if exchange.ok and exchange.path.partition("?")[0].endswith(self._ending):
+            refuse(exchange, self._status, self._code)
+
+
+class RefusesHiding(Tampering):
+    """Refuses to hide the flag, under a code of its own."""
+
+    def __init__(self, status: int, code: str) -> None:
+        self._status, self._code = status, code
+
+    def after(self, exchange: Exchange) -> None:
+        if exchange.ok and exchange.content == b'{"enabled": false}':
+            refuse(exchange, self._status, self._code)
+
+
+class RedeemsOtherwise(Tampering):
+    """Redeeming takes more than opening the URL."""
+
+    def after(self, exchange: Exchange) -> None:
+        if "/dev-access/redeem" in exchange.path:
+            exchange.status, exchange.body = 405, b"POST it"
+
+
+class WithoutIds(Tampering):
+    """Leaves out the ids of what is not said to have one."""
+
+    def after(self, exchange: Exchange) -> None:
+        if exchange.ok and exchange.path.endswith("/dev-access-tickets"):
+            exchange.json = {n: v for n, v in exchange.json.items() if n != "origin"}
+        if exchange.ok and "/operations/" in exchange.path:
+            exchange.json = {n: v for n, v in exchange.json.items() if n != "id"}
+        if exchange.ok and "/deployments" in exchange.path:
+            page = exchange.json
+            page["items"] = [{n: v for n, v in i.items() if n != "id"} for i in page["items"]]
+            exchange.json = page
+
+
+class WaitsUntilADate(Tampering):
+    """Retry-After is a date, as HTTP allows."""
+
+    def after(self, exchange: Exchange) -> None:
+        if exchange.status == 404 and "/v1/" in exchange.path:
+            exchange.json = {**exchange.json, "retry_after_seconds": 30}
+            now = parsedate_to_datetime(exchange.headers["Date"])
+            exchange.headers["Retry-After"] = format_datetime(now + timedelta(seconds=30), True)
+
+
+LEGAL: dict[str, tuple[Callable[[], Tampering], str]] = {
+    "an operation cannot start now": (
+        lambda: Refuses("/domains", 409, "project_identity_unavailable"),
+        "domains.call domains.idempotent",
+    ),
+    "a source cannot be initialized now": (
+        lambda: Refuses("/source:initialize", 403, "git_host_connection_required"),
+        "source.call",
+    ),
+    "reading DNS takes another role": (
+        lambda: Refuses("/edge-dns", 403, "forbidden"),
+        "dns.call",
+    ),
+    "compute is out of reach": (
+        lambda: Refuses("/compute", 409, "compute_performance_unavailable"),
+        "compute.query compute.readers",
+    ),
+    "hiding is forbidden": (lambda: RefusesHiding(403, "forbidden"), "flag.off flag.off-refused"),
+    "hiding is out of order": (
+        lambda: RefusesHiding(503, "service_unavailable"),
+        "flag.off flag.off-refused flag.hiding-refused",
+    ),
+    "redeeming takes more": (RedeemsOtherwise, "states.ticket-once tickets.revokes"),
+    "ids are left out": (WithoutIds, "deployment.id ticket.origin"),
+    "waits until a date": (WaitsUntilADate, ""),
+}
+
+
+@pytest.mark.parametrize("name", LEGAL)
+def test_nothing_differs_and_what_is_not_shown_is_skipped(name: str) -> None:
+    make, skipped = LEGAL[name]
+
+    report = TamperedWorld(make()).checked()
+
+    assert differing(report) == {}
+    assert with_verdict(report, "skipped").keys() >= set(skipped.split())
+
+
+def test_reading_may_need_no_organization(hosting_emulator: HostingEmulator) -> None:
+    used = options(hosting_emulator)
+    calls = ("/edge-dns", "/deployments", "/compute")
+    reads = TakesFor(used.no_organization_token, used.token, *calls)
+
+    with wrong_server(hosting_emulator.base_url, reads) as url:
+        report = checked(hosting_emulator, base_url=url, allow=frozenset())
+
+    assert differing(report) == {}
+    assert "auth.organization" in with_verdict(report, "skipped")
+
+
+def test_a_token_that_the_server_does_not_know_shows_nothing(
+    hosting_emulator: HostingEmulator,
+) -> None:
+    report = checked(
+        hosting_emulator, allow=frozenset(), outsider_token="nobody's", reader_token="nobody's"
+    )
+
+    assert differing(report) == {}
+    assert "auth.forbidden" in with_verdict(report, "skipped")
+
+
+@pytest.mark.parametrize(("value", "right"), [(10**400, True), (1.5, False), (float("inf"), False)])
+def test_any_number_can_be_looked_at(value: float, right: bool) -> None:
+    assert is_integer(value) == right
+
+
+def test_who_is_forbidden_everything_is_no_reader() -> None:
+    served = TamperedWorld(world=fresh_world(mode="skip", unshared_project="forbidden"))
+
+    report = served.checked(project_id=served.project("labs"))
+
+    assert differing(report) == {}
+    assert "compute.readers" in with_verdict(report, "skipped")

@@ -1,0 +1,71 @@
+"""Servers that are unlike this emulator and keep the contract: the check calls none of it wrong."""
+
+from __future__ import annotations
+
+import pytest
+
+from hosting_emulator.contract_check.wire import is_timestamp, moment
+from hosting_emulator.sdk import HostingEmulator
+from tests.lab.contract_check.check_run import checked, differing, with_verdict
+from tests.lab.contract_check.legal import LEGAL, Legal
+from tests.lab.contract_check.tampered_world import TamperedWorld
+from tests.support.in_process import fresh_world
+
+
+@pytest.mark.parametrize("legal", LEGAL, ids=lambda legal: legal.name)
+def test_nothing_differs_and_what_is_not_shown_is_skipped(legal: Legal) -> None:
+    report = TamperedWorld(legal.make()).checked()
+
+    assert differing(report) == {}
+    assert with_verdict(report, "skipped").keys() >= legal.skipped
+
+
+@pytest.mark.parametrize("limit", ["30/60s", "10/60s"])
+def test_our_own_rate_limit_is_no_difference(limit: str) -> None:
+    served = TamperedWorld(world=fresh_world())
+    served.set_assumptions(rate_limit=limit)
+
+    report = served.checked(patience_s=5.0)
+
+    assert differing(report) == {}
+    assert any("429" in why[0] for why in with_verdict(report, "skipped").values())
+
+
+def test_our_own_limit_of_bodies_is_no_difference(hosting_emulator: HostingEmulator) -> None:
+    hosting_emulator.set_assumptions({"body_limit_bytes": 1})
+
+    report = checked(hosting_emulator, patience_s=5.0)
+
+    assert differing(report) == {}
+    assert any("413" in why[0] for why in with_verdict(report, "skipped").values())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("2027-01-01", "2026-02-29T00:00:00Z", "2026-01-01T24:01:00Z", "2026-01-01T00:60:00Z"),
+        *("2026-01-01T00:00:61Z", "2026-01-01T00:00:00", "2026-01-01T00Z", "12:00:00Z", 7, None),
+    ],
+)
+def test_what_is_no_timestamp(text: object) -> None:
+    assert not is_timestamp(text)
+    assert moment(text) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "at_ms"),
+    [
+        ("1970-01-01T00:00:00Z", 0),
+        ("1970-01-01T01:00:00.25+01:00", 250),
+        ("1969-12-31T23:59:59.9Z", -100),
+        ("1969-12-31T19:00:00-05:00", 0),
+        ("1970-01-01T00:00:60Z", 60_000),
+        ("1970-01-01t00:00:01z", 1_000),
+        ("1970-01-01 05:30:00,5+0530", 500),
+        ("0000-02-29T00:00:00Z", None),  # no date that can be reckoned with
+        ("1970-01-01T00:00Z", None),  # too coarse to be compared
+    ],
+)
+def test_moments(text: str, at_ms: int | None) -> None:
+    assert is_timestamp(text)
+    assert moment(text) == at_ms

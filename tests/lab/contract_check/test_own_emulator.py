@@ -1,0 +1,270 @@
+"""The check passes on our own emulator, whatever is assumed, and observes what is assumed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from hosting_emulator.contract_check import ALLOWED, check
+from hosting_emulator.contract_check.run import TOKENS
+from hosting_emulator.sdk import HostingEmulator
+from hosting_emulator.world.tables import PROJECTS
+from tests.lab.contract_check.alternatives import Alternative, alternatives
+from tests.lab.contract_check.check_run import checked, differing, options, with_verdict
+from tests.lab.contract_check.tampered_world import TamperedWorld
+from tests.lab.contract_check.tampering_proxy import Exchange, Tampering, wrong_server
+from tests.properties.varied_walk import varied
+
+EVERY = list(alternatives())
+#: What the ordinary run tries of them, each unlike the others; `make torture` tries all.
+SAMPLE = {
+    *("key_replayed_status=201", "cursor_parameter=after", "default_page_size=1"),
+    *("operation_path=/v1/jobs/{operation_id}/state", "last_page_cursor=null"),
+    *("source_generation=ignored", "rate_limit=30/60s", "idempotency_scope=principal_and_call"),
+    *("operation_replay=current", "source_profile=immediate", "unknown_body_fields=refused"),
+    *(
+        "timestamp_form=offset",
+        "operation_path=/v1/projects/{project_id}/operations/{operation_id}",
+    ),
+}
+
+
+LONG = pytest.mark.torture
+
+
+def test_the_sample_is_of_them() -> None:
+    assert {str(found) for found in EVERY} >= SAMPLE
+
+
+def told(alternative: Alternative) -> dict[str, Any]:
+    """Return what the check has to be told of an alternative."""
+    is_told = alternative.name == "operation_path" and "jobs" in alternative.value
+    return {"assumed": {alternative.name: alternative.value}} if is_told else {}
+
+
+@pytest.mark.parametrize(
+    "alternative",
+    [
+        pytest.param(found, id=str(found), marks=() if str(found) in SAMPLE else LONG)
+        for found in EVERY
+    ],
+)
+def test_it_passes_and_observes_an_alternative(alternative: Alternative) -> None:
+    served = TamperedWorld()
+    served.set_assumptions(**{alternative.name: alternative.value})
+    if alternative.name == "organization_owner":
+        served.intervene("set_role", project="shop", person="owner", role="owner")
+
+    report = served.checked(**told(alternative))
+
+    assert differing(report).keys() == alternative.breaks
+    expected = {alternative.name: alternative.value} if alternative.seen else {}
+    assert report["assumptions"] == expected
+
+
+@pytest.mark.torture
+@pytest.mark.parametrize("project", ["shop", "blog", "docs", "labs"])
+@pytest.mark.parametrize("alternative", EVERY, ids=str)
+def test_it_passes_on_every_project_and_clock(
+    hosting_emulator: HostingEmulator, alternative: Alternative, project: str
+) -> None:
+    emulator = hosting_emulator
+    emulator.set_assumptions({alternative.name: alternative.value})
+    if alternative.name == "organization_owner":
+        for one in ("shop", "blog", "docs", "labs"):
+            emulator.intervene("set_role", project=one, person="owner", role="owner")
+
+    for clock in ("skip", "frozen", "real"):
+        emulator.clock.set(clock)
+        report = checked(
+            emulator, project_id=emulator.projects[project], run_id=clock, **told(alternative)
+        )
+
+        assert differing(report).keys() <= alternative.breaks
+
+
+@pytest.mark.parametrize("allowed", [(), *((word,) for word in ALLOWED)], ids=" ".join)
+def test_whatever_is_permitted_it_passes_and_says_what_it_skipped(
+    allowed: tuple[str, ...],
+) -> None:
+    report = TamperedWorld().checked(allow=frozenset(allowed))
+
+    assert differing(report) == {}
+    skipped = with_verdict(report, "skipped")
+    assert skipped
+    assert all(why != ["no response showed it"] for why in skipped.values()), skipped
+
+
+def test_without_permission_nothing_changes(hosting_emulator: HostingEmulator) -> None:
+    def state() -> Any:
+        return hosting_emulator.export()
+
+    before = state()
+
+    report = checked(hosting_emulator, allow=frozenset(), patience_s=0.0)
+
+    assert state() == before
+    assert report["created"] == []
+    assert report["summary"]["holds"] > 55
+
+
+@pytest.mark.parametrize("enabled", [True, False])
+def test_the_flag_is_put_back_as_it_was(enabled: bool) -> None:
+    served = TamperedWorld()
+    project = served.project("shop" if enabled else "blog")
+
+    served.checked(project_id=project, allow=frozenset(["flag"]))
+
+    found = served.world.get(PROJECTS, project)
+    assert found is not None
+    assert found.flag_enabled is enabled
+
+
+def test_a_flag_that_may_not_be_hidden() -> None:
+    served = TamperedWorld()
+    report = served.checked(
+        project_id=served.project("garden"),
+        organization_id=served.organization("hobby"),
+        token=served.token("outsider"),
+        outsider_token=served.token("owner"),
+        reader_token=None,
+        maintainer_token=None,
+        allow=frozenset(["flag"]),
+    )
+
+    assert differing(report) == {}
+    holds = with_verdict(report, "holds")
+    assert {"flag.off-refused", "flag.hiding-refused"} <= holds.keys()
+
+
+def test_secrets_are_never_in_the_report(hosting_emulator: HostingEmulator) -> None:
+    hosting_emulator.clock.skip()
+
+    used = options(hosting_emulator)
+
+    report = str(check(used))
+
+    tokens = [getattr(used, name) for name in TOKENS if getattr(used, name) is not None]
+    assert len(tokens) == 5
+    assert [token for token in tokens if token in report] == []
+    assert "phk_" not in report.replace("'phk_'", "")
+    assert "ticket=" not in report.replace("ticket=<ticket>", "")
+
+
+def test_a_short_token_spoils_no_word(hosting_emulator: HostingEmulator) -> None:
+    class KnowsT(Tampering):
+        def before(self, exchange: Exchange) -> None:
+            if exchange.sent.get("Authorization") == "Bearer t":
+                exchange.sent["Authorization"] = f"Bearer {hosting_emulator.token()}"
+
+    with wrong_server(hosting_emulator.base_url, KnowsT()) as url:
+        report = checked(hosting_emulator, base_url=url, token="t", allow=frozenset())
+
+    assert differing(report) == {}
+    assert with_verdict(report, "cannot be seen from outside")
+
+
+def test_an_operation_that_does_not_end_is_said() -> None:
+    served = TamperedWorld()
+    served.set_assumptions(source_profile="manual")
+
+    report = served.checked(patience_s=30)
+
+    assert differing(report) == {}
+    assert any("had not ended within --patience" in note for note in report["notes"])
+
+
+def test_an_operation_that_ends_at_once_is_observed() -> None:
+    values = {"domains_profile": "immediate"}
+    served = TamperedWorld()
+    served.set_assumptions(**values)
+
+    report = served.checked(allow=frozenset(["domains"]))
+
+    assert report["assumptions"] == values
+
+
+def test_the_replay_of_an_ended_operation_is_asked_under_its_own_key() -> None:
+    """Although the key of another call was tried in between."""
+    report = TamperedWorld().checked(allow=frozenset({"flag", "domains"}))
+
+    found = {one["name"]: one.get("observed") for one in report["observed"]}
+    assert found["operation_replay"] == "first_response"
+
+
+def test_two_checks_of_one_project_do_not_disturb_each_other(
+    hosting_emulator: HostingEmulator,
+) -> None:
+    hosting_emulator.clock.skip()
+
+    for run_id in "abc":
+        assert differing(checked(hosting_emulator, run_id=run_id)) == {}
+
+
+def test_a_base_url_may_end_in_v1(hosting_emulator: HostingEmulator) -> None:
+    report = checked(
+        hosting_emulator, base_url=hosting_emulator.base_url + "/v1", allow=frozenset()
+    )
+
+    assert differing(report) == {}
+
+
+def test_names_that_nobody_would_try_have_to_be_told() -> None:
+    names = {"cursor_parameter": "from", "limit_parameter": "n", "environment_parameter": "where"}
+    served = TamperedWorld()
+    served.set_assumptions(**names)
+
+    untold = served.checked(allow=frozenset())
+    told = served.checked(allow=frozenset(), assumed=names)
+
+    assert differing(untold) == differing(told) == {}
+    skipped = with_verdict(untold, "skipped")
+    assert "set it with --assume limit_parameter=NAME" in skipped["limit.page-size"][0]
+    assert "set it with --assume environment_parameter=NAME" in skipped["compute.query"][0]
+    assert told["assumptions"] == names
+
+
+class PollsElsewhere(Tampering):
+    """Operations are polled at a place of their own, which the answer's Location tells."""
+
+    def before(self, exchange: Exchange) -> None:
+        exchange.path = exchange.path.replace("/v1/jobs/", "/v1/operations/").removesuffix("/state")
+
+    def after(self, exchange: Exchange) -> None:
+        if exchange.status == 202:
+            exchange.headers["Location"] = f"/v1/jobs/{exchange.json['id']}/state"
+
+
+def test_where_to_poll_is_told_by_location() -> None:
+    report = TamperedWorld(PollsElsewhere()).checked(allow=frozenset(["domains"]))
+
+    assert differing(report) == {}
+    assert report["assumptions"]["operation_path"] == "/v1/jobs/{operation_id}/state"
+
+
+class StaysShown(Tampering):
+    """Whoever hides the flag under a long key is somebody that it does not know."""
+
+    def before(self, exchange: Exchange) -> None:
+        hides = exchange.content == b'{"enabled": false}'
+        if hides and len(exchange.sent.get("Idempotency-Key", "")) > 1:
+            exchange.sent.pop("Authorization", None)
+
+
+def test_a_flag_that_could_not_be_put_back_is_said() -> None:
+    served = TamperedWorld(StaysShown())
+
+    report = served.checked(project_id=served.project("blog"), allow=frozenset(["flag"]))
+
+    assert "the flag could not be switched back: it was hidden before" in report["notes"]
+
+
+@pytest.mark.parametrize("seed", [*range(8), *(pytest.param(n, marks=LONG) for n in range(8, 200))])
+def test_a_world_that_varies_within_the_contract_passes(seed: int) -> None:
+    served = TamperedWorld(world=varied(str(seed)))
+    project = served.project(("shop", "blog", "docs", "labs")[seed % 4])
+
+    report = served.checked(project_id=project)
+
+    assert differing(report) == {}

@@ -1,0 +1,176 @@
+"""What a report tells beside its verdicts: notes, why nothing was seen, and all that the check left there."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+
+from hosting_emulator.contract_check import Report, check
+from hosting_emulator.contract_check.wire import moment
+from hosting_emulator.world.tables import API_KEYS, OPERATIONS, TICKETS
+from tests.lab.contract_check.check_run import differing, with_verdict
+from tests.lab.contract_check.mutations import LimitedOnce, at, polls, refused
+from tests.lab.contract_check.people import TakesFor
+from tests.lab.contract_check.tampered_world import TamperedWorld
+from tests.lab.contract_check.tampering_proxy import Exchange, Tampering
+
+
+class IsQueuedAgain(Tampering):
+    """The second poll that would say running says queued."""
+
+    def __init__(self) -> None:
+        self._running = 0
+
+    def after(self, exchange: Exchange) -> None:
+        if polls(exchange) and exchange.json["state"] == "running":
+            self._running += 1
+            if self._running == 2:
+                exchange.json = {**exchange.json, "state": "queued"}
+
+
+def test_a_state_that_goes_back_is_a_note() -> None:
+    """ "Transitions: not shown.": the contract does not forbid it."""
+    report = TamperedWorld(IsQueuedAgain()).checked()
+
+    assert differing(report) == {}
+    assert [n for n in report["notes"] if "it was running and is queued again" in n]
+
+
+class OtherRequestIds(Tampering):
+    def after(self, exchange: Exchange) -> None:
+        if exchange.status == 404 and "/v1/" in exchange.path:
+            exchange.headers["X-Request-Id"] = "edge-1"
+
+
+def test_a_header_that_is_not_the_request_id_is_a_note() -> None:
+    report = TamperedWorld(OtherRequestIds()).checked()
+
+    assert differing(report) == {}
+    assert [n for n in report["notes"] if "is not what its X-Request-Id says" in n]
+
+
+class Limited(LimitedOnce):
+    def limit(self, exchange: Exchange) -> None:
+        refused(exchange, 429, "rate_limited")
+        exchange.headers["Retry-After"] = "2"
+
+
+class LimitedWithSeconds(LimitedOnce):
+    def limit(self, exchange: Exchange) -> None:
+        refused(exchange, 429, "rate_limited", retry_after_seconds=2)
+        exchange.headers["Retry-After"] = "2"
+
+
+def test_a_server_that_limited_is_not_said_to_have_limited_nothing() -> None:
+    without, with_it = (TamperedWorld(kind()).checked() for kind in (Limited, LimitedWithSeconds))
+
+    assert (
+        "429 rate_limited: without it" in with_verdict(without, "skipped")["limit.retry-after"][0]
+    )
+    assert "limit.retry-after" in with_verdict(with_it, "holds")
+    assert differing(without) == differing(with_it) == {}
+
+
+class Ignores(Tampering):
+    """A query parameter is taken away before it arrives, and another takes its place."""
+
+    def __init__(self, name: str, instead: str = "") -> None:
+        self._name, self._instead = name, instead
+
+    def before(self, exchange: Exchange) -> None:
+        path, _, query = exchange.path.partition("?")
+        kept = [one for one in query.split("&") if one and not one.startswith(f"{self._name}=")]
+        if at(exchange, "/compute") or at(exchange, "/deployments"):
+            kept += [self._instead] if self._instead else []
+            exchange.path = f"{path}?{'&'.join(kept)}" if kept else path
+
+
+@pytest.mark.parametrize(
+    ("assumption", "name", "instead", "broken"),
+    [
+        ("environment_parameter", "env", "environment=dev", "compute.query"),
+        ("limit_parameter", "limit", "", "limit.page-size"),
+        ("cursor_parameter", "cursor", "", "deployments.page-through"),
+    ],
+)
+def test_a_parameter_that_was_told_and_is_ignored_differs(
+    assumption: str, name: str, instead: str, broken: str
+) -> None:
+    served = TamperedWorld(Ignores(name, instead))
+
+    report = served.checked(assumed={assumption: name})
+
+    assert broken in differing(report)
+
+
+TABLES = (API_KEYS.name, TICKETS.name, OPERATIONS.name)
+
+
+def test_a_path_that_was_told_and_leads_nowhere_differs() -> None:
+    """An operation is durable, and where to poll it was told."""
+    told = {"operation_path": "/v1/jobs/{operation_id}"}
+
+    assert "durable" in differing(TamperedWorld().checked(assumed=told))
+
+
+def made(served: TamperedWorld, *tables: str) -> set[str]:
+    """Return the ids of what there is in tables of the world."""
+    return {id_ for table in tables for id_ in served.world.tables[table]}
+
+
+class MakesWhatItShouldNot(TakesFor):
+    """Outsiders make keys, and a name of 65 is cut."""
+
+    def before(self, exchange: Exchange) -> None:
+        super().before(exchange)
+        name = exchange.sent_json.get("name") if at(exchange, "/user-api-keys") else None
+        if isinstance(name, str) and len(name) == 65:
+            exchange.sent_json = {"name": name[:64]}
+
+
+def test_all_that_was_made_is_listed_also_what_should_have_been_refused() -> None:
+    served = TamperedWorld()
+    before, options = made(served, *TABLES), served.options()
+    served.tampering = MakesWhatItShouldNot(options.outsider_token, options.token, "/user-api-keys")
+
+    report = check(options)
+
+    listed = set(re.findall("[0-9A-HJKMNP-TV-Z]{26}", " ".join(report["created"])))
+    assert listed == made(served, *TABLES) - before
+    # Three by correct requests, one by an outsider, one with a name of 65.
+    assert len(made(served, API_KEYS.name) - before) == 5
+    assert {"keys.session", "keys.body"} <= differing(report).keys()
+
+
+class TakesNoKey(Tampering):
+    """A call that needs an Idempotency-Key is done without one."""
+
+    def before(self, exchange: Exchange) -> None:
+        if exchange.method != "GET" and not exchange.sent.get("Idempotency-Key"):
+            exchange.sent["Idempotency-Key"] = f"made-up-{id(exchange)}"
+
+
+@pytest.mark.parametrize("tampering", [Tampering, TakesNoKey])
+def test_every_operation_that_was_started_has_ended(tampering: type[Tampering]) -> None:
+    served = TamperedWorld(tampering())
+
+    served.checked()
+
+    states = {one.state for one in served.world.tables[OPERATIONS.name].values()}
+    assert not states & {"queued", "running"}
+
+
+def seconds(report: Report, served: TamperedWorld) -> float:
+    began: Any = moment("2026-03-01T12:00:00Z")
+    return (served.machine.at_ms - began) / 1000
+
+
+def test_a_ticket_is_outlived_only_where_there_is_patience_for_it() -> None:
+    hurried, patient = TamperedWorld(), TamperedWorld()
+
+    reports = hurried.checked(patience_s=120.0), patient.checked(patience_s=1_000.0)
+
+    assert seconds(reports[0], hurried) < 120 < 605 < seconds(reports[1], patient)
+    assert differing(reports[0]) == differing(reports[1]) == {}

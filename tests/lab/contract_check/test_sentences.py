@@ -1,0 +1,107 @@
+"""The table of sentences is the contract: quoted exactly, complete, and each with a way to judge it."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from hosting_emulator.contract.assumptions import DEFAULTS, why_unseen
+from hosting_emulator.contract_check import Report
+from hosting_emulator.contract_check import changes as changes
+from hosting_emulator.contract_check.judge import CLAUSES
+from hosting_emulator.contract_check.run import CHECKS
+from tests.lab.contract_check.check_run import differing, with_verdict
+from tests.lab.contract_check.tampered_world import TamperedWorld
+
+CONTRACT = (Path(__file__).parents[2] / "support" / "contract.txt").read_text(encoding="utf-8")
+
+#: What is left of the contract when every quoted sentence is taken out: it says nothing to hold.
+REST = [
+    # titles of parts and of tables
+    r"#+ .*",
+    r"\|[-|]+\|",
+    r"\| (#|Name|Field|State|Condition|Item) \|.*",
+    r"Operations specified below:",
+    r"Gaps in this resource:",
+    r"Flag semantics: +",
+    r"Codes \(exact\):",
+    r"Known conditions:",
+    r" Common headers: ; ; ",
+    # what it is about
+    r"This single document covers the whole service: .*",
+    r"The service is a REST control API for hosting web projects\. *",
+    r"\| [1-8] \| .* \| .*\|",
+    # said elsewhere, and quoted there
+    r"See the Errors part\.",
+    r"- Path: \w+ \(Ulid\)\. Headers?: .*",
+    r" The flag endpoint lists statuses 400, 401, 403, 404, 409, 503\. .*",
+    # what is not shown
+    r".*: (content )?not shown\.",
+    r" and ",
+    r"Names of ticket states are not given in the interface\.",
+]
+
+
+def test_every_sentence_is_quoted_exactly() -> None:
+    assert [key for key, found in CLAUSES.items() if found.text not in CONTRACT] == []
+
+
+def test_no_sentence_is_left_out() -> None:
+    rest = CONTRACT
+    for sentence in sorted(CLAUSES.values(), key=lambda found: -len(found.text)):
+        rest = rest.replace(sentence.text, "")
+    lines = [line for line in rest.splitlines() if re.search(r"\w", line)]
+
+    left = [line for line in lines if not any(re.fullmatch(known, line) for known in REST)]
+
+    assert left == []
+
+
+def test_quotes_that_are_in_the_contract_once_are_quoted_once() -> None:
+    texts = [sentence.text for sentence in CLAUSES.values()]
+
+    assert [t for t in set(texts) if texts.count(t) > max(1, CONTRACT.count(t))] == []
+
+
+def test_checks_judge_clauses_that_there_are() -> None:
+    for check in CHECKS:
+        name = check.make.__name__
+        assert set(check.judges.split()) <= CLAUSES.keys(), name
+        assert check.judges or not check.needs or name == "as_outsider"
+
+
+@pytest.fixture(scope="module")
+def report() -> Report:
+    return TamperedWorld().checked()
+
+
+def test_every_sentence_is_judged_or_says_why_it_cannot_be(report: Report) -> None:
+    """All that a world can show at once is shown; what is left needs a failure to be seen."""
+    assert differing(report) == {}
+    assert with_verdict(report, "skipped").keys() == {
+        "operation.error",
+        "error-object",
+        "operation.reconciliation",
+        "reconciliation-object",
+        "flag.off-refused",
+        "flag.hiding-refused",
+        "problem.instance",
+        "problem.retry_after_seconds",
+        "limit.retry-after",
+    }
+    unseen = with_verdict(report, "cannot be seen from outside")
+    assert unseen.keys() == {key for key, found in CLAUSES.items() if found.unseen}
+    assert all("no response showed it" not in s["seen"] for s in report["sentences"])
+
+
+def test_every_assumption_is_observed_or_says_why_not(report: Report) -> None:
+    observed = {row["name"] for row in report["observed"] if "observed" in row}
+    unseen = {name for name in DEFAULTS.__struct_fields__ if why_unseen(name)}
+    assert observed.isdisjoint(unseen - {"source_role", "domains_role"} - ROLES)
+    assert observed | unseen == set(DEFAULTS.__struct_fields__)
+    assert all(row.get("why", "x") for row in report["observed"])
+
+
+ROLES = {"operation_role", "dns_role", "deployments_role"}

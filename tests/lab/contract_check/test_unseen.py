@@ -1,0 +1,450 @@
+"""Servers whose deviation hides behind a response that shows nothing: no sentence holds by it."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import pytest
+
+from hosting_emulator.contract_check import ALLOWED, CheckOptions
+from tests.lab.contract_check.check_run import with_verdict
+from tests.lab.contract_check.mutations import at, polls, refused
+from tests.lab.contract_check.tampered_world import TamperedWorld
+from tests.lab.contract_check.tampering_proxy import Exchange, Tampering
+
+Make = Callable[[CheckOptions], Tampering]
+
+
+class Planted(NamedTuple):
+    """A wrong server: what it breaks has this verdict if the check may change what `allow` says."""
+
+    name: str
+    breaks: str
+    verdict: str
+    make: Make
+    allow: tuple[str, ...] = ALLOWED
+
+
+PLANTED: list[Planted] = []
+
+
+def plant(name: str, breaks: str, verdict: str, *allow: str) -> Callable[[Make], Make]:
+    def add(make: Make) -> Make:
+        PLANTED.append(Planted(name, breaks, verdict, make, allow or ALLOWED))
+        return make
+
+    return add
+
+
+class _Both(Tampering):
+    def __init__(
+        self,
+        before: Callable[[Exchange], object] = lambda exchange: None,
+        after: Callable[[Exchange], object] = lambda exchange: None,
+    ) -> None:
+        self._before, self._after = before, after
+
+    def before(self, exchange: Exchange) -> None:
+        self._before(exchange)
+
+    def after(self, exchange: Exchange) -> None:
+        self._after(exchange)
+
+
+# --- Idempotency-Keys -----------------------------------------------------------------------------
+
+_CALLS = {
+    "flag": "/powered-by-flag",
+    "source": "/source:initialize",
+    "keys": "/user-api-keys",
+    "domains": "/domains",
+}
+
+
+def _ignores_keys(ending: str, wrong: Callable[[str | None], bool]) -> Make:
+    def before(exchange: Exchange) -> None:
+        if at(exchange, ending) and wrong(exchange.sent.get("Idempotency-Key")):
+            before.count += 1  # type: ignore[attr-defined]
+            exchange.sent["Idempotency-Key"] = f"made-up-{before.count}"  # type: ignore[attr-defined]
+
+    before.count = 0  # type: ignore[attr-defined]
+    return lambda _: _Both(before)
+
+
+for _allow, _ending in _CALLS.items():
+    for _about, _wrong in (
+        ("no", lambda key: key is None),
+        ("an empty", lambda key: key == ""),
+        ("a long", lambda key: key is not None and len(key) > 128),
+    ):
+        plant(f"{_ending} takes {_about} key", "idempotency-key", "differs")(
+            _ignores_keys(_ending, _wrong)
+        )
+plant("nobody may see that call 2 takes no key", "idempotency-key", "undecided", "flag")(
+    lambda options: _Both(_generation_first)
+)
+
+
+def _generation_first(exchange: Exchange) -> None:
+    """Call 2 looks at the generation and never at the key."""
+    if at(exchange, "/source:initialize") and not exchange.sent.get("Idempotency-Key"):
+        exchange.sent["Idempotency-Key"] = "made-up"
+    if at(exchange, "/source:initialize") and exchange.sent_json:
+        exchange.sent_json = {"expected_source_generation": 777}
+
+
+def _folds_case(ending: str) -> Make:
+    def before(exchange: Exchange) -> None:
+        key = exchange.sent.get("Idempotency-Key")
+        if at(exchange, ending) and key is not None and len(key) > 1:
+            exchange.sent["Idempotency-Key"] = key.lower()
+
+    return lambda _: _Both(before)
+
+
+for _ending in _CALLS.values():
+    plant(f"{_ending} takes keys that differ in case for one", "idempotency-key", "differs")(
+        _folds_case(_ending)
+    )
+
+
+def _refuses_keys(ending: str, length: int) -> Make:
+    def before(exchange: Exchange) -> None:
+        if at(exchange, ending) and len(exchange.sent.get("Idempotency-Key", "")) == length:
+            exchange.sent["Idempotency-Key"] = "k" * 129
+
+    return lambda _: _Both(before)
+
+
+for _ending in _CALLS.values():
+    for _length in (1, 128):
+        plant(
+            f"{_ending} refuses an Idempotency-Key of {_length}",
+            "idempotency-key limit.idempotency-key",
+            "differs",
+        )(_refuses_keys(_ending, _length))
+
+
+@plant("one call is down", "idempotency-key", "undecided")
+def _(_: CheckOptions) -> Tampering:
+    def after(exchange: Exchange) -> None:
+        if at(exchange, "/domains"):
+            refused(exchange, 503, "service_unavailable")
+
+    return _Both(after=after)
+
+
+# --- API keys -------------------------------------------------------------------------------------
+
+
+@plant("an API key may send an exact replay", "keys.session auth.session", "differs")
+def _(options: CheckOptions) -> Tampering:
+    made: set[str] = set()
+
+    def before(exchange: Exchange) -> None:
+        if not at(exchange, "/user-api-keys"):
+            return
+        key = exchange.sent.get("Idempotency-Key", "")
+        if exchange.sent.get("Authorization", "").startswith("Bearer phk_") and key in made:
+            exchange.sent["Authorization"] = f"Bearer {options.token}"
+        made.add(key)
+
+    return _Both(before)
+
+
+@plant("an API key may do everything", "auth.key-bound", "cannot be seen from outside")
+def _(options: CheckOptions) -> Tampering:
+    def before(exchange: Exchange) -> None:
+        is_key = exchange.sent.get("Authorization", "").startswith("Bearer phk_")
+        if is_key and not at(exchange, "/user-api-keys"):
+            exchange.sent["Authorization"] = f"Bearer {options.token}"
+
+    return _Both(before)
+
+
+def _refuses_names(is_refused: Callable[[str], bool]) -> Make:
+    def before(exchange: Exchange) -> None:
+        name = exchange.sent_json.get("name") if at(exchange, "/user-api-keys") else None
+        if isinstance(name, str) and is_refused(name):
+            exchange.sent_json = {"name": ""}
+
+    return lambda _: _Both(before)
+
+
+plant("a name of 1 is too short", "limit.key-name keys.body", "differs")(
+    _refuses_names(lambda name: len(name) == 1)
+)
+plant("a name is measured in bytes", "limit.key-name keys.body", "differs")(
+    _refuses_names(lambda name: len(name) <= 64 < len(name.encode()))
+)
+
+
+def _takes_bodies(ending: str, body: bytes, instead: bytes) -> Make:
+    def before(exchange: Exchange) -> None:
+        if at(exchange, ending) and exchange.content == body:
+            exchange.content = instead
+
+    return lambda _: _Both(before)
+
+
+for _body in (b'{"name": null}', b'["hosting-emulator-check-"]', b'{"name":'):
+    plant(f"a key's body may be {_body.decode()}", "keys.body", "differs")(
+        _takes_bodies("/user-api-keys", _body, b'{"name": "x"}')
+    )
+
+
+@plant("an accepted operation is an empty object", "domains.accepted", "undecided")
+def _(_: CheckOptions) -> Tampering:
+    def after(exchange: Exchange) -> None:
+        if exchange.ok and at(exchange, "/domains"):
+            exchange.json = {}
+
+    return _Both(after=after)
+
+
+# --- Refusals that name no reason -----------------------------------------------------------------
+
+
+def _refuses_hiding(code: str) -> Make:
+    def after(exchange: Exchange) -> None:
+        if exchange.ok and exchange.content == b'{"enabled": false}':
+            refused(exchange, 409, code)
+
+    return lambda _: _Both(after=after)
+
+
+plant("hiding is always refused", "flag.hiding-refused", "undecided")(
+    _refuses_hiding("deployment_plan_expired")
+)
+
+
+@plant("one call does not know outsiders", "condition.missing", "differs")
+def _(options: CheckOptions) -> Tampering:
+    def before(exchange: Exchange) -> None:
+        if at(exchange, "/powered-by-flag"):
+            sent = exchange.sent.get("Authorization", "")
+            if sent == f"Bearer {options.outsider_token}":
+                exchange.sent["Authorization"] = "Bearer nobody"
+
+    return _Both(before)
+
+
+# --- Tokens ---------------------------------------------------------------------------------------
+
+
+def _takes(read: Callable[[str], str | None]) -> Make:
+    def before(exchange: Exchange) -> None:
+        sent = exchange.sent.get("Authorization", "")
+        token = None if sent.startswith("Bearer ") else read(sent)
+        if token is not None:
+            exchange.sent["Authorization"] = f"Bearer {token}"
+
+    return lambda _: _Both(before)
+
+
+def _password(sent: str) -> str | None:
+    try:
+        return base64.b64decode(sent.removeprefix("Basic "), validate=True).decode().split(":")[1]
+    except (ValueError, IndexError):
+        return None
+
+
+plant("a token under Basic", "auth.bearer bearer", "differs")(
+    _takes(lambda sent: sent[6:] if sent.startswith("Basic ") else None)
+)
+plant("a token as a password", "auth.bearer bearer", "differs")(_takes(_password))
+plant("a token under Token", "auth.bearer bearer", "differs")(
+    _takes(lambda sent: sent[6:] if sent.startswith("Token ") else None)
+)
+plant("a token without a scheme", "auth.bearer bearer", "differs")(
+    _takes(lambda sent: sent if sent.startswith("ey") else None)
+)
+
+
+def _takes_cookies(ending: str) -> Make:
+    def make(options: CheckOptions) -> Tampering:
+        def before(exchange: Exchange) -> None:
+            if at(exchange, ending) and "Cookie" in exchange.sent:
+                exchange.sent["Authorization"] = f"Bearer {options.token}"
+
+        return _Both(before)
+
+    return make
+
+
+def _takes_basic(ending: str) -> Make:
+    def make(options: CheckOptions) -> Tampering:
+        def before(exchange: Exchange) -> None:
+            is_basic = exchange.sent.get("Authorization", "").startswith("Basic ")
+            if at(exchange, ending) and is_basic:
+                exchange.sent["Authorization"] = f"Bearer {options.token}"
+
+        return _Both(before)
+
+    return make
+
+
+def _refuses_request_ids(ending: str, length: int) -> Make:
+    def after(exchange: Exchange) -> None:
+        if at(exchange, ending) and len(exchange.sent.get("X-Request-Id", "")) == length:
+            refused(exchange, 400, "invalid_request", retryable=False)
+
+    return lambda _: _Both(after=after)
+
+
+#: The calls of the contract but call 2, which looks at its generation first.
+_ENDINGS = (
+    *("/powered-by-flag", "/user-api-keys", "/domains", "/edge-dns", "/deployments"),
+    *("/dev-access-tickets", "/database/compute"),
+)
+for _ending in _ENDINGS:
+    plant(f"{_ending} takes a token under Basic", "auth.bearer bearer", "differs")(
+        _takes_basic(_ending)
+    )
+    plant(f"{_ending} takes a token in a cookie", "auth.no-cookie", "differs")(
+        _takes_cookies(_ending)
+    )
+for _ending in (*_ENDINGS, "/source:initialize"):
+    for _length in (1, 128):
+        plant(
+            f"{_ending} refuses an X-Request-Id of {_length}",
+            "request-id limit.request-id",
+            "differs",
+        )(_refuses_request_ids(_ending, _length))
+
+# --- Sizes, ids and words -------------------------------------------------------------------------
+
+
+def _page_size(size: str, instead: str) -> Make:
+    def before(exchange: Exchange) -> None:
+        if at(exchange, "/deployments"):
+            exchange.path = exchange.path.replace(f"limit={size}", f"limit={instead}")
+            if exchange.path.endswith(f"limit={instead}0"):  # it was a size of several digits
+                exchange.path = exchange.path.removesuffix("0")
+
+    return lambda _: _Both(before)
+
+
+plant("a page size of 101", "limit.page-size", "undecided")(_page_size("101", "100"))
+
+
+@plant("a page size of 0", "limit.page-size", "undecided")
+def _(_: CheckOptions) -> Tampering:
+    def before(exchange: Exchange) -> None:
+        if at(exchange, "/deployments") and exchange.path.endswith("limit=0"):
+            exchange.path = exchange.path.replace("limit=0", "limit=20")
+
+    return _Both(before)
+
+
+@plant("a long X-Request-Id comes back in refusals", "request-id", "differs")
+def _(_: CheckOptions) -> Tampering:
+    def after(exchange: Exchange) -> None:
+        if exchange.status >= 400 and len(exchange.sent.get("X-Request-Id", "")) > 128:
+            exchange.headers["X-Request-Id"] = exchange.sent["X-Request-Id"]
+
+    def before(exchange: Exchange) -> None:
+        pass
+
+    return _Both(before, after)
+
+
+def _words(ending: str, change: Callable[[Any], object]) -> Make:
+    def after(exchange: Exchange) -> None:
+        is_operation = polls(exchange) or at(exchange, "/domains") or at(exchange, ":initialize")
+        if exchange.ok and (is_operation if ending == "operation" else at(exchange, ending)):
+            document = exchange.json
+            change(document)
+            exchange.json = document
+
+    return lambda _: _Both(after=after)
+
+
+def _status(page: Any) -> None:
+    for item in page["items"]:
+        item["status"] = "live"
+
+
+def _phase(operation: Any) -> None:
+    if "progress" in operation:
+        operation["progress"]["phase"] = "waiting"
+
+
+def _compute(compute: Any) -> None:
+    compute["data_mode"] = "separate"
+    if compute.get("database"):
+        compute["database"]["state"] = "ready"
+
+
+plant("no deployment is queued", "deployment.status", "undecided")(_words("/deployments", _status))
+plant("no progress is queued", "progress-object", "undecided")(_words("operation", _phase))
+plant("no data is shared, no database init", "compute.data_mode compute.placement", "undecided")(
+    _words("/database/compute", _compute)
+)
+
+# --- Fresh observations ---------------------------------------------------------------------------
+
+
+class Caches(Tampering):
+    """Every read of a path is remembered for each token."""
+
+    def __init__(self, ending: str) -> None:
+        self._ending = ending
+        self._kept: dict[tuple[str, str], Exchange] = {}
+
+    def after(self, exchange: Exchange) -> None:
+        if exchange.method != "GET" or not exchange.ok or not at(exchange, self._ending):
+            return
+        place = (exchange.path, exchange.sent.get("Authorization", ""))
+        kept = self._kept.setdefault(place, exchange)
+        exchange.status, exchange.body = kept.status, kept.body
+
+
+plant("compute from a cache", "compute.observed_at", "differs")(lambda _: Caches("/compute"))
+plant("compute from a cache, only read", "compute.observed_at", "undecided", "tickets")(
+    lambda _: Caches("/compute")
+)
+plant("deployments from a cache", "operation.deployment_id", "differs")(
+    lambda _: Caches("/deployments")
+)
+
+# --- Refusals for another reason ------------------------------------------------------------------
+
+
+@plant("sessions are not asked for, states are", "keys.session auth.session", "undecided")
+def _(_: CheckOptions) -> Tampering:
+    def after(exchange: Exchange) -> None:
+        is_key = exchange.sent.get("Authorization", "").startswith("Bearer phk_")
+        if is_key and at(exchange, "/user-api-keys"):
+            refused(exchange, 409, "deployment_plan_expired")
+
+    return _Both(after=after)
+
+
+@pytest.mark.parametrize("planted", PLANTED, ids=lambda planted: planted.name)
+def test_no_sentence_holds_by_a_response_that_does_not_show_it(planted: Planted) -> None:
+    served = TamperedWorld()
+    options = served.options(allow=frozenset(planted.allow))
+    served.tampering = planted.make(options)
+
+    report = served.checked(allow=frozenset(planted.allow))
+
+    assert with_verdict(report, planted.verdict).keys() >= set(planted.breaks.split())
+    assert report["summary"]["undecided"] == len(with_verdict(report, "undecided"))
+
+
+@pytest.mark.parametrize("patience_s", [120.0, 1_000.0])
+def test_whether_a_ticket_ends_is_open_until_one_was_outlived(patience_s: float) -> None:
+    report = TamperedWorld().checked(patience_s=patience_s)
+
+    verdict = "holds" if patience_s > 605 else "undecided"
+    assert {"states.ticket-once", "limit.ticket"} <= with_verdict(report, verdict).keys()
+
+
+def test_our_own_server_leaves_little_undecided() -> None:
+    report = TamperedWorld().checked()
+
+    assert report["summary"]["differs"] == 0
+    assert all("was not seen" in seen[0] for seen in with_verdict(report, "undecided").values())

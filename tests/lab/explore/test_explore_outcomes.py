@@ -1,0 +1,202 @@
+"""`explore --outcomes` accuses no correct client, and names what each wrong one does wrong."""
+
+from __future__ import annotations
+
+import shutil
+from urllib.request import Request, urlopen
+
+import pytest
+
+from hosting_emulator.explore.runs import State, Visit
+from hosting_emulator.sdk import HostingEmulator
+from tests.lab.explore.outcomes_client import RIGHT, WRONG
+from tests.lab.explore.test_explore import explored, run, sh
+from tests.support.plain_http import quick_start
+from tests.support.sampling import sampled
+
+ASK = (
+    "curl -sS --max-time 5 -H 'Content-Type: application/json' "
+    '-H "Authorization: Bearer $HOSTING_TOKEN" -H "Idempotency-Key: $$-$1" '
+)
+DOMAINS = f"""
+ask() {{ {ASK} "${{@:2}}"; }}
+url="$HOSTING_BASE_URL/v1/projects/$HOSTING_PROJECT_ID"
+id=$(ask one -f -X PUT "$url/domains" | sed 's/.*"id":"\\([0-9A-Z]*\\)".*/\\1/')
+[ -n "$id" ] || exit 1
+for poll in 1 2 3 4 5; do
+  state=$(ask two -f "$HOSTING_BASE_URL/v1/operations/$id" | sed 's/.*"state":"\\([a-z]*\\)".*/\\1/')
+  case "$state" in END) break ;; esac
+done
+"""
+SHELL_RIGHT = DOMAINS.replace("END", "succeeded|failed|cancelled") + '[ "$state" = succeeded ]\n'
+SHELL_WRONG = DOMAINS.replace("END", "succeeded|failed|cancelled") + "echo done\n"
+NODE = """
+const base = process.env.HOSTING_BASE_URL;
+const url = `${base}/v1/projects/${process.env.HOSTING_PROJECT_ID}`;
+const headers = { Authorization: `Bearer ${process.env.HOSTING_TOKEN}` };
+const read = await fetch(`${url}/database/compute?environment=prod`, { headers });
+if (!read.ok) process.exit(1);
+const compute = await read.json();
+console.log(compute.database.min_cu);
+"""
+
+
+#: Where a client goes on without what it could not read, only its output can show that it noticed.
+ACCUSED_OF_NOTHING = {"survived", "gave up", "waits", "unclear"}
+
+
+def client(manner: str) -> tuple[str, ...]:
+    return ("--", *quick_start("tests.lab.explore.outcomes_client"), manner)
+
+
+@pytest.mark.parametrize("manner", sampled(RIGHT, 5))
+def test_a_correct_client_is_accused_of_nothing(manner: str):
+    found = explored("--outcomes", "--quick", *client(manner))
+
+    assert {point["verdict"] for point in found["points"]} <= ACCUSED_OF_NOTHING
+
+
+@pytest.mark.torture
+@pytest.mark.parametrize("manner", RIGHT)
+def test_a_correct_client_is_accused_of_nothing_whatever_happens(manner: str):
+    found = explored("--outcomes", *client(manner))
+
+    assert {point["verdict"] for point in found["points"]} <= ACCUSED_OF_NOTHING
+
+
+#: A mistake for each verdict, and one of another kind; the others are torture.
+SOME_WRONG = ("believing", "for-ever", "storming", "null-key", "null-blind", "again-and-again")
+
+
+@pytest.mark.parametrize(
+    "manner",
+    [m if m in SOME_WRONG else pytest.param(m, marks=pytest.mark.torture) for m in WRONG],
+)
+def test_a_mistake_is_named_and_seen_again_by_its_line(manner: str):
+    point, verdict = WRONG[manner]
+
+    limit = ("--time-limit", "6s") if verdict == "hung" else ()
+    done = run(*limit, "--point", point, *client(manner))
+
+    assert done.returncode == (2 if verdict == "unclear" else 1), done.stdout
+    assert f"{point}  {verdict}: " in done.stdout + done.stderr
+
+
+@pytest.mark.skipif(shutil.which("curl") is None, reason="there is no curl")
+@pytest.mark.parametrize(("script", "survives"), [(SHELL_RIGHT, True), (SHELL_WRONG, False)])
+def test_shell_scripts_are_judged_as_well(script: str, survives: bool):
+    command = ("--", "bash", "-c", script)
+
+    found = explored("--faults", "fail,stick,abort:forbidden", *command)
+
+    verdicts = {p["point"]: p["verdict"] for p in found["points"]}
+    assert verdicts["apply_project_domains#1/abort:forbidden/lasting"] == "gave up"
+    end = "gave up" if survives else "blind success"
+    assert verdicts["apply_project_domains#1/fail/lasting"] == end
+    assert verdicts["apply_project_domains#1/stick/lasting"] == end
+
+
+FLAG = 'ask one -f -X PUT -d \'{"enabled":true}\' "$url/powered-by-flag"'
+SHELL_MISTAKES = {
+    "set_project_powered_by_flag#1/outage/lasting": (
+        "blind success",
+        f"{FLAG} &> /dev/null; echo on",
+    ),
+    "set_project_powered_by_flag#1/abort:forbidden/lasting": (
+        "repeated",
+        f"for n in 1 2 3 4; do {FLAG} && exit; sleep 0.1; done; exit 1",
+    ),
+    "get_dns_authorization#1/no_zone/lasting": (
+        "unclear",
+        """echo www.$(ask one -f "$url/edge-dns" | sed 's/.*"zone": *"*\\([a-z.]*\\).*/\\1/')""",
+    ),
+}
+
+
+@pytest.mark.skipif(shutil.which("curl") is None, reason="there is no curl")
+@pytest.mark.parametrize("point", sampled(SHELL_MISTAKES, 2))
+def test_mistakes_of_shell_scripts_are_named(point: str):
+    verdict, script = SHELL_MISTAKES[point]
+    begin = DOMAINS.partition("id=")[0]
+
+    done = run("--point", point, "--", "bash", "-c", begin + script)
+
+    assert done.returncode == (2 if verdict == "unclear" else 1), done.stdout
+    assert f"{point}  {verdict}: " in done.stdout + done.stderr
+
+
+@pytest.mark.skipif(shutil.which("curl") is None, reason="there is no curl")
+@pytest.mark.parametrize(("pause", "verdict"), [("15m", "gave up"), ("1s", "repeated")])
+def test_a_job_that_runs_every_few_minutes_asks_anew(pause: str, verdict: str):
+    advance = f'ask two -o /dev/null -X POST -d \'{{"by":"{pause}"}}\' '
+    world = '"$HOSTING_CONTROL_URL/worlds/$HOSTING_EMULATOR_WORLD/clock/advance"'
+    script = f"for run in 1 2 3 4; do {FLAG} && exit; {advance}{world}; done; exit 1"
+    begin = DOMAINS.partition("id=")[0]
+
+    found = explored("--faults", "abort:forbidden", "--", "bash", "-c", begin + script)
+
+    assert [point["verdict"] for point in found["points"]] == [verdict]
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="there is no node")
+def test_a_broken_connection_is_no_crash_of_a_program_of_node():
+    script = """
+        const organization = `/v1/organizations/${process.env.HOSTING_ORGANIZATION_ID}`;
+        const made = await fetch(`${process.env.HOSTING_BASE_URL}${organization}/user-api-keys`, {
+          method: "POST",
+          body: '{"name": "ci"}',
+          headers: {
+            Authorization: `Bearer ${process.env.HOSTING_TOKEN}`,
+            "Content-Type": "application/json",
+            "Idempotency-Key": crypto.randomUUID(),
+          },
+        });
+        process.exit(made.ok ? 0 : 1);
+    """
+
+    found = explored("--faults", "value_lost", "--", "node", "--input-type=module", "-e", script)
+
+    assert {point["verdict"] for point in found["points"]} == {"gave up"}
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="there is no node")
+def test_programs_of_node_are_judged_as_well():
+    found = explored(
+        *("--faults", "database_null,abort:forbidden"),
+        *("--", "node", "--input-type=module", "-e", NODE),
+    )
+
+    assert {point["verdict"] for point in found["points"]} == {"unclear", "gave up"}
+
+
+@pytest.mark.parametrize("later", ["2s", "59m"])
+def test_worlds_whose_time_runs_are_compared_at_one_moment(
+    hosting_emulator: HostingEmulator, later: str
+):
+    hosting_emulator.clock.run()
+    states: list[State] = []
+    for _ in range(2):
+        with hosting_emulator.fork() as world:
+            visit = Visit()
+            visit.begin(world)
+            if states:  # of two that begin the same, one takes longer
+                world.clock.advance(later)
+            request = Request(world.url("/v1/projects/{project}/domains"), method="PUT")
+            for name, value in world.headers("owner", key="one").items():
+                request.add_header(name, value)
+            urlopen(request).close()
+            visit.end(world)
+            assert visit.seen is not None
+            states.append(visit.seen.state)
+
+    assert states[0] == states[1]
+    assert "apply_project_domains of shop succeeded" in states[0]["operation"]
+
+
+def test_the_wire_and_outcomes_are_explored_together():
+    command = sh(f"{ASK} -f $HOSTING_BASE_URL/v1/projects/$HOSTING_PROJECT_ID/edge-dns || exit 3")
+
+    found = explored("--faults", "gateway_error", "--outcomes", "--max-runs", "4", *command)
+
+    phases = {point["point"].rpartition("/")[2] for point in found["points"]}
+    assert phases == {"before_commit", "lasting"}

@@ -1,0 +1,100 @@
+"""`explore` sees every request in every world of a run, and its faults reach all of them."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.lab.explore.test_explore import explored, run
+
+CLIENT = str(Path(__file__).with_name("worlds_client.py"))
+AFTER = "create_user_api_key#1/connection_reset/after_commit"
+
+
+def client(*steps: str) -> tuple[str, ...]:
+    return ("--", sys.executable, CLIENT, *steps)
+
+
+def verdicts(report: dict[str, Any]) -> dict[str, str]:
+    return {point["point"]: point["verdict"] for point in report["points"]}
+
+
+@pytest.mark.parametrize(
+    "steps",
+    [
+        ("own", "read", "delete"),
+        ("read", "reset"),
+        ("reset", "read"),
+        ("clear", "read"),
+        ("load", "read"),
+        ("own", "reset", "clear", "read", "delete"),
+    ],
+    ids=" ".join,
+)
+def test_a_point_is_met_in_whichever_world_and_whatever_the_client_puts_back(
+    steps: tuple[str, ...],
+):
+    report = explored("--faults", "connection_reset", *client(*steps))
+
+    assert [request["request"] for request in report["clean"]["requests"]] == [
+        "get_dns_authorization#1"
+    ]
+    assert verdicts(report) == {"get_dns_authorization#1/connection_reset/before_commit": "failed"}
+
+
+def test_requests_are_numbered_over_all_worlds():
+    steps = ("read", "own", "read", "reset", "read")
+
+    report = explored("--faults", "gateway_error", *client(*steps))
+
+    # The second read repeats the first but for its world.
+    assert set(verdicts(report).values()) == {"failed"}
+    assert len(report["clean"]["requests"]) == 3
+
+
+@pytest.mark.parametrize("last", ["reset", "load", "delete"])
+def test_the_state_counts_as_it_was_before_the_client_put_it_back(last: str):
+    steps = ("own", "twice", last)
+
+    report = explored("--faults", "connection_reset", *client(*steps))
+
+    assert verdicts(report)[AFTER] == "doubled"
+
+
+def test_a_key_that_is_created_once_in_a_world_that_is_deleted_is_not_doubled():
+    report = explored("--faults", "rate_limit", *client("own", "key", "delete"))
+
+    assert set(verdicts(report).values()) == {"survived"}
+
+
+@pytest.mark.parametrize(("fault", "verdict"), [("fail", "survived"), ("outage", "gave up")])
+def test_what_lasts_reaches_the_worlds_of_the_client_too(fault: str, verdict: str):
+    report = explored("--faults", fault, *client("own", "reset", "read", "delete"))
+
+    # A read begins no operation.
+    assert set(verdicts(report).values()) == (set() if fault == "fail" else {verdict})
+
+
+def test_conduct_in_a_deleted_world_counts():
+    done = run("--faults", "gateway_error", *client("own", "without-key", "delete"))
+
+    assert done.returncode == 1
+    assert "missing-idempotency-key" in done.stdout
+
+
+def test_a_request_without_a_valid_token_is_not_called_no_request():
+    done = run("--", "sh", "-c", 'curl -s "$HOSTING_BASE_URL/v1/operations/1"')
+
+    assert done.returncode == 2
+    assert "sends 1 request" in done.stderr
+
+
+def test_the_line_of_a_point_shows_it_again_in_a_world_of_the_client():
+    done = run("--point", AFTER, *client("own", "twice", "delete"))
+
+    assert done.returncode == 1
+    assert f"{AFTER}  doubled: " in done.stderr
+    assert "[new-key-after-uncertainty]" in done.stderr

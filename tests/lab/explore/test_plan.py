@@ -1,0 +1,286 @@
+"""Which runs are worth making: every request gets each fault, what looks alike is merged."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+
+from hosting_emulator.contract.calls import ALL_CALLS as CALLS
+from hosting_emulator.contract.problems import PROBLEMS
+from hosting_emulator.explore.plan import (
+    KINDS,
+    LIMIT,
+    OUTCOMES,
+    READ,
+    REPEATED,
+    SAME_LIMIT,
+    FaultPoint,
+    fault_at,
+    faults_for,
+    number,
+    plan,
+)
+from hosting_emulator.faults.documents import read_fault
+from hosting_emulator.faults.kinds import fault_kinds
+from hosting_emulator.world.population import new_world
+from hosting_emulator.world.records import Origin
+from hosting_emulator.world.value import Change
+from tests.lab.explore.samples import exchange, requests
+
+MUTATION, READING = "create_user_api_key", "list_deployments"
+
+
+def test_every_kind_of_fault_is_tried_that_says_something_by_itself():
+    """The others need a target of one's own, or look to a client like one that is tried."""
+    left_out = {
+        "respond",
+        "redirect",
+        "reset_in_body",
+        "wrong_content_length",
+        "refuse_connections",
+    }
+    assert set(KINDS) == set(fault_kinds()) - left_out - {"duplicate_response"}
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_every_fault_that_is_tried_can_be_armed(call: str):
+    change = Change(new_world("w", "seed", Origin("frozen"), 0), 0)
+    planned = plan(requests(call), faults=[*KINDS, "abort:*", "gateway_error:504"])
+    passing = [point for point in planned.points if point.lasting is None]
+
+    armed = [read_fault(change, fault_at(point, planned.requests[0])) for point in passing]
+
+    assert armed
+    assert {fault.rule.times for fault in armed} == {1}
+
+
+@pytest.mark.parametrize("word", ["timeout/lasting", "fail/before_commit", "stick/after_commit"])
+def test_what_lasts_has_no_other_phase_and_what_passes_not_that(word: str):
+    with pytest.raises(ValueError, match="there"):
+        FaultPoint.read(f"apply_project_domains#1/{word}")
+
+
+def test_a_problem_that_is_not_retryable_stays_and_any_other_passes():
+    for code, problem in PROBLEMS.items():
+        points = plan(requests(MUTATION), faults=[f"abort:{code}"]).points
+
+        assert ("lasting" in {point.phase for point in points}) is not problem.retryable, code
+
+
+def test_what_the_service_may_do_meets_the_requests_that_it_suits():
+    calls = ("apply_project_domains", MUTATION, "get_operation")
+
+    met: dict[str, set[str]] = {call: set() for call in calls}
+    for point in plan(requests(*calls), faults=OUTCOMES).points:
+        met[point.call].add(point.fault)
+
+    operation = {"fail", "cancel", "stick", "exhaust", "reconcile", "long"}
+    assert operation < met["apply_project_domains"]
+    assert not operation & (met[MUTATION] | met["get_operation"])
+    assert "value_lost" in met[MUTATION]
+    assert "abort:interactive_login_required" in met[MUTATION]
+    assert met["get_operation"] == {
+        *("outage", "token_expired", "limited", "abort:forbidden", "abort:resource_not_found"),
+    }
+
+
+def test_nothing_waits_behind_another_where_an_operation_came_before():
+    calls = ("apply_project_domains", "initialize_managed_source")
+    log = number(exchange(call, project="01JGFJJZ00TGEYDG0VT5J9EZXF") for call in calls)
+
+    points = plan(log, faults=["blocked"]).points
+
+    assert [point.request for point in points] == ["apply_project_domains#1"]
+
+
+def test_quick_is_the_tenth_that_tells_most():
+    calls = ("apply_project_domains", MUTATION, READING, "get_dns_authorization")
+    whole = plan(requests(*calls), faults=[*KINDS, *OUTCOMES])
+
+    planned = plan(requests(*calls), faults=[*KINDS, *OUTCOMES], quick=True)
+
+    assert len(planned.points) == -(-len(whole.points) // 10)
+    assert [point.fault for point in planned.points[:2]] == ["fail", "value_lost"]
+    assert len(planned.left_out) == len(whole.points) - len(planned.points)
+    assert (planned.left_out_by, whole.left_out) == ("quick", ())
+    assert plan(requests(*calls), faults=KINDS, max_runs=1).left_out_by == "the limit on runs"
+
+
+def test_quick_tries_a_few_points_of_a_small_command():
+    planned = plan(requests("read_database_compute"), faults=[*KINDS, *OUTCOMES], quick=True)
+
+    assert len(planned.points) == 6
+
+
+def test_a_change_meets_each_fault_before_and_after_its_commit():
+    planned = plan(requests(MUTATION), faults=["timeout"])
+
+    assert [str(point) for point in planned.points] == [
+        "create_user_api_key#1/timeout/after_commit",
+        "create_user_api_key#1/timeout/before_commit",
+    ]
+    assert planned.merged == ()
+
+
+def test_of_a_read_both_phases_are_one():
+    planned = plan(requests(READING), faults=["timeout"])
+
+    assert [point.phase for point in planned.points] == ["before_commit"]
+    assert [(m.point.phase, m.into.phase, m.why) for m in planned.merged] == [
+        ("after_commit", "before_commit", READ)
+    ]
+
+
+def test_a_refused_request_has_no_commit_to_come_after():
+    refused = number([exchange(MUTATION, 409, code="idempotency_key_reused")])
+
+    planned = plan(refused, faults=["timeout"])
+
+    assert [point.phase for point in planned.points] == ["before_commit"]
+    assert planned.merged == ()
+
+
+def test_a_limit_is_one_refusal_however_it_is_armed():
+    planned = plan(requests(MUTATION), faults=["abort", "rate_limit"])
+
+    assert Counter(merged.why for merged in planned.merged) == {SAME_LIMIT: 2, LIMIT: 1}
+    assert {str(p) for p in planned.points if p.fault == "rate_limit"} == {
+        "create_user_api_key#1/rate_limit/before_commit"
+    }
+    assert not [p for p in planned.points if p.fault == "abort:rate_limited"]
+
+
+def test_without_rate_limit_the_refusal_is_tried_by_itself():
+    planned = plan(requests(MUTATION), faults=["abort"])
+
+    limited = [p.phase for p in planned.points if p.fault == "abort:rate_limited"]
+    assert limited == ["before_commit"]
+
+
+def test_only_the_creation_of_a_key_is_uncertain():
+    uncertain = [call for call in CALLS if len(faults_for(call, ["abort"])) > 2]
+
+    assert uncertain == ["create_user_api_key"]
+
+
+def test_all_codes_can_be_asked_for():
+    assert len(faults_for(READING, ["abort:*", "abort"])) == len(PROBLEMS)
+
+
+def test_of_many_polls_alike_the_first_and_the_last_are_tried():
+    polls = number(exchange("get_operation", path="/v1/operations/1") for _ in range(5))
+
+    planned = plan(polls, faults=["timeout"])
+
+    assert [point.n for point in planned.points] == [1, 5]
+    repeated = [m for m in planned.merged if m.why == REPEATED]
+    assert [(m.point.n, m.into.n) for m in repeated] == [(2, 1), (3, 1), (4, 1)]
+
+
+def test_polls_of_different_operations_are_not_alike():
+    polls = number(exchange("get_operation", path=f"/v1/operations/{n}") for n in range(5))
+
+    assert [point.n for point in plan(polls, faults=["timeout"]).points] == [1, 2, 3, 4, 5]
+
+
+def test_a_bound_gives_every_request_its_share():
+    calls = (MUTATION, READING, "get_dns_authorization", "set_project_powered_by_flag")
+
+    planned = plan(requests(*calls), faults=KINDS, max_runs=9)
+
+    assert sorted(Counter(p.call for p in planned.points).values()) == [2, 2, 2, 3]
+    whole = plan(requests(*calls), faults=KINDS)
+    assert (*planned.points, *planned.left_out) == whole.points
+
+
+def test_calls_choose_requests():
+    planned = plan(requests(MUTATION, READING), faults=["timeout"], calls=[READING])
+
+    assert {point.call for point in planned.points} == {READING}
+
+
+def test_nobodys_requests_and_those_of_no_call_are_met_by_no_fault():
+    log = [
+        exchange(READING, 401, principal=None),
+        exchange(None, 404),
+        exchange(READING),
+        exchange(READING, 400),
+        exchange(READING),
+    ]
+
+    found = number(log)
+
+    assert [(r.n, r.succeeded) for r in found] == [(1, True), (2, False), (3, True)]
+
+
+def test_a_worlds_own_faults_keep_others_from_seeing_a_request():
+    def acted(kind: str, phase: str) -> list[str]:
+        return [f"fault-1 ({kind}, {phase}) acted, hit 1"]
+
+    log = [
+        exchange(MUTATION, 503, why=acted("abort", "before_commit")),
+        exchange(MUTATION, 200, why=acted("latency", "before_commit")),
+        exchange(MUTATION, 200, why=acted("truncate", "after_commit")),
+        exchange(MUTATION),
+    ]
+
+    found = number(log)
+
+    assert [(r.n, r.n_after, r.succeeded) for r in found] == [
+        (1, 1, True),
+        (2, 1, False),
+        (3, 2, True),
+    ]
+
+
+def test_a_refused_request_is_counted_in_both_phases():
+    third = number([exchange(MUTATION), exchange(MUTATION, 409), exchange(MUTATION)])[2]
+
+    def skipped(phase: str) -> int:
+        point = FaultPoint.read(f"{MUTATION}#3/timeout/{phase}")
+        return int(fault_at(point, third)["skip_first"])
+
+    assert (skipped("before_commit"), skipped("after_commit")) == (2, 2)
+
+
+@pytest.mark.parametrize(
+    ("fault", "answer_bytes", "effect"),
+    [
+        ("truncate", 99, {"bytes": 49}),
+        ("slow_response", 500, {"bytes_per_second": 500}),
+        ("slow_response", 0, {"bytes_per_second": 1}),
+    ],
+)
+def test_an_answer_is_cut_in_its_middle_and_slowed_to_a_second(
+    fault: str, answer_bytes: int, effect: dict[str, int]
+):
+    point = FaultPoint(READING, 1, fault, "before_commit")
+
+    armed = fault_at(point, replace(requests(READING)[0], answer_bytes=answer_bytes))
+
+    assert armed[fault] == effect
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("nonsense", "write CALL#N/FAULT/PHASE"),
+        ("list_deployments#0/timeout/before_commit", "write CALL#N/FAULT/PHASE"),
+        ("list_deployment#1/timeout/before_commit", "did you mean list_deployments?"),
+        ("list_deployments#1/timeot/before_commit", "did you mean timeout?"),
+        ("list_deployments#1/abort:rate_limit/before_commit", "did you mean abort:rate_limited?"),
+        ("list_deployments#1/timeout/before", "before_commit"),
+    ],
+)
+def test_a_point_that_cannot_be_says_what_would_be_right(text: str, why: str):
+    with pytest.raises(ValueError, match="no") as caught:
+        FaultPoint.read(text)
+
+    assert why in str(caught.value)
+
+
+def test_a_point_is_read_as_it_is_written():
+    for point in plan(requests(*CALLS), faults=[*KINDS, "abort:*"]).points:
+        assert FaultPoint.read(str(point)) == point

@@ -1,0 +1,181 @@
+"""Records that others have made: the same walk, as a browser's network panel and as a proxy save it."""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+from typing import Any
+
+import pytest
+
+from hosting_emulator.replay import Beginning, like_recorded, read_record, replay
+from tests.support.http_world import HttpWorld
+
+ELSEWHERE = "https://api.hosting.example/control"
+
+
+def walk(api: HttpWorld) -> None:
+    api.set_flag(False, key="flag-1")
+    operation = api.apply_domains(key="domains-1").json["id"]
+    api.emulator.clock.advance("2s")
+    api.poll(operation)
+    api.emulator.clock.advance("30s")
+    api.poll(operation)
+    api.set_flag(True, key="domains-1")
+    made = api.create_key("ci", key="key-1").json
+    page = api.deployments("?limit=3", token=made["value"]).json
+    api.deployments(f"?limit=3&cursor={page['next_cursor']}")
+    api.ticket()
+
+
+def browsers(har: Any, base_url: str) -> Any:
+    """Return a record as a Chromium saves it of a service elsewhere, whose ids are its own."""
+    renamed = re.sub(
+        r"(?<![0-9A-Z])01(?=[0-9A-HJKMNP-TV-Z]{24}(?![0-9A-Z]))", "0W", json.dumps(har)
+    )
+    entries = [_browsers(entry, base_url) for entry in json.loads(renamed)["log"]["entries"]]
+    script = _other("GET", "https://cdn.example/app.js")
+    preflight = _other("OPTIONS", entries[0]["request"]["url"])
+    return {
+        "log": {
+            "version": "1.2",
+            "creator": {"name": "WebInspector", "version": "537.36"},
+            "pages": [{"id": "page_1", "title": "Projects", "startedDateTime": "2026-01-01"}],
+            "entries": [script, preflight, *entries],
+        }
+    }
+
+
+def _browsers(entry: Any, base_url: str) -> Any:
+    request, response = entry["request"], entry["response"]
+    content = response["content"]
+    return {
+        "_connectionId": "4242",
+        "_initiator": {"type": "script", "stack": {"callFrames": []}},
+        "_priority": "High",
+        "_resourceType": "fetch",
+        "cache": {},
+        "connection": "443",
+        "pageref": "page_1",
+        "request": {
+            **{k: v for k, v in request.items() if k != "postData"},
+            "url": request["url"].replace(base_url, ELSEWHERE),
+            "httpVersion": "http/2.0",
+            "headers": [
+                {"name": ":authority", "value": "api.hosting.example"},
+                {"name": "origin", "value": "https://app.example"},
+                {"name": "sec-fetch-mode", "value": "cors"},
+                *(
+                    {**header, "name": header["name"].lower()}
+                    for header in request["headers"]
+                    if header["name"].lower() not in ("authorization", "host")
+                ),
+            ],
+            **({"postData": _posted(request)} if "postData" in request else {}),
+        },
+        "response": {
+            **{k: v for k, v in response.items() if k != "comment"},
+            "httpVersion": "http/2.0",
+            "content": {
+                "size": content["size"],
+                "mimeType": content["mimeType"],
+                "text": base64.b64encode(content["text"].encode()).decode(),
+                "encoding": "base64",
+            },
+            "_transferSize": 300,
+            "_error": None,
+        },
+        "serverIPAddress": "192.0.2.7",
+        "startedDateTime": entry["startedDateTime"].replace(".000Z", ".8741234Z"),
+        "time": 12.5,
+        "timings": {"blocked": 1, "dns": -1, "ssl": -1, "connect": -1, "send": 0, "wait": 9},
+    }
+
+
+def _posted(request: Any) -> Any:
+    return {"mimeType": "application/json", "text": request["postData"]["text"]}
+
+
+def _other(method: str, url: str) -> Any:
+    return {
+        "startedDateTime": "2025-12-31T23:59:59.000Z",
+        "request": {"method": method, "url": url, "headers": [], "bodySize": 0},
+        "response": {"status": 200, "headers": [], "content": {"size": 0, "mimeType": ""}},
+    }
+
+
+@pytest.fixture
+def saved(api: HttpWorld) -> Any:
+    walk(api)
+    har = api.emulator.requests.har()
+    return browsers(har, api.emulator.base_url)
+
+
+def test_a_browsers_record_is_sent_as_the_owner(api: HttpWorld, saved: Any):
+    control = api.emulator.control
+    record = read_record(saved)
+
+    with like_recorded(control, record, Beginning(seed="another")) as fresh:
+        report = replay(control, record, control.world(fresh.name))
+        asked = {made.who for made in fresh.requests}
+
+    assert [(one.recorded.n, one.differences) for one in report.differing] == []
+    assert len(report.requests) == 9
+    assert asked == {"owner"}
+    assert record.left_out == (
+        "#1 GET https://cdn.example/app.js",
+        f"#2 OPTIONS {ELSEWHERE}{record.requests[0].target}",
+    )
+    assert "the recording does not say who sent it" in report.notes[-1]
+    assert "is mapped to shop of world-" in report.notes[0]
+
+
+def test_a_call_of_a_browsers_record_is_known_by_method_and_path(saved: Any):
+    record = read_record(saved)
+
+    assert [one.call for one in record.requests[:3]] == [
+        "set_project_powered_by_flag",
+        "apply_project_domains",
+        "get_operation",
+    ]
+
+
+def test_a_proxys_record_with_its_secrets_goes_on_with_the_key_it_made(api: HttpWorld):
+    walk(api)
+    har = api.emulator.requests.har()
+    text = json.dumps(browsers(har, api.emulator.base_url))
+    saved = json.loads(text)
+    kept = "phk_" + "k" * 43
+    for entry in saved["log"]["entries"][2:]:
+        content = entry["response"]["content"]
+        plain = base64.b64decode(content["text"]).decode()
+        content["text"] = base64.b64encode(plain.replace("<redacted>", kept).encode()).decode()
+        by_key = "limit=3" in entry["request"]["url"] and "cursor" not in entry["request"]["url"]
+        token = kept if by_key else "eyJ.of.another"
+        entry["request"]["headers"].append({"name": "authorization", "value": f"Bearer {token}"})
+    control, record = api.emulator.control, read_record(saved)
+
+    with like_recorded(control, record, Beginning()) as fresh:
+        replay(control, record, control.world(fresh.name))
+        trails = [
+            step["says"]
+            for item in control.world(fresh.name).requests.page()["items"]
+            for step in item["trail"]
+        ]
+
+    assert len([said for said in trails if "with the API key 'ci'" in said]) == 1
+
+
+def test_what_a_stranger_calls_a_project_may_be_a_project_here(api: HttpWorld):
+    walk(api)
+    har = api.emulator.requests.har()
+    har["log"]["creator"]["name"] = "mitmproxy"
+    control, record = api.emulator.control, read_record(har)
+
+    with like_recorded(control, record, Beginning()) as fresh:
+        report = replay(control, record, control.world(fresh.name))
+
+    assert [one.answer.status for one in report.requests if one.answer] == [
+        one.answer.status for one in record.requests if one.answer
+    ]

@@ -1,0 +1,137 @@
+"""What was done by clients, SDK and commands is a file that opens, runs, and begins a test."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from hosting_emulator.sdk import ControlRefused, HostingEmulator
+from hosting_emulator_cli.main import cli
+from tests.support.http_world import HttpWorld
+
+Run = Callable[..., Result]
+REUSED = "status=409 code=idempotency_key_reused"
+
+
+@pytest.fixture
+def run(api: HttpWorld, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Run:
+    """Run a command line in this test's world and in a folder of its own."""
+    emulator: HostingEmulator = api.emulator
+    address = emulator.control.control_url.removesuffix("/_emulator")
+    monkeypatch.setenv("HOSTING_EMULATOR_URL", address)
+    monkeypatch.setenv("HOSTING_EMULATOR_WORLD", emulator.name)
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments: str) -> Result:
+        return CliRunner().invoke(cli, arguments, prog_name="hosting-emulator")
+
+    return run
+
+
+def a_session(api: HttpWorld) -> str:
+    """Do a few of everything; returns an API key that was made by hand."""
+    emulator = api.emulator
+    emulator.fault(connection_reset={}, phase="after_commit", call="get_dns_authorization", times=1)
+    emulator.outcome("stick", phase="verifying", project="shop")
+    operation = api.apply_domains(key="deploy").json["id"]
+    value = emulator.api_key("owner")
+    api.deployments("?limit=2", token=value)
+    emulator.clock.advance("1m")
+    api.poll(operation)
+    emulator.intervene("release_operation", operation=operation)
+    emulator.set_assumptions({"default_page_size": 3})
+    emulator.clear_faults()
+    api.deployments()
+    api.initialize(1, key="deploy")
+    return value
+
+
+def test_a_recorded_session_opens_and_runs_wherever_a_scenario_does(api: HttpWorld, tmp_path: Path):
+    value = a_session(api)
+    file = tmp_path / "session.yaml"
+
+    recorded = api.emulator.record(file, name="session")
+
+    text, control = file.read_text("utf-8"), api.emulator.control
+    report = control.run_scenario(text=text, file="session.yaml")
+    assert report["passed"]
+    assert (recorded.name, recorded.text, recorded.left_out) == ("session", text, [])
+    assert recorded.steps == len(report["steps"]) == 12
+    assert value not in text
+    with HostingEmulator.fresh(control, scenario=file) as fresh:
+        assert fresh.clock.now == api.emulator.history[0].at
+
+
+def test_a_span_is_recorded_between_requests(api: HttpWorld):
+    a_session(api)
+
+    recorded = api.emulator.record(first=3, last=3)
+
+    story = recorded.text.partition("The recording starts here.")
+    assert story[0].count("at_least: 200") == 2
+    assert story[2].count("expect:") == 1
+
+
+def test_a_span_that_is_not_there_is_refused(api: HttpWorld):
+    with pytest.raises(ControlRefused, match="there is nothing at 7: kept are no request"):
+        api.emulator.record(first=7)
+
+
+def test_a_world_goes_on_being_asked_while_it_is_recorded(api: HttpWorld):
+    for _ in range(30):
+        api.dns()
+
+    steps = api.emulator.record().steps
+    api.dns()
+
+    assert (steps, api.emulator.record().steps) == (30, 31)
+
+
+# --- On the command line --------------------------------------------------------------------------
+
+
+def test_what_is_recorded_passes_and_shrinks_on_the_command_line(api: HttpWorld, run: Run):
+    a_session(api)
+
+    written = run("scenario", "record", "Bug 12.yaml")
+    checked = run("scenario", "check", "Bug 12.yaml")
+    ran = run("scenario", "run", "Bug 12.yaml")
+    left = run("scenario", "shrink", "Bug 12.yaml", "--keeps", REUSED, "--output", "small.yaml")
+    again = run("scenario", "check", "small.yaml")
+
+    assert (written.exit_code, written.stdout) == (0, "")
+    assert written.stderr == "A 12-step story was written to Bug 12.yaml.\n"
+    assert Path("Bug 12.yaml").read_text("utf-8").startswith("name: bug-12\n")
+    assert "12-step" in written.stderr
+    assert checked.exit_code == ran.exit_code == left.exit_code == again.exit_code == 0
+    assert "2 of 12 steps are left" in left.stderr
+    assert Path("small.yaml").read_text("utf-8").count("key: deploy") == 2
+
+
+def test_a_session_is_recorded_and_shrunk_at_once(api: HttpWorld, run: Run):
+    a_session(api)
+
+    result = run("scenario", "record", "-", "--keeps", REUSED)
+
+    assert result.exit_code == 0
+    assert result.stdout.count("call:") == 2
+    assert "2 of 12 steps are left" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("record", "x.yaml", "--from", "9"), "there is nothing at 9: kept are no request"),
+        (("record", "x.yaml", "--to", "end"), "to must be a request's number (12) or a commit's"),
+        (("shrink", "x.yaml", "--keeps", "n=1"), "x.yaml: No such file"),
+    ],
+)
+def test_what_cannot_be_is_one_line(run: Run, arguments: tuple[str, ...], says: str):
+    result = run("scenario", *arguments)
+
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert says in result.stderr
+    assert result.stderr.count("\n") == 1

@@ -1,0 +1,81 @@
+"""`requests replay` on the command line: what it prints, and its exit code."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from hosting_emulator.sdk import HostingEmulator
+from hosting_emulator_cli.main import cli
+from tests.support.http_world import HttpWorld
+
+Run = Callable[..., Result]
+
+
+@pytest.fixture
+def run(api: HttpWorld, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """Run a command line in this test's world."""
+    emulator: HostingEmulator = api.emulator
+    monkeypatch.setenv(
+        "HOSTING_EMULATOR_URL", emulator.control.control_url.removesuffix("/_emulator")
+    )
+    monkeypatch.setenv("HOSTING_EMULATOR_WORLD", emulator.name)
+
+    def run(*arguments: str, stdin: str | None = None) -> Result:
+        return CliRunner().invoke(cli, arguments, input=stdin, prog_name="hosting-emulator")
+
+    return run
+
+
+def test_a_recording_is_written_and_replayed(api: HttpWorld, run: Run, tmp_path: Path):
+    api.apply_domains(key="deploy")
+    api.dns()
+    api.emulator.clock.advance("1m")
+    api.initialize(1, key="deploy")
+    file = str(tmp_path / "recording.har")
+
+    written = run("requests", "har", "--output", file)
+    replayed = run("requests", "replay", file)
+
+    assert written.exit_code == 0
+    assert replayed.exit_code == 0
+    assert "3 same, 0 differ" in replayed.stdout
+
+
+def test_differences_are_listed_and_the_exit_code_is_1(api: HttpWorld, run: Run, tmp_path: Path):
+    api.apply_domains()
+    api.dns(who="reader")
+    file = str(tmp_path / "recording.har")
+    run("requests", "har", "--output", file)
+
+    text = run("requests", "replay", file, "--assume", "accepted_status=200")
+    document = run("requests", "replay", file, "--assume", "accepted_status=200", "--json")
+
+    assert text.exit_code == 1
+    assert document.exit_code == 1
+    assert "#1  differs  200  PUT" in text.stdout
+    assert "status: was 202, now 200" in text.stdout
+    assert "1 same, 1 differ" in text.stdout
+    assert '"recorded": 202' in document.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["nowhere.har"], "cannot read nowhere.har"),
+        (["-"], "stdin: this is not a recording of requests"),
+        (["-", "--world", "default", "--seed", "x"], "leave out --fresh, --scenario"),
+        (["99"], "no request '99'"),
+        (["99", "--seed", "x"], "only --same-key goes with N"),
+        (["-", "--same-key"], "--same-key goes with N"),
+    ],
+)
+def test_an_impossible_replay_is_one_clear_line(run: Run, arguments: list[str], words: str):
+    result = run("requests", "replay", *arguments, stdin="{}")
+
+    assert result.exit_code == 2
+    assert result.stderr.count("\n") == 1
+    assert words in result.stderr

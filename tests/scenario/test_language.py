@@ -1,0 +1,602 @@
+"""The words of a story beside plain requests: comparisons, requests together, the log, parts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from hosting_emulator.scenario.yaml_text import read_yaml
+from tests.support.stories import refused, run, run_on, schema_check, text_of
+
+
+def passes(rest: str) -> None:
+    """Assert that a story passes, and that the schema knows all that it says."""
+    report = run(rest)
+    assert report["passed"], report["steps"][-1]
+    schema_check().validate(read_yaml(text_of(rest), "small.yaml").data)
+
+
+def failure(rest: str) -> dict[str, Any]:
+    report = run(rest)
+    assert not report["passed"]
+    step: dict[str, Any] = report["steps"][-1]
+    return step
+
+
+# --- what an answer may be -----------------------------------------------------------------------
+
+
+def test_a_status_and_a_code_have_alternatives():
+    passes(
+        """
+        story:
+          - call: list_deployments
+            expect: {status: [200, 202]}
+          - call: list_deployments
+            as: outsider
+            expect: {status: [403, 404], code: [forbidden, resource_not_found]}
+        """
+    )
+
+
+def test_a_status_that_is_none_of_several_is_a_difference():
+    step = failure("story: [{call: list_deployments, expect: {status: [201, 202]}}]")
+
+    assert step["differences"] == [{"at": "status", "expected": [201, 202], "found": 200}]
+
+
+def test_numbers_moments_and_lists_are_compared():
+    passes(
+        """
+        story:
+          - call: create_dev_access_ticket
+            save: {expires: expires_at}
+            expect:
+              body:
+                expires_at: {above: "${now}", at_most: "${now+10m}"}
+          - check: {expires: "${now+10m}"}
+          - call: list_deployments
+            query: {limit: 3}
+            expect:
+              items: {at_least: 1, below: 4}
+              body: {items: {has: {status: ready}}}
+          - call: get_dns_authorization
+            expect: {body: {status: {one_of: [pending, "/^auth/"]}, zone: {not: labs.example}}}
+        """
+    )
+
+
+def test_what_is_optional_may_be_left_out_and_else_must_fit():
+    passes(
+        """
+        story:
+          - call: apply_project_domains
+            expect: {body: {error: {optional: {retryable: false}}, state: {optional: queued}}}
+        """
+    )
+    step = failure(
+        "story: [{call: apply_project_domains, expect: {body: {state: {optional: failed}}}}]"
+    )
+    assert [found["at"] for found in step["differences"]] == ["body.state"]
+
+
+def test_time_moves_by_what_an_answer_said():
+    passes(
+        """
+        faults: [{rate_limit: {limit: 1, window: 60s}}]
+        story:
+          - call: list_deployments
+          - call: list_deployments
+            expect: {status: {at_least: 400}}
+            save: {wait: headers.Retry-After}
+          - advance: ${wait}s
+          - call: list_deployments
+        """
+    )
+
+
+def test_a_moment_is_the_same_however_it_is_written():
+    passes(
+        """
+        clock: {at: 2026-01-01T00:00:00Z}
+        story:
+          - call: apply_project_domains
+            expect: {body: {created_at: "2026-01-01T01:00:00+01:00"}}
+        """
+    )
+
+
+def test_saved_values_are_compared_and_those_of_headers_are_kept():
+    passes(
+        """
+        faults: [{abort: {code: rate_limited, retry_after_seconds: 7}, times: 1}]
+        story:
+          - call: list_deployments
+            expect: {status: 429}
+            save: {wait: headers.Retry-After, about: type /errors.(.+)/}
+          - check: {wait: "7", about: rate-limited}
+          - call: list_deployments
+            save: {first: items.0.id, second: items.1.id}
+          - check: {first: {not: "${second}"}}
+        """
+    )
+
+
+def test_a_header_that_is_not_there_cannot_be_saved():
+    step = failure("story: [{call: list_deployments, save: {x: headers.Retry-After}}]")
+
+    assert step["said"] == "the response has no headers.Retry-After to save as x"
+
+
+def test_a_comparison_of_what_has_no_order_is_refused():
+    error = refused("story: [{call: get_dns_authorization, expect: {body: {zone: {above: 3}}}}]")
+
+    assert "above needs a number or a timestamp" in error.message
+
+
+def test_a_misspelled_comparison_names_the_word():
+    error = refused(
+        "story: [{call: list_deployments, expect: {body: {items: {'0': {id: {at_leest: 1}}}}}}]"
+    )
+
+    assert "did you mean at_least?" in error.message
+
+
+# --- requests ------------------------------------------------------------------------------------
+
+
+def test_requests_without_and_with_wrong_credentials_and_as_they_stand():
+    passes(
+        """
+        story:
+          - call: list_deployments
+            as: nobody
+            expect: {status: 401, code: unauthenticated}
+          - call: list_deployments
+            token: no-token
+            expect: {status: 401, code: unauthenticated}
+          - request: GET /v1/projects/${project.shop}/deployments?limit=1
+            expect: {status: 200, items: 1}
+          - request: GET /v1/projects
+            expect: {status: 404}
+          - request: PUT /v1/projects/${project.shop}/domains
+            expect: {status: 400}
+          - request: PUT /v1/projects/${project.shop}/domains
+            key: by-hand
+            expect: {status: 202}
+          - call: create_user_api_key
+            text: '{"name": '
+            expect: {status: 400, code: invalid_request}
+        """
+    )
+
+
+def test_requests_that_come_together_share_one_key_while_the_first_is_answered():
+    passes(
+        """
+        assumptions: {idempotency_in_flight: refuse}
+        story:
+          - together:
+              - {call: apply_project_domains, key: one, expect: {status: 202}, save: {operation: id}}
+              - {call: apply_project_domains, key: one, expect: {status: 503}}
+          - call: apply_project_domains
+            key: one
+            expect: {status: 202, body: {id: "${operation}"}}
+          - log: {call: apply_project_domains, count: 3}
+        """
+    )
+
+
+def test_requests_that_come_together_one_after_the_other_replay():
+    passes(
+        """
+        story:
+          - together:
+              - {call: apply_project_domains, key: one, save: {first: id}}
+              - {call: apply_project_domains, key: one, save: {second: id}, times: 2}
+          - check: {first: "${second}"}
+          - log: {replayed: true, count: 2}
+        """
+    )
+
+
+def test_a_delay_lets_the_later_of_two_go_first():
+    passes(
+        """
+        faults: [{latency: {delay_ms: 500}, principal: owner, times: 1}]
+        story:
+          - together:
+              - {call: apply_project_domains, expect: {delayed: true, body: {blocking_operation_id: "*"}}}
+              - {call: apply_project_domains, as: member, expect: {absent: [blocking_operation_id]}}
+        """
+    )
+
+
+def test_a_difference_of_requests_that_come_together_says_of_which():
+    step = failure(
+        "story: [{together: [{call: list_deployments}, {call: list_deployments, "
+        "expect: {status: 500}}]}]"
+    )
+
+    assert step["title"] == "list_deployments and list_deployments"
+    assert step["differences"][0]["at"] == "together[1].status"
+
+
+def test_a_request_is_made_again_under_its_key_until_it_is_answered_as_it_must_be():
+    passes(
+        """
+        faults:
+          - {connection_reset: , call: apply_project_domains, phase: after_commit, times: 1}
+          - {abort: {code: rate_limited, retry_after_seconds: 7}, call: get_dns_authorization, times: 2}
+        story:
+          - call: apply_project_domains
+            tries: 2
+            save: {operation: id, begun: created_at}
+          - poll: ${operation}
+            tries: 100
+            expect: {body: {state: succeeded}}
+          - check: {begun: {at_least: "${now-30s}"}}
+          - advance: 1m
+          - call: get_dns_authorization
+            tries: 3
+          - check: {begun: {above: "${now-2m}"}}
+          - log: {call: apply_project_domains, replayed: true, count: 1}
+          - log: {call: get_operation, count: {above: 3}}
+        """
+    )
+
+
+def test_time_passes_between_tries_as_the_answer_asks_or_the_step_says():
+    report, engine = run_on(
+        """
+        clock: {at: 2026-01-01T00:00:00Z}
+        faults: [{abort: {code: rate_limited, retry_after_seconds: 7}, times: 4}]
+        story:
+          - {call: list_deployments, tries: 3, expect: {status: 429, code: forbidden}}
+        """
+    )
+    assert report["steps"][-1]["differences"][0]["at"] == "code"
+    assert engine.now_ms() % 60_000 == 14_000
+
+    _, engine = run_on(
+        """
+        clock: {at: 2026-01-01T00:00:00Z}
+        faults: [{abort: {code: rate_limited, retry_after_seconds: 7}, times: 4}]
+        story:
+          - {call: list_deployments, tries: 5, pause: 500ms}
+        """
+    )
+    assert engine.now_ms() % 60_000 == 2_000
+
+
+# --- pages ---------------------------------------------------------------------------------------
+
+SIGN_IN = """
+        parts:
+          - name: authorize
+            steps:
+              - request: GET /_emulator/idp/authorize
+                query:
+                  client_id: app
+                  redirect_uri: http://localhost:3000/callback
+                  response_type: code
+                  code_challenge: E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM
+                  code_challenge_method: S256
+                  login_hint: ${who}
+                  scope: offline_access
+                expect: {status: 303, headers: {Location: /^http:..localhost:3000.callback/}}
+                save: {code: "headers.Location /code=([^&]+)/"}
+          - name: redeem-code
+            steps:
+              - request: POST /_emulator/idp/token
+                form:
+                  grant_type: authorization_code
+                  client_id: app
+                  redirect_uri: http://localhost:3000/callback
+                  code: ${code}
+                  code_verifier: dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk
+                save: {token: access_token, refresh: refresh_token}
+          - name: refresh
+            steps:
+              - request: POST /_emulator/idp/token
+                form: {grant_type: refresh_token, client_id: app, refresh_token: "${refresh}"}
+                save: {token: access_token, refresh: refresh_token}
+"""
+
+
+def test_a_person_signs_in_by_the_identity_providers_own_pages():
+    passes(
+        SIGN_IN
+        + """
+        story:
+          - {use: authorize, with: {who: member}}
+          - use: redeem-code
+          - call: list_deployments
+            token: ${token}
+          - request: GET /_emulator/idp/userinfo
+            token: ${token}
+            expect: {status: 200, body: {sub: "${person.member}"}}
+          - check: {token: "*"}
+          - use: refresh
+          - advance: 59m
+          - {call: list_deployments, token: "${token}"}
+          - request: POST /_emulator/idp/token
+            form: {grant_type: refresh_token, client_id: app, refresh_token: x}
+            expect: {status: 400, body: {error: invalid_grant}}
+          - request: GET /_emulator/idp/end-session
+            expect: {status: 200, html: true}
+          - request: GET /_emulator/idp/userinfo
+            expect: {status: 401}
+        """
+    )
+
+
+def test_the_identity_providers_documents_are_read():
+    passes(
+        """
+        story:
+          - request: GET /_emulator/idp/.well-known/openid-configuration
+            save: {keys: "jwks_uri /^http:..[^/]+(.+)/"}
+          - request: GET ${keys}
+            expect: {body: {keys: {has: {kty: OKP}}}}
+        """
+    )
+
+
+def test_faults_act_at_the_identity_providers_doors_and_nothing_is_waited_for():
+    passes(
+        SIGN_IN
+        + """
+        faults:
+          - {connection_reset: , call: idp_token, phase: after_commit, times: 1}
+          - {latency: {delay_ms: 90000}, call: idp_userinfo}
+        story:
+          - {use: authorize, with: {who: owner}}
+          - request: POST /_emulator/idp/token
+            form:
+              grant_type: authorization_code
+              client_id: app
+              redirect_uri: http://localhost:3000/callback
+              code: ${code}
+              code_verifier: dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk
+            expect: {lost: connection_reset}
+          - {use: authorize, with: {who: owner}}
+          - use: redeem-code
+          - use: refresh
+          - request: GET /_emulator/idp/userinfo
+            token: ${token}
+            expect: {status: 200, delayed: true}
+        """
+    )
+
+
+def test_a_dev_page_opens_with_the_session_that_a_ticket_gave():
+    passes(
+        """
+        story:
+          - call: create_dev_access_ticket
+            save: {url: redeem_url, origin: origin}
+          - request: GET ${origin}/
+            expect: {status: 401, html: true}
+          - redeem: ${url}
+            save: {cookie: "headers.Set-Cookie /^([^;]+)/"}
+          - request: GET ${origin}/
+            headers: {Cookie: "${cookie}"}
+            expect: {status: 200, html: true}
+        """
+    )
+
+
+@pytest.mark.parametrize(
+    ("request_line", "said"),
+    [
+        ("GET /_emulator/idp/nothing", "the identity provider has no GET"),
+        ("GET /_emulator/worlds", "the identity provider has no GET"),
+        ("GET https://example.com/", "is not a page of a dev origin"),
+    ],
+)
+def test_what_is_no_page_of_the_world_is_not_visited(request_line, said):
+    assert said in failure(f"story: [{{request: '{request_line}'}}]")["said"]
+
+
+# --- the log -------------------------------------------------------------------------------------
+
+
+def test_the_log_is_asked_by_call_person_status_fault_and_key():
+    passes(
+        """
+        faults: [{abort: {code: service_unavailable}, call: list_deployments, skip_first: 1, times: 1}]
+        story:
+          - fault: {timeout: , project: blog}
+            save: {outage: id}
+          - call: list_deployments
+          - call: list_deployments
+            as: reader
+            expect: {status: 503}
+          - call: list_deployments
+            project: blog
+            expect: {lost: timeout}
+          - {call: apply_project_domains, key: mine}
+          - log: {call: list_deployments, count: 3}
+          - log: {call: list_deployments, status: [200, 503], project: shop, count: 2}
+          - log: {as: reader, code: service_unavailable, fault: abort, count: 1}
+          - log: {fault: "${outage}", lost: timeout, count: 1}
+          - log: {fault: null, count: 2}
+          - log: {key: mine, method: PUT, path: /domains$/}
+          - log: {status: {at_least: 500}, count: {below: 2}}
+        """
+    )
+
+
+def test_the_log_that_has_none_of_a_kind_is_a_difference():
+    step = failure("story: [{call: list_deployments}, {log: {replayed: true}}]")
+
+    assert step["said"] == "0 of 1 requests match"
+    assert step["differences"] == [{"at": "log.count", "expected": {"at_least": 1}, "found": 0}]
+
+
+# --- one fault, one outcome ----------------------------------------------------------------------
+
+
+def test_one_fault_and_one_outcome_are_removed_by_their_ids():
+    passes(
+        """
+        story:
+          - fault: {abort: {code: service_unavailable}, call: list_deployments, optional: true}
+            save: {outage: id}
+          - fault: {gateway_error: {status: 502}, call: get_dns_authorization}
+          - outcome: {fail: {phase: deploying}, optional: true}
+            save: {bad: id}
+          - remove_fault: ${outage}
+          - remove_outcome: ${bad}
+          - call: list_deployments
+          - call: get_dns_authorization
+            expect: {status: 502}
+          - outcome: {stick: {}, optional: true}
+          - clear_outcomes: true
+          - call: apply_project_domains
+            save: {operation: id}
+          - until: ${operation}
+          - poll: ${operation}
+            expect: {body: {state: succeeded}}
+        """
+    )
+
+
+def test_a_fault_that_is_not_armed_cannot_be_removed():
+    step = failure("story: [{fault: {timeout: }}, {remove_fault: fault-9}]")
+
+    assert step["said"] == "no fault is fault-9: armed are fault-1"
+
+
+# --- parts ---------------------------------------------------------------------------------------
+
+
+PARTS = """
+parts:
+  - name: apply
+    steps:
+      - call: apply_project_domains
+        as: ${who}
+        save: {operation: id}
+      - until: ${operation}
+  - name: twice
+    steps:
+      - {use: apply, with: {who: owner}}
+      - {use: apply, with: {who: member}}
+"""
+
+
+def test_parts_are_used_with_values_and_tell_their_own_lines():
+    report = run(f"{PARTS}story:\n  - use: twice\n  - log: {{as: member, count: 1}}\n")
+
+    assert report["passed"], report["steps"][-1]
+    assert [step["title"] for step in report["steps"]][::2] == [
+        "apply_project_domains as ${who}",
+        "apply_project_domains as ${who}",
+        "log as member, count 1",
+    ]
+    assert [step["line"] for step in report["steps"]] == [6, 9, 6, 9, 16]
+
+
+def test_what_a_part_is_used_with_is_its_own():
+    passes(
+        f"{PARTS}story:\n"
+        "  - {call: list_deployments, save: {who: items.0.status}}\n"
+        "  - use: twice\n"
+        "  - check: {who: ready}\n"
+    )
+
+
+# --- what is wrong is said with its place --------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("rest", "place", "message"),
+    [
+        ("story: [{use: aply}]", "aply", "there is no part 'aply'; there are none"),
+        (f"{PARTS}story: [{{use: aply, with: {{who: x}}}}]", "aply", "did you mean apply?"),
+        (f"{PARTS}story: [{{use: apply}}]", "${who}", "there is no ${who}"),
+        (
+            "parts: [{name: a, steps: [{use: a}]}]\nstory: []",
+            "a}",
+            "there is no part above this one 'a'",
+        ),
+        (
+            "parts: [{name: a, steps: [{note: x}]}, {name: a, steps: [{note: x}]}]",
+            "a,",
+            "is already defined above",
+        ),
+        (
+            "parts: [{name: a, steps: [{note: x}]}]\nstory: [{note: x}]",
+            "a,",
+            "the part 'a' is never used",
+        ),
+        (
+            "parts:\n"
+            "  - {name: a, steps: [{note: x}]}\n"
+            "  - {name: b, steps: [{use: a, times: 10000}, {use: a, times: 10000}]}\n"
+            "  - {name: c, steps: [{use: b, times: 10000}, {use: b}]}\n"
+            "story: [{use: c}]",
+            "steps",
+            "more than 20000 steps",
+        ),
+        (
+            f"{PARTS}story: [{{use: twice}}, {{check: {{who: owner}}}}]",
+            "owner",
+            "there is no saved value 'who'",
+        ),
+        ("story: [{log: {cal: x}}]", "cal", "did you mean call?"),
+        ("story: [{log: {call: list_deployment}}]", "list_", "did you mean list_deployments?"),
+        ("story: [{log: {code: forbiden}}]", "forbiden", "did you mean forbidden?"),
+        ("story: [{log: {as: redaer}}]", "redaer", "did you mean reader?"),
+        ("story: [{log: {count: {at_leest: 1, below: 3}}}]", "at_leest", "did you mean at_least?"),
+        (
+            "story: [{call: list_deployments, expect: {status: {at_leest: 400}}}]",
+            "400",
+            "there is no comparison 'at_leest'; did you mean at_least?",
+        ),
+        ("story: [{log: {status: {abov: 1}}}]", "1", "did you mean above?"),
+        (
+            "story: [{call: list_deployments, expect: {headers: {Allow: {nott: x}}}}]",
+            "x",
+            "did you mean not?",
+        ),
+        ("story: [{check: {x: 1}}]", "1", "there is no saved value 'x'"),
+        ("story: [{call: list_deployments, expect: {status: [999]}}]", "999", "status"),
+        ("story: [{call: list_deployments, expect: {code: [forbiden]}}]", "forbiden", "forbidden"),
+        ("story: [{poll: x, tries: 2, pause: long}]", "long", "'long' is not a duration"),
+        ("story: [{advance: 1s, tries: 2}]", "tries", "tries belongs to call or poll"),
+        ("story: [{request: /v1/projects}]", "/v1", "a request needs a method and a path"),
+        (
+            "story: [{together: [{call: list_deployments}, {request: GET /_emulator/idp/x}]}]",
+            "GET",
+            "pages cannot be visited together",
+        ),
+        ("story: [{to: '${now+10x}'}]", "'${now", "'10x' is not a duration"),
+        ("story: [{call: list_deployments, save: {now: id}}]", "now", "the world's time"),
+        (
+            "story: [{call: list_deployments, save: {x: id /(/}}]",
+            "id",
+            "not a valid regular expression",
+        ),
+        ("story: [{together: [{call: list_deployments}]}]", "", "length >= 2"),
+        (
+            "story: [{together: [{call: list_deployments}, {advance: 1s}]}]",
+            "{advance",
+            "together must do exactly one of call, poll, redeem, request; found advance",
+        ),
+        (
+            "story: [{together: [{call: list_deployments}, {call: list_deploys}]}]",
+            "list_deploys",
+            "did you mean list_deployments?",
+        ),
+    ],
+)
+def test_an_error_names_its_place_and_the_nearest_word(rest, place, message):
+    error = refused(rest)
+    line = text_of(rest).splitlines()[error.line - 1]
+
+    assert message in error.message
+    assert place in line[error.column - 1 :]

@@ -1,0 +1,316 @@
+"""What is wrong with a scenario is said at its place: what was found, what is right, what is near."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from hosting_emulator.contract.words import DocumentRefused
+from hosting_emulator.interventions import INTERVENTIONS, read_intervention
+from hosting_emulator.scenario.document import read_scenario
+from hosting_emulator.scenario.source import ScenarioError
+from hosting_emulator.scenario.story import check_text
+from tests.support.stories import refused, run, schema_check, text_of
+
+WORLD = """
+world:
+  organizations:
+    - {alias: acme}
+  people:
+    - alias: boss
+      organizations: {acme: owner}
+  projects:
+    - {alias: site, organization: acme}
+"""
+
+
+@pytest.mark.parametrize(("length", "kept"), [(10, True), (40_000, False)])
+def test_a_text_of_usual_length_is_read_once_and_a_long_one_is_not_kept(length: int, kept: bool):
+    text = text_of("story:\n  - advance: 1s  # " + "x" * length)
+
+    assert (read_scenario(text, "x.yaml") is read_scenario(text, "x.yaml")) == kept
+
+
+@pytest.mark.parametrize(
+    ("rest", "line", "place", "message"),
+    [
+        ("storry: []", 3, "storry:", "unknown field 'storry'; did you mean story?"),
+        ("story: [5]", 3, "5", "an entry of story must be a mapping, not 5"),
+        ("clock: {mode: freezed}", 3, "freezed", "mode cannot be 'freezed'; did you mean frozen?"),
+        ("clock: {mode: scaled}", 3, "clock:", "a scaled clock needs a rate"),
+        ("clock: {at: tomorrow}", 3, "tomorrow", "'tomorrow'"),
+        ("seed: 5", 3, "5", "seed must be text, not 5; put it in quotes"),
+        ("assumptions: {token_lifetme: 1h}", 3, "token_lifetme:", "did you mean"),
+        ("assumptions:\n  token_lifetime: long", 4, "long", "'long' is not a duration"),
+        ("faults: [{abort: {}}]", 3, "abort:", "abort: the field 'code' is missing"),
+        (
+            "faults:\n  - abort:\n      code: rate_limitd",
+            5,
+            "rate_limitd",
+            "did you mean rate_limited?",
+        ),
+        ("faults:\n  - abort: {code: rate_limited}\n    cal: x", 5, "cal:", "did you mean call?"),
+        ("faults: [{timeout: , project: shpo}]", 3, "shpo", "did you mean shop?"),
+        ("faults: [{timeout: , ttl: long}]", 3, "long", "'long' is not a duration"),
+        ("timeline: [{at: 1s}]", 3, "{at:", "needs one of fault, outcome, intervene"),
+        ("timeline: [{fault: {timeout: }}]", 3, "{fault:", "either at or after_calls"),
+        ("timeline: [{at: later, fault: {timeout: }}]", 3, "later", "nor a timestamp"),
+        (
+            "timeline: [{after_calls: 1, call: list_deploys, fault: {timeout: }}]",
+            3,
+            "list_deploys",
+            "did you mean list_deployments?",
+        ),
+        (
+            "timeline:\n  - at: 1s\n    intervene: {stick_operation: {project: '${p}'}}",
+            5,
+            "'${p",
+            "only the steps of a story have variables",
+        ),
+        (
+            "story: [{call: list_deployment}]",
+            3,
+            "list_deployment",
+            "did you mean list_deployments?",
+        ),
+        ("story: [{call: list_deployments, poll: x}]", 3, "{call:", "found call and poll"),
+        ("story: [{expect: {status: 200}}]", 3, "{expect:", "found none"),
+        (
+            "story: [{advance: 1s, expect: {status: 200}}]",
+            3,
+            "expect:",
+            "expect belongs to call or poll",
+        ),
+        ("story: [{note: x, key: y}]", 3, "key:", "key belongs to call or request, not to note"),
+        ("story: [{advance: 1 moment}]", 3, "1", "'1 moment' is not a duration"),
+        ("story: [{to: noon}]", 3, "noon", "'noon'"),
+        ("story: [{poll: '${operation}'}]", 3, "'${operation", "saved so far is nothing"),
+        ("story: [{poll: '${project.shpo}'}]", 3, "'${project.shpo", "did you mean shop?"),
+        (
+            "story: [{poll: '${project.shop}', expect: {body: {state: succeded}}}]",
+            3,
+            "succeded",
+            "succeeded",
+        ),
+        (
+            "story: [{call: apply_project_dxomains, expect: {status: 202}}]",
+            3,
+            "apply_project_dxomains",
+            "did you mean apply_project_domains?",
+        ),
+        ("story: [{sign_in: onwer}]", 3, "onwer", "did you mean owner?"),
+        ("story: [{call: list_deployments, as: redaer}]", 3, "redaer", "did you mean reader?"),
+        ("story: [{call: list_deployments, project: shpo}]", 3, "shpo", "did you mean shop?"),
+        (
+            "story: [{intervene: {stik_operation: {}}}]",
+            3,
+            "stik_operation:",
+            "did you mean stick_operation?",
+        ),
+        (
+            "story: [{intervene: {set_plan: {organization: acme, plan: gold}}}]",
+            3,
+            "gold",
+            "set_plan.plan: it cannot be 'gold'; it is one of free, paid",
+        ),
+        (
+            "story: [{intervene: {set_plan: {organisation: acme, plan: free}}}]",
+            3,
+            "organisation:",
+            "did you mean organization?",
+        ),
+        (
+            "story: [{intervene: {transfer_ownership: {organization: acme, to: membre}}}]",
+            3,
+            "membre",
+            "did you mean member?",
+        ),
+        (
+            "story: [{call: list_deployments, expect: {code: not_found}}]",
+            3,
+            "not_found",
+            "there is no problem code 'not_found'",
+        ),
+        ("story: [{call: list_deployments, expect: {same_as: x}}]", 3, "x", "saved answer 'x'"),
+        (
+            "story: [{call: list_deployments, expect: {lost: reset}}]",
+            3,
+            "reset",
+            "there is no kind of lost response 'reset'",
+        ),
+        (
+            "story:\n  - call: list_deployments\n    expect:\n      body: {items: ['/(/']}",
+            6,
+            "'/(/'",
+            "not a valid regular expression",
+        ),
+        (
+            "story:\n  - call: list_deployments\n    headers:\n      X-A: x\n      X-B: 1",
+            7,
+            "1",
+            "X-B must be text, not 1",
+        ),
+        ("story: [{assume: {token_lifetme: 1h}}]", 3, "token_lifetme:", "did you mean"),
+        (
+            WORLD + "story: [{call: list_deployments, as: boss}]",
+            11,
+            "{call:",
+            "name the project",
+        ),
+        (
+            WORLD + "story: [{poll: x}]",
+            11,
+            "{poll:",
+            "name the user with `as`: there are boss",
+        ),
+        (
+            WORLD.replace("acme: owner", "acne: owner"),
+            8,
+            "acne:",
+            "did you mean acme?",
+        ),
+        (
+            WORLD.replace("acme: owner", "acme: boss"),
+            8,
+            "boss",
+            "owner, member",
+        ),
+        (
+            WORLD.replace("alias: site", "alias: Site"),
+            10,
+            "Site",
+            "alias cannot be 'Site': it must match",
+        ),
+        (
+            WORLD.replace("alias: site", "alias: site, source_generation: -1"),
+            10,
+            "-1",
+            "source_generation cannot be -1: it must be a whole number >= 0",
+        ),
+        (
+            WORLD.replace("organization: acme", "organization: acm"),
+            10,
+            "acm",
+            "did you mean acme?",
+        ),
+    ],
+)
+def test_an_error_names_place_found_and_near(rest, line, place, message):
+    error = refused(rest)
+    stands_there = text_of(rest).splitlines()[error.line - 1][error.column - 1 :]
+
+    assert message in error.message
+    assert error.line == line
+    assert stands_there.startswith(place)
+
+
+def test_all_that_is_wrong_is_said_at_once_in_the_order_of_the_file():
+    shapes = refused(
+        """
+        clock: {mode: freezed}
+        storry: []
+        timeline:
+          - {at: 1s}
+          - {at: 1s, fault: {timeout: }, afterwards: 1}
+        story:
+          - {call: list_deployments, times: 0}
+          - {call: list_deployments, poll: x}
+          - {advance: 1s, expect: {}}
+        """
+    )
+    meanings = refused(
+        """
+        assumptions: {token_lifetme: 1h, rate_limit: fast}
+        """
+    )
+    further = refused(
+        """
+        faults:
+          - {timeout: , project: shpo}
+          - {timeout: , call: zzz}
+        timeline:
+          - {at: later, intervene: {stik_operation: {}}}
+        story:
+          - {call: list_deployment, as: redaer, expect: {code: nothing}}
+          - {poll: "${operation}"}
+        """
+    )
+
+    assert [one.line for one in (shapes, *shapes.more)] == [3, 4, 6, 7, 9, 10, 11]
+    assert [one.line for one in (meanings, *meanings.more)] == [3, 3]
+    assert [one.line for one in (further, *further.more)] == [4, 5, 7, 7, 9, 9, 9, 10]
+    assert str(shapes).count("\n") == 6
+    assert all(line.startswith("small.yaml:") for line in str(shapes).splitlines())
+
+
+@pytest.mark.parametrize(
+    "rest",
+    [
+        {"story": [{}]},
+        {"story": [{"expect": {"status": 200}}]},
+        {"story": [{"call": "list_deployments", "poll": "x"}]},
+        {"story": [{"advance": "1s", "expect": {"status": 200}}]},
+        {"story": [{"note": "x", "key": "y"}]},
+        {"story": [{"call": "list_deployments", "expect": {"code": "not_found"}}]},
+        {"timeline": [{"at": "1s"}]},
+        {"timeline": [{"fault": {"timeout": {}}}]},
+        {"timeline": [{"at": "1s", "fault": {"timeout": {}}, "intervene": {}}]},
+        {"faults": [{"abort": {"code": "rate_limitd"}}]},
+        {"faults": [{"abort": {"code": "forbidden"}, "timeout": {}}]},
+    ],
+)
+def test_the_schema_refuses_what_is_refused_here(rest: dict[str, object]):
+    document = {"name": "small", "description": "A small one.", **rest}
+
+    assert not schema_check().is_valid(document)
+    with pytest.raises(ScenarioError):
+        check_text(json.dumps(document), "small.yaml")
+
+
+def test_the_schema_takes_a_step_that_is_right():
+    steps = [{"note": "x"}, {"call": "list_deployments", "note": "x", "expect": {"code": None}}]
+    document = {"name": "small", "description": "A small one.", "story": steps}
+
+    schema_check().validate(document)
+
+
+def test_a_list_is_no_scenario():
+    from hosting_emulator.scenario.source import ScenarioError
+    from hosting_emulator.scenario.story import check_text
+
+    with pytest.raises(ScenarioError, match=r"^a\.yaml:1:1: a scenario is a mapping"):
+        check_text("- a\n- b\n", "a.yaml")
+
+
+def test_a_note_alone_is_a_step():
+    assert run("story: [{note: Nothing happens.}]")["passed"] is True
+
+
+def test_a_scenario_without_a_story_passes():
+    assert run("")["passed"] is True
+
+
+def test_a_shared_database_has_one_state():
+    text = (
+        "name: shared\ndescription: One database for both environments.\nworld:\n"
+        "  organizations: [{alias: acme}]\n  people: []\n  projects:\n"
+        "    - alias: shop\n      organization: acme\n"
+        "      database: {data_mode: shared, dev: ready, prod: suspended}\n"
+    )
+
+    with pytest.raises(ScenarioError, match=r"shared\.yaml:9:\d+: a shared database is one"):
+        check_text(text, "shared.yaml")
+
+
+@pytest.mark.parametrize("word", INTERVENTIONS)
+def test_the_schema_lets_nothing_stand_behind_an_intervention_that_needs_nothing(word: str):
+    schema = schema_check().schema["$defs"]["Intervention"]["properties"][word]
+
+    try:
+        read_intervention({word: None})
+        needs_nothing = True
+    except DocumentRefused:
+        needs_nothing = False
+
+    assert ("anyOf" in schema) == needs_nothing

@@ -1,0 +1,459 @@
+"""What was done in a world becomes a scenario: the whole of it, or a span, as the world was there."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hosting_emulator.bootstrap import visit_page
+from hosting_emulator.engine.engine import Engine, vary
+from hosting_emulator.engine.history import Keeper, SavedState
+from hosting_emulator.scenario.build import build_world
+from hosting_emulator.scenario.document import read_scenario
+from hosting_emulator.scenario.session import NotRecordable, past_of, record_session
+from hosting_emulator.scenario.shrinking import NotKept, shrink_scenario
+from hosting_emulator.scenario.story import StoryRun, check_text
+from hosting_emulator.server.control import clock, faults, identity, worlds
+from hosting_emulator.storage.documents import export_state, import_state
+from hosting_emulator.variation.worlds import read_variation
+from hosting_emulator_scenarios import FOLDER
+from tests.support.in_process import InProcess, Machine, fresh_world
+from tests.support.sampling import sampled
+
+
+def recorded(api: InProcess, **span: str) -> dict[str, Any]:
+    """Record a world, run its story, and return the file as data."""
+    written = record_session(past_of(api.engine), **span)
+    assert check_text(written.text, "recorded.yaml")["passed"]
+    assert not written.left_out
+    document: dict[str, Any] = read_scenario(written.text, "recorded.yaml").source.data
+    return document
+
+
+def steps(api: InProcess, **span: str) -> list[str]:
+    """Return what each step of a recorded story does."""
+    return [next(iter(step)) for step in recorded(api, **span)["story"]]
+
+
+@pytest.mark.parametrize("depth", [20, 100, 300, 900, 5_000])
+def test_a_body_of_any_depth_is_recorded_or_refused(depth: int):
+    api = InProcess()
+    path = f"/v1/projects/{api.project()}/powered-by-flag"
+    headers = [("Authorization", f"Bearer {api.token()}"), ("Idempotency-Key", "k")]
+    body = b"[" * depth + b"]" * depth
+
+    refused = api.send("PUT", path, [*headers, ("Content-Type", "application/json")], body)
+
+    assert refused.status == 400
+    with suppress(NotRecordable):
+        assert steps(api) == ["call"]
+
+
+@pytest.mark.parametrize("key", ["schlüssel", "鍵", "é" * 128])
+def test_a_key_that_is_not_ascii_is_recorded_as_it_was(key: str):
+    api = InProcess()
+    assert api.apply_domains(key=key).status == 202
+
+    assert [step["key"] for step in recorded(api)["story"]] == [key]
+
+
+def test_requests_and_turns_of_a_hand_are_steps_in_their_order():
+    api = InProcess()
+    engine = api.engine
+    faults.arm_fault(engine, {"timeout": {}, "call": "list_deployments", "times": 1})
+    faults.arm_outcome(engine, {"fail": {"phase": "deploying"}})
+    api.deployments()
+    operation = api.initialize().json["id"]
+    faults.intervene(engine, {"stick_operation": {"operation": operation}})
+    faults.remove_fault(engine, "fault-1")
+    clock.advance_clock(engine, clock.Advance(by="90s"))
+    worlds.patch_assumptions(engine, {"accepted_status": 200})
+    api.poll(operation)
+
+    story = recorded(api)["story"]
+
+    assert [next(iter(step)) for step in story] == [
+        *("fault", "outcome", "call", "call", "intervene", "remove_fault"),
+        *("advance", "assume", "poll"),
+    ]
+    assert story[0]["save"] == {"fault_1": "id"}
+    assert story[5] == {"remove_fault": "${fault_1}"}
+    assert story[2]["expect"] == {"lost": "timeout"}
+    assert story[3]["save"] == {"operation_1": "id"}
+    assert story[4]["intervene"] == {"stick_operation": {"operation": "${operation_1}"}}
+    assert story[6] == {"advance": "1m30s"}
+    assert story[8]["expect"]["body"]["state"] == "queued"
+
+
+def test_a_clock_that_runs_is_written_as_one_that_stands_still_and_is_moved():
+    machine = Machine()
+    api = InProcess(fresh_world(mode="real", machine=machine), machine=machine)
+    api.apply_domains()
+    machine.at_ms += 7
+    api.dns()
+    machine.at_ms += 11_500
+    api.dns()
+
+    document = recorded(api)
+
+    assert document["clock"] == {"mode": "frozen", "at": "2026-03-01T12:00:00Z"}
+    assert [step.get("advance") for step in document["story"]] == [None, None, "11s", None]
+
+
+def test_moments_that_tell_apart_what_is_answered_are_written_to_the_millisecond():
+    machine = Machine()
+    api = InProcess(fresh_world(mode="real", machine=machine), machine=machine)
+    machine.at_ms += 500
+    operation = api.apply_domains().json["id"]
+    machine.at_ms += 1_999
+    assert api.poll(operation).json["state"] == "queued"
+    machine.at_ms += 1
+    assert api.poll(operation).json["state"] == "running"
+
+    assert [step.get("advance") for step in recorded(api)["story"]] == [
+        *("500ms", None, "1.999s", None, "1ms", None)
+    ]
+
+
+def test_who_asked_and_with_what_is_said_without_any_secret():
+    api = InProcess()
+    made = api.create_key("ci").json
+    api.deployments(token=made["value"])
+    by_hand = identity.create_api_key(api.engine, identity.NewKey(who="owner", name="given"))
+    api.deployments(token=by_hand["value"])
+    api.deployments(who="member")
+    api.create_key("other", token=api.token(interactive=False))
+    api.send("GET", f"/v1/projects/{api.project()}/deployments")
+    api.deployments(token="x.y.z")
+
+    story = recorded(api)["story"]
+
+    text = record_session(past_of(api.engine)).text
+    assert [step.get("token", step.get("as")) for step in story] == [
+        *(None, "${value_1}", None, "${key_value_1}", "member", None, "nobody", "refused")
+    ]
+    assert story[2]["api_key"] == "owner"
+    assert story[5]["interactive"] is False
+    assert made["value"] not in text
+    assert by_hand["value"] not in text
+    assert "eyJ" not in text
+
+
+def test_what_a_replay_shows_again_is_told():
+    api = InProcess()
+    api.apply_domains(key="k")
+    api.apply_domains(key="k")
+
+    first, second = recorded(api)["story"]
+
+    assert second["expect"]["body"]["id"] == f"${{{next(iter(first['save']))}}}"
+
+
+def test_a_scenarios_world_faults_and_timeline_are_in_what_is_recorded_of_it():
+    text = """
+        name: outage
+        description: What it is about.
+        assumptions: {accepted_status: 201}
+        world:
+          organizations: [{alias: studio, id: 01HZX3V9Q4M8E2K7T5B6C1D0AE}]
+          people:
+            - alias: owner
+              organizations: {studio: owner}
+              id: 01HZX3V9Q4M8E2K7T5B6C1D0AF
+              email: o@studio.example
+          projects:
+            - alias: shop
+              organization: studio
+              id: 01HZX3V9Q4M8E2K7T5B6C1D0AG
+              handle: studio-shop
+        faults: [{abort: {code: service_unavailable}, times: 1}]
+        timeline: [{at: 10s, intervene: {stick_operation: {project: shop}}}]
+    """
+    scenario = read_scenario(text, "outage.yaml")
+    api = InProcess(build_world(scenario, "default", 0))
+    for _ in range(2):
+        token = tokens_of(api)
+        api.apply_domains(token=token)
+    clock.advance_clock(api.engine, clock.Advance(by="1h"))
+    api.dns(token=tokens_of(api))
+
+    document = recorded(api)
+
+    assert document["assumptions"] == {"accepted_status": 201}
+    assert document["world"] == scenario.source.data["world"]
+    assert document["faults"] == scenario.source.data["faults"]
+    assert document["timeline"] == scenario.source.data["timeline"]
+    assert [step["expect"]["status"] for step in document["story"] if "call" in step] == [
+        *(503, 201, 200)
+    ]
+
+
+def tokens_of(api: InProcess) -> str:
+    """Return a token of the owner, wherever they are at home."""
+    person, home, _, _ = identity.claims_for(api.world, identity.NewToken(who="owner"))
+    return api.engine.mint(person, home, "http://127.0.0.1")
+
+
+#: What each of these is about lies in requests that were in progress at the same time.
+AT_ONCE = {"two-processes-one-key", "token-expires-inside-a-poll"}
+#: A key of this one has a chosen value, of which no recording knows more than the digest.
+CHOSEN = {"no-organization"}
+LIBRARY = [path for path in sorted(FOLDER.glob("*.yaml")) if path.stem not in AT_ONCE | CHOSEN]
+
+
+@pytest.mark.parametrize("path", sampled(LIBRARY, 10), ids=lambda path: path.stem)
+def test_what_a_story_of_the_library_did_is_a_scenario(path: Path):
+    # given a world in which a story was told
+    told = read_scenario(path.read_text("utf-8"), path.name)
+    world = build_world(told, "default", 0)
+    engine = Engine(world, Keeper(), lambda: world.clock.machine_ms)
+    assert StoryRun(told, engine, visit_page).run()["passed"]
+
+    # when that is recorded
+    past = past_of(engine)
+    written = record_session(past)
+
+    # then it passes, and has every request that was made
+    assert check_text(written.text, "recorded.yaml", visit_page)["passed"]
+    assert not written.left_out
+    assert written.steps >= len(past.happened)
+
+
+# --- Spans ---------------------------------------------------------------------------------------
+
+
+def test_a_span_begins_with_the_world_and_judges_nothing_of_what_was_before():
+    api = InProcess()
+    operation = api.apply_domains().json["id"]
+    api.deployments(who="outsider")
+    api.poll(operation)
+    api.dns()
+
+    story = recorded(api, first="3", last="3")["story"]
+
+    assert [next(iter(step)) for step in story] == ["call", "call", "note", "poll"]
+    any_arrives = {"status": {"at_least": 200}}
+    assert [step.get("expect") for step in story[:2]] == [any_arrives, any_arrives]
+    assert story[3]["expect"]["status"] == 200
+
+
+def test_a_span_of_commits_begins_with_what_made_the_first():
+    api = InProcess()
+    faults.intervene(api.engine, {"set_credits": {"organization": "acme", "credits": 3}})
+    faults.intervene(api.engine, {"set_plan": {"organization": "acme", "plan": "free"}})
+    number = api.world.commit
+    api.apply_domains()
+
+    document = recorded(api, first=f"commit:{number}")
+
+    # nothing but that, for a scenario can say what the world was
+    assert [next(iter(step)) for step in document["story"]] == ["intervene", "call"]
+    assert document["world"]["organizations"][0]["credits"] == 3
+
+
+@pytest.mark.parametrize(
+    ("span", "says"),
+    [
+        ({"first": "9"}, "there is nothing at 9: kept are requests 1 to 1"),
+        ({"last": "soon"}, "to must be a request's number (12) or a commit's (commit:40)"),
+    ],
+)
+def test_a_span_that_is_not_there_is_refused(span: dict[str, str], says: str):
+    api = InProcess()
+    api.dns()
+
+    with pytest.raises(NotRecordable) as refused:
+        record_session(past_of(api.engine), **span)
+
+    assert str(refused.value) == says
+
+
+def test_what_was_rewound_is_not_part_of_what_was_done():
+    api = InProcess()
+    api.apply_domains()
+    before = api.world
+    faults.arm_fault(api.engine, {"timeout": {}})
+    api.apply_domains()
+    api.engine.restore(SavedState(before, before.at_ms))
+    api.dns()
+
+    assert steps(api) == ["call", "call"]
+
+
+def test_of_a_world_whose_past_is_not_kept_the_file_says_what_it_was():
+    # given a world with a past, taken up by another process
+    past = InProcess()
+    past.set_flag(False)
+    faults.intervene(past.engine, {"move_dns": {"project": "blog", "to": "authorized"}})
+    faults.arm_fault(past.engine, {"abort": {"code": "rate_limited"}, "skip_first": 2})
+    past.dns()
+    api = InProcess(import_state(export_state(past.world), "default", 0))
+
+    # when something is done there
+    api.dns(project="blog")
+    api.dns(project="blog")
+
+    # then the file says what the world was, and what is left of its fault
+    document = recorded(api)
+    assert document["faults"] == [
+        {"abort": {"code": "rate_limited"}, "phase": "before_commit", "skip_first": 1}
+    ]
+    assert [step["expect"]["status"] for step in document["story"]] == [200, 429]
+
+
+def test_a_fault_of_a_past_that_is_not_kept_is_removed_by_the_id_it_has_in_the_file():
+    past = InProcess()
+    for times in (1, 2):
+        document: dict[str, Any] = {"abort": {"code": "rate_limited"}, "times": times}
+        faults.arm_fault(past.engine, document | {"call": "list_deployments"})
+    past.deployments()
+    api = InProcess(import_state(export_state(past.world), "default", 0))
+    faults.remove_fault(api.engine, "fault-1")
+    faults.remove_fault(api.engine, "fault-2")
+    api.deployments()
+
+    document = recorded(api)
+
+    # the first had acted already: it is not there
+    assert [fault["times"] for fault in document["faults"]] == [2]
+    assert [step.get("remove_fault") for step in document["story"]] == ["fault-1", None]
+
+
+def test_what_was_added_with_an_id_of_its_own_is_added_with_it_again():
+    api = InProcess()
+    added: dict[str, Any] = {
+        "people": [{"alias": "ada", "id": "01HZX3V9Q4M8E2K7T5B6C1D0AF"}],
+        "projects": [{"alias": "web", "id": "01HZX3V9Q4M8E2K7T5B6C1D0AG", "organization": "acme"}],
+    }
+    faults.intervene(api.engine, {"add": added})
+    api.deployments(project="web", who="ada")
+
+    story = recorded(api)["story"]
+
+    assert story[0] == {"intervene": {"add": added}}
+    assert (story[1]["as"], story[1]["project"]) == ("ada", "web")
+
+
+def test_what_no_scenario_can_say_is_refused_with_the_reason():
+    api = InProcess()
+    api.dns()
+    vary(api.engine, read_variation("5"))
+    api.dns()
+
+    with pytest.raises(
+        NotRecordable, match=r"commit \d+ \(variation set\): a story cannot express"
+    ):
+        record_session(past_of(api.engine))
+
+
+def test_a_key_that_is_older_than_the_record_is_told_of():
+    past = InProcess()
+    value = past.create_key("ci").json["value"]
+    api = InProcess(import_state(export_state(past.world, with_seed=True), "default", 0))
+    api.deployments(token=value)
+
+    with pytest.raises(NotRecordable, match="request 1 uses an API key that is older"):
+        record_session(past_of(api.engine))
+
+
+# --- Shrinking -----------------------------------------------------------------------------------
+
+STORY = """
+name: much
+description: Much happens.
+assumptions: {accepted_status: 200, default_page_size: 7}
+faults:
+  - {abort: {code: rate_limited}, call: list_deployments, times: 1}
+story:
+  - call: list_deployments
+    expect: {status: 429}
+  - call: get_dns_authorization
+  - call: set_project_powered_by_flag
+    key: mine
+    body: {enabled: false}
+    save: {shown: enabled}
+  - {advance: 10m}
+  - call: set_project_powered_by_flag
+    key: mine
+    body: {enabled: true}
+    expect: {status: 409, code: idempotency_key_reused}
+  - call: list_deployments
+    expect: {status: 200, items: 7}
+"""
+
+
+@pytest.mark.parametrize("keeps", ["n=5", "status=409", "code=idempotency_key_reused"])
+def test_what_is_left_is_what_the_step_needs(keeps: str):
+    found = shrink_scenario(read_scenario(STORY, "much.yaml"), keeps)
+
+    document = read_scenario(found.text, "much.yaml").source.data
+    assert (found.steps, found.of, found.finished) == (2, 6, True)
+    assert [step["body"]["enabled"] for step in document["story"]] == [False, True]
+    assert document["story"][1]["expect"] == {"status": 409, "code": "idempotency_key_reused"}
+    assert "faults" not in document
+    assert "assumptions" not in document
+    assert "save" not in document["story"][0]
+    assert check_text(found.text, "much.yaml")["passed"]
+
+
+WITH_PARTS = """
+name: parts
+description: A part uses another; one step uses neither.
+parts:
+  - name: look
+    steps: [{call: list_deployments}]
+  - name: look-twice
+    steps: [{use: look}, {use: look}]
+story:
+  - call: get_dns_authorization
+    as: nobody
+    expect: {status: 401}
+  - use: look-twice
+  - call: create_user_api_key
+    organization: acme
+    key: k
+    body: {name: ci}
+    expect: {status: 201}
+"""
+
+
+@pytest.mark.parametrize(("keeps", "call"), [("n=1", "get_dns"), ("status=201", "create_user")])
+def test_parts_that_no_step_uses_any_more_go_with_the_steps_that_did(keeps: str, call: str):
+    found = shrink_scenario(read_scenario(WITH_PARTS, "parts.yaml"), keeps)
+
+    document = read_scenario(found.text, "parts.yaml").source.data
+    assert [step["call"].startswith(call) for step in document["story"]] == [True]
+    assert "parts" not in document
+
+
+def test_an_expectation_that_no_longer_holds_is_left_out_and_what_is_needed_stays():
+    found = shrink_scenario(read_scenario(STORY, "much.yaml"), "n=6")
+
+    document = read_scenario(found.text, "much.yaml").source.data
+    assert document["assumptions"] == {"default_page_size": 7}
+    assert [step["expect"] for step in document["story"]] == [{"status": 200, "items": 7}]
+
+
+@pytest.mark.parametrize(
+    ("keeps", "says"),
+    [
+        ("status=418", "no step is a request that expects status=418"),
+        ("state=409", "'state=409' is not one of status=…, code=…, call=…, n=…"),
+        ("", "name a step, such as status=409 code=idempotency_key_reused or n=12"),
+    ],
+)
+def test_a_step_that_is_not_there_is_refused(keeps: str, says: str):
+    with pytest.raises(NotKept) as refused:
+        shrink_scenario(read_scenario(STORY, "much.yaml"), keeps)
+
+    assert str(refused.value) == says
+
+
+def test_a_step_that_fails_already_is_refused():
+    story = read_scenario(STORY.replace("items: 7", "items: 8"), "much.yaml")
+
+    with pytest.raises(NotKept, match="step 6 does not get the response it expects: items is 7"):
+        shrink_scenario(story, "n=6")

@@ -1,0 +1,335 @@
+"""Running a story: variables, tokens, keys, and reports that say what was expected and found."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.support.stories import refused, run
+
+
+def last(report):
+    return report["steps"][-1]
+
+
+def test_saved_values_and_ids_stand_in_for_variables():
+    report = run(
+        """
+        story:
+          - call: initialize_managed_source
+            body: {expected_source_generation: 1}
+            save: {operation: id, first: answer, phase: progress.phase}
+          - poll: ${operation}
+            expect:
+              body:
+                id: ${operation}
+                progress: {project_id: "${project.shop}", phase: "${phase}"}
+          - call: list_deployments
+            query: {limit: 1}
+            save: {newest: items.0.id}
+          - call: create_user_api_key
+            body: {name: "key of ${phase}"}
+            expect: {body: {key: {name: key of queued, organization_id: "${organization.acme}"}}}
+        """
+    )
+
+    assert report["passed"], last(report)
+
+
+def test_a_whole_variable_keeps_its_type():
+    report = run(
+        """
+        story:
+          - call: initialize_managed_source
+            body: {expected_source_generation: 1}
+            save: {operation: id}
+          - until: ${operation}
+          - poll: ${operation}
+            save: {generation: result.source_generation}
+          - call: initialize_managed_source
+            body: {expected_source_generation: "${generation}"}
+            expect: {status: 202}
+        """
+    )
+
+    assert report["passed"], last(report)
+
+
+def test_an_operation_is_polled_where_the_world_has_it():
+    report = run(
+        """
+        assumptions: {operation_path: "/v1/projects/{project_id}/operations/{operation_id}"}
+        story:
+          - call: apply_project_domains
+            project: blog
+            save: {operation: id}
+          - poll: ${operation}
+            expect: {body: {state: queued}}
+          - poll: 01ZZZZZZZZZZZZZZZZZZZZZZZZ
+            expect: {status: 404}
+        """
+    )
+
+    assert report["passed"], last(report)
+
+
+def test_a_variable_is_known_only_after_it_was_saved():
+    error = refused(
+        """
+        story:
+          - poll: ${operation}
+          - call: apply_project_domains
+            save: {operation: id}
+        """
+    )
+
+    assert (error.line, error.message) == (
+        4,
+        "there is no ${operation}; saved so far is nothing",
+    )
+
+
+def test_what_is_not_in_the_answer_cannot_be_saved():
+    report = run("story: [{call: list_deployments, save: {x: items.99.id}}]")
+
+    assert last(report)["differences"] == [
+        {
+            "at": "save.x",
+            "expected": "to be possible",
+            "found": "the response has no items.99.id to save as x",
+        }
+    ]
+
+
+def test_a_difference_says_expected_and_found_and_the_story_ends_there():
+    report = run(
+        """
+        story:
+          - call: get_dns_authorization
+          - note: Not so.
+            call: get_dns_authorization
+            expect:
+              status: 201
+              body: {status: pending, zone: "*", expires_at: /^1999/}
+              absent: [scopes]
+              headers: {Retry-After: "5"}
+          - call: get_dns_authorization
+        """
+    )
+
+    assert report["passed"] is False
+    assert [step["passed"] for step in report["steps"]] == [True, False]
+    step = last(report)
+    assert (step["n"], step["line"], step["title"]) == (2, 5, "Not so.")
+    assert step["said"] == "answered 200"
+    found = {one["at"]: (one["expected"], one["found"]) for one in step["differences"]}
+    assert found == {
+        "status": (201, 200),
+        "headers.Retry-After": ("5", "(absent)"),
+        "body.status": ("pending", "authorized"),
+        "body.expires_at": ("/^1999/", "2026-01-31T00:00:00.000Z"),
+        "body.scopes": ("(absent)", ["dns.write", "zone.read"]),
+    }
+
+
+@pytest.mark.parametrize(
+    ("step", "at", "expected", "found"),
+    [
+        ("call: create_dev_access_ticket\n    as: reader", "status", "success", 403),
+        ("call: list_deployments\n    expect: {items: 3}", "items", 3, 20),
+        (
+            "call: list_deployments\n    expect: {code: forbidden}",
+            "status",
+            "a refusal",
+            200,
+        ),
+        ("call: list_deployments\n    expect: {lost: timeout}", "lost", "timeout", None),
+        ("call: list_deployments\n    expect: {delayed: true}", "delayed", True, False),
+        ("call: list_deployments\n    expect: {html: true}", "html", True, False),
+    ],
+)
+def test_each_expectation_can_fail(step, at, expected, found):
+    report = run(f"story:\n  - {step}\n")
+
+    assert {"at": at, "expected": expected, "found": found} in last(report)["differences"]
+
+
+def test_a_lost_answer_that_nobody_expected_is_a_difference():
+    report = run("faults: [{timeout: }]\nstory: [{call: list_deployments}]")
+
+    assert last(report)["said"] == "the response was lost (timeout)"
+    assert last(report)["differences"] == [{"at": "lost", "expected": None, "found": "timeout"}]
+
+
+def test_same_as_compares_bytes():
+    report = run(
+        """
+        story:
+          - call: apply_project_domains
+            save: {first: answer}
+          - call: apply_project_domains
+            expect: {same_as: first}
+        """
+    )
+
+    assert last(report)["differences"][0]["expected"] == "the bytes of first"
+
+
+def test_a_step_that_is_refused_fails_and_says_why():
+    report = run("story: [{intervene: {release_operation: {project: shop}}}]")
+
+    assert last(report)["passed"] is False
+    assert last(report)["said"] == "project shop has no operation in progress"
+
+
+@pytest.mark.parametrize(
+    ("step", "said"),
+    [
+        ("{to: 2020-01-01T00:00:00Z}", "cannot go back"),
+        ("{until: 01JGFJJZ00000000000000000A}", "there is no operation"),
+        ("{redeem: 'https://nowhere.example/?ticket=x'}", "ticket=x is at no project's dev origin"),
+        ("{intervene: {revoke_key: {key: nobodys}}}", "there is no API key 'nobodys'"),
+    ],
+)
+def test_what_cannot_be_done_is_told(step, said):
+    report = run(f"story: [{step}]")
+
+    assert said in last(report)["said"]
+
+
+def test_a_stuck_operation_does_not_end_by_waiting():
+    report = run(
+        """
+        story:
+          - call: apply_project_domains
+            save: {operation: id}
+          - intervene: {stick_operation: {project: shop}}
+          - until: ${operation}
+        """
+    )
+
+    assert "does not move with time" in last(report)["said"]
+
+
+def test_a_token_that_was_signed_in_for_grows_old():
+    report = run(
+        """
+        story:
+          - sign_in: reader
+            expect: {body: {token_type: Bearer, expires_in: 3600, access_token: "*"}}
+            save: {token: access_token}
+          - advance: 1h
+          - call: list_deployments
+            token: ${token}
+            expect: {status: 401, code: unauthenticated}
+          - call: list_deployments
+            as: reader
+        """
+    )
+
+    assert report["passed"], last(report)
+
+
+def test_a_body_over_the_limit_is_refused_as_the_server_would():
+    report = run(
+        """
+        assumptions: {body_limit_bytes: 20}
+        story:
+          - call: create_user_api_key
+            body: {name: far too long a name}
+            expect: {status: 413, code: payload_too_large}
+        """
+    )
+
+    assert report["passed"], last(report)
+
+
+def test_each_call_has_its_own_key_unless_it_is_given_one():
+    report = run(
+        """
+        story:
+          - call: create_user_api_key
+            times: 3
+            body: {name: same}
+            expect: {status: 201}
+          - call: create_user_api_key
+            key: mine
+            body: {name: same}
+            expect: {status: 201}
+          - call: create_user_api_key
+            key: mine
+            body: {name: same}
+            expect: {status: 200, body: {replayed: true}}
+        """
+    )
+
+    assert report["passed"], last(report)
+
+
+def test_the_digest_follows_the_answers():
+    story = "story: [{call: list_deployments, query: {limit: %d}}]"
+
+    assert run(story % 1)["digest"] == run(story % 1)["digest"]
+    assert run(story % 1)["digest"] != run(story % 2)["digest"]
+
+
+@pytest.mark.parametrize(
+    ("clock", "state"),
+    [("real", "succeeded"), ("scaled, rate: 0.5", "running"), ("frozen", "queued")],
+)
+def test_time_goes_on_by_what_would_have_been_waited(clock: str, state: str):
+    report = run(
+        f"""
+        clock: {{mode: {clock}}}
+        story:
+          - call: apply_project_domains
+            save: {{operation: id}}
+          - fault: {{latency: {{delay_ms: 4000}}}}
+          - fault: {{latency: {{delay_ms: 1000}}, phase: after_commit}}
+          - call: list_deployments
+            times: 2
+            expect: {{delayed: true}}
+          - clear_faults: true
+          - poll: ${{operation}}
+            expect: {{body: {{state: {state}}}}}
+        """
+    )
+
+    assert report["passed"], last(report)
+    assert (report["steps"][3]["said"], report["steps"][3]["waited_ms"]) == (
+        "answered 200, 5s late",
+        10_000,
+    )
+
+
+def test_a_slow_answer_takes_the_time_that_its_bytes_take():
+    report = run(
+        """
+        clock: {mode: real, at: 2026-01-01T00:00:00Z}
+        story:
+          - fault: {slow_response: {bytes_per_second: 10}, times: 1}
+          - call: get_dns_authorization
+            save: {slow: answer}
+          - call: apply_project_domains
+            save: {at: created_at}
+            expect: {body: {created_at: "/T00:00:1[0-9]/"}}
+        """
+    )
+
+    assert report["passed"], last(report)
+    assert report["steps"][1]["waited_ms"] >= 10_000
+
+
+def test_where_a_clock_runs_no_time_passes_between_the_steps_of_a_story_of_its_own():
+    report = run(
+        """
+        clock: {mode: scaled, rate: 1000000, at: 2026-01-01T00:00:00Z}
+        story:
+          - call: apply_project_domains
+            expect: {body: {created_at: "2026-01-01T00:00:00.000Z"}}
+          - advance: 1s
+          - call: apply_project_domains
+            expect: {body: {created_at: "2026-01-01T00:00:01.000Z"}}
+        """
+    )
+
+    assert report["passed"], last(report)

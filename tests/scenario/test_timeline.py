@@ -1,0 +1,171 @@
+"""The timeline: at a world time, after the n-th call; what makes no sense any more fails the story."""
+
+from __future__ import annotations
+
+from hosting_emulator.contract.timestamps import format_timestamp
+from hosting_emulator.world.tables import ORGANIZATIONS, TIMELINE
+from tests.support.stories import run_on
+
+
+def notes(engine):
+    planned = sorted((row.order, row) for _, row in engine.world.rows(TIMELINE))
+    return [(row.done, row.said) for _, row in planned]
+
+
+def test_an_entry_happens_at_its_moment_and_not_before():
+    report, engine = run_on(
+        """
+        timeline:
+          - at: 10m
+            intervene: {move_dns: {project: labs, to: pending}}
+          - at: 2026-01-01T01:00:00Z
+            optional: true
+            intervene: {move_dns: {project: labs, to: authorized}}
+        story:
+          - advance: 9m59s999ms
+          - call: get_dns_authorization
+            project: labs
+            expect: {body: {status: not_authorized}}
+          - advance: 1ms
+          - call: get_dns_authorization
+            project: labs
+            expect: {body: {status: pending}}
+        """
+    )
+
+    assert report["passed"], report["steps"][-1]
+    assert notes(engine) == [(True, "the DNS authorization of labs is pending"), (False, None)]
+
+
+def test_after_calls_counts_every_successful_call():
+    report, _ = run_on(
+        """
+        timeline:
+          - after_calls: 2
+            fault: {abort: {code: service_unavailable}}
+        story:
+          - call: list_deployments
+          - call: create_dev_access_ticket
+            as: reader
+            expect: {status: 403}
+          - call: get_dns_authorization
+          - call: get_dns_authorization
+            expect: {status: 503, code: service_unavailable}
+        """
+    )
+
+    assert report["passed"], report["steps"][-1]
+
+
+def test_after_calls_of_one_call_counts_no_other():
+    report, _ = run_on(
+        """
+        timeline:
+          - after_calls: 2
+            call: get_operation
+            intervene: {cancel_operation: {project: shop}}
+        story:
+          - call: apply_project_domains
+            save: {operation: id}
+          - call: list_deployments
+            times: 5
+          - poll: ${operation}
+            times: 2
+            expect: {body: {state: queued}}
+          - poll: ${operation}
+            expect: {body: {state: cancelled}}
+        """
+    )
+
+    assert report["passed"], report["steps"][-1]
+
+
+def test_what_makes_no_sense_any_more_fails_the_step_in_which_it_came_and_time_goes_on():
+    report, engine = run_on(
+        """
+        timeline:
+          - at: 1s
+            intervene: {release_operation: {project: shop}}
+          - at: 2s
+            intervene: {set_credits: {organization: acme, credits: 7}}
+          - after_calls: 1
+            intervene: {revoke_key: {key: nobodys}}
+        story:
+          - call: list_deployments
+          - advance: 1m
+        """
+    )
+
+    key = "revoke_key was refused: there is no API key 'nobodys' (by id or name)"
+    assert [step["differences"] for step in report["steps"]] == [
+        [{"at": "timeline[2]", "expected": "to be possible", "found": key}]
+    ]
+    assert notes(engine)[2:] == [(True, key)]
+
+    engine.move_by(60_000)
+    release = "release_operation was refused: project shop has no operation in progress"
+    assert notes(engine)[:2] == [(True, release), (True, "acme has 7 credits")]
+
+
+def test_a_fault_that_makes_no_sense_any_more_fails_the_step_in_which_it_came():
+    report, _ = run_on(
+        """
+        timeline:
+          - at: 1m
+            fault: {abort: {code: forbidden}, until: 2026-01-01T00:00:30Z}
+        story:
+          - advance: 59s
+          - advance: 1s
+        """
+    )
+
+    assert [step["passed"] for step in report["steps"]] == [True, False]
+    assert "abort was refused: until" in report["steps"][1]["differences"][0]["found"]
+
+
+def test_entries_of_one_moment_happen_in_the_order_of_the_file():
+    _, engine = run_on(
+        """
+        timeline:
+          - at: 1s
+            intervene: {set_plan: {organization: acme, plan: free}}
+          - at: 1s
+            intervene: {set_plan: {organization: acme, plan: paid}}
+        story:
+          - advance: 1s
+        """
+    )
+
+    assert [said for _, said in notes(engine)] == [
+        "acme is on the free plan",
+        "acme is on the paid plan",
+    ]
+    [acme] = [row for _, row in engine.world.rows(ORGANIZATIONS) if row.alias == "acme"]
+    assert acme.plan == "paid"
+
+
+def test_what_comes_and_goes_in_one_move_of_time_is_in_the_history():
+    _, engine = run_on(
+        """
+        timeline:
+          - at: 3s
+            intervene: {stick_operation: {project: shop}}
+          - at: 5m
+            intervene: {release_operation: {project: shop}}
+        story:
+          - call: apply_project_domains
+          - advance: 10m
+        """
+    )
+    moment = engine.history[-1]
+
+    assert [
+        (format_timestamp(at_ms)[14:19], operation.phase, operation.stuck)
+        for at_ms, operation in moment.entered
+    ] == [
+        ("00:02", "deploying", False),
+        ("00:03", "deploying", True),
+        ("05:00", "deploying", False),
+        ("05:03", "verifying", False),
+        ("05:07", "done", False),
+    ]

@@ -1,0 +1,101 @@
+"""World time, moved and read from a test."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from hosting_emulator.sdk import ControlRefused, HostingEmulator
+from tests.support.http_world import HttpWorld
+
+
+def test_moves_by_every_kind_of_span(hosting_emulator: HostingEmulator):
+    clock = hosting_emulator.clock
+    assert clock.now == "2026-01-01T00:00:00.000Z"
+
+    assert clock.advance("10m") == "2026-01-01T00:10:00.000Z"
+    assert clock.advance(timedelta(seconds=1, milliseconds=5)) == "2026-01-01T00:10:01.005Z"
+    assert clock.advance(59) == "2026-01-01T00:11:00.005Z"
+    assert clock.advance(0.995) == clock.now == "2026-01-01T00:11:01.000Z"
+
+
+def test_moves_to_a_moment(hosting_emulator: HostingEmulator):
+    clock = hosting_emulator.clock
+
+    assert clock.advance_to("2026-01-02T00:00:00Z") == "2026-01-02T00:00:00.000Z"
+    assert clock.advance_to(datetime(2026, 1, 3, tzinfo=UTC)) == "2026-01-03T00:00:00.000Z"
+
+
+def test_refuses_what_is_no_time(hosting_emulator: HostingEmulator):
+    clock = hosting_emulator.clock
+
+    for span in (-1, timedelta(days=-1), float("inf"), float("nan")):
+        with pytest.raises(ValueError, match="time moves forward only"):
+            clock.advance(span)
+    with pytest.raises(ControlRefused, match="'soon' is not a duration"):
+        clock.advance("soon")
+    with pytest.raises(ValueError, match=r"has no time zone: give it one, such as datetime\.UTC"):
+        clock.advance_to(datetime(2027, 1, 1))
+    with pytest.raises(ControlRefused):
+        clock.advance_to("2025-01-01T00:00:00Z")
+    assert clock.now == "2026-01-01T00:00:00.000Z"
+
+
+def test_until_an_operation_has_ended(api: HttpWorld):
+    clock = api.emulator.clock
+    first = api.apply_domains().json
+    second = api.initialize(project="blog").json
+
+    assert clock.until(first) == "succeeded"
+    assert clock.until(second["id"]) == "succeeded"
+    assert api.poll(first["id"]).json["state"] == "succeeded"
+
+
+def test_until_tells_how_it_ended(api: HttpWorld):
+    operation = api.initialize().json
+    api.emulator.intervene("fail_operation", operation=operation["id"])
+
+    assert api.emulator.clock.until(operation) == "failed"
+
+
+def test_until_what_no_clock_ends(api: HttpWorld):
+    operation = api.apply_domains().json
+    api.emulator.intervene("stick_operation", operation=operation["id"])
+
+    with pytest.raises(ControlRefused, match="does not move with time"):
+        api.emulator.clock.until(operation)
+
+
+def test_until_of_no_operation(hosting_emulator: HostingEmulator):
+    with pytest.raises(
+        ValueError, match="this is not an operation, because it has no id: forbidden"
+    ):
+        hosting_emulator.clock.until({"code": "forbidden"})
+    with pytest.raises(ValueError, match="no id: it has items, next_cursor"):
+        hosting_emulator.clock.until({"items": [], "next_cursor": "x"})
+
+
+def test_changes_its_mode(hosting_emulator: HostingEmulator):
+    clock = hosting_emulator.clock
+    seen = [clock.mode]
+
+    for change in (clock.run, clock.skip, lambda: clock.scale(60), clock.freeze):
+        change()
+        seen.append(clock.mode)
+    clock.set("scaled", rate=2)
+
+    assert seen == ["frozen", "real", "skip", "scaled", "frozen"]
+    assert clock.mode == "scaled"
+
+
+def test_tells_what_is_due(api: HttpWorld):
+    api.apply_domains()
+
+    assert api.emulator.clock.next_due_at == "2026-01-01T00:00:02.000Z"
+
+
+def test_what_is_no_document_is_said_to_be_no_operation(hosting_emulator: HostingEmulator):
+    response: Any = object()
+
+    with pytest.raises(ValueError, match=r"not an operation \(object\): give its id, or its"):
+        hosting_emulator.clock.until(response)

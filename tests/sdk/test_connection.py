@@ -1,0 +1,192 @@
+"""One connection is kept, renewed when stale, and never repeats what may have taken effect."""
+
+import os
+import socket
+import ssl
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+import trustme
+
+from hosting_emulator.sdk import ControlClient, EmulatorUnreachable, UnexpectedAnswer
+from tests.support.fake_control import FakeControl, Says
+
+
+def test_requests_share_one_connection(control: FakeControl, client: ControlClient):
+    control.on("GET /health", {"status": "ok"})
+    control.on("POST /worlds", {"name": "w"})
+
+    client.get("health")
+    client.post("worlds", {})
+    client.get("/health")
+
+    assert control.connections == 1
+    assert len(control.asked) == 3
+
+
+@pytest.mark.parametrize("method", ["get", "put", "post", "patch", "delete"])
+def test_connection_the_server_closed_meanwhile_is_renewed(
+    control: FakeControl, client: ControlClient, method: str
+):
+    control.on("GET /health", Says({}, close_after=True))
+    control.on(f"{method.upper()} /thing", {"done": True})
+    client.get("health")
+    assert control.dropped.wait(5)
+
+    answer = getattr(client, method)("thing")
+
+    assert answer == {"done": True}
+    assert [a.path for a in control.asked] == ["/health", "/thing"]
+
+
+def test_dropped_read_is_sent_once_more(control: FakeControl, client: ControlClient):
+    control.on("GET /health", {})
+    control.on("GET /clock", Says(close_before=True), {"mode": "real"})
+    client.get("health")
+
+    assert client.get("clock") == {"mode": "real"}
+
+
+def test_dropped_read_is_not_sent_a_third_time(control: FakeControl, client: ControlClient):
+    control.on("GET /health", {})
+    control.on("GET /clock", Says(close_before=True))
+    client.get("health")
+
+    with pytest.raises(EmulatorUnreachable, match="closed the connection before responding"):
+        client.get("clock")
+
+    assert len(control.bodies("GET /clock")) == 2
+
+
+def test_dropped_write_is_not_repeated(control: FakeControl, client: ControlClient):
+    control.on("GET /health", {})
+    control.on("POST /advance", Says(close_before=True), {"moved_ms": 1})
+    client.get("health")
+
+    with pytest.raises(EmulatorUnreachable, match="closed the connection before responding"):
+        client.post("advance", {"by": "1ms"})
+
+    assert len(control.bodies("POST /advance")) == 1
+
+
+def test_works_again_after_an_error(control: FakeControl, client: ControlClient):
+    control.on("POST /advance", Says(close_before=True))
+    control.on("GET /health", {"status": "ok"})
+    with pytest.raises(EmulatorUnreachable):
+        client.post("advance")
+
+    assert client.get("health") == {"status": "ok"}
+
+
+def test_nothing_listening_names_address_and_way_out():
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))  # bound and not listening: nothing else can take the port
+        url = f"http://127.0.0.1:{taken.getsockname()[1]}/_emulator"
+
+        with ControlClient(url) as client, pytest.raises(EmulatorUnreachable) as caught:
+            client.health()
+
+    assert str(caught.value) == (
+        f"no emulator responds at {url} (connection refused); start it with "
+        f"`hosting-emulator start --port {urlsplit(url).port}`"
+    )
+    assert caught.value.address == url
+
+
+def test_no_answer_in_time(control: FakeControl):
+    control.on("GET /health", Says({}, silent=True))
+
+    with (
+        ControlClient(control.control_url, timeout_s=0.01) as client,
+        pytest.raises(EmulatorUnreachable, match=r"no response within 0\.01 s"),
+    ):
+        client.health()
+
+
+def test_something_that_does_not_speak_http():
+    with socket.create_server(("127.0.0.1", 0)) as server, ThreadPoolExecutor(1) as threads:
+        url = f"http://127.0.0.1:{server.getsockname()[1]}/_emulator"
+        greeting = threads.submit(_greet_as_ssh, server)
+
+        with (
+            ControlClient(url, timeout_s=5) as client,
+            pytest.raises(UnexpectedAnswer, match="not a hosting emulator: it does not speak HTTP"),
+        ):
+            client.health()
+
+        greeting.result(5)
+
+
+def test_threads_share_one_connection(control: FakeControl, client: ControlClient):
+    control.on("GET /health", {"status": "ok"})
+
+    with ThreadPoolExecutor(8) as threads:
+        answers = list(threads.map(lambda _: client.get("health"), range(100)))
+
+    assert answers == [{"status": "ok"}] * 100
+    assert control.connections == 1
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")  # the fake has threads
+def test_forked_child_leaves_the_connection_to_its_parent(
+    control: FakeControl, client: ControlClient
+):
+    control.on("GET /health", {"status": "ok"})
+    client.get("health")
+
+    child = os.fork()
+    if child == 0:
+        try:
+            os._exit(0 if client.get("health") == {"status": "ok"} else 1)
+        finally:
+            os._exit(2)
+
+    assert os.waitpid(child, 0)[1] == 0
+    assert client.get("health") == {"status": "ok"}
+    assert control.connections == 2
+
+
+def test_target_that_would_break_its_line_is_refused(control: FakeControl, client: ControlClient):
+    for path in ("a b", "a\r\nX: y", "é"):
+        with pytest.raises(ValueError, match=r"target|plain text"):
+            client.get(path)
+
+    assert control.connections == 0
+
+
+def test_control_token_that_would_break_its_line_is_refused():
+    with pytest.raises(ValueError, match="plain text of one line"):
+        ControlClient("http://127.0.0.1:4620/_emulator", token="a\r\nHost: b")
+
+
+def test_speaks_tls_where_asked(
+    control: FakeControl, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    authority = trustme.CA()
+    authority.cert_pem.write_to_path(str(tmp_path / "ca.pem"))
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    authority.issue_cert("localhost").configure_cert(context)
+    control.on("GET /health", {"status": "ok"})
+    url = control.control_url.replace("http://127.0.0.1", "https://localhost")
+    control.encrypt(context)
+
+    with (
+        ControlClient(url, timeout_s=5) as client,
+        pytest.raises(EmulatorUnreachable, match="certificate"),
+    ):
+        client.health()
+    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "ca.pem"))
+    with ControlClient(url, timeout_s=5) as client:
+        assert [client.health(), client.health()] == [{"status": "ok"}] * 2
+
+    assert control.connections == 2
+
+
+def _greet_as_ssh(server: socket.socket) -> None:
+    peer, _ = server.accept()
+    with peer:
+        peer.recv(65536)
+        peer.sendall(b"SSH-2.0-test\r\n")

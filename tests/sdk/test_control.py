@@ -1,0 +1,172 @@
+"""Each method asks for the right resource, and every refusal is a clear error."""
+
+from collections.abc import Callable
+
+import pytest
+
+from hosting_emulator import __version__
+from hosting_emulator.sdk import (
+    ControlClient,
+    ControlError,
+    ControlRefused,
+    HostingEmulator,
+    UnexpectedAnswer,
+)
+from pytest_hosting_emulator import RunningEmulator
+from tests.support.fake_control import FakeControl, Says
+from tests.support.http_world import HttpWorld
+
+
+def test_every_method_reaches_its_resource(api: HttpWorld):
+    """Each once, against the emulator itself; what a world answers is the contract tests' matter."""
+    emulator = api.emulator
+    control, world = emulator.control, emulator.name
+    operation = api.apply_domains().json["id"]
+    state = emulator.export()
+
+    for table in ("problems", "conduct-rules", "interventions"):
+        assert isinstance(control.contract(table), list)
+    assert control.scenarios()
+    assert control.info().control_url == control.control_url
+    assert control.health()["status"] == "ok"
+    assert emulator.openapi()["openapi"] == "3.1.0"
+    assert control.contract("scenario-schema.json")["$schema"]
+    assert {"abort", "timeout"} <= {
+        kind["kind"] for kind in control.contract("fault-kinds")["effects"]
+    }
+    assert control.scenario("rate-limited")["text"]
+    assert world in {summary.name for summary in control.worlds()}
+    assert emulator.clock.state.mode == emulator.clock.change({"mode": "frozen"}).mode
+    assert emulator.clock.move(by="1s").moved_ms == 1000
+    assert emulator.why(operation).operation == operation
+    assert emulator.set_assumptions({"rate_limit": "off"}) == emulator.assumptions
+    assert emulator.requests.page(who="owner")["items"][0].call == "apply_project_domains"
+    assert emulator.requests.page(limit=1, trail=False)["total"] == 1
+    assert emulator.requests.whole(1).answer["body_bytes"] > 0
+    assert emulator.requests.har(state=True, status="2xx")["log"]["_state"]
+    assert emulator.requests.replay(1).status == 202
+    assert emulator.report_document(requests=1)["requests"]["total"] == 2
+    rule = control.contract("conduct-rules")[0]["id"]
+    assert emulator.conduct.read(off=[rule], final=True).rules_off == [rule]
+    oldest = emulator.commits()[-1]
+    assert emulator.rewind(oldest.commit).name == world
+    assert emulator.create_api_key("reader", name="ci", permissions=[])["value"]
+    assert emulator.mint_token(interactive=False, expires_in_seconds=60)["expires_in"] == 60
+    assert emulator.load_scenario(name="rate-limited").name == world
+    assert emulator.import_state(state).counts["operations"]
+    assert emulator.reset().name == world
+
+
+def test_names_are_escaped_in_paths(api: HttpWorld):
+    with pytest.raises(ControlRefused, match="no world is named 'a/b c'"):
+        _ = api.emulator.control.world("a/b c").summary
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda world: world.control.world("").delete(),
+        lambda world: world.control.scenario(""),
+        lambda world: world.why(""),
+        lambda world: world.control.delete(world.control_path("faults", "")),
+    ],
+)
+def test_an_empty_name_is_never_all_there_are(
+    api: HttpWorld, ask: Callable[[HostingEmulator], object]
+):
+    with pytest.raises(ValueError, match=r"a name is empty: (worlds|scenarios)/"):
+        ask(api.emulator)
+
+
+def test_control_token_is_sent_with_every_request(control: FakeControl):
+    control.on("GET /health", {})
+
+    with ControlClient(control.control_url, token="s3cret") as client:
+        client.health()
+
+    assert control.asked[0].headers["X-Control-Token"] == "s3cret"
+
+
+def test_no_control_token_no_header(control: FakeControl, client: ControlClient):
+    control.on("GET /health", {})
+
+    client.health()
+
+    assert "X-Control-Token" not in control.asked[0].headers
+
+
+def test_body_is_declared_as_json(control: FakeControl, client: ControlClient):
+    control.on("POST /worlds", {})
+
+    client.post("worlds", {"name": "é"})
+
+    assert control.asked[0].headers["Content-Type"] == "application/json"
+    assert control.asked[0].body == {"name": "é"}
+
+
+def test_empty_answer_is_none(control: FakeControl, client: ControlClient):
+    control.on("DELETE /worlds/w", Says(status=204))
+
+    assert client.delete("worlds/w") is None
+
+
+def test_refusal_carries_the_problem(control: FakeControl, client: ControlClient):
+    problem = {"title": "No such world", "status": 404, "detail": "there is no\nworld w"}
+    control.on("GET /worlds/w", Says(problem, 404, content_type="application/problem+json"))
+
+    with pytest.raises(ControlRefused) as caught:
+        _ = client.world("w").summary
+
+    refused = caught.value
+    assert (refused.status, refused.title) == (404, "No such world")
+    assert refused.detail == "there is no\nworld w"
+    assert str(refused) == "there is no world w"
+
+
+def test_refusal_without_a_detail_shows_its_title(control: FakeControl, client: ControlClient):
+    control.on("GET /worlds/w", Says({"title": "Busy"}, 503))
+
+    with pytest.raises(ControlRefused, match=r"^Busy$"):
+        _ = client.world("w").summary
+
+
+def test_refusal_without_a_problem_shows_its_status(control: FakeControl, client: ControlClient):
+    control.on("GET /worlds/w", Says(["?"], 500))
+
+    with pytest.raises(ControlRefused, match="refused with status 500"):
+        _ = client.world("w").summary
+
+
+def test_another_server_at_the_address_is_told_apart(control: FakeControl, client: ControlClient):
+    control.on("GET /health", Says(text="<h1>It works!</h1>", content_type="text/html"))
+
+    with pytest.raises(
+        UnexpectedAnswer, match="not a hosting emulator: it returned text/html with status 200"
+    ):
+        client.health()
+
+
+def test_all_errors_share_a_base():
+    assert issubclass(ControlRefused, ControlError)
+    assert issubclass(UnexpectedAnswer, ControlError)
+
+
+@pytest.mark.parametrize("url", ["", "127.0.0.1:4620", "ftp://x/_emulator", "http://", "http:///a"])
+def test_malformed_address_is_refused_at_once(url: str):
+    with pytest.raises(ValueError, match="is not an address"):
+        ControlClient(url)
+
+
+def test_a_client_of_another_version_says_so_where_it_is_refused(
+    hosting_emulator_server: RunningEmulator, monkeypatch: pytest.MonkeyPatch
+):
+    control = hosting_emulator_server.control
+    with pytest.raises(ControlRefused) as alike:
+        control.get("worlds/missing")
+    monkeypatch.setattr("hosting_emulator.sdk.control.__version__", "99.0")
+
+    with pytest.raises(ControlRefused) as other:
+        control.get("worlds/missing")
+
+    said = f" (the emulator is {__version__}, and this client 99.0)"
+    assert str(other.value) == str(alike.value) + said

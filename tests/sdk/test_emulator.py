@@ -1,0 +1,374 @@
+"""Opening a world, and leaving it as one should."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hosting_emulator.sdk import ControlClient, ControlRefused, EmulatorUnreachable, HostingEmulator
+from hosting_emulator.sdk.control import DEFAULT_URL, default_url, read_address
+from tests.sdk.conftest import control
+from tests.support.fake_control import FakeControl
+from tests.support.http_world import HttpWorld
+
+__all__ = ["control"]
+
+LATER = {"clock": {"at": "2030-01-01T00:00:00Z", "mode": "frozen"}}
+
+
+@pytest.fixture
+def url(hosting_emulator: HostingEmulator) -> str:
+    return hosting_emulator.base_url.partition("/worlds/")[0]
+
+
+def names(emulator: HostingEmulator) -> list[str]:
+    return [world["name"] for world in emulator.control.worlds()]
+
+
+# --- Fresh worlds ----------------------------------------------------------------------------
+
+
+def test_fresh_world_is_deleted_at_its_end(hosting_emulator: HostingEmulator, url: str):
+    with HostingEmulator.fresh(url) as fresh:
+        assert fresh.name in names(hosting_emulator)
+        assert fresh.clock.mode == "frozen"
+
+    assert fresh.name not in names(hosting_emulator)
+    fresh.close()
+
+
+def test_fresh_world_as_asked(url: str):
+    with HostingEmulator.fresh(
+        f"{url}/_emulator",
+        name="as-asked",
+        seed="mine",
+        clock={"mode": "scaled", "rate": 60},
+        assumptions={"rate_limit": "10/1m"},
+    ) as fresh:
+        summary = fresh.summary
+
+    assert (fresh.name, summary["seed"], summary["clock"]["rate"]) == ("as-asked", "mine", 60)
+    assert summary["assumptions"] == {"rate_limit": "10/1m"}
+    assert summary["ephemeral"]
+
+
+def test_fresh_world_of_the_library(url: str):
+    with HostingEmulator.fresh(url, scenario="stuck-operation") as fresh:
+        assert fresh.report_document()["scenario"] is not None
+
+
+def test_fresh_world_of_a_file(url: str, tmp_path: Path):
+    file = tmp_path / "mine.yaml"
+    file.write_text(
+        "name: mine\ndescription: Mine.\nclock: {at: 2030-01-01T00:00:00Z, mode: frozen}\n"
+    )
+
+    for given in (file, str(file)):
+        with HostingEmulator.fresh(url, scenario=given, clock="skip") as fresh:
+            assert fresh.clock.now == "2030-01-01T00:00:00.000Z"
+            assert fresh.clock.mode == "skip"
+
+
+def test_fresh_world_of_a_document(url: str):
+    with HostingEmulator.fresh(url, scenario=LATER) as fresh:
+        assert fresh.clock.now == "2030-01-01T00:00:00.000Z"
+
+
+def test_fresh_world_of_an_exported_state(api: HttpWorld, url: str, tmp_path: Path):
+    operation = api.apply_domains().json
+
+    state = api.emulator.export(tmp_path / "world.json")
+    with HostingEmulator.fresh(url, state=state) as fresh:
+        assert fresh.why(operation).state == "queued"
+
+    assert '"operations"' in (tmp_path / "world.json").read_text()
+
+
+def test_wrong_document_is_told_by_its_name(hosting_emulator: HostingEmulator, url: str):
+    before = names(hosting_emulator)
+
+    with pytest.raises(ControlRefused, match=r"test_x \(inline\):\d+:\d+: "):
+        HostingEmulator.fresh(url, scenario={"clok": {}}, document_name="test_x (inline)")
+    with pytest.raises(ControlRefused, match="stuck-operatoin"):
+        HostingEmulator.fresh(url, scenario="stuck-operatoin")
+    with pytest.raises(ValueError, match="give either scenario or state"):
+        HostingEmulator.fresh(url, scenario="stuck-operation", state={})
+
+    assert names(hosting_emulator) == before
+
+
+def test_closing_a_world_that_is_gone_is_no_error(hosting_emulator: HostingEmulator, url: str):
+    fresh = HostingEmulator.fresh(url)
+    hosting_emulator.control.world(fresh.name).delete()
+
+    fresh.close()
+
+
+def test_client_to_share_stays_open(hosting_emulator: HostingEmulator):
+    shared = hosting_emulator.control
+
+    with HostingEmulator.fresh(shared) as fresh:
+        assert fresh.control is shared
+    with HostingEmulator.connect(shared, world=hosting_emulator.name) as connected:
+        assert connected.project == hosting_emulator.project
+
+    assert shared.health()["status"] == "ok"
+
+
+# --- Worlds that exist -----------------------------------------------------------------------
+
+
+def test_connected_world_is_left_as_it_is(hosting_emulator: HostingEmulator, url: str):
+    with HostingEmulator.connect(url) as default:
+        assert default.name == "default"
+    with HostingEmulator.connect(hosting_emulator.base_url) as same:
+        assert same.projects == hosting_emulator.projects
+    with HostingEmulator.connect(url, world=hosting_emulator.name) as same:
+        same.clock.advance("1m")
+
+    assert hosting_emulator.clock.now == "2026-01-01T00:01:00.000Z"
+
+
+def test_world_that_is_not_there(url: str):
+    with pytest.raises(ControlRefused, match="no world is named 'nowhere'"):
+        HostingEmulator.connect(url, world="nowhere")
+    with pytest.raises(ValueError, match="the address is of world 'a', and world is 'b'"):
+        HostingEmulator.connect(f"{url}/worlds/a", world="b")
+
+
+def test_no_emulator_there():
+    with pytest.raises(EmulatorUnreachable, match="start it with `hosting-emulator start --port "):
+        HostingEmulator.connect("http://127.0.0.1:1")
+
+
+@pytest.mark.parametrize(
+    ("url", "control_url", "world"),
+    [
+        ("http://h:1", "http://h:1/_emulator", None),
+        ("http://h:1/", "http://h:1/_emulator", None),
+        ("http://h:1/_emulator/", "http://h:1/_emulator", None),
+        ("http://h:1/worlds/a", "http://h:1/_emulator", "a"),
+        ("http://h:1/_emulator/worlds/a", "http://h:1/_emulator", "a"),
+        ("https://h/below/worlds/a/", "https://h/below/_emulator", "a"),
+    ],
+)
+def test_addresses_as_people_write_them(url: str, control_url: str, world: str | None):
+    assert read_address(url) == (control_url, world)
+
+
+def test_address_from_the_environment(monkeypatch: pytest.MonkeyPatch):
+    for name in ("URL", "WORLD"):
+        monkeypatch.delenv(f"HOSTING_EMULATOR_{name}", raising=False)
+    assert read_address(None) == (f"{DEFAULT_URL}/_emulator", None)
+
+    monkeypatch.setenv("HOSTING_EMULATOR_URL", "http://h:1")
+    monkeypatch.setenv("HOSTING_EMULATOR_WORLD", "a")
+
+    assert read_address(None) == ("http://h:1/_emulator", "a")
+    assert read_address("http://i:2") == ("http://i:2/_emulator", None)
+
+
+def test_control_token_from_the_environment(control: FakeControl, monkeypatch: pytest.MonkeyPatch):
+    tables: dict[str, Any] = {"organizations": [], "people": [], "projects": []}
+    summary = {"name": "default", "base_url": "", "control_url": "", **tables}
+    control.on("GET /worlds/default", summary)
+
+    for variable, token in (("", None), ("t", None), ("t", "u")):
+        monkeypatch.setenv("HOSTING_EMULATOR_CONTROL_TOKEN", variable)
+        HostingEmulator.connect(control.control_url, control_token=token).close()
+
+    sent = [asked.headers.get("X-Control-Token") for asked in control.asked]
+    assert sent == [None, "t", "u"]
+
+
+@pytest.mark.parametrize(
+    ("written", "url"),
+    [
+        (
+            '{"base_url": "http://h.test", "local_url": "http://127.0.0.1:4701"}',
+            "http://127.0.0.1:4701",
+        ),
+        ("{}", "http://127.0.0.1:4700"),
+        ("[]", "http://127.0.0.1:4700"),
+        ("not whole", "http://127.0.0.1:4700"),
+        (None, "http://127.0.0.1:4700"),
+    ],
+)
+def test_a_ready_file_leads_to_what_was_started_here_else_the_port_does(
+    written: str | None, url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("HOSTING_EMULATOR_PORT", "4700")
+    monkeypatch.setenv("HOSTING_EMULATOR_READY_FILE", str(tmp_path / "ready.json"))
+    if written is not None:
+        (tmp_path / "ready.json").write_text(written, encoding="utf-8")
+
+    assert default_url() == url
+
+
+def test_a_port_in_the_environment_that_is_none_is_not_passed_over(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    monkeypatch.delenv("HOSTING_EMULATOR_READY_FILE", raising=False)
+    monkeypatch.setenv("HOSTING_EMULATOR_PORT", "46twenty")
+
+    with pytest.raises(ValueError, match="46twenty"):
+        ControlClient(default_url())
+
+
+def test_an_option_of_a_fresh_world_that_there_is_not_is_refused(url: str):
+    misspelt: dict[str, Any] = {"clok": "skip"}
+
+    with pytest.raises(TypeError, match="clok"):
+        HostingEmulator.fresh(url, **misspelt)
+
+
+# --- Forks, going back -----------------------------------------------------------------------
+
+
+def test_fork_goes_its_own_way_and_ends_with_its_parent(
+    url: str, hosting_emulator: HostingEmulator
+):
+    with HostingEmulator.fresh(url) as parent:
+        fork = parent.fork()
+        deeper = fork.fork("deeper")
+        fork.clock.advance("1h")
+
+        assert parent.clock.now == deeper.clock.now == "2026-01-01T00:00:00.000Z"
+        assert fork.clock.now == "2026-01-01T01:00:00.000Z"
+        assert fork.token() != parent.token()
+
+    assert not {parent.name, fork.name, "deeper"} & set(names(hosting_emulator))
+
+
+def test_any_commit_can_be_gone_back_to_or_begun_at(api: HttpWorld):
+    emulator = api.emulator
+    before = emulator.summary["counts"]["operations"]
+    api.set_flag(False)
+    api.apply_domains()
+
+    hidden = next(c for c in emulator.history if c["title"] == "set_project_powered_by_flag")
+    fork = emulator.fork(commit=hidden["commit"])
+    emulator.rewind(hidden["commit"])
+
+    for world in (emulator, fork):
+        assert world.summary["counts"]["operations"] == before
+    assert emulator.history[-1]["title"] == f"rewound to {hidden['commit']}"
+    assert len(emulator.requests) == 2
+    with pytest.raises(ControlRefused, match="commit 9999 is not kept"):
+        emulator.rewind(9999)
+
+
+def test_snapshot_goes_back_at_its_end(api: HttpWorld):
+    emulator = api.emulator
+    emulator.fault("abort", code="rate_limited", call="list_deployments")
+
+    with emulator.snapshot() as before:
+        emulator.clear_faults()
+        emulator.clock.advance("1d")
+        assert api.set_flag(False).status == 200
+
+    assert emulator.clock.now == before.at == "2026-01-01T00:00:00.000Z"
+    assert len(emulator.faults) == 1
+    assert api.deployments().json["code"] == "rate_limited"
+    assert [made.call for made in emulator.requests] == [
+        "set_project_powered_by_flag",
+        "list_deployments",
+    ]
+    with pytest.raises(ControlRefused):
+        before.restore()
+    before.forget()
+
+
+def test_snapshot_serves_again_and_again(hosting_emulator: HostingEmulator):
+    snapshot = hosting_emulator.snapshot()
+
+    for _ in range(2):
+        hosting_emulator.clock.advance("1m")
+        hosting_emulator.restore(snapshot)
+        assert hosting_emulator.clock.now == "2026-01-01T00:00:00.000Z"
+
+    assert repr(snapshot) == (
+        f"<WorldSnapshot 'snapshot-1' of '{hosting_emulator.name}' at 2026-01-01T00:00:00.000Z>"
+    )
+
+
+def test_token_of_a_future_that_was_undone_is_made_anew(api: HttpWorld):
+    with api.emulator.snapshot():
+        api.emulator.clock.advance("1d")
+        api.emulator.token("reader")
+
+    assert api.deployments(who="reader").status == 200
+
+
+def test_reset_begins_anew(api: HttpWorld):
+    api.apply_domains()
+    api.emulator.clock.advance("1h")
+
+    api.emulator.reset()
+
+    assert api.emulator.clock.now == "2026-01-01T00:00:00.000Z"
+    assert len(api.emulator.requests) == 0
+    assert api.deployments().status == 200
+
+
+# --- Failures, stories, threads --------------------------------------------------------------
+
+
+def test_faults_are_listed_counted_and_cleared(api: HttpWorld):
+    emulator = api.emulator
+    first = emulator.fault("abort", code="rate_limited", call="list_deployments", times=1)
+    emulator.fault(latency={"delay_ms": 1}, from_="1h", header={"X-A": "*"})
+
+    api.deployments()
+
+    assert [fault.id for fault in emulator.faults] == [first.id, "fault-2"]
+    assert (first.seen, first.hits, first.spent) == (1, 1, True)
+    assert emulator.faults[1].now["from"] == "2026-01-01T01:00:00.000Z"
+    assert repr(first) == f"<ArmedFault 'fault-1' of '{emulator.name}'>"
+    assert emulator.clear_faults() == 2
+    assert emulator.faults == []
+
+
+def test_why_reads_well(api: HttpWorld):
+    operation = api.apply_domains().json
+
+    told = api.emulator.why(operation)
+
+    assert (told.state, told.project, told.kind) == ("queued", "shop", "apply_project_domains")
+    assert told.next is not None
+    assert told.next["at"] == "2026-01-01T00:00:02.000Z"
+    assert str(told) == "\n".join(
+        [
+            f"apply_project_domains of shop ({operation['id']}) is queued "
+            "at 2026-01-01T00:00:00.000Z",
+            *(f"  {sentence}" for sentence in told.says),
+            f"  next, at 2026-01-01T00:00:02.000Z: {told.next['what']}",
+            *(f"  try: {command}" for command in told.commands),
+        ]
+    )
+    assert told.commands
+
+
+def test_threads_share_a_handle(api: HttpWorld):
+    emulator = api.emulator
+
+    def work(n: int) -> tuple[int, str]:
+        key = f"key-{n}"
+        answer = api.call(
+            "PUT",
+            f"/v1/projects/{emulator.project}/powered-by-flag",
+            key=key,
+            body={"enabled": False},
+        )
+        return answer.status, emulator.requests.assert_made(key=key, times=1)[
+            0
+        ].idempotency_key or ""
+
+    with ThreadPoolExecutor(8) as threads:
+        done = list(threads.map(work, range(40)))
+
+    assert done == [(200, f"key-{n}") for n in range(40)]
+    emulator.requests.assert_made("set_project_powered_by_flag", times=40)

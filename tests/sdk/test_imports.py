@@ -1,0 +1,17 @@
+"""The SDK is cheap: it imports the standard library and itself, nothing else."""
+
+from tests.support.imported_modules import foreign, imported_by
+
+
+def test_imports_only_the_standard_library_and_itself():
+    found = imported_by("hosting_emulator.sdk")
+
+    assert "hosting_emulator.sdk" in found
+    own = ("hosting_emulator.sdk", "hosting_emulator.control_api", "hosting_emulator.build_id")
+    assert foreign(found, *own) == []
+
+
+def test_does_not_import_what_few_need():
+    found = imported_by("hosting_emulator.sdk")
+
+    assert not {"http.client", "email", "ssl", "asyncio", "difflib"} & found

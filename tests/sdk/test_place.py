@@ -1,0 +1,118 @@
+"""What is in a world, who may ask, and the URL of a path in it."""
+
+import pytest
+
+from hosting_emulator.sdk import ControlRefused, HostingEmulator, NoSuchName, WorldSummary
+from tests.support.http_world import HttpWorld
+
+
+def changed(emulator: HostingEmulator, **parts: object) -> HostingEmulator:
+    summary: WorldSummary = emulator.summary
+    summary.update(parts)
+    return HostingEmulator(emulator.control, summary)
+
+
+def test_names_what_is_there(hosting_emulator: HostingEmulator):
+    world = hosting_emulator
+
+    assert world.base_url.endswith(f"/worlds/{world.name}")
+    assert world.control_url.endswith(f"/_emulator/worlds/{world.name}")
+    assert list(world.projects) == ["shop", "blog", "docs", "labs", "garden", "notes"]
+    assert list(world.organizations) == ["acme", "hobby"]
+    assert list(world.people) == ["owner", "member", "reader", "outsider", "no-organization"]
+    assert (world.project, world.organization) == (
+        world.projects["shop"],
+        world.organizations["acme"],
+    )
+    assert repr(world) == f"<HostingEmulator {world.name!r} at {world.base_url}>"
+
+
+def test_first_project_and_its_organization_where_there_is_no_shop(
+    hosting_emulator: HostingEmulator,
+):
+    notes = {"alias": "notes", "id": "01P", "handle": "n", "organization_id": "01B"}
+    a, b = ({"alias": x, "id": f"01{x.upper()}", "name": x, "plan": "free"} for x in "ab")
+
+    world = changed(hosting_emulator, projects=[notes], organizations=[a, b])
+
+    assert (world.project, world.organization) == ("01P", "01B")
+
+
+def test_nothing_there(hosting_emulator: HostingEmulator):
+    world = changed(hosting_emulator, projects=[], organizations=[])
+
+    with pytest.raises(NoSuchName) as no_project:
+        _ = world.project
+    with pytest.raises(NoSuchName) as no_organization:
+        _ = world.organization
+
+    assert str(no_project.value) == f"world {world.name} has no project"
+    assert str(no_organization.value) == f"world {world.name} has no organization"
+
+
+def test_token_is_made_once_and_outlives_moved_time(api: HttpWorld):
+    token = api.emulator.token("reader")
+    api.emulator.clock.advance("1000d")
+
+    assert api.emulator.token("reader") == token
+    assert api.deployments(token=token).status == 200
+
+
+def test_token_with_a_lifetime(api: HttpWorld):
+    token = api.emulator.token("reader", expires_in_seconds=60)
+    api.emulator.clock.advance(61)
+
+    assert token != api.emulator.token("reader")
+    assert api.deployments(token=token).status == 401
+
+
+def test_token_without_a_sign_in(api: HttpWorld):
+    token = api.emulator.token("owner", interactive=False)
+    api.emulator.clock.advance("1000d")
+
+    assert api.create_key(token=token).json["code"] == "interactive_login_required"
+    assert api.deployments(token=token).status == 200
+
+
+def test_token_of_nobody(hosting_emulator: HostingEmulator):
+    with pytest.raises(ControlRefused, match="no user is 'nobody'"):
+        hosting_emulator.token("nobody")
+
+
+def test_api_key_is_a_bearer_token_with_its_permissions(api: HttpWorld):
+    key = api.emulator.api_key("owner", name="ci", permissions=["deployments.read"])
+
+    assert api.deployments(token=key).status == 200
+    assert api.set_flag(False, token=key).status == 403
+
+
+def test_headers_carry_token_and_key(hosting_emulator: HostingEmulator):
+    bearer = {"Authorization": f"Bearer {hosting_emulator.token('member')}"}
+
+    assert hosting_emulator.headers("member") == bearer
+    assert hosting_emulator.headers("member", key="k-1") == {**bearer, "Idempotency-Key": "k-1"}
+
+
+def test_ids_take_their_places(hosting_emulator: HostingEmulator):
+    emulator = hosting_emulator
+    base, blog = emulator.base_url, emulator.projects["blog"]
+
+    assert emulator.url("/v1/projects/{project}/domains") == (
+        f"{base}/v1/projects/{emulator.project}/domains"
+    )
+    assert (
+        emulator.url("/v1/projects/{project}/x", project="blog") == f"{base}/v1/projects/{blog}/x"
+    )
+    assert emulator.url("/v1/organizations/{organization}") == (
+        f"{base}/v1/organizations/{emulator.organization}"
+    )
+    hobby = emulator.organizations["hobby"]
+    assert emulator.url("/o/{organization}", project="garden") == f"{base}/o/{hobby}"
+    assert emulator.url("/v1/operations/a%7Bb") == f"{base}/v1/operations/a%7Bb"
+
+
+def test_what_is_wrong_is_said(hosting_emulator: HostingEmulator):
+    with pytest.raises(ValueError, match="a path starts with /"):
+        hosting_emulator.url("v1/projects")
+    with pytest.raises(NoSuchName, match="did you mean shop"):
+        hosting_emulator.url("/v1/projects/{project}", project="shpo")

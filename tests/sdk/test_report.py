@@ -1,0 +1,195 @@
+"""A world's story as text: short, aligned, and never in the way of the failure it stands below."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import re
+from typing import Any
+
+import pytest
+
+from hosting_emulator.sdk.text import report_text
+from tests.support.http_world import HttpWorld
+
+DOCUMENT: dict[str, Any] = {
+    "world": "world-1",
+    "base_url": "http://127.0.0.1:4620/worlds/world-1",
+    "scenario": "stuck-operation.yaml",
+    "clock": {
+        "mode": "scaled",
+        "now": "2026-01-01T00:00:00.000Z",
+        "rate": 60,
+        "next_due_at": "2026-01-01T00:00:02.000Z",
+        "pending": 2,
+    },
+    "commit": 7,
+    "assumptions": {"rate_limit": "10/1m", "accepted_status": 201},
+    "requests": {
+        "total": 12,
+        "items": [
+            {
+                "n": 11,
+                "method": "GET",
+                "path": "/v1/projects/01JGFJJZ00TGEYDG0VT5J9EZXF/nothing",
+                "call": None,
+                "who": None,
+                "status": 404,
+                "code": "resource_not_found",
+                "lost": None,
+                "replayed": False,
+                "why": [],
+                "problem": {"code": "resource_not_found", "detail": "The API has no\nsuch path."},
+            },
+            {
+                "n": 12,
+                "method": "PUT",
+                "path": "/v1/projects/01JGFJJZ00TGEYDG0VT5J9EZXF/domains",
+                "call": "apply_project_domains",
+                "who": "owner",
+                "status": 202,
+                "code": None,
+                "lost": "truncate",
+                "replayed": True,
+                "why": ["a replay", "fault-1 acted"],
+                "problem": None,
+            },
+        ],
+    },
+    "operations": [
+        {
+            "operation": "01KDVDNA000000004MQC4BY7TH",
+            "kind": "apply_project_domains",
+            "project": "shop",
+            "state": "running",
+            "phase": "deploying",
+            "says": ["It is running.", "The clock is scaled."],
+            "next": {"at": "2026-01-01T00:00:02.000Z", "what": "it goes on to verifying"},
+            "commands": ["hosting-emulator clock advance", "hosting-emulator fault clear"],
+        },
+        {
+            "operation": "01KDVDNA000000004MQC4BY7TJ",
+            "kind": "initialize_managed_source",
+            "project": "blog",
+            "state": "queued",
+            "phase": "queued",
+            "says": ["It is stuck.", "Nobody moves it.", "Really."],
+            "next": None,
+            "commands": [],
+        },
+    ],
+    "faults": [
+        {
+            "id": "fault-1",
+            "order": 0,
+            "truncate": {},
+            "call": "list_deployments",
+            "times": 1,
+            "phase": "after_commit",
+            "armed_at": "2026-01-01T00:00:00.000Z",
+            "considered": 5,
+            "seen": 3,
+            "hits": 1,
+            "spent": True,
+            "unused": None,
+        },
+        {
+            "id": "fault-2",
+            "timeout": {},
+            "header": {"X-A": "*"},
+            "phase": "before_commit",
+            "considered": 2,
+            "seen": 0,
+            "hits": 0,
+            "spent": False,
+            "unused": "there was no such header",
+        },
+    ],
+}
+TEXT = inspect.cleandoc(
+    """
+    world    world-1 at http://127.0.0.1:4620/worlds/world-1, scenario stuck-operation.yaml, commit 7
+    clock    scaled at 60x, 2026-01-01T00:00:00.000Z; 2 events to come, the next at 2026-01-01T00:00:02.000Z
+    assumed  rate_limit=10/1m, accepted_status=201
+    12 requests, the last 2
+      #11  GET  /v1/projects/…EZXF/nothing  -      404 resource_not_found        — The API has no such path.
+      #12  PUT  apply_project_domains       owner  202 replayed lost (truncate)  — a replay; fault-1 acted
+    2 operations not ended
+      01KDVDNA000000004MQC4BY7TH  apply_project_domains of shop is running (deploying)
+        next, at 2026-01-01T00:00:02.000Z: it goes on to verifying
+        try: hosting-emulator clock advance
+      01KDVDNA000000004MQC4BY7TJ  initialize_managed_source of blog is queued
+        It is stuck.
+        Nobody moves it.
+    2 faults: 1 armed, 1 used up
+      fault-1  truncate  after_commit call=list_deployments times=1  considered 5, seen 3, hits 1, used up
+      fault-2  timeout   before_commit header=X-A:*                  considered 2, seen 0, hits 0
+      fault-2 never acted: there was no such header.
+    """
+)
+
+
+def test_tells_the_whole_story():
+    assert report_text(DOCUMENT) == TEXT
+
+
+def test_colours_change_no_word():
+    colored = report_text(DOCUMENT, color=True)
+
+    assert re.sub(r"\x1b\[\d+m", "", colored) == TEXT
+    lines = colored.splitlines()
+    assert lines[0].startswith("\x1b[1mworld  \x1b[0m  world-1 at ")
+    assert lines[4].startswith("\x1b[33m  #11  GET")
+    assert lines[4].endswith("\x1b[0m")
+    assert lines[5].startswith("\x1b[31m  #12  PUT")
+    assert lines[6] == "\x1b[1m2 operations not ended\x1b[0m"
+
+
+def test_colour_does_not_leak_over_lines():
+    for line in report_text(DOCUMENT, color=True).splitlines():
+        assert line.count("\x1b[0m") == line.count("\x1b[") / 2
+
+
+def test_stays_short_however_much_there_is():
+    many = {
+        **DOCUMENT,
+        "requests": {"total": 5000, "items": DOCUMENT["requests"]["items"] * 50},
+        "operations": DOCUMENT["operations"] * 5,
+        "faults": DOCUMENT["faults"] * 10,
+        "assumptions": {f"assumption_{n}": "x" * 50 for n in range(40)},
+    }
+    many["requests"]["items"][-1]["why"] = ["word " * 100]
+
+    lines = report_text(many).splitlines()
+
+    assert len(lines) <= 45
+    assert max(map(len, lines)) <= 200
+    assert "  … and 7 more" in lines
+    assert lines[-1] == "  … and 15 more"
+
+
+def test_of_a_real_world_also_after_a_journey_as_json(api: HttpWorld):
+    emulator = api.emulator
+    operation = api.apply_domains(key="k").json
+    emulator.fault("abort", code="rate_limited", call="list_deployments", times=2)
+    api.deployments()
+
+    text = emulator.report()
+
+    document = json.loads(json.dumps(emulator.report_document()))
+    assert report_text(document) == text
+    assert f"\n  {operation['id']}  apply_project_domains of shop is queued\n" in text
+    assert "\n  #1  PUT  apply_project_domains  owner  202\n" in text
+    assert "  #2  GET  list_deployments       owner  429 rate_limited  — " in text
+    assert text.endswith("call=list_deployments times=2  considered 1, seen 1, hits 1")
+    assert emulator.report(requests=1).count("  #") == 1
+    assert "\x1b[1m" in emulator.report(color=True)
+
+
+@pytest.mark.parametrize(
+    ("count", "told"), [(0, "no requests"), (1, "1 request\n"), (2, "2 requests\n")]
+)
+def test_counts_are_spelt_right(count: int, told: str):
+    items = DOCUMENT["requests"]["items"][:count]
+
+    assert told in report_text({**DOCUMENT, "requests": {"total": count, "items": items}})

@@ -1,0 +1,389 @@
+"""Reading the request log of a world, and asserting on it."""
+
+from __future__ import annotations
+
+import http.client
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from hosting_emulator.sdk import (
+    ControlClient,
+    ControlRefused,
+    HostingEmulator,
+    NoSuchName,
+    Requests,
+    WorldSummary,
+)
+from tests.sdk.conftest import client, control
+from tests.support.fake_control import FakeControl
+from tests.support.http_world import HttpWorld
+
+__all__ = ["client", "control"]
+
+
+def failure(assertion: Callable[[], object]) -> str:
+    with pytest.raises(AssertionError) as caught:
+        assertion()
+    return str(caught.value)
+
+
+def golden(text: str, emulator: HostingEmulator) -> str:
+    return inspect.cleandoc(text).replace("WORLD", emulator.name)
+
+
+@pytest.fixture
+def made(api: HttpWorld) -> Requests:
+    """Requests of a world that has had five."""
+    api.set_flag(False, key="flag-1")
+    api.set_flag(False, key="flag-1")
+    api.set_flag(True, key="flag-1")
+    api.set_flag(True, key="flag-2", who="reader")
+    api.call("GET", api.project_path("deployment"))
+    return api.emulator.requests
+
+
+# --- Reading ---------------------------------------------------------------------------------
+
+
+def test_reads_oldest_first(made: Requests):
+    assert [request.n for request in made] == [1, 2, 3, 4, 5]
+    assert (len(made), made.total) == (5, 5)
+    assert made[-1].path.endswith("/deployment")
+    assert [request.n for request in made[1:3]] == [2, 3]
+    assert repr(made).startswith("<Requests of 'world-")
+
+
+def test_request_tells_what_was_sent_and_answered(made: Requests, api: HttpWorld):
+    first, again, reused, refused, nothing = made
+
+    assert (first.call, first.method, first.who) == ("set_project_powered_by_flag", "PUT", "owner")
+    assert first.project == api.emulator.project
+    assert (first.body, first.answer["enabled"]) == ({"enabled": False}, False)
+    assert first.headers["idempotency-key"] == first.idempotency_key == "flag-1"
+    assert "IDEMPOTENCY-KEY" in first.headers
+    assert first.headers["Authorization"] == "Bearer <redacted>"
+    assert first.answer_headers["Content-Type"] == "application/json"
+    assert [first.replayed, again.replayed] == [False, True]
+    assert (reused.status, reused.code, reused.failed) == (409, "idempotency_key_reused", True)
+    assert refused.why == ("the call needs the role owner, the user has reader",)
+    assert (nothing.call, nothing.body) == (None, None)
+
+
+def test_body_that_is_no_json_is_text(api: HttpWorld):
+    api.call("PUT", api.project_path("powered-by-flag"), raw=b"enabled=true", key="k")
+
+    assert api.emulator.requests[-1].body == "enabled=true"
+
+
+def test_lost_answer_is_told(api: HttpWorld):
+    with (
+        api.emulator.fault("empty_response", call="list_deployments"),
+        pytest.raises(http.client.RemoteDisconnected),
+    ):
+        api.deployments()
+
+    [lost] = api.emulator.requests.of(lost=True)
+
+    assert (lost.status, lost.lost, lost.failed) == (0, "empty_response", True)
+
+
+@pytest.mark.parametrize(
+    ("filters", "numbers"),
+    [
+        ({}, [1, 2, 3, 4, 5]),
+        ({"call": "set_project_powered_by_flag"}, [1, 2, 3, 4]),
+        ({"who": "reader"}, [4]),
+        ({"status": 200, "replayed": False}, [1]),
+        ({"code": "forbidden"}, [4]),
+        ({"project": "shop"}, [1, 2, 3, 4]),
+        ({"project": "blog"}, []),
+        ({"key": "flag-1", "failed": True}, [3]),
+        ({"method": "get"}, [5]),
+        ({"path": "*/deployment"}, [5]),
+        ({"lost": False, "who": None}, [1, 2, 3, 4, 5]),
+    ],
+    ids=str,
+)
+def test_filters(made: Requests, filters: dict[str, Any], numbers: list[int]):
+    assert [request.n for request in made.of(**filters)] == numbers
+
+
+def test_requests_from_now_on(made: Requests, api: HttpWorld):
+    later = made.from_now()
+    assert (list(later), later.total) == ([], 0)
+
+    api.deployments()
+
+    assert [request.call for request in later] == ["list_deployments"]
+    later.assert_made(times=1)
+    later.assert_not_made("set_project_powered_by_flag")
+
+
+def test_requests_from_now_on_include_those_after_a_reset(made: Requests, api: HttpWorld):
+    later = made.from_now()
+    api.emulator.reset()
+
+    api.deployments()
+
+    assert [request.call for request in later] == ["list_deployments"]
+    assert later.total == 1
+    later.assert_made("list_deployments")
+
+
+def test_a_reset_after_from_now_leaves_no_proof_that_something_was_not_made(
+    made: Requests, api: HttpWorld
+):
+    later = made.from_now()
+    api.emulator.reset()
+
+    for assertion in (
+        lambda: later.assert_not_made("list_deployments"),
+        lambda: later.assert_made("list_deployments", times=0),
+        later.assert_none_failed,
+    ):
+        with pytest.raises(AssertionError):
+            assertion()
+
+
+@pytest.mark.parametrize(
+    ("filters", "error", "said"),
+    [
+        ({"call": "list_deployment"}, ValueError, "did you mean list_deployments"),
+        ({"who": "onwer"}, NoSuchName, "no user is 'onwer'; did you mean owner"),
+        ({"project": "shpo"}, NoSuchName, "no project is 'shpo'; did you mean shop"),
+        ({"stauts": 200}, TypeError, "no filter is 'stauts'; did you mean status"),
+    ],
+)
+def test_wrong_names_are_refused(
+    made: Requests, filters: dict[str, Any], error: type[Exception], said: str
+):
+    with pytest.raises(error, match=said):
+        made.of(**filters)
+
+
+# --- Asserting -------------------------------------------------------------------------------
+
+
+def test_what_was_made_is_returned(made: Requests):
+    [first] = made.assert_made("set_project_powered_by_flag", status=200, replayed=False)
+
+    assert first.n == 1
+
+
+def test_counts_that_are_right(made: Requests):
+    made.assert_made("set_project_powered_by_flag", times=4)
+    made.assert_made("set_project_powered_by_flag", at_least=4)
+    made.assert_made("set_project_powered_by_flag", at_most=4)
+    made.assert_made("set_project_powered_by_flag", at_least=1, at_most=5)
+    made.assert_made("apply_project_domains", times=0)
+    made.assert_made("apply_project_domains", at_most=1)
+    made.assert_not_made("apply_project_domains")
+
+
+def test_times_is_exact(made: Requests):
+    with pytest.raises(TypeError, match="times is exact: do not give at_least or at_most with it"):
+        made.assert_made(times=1, at_least=1)
+
+
+def test_made_too_often(made: Requests, api: HttpWorld):
+    said = failure(lambda: made.assert_made("set_project_powered_by_flag", key="flag-1", times=1))
+
+    assert said == golden(
+        """
+        expected set_project_powered_by_flag with the key flag-1 to be made once, but it was made 3 times
+
+        made in world WORLD, > are those counted:
+          > #1  PUT  set_project_powered_by_flag    owner   200                         key flag-1
+          > #2  PUT  set_project_powered_by_flag    owner   200 replayed                key flag-1
+          > #3  PUT  set_project_powered_by_flag    owner   409 idempotency_key_reused  key flag-1
+            #4  PUT  set_project_powered_by_flag    reader  403 forbidden               key flag-2
+            #5  GET  /v1/projects/…EZXF/deployment  owner   404 resource_not_found
+        """,
+        api.emulator,
+    )
+
+
+def test_never_made_by_that_person(made: Requests, api: HttpWorld):
+    said = failure(
+        lambda: made.assert_made("set_project_powered_by_flag", who="reader", status=200)
+    )
+
+    assert said == golden(
+        """
+        expected set_project_powered_by_flag by reader with the status 200 to be made, but it was never made
+
+        nearest:
+          #1 was made by owner
+          #2 was made by owner
+          #4 was answered 403 forbidden (the call needs the role owner, the user has reader)
+
+        made in world WORLD:
+            #1  PUT  set_project_powered_by_flag    owner   200                         key flag-1
+            #2  PUT  set_project_powered_by_flag    owner   200 replayed                key flag-1
+            #3  PUT  set_project_powered_by_flag    owner   409 idempotency_key_reused  key flag-1
+            #4  PUT  set_project_powered_by_flag    reader  403 forbidden               key flag-2
+            #5  GET  /v1/projects/…EZXF/deployment  owner   404 resource_not_found
+        """,
+        api.emulator,
+    )
+
+
+def test_never_made_but_something_like_it(made: Requests):
+    said = failure(lambda: made.assert_made("list_deployments", at_least=2))
+
+    assert said.startswith(
+        inspect.cleandoc(
+            """
+            expected list_deployments to be made at least twice, but it was never made
+
+            nearest:
+              #5 matches no call of the API (no call has this path)
+
+            made in world
+            """
+        )
+    )
+
+
+def test_made_although_it_must_not_be(made: Requests):
+    said = failure(lambda: made.assert_not_made(who="reader"))
+
+    assert said.startswith("expected a request by reader not to be made, but it was made once\n")
+    assert "nearest" not in said
+    assert "  > #4  PUT " in said
+
+
+@pytest.mark.parametrize(
+    ("count", "said"),
+    [
+        ({"times": 2}, "to be made twice, but it was made 4 times"),
+        ({"at_least": 5}, "to be made at least 5 times, but it was made 4 times"),
+        ({"at_most": 1}, "to be made at most once, but it was made 4 times"),
+        ({"at_least": 1, "at_most": 3}, "to be made 1 to 3 times, but it was made 4 times"),
+    ],
+    ids=str,
+)
+def test_counts_in_words(made: Requests, count: dict[str, Any], said: str):
+    told = failure(lambda: made.assert_made("set_project_powered_by_flag", **count))
+
+    assert told.splitlines()[0] == f"expected set_project_powered_by_flag {said}"
+
+
+def test_differences_in_words(api: HttpWorld):
+    api.set_flag(False, key="flag-1")
+    requests = api.emulator.requests
+
+    def nearest(**filters: Any) -> str:
+        said = failure(lambda: requests.assert_made("set_project_powered_by_flag", **filters))
+        return said.split("nearest:\n  ")[1].split("\n")[0]
+
+    assert nearest(project="blog") == "#1 was about shop"
+    assert nearest(key="flag-2") == "#1 had the key flag-1"
+    assert nearest(method="GET") == "#1 had the method PUT"
+    assert nearest(replayed=True) == "#1 was not replayed"
+    assert nearest(failed=True, status=500) == ("#1 was answered 200, and was not refused or lost")
+
+
+def test_nothing_was_asked(hosting_emulator: HostingEmulator):
+    said = failure(lambda: hosting_emulator.requests.assert_made("list_deployments"))
+
+    assert said == (
+        "expected list_deployments to be made, but it was never made\n\n"
+        f"no request has reached this world; its base URL is {hosting_emulator.base_url}"
+    )
+
+
+def test_all_went_well(api: HttpWorld):
+    api.deployments()
+
+    api.emulator.requests.assert_none_failed()
+
+
+def test_some_failed(made: Requests):
+    assert failure(made.assert_none_failed) == inspect.cleandoc(
+        """
+        expected every request to succeed, but 3 of 5 did not
+
+          #3  PUT  set_project_powered_by_flag    owner   409 idempotency_key_reused
+              the key was first used by set_project_powered_by_flag, which got 200
+          #4  PUT  set_project_powered_by_flag    reader  403 forbidden
+              the call needs the role owner, the user has reader
+          #5  GET  /v1/projects/…EZXF/deployment  owner   404 resource_not_found
+              no call has this path
+        """
+    )
+
+
+# --- When the log has dropped requests -------------------------------------------------------
+
+
+@pytest.fixture
+def ring(control: FakeControl, client: ControlClient) -> Requests:
+    """Requests of a world whose log holds the last 1,000 of 1,234."""
+    plain: dict[str, Any] = {
+        "at": "2026-01-01T00:00:00.000Z",
+        "call": "list_deployments",
+        "method": "GET",
+        "path": "/v1/projects/01P/deployments",
+        "query": "",
+        "project": "01P",
+        "operation": None,
+        "principal": "01U",
+        "who": "owner",
+        "status": 200,
+        "code": None,
+        "idempotency_key": None,
+        "replayed": False,
+        "lost": None,
+        "why": [],
+        "duration_us": 1.5,
+    }
+    items = [{"n": n, **plain} for n in range(1234, 234, -1)]
+    page = {"items": items, "total": 1234, "times_cleared": 0}
+    control.on("GET /worlds/w/requests?limit=1000&trail=false", page)
+    control.on("GET /worlds/w/requests?limit=1", {**page, "items": items[:1]})
+    found = {"name": "w", "base_url": "http://h/worlds/w", "control_url": ""}
+    tables: dict[str, Any] = {"organizations": [], "people": [], "projects": []}
+    return HostingEmulator(client, WorldSummary(**found, **tables)).requests
+
+
+def test_count_that_older_requests_could_change_is_no_proof(ring: Requests):
+    ring.assert_made("list_deployments", at_least=1000)
+
+    said = failure(lambda: ring.assert_made("list_deployments", times=1000))
+
+    assert said == (
+        "expected list_deployments to be made 1,000 times, which is no longer known: the log "
+        "keeps only the last 1,000 requests, 234 older ones have left it\n"
+        "in those it was made 1,000 times; take `requests.from_now()` before what you count"
+    )
+    assert "never made" in failure(lambda: ring.assert_not_made("get_operation"))
+
+
+def test_requests_that_left_the_log_leave_no_proof_that_none_failed(ring: Requests):
+    with pytest.raises(AssertionError):
+        ring.assert_none_failed()
+
+    ring.from_now().assert_none_failed()
+
+
+def test_full_log_is_shown_from_its_end(ring: Requests):
+    said = failure(lambda: ring.assert_made("list_deployments", times=1))
+
+    assert "\n    … 1,214 earlier requests left out\n  > #1215  GET  list_deploy" in said
+    assert said.endswith("\n  > #1234  GET  list_deployments  owner  200")
+    assert len(said.splitlines()) == 24
+
+
+def test_what_is_counted_from_now_has_lost_nothing(ring: Requests):
+    ring.from_now().assert_not_made("list_deployments")
+
+
+def test_request_that_has_left_the_log(ring: Requests, control: FakeControl):
+    with pytest.raises(ControlRefused) as refused:
+        _ = ring[0].body
+
+    assert refused.value.status == 404

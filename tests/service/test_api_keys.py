@@ -1,0 +1,216 @@
+"""User API keys as credentials: for whom they speak, where, for what and how long."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from tests.support.calls import Response
+from tests.support.checked_world import CheckedWorld
+from tests.support.response_checks import moment, problem
+
+#: What each call needs of a key.
+NEEDS = {
+    "set_flag": "projects.write",
+    "initialize": "projects.write",
+    "apply_domains": "domains.write",
+    "dns": "dns.read",
+    "deployments": "deployments.read",
+    "ticket": "dev_access.write",
+    "compute": "database.read",
+    "poll": "projects.read",
+}
+PERMISSIONS = sorted(set(NEEDS.values()))
+
+
+def make_key(api: CheckedWorld, who: str = "owner", **options: Any) -> str:
+    made = api.emulator.create_api_key(who, **options)
+    return str(made["value"])
+
+
+def ask(api: CheckedWorld, call: str, token: str) -> Response:
+    if call == "set_flag":
+        return api.set_flag(False, token=token)
+    if call == "poll":
+        operation_id = api.deployments("?limit=1").json["items"][0]["operation_id"]
+        return api.poll(operation_id, token=token)
+    found: Response = getattr(api, call)(token=token)
+    return found
+
+
+def person(state: dict[str, Any], alias: str) -> str:
+    return next(p for p, row in state["tables"]["people"].items() if row["alias"] == alias)
+
+
+@pytest.mark.parametrize("call", NEEDS)
+def test_a_new_key_may_make_every_call_of_its_user(api: CheckedWorld, call: str) -> None:
+    # given a key made through call 3
+    value = api.create_key().json["value"]
+
+    assert ask(api, call, value).status < 300
+
+
+@pytest.mark.parametrize("call", NEEDS)
+def test_a_key_is_limited_to_its_permissions(api: CheckedWorld, call: str) -> None:
+    for permission in PERMISSIONS:
+        answer = ask(api, call, make_key(api, permissions=[permission]))
+
+        if NEEDS[call] == permission:
+            assert answer.status < 300, permission
+        else:
+            problem(answer, 403, "forbidden")
+
+
+@pytest.mark.parametrize("call", NEEDS)
+def test_a_permission_the_organization_switches_off_is_gone_at_once(
+    api: CheckedWorld, call: str
+) -> None:
+    value = api.create_key().json["value"]
+    state = api.state()
+    left = [permission for permission in PERMISSIONS if permission != NEEDS[call]]
+    state["tables"]["organizations"][api.emulator.organization]["permissions"] = left
+    api.load(state)
+
+    problem(ask(api, call, value), 403, "forbidden")
+
+
+@pytest.mark.parametrize(
+    ("who", "call"),
+    [("member", "set_flag"), ("member", "ticket"), ("reader", "initialize"), ("reader", "ticket")],
+)
+def test_a_key_can_do_no_more_than_its_user(api: CheckedWorld, who: str, call: str) -> None:
+    value = api.create_key(who=who).json["value"]
+
+    problem(ask(api, call, value), 403, "forbidden")
+
+
+def test_a_key_sees_no_more_than_its_user(api: CheckedWorld) -> None:
+    value = api.create_key(who="member").json["value"]
+
+    assert api.dns(token=value).status == 200
+    problem(api.dns(token=value, project="docs"), 404, "resource_not_found")
+    problem(api.dns(token=value, project="garden"), 404, "resource_not_found")
+
+
+def test_a_key_is_bound_to_its_organization(api: CheckedWorld) -> None:
+    # given someone who owns two organizations, with a key of one of them
+    state = api.state()
+    hobby, owner = api.emulator.organizations["hobby"], person(state, "owner")
+    row = {"organization_id": hobby, "person_id": owner, "role": "owner"}
+    state["tables"]["memberships"][f"{hobby}/{owner}"] = row
+    api.load(state)
+    in_hobby = api.emulator.token("owner", organization="hobby")
+    acme_key = api.create_key().json["value"]
+    hobby_key = api.create_key(organization="hobby", token=in_hobby).json["value"]
+
+    seen = {
+        (name, project): api.dns(token=token, project=project).status
+        for name, token in (("acme", acme_key), ("hobby", hobby_key), ("session", in_hobby))
+        for project in ("shop", "garden")
+    }
+
+    assert seen == {
+        ("acme", "shop"): 200,
+        ("acme", "garden"): 404,
+        ("hobby", "shop"): 404,
+        ("hobby", "garden"): 200,
+        ("session", "shop"): 404,
+        ("session", "garden"): 200,
+    }
+
+
+def test_a_key_dies_with_its_users_membership(api: CheckedWorld) -> None:
+    value = api.create_key(who="member").json["value"]
+    state = api.state()
+    key = f"{api.emulator.organization}/{person(state, 'member')}"
+    del state["tables"]["memberships"][key]
+    api.load(state)
+
+    problem(api.dns(token=value), 404, "resource_not_found")
+
+
+def test_a_key_is_good_for_90_days_of_world_time(api: CheckedWorld) -> None:
+    created = api.create_key().json
+    assert moment(created["key"]["expires_at"]) - api.now() == timedelta(days=90)
+
+    api.advance("89d23h59m59s999ms")
+    assert api.dns(token=created["value"]).status == 200
+    api.advance("1ms")
+    problem(api.dns(token=created["value"]), 401, "unauthenticated")
+
+
+def test_a_revoked_key_is_refused(api: CheckedWorld) -> None:
+    value = api.create_key().json["value"]
+    state = api.state()
+    for row in state["tables"]["user_api_keys"].values():
+        row["revoked"] = True
+    api.load(state)
+
+    problem(api.dns(token=value), 401, "unauthenticated")
+
+
+def changed(value: str) -> dict[str, str]:
+    return {
+        "its last character": value[:-1] + ("A" if value[-1] != "A" else "B"),
+        "upper case": value.upper(),
+        "without its prefix": value.removeprefix("phk_"),
+        "longer": value + "A",
+        "shorter": value[:-1],
+        "as it is shown": f"phk_…{value[-4:]}".encode().decode("latin-1"),
+    }
+
+
+@pytest.mark.parametrize("how", changed("phk_" + "a" * 43))
+def test_a_changed_key_is_refused(api: CheckedWorld, how: str) -> None:
+    value = changed(api.create_key().json["value"])[how]
+
+    problem(api.dns(token=value), 401, "unauthenticated")
+
+
+def last_used_at(api: CheckedWorld) -> str | None:
+    keys = api.state()["tables"]["user_api_keys"].values()
+    found: str | None = next(iter(keys)).get("last_used_at")
+    return found
+
+
+def test_using_a_key_is_noted(api: CheckedWorld) -> None:
+    value = api.create_key().json["value"]
+    assert last_used_at(api) is None
+
+    api.dns(token=value)
+    first = last_used_at(api)
+    api.advance("1h")
+    api.compute(token=value)
+
+    assert first
+    assert moment(str(last_used_at(api))) - moment(first) == timedelta(hours=1)
+
+
+def test_a_refused_request_is_no_use(api: CheckedWorld) -> None:
+    value = api.create_key().json["value"]
+
+    api.dns(token=value, project="garden")
+    api.compute("", token=value)
+    api.create_key(token=value)
+
+    assert last_used_at(api) is None
+
+
+def test_a_key_needs_no_session_and_says_nothing_of_one(api: CheckedWorld) -> None:
+    value = api.create_key().json["value"]
+
+    problem(api.create_key(token=value), 403, "interactive_login_required")
+    problem(api.create_key(token=value, organization="hobby"), 404, "resource_not_found")
+
+
+def test_a_key_of_another_world_is_refused(api: CheckedWorld) -> None:
+    control = api.emulator.control
+    other = control.create_world(seed="another")["name"]
+    try:
+        value = str(control.world(other).create_api_key("owner")["value"])
+    finally:
+        control.world(other).delete()
+
+    problem(api.dns(token=value), 401, "unauthenticated")

@@ -1,0 +1,266 @@
+"""Every assumption, at each of its alternatives, visibly changes an answer.
+
+A case asks the same of two fresh worlds: one as it comes, one under the alternative. Both answers
+are written down in `assumption_cases`, and a test finds assumptions without a case.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hosting_emulator.contract.assumptions import DEFAULTS, AssumptionRefused, describe
+from hosting_emulator.sdk import ControlRefused, HostingEmulator
+from tests.service.assumption_cases import Case, cases
+from tests.support.checked_world import CheckedWorld
+from tests.support.response_checks import problem
+
+CASES = cases.found
+
+#: Shown elsewhere, and why.
+ELSEWHERE = {
+    ("idempotency_in_flight", "refuse"),  # needs a slow disk: test_idempotency_in_flight.py
+}
+
+
+@pytest.fixture
+def other(api: CheckedWorld) -> Iterator[CheckedWorld]:
+    """Another fresh world."""
+    control = api.emulator.control
+    world = control.create_world(clock={"mode": "frozen"})
+    yield CheckedWorld(HostingEmulator(control, world))
+    control.world(world["name"]).delete()
+
+
+@pytest.mark.parametrize(
+    "found", [pytest.param(c, id=f"{c.name}={str(c.value)[:24]}") for c in CASES]
+)
+def test_an_alternative_changes_the_answer(
+    api: CheckedWorld, other: CheckedWorld, found: Case
+) -> None:
+    # given two fresh worlds, one of them under the alternative
+    other.assume(**{found.name: found.value})
+
+    before, after = found.probe(api), found.probe(other)
+
+    assert before == found.usual
+    assert after == found.expected
+    assert before != after
+
+
+def test_every_alternative_has_a_case(api: CheckedWorld) -> None:
+    cases = {(c.name, str(c.value)) for c in CASES} | ELSEWHERE
+    missing: list[str] = []
+    for row in api.emulator.assumptions:
+        alternatives = row["alternatives"]
+        if alternatives == "any":
+            if not any(name == row["name"] for name, _ in cases):
+                missing.append(row["name"])
+            continue
+        for value in alternatives:
+            if (row["name"], str(value)) not in cases:
+                missing.append(f"{row['name']}={value}")
+
+    assert missing == []
+
+
+CONTRACT = (Path(__file__).parents[1] / "support" / "contract.txt").read_text(encoding="utf-8")
+
+
+#: Without what makes a table of it.
+PLAIN_CONTRACT = re.sub(r"\s*\|\s*", " ", CONTRACT)
+
+
+def _silences() -> list[str]:
+    """Return the contract's sentences that leave something open, in its own words."""
+    sentences = re.split(r"\n|(?<=\.) (?=[A-Z])", CONTRACT)
+    return [one.removeprefix("- ") for one in sentences if re.search("not (shown|given)", one)]
+
+
+def _quotes(row: dict[str, Any], sentence: str) -> bool:
+    parts = row["sentence"].split("[...]")
+    return bool(re.search(".*".join(re.escape(part.strip()) for part in parts), sentence))
+
+
+def test_every_sentence_that_leaves_something_open_is_answered() -> None:
+    rows = describe(DEFAULTS)
+    silences = _silences()
+
+    assert len(silences) > 18
+    assert [one for one in silences if not any(_quotes(row, one) for row in rows)] == []
+
+
+@pytest.mark.parametrize(
+    "row", [row for row in describe(DEFAULTS) if row["fixed"]], ids=lambda row: row["name"]
+)
+def test_what_is_fixed_says_why(row: dict[str, Any]) -> None:
+    """What is no setting stands beside the settings, and the refusal to set it is one clear line."""
+    assert row["sentence"] in CONTRACT
+    assert row["about"].endswith(".")
+
+    with pytest.raises(AssumptionRefused, match=re.escape(f"{row['name']} cannot be set: ")):
+        DEFAULTS.changed({row["name"]: "anything"})
+
+
+def test_each_says_what_it_is_and_which_sentence_leaves_it_open(api: CheckedWorld) -> None:
+    """What stands in brackets is ours: what was left out of the sentence, or what it does not say."""
+    for row in api.emulator.assumptions:
+        assert row["value"] == row["default"]
+        assert row["about"]
+        parts = [part.strip(" .") for part in re.split(r"\[.*?\]", row["sentence"])]
+        assert any(parts)
+        for part in parts:
+            assert part in PLAIN_CONTRACT, row["sentence"]
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"accepted_status": 204},
+        {"accepted_status": True},
+        {"default_page_size": 0},
+        {"default_page_size": 101},
+        {"idempotency_retention": "soon"},
+        {"operation_path": "/v1/operations"},
+        {"operation_path": "/v1/{operation_id}/{operation_id}"},
+        {"operation_path": "/v1/projects/{operation_id}/edge-dns"},
+        {"operation_path": "/v1/projects/{operation_id}/database/compute"},
+        {"operation_path": "/v1/projects/{operation_id}/domains"},
+        {"operation_path": "/v1/organizations/{operation_id}/user-api-keys"},
+        {"operation_path": "/v1/x/../{operation_id}"},
+        {"operation_path": "/v1/x/{operation_id}/.."},
+        {"cursor_parameter": "cursor\n"},
+        {"dev_session_cookie": "dev_access\n"},
+        {"reconciliation_states": ["", "running", "completed", "exhausted"]},
+        {"reconciliation_states": ["running", "running", "completed", "exhausted"]},
+        {"docs_url": "https://docs.example?page=1"},
+        {"docs_url": "https://docs.example#page"},
+        {"docs_url": "https://docs.example/für"},
+        {"problem_statuses": {"resource_not_found": 410}},
+        {"problem_statuses": {"no_such_code": 400}},
+        {"problem_statuses": {"forbidden": 200}},
+        {"source_profile": "per_poll 0"},
+        {"source_profile": "timed 2s"},
+        {"call_permissions": {"list_deployments": "projects.reed"}},
+        {"call_permissions": {"create_user_api_key": "projects.read"}},
+        {"source_creates_deployment": False},
+        {"empty_fields": "null"},
+        {"condition_codes": {"generation_stale": "idempotency_key_reused"}},
+        {"condition_codes": {"no_organization": "forbidden"}},
+        {"problem_retryable": {"resource_not_found": True}},
+        {"dns_transitions": {"pending": "authorised"}},
+        {"deployment_transitions": {"building": "ready"}},
+        {"database_transitions": {"ready": "absent"}},
+        {"data_modes": ["together", "separate"]},
+        {"judgement_order": "access_first", "replay_access": "not_checked"},
+        {"rate_limit": "0/60s"},
+        {"rate_limit": "5/2d"},
+        {"progress_phases": ["a", "a", "b", "c", "d"]},
+        {"progress_phases": ["a", "b"]},
+        {"cursor_parameter": "limit"},
+        {"no_such_assumption": 1},
+        {"accepted_status": 200, "default_page_size": 0},
+    ],
+    ids=str,
+)
+def test_what_cannot_be_assumed_is_refused_and_changes_nothing(
+    api: CheckedWorld, values: dict[str, Any]
+) -> None:
+    before = api.state()
+
+    with pytest.raises(ControlRefused) as refused:
+        api.assume(**values)
+
+    assert refused.value.status == 400
+    assert api.state() == before
+
+
+def test_a_cursor_of_another_order_is_refused(api: CheckedWorld) -> None:
+    cursor = api.deployments("?limit=5").json["next_cursor"]
+    api.assume(deployment_order="oldest_first")
+
+    problem(api.deployments(f"?cursor={cursor}"), 400, "invalid_request")
+
+
+def test_a_query_parameter_is_named_as_other_apis_name_theirs(api: CheckedWorld) -> None:
+    api.assume(limit_parameter="page[size]", cursor_parameter="$skiptoken")
+
+    first = api.deployments("?page%5Bsize%5D=2").json
+    second = api.deployments(f"?page[size]=2&$skiptoken={first['next_cursor']}").json
+
+    assert len(first["items"]) == len(second["items"]) == 2
+    assert first["items"] != second["items"]
+
+
+def test_an_operation_is_polled_as_a_custom_method(api: CheckedWorld) -> None:
+    api.assume(operation_path="/v1/operations/{operation_id}:poll")
+    accepted = api.apply_domains().json
+
+    polled = api.call("GET", f"/v1/operations/{accepted['id']}:poll")
+
+    assert (polled.status, polled.json) == (200, accepted)
+
+
+NESTED = "/v1/projects/{project_id}/operations/{operation_id}"
+
+
+def test_an_operation_is_polled_under_its_project_alone(api: CheckedWorld) -> None:
+    api.assume(operation_path=NESTED)
+    accepted = api.apply_domains().json
+    shop, blog = (
+        NESTED.format(project_id=api.project(alias)["id"], operation_id=accepted["id"])
+        for alias in ("shop", "blog")
+    )
+
+    polled = api.call("GET", shop)
+
+    assert (polled.status, polled.json) == (200, accepted)
+    problem(api.call("GET", blog), 404, "resource_not_found")
+    problem(api.call("GET", f"/v1/operations/{accepted['id']}"), 404, "resource_not_found")
+
+
+@pytest.mark.parametrize("more", ["{}x", "x{}", "x%2F{}%2Fx"])
+def test_a_project_whose_id_is_part_of_the_path_is_not_the_operations(
+    api: CheckedWorld, more: str
+) -> None:
+    api.assume(operation_path=NESTED)
+    operation = api.apply_domains().json["id"]
+    path = NESTED.format(project_id=more.format(api.project()["id"]), operation_id=operation)
+
+    problem(api.call("GET", path), 404, "resource_not_found")
+
+
+def test_a_fault_meets_the_poll_of_one_project(api: CheckedWorld) -> None:
+    api.assume(operation_path=NESTED)
+    shop = api.project()["id"]
+    api.emulator.fault(gateway_error={}, path=f"/v1/projects/{shop}/operations/*")
+    operation = api.apply_domains().json["id"]
+
+    answer = api.send("GET", NESTED.format(project_id=shop, operation_id=operation))
+
+    assert answer.status == 502
+    with pytest.raises(ControlRefused, match="it could never act"):
+        api.emulator.fault(gateway_error={}, path=f"/v1/projects/{shop}/jobs/*")
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/v1/projects/{operation_id}",
+        "/v1/{operation_id}",
+        "/v1/projects/{project_id}/{operation_id}",
+    ],
+)
+def test_an_operation_path_never_hides_a_call(api: CheckedWorld, path: str) -> None:
+    """Wherever operations are polled, the eight calls stay where the contract has them."""
+    try:
+        api.assume(operation_path=path)
+    except ControlRefused:
+        return
+
+    assert api.apply_domains().status == 202
+    assert api.dns().status == 200

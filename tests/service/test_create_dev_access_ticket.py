@@ -1,0 +1,95 @@
+"""Call 7: issue a dev access ticket. Redeeming it is tested beside this file."""
+
+from __future__ import annotations
+
+import json
+import re
+from datetime import timedelta
+from urllib.parse import urlsplit
+
+from tests.support.checked_world import CheckedWorld
+from tests.support.response_checks import moment
+
+
+def test_a_ticket_opens_the_dev_origin_for_ten_minutes(api: CheckedWorld) -> None:
+    answer = api.ticket()
+
+    ticket = answer.json
+    assert answer.status == 201
+    assert ticket.keys() == {
+        "ticket_id",
+        "project_id",
+        "environment_id",
+        "origin",
+        "redeem_url",
+        "expires_at",
+    }
+    assert ticket["project_id"] == api.emulator.project
+    assert moment(ticket["expires_at"]) - api.now() == timedelta(minutes=10)
+
+
+def test_its_origin_and_url_have_the_contracts_form(api: CheckedWorld) -> None:
+    ticket = api.ticket().json
+
+    words = re.fullmatch(r"https://dev-([a-z]+)-([a-z]+)-([a-z]+)\.(.+)", ticket["origin"])
+    assert words
+    assert words[4].endswith("dev.localhost")
+    start = f"{ticket['origin']}/.service/dev-access/redeem?stage=dev&ticket="
+    assert ticket["redeem_url"].startswith(start)
+    assert re.fullmatch("[A-Za-z0-9_-]{43}", ticket["redeem_url"].removeprefix(start))
+
+
+def test_origin_and_environment_never_change(api: CheckedWorld) -> None:
+    first = api.ticket().json
+    operation = api.apply_domains().json
+    api.emulator.clock.until(operation["id"])
+
+    second = api.ticket().json
+
+    assert (first["origin"], first["environment_id"]) == (
+        second["origin"],
+        second["environment_id"],
+    )
+    assert first["ticket_id"] != second["ticket_id"]
+    assert first["redeem_url"] != second["redeem_url"]
+
+
+def test_projects_have_origins_and_environments_of_their_own(api: CheckedWorld) -> None:
+    tickets = [api.ticket(project=project).json for project in ("shop", "blog", "docs", "labs")]
+
+    assert len({ticket["origin"] for ticket in tickets}) == 4
+    assert len({ticket["environment_id"] for ticket in tickets}) == 4
+
+
+def test_only_its_digest_is_kept(api: CheckedWorld) -> None:
+    ticket = api.ticket().json
+    secret = ticket["redeem_url"].rpartition("=")[2]
+
+    state = json.dumps(api.state())
+
+    assert secret not in state
+    assert ticket["ticket_id"] in state
+
+
+def test_a_key_without_meaning_here_is_ignored(api: CheckedWorld) -> None:
+    # given that the contract lists no Idempotency-Key for this call
+    first, second = api.ticket(key="same").json, api.ticket(key="same").json
+
+    assert first["ticket_id"] != second["ticket_id"]
+
+
+def test_hosts_of_worlds_do_not_meet(api: CheckedWorld) -> None:
+    # given a world like this one in everything but its name
+    fork = api.emulator.copy()
+    mine = urlsplit(api.ticket().json["origin"]).hostname
+
+    try:
+        path = f"/worlds/{fork['name']}" + api.project_path("dev-access-tickets")
+        token = api.emulator.control.world(fork["name"]).mint_token("owner")["access_token"]
+        root = api.emulator.base_url.partition("/worlds/")[0]
+        api.emulator.base_url = root
+        theirs = urlsplit(api.send("POST", path, token=token).json["origin"]).hostname
+    finally:
+        api.emulator.control.world(fork["name"]).delete()
+
+    assert mine != theirs

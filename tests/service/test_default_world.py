@@ -1,0 +1,123 @@
+"""The default world: what is there before anybody asked for anything, and worth looking at."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from hosting_emulator.sdk import ControlClient
+from tests.support.checked_world import CheckedWorld
+from tests.support.response_checks import moment
+
+DNS = {"not_authorized", "pending", "authorized", "expired", "revoked"}
+
+
+@pytest.fixture
+def summary(api: CheckedWorld) -> dict[str, Any]:
+    return dict(api.emulator.summary)
+
+
+def projects(api: CheckedWorld) -> Iterator[tuple[str, str]]:
+    """Walk all projects with somebody who may read them."""
+    for project in api.emulator.summary["projects"]:
+        mine = project["organization_id"] == api.emulator.organization
+        yield project["alias"], "owner" if mine else "outsider"
+
+
+def test_there_is_a_free_and_a_paid_organization(summary: dict[str, Any]) -> None:
+    assert sorted(found["plan"] for found in summary["organizations"]) == ["free", "paid"]
+
+
+def test_there_is_somebody_for_every_role(summary: dict[str, Any]) -> None:
+    people = {person["alias"] for person in summary["people"]}
+
+    assert people == {"owner", "member", "reader", "outsider", "no-organization"}
+
+
+def test_there_are_a_few_dozen_deployments_of_every_ending(api: CheckedWorld) -> None:
+    found = [
+        item
+        for project, who in projects(api)
+        for item in api.deployments("?limit=100", project=project, who=who).json["items"]
+    ]
+
+    assert 24 <= len(found) <= 200
+    assert {item["status"] for item in found} == {"ready", "failed", "cancelled"}
+
+
+def test_history_lies_in_the_past_and_in_order(api: CheckedWorld) -> None:
+    for project, who in projects(api):
+        for item in api.deployments("?limit=100", project=project, who=who).json["items"]:
+            assert moment(item["created_at"]) <= moment(item["updated_at"]) <= api.now()
+
+
+def test_dns_is_there_in_every_state(api: CheckedWorld) -> None:
+    found = {api.dns(project=p, who=who).json["status"] for p, who in projects(api)}
+
+    assert found == DNS
+
+
+def test_databases_are_shared_separate_and_missing(api: CheckedWorld) -> None:
+    found = [
+        api.compute(f"?environment={environment}", project=project, who=who).json
+        for project, who in projects(api)
+        for environment in ("dev", "prod")
+    ]
+
+    assert {answer["data_mode"] for answer in found} == {"shared", "separate"}
+    assert any(answer["database"] is None for answer in found)
+    states = {answer["database"]["state"] for answer in found if answer["database"]}
+    assert {"init", "ready"} <= states
+
+
+def test_flags_are_on_and_off_and_one_cannot_be_hidden(api: CheckedWorld) -> None:
+    answers = {p: api.set_flag(False, project=p, who=who).status for p, who in projects(api)}
+
+    assert sorted(set(answers.values())) == [200, 409]
+
+
+def test_nothing_is_under_way(api: CheckedWorld, summary: dict[str, Any]) -> None:
+    assert summary["counts"]["tickets"] == summary["counts"]["api_keys"] == 0
+    states = {row["state"] for row in api.state()["tables"]["operations"].values()}
+    assert states <= {"succeeded", "failed", "cancelled"}
+
+
+def test_ids_depend_on_the_seed_alone(api: CheckedWorld) -> None:
+    control: ControlClient = api.emulator.control
+    made = [
+        control.create_world(seed=seed, clock={"mode": "frozen", "at": at})
+        for seed, at in (
+            ("one", "2026-01-01T00:00:00Z"),
+            ("one", "2031-07-01T00:00:00Z"),
+            ("two", "2026-01-01T00:00:00Z"),
+        )
+    ]
+    for world in made:
+        control.world(world["name"]).delete()
+
+    ids = [{p["alias"]: p["id"] for p in world["projects"]} for world in made]
+    assert ids[0] == ids[1]
+    assert not set(ids[0].values()) & set(ids[2].values())
+
+
+def test_a_reset_brings_it_back(api: CheckedWorld) -> None:
+    before = api.deployments().body
+    api.initialize(1)
+    api.set_flag(False)
+    api.assume(default_page_size=3)
+    api.advance("40d")
+
+    api.emulator.reset()
+
+    assert api.deployments(token=api.emulator.token()).body == before
+    assert api.dns().json["status"] == "authorized"
+
+
+def test_the_real_default_world_is_the_same_one(api: CheckedWorld) -> None:
+    """It answers at /v1, without a prefix; the others below /worlds."""
+    default = api.emulator.control.world("default").summary
+
+    assert default["base_url"] == api.emulator.base_url.partition("/worlds/")[0]
+    assert [p["alias"] for p in default["projects"]] == list(api.emulator.projects)

@@ -1,0 +1,350 @@
+"""Every effect as a client sees it at its socket, before and after the commit."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from hosting_emulator.contract.problems import PROBLEMS
+from hosting_emulator.faults.documents import describe_kinds
+from hosting_emulator.faults.kinds import fault_kinds
+from hosting_emulator.sdk import HostingEmulator, Phase
+from tests.support.calls import Response
+from tests.support.connection_outcomes import Client, Seen
+from tests.support.http_world import HttpWorld
+from tests.support.response_checks import hold_problem
+from tests.support.wire import wire
+
+PHASES = ("before_commit", "after_commit")
+
+
+@pytest.fixture
+def client(hosting_emulator: HostingEmulator) -> Client:
+    """A client of a fresh world whose clock stands still."""
+    return Client(HttpWorld(hosting_emulator))
+
+
+def flag_is_on(client: Client) -> bool:
+    emulator = client.api.emulator
+    projects = emulator.export()["tables"]["projects"]
+    return bool(projects[emulator.project].get("flag_enabled"))
+
+
+def held(seen: Seen) -> dict[str, Any]:
+    """Expect a problem in the contract's form."""
+    return hold_problem(Response(seen.status, seen.headers, seen.body))
+
+
+def is_json(body: bytes) -> bool:
+    try:
+        json.loads(body)
+    except ValueError:
+        return False
+    return True
+
+
+# --- What each looks like ------------------------------------------------------------------------
+
+
+def see_abort(seen: Seen) -> None:
+    assert (seen.kind, seen.status) == ("answered", 503)
+    problem = held(seen)
+    assert (problem["code"], problem["retryable"]) == ("service_unavailable", True)
+    assert (problem["retry_after_seconds"], seen.header("Retry-After")) == (5, "5")
+
+
+def see_gateway_error(seen: Seen) -> None:
+    assert (seen.kind, seen.status) == ("answered", 502)
+    assert seen.header("Content-Type") == "text/html"
+    assert b"<h1>502 Bad Gateway</h1>" in seen.body
+    assert seen.header("X-Request-Id") is None
+
+
+def see_latency(seen: Seen) -> None:
+    assert (seen.kind, seen.status) == ("answered", 200)
+    assert seen.took_s >= 0.030
+
+
+def see_timeout(seen: Seen) -> None:
+    assert seen.kind == "silent"
+
+
+def see_connection_reset(seen: Seen) -> None:
+    assert seen.kind == "reset"
+
+
+def see_empty_response(seen: Seen) -> None:
+    assert seen.kind == "empty"
+
+
+def see_truncate(seen: Seen) -> None:
+    assert (seen.kind, seen.status, len(seen.body)) == ("cut", 200, 20)
+    assert int(seen.header("Content-Length") or 0) > 20
+    assert seen.body.startswith(b'{"project_id":"')
+
+
+def see_malformed_response(seen: Seen) -> None:
+    assert (seen.kind, seen.status) == ("answered", 200)
+    assert seen.header("Content-Type") == "application/json"
+    assert len(seen.body) == int(seen.header("Content-Length") or 0)
+    assert not is_json(seen.body)
+
+
+def see_slow_response(seen: Seen) -> None:
+    assert (seen.kind, seen.status) == ("answered", 200)
+    assert seen.json["enabled"] is False
+    assert seen.took_s >= len(seen.body) / 2000
+
+
+def see_rate_limit(seen: Seen) -> None:
+    assert (seen.kind, seen.status) == ("answered", 400)  # call 1 lists its statuses
+    assert held(seen)["code"] == "rate_limited"
+    assert seen.header("Retry-After") == "10"
+
+
+def see_redirect(seen: Seen) -> None:
+    assert (seen.kind, seen.status, seen.body) == ("answered", 307, b"")
+    assert seen.header("Location") == "https://elsewhere.example/x"
+    assert seen.header("Content-Type") is None
+
+
+def see_reset_in_body(seen: Seen) -> None:
+    assert (seen.kind, seen.status) == ("torn", 200)
+
+
+def see_wrong_content_length(seen: Seen) -> None:
+    assert (seen.kind, seen.status) == ("cut", 200)
+    assert int(seen.header("Content-Length") or 0) == len(seen.body) + 10
+    assert is_json(seen.body)
+
+
+def see_duplicate_response(seen: Seen) -> None:
+    assert (seen.kind, seen.status) == ("answered", 200)
+    assert seen.json["enabled"] is False
+
+
+def see_respond(seen: Seen) -> None:
+    assert (seen.kind, seen.status, seen.json) == ("answered", 418, {"short": True})
+    assert seen.header("X-Teapot") == "yes"
+    assert seen.header("Content-Type") == "application/json"
+
+
+Look = Callable[[Seen], None]
+EFFECTS: list[tuple[str, dict[str, Any], Look]] = [
+    ("abort", {"code": "service_unavailable", "retry_after_seconds": 5}, see_abort),
+    ("gateway_error", {}, see_gateway_error),
+    ("latency", {"delay_ms": 30}, see_latency),
+    ("timeout", {}, see_timeout),
+    ("connection_reset", {}, see_connection_reset),
+    ("empty_response", {}, see_empty_response),
+    ("truncate", {"bytes": 20}, see_truncate),
+    ("malformed_response", {}, see_malformed_response),
+    ("slow_response", {"bytes_per_second": 2000}, see_slow_response),
+    ("rate_limit", {"limit": 0, "window": "10s"}, see_rate_limit),
+    ("redirect", {"location": "https://elsewhere.example/x"}, see_redirect),
+    ("reset_in_body", {"bytes": 20}, see_reset_in_body),
+    ("wrong_content_length", {"by": 10}, see_wrong_content_length),
+    ("duplicate_response", {}, see_duplicate_response),
+    (
+        "respond",
+        {"status": 418, "headers": {"X-Teapot": "yes"}, "content": {"short": True}},
+        see_respond,
+    ),
+]
+#: Closes the ports of the whole emulator: its test has one of its own (`test_refused_connections`).
+ELSEWHERE = "refuse_connections"
+#: These let the answer through, and so what was asked is done in either phase.
+LET_THROUGH = ("latency", "slow_response", "duplicate_response")
+
+
+@pytest.mark.parametrize("phase", PHASES)
+@pytest.mark.parametrize(("effect", "options", "look"), EFFECTS, ids=[e[0] for e in EFFECTS])
+def test_effect_is_seen_by_the_client(
+    client: Client, effect: str, options: dict[str, Any], look: Look, phase: Phase
+):
+    with client.api.emulator.fault(effect, phase=phase, times=1, **options) as fault:
+        seen = client.flag(False)
+        assert (fault.seen, fault.hits) == (1, 1)
+
+    look(seen)
+    done = phase == "after_commit" or effect in LET_THROUGH
+    assert flag_is_on(client) is not done
+
+
+def test_all_effects_are_looked_at():
+    looked_at = [*(effect for effect, _, _ in EFFECTS), ELSEWHERE]
+    assert sorted(looked_at) == sorted(k["kind"] for k in describe_kinds()["effects"])
+
+
+@pytest.mark.parametrize("kind", [kind for kind in fault_kinds() if kind != ELSEWHERE])
+def test_example_of_the_kinds_works(client: Client, kind: str):
+    look_alike = {
+        "timeout": "silent",
+        "connection_reset": "reset",
+        "empty_response": "empty",
+        "truncate": "cut",
+        "reset_in_body": "torn",
+        "wrong_content_length": "cut",
+    }
+    client.api.emulator.fault(kind, **fault_kinds()[kind].example)
+
+    seen = [client.flag(False, key=f"k{n}").kind for n in range(2)]
+
+    assert seen == [look_alike.get(kind, "answered")] * 2
+
+
+# --- Finer points --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("status", [500, 502, 503, 504])
+def test_gateway_error_may_have_its_own_page(client: Client, status: int):
+    client.api.emulator.fault("gateway_error", status=status, html="<p>Grüße</p>", times=1)
+    client.api.emulator.fault("gateway_error", status=status)
+
+    own, usual = client.flag(), client.flag()
+
+    assert (own.status, own.body) == (status, "<p>Grüße</p>".encode())
+    assert f"<h1>{status} ".encode() in usual.body
+
+
+def test_abort_may_have_its_own_status_and_detail(client: Client):
+    client.api.emulator.fault("abort", code="forbidden", status=451, detail="Not here.")
+
+    seen = client.deployments()
+
+    assert (seen.status, held(seen)["detail"]) == (451, "Not here.")
+
+
+@pytest.mark.parametrize("size", [0, 1, 1_000_000])
+def test_truncate_cuts_where_it_says_and_at_least_one_byte(client: Client, size: int):
+    client.api.emulator.fault("truncate", bytes=size)
+
+    seen = client.flag()
+
+    whole = int(seen.header("Content-Length") or 0)
+    assert (seen.kind, len(seen.body)) == ("cut", min(size, whole - 1))
+    assert flag_is_on(client)
+    [entry] = client.api.emulator.requests.page()["items"]
+    told = f"bytes=1000000 would have sent the whole body: {whole - 1} were sent"
+    assert (told in str(entry["why"]), told in str(entry["trail"])) == (size > 1, size > 1)
+
+
+@pytest.mark.parametrize(
+    ("effect", "options"),
+    [
+        ("truncate", {"bytes": 5}),
+        ("malformed_response", {}),
+        ("slow_response", {"bytes_per_second": 9_000}),
+    ],
+)
+def test_problem_is_broken_like_any_answer(client: Client, effect: str, options: dict[str, Any]):
+    client.api.emulator.fault(effect, **options)
+    body = b'{"enabled": "yes"}'
+
+    seen = client.see("PUT", client.api.project_path("powered-by-flag"), "k", body)
+
+    assert seen.status == 400
+    assert seen.header("Content-Type") == "application/problem+json"
+    if effect == "slow_response":
+        assert seen.took_s >= len(seen.body) / 9_000
+        held(seen)
+    else:
+        assert not is_json(seen.body)
+
+
+def test_slow_answer_leaves_the_connection_usable(client: Client):
+    client.api.emulator.fault("slow_response", bytes_per_second=10_000, times=1)
+    path = client.api.project_path("edge-dns")
+
+    with wire(client.api.emulator.base_url) as connection:
+        slow, next_one = (client.see_on(connection, "GET", path) for _ in range(2))
+
+    assert slow.body == next_one.body
+    assert slow.took_s >= len(slow.body) / 10_000
+
+
+@pytest.mark.parametrize("effect", ["truncate", "malformed_response", "empty_response"])
+def test_broken_answer_ends_the_connection(client: Client, effect: str):
+    client.api.emulator.fault(effect)
+
+    with wire(client.api.emulator.base_url) as connection:
+        client.see_on(connection, "GET", client.api.project_path("edge-dns"))
+
+        assert connection.closed()
+
+
+def test_silent_connection_stays_open_until_the_client_goes(client: Client):
+    fault = client.api.emulator.fault("timeout", times=1)
+
+    with wire(client.api.emulator.base_url) as connection:
+        path = client.api.project_path("edge-dns")
+        assert client.see_on(connection, "GET", path).kind == "silent"
+        connection.send(b"GET / HTTP/1.1\r\n\r\n")  # it is not read, and not answered
+        connection.socket.settimeout(0.05)
+        with pytest.raises(TimeoutError):
+            connection.closed()
+
+    assert fault.hits == 1
+    assert client.deployments().kind == "answered"
+
+
+def test_latencies_add_up_over_both_phases(client: Client):
+    client.api.emulator.fault("latency", delay_ms=15)
+    client.api.emulator.fault("latency", delay_ms=10)
+    client.api.emulator.fault("latency", delay_ms=10, phase="after_commit")
+
+    assert client.flag().took_s >= 0.035
+
+
+def test_late_answer_is_broken_as_the_next_fault_says(client: Client):
+    client.api.emulator.fault("latency", delay_ms=20)
+    client.api.emulator.fault("connection_reset")
+
+    seen = client.flag()
+
+    assert seen.kind == "reset"
+    assert seen.took_s >= 0.020
+    assert flag_is_on(client)
+
+
+def test_delayed_request_meets_what_was_decided_though_the_faults_are_gone(client: Client):
+    emulator = client.api.emulator
+    emulator.fault("latency", delay_ms=80)
+    fault = emulator.fault("connection_reset")
+    path = client.api.project_path("edge-dns")
+
+    with wire(emulator.base_url) as connection:
+        connection.ask("GET", path, list(emulator.headers().items()))
+        until = time.monotonic() + 5
+        while not fault.hits and time.monotonic() < until:
+            pass
+        emulator.clear_faults()
+
+        with pytest.raises(ConnectionResetError):
+            connection.closed()
+
+
+def test_others_are_answered_while_one_waits(client: Client):
+    client.api.emulator.fault("latency", delay_ms=5_000, times=1)
+    path = client.api.project_path("edge-dns")
+
+    with wire(client.api.emulator.base_url) as waiting:
+        assert client.see_on(waiting, "GET", path).kind == "silent"
+        assert client.see("GET", path).kind == "answered"
+
+
+@pytest.mark.parametrize("code", PROBLEMS)
+def test_the_detail_of_an_armed_problem_is_what_the_service_might_say(
+    hosting_emulator: HostingEmulator, code: str
+) -> None:
+    api = HttpWorld(hosting_emulator)
+    with api.emulator.fault("abort", code=code, times=1):
+        problem = api.dns().json
+
+    assert problem["code"] == code
+    assert not re.search(r"\b(our|contract|emulator|reading)\b|`", problem["detail"], re.IGNORECASE)

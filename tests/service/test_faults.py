@@ -1,0 +1,440 @@
+"""Faults over the control API, and what they leave of a world: the change, the ids, the other worlds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from hosting_emulator.contract.calls import CallName
+from hosting_emulator.contract.problems import PROBLEMS
+from hosting_emulator.sdk import ControlClient, ControlRefused, HostingEmulator
+from tests.support.calls import Response
+from tests.support.connection_outcomes import Client
+from tests.support.http_world import HttpWorld
+from tests.support.response_checks import problem
+
+#: Each of these keeps the first answer from its client.
+LOSING: list[tuple[str, dict[str, Any]]] = [
+    ("abort", {"code": "service_unavailable"}),
+    ("gateway_error", {"status": 504}),
+    ("timeout", {}),
+    ("connection_reset", {}),
+    ("empty_response", {}),
+    ("truncate", {"bytes": 10}),
+    ("malformed_response", {}),
+]
+#: The mutations of the contract: path, body, and how many of its things a world then has.
+MUTATIONS: dict[str, Callable[[HttpWorld], tuple[str, str, bytes, str]]] = {
+    "set_project_powered_by_flag": lambda api: (
+        "PUT",
+        api.project_path("powered-by-flag"),
+        b'{"enabled": false}',
+        "",
+    ),
+    "initialize_managed_source": lambda api: (
+        "POST",
+        api.project_path("source:initialize"),
+        b'{"expected_source_generation": 1}',
+        "operations",
+    ),
+    "create_user_api_key": lambda api: (
+        "POST",
+        f"/v1/organizations/{api.emulator.organization}/user-api-keys",
+        b'{"name": "ci"}',
+        "user_api_keys",
+    ),
+    "apply_project_domains": lambda api: ("PUT", api.project_path("domains"), b"", "operations"),
+}
+
+
+@pytest.fixture
+def api(hosting_emulator: HostingEmulator) -> HttpWorld:
+    """Calls whose answers may be anything: faults break the contract on purpose."""
+    return HttpWorld(hosting_emulator)
+
+
+def tables(api: HttpWorld) -> dict[str, Any]:
+    """Return all of a world but what faults count of themselves."""
+    found: dict[str, Any] = api.emulator.export()["tables"]
+    return {name: rows for name, rows in found.items() if name not in ("faults", "streams")}
+
+
+# --- The change and the answer -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("effect", "options"), LOSING, ids=[e[0] for e in LOSING])
+@pytest.mark.parametrize("call", MUTATIONS)
+def test_retry_with_the_same_key_finds_what_was_done(
+    api: HttpWorld, call: CallName, effect: str, options: dict[str, Any]
+):
+    client, before = Client(api), tables(api)
+    method, path, body, table = MUTATIONS[call](api)
+    api.emulator.fault(effect, call=call, phase="after_commit", times=1, **options)
+
+    lost = client.see(method, path, "k", body)
+    done = tables(api)
+    found = client.see(method, path, "k", body)
+
+    assert lost.status not in (200, 201, 202) or not lost.body.endswith(b"}")
+    assert done != before
+    assert tables(api) == done, "the retry changed something"
+    assert found.kind == "answered"
+    assert found.status in (200, 202)
+    if table:
+        assert len(done[table]) == len(before[table]) + 1
+    if call == "create_user_api_key":
+        assert (found.json["replayed"], found.json["value"]) == (True, None)
+
+
+@pytest.mark.parametrize(("effect", "options"), LOSING, ids=[e[0] for e in LOSING])
+@pytest.mark.parametrize("call", MUTATIONS)
+def test_before_the_commit_nothing_is_done_and_the_key_stays_free(
+    api: HttpWorld, call: CallName, effect: str, options: dict[str, Any]
+):
+    client, before = Client(api), tables(api)
+    method, path, body, _ = MUTATIONS[call](api)
+    api.emulator.fault(effect, call=call, phase="before_commit", times=1, **options)
+
+    client.see(method, path, "k", body)
+
+    assert tables(api) == before
+    first = client.see(method, path, "k", body)
+    assert first.status in (200, 201, 202)
+    if call == "create_user_api_key":
+        assert first.json["replayed"] is False
+
+
+def test_after_commit_sees_refused_requests_and_leaves_them_alone(api: HttpWorld):
+    fault = api.emulator.fault("abort", code="service_unavailable", phase="after_commit")
+
+    problem(api.set_flag("yes"), 400, "invalid_request")
+    problem(api.set_flag(True, who="reader"), 403, "forbidden")
+    assert (fault.seen, fault.hits) == (2, 0)
+    [_, entry] = api.emulator.requests.page()["items"]
+    trail = " ".join(step["says"] for step in entry["trail"])
+    assert "did not act: the request was refused, so nothing was done" in trail
+
+    problem(api.set_flag(True), 503, "service_unavailable")
+    assert (fault.seen, fault.hits) == (3, 1)
+
+
+def test_after_commit_leaves_a_remembered_refusal_alone(api: HttpWorld):
+    api.emulator.set_assumptions({"idempotency_remembers": "all_answers"})
+    problem(api.initialize(7, key="k"), 409, "etag_mismatch")
+    fault = api.emulator.fault("connection_reset", phase="after_commit")
+
+    problem(api.initialize(7, key="k"), 409, "etag_mismatch")
+
+    assert (fault.seen, fault.hits) == (1, 0)
+
+
+@pytest.mark.parametrize(("after", "options"), LOSING, ids=[e[0] for e in LOSING])
+@pytest.mark.parametrize(
+    "before", [("truncate", {"bytes": 10}), ("malformed_response", {})], ids=lambda e: e[0]
+)
+def test_where_the_change_is_not_made_nothing_acts_after_it(
+    api: HttpWorld, before: tuple[str, dict[str, Any]], after: str, options: dict[str, Any]
+):
+    api.emulator.fault(before[0], **before[1])
+    late = api.emulator.fault(after, phase="after_commit", **options)
+    unchanged = tables(api)
+
+    seen = Client(api).see("PUT", api.project_path("domains"), "k")
+
+    assert (seen.kind == "cut") is (before[0] == "truncate")
+    assert (late.seen, late.hits) == (0, 0)
+    assert tables(api) == unchanged
+    assert "after_commit" not in " ".join(api.emulator.requests[0].why)
+
+
+def test_slow_response_ends_the_search_over_both_phases(api: HttpWorld):
+    api.emulator.fault("slow_response", bytes_per_second=1_000_000)
+    late = api.emulator.fault("connection_reset", phase="after_commit")
+
+    assert api.set_flag(False).status == 200
+    assert late.seen == 0
+
+
+def test_what_waits_for_successful_calls_does_not_count_one_that_a_fault_broke(
+    hosting_emulator: HostingEmulator,
+):
+    outage = {"after_calls": 1, "fault": {"abort": {"code": "service_unavailable"}}}
+    control, scenario = hosting_emulator.control, {"timeline": [outage]}
+    with HostingEmulator.fresh(control, scenario=scenario) as emulator:
+        api = HttpWorld(emulator)
+        emulator.fault("truncate", times=1)
+        Client(api).flag(False)
+
+        assert [api.dns().status for _ in range(2)] == [200, 503]
+
+
+def test_unauthenticated_request_meets_no_fault(api: HttpWorld):
+    fault = api.emulator.fault("abort", code="service_unavailable")
+
+    problem(api.deployments(who=None), 401, "unauthenticated")
+
+    assert fault.seen == 0
+
+
+def test_every_code_can_be_met(api: HttpWorld):
+    for code in PROBLEMS:
+        api.emulator.fault("abort", code=code, times=1)
+
+        problem(api.deployments(), PROBLEMS[code].status, code)
+
+
+def test_a_rate_limit_that_is_aborted_with_gives_the_seconds_it_speaks_of(api: HttpWorld):
+    api.emulator.fault("abort", code="rate_limited", times=1)
+    api.emulator.fault("abort", code="rate_limited", retry_after_seconds=7, times=1)
+
+    answers = [api.dns() for _ in range(2)]
+
+    assert [found.json["retry_after_seconds"] for found in answers] == [1, 7]
+    assert [found.headers["Retry-After"] for found in answers] == ["1", "7"]
+
+
+# --- Ids -----------------------------------------------------------------------------------------
+
+
+def arm_nothing(emulator: HostingEmulator) -> None:
+    pass
+
+
+def arm_what_never_fires(emulator: HostingEmulator) -> None:
+    emulator.fault("abort", code="forbidden", principal="outsider", probability=0.5)
+
+
+def arm_what_fires(emulator: HostingEmulator) -> None:
+    emulator.fault("latency", delay_ms=1, jitter_ms=2, probability=0.5)
+    emulator.fault("abort", code="forbidden", call="read_database_compute", probability=0.9)
+    emulator.fault("gateway_error", call="create_user_api_key", times=2)
+
+
+@pytest.fixture
+def worlds(
+    hosting_emulator: HostingEmulator,
+) -> Iterator[Callable[[], HostingEmulator]]:
+    """Makes worlds of one seed, whose clocks stand still at the same moment."""
+    control: ControlClient = hosting_emulator.control
+    made: list[str] = []
+
+    def make() -> HostingEmulator:
+        world = control.create_world(
+            seed="ids", clock={"mode": "frozen", "at": "2030-01-01T00:00:00Z"}
+        )
+        made.append(world["name"])
+        return HostingEmulator(control, world)
+
+    yield make
+    for name in made:
+        control.world(name).delete()
+
+
+def ids_of_a_story(api: HttpWorld) -> list[str]:
+    """Go through calls that make things, retrying what is refused, and return what was drawn."""
+
+    def until_done(ask: Callable[[], Response]) -> Any:
+        while (answer := ask()).status >= 400:
+            pass
+        return answer.json
+
+    until_done(api.compute)
+    key = until_done(lambda: api.create_key("ci", key="key"))
+    operation = until_done(lambda: api.initialize(key="source"))
+    ticket = until_done(api.ticket)
+    until_done(api.compute)
+    domains = until_done(lambda: api.apply_domains(key="domains"))
+    secret = ticket["redeem_url"].partition("ticket=")[2]
+    return [
+        *(key["value"], key["key"]["id"], operation["id"], operation["deployment_id"]),
+        *(ticket["ticket_id"], secret, domains["id"]),
+    ]
+
+
+@pytest.mark.parametrize("arm", [arm_what_never_fires, arm_what_fires])
+def test_fault_shifts_no_id_and_no_secret(
+    hosting_emulator: HostingEmulator, arm: Callable[[HostingEmulator], None]
+):
+    drawn = []
+    for arming in (None, arm):
+        # Of one name, one after the other: secrets are drawn with the world's name.
+        with HostingEmulator.fresh(hosting_emulator.control, name="of-one-name") as emulator:
+            if arming:
+                arming(emulator)
+            drawn.append(ids_of_a_story(HttpWorld(emulator)))
+
+    assert drawn[0] == drawn[1]
+
+
+def test_chance_is_the_same_in_two_worlds_of_one_seed(worlds: Callable[[], HostingEmulator]):
+    patterns = []
+    for api in (HttpWorld(worlds()), HttpWorld(worlds())):
+        api.emulator.fault("abort", code="rate_limited", probability=0.5)
+        patterns.append([api.dns().status for _ in range(24)])
+
+    assert patterns[0] == patterns[1]
+    assert set(patterns[0]) == {200, 429}
+
+
+# --- Worlds --------------------------------------------------------------------------------------
+
+
+def test_fault_acts_on_its_own_world_alone(worlds: Callable[[], HostingEmulator]):
+    one, other = HttpWorld(worlds()), HttpWorld(worlds())
+    fault = one.emulator.fault("abort", code="service_unavailable")
+
+    assert other.dns().status == 200
+    assert one.dns().status == 503
+    assert other.emulator.faults == []
+    assert fault.hits == 1
+
+
+def test_fork_takes_faults_along_and_counts_on_its_own(api: HttpWorld):
+    api.emulator.fault("abort", code="service_unavailable", times=2)
+    api.dns()
+    fork = api.emulator.fork()
+
+    assert [HttpWorld(fork).dns().status for _ in range(2)] == [503, 200]
+    assert [api.dns().status for _ in range(2)] == [503, 200]
+    assert [fault.hits for fault in fork.faults] == [2]
+
+
+def test_reset_disarms_all(api: HttpWorld):
+    api.emulator.fault("abort", code="service_unavailable")
+
+    api.emulator.reset()
+
+    assert api.emulator.faults == []
+
+
+# --- Control -------------------------------------------------------------------------------------
+
+
+def test_faults_are_listed_in_the_order_they_are_tried(api: HttpWorld):
+    for _ in range(11):
+        api.emulator.fault("latency", delay_ms=1)
+    api.emulator.fault("abort", code="rate_limited", times=1)
+
+    assert api.dns().status == 429
+
+    armed = api.emulator.faults
+    listed = [fault.state for fault in armed]
+    assert [fault["id"] for fault in listed] == [f"fault-{n}" for n in range(1, 13)]
+    assert [fault["order"] for fault in listed] == list(range(12))
+    assert [fault["hits"] for fault in listed] == [1] * 12
+    assert [fault["spent"] for fault in listed] == [False] * 11 + [True]
+    assert armed[2].now == listed[2]
+
+
+def test_removed_fault_acts_no_more(api: HttpWorld):
+    fault = api.emulator.fault("abort", code="rate_limited")
+    other = api.emulator.fault("abort", code="forbidden")
+
+    fault.remove()
+    assert api.dns().status == 403
+    with pytest.raises(ControlRefused, match=r"no fault is 'fault-1'; armed are fault-2$"):
+        fault.remove()
+
+    with pytest.raises(ControlRefused, match="no such path"):  # an id that is empty is not all ids
+        api.emulator.control.delete(api.emulator.control_path("faults") + "/")
+    assert api.emulator.clear_faults() == 1
+    assert api.dns().status == 200
+    with pytest.raises(ControlRefused, match="armed are none"):
+        _ = other.now
+
+
+def test_refused_fault_is_not_armed(api: HttpWorld):
+    before = api.emulator.export()
+
+    with pytest.raises(ControlRefused, match="did you mean list_deployments") as caught:
+        api.emulator.arm({"timeout": {}, "call": "list_deployment"})
+
+    assert caught.value.status == 400
+    assert api.emulator.export() == before
+
+
+def test_no_item_of_a_body_has_a_number_of_thousands_of_digits(api: HttpWorld):
+    path = "expected_source_generation." + "9" * 5_000
+    api.emulator.fault("abort", code="service_unavailable", body={path: "x"})
+
+    assert api.initialize(["x"]).status == 400
+
+
+def test_log_explains_what_a_fault_did(api: HttpWorld):
+    api.emulator.fault("latency", delay_ms=1)
+    api.emulator.fault("abort", code="rate_limited", phase="after_commit")
+
+    api.set_flag(True)
+
+    [entry] = api.emulator.requests.page()["items"]
+    assert entry["why"][:2] == [
+        "fault-1 (latency, before_commit) acted, hit 1",
+        "fault-2 (abort, after_commit) acted, hit 1",
+    ]
+
+
+def test_world_time_opens_and_closes_a_fault(api: HttpWorld):
+    api.emulator.fault("abort", code="rate_limited", ttl="10m", from_="1m")
+
+    statuses = []
+    for step in ("59s", "1s", "8m59s999ms", "1ms"):
+        api.emulator.clock.advance(step)
+        statuses.append(api.dns().status)
+
+    assert statuses == [200, 429, 429, 200]
+
+
+# --- The plugin's handle -------------------------------------------------------------------------
+
+
+def test_fault_lasts_as_long_as_its_block(api: HttpWorld):
+    with api.emulator.fault("abort", code="rate_limited") as fault:
+        assert api.dns().status == 429
+        assert fault.hits == 1
+
+    assert api.dns().status == 200
+
+
+def test_a_fault_that_was_removed_still_tells_its_counts(api: HttpWorld):
+    with api.emulator.fault("abort", code="rate_limited") as fault:
+        api.dns()
+    api.dns()
+
+    assert (fault.seen, fault.hits, fault.spent) == (1, 1, False)
+
+
+def test_fault_goes_though_the_block_fails(api: HttpWorld):
+    def fail() -> None:
+        with api.emulator.fault("abort", code="rate_limited"):
+            raise RuntimeError("the test")
+
+    with pytest.raises(RuntimeError, match="the test"):
+        fail()
+
+    assert api.dns().status == 200
+
+
+def test_fault_may_be_removed_inside_its_block(api: HttpWorld):
+    with api.emulator.fault(abort={"code": "rate_limited"}, from_="0s") as fault:
+        fault.remove()
+
+        assert api.dns().status == 200
+
+
+def test_effect_and_rule_may_be_written_side_by_side(api: HttpWorld):
+    written: dict[str, Any] = {
+        "call": "list_deployments",
+        "times": 2,
+        "phase": "after_commit",
+        "ttl": "10m",
+    }
+
+    one = api.emulator.fault("rate_limit", limit=3, window="30s", from_="1m", **written).now
+    same = api.emulator.fault(rate_limit={"limit": 3, "window": "30s"}, from_="1m", **written).now
+
+    def without_place(fault: Any) -> dict[str, Any]:
+        return {name: value for name, value in fault.items() if name not in ("id", "order")}
+
+    assert without_place(one) == without_place(same)

@@ -1,0 +1,67 @@
+"""Call 5: read the DNS authorization, without credentials."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.support.checked_world import CheckedWorld
+from tests.support.response_checks import moment
+
+
+@pytest.mark.parametrize(
+    ("project", "who", "status"),
+    [
+        ("shop", "owner", "authorized"),
+        ("blog", "owner", "pending"),
+        ("docs", "owner", "expired"),
+        ("garden", "outsider", "revoked"),
+    ],
+)
+def test_every_state_but_the_first_has_a_zone(
+    api: CheckedWorld, project: str, who: str, status: str
+) -> None:
+    answer = api.dns(project=project, who=who)
+
+    assert answer.status == 200
+    assert answer.json.keys() == {"status", "zone", "scopes", "expires_at"}
+    assert answer.json["status"] == status
+    assert answer.json["zone"]
+    assert set(answer.json["scopes"]) <= {"dns.write", "zone.read"}
+    past = moment(answer.json["expires_at"]) <= api.now()
+    assert past == (status == "expired")
+
+
+@pytest.mark.parametrize(("project", "who"), [("labs", "owner"), ("notes", "outsider")])
+def test_without_an_authorization_nothing_is_inferred(
+    api: CheckedWorld, project: str, who: str
+) -> None:
+    answer = api.dns(project=project, who=who)
+
+    assert answer.json == {
+        "status": "not_authorized",
+        "zone": None,
+        "scopes": [],
+        "expires_at": None,
+    }
+
+
+def test_an_authorization_expires_at_its_moment_of_world_time(api: CheckedWorld) -> None:
+    granted = api.dns().json
+    left = moment(granted["expires_at"]) - api.now()
+
+    api.advance(f"{int(left.total_seconds()) - 1}s")
+    just_before = api.dns().json
+    api.advance("1s")
+    then = api.dns().json
+
+    assert just_before == granted
+    assert then == granted | {"status": "expired"}
+
+
+def test_what_was_pending_revoked_or_expired_stays_so(api: CheckedWorld) -> None:
+    asked = [("blog", "owner"), ("docs", "owner"), ("garden", "outsider"), ("labs", "owner")]
+    before = [api.dns(project=project, who=who).body for project, who in asked]
+
+    api.advance("400d")
+
+    assert [api.dns(project=project, who=who).body for project, who in asked] == before

@@ -1,0 +1,385 @@
+"""Idempotency-Key on calls 1 to 4: one key, one request, one result."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from itertools import permutations
+from typing import Any
+
+import pytest
+
+from tests.support.calls import Response
+from tests.support.checked_world import CheckedWorld
+from tests.support.response_checks import moment, problem
+
+Call = Callable[..., Response]
+
+
+def set_flag(api: CheckedWorld, key: str, **options: Any) -> Response:
+    return api.set_flag(False, key=key, **options)
+
+
+def initialize(api: CheckedWorld, key: str, **options: Any) -> Response:
+    return api.initialize(1, key=key, **options)
+
+
+def create_key(api: CheckedWorld, key: str, **options: Any) -> Response:
+    return api.create_key("ci", key=key, **options)
+
+
+def apply_domains(api: CheckedWorld, key: str, **options: Any) -> Response:
+    return api.apply_domains(key=key, **options)
+
+
+ALL = (set_flag, initialize, create_key, apply_domains)
+every_call = pytest.mark.parametrize("call", ALL)
+#: Call 3 answers a replay with metadata instead of the first bytes: it has tests of its own.
+every_call_but_keys = pytest.mark.parametrize("call", [set_flag, initialize, apply_domains])
+
+
+# --- The header ---------------------------------------------------------------------------------
+
+
+def _paths(api: CheckedWorld) -> list[tuple[str, str, Any]]:
+    organization = api.emulator.organization
+    return [
+        ("PUT", api.project_path("powered-by-flag"), {"enabled": False}),
+        ("POST", api.project_path("source:initialize"), {"expected_source_generation": 1}),
+        ("POST", f"/v1/organizations/{organization}/user-api-keys", {"name": "ci"}),
+        ("PUT", api.project_path("domains"), None),
+    ]
+
+
+@pytest.mark.parametrize("number", range(4))
+@pytest.mark.parametrize("key", [None, "", " ", "k" * 129, "é" * 129])
+def test_a_key_of_1_to_128_characters_is_required(
+    api: CheckedWorld, number: int, key: str | None
+) -> None:
+    method, path, body = _paths(api)[number]
+    headers = {} if key is None else {"Idempotency-Key": key.encode().decode("latin-1")}
+
+    answer = api.call(method, path, body=body, headers=headers)
+
+    assert "Idempotency-Key" in problem(answer, 400, "invalid_request")["detail"]
+
+
+@every_call
+@pytest.mark.parametrize("key", ["k", "k" * 128, "a b;c=d,\"e'", "é" * 128])
+def test_any_text_of_1_to_128_characters_is_a_key(api: CheckedWorld, call: Call, key: str) -> None:
+    sent = key.encode().decode("latin-1")
+    first = call(api, sent)
+
+    again = call(api, sent)
+
+    assert first.status < 300
+    assert again.status < 300
+    assert len(api.state()["tables"]["remembered_answers"]) == 1
+
+
+# --- Replays ------------------------------------------------------------------------------------
+
+
+@every_call_but_keys
+def test_a_retry_gets_the_first_answer_byte_for_byte(api: CheckedWorld, call: Call) -> None:
+    first = call(api, "k")
+    after = api.state()
+
+    again = call(api, "k")
+
+    assert (again.status, again.body) == (first.status, first.body)
+    assert again.headers["Content-Type"] == first.headers["Content-Type"]
+    assert api.state() == after
+
+
+@every_call_but_keys
+def test_even_when_the_world_has_moved_on(api: CheckedWorld, call: Call) -> None:
+    first = call(api, "k")
+    api.advance("23h")
+    api.set_flag(True)
+
+    again = call(api, "k")
+
+    assert (again.status, again.body) == (first.status, first.body)
+
+
+def test_a_replayed_switch_switches_nothing(api: CheckedWorld) -> None:
+    api.set_flag(False, key="hide")
+    since = api.set_flag(True, key="show").json["enabled_at"]
+    api.advance("1h")
+
+    assert api.set_flag(False, key="hide").json["enabled"] is False
+
+    assert api.set_flag(True, key="look").json["enabled_at"] == since
+
+
+def test_an_exact_replay_of_a_key_creation_shows_metadata_and_no_value(api: CheckedWorld) -> None:
+    first = create_key(api, "k")
+    after = api.state()
+
+    again = create_key(api, "k", headers={"X-Request-Id": "second-try"})
+
+    assert again.status == 200
+    assert again.json == {
+        "replayed": True,
+        "value": None,
+        "request_id": "second-try",
+        "key": first.json["key"],
+    }
+    assert first.json["value"] not in again.body.decode()
+    assert api.state() == after
+
+
+def test_the_replay_shows_when_the_key_was_last_used(api: CheckedWorld) -> None:
+    value = create_key(api, "k").json["value"]
+    assert "last_used_at" not in create_key(api, "k").json["key"]
+    api.advance("1h")
+    api.dns(token=value)
+    used = api.now()
+    api.advance("1h")
+
+    key = create_key(api, "k").json["key"]
+
+    assert abs(moment(key["last_used_at"]) - used).total_seconds() < 1
+
+
+# --- The same request ---------------------------------------------------------------------------
+
+SPELLINGS: tuple[tuple[int, tuple[bytes, ...]], ...] = (
+    (0, (b'{"enabled":false}', b' {\n"enabled" :\tfalse } ', rb'{"\u0065nabled":false}')),
+    (
+        1,
+        (
+            b'{"expected_source_generation":1}',
+            b'{ "expected_source_generation" : 1 }\r\n',
+        ),
+    ),
+    (
+        1,
+        (
+            b'{"expected_source_generation":1,"a":{"x":1,"y":[1,2]}}',
+            b'{"a": {"y": [1, 2], "x": 1}, "expected_source_generation": 1}',
+        ),
+    ),
+    (2, ('{"name":"é"}'.encode(), rb'{"name": "\u00e9"}', rb'{"name": "\u00E9"}')),
+)
+
+
+@pytest.mark.parametrize(("number", "bodies"), SPELLINGS)
+def test_a_body_that_says_the_same_is_the_same_request(
+    api: CheckedWorld, number: int, bodies: tuple[bytes, ...]
+) -> None:
+    method, path, _ = _paths(api)[number]
+    json_type = {"Content-Type": "application/json"}
+
+    answers = [api.call(method, path, key="k", raw=raw, headers=json_type) for raw in bodies]
+
+    assert all(answer.status < 300 for answer in answers)
+    made = api.state()["tables"]
+    assert len(made["remembered_answers"]) == 1
+    assert len(made["user_api_keys"]) == (1 if number == 2 else 0)
+
+
+# --- Another request ----------------------------------------------------------------------------
+
+
+def reused(answer: Response) -> None:
+    refused = problem(answer, 409, "idempotency_key_reused")
+    assert refused["retryable"] is False
+    assert "new key" in refused["suggested_action"].lower()
+
+
+@pytest.mark.parametrize(
+    ("number", "body"),
+    [
+        (0, {"enabled": True}),
+        (1, {"expected_source_generation": 2}),
+        (2, {"name": "CI"}),
+        (2, {"name": "ci "}),
+    ],
+)
+def test_a_changed_body_is_refused(api: CheckedWorld, number: int, body: dict[str, Any]) -> None:
+    method, path, first = _paths(api)[number]
+    assert api.call(method, path, key="k", body=first).status < 300
+
+    reused(api.call(method, path, key="k", body=body))
+
+
+@pytest.mark.parametrize("call", [set_flag, initialize, apply_domains])
+def test_a_changed_path_is_refused(api: CheckedWorld, call: Call) -> None:
+    assert call(api, "k", project="shop").status < 300
+
+    reused(call(api, "k", project="blog"))
+
+
+def test_a_changed_organization_is_refused(api: CheckedWorld) -> None:
+    # given someone who belongs to two organizations
+    state = api.state()
+    owner = next(p for p, row in state["tables"]["people"].items() if row["alias"] == "owner")
+    hobby = api.emulator.organizations["hobby"]
+    row = {"organization_id": hobby, "person_id": owner, "role": "member"}
+    state["tables"]["memberships"][f"{hobby}/{owner}"] = row
+    api.load(state)
+    assert create_key(api, "k").status == 201
+
+    other = api.emulator.token("owner", organization="hobby")
+
+    reused(create_key(api, "k", organization="hobby", token=other))
+
+
+@pytest.mark.parametrize(("first", "second"), list(permutations(ALL, 2)))
+def test_another_call_is_refused(api: CheckedWorld, first: Call, second: Call) -> None:
+    assert first(api, "k").status < 300
+
+    reused(second(api, "k"))
+
+
+@every_call
+def test_after_a_refused_reuse_the_first_can_still_be_retried(
+    api: CheckedWorld, call: Call
+) -> None:
+    first = call(api, "k")
+    reused((apply_domains if call is not apply_domains else set_flag)(api, "k"))
+
+    again = call(api, "k")
+
+    assert again.status in (first.status, 200)
+    if call is not create_key:
+        assert again.body == first.body
+
+
+# --- Whose key ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("call", [initialize, create_key, apply_domains])
+def test_keys_of_two_principals_do_not_meet(api: CheckedWorld, call: Call) -> None:
+    mine, theirs = call(api, "k", who="owner"), call(api, "k", who="member")
+
+    assert mine.status == theirs.status < 300
+    ids = [(a.json.get("key") or a.json)["id"] for a in (mine, theirs)]
+    assert ids[0] != ids[1]
+
+
+@every_call
+def test_upper_and_lower_case_are_two_keys(api: CheckedWorld, call: Call) -> None:
+    call(api, "key")
+    call(api, "KEY")
+
+    assert len(api.state()["tables"]["remembered_answers"]) == 2
+
+
+def test_access_is_checked_before_a_replay(api: CheckedWorld) -> None:
+    # given a maintainer who retries after having become a reader
+    assert apply_domains(api, "k", who="member").status == 202
+    state = api.state()
+    person = next(p for p, row in state["tables"]["people"].items() if row["alias"] == "member")
+    state["tables"]["grants"][f"{api.emulator.project}/{person}"]["role"] = "reader"
+    api.load(state)
+
+    problem(apply_domains(api, "k", who="member"), 403, "forbidden")
+
+
+# --- How long -----------------------------------------------------------------------------------
+
+
+@every_call
+def test_a_key_is_remembered_for_as_long_as_is_assumed(api: CheckedWorld, call: Call) -> None:
+    api.assume(idempotency_retention="24h")
+    first = call(api, "k")
+    api.advance("23h59m59s999ms")
+
+    assert _same(first, call(api, "k"))
+
+
+@every_call
+def test_and_free_again_after_that(api: CheckedWorld, call: Call) -> None:
+    api.assume(idempotency_retention="24h")
+    call(api, "k")
+    api.advance("24h")
+
+    # the key may now stand for another request
+    other = api.set_flag(True, key="k", project="blog")
+
+    assert other.status == 200
+
+
+@every_call
+def test_every_call_remembers_a_key_for_years(api: CheckedWorld, call: Call) -> None:
+    first = call(api, "k")
+    api.advance("3600d")
+
+    assert _same(first, call(api, "k"))
+
+
+def test_a_retry_after_retention_is_a_request_of_its_own(api: CheckedWorld) -> None:
+    api.assume(idempotency_retention="24h")
+    first = create_key(api, "k").json
+    api.advance("24h")
+
+    second = create_key(api, "k").json
+
+    assert second["replayed"] is False
+    assert second["key"]["id"] != first["key"]["id"]
+    assert create_key(api, "k").json["key"]["id"] == second["key"]["id"]
+
+
+def _same(first: Response, again: Response) -> bool:
+    if "key" in first.json:
+        return bool(again.json["replayed"] and again.json["key"] == first.json["key"])
+    return first.body == again.body
+
+
+# --- Refusals -----------------------------------------------------------------------------------
+
+
+def test_a_refused_request_leaves_its_key_free(api: CheckedWorld) -> None:
+    # given one key that meets every kind of refusal first
+    refusals = [
+        api.initialize("1", key="k"),  # 400
+        api.initialize(1, key="k", who=None),  # 401
+        api.initialize(1, key="k", who="reader"),  # 403
+        api.initialize(1, key="k", project="garden"),  # 404
+        api.initialize(9, key="k"),  # 409
+        api.set_flag(True, key="k", headers={"X-Request-Id": "x" * 129}),  # 400
+    ]
+    assert [answer.status for answer in refusals] == [400, 401, 403, 404, 409, 400]
+
+    assert api.initialize(1, key="k").status == 202
+
+
+def test_what_was_refused_may_succeed_later_with_the_same_key(api: CheckedWorld) -> None:
+    first = api.initialize(0, project="labs").json
+    problem(api.initialize(1, project="labs", key="k"), 409, "etag_mismatch")
+    api.emulator.clock.until(first["id"])
+
+    assert api.initialize(1, project="labs", key="k").status == 202
+
+
+# --- At the same time ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("number", range(4))
+def test_requests_at_the_same_time_make_one_result(api: CheckedWorld, number: int) -> None:
+    method, path, body = _paths(api)[number]
+    before = {name: len(rows) for name, rows in api.state()["tables"].items()}
+    token = api.emulator.token("owner")
+
+    def send(_: int) -> Response:
+        return api.send(method, path, token=token, key="k", body=body)
+
+    with ThreadPoolExecutor(8) as pool:
+        answers = list(pool.map(send, range(16)))
+
+    after = {name: len(rows) for name, rows in api.state()["tables"].items()}
+    made = {name for name in after if after[name] != before[name]} - {"schedule", "streams"}
+    assert all(answer.status < 300 for answer in answers)
+    assert {after[name] - before[name] for name in made} == {1}
+    assert "remembered_answers" in made
+    if number == 2:
+        values = [a.json["value"] for a in answers if a.json["value"] is not None]
+        assert len(values) == 1
+        assert sum(a.json["replayed"] for a in answers) == 15
+        assert len({json.dumps(a.json["key"]) for a in answers}) == 1
+    else:
+        assert len({(answer.status, answer.body) for answer in answers}) == 1

@@ -1,0 +1,151 @@
+"""A second request while the first with its key is still being answered.
+
+Requests overlap only while a change is written to disk, so these tests hold the disk back: each
+`fsync` waits for the test.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from hosting_emulator.sdk import ControlClient, HostingEmulator
+from hosting_emulator.settings import Settings
+from pytest_hosting_emulator import BackgroundEmulator
+from tests.support.http_world import HttpWorld
+from tests.support.response_checks import problem
+from tests.support.wire import Wire, wire
+
+_PATIENCE_S = 10.0
+
+
+class Disk:
+    """A disk whose syncs begin, and then wait until the test lets them end."""
+
+    def __init__(self) -> None:
+        self.began = threading.Event()
+        self.released = threading.Event()
+        self.released.set()
+
+    def fsync(self, descriptor: int) -> None:
+        self.began.set()
+        if not self.released.wait(_PATIENCE_S):
+            raise OSError("the test never released the disk")
+
+    def hold(self) -> None:
+        self.began.clear()
+        self.released.clear()
+
+
+class Stage(NamedTuple):
+    """A world that answers only what is on its disk, the disk, and two connections."""
+
+    api: HttpWorld
+    disk: Disk
+    one: Wire
+    other: Wire
+
+    def hide(self, connection: Wire, key: str = "k", enabled: str = "false") -> None:
+        """Send call 1, and give the server time to work it off as far as it can."""
+        token = self.api.emulator.token("owner")
+        headers = [
+            ("Authorization", f"Bearer {token}"),
+            ("Idempotency-Key", key),
+            ("Content-Type", "application/json"),
+        ]
+        path = self.api.project_path("powered-by-flag")
+        connection.ask("PUT", path, headers, b'{"enabled":%s}' % enabled.encode())
+        for _ in range(20):
+            self.api.emulator.control.health()  # the server answers while the disk is held
+
+    def begin(self) -> None:
+        """Send the first request, and wait until its change is on its way to the disk."""
+        self.api.emulator.token("owner")
+        self.disk.hold()
+        self.hide(self.one)
+        assert self.disk.began.wait(_PATIENCE_S)
+
+
+@pytest.fixture
+def stage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Stage]:
+    disk = Disk()
+    monkeypatch.setattr(os, "fsync", disk.fsync)
+    settings = Settings(port=0, data_dir=tmp_path / "data", durability="disk", clock="frozen")
+    server = BackgroundEmulator(settings).start()
+    with ExitStack() as stack:
+        stack.callback(server.stop)
+        stack.callback(disk.released.set)
+        control = stack.enter_context(ControlClient(server.ready.control_url))
+        emulator = HostingEmulator(control, control.create_world("held"))
+        one, other = (stack.enter_context(wire(emulator.base_url)) for _ in range(2))
+        yield Stage(HttpWorld(emulator), disk, one, other)
+
+
+def silent(connection: Wire) -> bool:
+    """Tell whether nothing has come over a connection yet."""
+    connection.socket.setblocking(False)
+    try:
+        connection.socket.recv(1)
+    except BlockingIOError:
+        return True
+    finally:
+        connection.socket.settimeout(_PATIENCE_S)
+    return False
+
+
+def test_the_second_waits_for_the_first_and_gets_its_answer(stage: Stage) -> None:
+    # given a first request whose change is on its way to the disk
+    stage.begin()
+
+    stage.hide(stage.other)
+    waited = silent(stage.one), silent(stage.other)
+    stage.disk.released.set()
+
+    first, second = stage.one.answer(), stage.other.answer()
+    assert waited == (True, True)
+    assert first.status == second.status == 200
+    assert first.body == second.body
+
+
+def test_where_it_is_assumed_the_second_is_refused(stage: Stage) -> None:
+    stage.api.emulator.control.world("held").set_assumptions({"idempotency_in_flight": "refuse"})
+    stage.begin()
+
+    stage.hide(stage.other)
+    stage.disk.released.set()
+
+    first, second = stage.one.answer(), stage.other.answer()
+    assert first.status == 200
+    problem(second, 503, "service_unavailable")
+    # and once the first has been answered, it is replayed as ever
+    assert stage.api.set_flag(False, key="k").body == first.body
+
+
+def test_what_differs_is_told_so_all_the_same(stage: Stage) -> None:
+    """A changed request is `idempotency_key_reused` (contract, 1), whatever becomes of the first."""
+    stage.api.emulator.control.world("held").set_assumptions({"idempotency_in_flight": "refuse"})
+    stage.begin()
+
+    stage.hide(stage.other, enabled="true")
+    stage.disk.released.set()
+
+    assert stage.one.answer().status == 200
+    problem(stage.other.answer(), 409, "idempotency_key_reused")
+
+
+def test_then_another_key_is_answered_all_the_same(stage: Stage) -> None:
+    stage.api.emulator.control.world("held").set_assumptions({"idempotency_in_flight": "refuse"})
+    stage.begin()
+
+    stage.hide(stage.other, key="another", enabled="true")
+    stage.disk.released.set()
+
+    first, second = stage.one.answer(), stage.other.answer()
+    assert [first.status, second.status] == [200, 200]
+    assert [first.json["enabled"], second.json["enabled"]] == [False, True]

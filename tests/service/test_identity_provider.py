@@ -1,0 +1,113 @@
+"""The built-in identity provider: discovery, keys and the token endpoint of a world."""
+
+from __future__ import annotations
+
+import json
+import urllib.error
+import urllib.request
+from base64 import b64encode
+from typing import Any
+from urllib.parse import urlencode
+
+import jwt
+import pytest
+
+from tests.support.checked_world import CheckedWorld
+from tests.support.forged_tokens import parts
+from tests.support.response_checks import problem
+
+
+def discover(api: CheckedWorld) -> dict[str, Any]:
+    issuer = api.emulator.summary["issuer"]
+    found = get(f"{issuer}/.well-known/openid-configuration")
+    assert found["issuer"] == issuer
+    return found
+
+
+def get(url: str) -> dict[str, Any]:
+    with urllib.request.urlopen(url) as answer:
+        found: dict[str, Any] = json.loads(answer.read())
+    return found
+
+
+def ask(api: CheckedWorld, headers: dict[str, str] | None = None, **form: str) -> tuple[int, Any]:
+    request = urllib.request.Request(
+        discover(api)["token_endpoint"], urlencode(form).encode(), headers or {}
+    )
+    try:
+        with urllib.request.urlopen(request) as answer:
+            return answer.status, json.loads(answer.read())
+    except urllib.error.HTTPError as error:
+        with error:
+            return error.code, json.loads(error.read())
+
+
+def test_a_token_can_be_verified_with_the_published_keys(api: CheckedWorld) -> None:
+    """As a client library would: from discovery to the key, and from the key to the claims."""
+    found = discover(api)
+    token = api.emulator.token("owner", expires_in_seconds=600)
+
+    keys = jwt.PyJWKSet.from_dict(get(found["jwks_uri"]))
+    claims = jwt.decode(
+        token,
+        keys[jwt.get_unverified_header(token)["kid"]],
+        algorithms=["EdDSA"],
+        audience="hosting-control-api",
+        issuer=found["issuer"],
+        options={"verify_exp": False, "verify_iat": False},  # they follow the world's clock
+    )
+
+    assert claims["org_id"] == api.emulator.organization
+
+
+def test_the_published_keys_are_public(api: CheckedWorld) -> None:
+    for key in get(discover(api)["jwks_uri"])["keys"]:
+        assert key.keys() <= {"kty", "crv", "x", "n", "e", "kid", "use", "alg"}
+
+
+def test_a_person_signs_in_with_a_session(api: CheckedWorld) -> None:
+    status, found = ask(api, grant_type="password", username="owner", password="anything")
+
+    assert status == 200
+    assert found["token_type"] == "Bearer"
+    assert found["expires_in"] == 3600
+    assert api.create_key(token=found["access_token"]).status == 201
+
+
+@pytest.mark.parametrize("basic", [True, False], ids=["basic", "in the form"])
+def test_a_machine_signs_in_without_one(api: CheckedWorld, basic: bool) -> None:
+    headers, form = {}, {"client_id": "owner", "client_secret": "anything"}
+    if basic:
+        headers = {"Authorization": "Basic " + b64encode(b"owner:anything").decode()}
+        form = {}
+
+    status, found = ask(api, headers, grant_type="client_credentials", **form)
+
+    assert status == 200
+    assert api.dns(token=found["access_token"]).status == 200
+    problem(api.create_key(token=found["access_token"]), 403, "interactive_login_required")
+
+
+def test_somebody_without_an_organization_gets_a_token_without_one(api: CheckedWorld) -> None:
+    _, found = ask(api, grant_type="password", username="no-organization")
+
+    assert "org_id" not in parts(found["access_token"])[1]
+
+
+@pytest.mark.parametrize(
+    ("form", "error"),
+    [
+        ({"grant_type": "password", "username": "nobody"}, "invalid_grant"),
+        ({"grant_type": "password", "username": "owner", "organization": "hobby"}, "invalid_grant"),
+        ({"grant_type": "password"}, "invalid_grant"),
+        ({"grant_type": "implicit"}, "unsupported_grant_type"),
+        ({"username": "owner"}, "unsupported_grant_type"),
+    ],
+)
+def test_what_it_refuses_it_refuses_as_oauth_does(
+    api: CheckedWorld, form: dict[str, str], error: str
+) -> None:
+    status, found = ask(api, None, **form)
+
+    assert status == 400
+    assert found["error"] == error

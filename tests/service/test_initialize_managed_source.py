@@ -1,0 +1,137 @@
+"""Call 2: start the operation that initializes a project's managed Git source."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.support.checked_world import CheckedWorld
+from tests.support.response_checks import problem
+
+HUGE = 10**30
+
+
+def test_the_operation_is_accepted_and_queued(api: CheckedWorld) -> None:
+    now = api.emulator.clock.now
+
+    answer = api.initialize(1)
+
+    operation = answer.json
+    assert answer.status == 202
+    assert operation["state"] == "queued"
+    assert operation["created_at"] == operation["updated_at"] == now
+    assert operation.keys() == {
+        "id",
+        "state",
+        "created_at",
+        "updated_at",
+        "deployment_id",
+        "progress",
+    }
+    assert operation["progress"] == {
+        "phase": "queued",
+        "project_id": api.emulator.project,
+        "deployment_id": operation["deployment_id"],
+        "observed_at": now,
+        "next_poll_after_seconds": 2,
+        "suggested_action": operation["progress"]["suggested_action"],
+    }
+
+
+def test_it_creates_a_deployment_that_is_listed_first(api: CheckedWorld) -> None:
+    operation = api.initialize(1).json
+
+    newest = api.deployments("?limit=1").json["items"][0]
+
+    assert newest["id"] == operation["deployment_id"]
+    assert newest["operation_id"] == operation["id"]
+    assert newest["project_id"] == api.emulator.project
+    assert newest["status"] == "queued"
+    assert newest["created_at"] == operation["created_at"]
+    assert newest.keys().isdisjoint({"url", "artifact_digest"})
+
+
+def test_each_success_raises_the_generation_by_one_from_zero(api: CheckedWorld) -> None:
+    # given a project that was never initialized
+    for generation in (0, 1, 2):
+        operation = api.initialize(generation, project="labs").json
+
+        api.emulator.clock.until(operation["id"])
+
+        assert api.poll(operation["id"]).json["result"] == {"source_generation": generation + 1}
+        problem(api.initialize(generation, project="labs"), 409, "etag_mismatch")
+
+
+@pytest.mark.parametrize("generation", [0, 2, HUGE])
+def test_another_generation_than_the_current_is_refused(api: CheckedWorld, generation: int) -> None:
+    # given a project at generation 1
+    refused = problem(api.initialize(generation, project="shop"), 409, "etag_mismatch")
+
+    assert refused["retryable"] is False
+
+
+def test_an_accepted_operation_does_not_raise_the_generation_yet(api: CheckedWorld) -> None:
+    first = api.initialize(0, project="labs").json
+
+    second = api.initialize(0, project="labs")
+
+    assert second.status == 202
+    assert second.json["id"] != first["id"]
+
+
+@pytest.mark.parametrize("generation", [-1, 1.5, True, False, "1", None, [1], {}])
+def test_anything_but_an_integer_from_zero_is_refused_by_name(
+    api: CheckedWorld, generation: Any
+) -> None:
+    refused = problem(api.initialize(generation), 400, "invalid_request")
+
+    assert "expected_source_generation" in refused["detail"]
+
+
+def test_the_generation_is_required(api: CheckedWorld) -> None:
+    answer = api.call("POST", api.project_path("source:initialize"), key="k", body={"other": 1})
+
+    assert "expected_source_generation" in problem(answer, 400, "invalid_request")["detail"]
+
+
+def test_unknown_fields_are_ignored(api: CheckedWorld) -> None:
+    body = {"expected_source_generation": 1, "hurry": True}
+
+    answer = api.call("POST", api.project_path("source:initialize"), key="k", body=body)
+
+    assert answer.status == 202
+
+
+def test_the_colon_of_the_path_may_be_escaped(api: CheckedWorld) -> None:
+    # given a client library that escapes every reserved character of a path
+    path = api.project_path("source%3Ainitialize")
+
+    answer = api.call("POST", path, key="k", body={"expected_source_generation": 1})
+
+    assert answer.status == 202
+
+
+@pytest.mark.parametrize("body", [{}, {"expected_source_generation": 99}])
+def test_a_generation_that_is_not_looked_at_may_be_left_out(api: CheckedWorld, body: Any) -> None:
+    api.emulator.set_assumptions({"source_generation": "ignored"})
+
+    answer = api.call("POST", api.project_path("source:initialize"), key="k", body=body)
+
+    assert answer.status == 202
+
+
+@pytest.mark.parametrize(
+    ("generation", "body"),
+    [("any_integer", {"expected_source_generation": -1, "hurry": True}), ("ignored", {"hurry": 1})],
+)
+def test_a_generation_that_is_let_through_hides_no_unknown_field(
+    api: CheckedWorld, generation: str, body: Any
+) -> None:
+    api.emulator.set_assumptions(
+        {"source_generation": generation, "unknown_body_fields": "refused"}
+    )
+
+    answer = api.call("POST", api.project_path("source:initialize"), key="k", body=body)
+
+    assert "hurry" in problem(answer, 400, "invalid_request")["detail"]

@@ -1,0 +1,339 @@
+"""Interventions over the control API: what each changes of the eight calls and the poll."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from hosting_emulator.interventions import INTERVENTIONS
+from hosting_emulator.sdk import ControlRefused
+from tests.support.checked_world import CheckedWorld
+from tests.support.http_world import HttpWorld
+from tests.support.response_checks import problem
+
+
+def intervene(api: CheckedWorld, word: str, **fields: Any) -> str:
+    return api.emulator.intervene(word, **fields)
+
+
+def test_all_are_listed_with_their_fields(api: CheckedWorld):
+    listed = api.emulator.control.contract("interventions")
+
+    assert [kind["word"] for kind in listed] == list(INTERVENTIONS)
+    moved = next(kind for kind in listed if kind["word"] == "move_dns")
+    assert [field["name"] for field in moved["fields"] if field["required"]] == ["project", "to"]
+
+
+def test_answer_names_the_intervention_and_says_what_was_done(api: CheckedWorld):
+    control = api.emulator.control
+    operation = api.initialize().json["id"]
+
+    path = api.emulator.control_path("interventions")
+    answer = control.post(path, {"stick_operation": {"project": "shop"}})
+
+    assert answer == {
+        "intervention": "stick_operation",
+        "said": f"operation {operation} is stuck while queued",
+    }
+
+
+@pytest.mark.parametrize(
+    ("word", "fields", "status", "words"),
+    [
+        ("stick_operatoin", {"project": "shop"}, 400, "did you mean stick_operation"),
+        ("stick_operation", {"projet": "shop"}, 400, "did you mean project"),
+        ("set_plan", {"organization": "acme", "plan": "gold"}, 400, "set_plan.plan"),
+        ("stick_operation", {"project": "shpo"}, 409, "did you mean shop"),
+        ("stick_operation", {"project": "shop"}, 409, "no operation in progress"),
+        ("revoke_key", {"key": "x"}, 409, "there is no API key 'x'"),
+    ],
+)
+def test_refusal_changes_nothing(
+    api: CheckedWorld, word: str, fields: dict[str, Any], status: int, words: str
+):
+    before = api.state()
+
+    with pytest.raises(ControlRefused, match=words) as caught:
+        intervene(api, word, **fields)
+
+    assert caught.value.status == status
+    assert api.state() == before
+
+
+def test_other_worlds_stay_as_they_are(api: CheckedWorld):
+    control = api.emulator.control
+    other = control.world(api.emulator.name).copy()["name"]
+    before = control.world(other).export()
+
+    intervene(api, "move_dns", project="shop", to="revoked")
+
+    assert api.dns().json["status"] == "revoked"
+    assert control.world(other).export() == before
+    control.world(other).delete()
+
+
+# --- The flag (call 1) ---------------------------------------------------------------------------
+
+
+def test_free_domain_needs_the_flag(api: CheckedWorld):
+    intervene(api, "set_plan", organization="acme", plan="free")
+    problem(api.set_flag(False), 409, "powered_by_flag_required")
+
+    intervene(api, "disconnect_domain", project="shop")
+    assert api.set_flag(False).json["enabled"] is False
+
+    api.set_flag(True)
+    intervene(api, "connect_domain", project="shop", domain="new.example")
+    problem(api.set_flag(False), 409, "powered_by_flag_required")
+
+
+def test_new_owner_may_show_the_flag_and_the_old_may_not(api: CheckedWorld):
+    intervene(api, "transfer_ownership", organization="acme", to="member")
+
+    assert api.set_flag(True, who="member").status == 200
+    problem(api.set_flag(True), 404, "resource_not_found")
+
+
+# --- Operations (calls 2 and 4, and the poll) ----------------------------------------------------
+
+
+def test_stuck_and_released(api: CheckedWorld):
+    operation = api.apply_domains().json["id"]
+    intervene(api, "stick_operation", project="shop")
+
+    api.advance("1h")
+    assert api.poll(operation).json["state"] == "queued"
+    with pytest.raises(
+        ControlRefused, match="It is stuck while queued: the intervention stick_operation "
+    ):
+        api.emulator.clock.until(operation)
+    with pytest.raises(ControlRefused, match="is stuck; release it first"):
+        api.emulator.control.post(f"worlds/{api.emulator.name}/operations/{operation}/step")
+
+    intervene(api, "release_operation", project="shop")
+    api.emulator.clock.until(operation)
+    assert api.poll(operation).json["state"] == "succeeded"
+
+
+def test_failed_with_the_error_that_was_given(api: CheckedWorld):
+    operation = api.initialize().json["id"]
+
+    intervene(api, "fail_operation", operation=operation, code="quota", message="Full.")
+
+    shown = api.poll(operation).json
+    assert (shown["state"], shown["error"]["code"], shown["error"]["message"]) == (
+        *("failed", "quota"),
+        "Full.",
+    )
+    assert api.deployments().json["items"][0]["status"] == "failed"
+
+
+def test_cancelled(api: CheckedWorld):
+    operation = api.initialize().json["id"]
+
+    intervene(api, "cancel_operation", operation=operation)
+
+    assert api.poll(operation).json["state"] == "cancelled"
+    assert api.deployments().json["items"][0]["status"] == "cancelled"
+
+
+def test_reconciliation_until_it_is_exhausted(api: CheckedWorld):
+    operation = api.initialize().json["id"]
+    shown = []
+    for word in ("require_reconciliation", "run_reconciliation"):
+        intervene(api, word, operation=operation)
+        shown.append(api.poll(operation).json["reconciliation"]["state"])
+
+    intervene(api, "exhaust_reconciliation", operation=operation)
+
+    ended = api.poll(operation).json
+    assert shown == ["required", "running"]
+    assert (ended["state"], ended["error"]["code"]) == ("failed", "reconciliation_exhausted")
+    assert "reconciliation" not in ended
+
+
+def test_reconciliation_completed_is_no_success_by_itself(api: CheckedWorld):
+    operation = api.initialize().json["id"]
+    for word in ("require", "run", "complete"):
+        intervene(api, f"{word}_reconciliation", operation=operation)
+
+    shown = api.poll(operation).json
+    assert (shown["state"], shown["reconciliation"]["state"]) == ("queued", "completed")
+    api.emulator.clock.until(operation)
+    assert api.poll(operation).json["state"] == "succeeded"
+
+
+def test_claim_that_somebody_else_holds(api: CheckedWorld):
+    intervene(api, "hold_claim", project="shop")
+    waiting = api.initialize().json
+    api.advance("1h")
+
+    assert api.poll(waiting["id"]).json["state"] == "queued"
+    holder = api.poll(waiting["blocking_operation_id"]).json
+    assert holder["state"] == "running"
+
+    intervene(api, "release_claim", project="shop")
+    api.emulator.clock.until(waiting["id"])
+    assert api.poll(waiting["id"]).json["state"] == "succeeded"
+
+
+# --- Keys (call 3) -------------------------------------------------------------------------------
+
+
+def test_creation_left_uncertain_is_found_by_the_same_name_and_key(api: CheckedWorld):
+    intervene(api, "leave_key_creation_uncertain")
+
+    lost = api.send(
+        "POST",
+        f"/v1/organizations/{api.emulator.organization}/user-api-keys",
+        body={"name": "ci"},
+        key="k",
+    )
+    problem(lost, 503, "api_key_creation_uncertain")
+    found = api.create_key("ci", key="k").json
+    assert (found["replayed"], found["value"], found["key"]["name"]) == (True, None, "ci")
+
+
+def test_key_at_zero_credits(api: CheckedWorld):
+    intervene(api, "set_credits", organization="acme", credits=0)
+
+    assert api.create_key().status == 201
+
+
+@pytest.mark.parametrize("word", ["expire_key", "revoke_key"])
+def test_key_that_ended(api: CheckedWorld, word: str):
+    made = api.create_key("ci").json
+    assert api.dns(token=made["value"]).status == 200
+
+    intervene(api, word, key=made["key"]["id"])
+
+    problem(api.dns(token=made["value"]), 401, "unauthenticated")
+
+
+def test_permissions_taken_from_an_organization(api: CheckedWorld):
+    key = api.create_key().json["value"]
+
+    intervene(api, "set_permissions", organization="acme", permissions=["database.read"])
+
+    problem(api.dns(token=key), 403, "forbidden")
+    assert api.compute(token=key).status == 200
+
+
+# --- DNS (call 5) --------------------------------------------------------------------------------
+
+
+def test_dns_goes_through_every_state(api: CheckedWorld):
+    shown = [api.dns(project="labs").json]
+    for to in ("pending", "authorized", "revoked", "pending", "authorized"):
+        intervene(api, "move_dns", project="labs", to=to, zone="labs.test", expires_in="1h")
+        shown.append(api.dns(project="labs").json)
+    api.advance("1h")
+    shown.append(api.dns(project="labs").json)
+
+    assert [found["status"] for found in shown] == [
+        *("not_authorized", "pending", "authorized", "revoked", "pending", "authorized"),
+        "expired",
+    ]
+    assert [found["zone"] for found in shown] == [None] + ["labs.test"] * 6
+
+
+# --- Deployments (call 6) ------------------------------------------------------------------------
+
+
+def test_deployments_added_and_failed(api: CheckedWorld):
+    intervene(api, "add_deployments", project="labs", count=2, status="failed")
+    assert [d["status"] for d in api.deployments(project="labs").json["items"]] == ["failed"] * 2
+
+    operation = api.initialize(0, project="labs").json
+    intervene(api, "fail_deployment", project="labs", message="Boom.")
+
+    newest = api.deployments(project="labs").json["items"][0]
+    assert (newest["id"], newest["status"]) == (operation["deployment_id"], "failed")
+    assert api.poll(operation["id"]).json["error"]["message"] == "Boom."
+
+
+def test_member_who_left_sees_nothing(api: CheckedWorld):
+    assert api.deployments(who="reader").status == 200
+
+    intervene(api, "remove_member", organization="acme", person="reader")
+    problem(api.deployments(who="reader"), 404, "resource_not_found")
+
+    intervene(api, "add_member", organization="acme", person="reader", role="owner")
+    assert api.deployments(who="reader", project="labs").status == 200
+
+
+def test_role_taken_away(api: CheckedWorld):
+    intervene(api, "set_role", project="shop", person="reader", role="none")
+    problem(api.deployments(who="reader"), 404, "resource_not_found")
+
+    intervene(api, "set_role", project="shop", person="reader", role="maintainer")
+    assert api.apply_domains(who="reader").status == 202
+
+
+# --- Tickets (call 7) ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("word", ["expire_ticket", "revoke_ticket"])
+def test_ticket_that_ended_is_as_unknown_to_a_stranger(api: CheckedWorld, word: str):
+    ticket = api.ticket().json
+
+    assert ticket["ticket_id"] in intervene(api, word, person="owner")
+
+    with pytest.raises(ControlRefused, match="already"):
+        intervene(api, word, ticket=ticket["ticket_id"])
+    assert api.ticket().status == 201
+
+
+# --- Databases (call 8) --------------------------------------------------------------------------
+
+
+def test_provider_that_fails_never_invents(api: CheckedWorld):
+    intervene(api, "fail_database_provider", project="shop", environment="prod")
+
+    problem(api.compute("?environment=prod"), 503, "service_unavailable")
+    assert api.compute("?environment=dev").status == 200
+
+    intervene(api, "recover_database_provider", project="shop")
+    assert api.compute("?environment=prod").status == 200
+
+
+def test_database_absent_suspended_resizing_and_shared(api: CheckedWorld):
+    intervene(api, "set_database", project="shop", environment="dev", state="absent")
+    assert api.compute().json["database"] is None
+
+    intervene(api, "set_database", project="shop", state="suspended", suspend_timeout_seconds=0)
+    intervene(api, "set_database", project="shop", state="resizing", pending_state="ready")
+    shown = api.compute().json["database"]
+    assert (shown["state"], shown["pending_state"], shown["suspend_timeout_seconds"]) == (
+        *("resizing", "ready"),
+        0,
+    )
+
+    intervene(api, "set_database", project="shop", data_mode="shared")
+    both = [api.compute(f"?environment={name}").json for name in ("dev", "prod")]
+    assert both[0]["database"] == both[1]["database"]
+    assert {found["data_mode"] for found in both} == {"shared"}
+
+
+@pytest.mark.parametrize("word", ["revoke_key", "expire_key"])
+def test_of_two_keys_of_one_name_none_is_picked(api: CheckedWorld, word: str):
+    ids = [api.create_key("ci", who=who).json["key"]["id"] for who in ("owner", "member")]
+
+    with pytest.raises(
+        ControlRefused, match=f"2 active API keys are named 'ci'.* {ids[0]}, {ids[1]}"
+    ):
+        intervene(api, word, key="ci")
+
+    intervene(api, word, key=ids[0])
+    intervene(api, word, key="ci")  # one is left
+
+
+def test_a_replay_does_not_use_up_an_uncertain_creation(api: CheckedWorld):
+    api.create_key("first", key="first")
+    intervene(api, "leave_key_creation_uncertain")
+
+    calls = HttpWorld(api.emulator)  # what is refused is made
+    assert calls.create_key("first", key="first").status == 200
+    problem(calls.create_key("second", key="second"), 503, "api_key_creation_uncertain")
+    assert calls.create_key("second", key="second").json["replayed"] is True

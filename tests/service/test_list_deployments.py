@@ -1,0 +1,146 @@
+"""Call 6: page through a project's deployments."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+
+from tests.support.checked_world import CheckedWorld
+from tests.support.response_checks import moment, problem
+
+
+def walk(api: CheckedWorld, size: int, project: str = "shop") -> list[list[dict[str, Any]]]:
+    """Follow next_cursor to its end."""
+    pages, cursor = [], ""
+    while True:
+        answer = api.deployments(f"?limit={size}{cursor}", project=project)
+        pages.append(answer.json["items"])
+        following = answer.json.get("next_cursor")
+        if following is None:
+            return pages
+        assert re.fullmatch("[A-Za-z0-9_-]+", following)
+        cursor = f"&cursor={following}"
+
+
+def test_a_page_has_twenty_items_newest_first(api: CheckedWorld) -> None:
+    page = api.deployments().json
+
+    made = [moment(item["created_at"]) for item in page["items"]]
+    assert page.keys() == {"items", "next_cursor"}
+    assert len(made) == 20
+    assert made == sorted(made, reverse=True)
+
+
+@pytest.mark.parametrize("size", [1, 7, 15, 31, 32, 33, 44, 45, 46, 100])
+def test_every_deployment_comes_exactly_once(api: CheckedWorld, size: int) -> None:
+    # given a project with 45 deployments
+    pages = walk(api, size)
+
+    found = [item["id"] for page in pages for item in page]
+    assert found == [item["id"] for item in api.deployments("?limit=100").json["items"]]
+    assert len(set(found)) == len(found) == 45
+    assert [len(page) for page in pages[:-1]] == [size] * (len(pages) - 1)
+    assert 1 <= len(pages[-1]) <= size
+
+
+def test_an_empty_project_has_one_empty_page(api: CheckedWorld) -> None:
+    assert api.deployments(project="labs").json == {"items": []}
+
+
+def test_deployments_that_arrive_meanwhile_shift_nothing(api: CheckedWorld) -> None:
+    everything = [item["id"] for item in api.deployments("?limit=100").json["items"]]
+    first = api.deployments("?limit=10").json
+
+    api.initialize(1)
+    second = api.deployments(f"?limit=10&cursor={first['next_cursor']}").json
+
+    assert [item["id"] for item in second["items"]] == everything[10:20]
+
+
+def test_a_cursor_can_be_used_again_with_another_size(api: CheckedWorld) -> None:
+    everything = [item["id"] for item in api.deployments("?limit=100").json["items"]]
+    cursor = api.deployments("?limit=5").json["next_cursor"]
+
+    for size in (3, 40, 3):
+        page = api.deployments(f"?cursor={cursor}&limit={size}").json
+        assert [item["id"] for item in page["items"]] == everything[5 : 5 + size]
+
+
+def test_each_names_an_operation_that_can_be_polled(api: CheckedWorld) -> None:
+    results = {"ready": "succeeded", "failed": "failed", "cancelled": "cancelled"}
+    for item in api.deployments("?limit=15").json["items"]:
+        operation = api.poll(item["operation_id"]).json
+
+        assert operation["deployment_id"] == item["id"]
+        assert operation["state"] == results[item["status"]]
+        assert ("error" in operation) == (item["status"] == "failed")
+        assert ("url" in item) == (item["status"] == "ready")
+
+
+def test_a_page_shows_a_deployment_as_it_now_is(api: CheckedWorld) -> None:
+    operation = api.initialize(1).json
+    before = api.deployments("?limit=2").json["items"]
+
+    api.emulator.clock.until(operation["id"])
+    after = api.deployments("?limit=2").json["items"]
+
+    assert [item["id"] for item in before] == [item["id"] for item in after]
+    assert [before[0]["status"], after[0]["status"]] == ["queued", "ready"]
+    assert before[1] == after[1]
+
+
+@pytest.mark.parametrize(
+    "size", ["0", "101", "-1", "1.5", "1e1", "abc", "", "%2B5", "05", "%20 5", "٣", "1000", "true"]
+)
+def test_a_page_size_is_an_integer_from_1_to_100(api: CheckedWorld, size: str) -> None:
+    answer = api.deployments("?limit=" + size.replace(" ", "").replace("٣", "%D9%A3"))
+
+    assert "limit" in problem(answer, 400, "invalid_request")["detail"]
+
+
+@pytest.mark.parametrize("size", [1, 100])
+def test_the_bounds_belong_to_the_range(api: CheckedWorld, size: int) -> None:
+    assert len(api.deployments(f"?limit={size}").json["items"]) == min(size, 45)
+
+
+def spoiled(cursor: str) -> dict[str, str]:
+    flipped = "B" if cursor[-1] != "B" else "C"
+    return {
+        "empty": "",
+        "short": "x",
+        "changed at its end": cursor[:-1] + flipped,
+        "changed at its start": ("B" if cursor[0] != "B" else "C") + cursor[1:],
+        "cut": cursor[:-4],
+        "padded": cursor + "==",
+        "longer": cursor + "AAAA",
+        "no cursor's alphabet": cursor[:-1] + "!",
+        "very long": "A" * 5000,
+        "a number": "20",
+    }
+
+
+@pytest.mark.parametrize("how", spoiled("AAAAAAAAAAAAAAAA"))
+def test_a_cursor_that_no_page_gave_is_refused(api: CheckedWorld, how: str) -> None:
+    cursor = spoiled(api.deployments("?limit=5").json["next_cursor"])[how]
+
+    answer = api.deployments(f"?cursor={cursor}")
+
+    assert "cursor" in problem(answer, 400, "invalid_request")["detail"]
+
+
+def test_a_cursor_belongs_to_its_project(api: CheckedWorld) -> None:
+    cursor = api.deployments("?limit=5", project="docs").json["next_cursor"]
+
+    problem(api.deployments(f"?cursor={cursor}", project="shop"), 400, "invalid_request")
+
+
+@pytest.mark.parametrize("query", ["?limit=5&limit=5", "?limit=5&limit=6", "?cursor=a&cursor=a"])
+def test_a_parameter_given_twice_is_refused(api: CheckedWorld, query: str) -> None:
+    problem(api.deployments(query), 400, "invalid_request")
+
+
+@pytest.mark.parametrize("query", ["?page=2", "?limit=20&utm=x", "?Limit=3", "?", "?limit=20&"])
+def test_unknown_parameters_are_ignored(api: CheckedWorld, query: str) -> None:
+    assert api.deployments(query).body == api.deployments().body

@@ -1,0 +1,241 @@
+"""Requests that are HTTP, but not what a call takes: bodies, types, sizes and queries."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import zlib
+
+import pytest
+
+from tests.support.calls import Response
+from tests.support.checked_world import CheckedWorld
+from tests.support.response_checks import problem
+from tests.support.wire import wire
+
+JSON = {"Content-Type": "application/json"}
+MEBIBYTE = 1024 * 1024
+
+
+def send_flag(api: CheckedWorld, raw: bytes, **headers: str) -> Response:
+    path = api.project_path("powered-by-flag")
+    given = {name.replace("_", "-"): value for name, value in headers.items()} or JSON
+    return api.call("PUT", path, key="k", raw=raw, headers=given)
+
+
+NO_OBJECTS = [
+    b"",
+    b" ",
+    b"\n",
+    b"{",
+    b"}",
+    b"[]",
+    b"null",
+    b"true",
+    b"7",
+    b'"enabled"',
+    b"enabled=true",
+    b"{'enabled': true}",
+    b"{enabled: true}",
+    b'{"enabled": True}',
+    b'{"enabled": true,}',
+    b'{"enabled": true} x',
+    b'{"enabled": true}{"enabled": true}',
+    b'{"enabled": true',
+    b'{"enabled": tru}',
+    b'{"enabled": NaN}',
+    b'{"enabled": Infinity}',
+    b'{"enabled": -}',
+    b'{"enabled": 01}',
+    b'{"enabled": true, "enabled": false}',
+    b'{"enabled": true, "enabled": true}',
+    b'{"enabled": "\xff"}',
+    b'{"enabled": "\xc3"}',
+    b'\xff\xfe{\x00"\x00',
+    '{"enabled": true}'.encode("utf-16"),
+    b'\xef\xbb\xbf{"enabled": true}',
+    b'{"enabled": "\x00"}',
+    b'{"enabled": "a\nb"}',
+    b'// no\n{"enabled": true}',
+    b"[" * 100_000,
+    b'{"enabled":' * 50_000,
+    b'{"enabled":' + b"1" * 10_000 + b"}",
+    b'{"enabled": 1e999999}',
+    b'{"\\ud800": 1, "enabled": true}',
+    b"\x00" * 10,
+    gzip.compress(b'{"enabled": true}', mtime=0),
+]
+
+
+def test_a_body_that_is_no_json_object_is_refused(api: CheckedWorld) -> None:
+    for raw in NO_OBJECTS:
+        answer = send_flag(api, raw)
+
+        assert answer.status == 400, raw[:24]
+        problem(answer, 400, "invalid_request")
+
+
+@pytest.mark.parametrize(
+    "name", ["\\ud800", "\\udc00x", "a\\udfff"], ids=["high", "low", "at the end"]
+)
+def test_half_a_surrogate_pair_is_no_name(api: CheckedWorld, name: str) -> None:
+    path = f"/v1/organizations/{api.emulator.organization}/user-api-keys"
+    raw = f'{{"name": "{name}"}}'.encode()
+
+    problem(api.call("POST", path, key="k", raw=raw, headers=JSON), 400, "invalid_request")
+
+
+@pytest.mark.parametrize(
+    "content_type",
+    [
+        "text/plain",
+        "application/x-www-form-urlencoded",
+        "multipart/form-data; boundary=x",
+        "application/jsonp",
+        "application/json-patch+json",
+        "application/vnd.api+json",
+        "json",
+        "*/*",
+        ";",
+        "text/plain, application/json",
+    ],
+)
+def test_another_content_type_is_refused_by_name(api: CheckedWorld, content_type: str) -> None:
+    answer = send_flag(api, b'{"enabled": true}', Content_Type=content_type)
+
+    assert "Content-Type" in problem(answer, 400, "invalid_request")["detail"]
+
+
+def test_a_missing_content_type_is_refused_by_name(api: CheckedWorld) -> None:
+    with wire(api.emulator.base_url) as connection:
+        headers = [
+            ("Authorization", f"Bearer {api.emulator.token()}"),
+            ("Idempotency-Key", "k"),
+        ]
+        path = api.project_path("powered-by-flag")
+        connection.ask("PUT", path, headers, b'{"enabled": true}')
+
+        assert "Content-Type" in problem(connection.answer(), 400, "invalid_request")["detail"]
+
+
+@pytest.mark.parametrize(
+    "content_type",
+    [
+        "application/json",
+        "application/json; charset=utf-8",
+        "Application/JSON",
+        "application/json;",
+    ],
+)
+def test_json_may_be_spelled_in_several_ways(api: CheckedWorld, content_type: str) -> None:
+    assert send_flag(api, b'{"enabled": true}', Content_Type=content_type).status == 200
+
+
+# --- Size -----------------------------------------------------------------------------------------
+
+
+def padded(size: int) -> bytes:
+    return b'{"enabled": true}'.ljust(size)
+
+
+def test_a_body_of_one_mebibyte_is_taken(api: CheckedWorld) -> None:
+    assert send_flag(api, padded(MEBIBYTE)).status == 200
+
+
+def test_one_byte_more_is_too_large(api: CheckedWorld) -> None:
+    document = problem(send_flag(api, padded(MEBIBYTE + 1)), 400, "payload_too_large")
+
+    assert str(MEBIBYTE) in document["detail"]
+
+
+def _headers(api: CheckedWorld) -> list[tuple[str, str]]:
+    return [
+        ("Authorization", f"Bearer {api.emulator.token()}"),
+        ("Idempotency-Key", "k"),
+        ("Content-Type", "application/json"),
+    ]
+
+
+def test_an_announced_size_is_refused_before_it_is_sent(api: CheckedWorld) -> None:
+    path, before = api.project_path("powered-by-flag"), api.state()
+    with wire(api.emulator.base_url) as connection:
+        connection.ask("PUT", path, _headers(api), length=10**12)
+
+        problem(connection.answer(), 400, "payload_too_large")
+
+    assert api.state() == before
+
+
+def test_a_body_in_chunks_is_counted_as_it_comes(api: CheckedWorld) -> None:
+    path, before = api.project_path("powered-by-flag"), api.state()
+    with wire(api.emulator.base_url) as connection:
+        headers = [*_headers(api), ("Transfer-Encoding", "chunked")]
+        connection.ask("PUT", path, headers, length=-1)
+        chunk = b"10000\r\n" + b" " * 0x10000 + b"\r\n"
+        connection.send(chunk * 17)
+
+        problem(connection.answer(), 400, "payload_too_large")
+
+    assert api.state() == before
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, zlib.compress], ids=["gzip", "deflate"])
+def test_a_packed_body_is_counted_unpacked(api: CheckedWorld, pack: object) -> None:
+    assert callable(pack)
+    encoding = "gzip" if pack is gzip.compress else "deflate"
+    bomb = pack(padded(20 * MEBIBYTE))
+    assert len(bomb) < MEBIBYTE
+
+    answer = send_flag(api, bomb, Content_Type="application/json", Content_Encoding=encoding)
+
+    problem(answer, 400, "payload_too_large")
+
+
+@pytest.mark.parametrize("encoding", ["gzip", "deflate"])
+def test_a_body_that_is_not_packed_as_it_says_is_refused(api: CheckedWorld, encoding: str) -> None:
+    answer = send_flag(
+        api, b'{"enabled": true}', Content_Type="application/json", Content_Encoding=encoding
+    )
+
+    problem(answer, 400, "invalid_request")
+
+
+def test_calls_without_a_body_are_limited_too(api: CheckedWorld) -> None:
+    problem(api.apply_domains(raw=b" " * (MEBIBYTE + 1)), 413, "payload_too_large")
+    problem(api.ticket(raw=b" " * (MEBIBYTE + 1)), 413, "payload_too_large")
+
+
+# --- Where no body is expected ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("raw", [b"", b"{}", b"{broken", b"\xff\x00", json.dumps([1]).encode()])
+def test_a_body_on_a_call_without_one_is_ignored(api: CheckedWorld, raw: bytes) -> None:
+    assert api.apply_domains(raw=raw).status == 202
+    assert api.ticket(raw=raw).status == 201
+
+
+# --- Queries --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("query", ["?limit=%FF", "?limit=%zz", "?%FF=1", "?" + "a=1&" * 101])
+def test_a_broken_query_is_refused(api: CheckedWorld, query: str) -> None:
+    problem(api.deployments(query), 400, "invalid_request")
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("Idempotency-Key", b"\xff\xfe"), ("X-Request-Id", b"\xff\xfe"), ("X-Request-Id", b"a\tb")],
+)
+def test_headers_that_are_no_text_never_break_the_answer(
+    api: CheckedWorld, name: str, value: bytes
+) -> None:
+    before = api.state()
+    with wire(api.emulator.base_url) as connection:
+        path = f"{connection.prefix}{api.project_path('powered-by-flag')}"
+        head = f"PUT {path} HTTP/1.1\r\nHost: {connection.host}\r\n{name}: ".encode()
+        rest = "".join(f"{n}: {v}\r\n" for n, v in _headers(api) if n != name)
+        connection.send(head + value + f"\r\n{rest}Content-Length: 2\r\n\r\n{{}}".encode())
+
+        problem(connection.answer(), 400, "invalid_request")
+
+    assert api.state() == before

@@ -1,0 +1,123 @@
+"""A refusal names its cause, and what to do: to the client where it may, else in the request log."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from hosting_emulator.sdk import ControlRefused, HostingEmulator
+from tests.doors.control.test_fault_doors import Faulty
+from tests.support.checked_world import CheckedWorld
+from tests.support.dev_origins import visit
+from tests.support.response_checks import problem
+
+
+@pytest.fixture
+def other(hosting_emulator: HostingEmulator) -> Iterator[HostingEmulator]:
+    """Another world of the same emulator."""
+    control = hosting_emulator.control
+    control.create_world("the-other-world", seed="9", clock={"mode": "frozen"})
+    yield control.world("the-other-world")
+    control.delete("worlds/the-other-world")
+
+
+def refusal(api: CheckedWorld) -> str:
+    """Return what the log says of the last refusal."""
+    [last] = api.emulator.requests.page(limit=1)["items"]
+    [told] = [step["says"] for step in last["trail"] if step["step"] == "refusal"]
+    return told
+
+
+def projects_dns(api: CheckedWorld) -> str:
+    return f"/v1/projects/{api.project_id('shop')}/edge-dns"
+
+
+def test_a_world_that_is_not_there_is_named_to_the_client(api: CheckedWorld) -> None:
+    answer = visit(api, "http://localhost/worlds/nope/v1/projects/x/edge-dns")
+
+    detail = problem(answer, 404, "resource_not_found")["detail"]
+    assert detail == "No world is named 'nope': GET /_emulator/worlds lists them."
+
+
+def test_the_log_names_the_world_whose_token_came(
+    api: CheckedWorld, other: HostingEmulator
+) -> None:
+    answer = api.call("GET", projects_dns(api), token=other.token())
+
+    assert "the-other-world" not in problem(answer, 401, "unauthenticated")["detail"]
+    assert f"a token of world the-other-world, but this is world {api.emulator.name}" in refusal(
+        api
+    )
+
+
+def test_the_log_names_the_world_whose_api_key_came(
+    api: CheckedWorld, other: HostingEmulator
+) -> None:
+    key = other.api_key("owner")
+
+    answer = api.call("GET", projects_dns(api), token=key)
+
+    assert "the-other-world" not in problem(answer, 401, "unauthenticated")["detail"]
+    told = f"an API key of world the-other-world, but this is world {api.emulator.name}"
+    assert told in refusal(api)
+
+
+def test_the_log_says_nothing_of_other_worlds_about_a_key_of_its_own(api: CheckedWorld) -> None:
+    key = api.emulator.api_key("owner")
+    with api.emulator.fork():  # it has the key as well
+        api.emulator.intervene("revoke_key", all=True)
+        api.call("GET", projects_dns(api), token=key)
+
+    assert "API key of world" not in refusal(api)
+
+
+def test_the_log_knows_a_token_of_another_seed(api: CheckedWorld) -> None:
+    token = api.emulator.token()
+    api.load(api.emulator.export())  # it goes on with a seed of its own
+
+    problem(api.call("GET", projects_dns(api), token=token), 401, "unauthenticated")
+
+    assert "signed with the key of another emulator or seed" in refusal(api)
+
+
+@pytest.mark.parametrize("method", ["GET", "PUT"])
+def test_a_page_that_is_not_let_in_is_told_of_the_option(api: CheckedWorld, method: str) -> None:
+    headers = {"Origin": "https://app.example.com", "Access-Control-Request-Method": method}
+
+    answer = api.call("OPTIONS", projects_dns(api), who=None, headers=headers)
+
+    told = problem(answer, 403, "forbidden")
+    assert "'https://app.example.com'" in told["detail"]
+    assert "`start --allow-origin`" in told["detail"]
+    assert "--allow-origin" in told["suggested_action"]
+
+
+@pytest.mark.parametrize(("family", "kind"), [("fault", "abort"), ("outcome", "fail")])
+def test_a_code_in_place_of_a_kind_is_told_how_it_is_written(
+    hosting_emulator: HostingEmulator, family: str, kind: str
+) -> None:
+    with pytest.raises(ControlRefused, match=f"write {kind} code=service_unavailable"):
+        getattr(hosting_emulator, family)("service_unavailable")
+
+
+def test_a_call_goes_by_the_name_that_the_openapi_document_gives_it(
+    hosting_emulator: HostingEmulator,
+) -> None:
+    api = Faulty(hosting_emulator)
+    name: Any = "initializeManagedSource"  # the types know the call_id only
+    fault = api.emulator.fault("abort", code="service_unavailable", call=name, times=1)
+
+    api.initialize(1)
+
+    assert (fault.state["call"], fault.hits) == ("initialize_managed_source", 1)
+    assert api.emulator.requests.page(call=name)["items"]
+    api.emulator.requests.assert_made(name)
+
+
+def test_a_stale_generation_says_the_present_one_and_where_it_stands(api: CheckedWorld) -> None:
+    told = problem(api.initialize(7), 409, "etag_mismatch")
+
+    assert "source generation is 1" in told["detail"]
+    assert "from the detail" in told["suggested_action"]

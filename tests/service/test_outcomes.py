@@ -1,0 +1,259 @@
+"""Outcomes: how an operation goes, told beforehand, whatever the clock and the profile."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from hosting_emulator.sdk import ControlRefused, HostingEmulator
+from tests.support.checked_world import CheckedWorld
+
+#: What is told, and how the operation ends: its state and its error's code.
+ENDS: dict[str, tuple[dict[str, Any], str, str | None]] = {
+    "succeed": ({"succeed": {"running": "40s"}}, "succeeded", None),
+    "fail": ({"fail": {"phase": "deploying", "code": "build_broken"}}, "failed", "build_broken"),
+    "fail while queued": ({"fail": {"phase": "queued"}}, "failed", "operation_failed"),
+    "cancel": ({"cancel": {"phase": "verifying"}}, "cancelled", None),
+    "reconcile": ({"reconcile": {"attempts": 2}}, "succeeded", None),
+    "exhaust": (
+        {"reconcile": {"attempts": 2, "then": "exhaust", "each": "5s"}},
+        "failed",
+        "reconciliation_exhausted",
+    ),
+}
+told = pytest.mark.parametrize("name", list(ENDS))
+
+
+def end_of(api: CheckedWorld, operation: str) -> tuple[str, str | None, list[str]]:
+    """Poll an operation to its end: its state, its error's code, and the reconciliations seen."""
+    seen: list[str] = []
+    for _ in range(100):
+        answer = api.poll(operation).json
+        if (found := answer.get("reconciliation")) and found["state"] not in seen[-1:]:
+            seen.append(found["state"])
+        if "next_poll_after_seconds" not in answer["progress"]:
+            return answer["state"], answer.get("error", {}).get("code"), seen
+        if api.emulator.clock.mode in ("frozen", "real", "scaled"):
+            api.advance(f"{answer['progress']['next_poll_after_seconds']}s")
+    raise AssertionError("it does not end")
+
+
+@told
+@pytest.mark.parametrize("mode", ["frozen", "real", "scaled", "skip"])
+@pytest.mark.parametrize("profile", ["timed 2s 8s", "per_poll 2"])
+def test_the_end_is_as_told_under_every_clock_and_profile(
+    hosting_emulator: HostingEmulator, name: str, mode: str, profile: str
+) -> None:
+    api = CheckedWorld(hosting_emulator)
+    api.emulator.clock.set(mode, rate=60 if mode == "scaled" else None)  # type: ignore[arg-type]
+    api.assume(domains_profile=profile)
+    document, state, code = ENDS[name]
+    api.emulator.tell(document)
+
+    operation = api.send("PUT", f"/v1/projects/{api.project_id('shop')}/domains", key="one").json
+
+    assert end_of(api, operation["id"])[:2] == (state, code)
+
+
+@pytest.fixture
+def exhausted(api: CheckedWorld) -> str:
+    """An operation that waits for reconciliation twice and then exhausts it."""
+    api.emulator.outcome("reconcile", attempts=2, then="exhaust", each="5s")
+    operation: str = api.initialize(1).json["id"]
+    return operation
+
+
+def test_each_attempt_is_seen_by_who_polls_as_told(api: CheckedWorld, exhausted: str) -> None:
+    seen = end_of(api, exhausted)[2]
+
+    assert seen == ["required", "running", "completed", "required", "running"]
+
+
+@pytest.mark.parametrize("after", ["0s", "9s", "13s", "21s"])
+@pytest.mark.parametrize("way", ["restart", "fork", "rewind", "snapshot"])
+def test_the_end_is_as_told_after(api: CheckedWorld, exhausted: str, way: str, after: str) -> None:
+    api.advance(after)
+    commit = api.emulator.history[-1].commit
+
+    if way == "restart":  # an export is what a restart reads back
+        api.load(api.state())
+    elif way == "fork":
+        api = CheckedWorld(api.emulator.fork())
+    elif way == "snapshot":
+        with api.emulator.snapshot():
+            api.advance("1h")
+    else:
+        api.advance("1h")
+        api.emulator.rewind(commit)
+
+    assert end_of(api, exhausted)[:2] == ("failed", "reconciliation_exhausted")
+
+
+def test_they_are_consumed_in_order_and_once_each(api: CheckedWorld) -> None:
+    api.emulator.outcome("fail", code="first")
+    api.emulator.outcome("fail", code="of_blog", project="blog")
+    api.emulator.outcome("fail", code="second", times=2)
+
+    codes = []
+    for number in range(4):
+        codes.append(end_of(api, api.apply_domains(key=str(number)).json["id"])[1])
+    blog = end_of(api, api.apply_domains(project="blog").json["id"])[1]
+
+    assert codes == ["first", "second", "second", None]
+    assert blog == "of_blog"
+    assert [(one.hits, one.spent) for one in api.emulator.outcomes] == [
+        (1, True),
+        (1, True),
+        (2, True),
+    ]
+
+
+def test_a_replay_and_a_refusal_consume_nothing(api: CheckedWorld) -> None:
+    told = api.emulator.outcome("fail")
+    api.initialize(7)
+    assert told.hits == 0
+
+    first, again = api.initialize(1, key="one"), api.initialize(1, key="one")
+
+    assert first.json["id"] == again.json["id"]
+    assert told.hits == 1
+
+
+def test_an_operation_without_that_phase_is_passed_over(api: CheckedWorld) -> None:
+    told = api.emulator.outcome("fail", phase="building")
+
+    domains = api.apply_domains().json["id"]
+    source = api.initialize(1).json["id"]
+
+    assert end_of(api, domains)[0] == "succeeded"
+    assert end_of(api, source)[0] == "failed"
+    assert told.seen == 1
+
+
+def test_the_deployment_ends_with_its_operation(api: CheckedWorld) -> None:
+    api.emulator.outcome("cancel", phase="building")
+    operation = api.initialize(1).json
+
+    end_of(api, operation["id"])
+
+    newest = api.deployments().json["items"][0]
+    assert (newest["id"], newest["status"]) == (operation["deployment_id"], "cancelled")
+
+
+def test_it_takes_as_long_as_told_also_by_polls(api: CheckedWorld) -> None:
+    api.assume(domains_profile="per_poll 1")
+    api.emulator.outcome("succeed", queued="10s", running="40s")
+    operation = api.apply_domains().json["id"]
+
+    states = {}
+    for after, by in (("0s", "0s"), ("9s", "9s"), ("10s", "1s"), ("49s", "39s"), ("50s", "1s")):
+        api.advance(by)
+        states[after] = api.poll(operation).json["state"]
+
+    assert states == {
+        "0s": "queued",
+        "9s": "queued",
+        "10s": "running",
+        "49s": "running",
+        "50s": "succeeded",
+    }
+
+
+def test_one_that_is_stuck_moves_again_when_it_is_released(api: CheckedWorld) -> None:
+    api.emulator.outcome("stick", phase="verifying")
+    operation = api.apply_domains().json["id"]
+    api.advance("1h")
+    stuck = api.poll(operation).json
+    assert (stuck["state"], stuck["progress"]["phase"]) == ("running", "verifying")
+
+    api.emulator.intervene("release_operation", operation=operation)
+
+    assert end_of(api, operation)[0] == "succeeded"
+
+
+def test_a_hand_may_be_quicker(api: CheckedWorld, exhausted: str) -> None:
+    """What somebody completes by hand is passed over, and the rest comes as told."""
+    api.advance("10s")
+    assert api.poll(exhausted).json["reconciliation"]["state"] == "required"
+
+    api.emulator.intervene("run_reconciliation", operation=exhausted)
+    api.emulator.intervene("complete_reconciliation", operation=exhausted)
+
+    state, code, seen = end_of(api, exhausted)
+    assert (state, code) == ("failed", "reconciliation_exhausted")
+    assert seen == ["completed", "required", "running"]
+
+
+# --- it is seen before it happens -----------------------------------------------------------------
+
+
+def test_why_says_it_before_during_and_after(api: CheckedWorld) -> None:
+    api.emulator.outcome("fail", phase="deploying", code="build_broken")
+    operation = api.apply_domains().json["id"]
+
+    before = api.emulator.why(operation)
+    api.advance("3s")
+    during = api.emulator.why(operation)
+    end_of(api, operation)
+    after = api.emulator.why(operation)
+
+    told = "outcome-1 is set for it: it becomes failed in deploying with build_broken."
+    assert told in before.says
+    assert told in during.says
+    assert during.next is not None
+    assert during.next["what"] == "it changes from running (deploying) to failed"
+    assert "outcome-1 had set this in advance." in after.says
+
+
+def test_the_log_says_which_outcome_a_request_met(api: CheckedWorld) -> None:
+    api.emulator.outcome("cancel")
+    api.apply_domains()
+
+    entry = api.emulator.control.get(api.emulator.control_path("requests", 1))
+    steps = {step["step"]: step["says"] for step in entry["trail"]}
+
+    assert steps["outcome"] == (
+        "outcome-1 applies to the operation, hit 1: it becomes cancelled in deploying."
+    )
+
+
+# --- what is refused ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("document", "message"),
+    [
+        ({"fial": {}}, "there is no outcome 'fial'; did you mean fail?"),
+        ({"nonsense": {}}, "there is no outcome 'nonsense'; there are succeed"),
+        ({"fail": {"code": 5}}, "fail code: it must be text"),
+        ({"fail": {"phase": "bulding"}}, "did you mean building?"),
+        ({"fail": {}, "call": "list_deployments"}, "it is one of initialize_managed_source"),
+        ({"fail": {}, "method": "PUT"}, "an outcome has no field 'method'"),
+        (
+            {"cancel": {"phase": "building"}, "call": "apply_project_domains"},
+            "operations of apply_project_domains have no phase 'building'",
+        ),
+        ({"succeed": {"running": "soon"}}, "'soon' is not a duration"),
+        ({"reconcile": {"each": "soon"}}, "'soon' is not a duration"),
+        ({"fail": {}, "stick": {}}, "fail and stick are given"),
+        ({"fail": {}, "while": {"dsn": "expired"}}, "no condition is named 'dsn'; did you mean"),
+        ({"fail": {}, "while": {"dns": "expird"}}, "did you mean expired?"),
+    ],
+)
+def test_what_could_never_happen_is_refused(
+    hosting_emulator: HostingEmulator, document: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(ControlRefused) as refused:
+        hosting_emulator.tell(document)
+
+    assert message in str(refused.value)
+    assert hosting_emulator.outcomes == []
+
+
+def test_one_is_removed_by_its_block(hosting_emulator: HostingEmulator) -> None:
+    with hosting_emulator.outcome("fail") as told:
+        assert [one.id for one in hosting_emulator.outcomes] == [told.id]
+
+    assert hosting_emulator.outcomes == []
+    assert told.hits == 0

@@ -1,0 +1,238 @@
+"""Alternatives that contradict a sentence of the contract are marked, never drawn, and warned about."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from hosting_emulator.contract.assumptions import DEFAULTS, describe
+from hosting_emulator.sdk import ControlRefused, HostingEmulator
+from hosting_emulator.sdk.emulator import AssumptionWarning
+from hosting_emulator.variation.worlds import draw_assumptions
+from hosting_emulator.world.records import Variation
+from tests.support.checked_world import CheckedWorld
+from tests.support.response_checks import problem
+
+MARKED: dict[str, Any] = {
+    "last_page_cursor": "null",
+    "idempotency_retention": "24h",
+    "replay_access": "not_checked",
+    "listed_statuses": "open",
+}
+
+
+def _rows(api: CheckedWorld) -> dict[str, dict[str, Any]]:
+    return {row["name"]: row for row in api.emulator.assumptions}
+
+
+def test_every_alternative_that_contradicts_the_contract_is_marked_with_the_sentence(
+    api: CheckedWorld,
+) -> None:
+    marked = {name: row for name, row in _rows(api).items() if row["outside_the_letter"]}
+
+    assert {name: row["outside_the_letter"] for name, row in marked.items()} == {
+        "last_page_cursor": ["null"],
+        "idempotency_retention": ["any duration"],
+        "replay_access": ["not_checked"],
+        "listed_statuses": ["open"],
+    }
+    assert all(row["contradicts"] for row in marked.values())
+
+
+@pytest.mark.parametrize("name", MARKED)
+def test_setting_a_marked_alternative_warns_in_the_response_and_in_the_summary(
+    api: CheckedWorld, name: str
+) -> None:
+    assert not any(row["warning"] for row in _rows(api).values())
+    assert api.emulator.summary["warnings"] == []
+
+    with pytest.warns(AssumptionWarning, match=f"{name}={MARKED[name]}"):
+        rows = api.emulator.set_assumptions({name: MARKED[name]})
+
+    (warned,) = [row for row in rows if row["warning"]]
+    assert warned["name"] == name
+    assert warned["contradicts"] in warned["warning"]
+    assert api.emulator.summary["warnings"] == [warned["warning"]]
+
+
+def test_an_alternative_within_the_contract_warns_of_nothing(api: CheckedWorld) -> None:
+    api.emulator.set_assumptions(
+        {"accepted_status": 200, "idempotency_scope": "principal_and_call"}
+    )
+
+    assert not any(row["warning"] for row in _rows(api).values())
+    assert api.emulator.summary["warnings"] == []
+
+
+def test_a_new_world_with_a_marked_alternative_says_so_in_its_summary(api: CheckedWorld) -> None:
+    control = api.emulator.control
+    with (
+        pytest.warns(AssumptionWarning, match="replay_access=not_checked"),
+        HostingEmulator.fresh(
+            control, assumptions={"replay_access": "not_checked", "accepted_status": 200}
+        ) as fresh,
+    ):
+        assert len(fresh.summary["warnings"]) == 1
+
+
+def test_a_story_reports_the_marked_alternatives_of_its_world_and_of_its_steps(
+    api: CheckedWorld,
+) -> None:
+    text = """\
+name: outside
+description: Two assumptions that contradict the contract.
+assumptions: {idempotency_retention: 24h, accepted_status: 200}
+story:
+  - assume: {listed_statuses: open}
+  - assume: {listed_statuses: closed}
+"""
+    report = api.emulator.control.run_scenario(text=text)
+
+    assert report["passed"]
+    assert [warning.split()[2] for warning in report["warnings"]] == [
+        "idempotency_retention=24h",
+        "listed_statuses=open",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "words", "named"),
+    [
+        ("deployment_statuses", ["waiting", "b", "c", "d", "e", "f"], "queued"),
+        ("reconciliation_states", ["wanted", "b", "c", "d"], "required"),
+        ("database_states", ["new", "b", "c", "d", "e"], "init"),
+        ("progress_phases", ["waiting", "b", "c", "d", "e"], "queued"),
+        ("data_modes", ["together", "apart"], "shared"),
+    ],
+)
+def test_a_list_of_words_without_the_contracts_own_word_is_refused(
+    api: CheckedWorld, name: str, words: list[str], named: str
+) -> None:
+    with pytest.raises(ControlRefused, match=named) as refused:
+        api.assume(**{name: words})
+    assert refused.value.status == 400
+
+    api.assume(**{name: [named, *words[1:]]})
+
+
+def test_the_code_of_a_condition_is_never_one_that_the_contract_gives_a_condition(
+    api: CheckedWorld,
+) -> None:
+    """ "A missing organization context with code organization_required": no other condition has it."""
+    for code in ("organization_required", "unauthenticated", "resource_not_found"):
+        with pytest.raises(ControlRefused):
+            api.assume(condition_codes={"provider_failing": code})
+
+
+def test_no_seed_draws_an_alternative_that_contradicts_the_contract() -> None:
+    for number in range(300):
+        drawn = DEFAULTS.changed(draw_assumptions(Variation(str(number)), DEFAULTS, ()))
+        assert [row["name"] for row in describe(drawn) if row["warning"]] == []
+
+
+# --- "An exact replay (same name and Idempotency-Key)" --------------------------------------------
+
+
+@pytest.mark.parametrize("call", ["create_user_api_key", "set_project_powered_by_flag"])
+def test_a_query_that_is_not_read_never_makes_a_key_or_flag_request_another_one(
+    api: CheckedWorld, call: str
+) -> None:
+    """Calls 1 and 3 say what makes a request the same: key and body, key and name."""
+    api.assume(request_identity="all_that_is_sent")
+    path = api.project_path("powered-by-flag")
+    method, body = "PUT", {"enabled": False}
+    if call == "create_user_api_key":
+        path = f"/v1/organizations/{api.emulator.organization}/user-api-keys"
+        method, body = "POST", {"name": "ci"}  # type: ignore[dict-item]
+
+    first = api.call(method, path, key="k", body=body)
+    second = api.call(method, f"{path}?x=1", key="k", body=body)
+
+    assert first.status in (200, 201)
+    assert second.status == 200
+
+
+# --- "organization membership and product permissions are revalidated" ----------------------------
+
+
+def _enable(api: CheckedWorld, *permissions: str) -> None:
+    api.emulator.intervene("set_permissions", organization="acme", permissions=list(permissions))
+
+
+def test_the_replay_of_a_key_creation_revalidates_the_product_permissions(
+    api: CheckedWorld,
+) -> None:
+    """ "Organization membership and product permissions are revalidated" (call 3)."""
+    first = api.create_key(key="k").json["key"]["id"]
+
+    _enable(api)
+    problem(api.create_key(key="k"), 503, "api_key_permissions_unavailable")
+    problem(api.create_key(key="another"), 503, "api_key_permissions_unavailable")
+
+    _enable(api, "dns.read")
+    replay = api.create_key(key="k")
+    assert (replay.status, replay.json["replayed"], replay.json["key"]["id"]) == (200, True, first)
+
+
+def test_a_replay_needs_a_permission_of_its_own_key(api: CheckedWorld) -> None:
+    """Another permission, enabled since, is none of this key's."""
+    _enable(api, "dns.read")
+    api.create_key(key="k")
+
+    _enable(api, "projects.read")
+
+    problem(api.create_key(key="k"), 503, "api_key_permissions_unavailable")
+    assert api.create_key(key="another").status == 201
+
+
+def test_the_permissions_that_a_replay_requires_can_be_all_of_the_keys(api: CheckedWorld) -> None:
+    api.assume(replayed_key_permissions="all_enabled")
+    api.create_key(key="k")
+    assert api.create_key(key="k").status == 200
+
+    _enable(api, "dns.read")
+
+    problem(api.create_key(key="k"), 503, "api_key_permissions_unavailable")
+
+
+@pytest.mark.parametrize("replay_access", ["checked", "not_checked"])
+def test_the_replay_of_a_key_creation_is_always_checked(
+    api: CheckedWorld, replay_access: str
+) -> None:
+    """Session, membership and product permissions, whatever `replay_access` says."""
+    api.assume(replay_access=replay_access)
+    assert api.create_key(key="k", who="member").status == 201
+    token = api.emulator.token("member")
+
+    _enable(api)
+    problem(api.create_key(key="k", token=token), 503, "api_key_permissions_unavailable")
+
+    _enable(api, "dns.read")
+    without_session = api.emulator.token("member", interactive=False)
+    problem(api.create_key(key="k", token=without_session), 403, "interactive_login_required")
+
+    api.emulator.intervene("remove_member", organization="acme", person="member")
+    problem(api.create_key(key="k", token=token), 404, "resource_not_found")
+
+
+def test_without_a_check_of_the_role_a_replay_still_checks_everything_else(
+    api: CheckedWorld,
+) -> None:
+    """ "Resource missing or outside the caller's access scope | 404", and a key's permissions."""
+    api.assume(replay_access="not_checked")
+    key = api.emulator.create_api_key("member", permissions=["domains.write"])["value"]
+    without = api.emulator.create_api_key("member", permissions=["dns.read"])["value"]
+    assert api.apply_domains(key="k", token=key).status == 202
+    token = api.emulator.token("member")
+
+    role = {"project": "shop", "person": "member"}
+    api.emulator.intervene("set_role", **role, role="reader")
+    assert api.apply_domains(key="k", token=key).status == 202
+    problem(api.apply_domains(key="k", token=without), 403, "forbidden")
+
+    api.emulator.intervene("set_role", **role, role="none")
+    problem(api.apply_domains(key="k", token=token), 404, "resource_not_found")
+
+    api.emulator.intervene("remove_member", organization="acme", person="member")
+    problem(api.apply_domains(key="k", token=token), 404, "resource_not_found")

@@ -1,0 +1,76 @@
+"""Tickets redeemed on the main port, by clients that get neither to a dev origin nor send its Host."""
+
+from __future__ import annotations
+
+import urllib.error
+import urllib.request
+from typing import Any
+
+import pytest
+
+from tests.support.calls import Response
+from tests.support.checked_world import CheckedWorld
+from tests.support.dev_origins import issue, redeem
+from tests.support.response_checks import problem
+
+
+class Stay(urllib.request.HTTPRedirectHandler):
+    """Follows nothing."""
+
+    def redirect_request(self, *_: Any, **__: Any) -> None:
+        """Stay where we are."""
+
+
+def fetch(url: str) -> Response:
+    """Ask as a plain client does: to the URL's own address, under its own name."""
+    try:
+        with urllib.request.build_opener(Stay).open(url) as found:
+            return Response(found.status, found.headers, found.read())
+    except urllib.error.HTTPError as error:
+        with error:
+            return Response(error.code, error.headers, error.read())
+
+
+def test_a_ticket_is_redeemed_where_every_client_gets_to(api: CheckedWorld) -> None:
+    ticket = issue(api)
+    url = api.emulator.redeem_url(ticket["redeem_url"])
+    assert url.startswith(f"{api.emulator.base_url}/.service/")
+
+    opened = fetch(url)
+
+    assert (opened.status, opened.headers["Location"]) == (303, f"{ticket['origin']}/")
+    assert opened.headers["Set-Cookie"].startswith("dev_access=")
+    problem(fetch(url), 404, "resource_not_found")
+    problem(redeem(api, ticket), 404, "resource_not_found")
+
+
+def test_the_log_offers_it_and_names_no_secret(api: CheckedWorld) -> None:
+    url = api.emulator.redeem_url(issue(api)["redeem_url"])
+    fetch(url)
+
+    redeemed, issued = api.emulator.requests.page(limit=2)["items"]
+
+    says = " ".join(step["says"] for step in issued["trail"])
+    assert "over plain HTTP at the same path and query under this world's base URL" in says
+    assert redeemed["call"] == "redeem_ticket"
+    assert url.rpartition("=")[2] not in str(api.emulator.requests.whole(redeemed["n"]))
+    [entry] = api.emulator.requests.har(call="redeem_ticket")["log"]["entries"]
+    assert entry["request"]["url"].startswith(f"{api.emulator.base_url}/.service/")
+
+
+def test_a_ticket_opens_only_in_its_own_world(api: CheckedWorld) -> None:
+    ticket = issue(api)
+    url = api.emulator.redeem_url(ticket["redeem_url"])
+
+    problem(fetch(url.replace(f"/worlds/{api.emulator.name}", "")), 404, "resource_not_found")
+
+    assert fetch(url).status == 303
+
+
+@pytest.mark.parametrize("path", ["dev-access/redeem?stage=dev&ticket=none", "dev-access", ""])
+def test_what_is_not_there_says_what_to_do(api: CheckedWorld, path: str) -> None:
+    detail = problem(fetch(f"{api.emulator.base_url}/.service/{path}"), 404, "resource_not_found")[
+        "detail"
+    ]
+
+    assert "GET /.service/dev-access/redeem?stage=dev&ticket=…" in detail

@@ -1,0 +1,213 @@
+"""Polling an operation: what a client sees from its acceptance to its end (the usual profile)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Any
+
+import pytest
+
+from tests.support.calls import Response
+from tests.support.checked_world import CheckedWorld
+from tests.support.response_checks import moment, problem
+
+Start = Callable[[CheckedWorld], Response]
+
+
+def initialize(api: CheckedWorld) -> Response:
+    return api.initialize(1)
+
+
+def apply_domains(api: CheckedWorld) -> Response:
+    return api.apply_domains()
+
+
+both = pytest.mark.parametrize("start", [initialize, apply_domains])
+
+
+@both
+@pytest.mark.parametrize(
+    ("after", "state"),
+    [
+        ("0s", "queued"),
+        ("1999ms", "queued"),
+        ("2s", "running"),
+        ("9999ms", "running"),
+        ("10s", "succeeded"),
+        ("365d", "succeeded"),
+    ],
+)
+def test_it_is_queued_for_two_seconds_and_runs_for_eight(
+    api: CheckedWorld, start: Start, after: str, state: str
+) -> None:
+    operation = start(api).json
+
+    api.advance(after)
+
+    polled = api.poll(operation["id"])
+    assert polled.status == 200
+    assert polled.json["state"] == state
+    assert polled.json["id"] == operation["id"]
+    assert polled.json["created_at"] == operation["created_at"]
+    assert ("result" in polled.json) == (state == "succeeded")
+    assert "error" not in polled.json
+
+
+def follow(api: CheckedWorld, operation: dict[str, Any]) -> list[dict[str, Any]]:
+    """Poll an operation exactly when each answer says."""
+    seen = [operation]
+    while (seconds := seen[-1]["progress"].get("next_poll_after_seconds")) is not None:
+        api.advance(f"{seconds}s")
+        seen.append(api.poll(operation["id"]).json)
+    return seen
+
+
+@both
+def test_polling_as_told_sees_every_state_and_ends(api: CheckedWorld, start: Start) -> None:
+    seen = follow(api, start(api).json)
+
+    states = list(dict.fromkeys(answer["state"] for answer in seen))
+    phases = list(dict.fromkeys(answer["progress"]["phase"] for answer in seen))
+    known = ["queued", "building", "deploying", "verifying", "done"]
+    assert states == ["queued", "running", "succeeded"]
+    assert [phases[0], phases[-1]] == ["queued", "done"]
+    assert phases == [phase for phase in known if phase in phases]
+    assert all(answer["progress"]["next_poll_after_seconds"] >= 1 for answer in seen[:-1])
+
+
+@both
+def test_updated_at_moves_with_what_a_client_sees(api: CheckedWorld, start: Start) -> None:
+    seen = follow(api, start(api).json)
+
+    for before, after in pairwise(seen):
+        changed = (before["state"], before["progress"]["phase"]) != (
+            after["state"],
+            after["progress"]["phase"],
+        )
+        assert changed == (moment(before["updated_at"]) < moment(after["updated_at"]))
+
+
+@both
+def test_the_progress_is_observed_now(api: CheckedWorld, start: Start) -> None:
+    operation = start(api).json
+    api.advance("900ms")
+
+    progress = api.poll(operation["id"]).json["progress"]
+
+    assert progress["observed_at"] == api.emulator.clock.now
+    assert progress["project_id"] == api.emulator.project
+    assert progress["next_poll_after_seconds"] == 2  # 1.1 s are left: whole seconds, rounded up
+
+
+@both
+def test_looking_changes_nothing(api: CheckedWorld, start: Start) -> None:
+    operation = start(api).json
+    api.advance("3s")
+    before = api.state()
+
+    answers = {api.poll(operation["id"]).body for _ in range(3)}
+
+    assert len(answers) == 1
+    assert api.state() == before
+
+
+@both
+def test_a_terminal_operation_never_changes_again(api: CheckedWorld, start: Start) -> None:
+    operation = start(api).json
+    api.advance("10s")
+    ended = api.poll(operation["id"]).json
+    api.advance("90d")
+
+    later = api.poll(operation["id"]).json
+
+    ended["progress"].pop("observed_at")
+    later["progress"].pop("observed_at")
+    assert later == ended
+
+
+@both
+def test_what_happened_does_not_depend_on_who_looked(api: CheckedWorld, start: Start) -> None:
+    """Each event happens at its own moment, however late anybody asks."""
+    operation = start(api).json
+    control, name = api.emulator.control, api.emulator.name
+    fork = api.emulator.copy()["name"]
+
+    try:
+        for _ in range(24):  # one looks all the time, the other once at the end
+            api.advance("500ms")
+            api.poll(operation["id"])
+        control.world(fork).clock.move(by="12s")
+        looked, unlooked = (control.world(world).export()["tables"] for world in (name, fork))
+    finally:
+        control.world(fork).delete()
+
+    for table in ("operations", "deployments", "projects", "schedule", "streams"):
+        if table == "deployments":
+            _drop_urls(looked[table], unlooked[table])  # hosts carry the name of their world
+        if table != "operations":
+            assert looked[table] == unlooked[table], table
+    mine, theirs = looked["operations"][operation["id"]], unlooked["operations"][operation["id"]]
+    assert {**mine, "result": None} == {**theirs, "result": None}
+
+
+def _drop_urls(*tables: dict[str, Any]) -> None:
+    for table in tables:
+        for row in table.values():
+            row.pop("url", None)
+
+
+def test_the_deployment_moves_with_its_operation(api: CheckedWorld) -> None:
+    operation = api.initialize(1).json
+    seen = [("queued", "queued")]
+    deployment: dict[str, Any] = {}
+
+    while seen[-1][0] != "succeeded":
+        api.advance("1s")
+        polled = api.poll(operation["id"]).json
+        deployment = api.deployments("?limit=1").json["items"][0]
+        assert deployment["id"] == polled["deployment_id"] == operation["deployment_id"]
+        seen.append((polled["state"], deployment["status"]))
+
+    assert list(dict.fromkeys(seen)) == [
+        ("queued", "queued"),
+        ("running", "building"),
+        ("running", "deploying"),
+        ("succeeded", "ready"),
+    ]
+    assert deployment["updated_at"] == polled["updated_at"]
+    assert deployment["artifact_digest"]
+    assert deployment["url"].startswith("https://")
+
+
+def test_the_end_of_the_build_is_noted_once(api: CheckedWorld) -> None:
+    seen = follow(api, api.initialize(1).json)
+
+    built = [answer["progress"].get("build_completed_at") for answer in seen]
+    phases = [answer["progress"]["phase"] for answer in seen]
+    first = phases.index("deploying")
+    assert built[:first] == [None] * first
+    assert set(built[first:]) == {seen[first]["updated_at"]}
+
+
+def test_applying_domains_builds_nothing(api: CheckedWorld) -> None:
+    seen = follow(api, api.apply_domains().json)
+
+    assert all("build_completed_at" not in answer["progress"] for answer in seen)
+    assert all("deployment_id" not in answer for answer in seen)
+
+
+def test_advancing_until_an_operation_ends_moves_no_further(api: CheckedWorld) -> None:
+    operation = api.initialize(1).json
+
+    moved = api.emulator.clock.move(until_operation=operation["id"])
+
+    assert moved["moved_ms"] == 10_000
+    assert api.poll(operation["id"]).json["updated_at"] == api.emulator.clock.now
+
+
+@pytest.mark.parametrize(
+    "operation_id", ["01JGFJJZ000000000000000000", "nonsense", "%00", "01jgfjjz000000000000000000"]
+)
+def test_an_operation_that_is_not_there_is_not_found(api: CheckedWorld, operation_id: str) -> None:
+    problem(api.poll(operation_id), 404, "resource_not_found")

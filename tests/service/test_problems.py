@@ -1,0 +1,273 @@
+"""Problem documents: what every refusal holds, where its link leads, and the ids of requests."""
+
+from __future__ import annotations
+
+import urllib.request
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+
+from tests.support.checked_world import CheckedWorld
+from tests.support.response_checks import CODES, hold_problem, problem, without_request_id
+from tests.support.wire import wire
+
+
+def read(url: str) -> str:
+    with urllib.request.urlopen(url) as answer:
+        assert answer.status == 200
+        assert answer.headers["Content-Type"].startswith("text/html")
+        return str(answer.read().decode())
+
+
+# --- The codes ------------------------------------------------------------------------------------
+
+
+def test_the_table_holds_the_contracts_57_codes(api: CheckedWorld) -> None:
+    table = api.emulator.control.contract("problems")
+
+    assert [row["code"] for row in table] == CODES
+    assert len(set(CODES)) == 57
+
+
+def test_what_the_contract_fixes_is_so(api: CheckedWorld) -> None:
+    table = {row["code"]: row for row in api.emulator.control.contract("problems")}
+
+    missing, reused = table["resource_not_found"], table["idempotency_key_reused"]
+    assert (missing["status"], missing["retryable"]) == (404, False)
+    assert (reused["status"], reused["retryable"]) == (409, False)
+    assert "new key" in reused["suggested_action"].lower()
+
+
+def test_each_code_has_a_page(api: CheckedWorld) -> None:
+    docs = api.emulator.control.info()["docs_url"]
+
+    for code in CODES:
+        assert code in read(f"{docs}/errors/{code.replace('_', '-')}"), code
+
+
+def test_the_link_of_a_problem_opens_and_shows_its_code(api: CheckedWorld) -> None:
+    refusals = [
+        api.set_flag("no"),
+        api.set_flag(True, who=None),
+        api.set_flag(True, who="reader"),
+        api.set_flag(True, who="no-organization"),
+        api.set_flag(True, project="garden"),
+        api.initialize(7),
+        api.call("GET", "/v1/nothing"),
+    ]
+
+    for refusal in refusals:
+        document = refusal.json
+        assert document["code"] in read(document["type"])
+    assert len({refusal.json["code"] for refusal in refusals}) == 6
+
+
+def test_the_link_leads_back_to_where_the_client_came_from(api: CheckedWorld) -> None:
+    # given a client that reaches the emulator under another name
+    with wire(api.emulator.base_url) as connection:
+        port = urlsplit(api.emulator.base_url).port
+        path = f"{connection.prefix}/v1/nothing"
+        connection.send(f"GET {path} HTTP/1.1\r\nHost: emulator.localhost:{port}\r\n\r\n".encode())
+
+        document = connection.answer().json
+
+    assert document["type"].startswith(f"http://emulator.localhost:{port}/")
+
+
+# --- X-Request-Id ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("sent", ["r", "r" * 128, "trace-1/span:2", "é" * 128, "a b"])
+def test_the_clients_request_id_comes_back(api: CheckedWorld, sent: str) -> None:
+    headers = {"X-Request-Id": sent.encode().decode("latin-1")}
+
+    answer = api.send("PUT", api.project_path("powered-by-flag"), who="owner", headers=headers)
+
+    assert answer.json["request_id"] == sent
+    assert answer.headers["X-Request-Id"].encode("latin-1").decode() == sent
+
+
+def test_without_one_each_request_gets_its_own(api: CheckedWorld) -> None:
+    ids = {api.set_flag("no").json["request_id"] for _ in range(5)}
+
+    assert len(ids) == 5
+
+
+@pytest.mark.parametrize("sent", ["", " ", "r" * 129, "é" * 129])
+def test_an_id_out_of_bounds_is_refused_under_a_new_one(api: CheckedWorld, sent: str) -> None:
+    headers = {"X-Request-Id": sent.encode().decode("latin-1")}
+
+    document = problem(api.dns(headers=headers), 400, "invalid_request")
+
+    assert "X-Request-Id" in document["detail"]
+    assert document["request_id"] not in ("", sent)
+
+
+def test_two_ids_are_refused_under_a_new_one(api: CheckedWorld) -> None:
+    with wire(api.emulator.base_url) as connection:
+        token = ("Authorization", f"Bearer {api.emulator.token()}")
+        ids = [("X-Request-Id", "one"), ("X-Request-Id", "two")]
+        connection.ask("GET", api.project_path("edge-dns"), [token, *ids])
+
+        document = problem(connection.answer(), 400, "invalid_request")
+
+    assert document["request_id"] not in ("one", "two", "one, two")
+
+
+def test_a_success_carries_none(api: CheckedWorld) -> None:
+    answer = api.dns(headers={"X-Request-Id": "mine"})
+
+    assert answer.status == 200
+    assert "X-Request-Id" not in answer.headers
+
+
+# --- Paths and methods ----------------------------------------------------------------------------
+
+
+UNKNOWN_PATHS = [
+    "/",
+    "/v1",
+    "/v1/",
+    "/v1/projects",
+    "/v1/projects/",
+    "/v1/projects/{project}",
+    "/v1/projects/{project}/",
+    "/v1/projects/{project}/powered-by-flag/",
+    "/v1/projects/{project}/Powered-By-Flag",
+    "/v1/projects//edge-dns",
+    "/v1/projects/{project}/source",
+    "/v1/projects/{project}/source:",
+    "/v1/projects/{project}/source:initialise",
+    "/v1/projects/{project}/source/initialize",
+    "/v1/projects/{project}/database",
+    "/v1/projects/{project}/database/compute/",
+    "/v1/projects/{project}/x/edge-dns",
+    "/v1/projects/{project}/edge-dns/x",
+    "/v1//projects/{project}/edge-dns",
+    "/v2/projects/{project}/edge-dns",
+    "/V1/projects/{project}/edge-dns",
+    "/v1/organizations/{project}",
+    "/v1/operations",
+    "/v1/operations/",
+    "/v1/../v1/projects/{project}/edge-dns",
+    "/%2e%2e/etc/passwd",
+    "/v1/%00",
+    "/v1/" + "x/" * 2000,
+]
+
+
+@pytest.mark.parametrize("method", ["GET", "POST"])
+def test_an_unknown_path_is_not_found(api: CheckedWorld, method: str) -> None:
+    for path in UNKNOWN_PATHS:
+        answer = api.call(method, path.format(project=api.emulator.project))
+
+        problem(answer, 404, "resource_not_found")
+
+
+def test_an_unknown_path_outside_every_world_too(api: CheckedWorld) -> None:
+    root = api.emulator.base_url.partition("/worlds/")[0]
+    for path in ("/", "/favicon.ico", "/worlds", "/worlds/", "/worlds/nowhere/v1/x", "/worlds/%00"):
+        api.emulator.base_url = root
+        problem(api.send("GET", path), 404, "resource_not_found")
+
+
+ALLOW = {
+    "/v1/projects/{project}/powered-by-flag": "PUT",
+    "/v1/projects/{project}/source:initialize": "POST",
+    "/v1/organizations/{organization}/user-api-keys": "POST",
+    "/v1/projects/{project}/domains": "PUT",
+    "/v1/projects/{project}/edge-dns": "GET",
+    "/v1/projects/{project}/deployments": "GET",
+    "/v1/projects/{project}/dev-access-tickets": "POST",
+    "/v1/projects/{project}/database/compute": "GET",
+    "/v1/operations/01JGFJJZ000000000000000000": "GET",
+}
+
+
+METHODS = ("GET", "PUT", "POST", "PATCH", "DELETE", "OPTIONS", "TRACE", "HEAD")
+
+
+@pytest.mark.parametrize("path", ALLOW)
+def test_another_method_is_refused_and_the_right_one_named(api: CheckedWorld, path: str) -> None:
+    target = path.format(project=api.emulator.project, organization=api.emulator.organization)
+
+    for method in METHODS:
+        if method == ALLOW[path]:
+            continue
+        answer = api.send(method, target)
+
+        assert answer.status == 405, method
+        assert answer.headers["Allow"] == ALLOW[path], method
+        if method != "HEAD":
+            problem(answer, 405, "invalid_request")
+
+
+def test_a_wrong_method_says_nothing_of_what_exists(api: CheckedWorld) -> None:
+    there = api.call("DELETE", api.project_path("edge-dns"), who="outsider")
+    missing = api.call("DELETE", "/v1/projects/01JGFJJZ000000000000000000/edge-dns")
+
+    assert without_request_id(there) == without_request_id(missing)
+
+
+# --- Limits ---------------------------------------------------------------------------------------
+
+
+def test_a_rate_limit_tells_how_long_to_wait(api: CheckedWorld) -> None:
+    api.assume(rate_limit="3/60s")
+    assert [api.dns().status for _ in range(3)] == [200] * 3
+    api.advance("1500ms")
+
+    refused = api.dns()
+
+    document = problem(refused, 429, "rate_limited")
+    assert document["retry_after_seconds"] == 59  # 58.5 seconds are left
+    assert refused.headers["Retry-After"] == "59"
+    assert document["retryable"] is True
+
+
+def test_who_waits_as_long_as_told_is_answered(api: CheckedWorld) -> None:
+    api.assume(rate_limit="1/90s")
+    api.dns()
+
+    wait = api.dns().json["retry_after_seconds"]
+    api.advance(f"{wait - 1}s")
+    early = api.dns()
+    api.advance("1s")
+
+    problem(early, 429, "rate_limited")
+    assert api.dns().status == 200
+
+
+def test_the_limit_is_each_principals_own(api: CheckedWorld) -> None:
+    api.assume(rate_limit="1/60s")
+
+    answers = [api.dns(who=who).status for who in ("owner", "owner", "reader", "reader")]
+
+    assert answers == [200, 429, 200, 429]
+
+
+def test_a_limited_request_leaves_its_key_free(api: CheckedWorld) -> None:
+    api.assume(rate_limit="1/60s")
+    api.dns()
+    problem(api.apply_domains(key="k"), 429, "rate_limited")
+    api.advance("60s")
+
+    assert api.set_flag(False, key="k").status == 200
+
+
+def test_a_problem_is_never_cached(api: CheckedWorld) -> None:
+    assert api.dns(project="garden").headers["Cache-Control"] == "no-store"
+
+
+def test_no_problem_tells_a_secret(api: CheckedWorld) -> None:
+    token = api.emulator.token()
+    sent: list[dict[str, Any]] = [
+        {"token": token + "x"},
+        {"token": token, "headers": {"X-Request-Id": "r" * 200}},
+        {"token": "phk_" + "s" * 43},
+    ]
+    for options in sent:
+        text = str(hold_problem(api.dns(**options)))
+        assert token not in text
+        assert "s" * 43 not in text

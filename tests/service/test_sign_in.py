@@ -1,0 +1,525 @@
+"""Signing in by a browser: the authorization code flow with PKCE, and what OpenID says around it."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import jwt
+import pytest
+
+from hosting_emulator.engine.id_token_key import id_token_key
+from tests.support.checked_world import CheckedWorld
+from tests.support.sign_in_client import CALLBACK, Browser, request_fields
+
+HERE = "http://localhost:5173/callback"
+
+
+@pytest.fixture
+def browser(api: CheckedWorld) -> Browser:
+    """A browser that has never been here, at the world's identity provider."""
+    return Browser(api.emulator.summary["issuer"])
+
+
+def test_a_person_who_is_chosen_is_signed_in(api: CheckedWorld, browser: Browser) -> None:
+    back = browser.choose("owner")
+    tokens = browser.redeem(back.answer["code"]).json
+
+    assert back.status == 303
+    assert back.headers["Location"].startswith(CALLBACK + "&")
+    assert (back.answer["state"], back.answer["iss"]) == ("a state & more", browser.issuer)
+    assert tokens["token_type"] == "Bearer"
+    assert tokens["scope"] == "openid profile email offline_access"
+    assert api.create_key(token=tokens["access_token"]).status == 201  # it has a session
+
+
+def test_the_page_names_everybody_and_what_will_happen(browser: Browser) -> None:
+    page = browser.authorize()
+
+    assert page.text.count('<button name="choice"') == 5
+    assert "http://localhost:5173" in page.text
+    assert "staying signed in" in page.text
+    assert page.headers["Content-Security-Policy"].startswith("default-src 'none'")
+    assert "<script" not in page.text
+
+
+def test_the_id_token_says_who_for_whom_and_when(api: CheckedWorld, browser: Browser) -> None:
+    tokens = browser.redeem(browser.choose("owner").answer["code"]).json
+    discovered = browser.send("/.well-known/openid-configuration").json
+    keys = jwt.PyJWKSet.from_dict(browser.send("/jwks.json").json)
+    header = jwt.get_unverified_header(tokens["id_token"])
+
+    claims = jwt.decode(
+        tokens["id_token"],
+        keys[header["kid"]],
+        algorithms=discovered["id_token_signing_alg_values_supported"],
+        audience="web-app",
+        issuer=browser.issuer,
+        options={"verify_exp": False, "verify_iat": False},  # they follow the world's clock
+    )
+
+    assert header["alg"] == "RS256"
+    assert claims["nonce"] == "n-1"
+    assert claims["preferred_username"] == "owner"
+    assert claims["org_id"] == api.emulator.organization
+    assert claims["exp"] - claims["iat"] == tokens["expires_in"]
+
+
+def test_an_id_token_is_no_access_token(api: CheckedWorld, browser: Browser) -> None:
+    """Not even when the client is named like the API's audience."""
+    code = browser.choose("owner", client_id="hosting-control-api").answer["code"]
+    tokens = browser.redeem(code, client_id="hosting-control-api").json
+
+    assert api.dns(token=tokens["id_token"]).status == 401
+    assert api.dns(token=tokens["refresh_token"]).status == 401
+
+
+@pytest.mark.parametrize(
+    ("scope", "known"),
+    [
+        ("openid", {"sub"}),
+        ("openid profile", {"sub", "name", "preferred_username"}),
+        ("openid email unheard-of", {"sub", "email", "email_verified"}),
+    ],
+)
+def test_a_client_learns_what_it_asked_for(browser: Browser, scope: str, known: set[str]) -> None:
+    tokens = browser.redeem(browser.choose("owner", scope=scope).answer["code"]).json
+
+    bearer = f"Bearer {tokens['access_token']}"
+    told = browser.send("/userinfo", Authorization=bearer).json
+    assert told.keys() == known | {"org_id"}
+    assert "refresh_token" not in tokens
+
+
+def test_without_openid_there_is_no_id_token(browser: Browser) -> None:
+    tokens = browser.redeem(browser.choose("owner", scope=None).answer["code"]).json
+
+    assert "id_token" not in tokens
+    assert tokens["scope"] == ""
+
+
+@pytest.mark.parametrize(
+    ("changed", "says"),
+    [
+        ({"code_verifier": "x" * 43}, "code_verifier"),
+        ({"client_id": "another"}, "client_id"),
+        ({"redirect_uri": "http://localhost:5173/"}, "redirect_uri"),
+        ({"code": "made-up"}, "code"),
+    ],
+)
+def test_a_code_is_bound(browser: Browser, changed: dict[str, str], says: str) -> None:
+    code = browser.choose("owner").answer["code"]
+
+    refused = browser.redeem(**({"code": code} | changed))
+
+    assert (refused.status, refused.json["error"]) == (400, "invalid_grant")
+    assert says in refused.json["error_description"]
+    if "code" not in changed:  # whoever tries has spent it
+        assert browser.redeem(code).json["error"] == "invalid_grant"
+
+
+def test_a_code_is_used_once_and_a_second_try_ends_all(browser: Browser) -> None:
+    code = browser.choose("owner").answer["code"]
+    tokens = browser.redeem(code).json
+
+    assert browser.redeem(code).json["error"] == "invalid_grant"
+    assert browser.refresh(tokens["refresh_token"]).json["error"] == "invalid_grant"
+
+
+def test_a_code_is_good_for_a_minute_of_world_time(api: CheckedWorld, browser: Browser) -> None:
+    early, late = (browser.choose("owner").answer["code"] for _ in range(2))
+
+    api.advance("59s")
+    assert browser.redeem(early).status == 200
+    api.advance("1s")
+    assert browser.redeem(late).json["error"] == "invalid_grant"
+
+
+@pytest.mark.parametrize("missing", ["code", "client_id", "redirect_uri", "code_verifier"])
+def test_redeeming_needs_all_fields(browser: Browser, missing: str) -> None:
+    refused = browser.redeem(**({"code": "x"} | {missing: ""}))
+
+    assert (refused.status, refused.json["error"]) == (400, "invalid_request")
+
+
+def test_a_refresh_token_changes_each_time(api: CheckedWorld, browser: Browser) -> None:
+    first = browser.redeem(browser.choose("owner").answer["code"]).json["refresh_token"]
+    api.advance("29d")
+    second = browser.refresh(first)
+
+    assert api.dns(token=second.json["access_token"]).status == 200
+    assert browser.refresh(first).json["error"] == "invalid_grant"  # and ends the family:
+    assert browser.refresh(second.json["refresh_token"]).json["error"] == "invalid_grant"
+
+
+def test_a_refresh_token_ends(api: CheckedWorld, browser: Browser) -> None:
+    tokens = browser.redeem(browser.choose("owner").answer["code"]).json
+
+    assert browser.refresh(tokens["refresh_token"], client_id="another").status == 400
+    api.advance("30d")
+    assert browser.refresh(tokens["refresh_token"]).json["error"] == "invalid_grant"
+
+
+def test_a_member_who_was_removed_gets_no_more_tokens(api: CheckedWorld, browser: Browser) -> None:
+    tokens = browser.redeem(browser.choose("member").answer["code"]).json
+    state = api.state()
+    memberships = state["tables"]["memberships"]
+    for key in [key for key in memberships if key.endswith(api.emulator.people["member"])]:
+        del memberships[key]
+    api.load(state)
+
+    assert browser.refresh(tokens["refresh_token"]).json["error"] == "invalid_grant"
+
+
+@pytest.mark.parametrize(
+    ("changed", "error"),
+    [
+        ({"response_type": "token"}, "unsupported_response_type"),
+        ({"response_type": None}, "invalid_request"),
+        ({"code_challenge": None}, "invalid_request"),
+        ({"code_challenge": "short"}, "invalid_request"),
+        ({"code_challenge_method": "plain"}, "invalid_request"),
+        ({"code_challenge_method": None}, "invalid_request"),
+        ({"prompt": "none"}, "login_required"),
+        ({"prompt": "none login"}, "invalid_request"),
+        ({"prompt": "dance"}, "invalid_request"),
+        ({"max_age": "soon"}, "invalid_request"),
+        ({"request": "a.b.c"}, "request_not_supported"),
+        ({"request_uri": "http://x"}, "request_uri_not_supported"),
+        ({"response_mode": "form_post"}, "invalid_request"),
+        ({"login_hint": "owner", "organization": "hobby"}, "access_denied"),
+    ],
+)
+def test_what_is_wrong_is_told_to_the_client(
+    browser: Browser, changed: dict[str, str | None], error: str
+) -> None:
+    back = browser.authorize(**changed)
+
+    assert back.status == 303
+    assert back.headers["Location"].startswith(HERE)
+    assert (back.answer["error"], back.answer["state"]) == (error, "a state & more")
+    assert back.answer["iss"] == browser.issuer
+
+
+@pytest.mark.parametrize(
+    "uri",
+    [
+        None,
+        "/callback",
+        "javascript:alert(1)",
+        "data:text/html,x",
+        "http://localhost:5173/callback#fragment",
+        "http://owner@localhost:5173/",
+        r"http://evil.example.com\@localhost/",
+        "http://localhost\n.evil.example.com/",
+        "http://[localhost/",
+        "http:///callback",
+        "x" * 3000,
+    ],
+)
+def test_an_address_that_is_none_is_answered_by_a_page(browser: Browser, uri: str | None) -> None:
+    page = browser.authorize(redirect_uri=uri)
+
+    assert page.status == 400
+    assert "Location" not in page.headers
+    assert "cannot go on" in page.text
+
+
+@pytest.mark.parametrize(
+    "uri",
+    [
+        "https://evil.example.com/callback",
+        "http://localhost.evil.example.com/",
+        "http://8.8.8.8/",
+        "http://134744072/",
+        "http://0x8080808/",
+        "http://ai./",
+        "http://ai.:8080/",
+        "http://[2001:0:53aa:64c:0:fbfe:f5f5:f7f7]/",
+        "http://[64:ff9b::808:808]/",
+        "http://[::ffff:8.8.8.8]/",
+        "com.example.app:/callback",
+    ],
+)
+def test_nobody_is_sent_elsewhere_without_seeing_where(browser: Browser, uri: str) -> None:
+    browser.choose("owner")  # there is a session
+    for fields in ({}, {"login_hint": "owner"}):
+        page = browser.authorize(redirect_uri=uri, **fields)
+        assert page.status == 200
+        assert "Not an address of this machine" in page.text
+    for fields in ({"prompt": "none"}, {"response_type": "token"}):
+        assert browser.authorize(redirect_uri=uri, **fields).status == 400
+
+    back = browser.choose("owner", redirect_uri=uri)
+    assert back.headers["Location"].startswith(uri + "?code=")
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        *("127.0.0.1:9", "[::1]:9", "0.0.0.0:9", "192.168.1.5", "[fd00::1]:3000"),
+        *("app.test", "app.test.:9", "web:80"),
+    ],
+)
+def test_an_address_of_this_network_is_answered(browser: Browser, host: str) -> None:
+    back = browser.authorize(redirect_uri=f"http://{host}/", login_hint="owner")
+
+    assert back.headers["Location"].startswith(f"http://{host}/?code=")
+
+
+def test_a_hint_signs_in_without_a_page(api: CheckedWorld, browser: Browser) -> None:
+    for hint in ("reader", api.emulator.people["reader"]):
+        tokens = browser.redeem(browser.authorize(login_hint=hint).answer["code"]).json
+        assert api.dns(token=tokens["access_token"]).status == 200
+        assert api.ticket(token=tokens["access_token"]).status == 403
+    assert "Nobody here is" in browser.authorize(login_hint="nobody").text
+    assert browser.authorize(login_hint="reader", prompt="login").status == 200
+
+
+def test_a_session_answers_without_a_page(api: CheckedWorld, browser: Browser) -> None:
+    browser.choose("reader")
+    api.advance("1h")
+
+    again = browser.authorize(prompt="none")
+
+    assert browser.redeem(again.answer["code"]).status == 200
+    assert "signed in before" in browser.authorize().text
+    for fields in ({"max_age": "3599"}, {"login_hint": "owner"}):
+        assert browser.authorize(prompt="none", **fields).answer["error"] == "login_required"
+    api.advance("7d")
+    assert browser.authorize(prompt="none").answer["error"] == "login_required"
+
+
+def test_a_session_of_one_world_is_none_in_another(api: CheckedWorld, browser: Browser) -> None:
+    browser.choose("owner")
+    elsewhere = Browser(api.emulator.control.world("default").summary["issuer"], browser.cookie)
+
+    assert elsewhere.authorize(prompt="none").answer["error"] == "login_required"
+
+
+def test_the_cookie_is_for_the_provider_alone(browser: Browser) -> None:
+    kept = browser.choose("owner").headers["Set-Cookie"]
+
+    assert "HttpOnly" in kept
+    assert "SameSite=Lax" in kept
+    assert "Path=/_emulator/worlds/" in kept
+
+
+def test_signing_out_ends_the_session(browser: Browser) -> None:
+    token = browser.redeem(browser.choose("owner").answer["code"]).json["id_token"]
+    hint = f"/end-session?id_token_hint={token}"
+
+    back = browser.send(f"{hint}&state=s&post_logout_redirect_uri=http://localhost:5173/bye")
+
+    assert back.headers["Location"] == "http://localhost:5173/bye?state=s"
+    assert browser.authorize(prompt="none").answer["error"] == "login_required"
+    foreign = browser.send("/end-session?post_logout_redirect_uri=https://evil.example.com/")
+    assert (foreign.status, foreign.headers["Location"]) == (200, None)
+    assert browser.send("/end-session?id_token_hint=a.b.c").status == 400
+    assert browser.send("/end-session").status == 200
+
+
+def test_the_key_of_id_tokens_stays_the_same_after_a_reset_and_in_a_fork(
+    api: CheckedWorld, browser: Browser
+) -> None:
+    keys = browser.send("/jwks.json").json["keys"]
+    name = api.emulator.name
+
+    api.emulator.reset()
+    after_reset = browser.send("/jwks.json").json["keys"]
+    with api.emulator.fork(commit=1) as fork:
+        in_fork = fork.control.get(f"worlds/{fork.name}/idp/jwks.json")["keys"]
+    # An export holds no seed, so the world gets another one.
+    api.emulator.import_state(api.emulator.export())
+    after_import = api.emulator.control.get(f"worlds/{name}/idp/jwks.json")["keys"]
+
+    assert after_reset == keys
+    assert in_fork[1] == keys[1]
+    assert after_import[1] == keys[1]
+    # Each world signs its access tokens by a key of its seed and its name.
+    assert in_fork[0] != keys[0]
+    assert after_import[0] != keys[0]
+
+
+@pytest.mark.parametrize("claims", [{"aud": "app"}, {"sid": "made-up"}, {"aud": ["app"], "sid": 1}])
+def test_a_forged_hint_at_the_end_of_a_session_breaks_nothing(
+    api: CheckedWorld, browser: Browser, claims: dict[str, Any]
+) -> None:
+    issuer = browser.send("/.well-known/openid-configuration").json["issuer"]
+    forged = jwt.encode({"iss": issuer, **claims}, id_token_key(), "RS256")
+    browser.choose("owner")
+    before = api.state()
+
+    response = browser.send(f"/end-session?id_token_hint={forged}&client_id=app")
+
+    assert response.status == 400
+    assert api.state() == before
+
+
+def test_nobody_may_be_chosen(browser: Browser) -> None:
+    back = browser.send("/authorize", browser.authorize().fields() | {"choice": "nobody"})
+
+    assert back.answer["error"] == "access_denied"
+    made_up = browser.send("/authorize", browser.authorize().fields() | {"choice": "made-up"})
+    assert made_up.answer["error"] == "access_denied"
+
+
+def test_a_person_of_several_organizations_chooses_one(api: CheckedWorld, browser: Browser) -> None:
+    state, owner = api.state(), api.emulator.people["owner"]
+    hobby = api.emulator.organizations["hobby"]
+    state["tables"]["memberships"][f"{hobby}/{owner}"] = {
+        "organization_id": hobby, "person_id": owner, "role": "member",
+    }  # fmt: skip
+    api.load(state)
+
+    page = browser.authorize()
+    back = browser.send("/authorize", page.fields() | {"choice": f"{owner}/{hobby}"})
+    named = browser.authorize(login_hint="owner", organization="hobby")
+
+    assert page.text.count(f'value="{owner}/') == 2
+    for answer in (back.answer, named.answer):
+        token = browser.redeem(answer["code"]).json["access_token"]
+        assert jwt.decode(token, options={"verify_signature": False})["org_id"] == hobby
+
+
+def test_what_a_request_says_is_only_text_on_the_page(browser: Browser) -> None:
+    page = browser.authorize(client_id="<b>x", state='"><script>', login_hint="<i>")
+
+    assert "<script" not in page.text
+    assert "<b>x" not in page.text
+    assert page.fields()["state"] == '"><script>'
+
+
+def test_a_parameter_that_comes_twice_is_refused(browser: Browser) -> None:
+    assert browser.send("/authorize?client_id=a&client_id=b").status == 400
+    assert browser.send("/authorize?" + "&".join(f"p{n}=1" for n in range(101))).status == 400
+
+
+def test_the_answer_may_come_in_the_fragment(browser: Browser) -> None:
+    back = browser.authorize(login_hint="owner", response_mode="fragment")
+
+    assert "#code=" in back.headers["Location"]
+
+
+def test_userinfo_needs_a_good_access_token(api: CheckedWorld, browser: Browser) -> None:
+    key = api.create_key().json["value"]
+    for bearer in ("", "Bearer x.y.z", f"Bearer {key}"):
+        refused = browser.send("/userinfo", Authorization=bearer)
+        assert refused.status == 401
+        assert refused.headers["WWW-Authenticate"].startswith("Bearer")
+
+
+def test_discovery_names_what_there_is(browser: Browser) -> None:
+    found = browser.send("/.well-known/openid-configuration").json
+
+    assert browser.send(found["authorization_endpoint"].removeprefix(browser.issuer)).status == 400
+    for name in ("token", "userinfo", "end_session", "authorization"):
+        assert found[f"{name}_endpoint"].startswith(browser.issuer)
+    assert found["code_challenge_methods_supported"] == ["S256"]
+    assert set(request_fields()["scope"].split()) == set(found["scopes_supported"])
+
+
+# --- what outlives the process, and what is over ----------------------------------------------------
+
+
+def test_a_code_that_comes_twice_revokes_the_access_token_too(
+    api: CheckedWorld, browser: Browser
+) -> None:
+    """RFC 6749, 4.1.2."""
+    code = browser.choose("owner").answer["code"]
+    token = browser.redeem(code).json["access_token"]
+    assert api.dns(token=token).status == 200
+
+    browser.redeem(code)
+
+    refused = api.dns(token=token)
+    assert (refused.status, refused.json["code"]) == (401, "unauthenticated")
+    assert "revoked" in refused.json["detail"]
+
+
+def test_a_refresh_token_that_comes_twice_revokes_what_its_grant_gave(
+    api: CheckedWorld, browser: Browser
+) -> None:
+    first = browser.redeem(browser.choose("owner").answer["code"]).json
+    second = browser.refresh(first["refresh_token"]).json
+    other = browser.redeem(browser.choose("owner").answer["code"]).json
+
+    browser.refresh(first["refresh_token"])
+
+    for token in (first["access_token"], second["access_token"]):
+        assert api.dns(token=token).status == 401
+    assert api.dns(token=other["access_token"]).status == 200  # it is of another sign-in
+
+
+def test_no_two_access_tokens_are_the_same(browser: Browser) -> None:
+    first = browser.redeem(browser.choose("owner").answer["code"]).json
+    second = browser.refresh(first["refresh_token"]).json
+
+    assert first["access_token"] != second["access_token"]
+
+
+def test_sign_ins_are_state_of_the_world(api: CheckedWorld, browser: Browser) -> None:
+    """An export holds what a restart reads back; it has no code in it that could be used."""
+    spent, open_ = (browser.choose("owner").answer["code"] for _ in range(2))
+    first = browser.redeem(spent).json
+    second = browser.refresh(first["refresh_token"]).json
+    state = api.emulator.export()
+    text = json.dumps(state)
+    for secret in (spent, open_, first["refresh_token"], second["refresh_token"]):
+        assert secret not in text
+
+    api.emulator.import_state(state)
+
+    assert browser.refresh(first["refresh_token"]).json["error"] == "invalid_grant"
+    assert browser.refresh(second["refresh_token"]).json["error"] == "invalid_grant"  # ended by it
+    assert browser.redeem(open_).status == 200
+    assert browser.redeem(open_).json["error"] == "invalid_grant"
+    assert browser.choose("owner").answer["code"] not in (spent, open_)
+
+
+def sign_in_many(browser: Browser, count: int) -> None:
+    """Sign in so many times, to stay signed in."""
+    page = browser.authorize(scope="offline_access")
+    chosen = page.fields() | {"choice": page.choice("owner")}
+    for _ in range(count):
+        code = browser.send("/authorize", chosen).answer["code"]
+        assert browser.redeem(code).status == 200
+
+
+def test_however_many_sign_in_a_code_lasts_its_minute_and_what_was_revoked_stays_so(
+    api: CheckedWorld, browser: Browser
+) -> None:
+    """Tokens that can be refreshed are good for longer than any code: it is not the first to go."""
+    revoked = browser.choose("owner", scope="openid").answer["code"]
+    token = browser.redeem(revoked).json["access_token"]
+    assert browser.redeem(revoked).json["error"] == "invalid_grant"
+    assert api.dns(token=token).status == 401
+    sign_in_many(browser, 197)
+    code = browser.choose("member").answer["code"]
+
+    sign_in_many(browser, 2)  # the second is the two hundredth code: old ones are swept out then
+
+    assert browser.redeem(code).status == 200
+    assert api.dns(token=token).status == 401
+
+
+def test_a_token_of_a_sign_in_that_was_taken_back_is_refused(
+    api: CheckedWorld, browser: Browser
+) -> None:
+    commit = api.emulator.history[-1].commit
+    token = browser.redeem(browser.choose("owner").answer["code"]).json["access_token"]
+    assert api.dns(token=token).status == 200
+
+    api.emulator.rewind(commit)
+
+    assert api.dns(token=token).status == 401
+
+
+def test_a_rewind_takes_a_redemption_back(api: CheckedWorld, browser: Browser) -> None:
+    code = browser.choose("owner").answer["code"]
+    commit = api.emulator.history[-1].commit
+    assert browser.redeem(code).status == 200
+
+    api.emulator.rewind(commit)
+
+    assert browser.redeem(code).status == 200

@@ -1,0 +1,132 @@
+"""A clock that skips gets a client on that waits as it was told: its retry finds the time passed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.doors.control.test_fault_doors import Faulty
+from tests.support.checked_world import CheckedWorld
+from tests.support.response_checks import problem
+
+
+@pytest.fixture
+def api(hosting_emulator: Any) -> CheckedWorld:
+    hosting_emulator.clock.skip()
+    return Faulty(hosting_emulator)
+
+
+def seconds(api: CheckedWorld, since: Any) -> float:
+    return float((api.now() - since).total_seconds())
+
+
+def asked(api: CheckedWorld) -> int:
+    """Ask, whatever comes: an answer of one's own is held to no model."""
+    return api.send("GET", api.project_path("edge-dns")).status
+
+
+def test_a_retry_moves_time_as_far_as_retry_after_said_and_no_further(api: CheckedWorld) -> None:
+    began = api.now()
+    api.emulator.fault("abort", code="rate_limited", retry_after_seconds=7, until="20s")
+
+    problem(api.dns(), 429, "rate_limited")
+    assert seconds(api, began) == 0
+    problem(api.dns(), 429, "rate_limited")
+    assert seconds(api, began) == 7
+    problem(api.dns(), 429, "rate_limited")
+    assert api.dns().status == 200
+    assert seconds(api, began) == 21
+
+
+def test_an_outage_with_an_end_ends_for_the_retry(api: CheckedWorld) -> None:
+    """`exec --clock skip --scenario provider-outage` was refused for ever."""
+    began = api.now()
+    api.emulator.load_scenario(name="provider-outage")
+    api.emulator.clock.skip()
+
+    problem(api.initialize(1, key="one"), 503, "service_unavailable")
+    accepted = api.initialize(1, key="one")
+
+    assert accepted.status == 202
+    assert seconds(api, began) == 300
+
+
+def test_another_request_moves_nothing(api: CheckedWorld) -> None:
+    began = api.now()
+    api.emulator.fault(
+        "abort", code="rate_limited", retry_after_seconds=7, call="list_deployments", times=1
+    )
+
+    problem(api.deployments(), 429, "rate_limited")
+    api.dns()
+    api.deployments(who="reader")
+
+    assert seconds(api, began) == 0
+    assert api.deployments().status == 200
+    assert seconds(api, began) == 7
+
+
+def test_a_rate_limits_window_passes(api: CheckedWorld) -> None:
+    api.assume(rate_limit="2/60s")
+    began = api.now()
+
+    statuses = [api.dns().status for _ in range(4)]
+
+    assert statuses == [200, 200, 429, 200]
+    assert seconds(api, began) == 60
+
+
+def test_a_provider_that_the_timeline_brings_back(api: CheckedWorld) -> None:
+    text = """{"name": "x", "description": "x", "clock": {"mode": "skip"}, "timeline": [
+      {"at": "0s", "intervene": {"fail_database_provider": {"project": "shop"}}},
+      {"at": "90s", "intervene": {"recover_database_provider": {"project": "shop"}}}]}"""
+    api.emulator.load_scenario(text=text)
+    began = api.now()
+
+    statuses = [api.compute().status for _ in range(2)]
+
+    assert statuses == [503, 200]
+    assert seconds(api, began) == 90
+
+
+def test_a_fault_without_an_end_stays(api: CheckedWorld) -> None:
+    began = api.now()
+    api.emulator.fault("abort", code="service_unavailable")
+
+    assert {api.dns().status for _ in range(3)} == {503}
+    assert seconds(api, began) == 0
+
+
+@pytest.mark.parametrize("told", ["soon", "Wed, 21 Oct 2026 07:28:00 GMT", "9" * 14, "9" * 5000])
+def test_a_retry_after_that_tells_no_seconds_moves_nothing(api: CheckedWorld, told: str) -> None:
+    """A header of one's own may say anything: the retry was a server's error."""
+    began = api.now()
+    api.emulator.fault("respond", status=502, headers={"Retry-After": told})
+
+    assert [asked(api) for _ in range(3)] == [502] * 3
+    assert seconds(api, began) == 0
+
+
+def test_no_retry_after_moves_time_beyond_its_end(api: CheckedWorld) -> None:
+    api.emulator.fault("respond", status=502, headers={"Retry-After": "999999999"})
+    api.emulator.clock.advance_to("9999-12-31T00:00:00Z")
+
+    assert [asked(api) for _ in range(3)] == [502] * 3
+
+
+def test_a_poll_at_the_end_of_time_finds_what_there_is(api: CheckedWorld) -> None:
+    api.emulator.clock.advance_to("9999-12-31T23:59:59.999Z")
+    operation = api.initialize().json["id"]
+
+    assert [api.poll(operation).json["state"] for _ in range(2)] == ["queued", "queued"]
+
+
+def test_the_log_says_why_time_moved(api: CheckedWorld) -> None:
+    api.emulator.fault("abort", code="rate_limited", retry_after_seconds=7, times=1)
+    api.dns()
+    api.dns()
+
+    [moved] = [why for why in api.emulator.requests[-1].why if "skip clock" in why]
+
+    assert moved.endswith(", as the previous response's Retry-After asked")

@@ -1,0 +1,353 @@
+"""Redeeming a dev access ticket at its origin, over plain HTTP by Host header."""
+
+from __future__ import annotations
+
+import json
+from http.cookies import SimpleCookie
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+
+from tests.support.checked_world import CheckedWorld
+from tests.support.dev_origins import REDEEM, issue, redeem, secret_of, visit
+from tests.support.response_checks import hold_problem, problem, without_request_id
+
+# --- Success --------------------------------------------------------------------------------------
+
+
+def test_redeeming_leads_to_the_origin_with_a_session(api: CheckedWorld) -> None:
+    ticket = issue(api)
+
+    answer = redeem(api, ticket)
+
+    assert answer.status == 303
+    assert answer.headers["Location"] == ticket["origin"] + "/"
+    assert answer.headers["Cache-Control"] == "no-store"
+    assert len(answer.headers.get_all("Set-Cookie")) == 1
+
+
+def test_the_cookie_is_host_only_and_kept_from_scripts_and_plain_http(api: CheckedWorld) -> None:
+    answer = redeem(api, issue(api))
+
+    (cookie,) = SimpleCookie(answer.headers["Set-Cookie"]).values()
+    assert cookie["httponly"] is True
+    assert cookie["secure"] is True
+    assert cookie["domain"] == ""
+    assert cookie["path"] == "/"
+    assert cookie["samesite"].lower() in ("lax", "strict")
+
+
+def test_the_session_is_another_secret_than_the_ticket(api: CheckedWorld) -> None:
+    ticket = issue(api)
+    cookie = redeem(api, ticket).headers["Set-Cookie"].partition(";")[0]
+
+    state = json.dumps(api.state())
+
+    assert secret_of(ticket) not in cookie
+    assert secret_of(ticket) not in state
+    assert cookie.rpartition(".")[2] not in state
+
+
+def test_the_session_opens_the_site_and_nothing_else_does(api: CheckedWorld) -> None:
+    ticket = issue(api)
+    elsewhere = issue(api, project="blog", who="owner")["origin"]
+    ticket = issue(api)
+    cookie = redeem(api, ticket).headers["Set-Cookie"].partition(";")[0]
+
+    with_session = visit(api, ticket["origin"] + "/", cookie=cookie)
+
+    assert with_session.status == 200
+    assert visit(api, ticket["origin"] + "/").status == 401
+    assert visit(api, ticket["origin"] + "/", cookie=cookie + "x").status == 401
+    assert visit(api, elsewhere + "/", cookie=cookie).status == 401
+
+
+def test_the_port_of_the_host_header_does_not_matter(api: CheckedWorld) -> None:
+    ticket = issue(api)
+    host = urlsplit(ticket["origin"]).netloc
+
+    answer = visit(api, ticket["redeem_url"], host=f"{host.upper()}:4620")
+
+    assert answer.status == 303
+
+
+# --- Refusals -------------------------------------------------------------------------------------
+
+
+def test_a_ticket_is_good_for_ten_minutes_of_world_time(api: CheckedWorld) -> None:
+    ticket = issue(api)
+    api.advance("9m59s999ms")
+
+    assert redeem(api, ticket).status == 303
+
+
+def test_and_no_longer(api: CheckedWorld) -> None:
+    ticket = issue(api)
+    api.advance("10m")
+
+    problem(redeem(api, ticket), 404, "resource_not_found")
+
+
+def used(api: CheckedWorld) -> dict[str, Any]:
+    ticket = issue(api)
+    assert redeem(api, ticket).status == 303
+    return ticket
+
+
+def revoked(api: CheckedWorld) -> dict[str, Any]:
+    ticket = issue(api)
+    issue(api)
+    return ticket
+
+
+def revoked_from_another_project(api: CheckedWorld) -> dict[str, Any]:
+    ticket = issue(api)
+    issue(api, project="blog")
+    return ticket
+
+
+def expired(api: CheckedWorld) -> dict[str, Any]:
+    ticket = issue(api)
+    api.advance("10m")
+    return ticket
+
+
+def expired_and_revoked(api: CheckedWorld) -> dict[str, Any]:
+    ticket = expired(api)
+    issue(api)
+    return ticket
+
+
+def unknown(api: CheckedWorld) -> dict[str, Any]:
+    ticket = issue(api)
+    return {**ticket, "redeem_url": ticket["redeem_url"][:-43] + "A" * 43}
+
+
+def of_another_project(api: CheckedWorld) -> dict[str, Any]:
+    shop, blog = issue(api), issue(api, project="blog")
+    return {**blog, "redeem_url": shop["redeem_url"][:-43] + secret_of(blog)}
+
+
+def its_digest(api: CheckedWorld) -> dict[str, Any]:
+    ticket = issue(api)
+    row = api.state()["tables"]["dev_access_tickets"][ticket["ticket_id"]]
+    return {**ticket, "redeem_url": ticket["redeem_url"][:-43] + row["digest"]}
+
+
+def its_id(api: CheckedWorld) -> dict[str, Any]:
+    ticket = issue(api)
+    return {**ticket, "redeem_url": ticket["redeem_url"][:-43] + ticket["ticket_id"]}
+
+
+def empty(api: CheckedWorld) -> dict[str, Any]:
+    ticket = issue(api)
+    return {**ticket, "redeem_url": ticket["redeem_url"][:-43]}
+
+
+BAD = (
+    used,
+    revoked,
+    revoked_from_another_project,
+    expired,
+    expired_and_revoked,
+    unknown,
+    of_another_project,
+    its_digest,
+    its_id,
+    empty,
+)
+
+
+@pytest.mark.parametrize("bad", BAD)
+def test_a_ticket_that_is_no_good_tells_a_stranger_nothing(api: CheckedWorld, bad: Any) -> None:
+    """Unknown, used, expired, revoked or another origin's: byte for byte the same answer."""
+    ticket = bad(api)
+    before = api.state()
+
+    answer = redeem(api, ticket)
+
+    problem(answer, 404, "resource_not_found")
+    assert "Set-Cookie" not in answer.headers
+    assert without_request_id(answer) == without_request_id(redeem(api, unknown_at(ticket)))
+    assert api.state() == before
+
+
+def unknown_at(ticket: dict[str, Any]) -> dict[str, Any]:
+    start = ticket["redeem_url"].partition("&ticket=")[0]
+    return {**ticket, "redeem_url": f"{start}&ticket={'B' * 43}"}
+
+
+def test_only_the_principals_own_earlier_tickets_are_revoked(api: CheckedWorld) -> None:
+    # given two owners of one project
+    state = api.state()
+    reader = next(p for p, row in state["tables"]["people"].items() if row["alias"] == "reader")
+    state["tables"]["grants"][f"{api.emulator.project}/{reader}"]["role"] = "owner"
+    api.load(state)
+    mine = issue(api)
+
+    theirs = issue(api, who="reader")
+
+    assert redeem(api, mine).status == 303
+    assert redeem(api, theirs).status == 303
+
+
+def test_a_key_issues_for_the_same_principal_as_its_user(api: CheckedWorld) -> None:
+    mine = issue(api)
+    value = api.create_key().json["value"]
+
+    by_key = issue(api, token=value)
+
+    problem(redeem(api, mine), 404, "resource_not_found")
+    assert redeem(api, by_key).status == 303
+
+
+def test_a_used_ticket_is_not_revoked_and_its_session_lives_on(api: CheckedWorld) -> None:
+    ticket = issue(api)
+    cookie = redeem(api, ticket).headers["Set-Cookie"].partition(";")[0]
+
+    issue(api)
+    api.advance("1h")
+
+    assert visit(api, ticket["origin"] + "/", cookie=cookie).status == 200
+
+
+@pytest.mark.parametrize("bad", BAD)
+def test_a_refused_redemption_leaves_the_good_ticket_alone(api: CheckedWorld, bad: Any) -> None:
+    refused = bad(api)
+    good = issue(api)
+
+    redeem(api, refused)
+
+    assert redeem(api, good).status == 303
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "",
+        "?",
+        "?ticket={secret}",
+        "?stage=dev",
+        "?stage=prod&ticket={secret}",
+        "?stage=dev&stage=dev&ticket={secret}",
+        "?stage=dev&ticket={secret}&ticket={secret}",
+        "?stage=dev&ticket={secret}&ticket=x",
+        "?stage=dev&Ticket={secret}",
+    ],
+)
+def test_a_url_of_another_form_redeems_nothing(api: CheckedWorld, query: str) -> None:
+    ticket = issue(api)
+    before = api.state()
+
+    answer = visit(api, ticket["origin"] + REDEEM + query.format(secret=secret_of(ticket)))
+
+    problem(answer, 400, "invalid_request")
+    assert api.state() == before
+    assert redeem(api, ticket).status == 303
+
+
+def test_a_refusals_type_opens_on_this_emulator(api: CheckedWorld) -> None:
+    """Whether the asker says with the dev host at which port it is, or not."""
+    ticket = issue(api)
+    base = urlsplit(api.emulator.base_url)
+    dev_host = urlsplit(ticket["origin"]).hostname
+
+    for host, expected in [
+        (dev_host, base.netloc),
+        (f"{dev_host}:{base.port}", f"{dev_host}:{base.port}"),
+    ]:
+        answer = visit(api, ticket["origin"] + REDEEM, host=host)
+
+        link = urlsplit(problem(answer, 400, "invalid_request")["type"])
+        assert link.netloc == expected
+        page = visit(api, f"https://x{link.path}", host=link.netloc)
+        assert page.status == 200
+        assert b"invalid_request" in page.body
+
+
+def test_redeeming_leaves_no_gap_in_the_request_log(api: CheckedWorld) -> None:
+    ticket = issue(api)
+    redeem(api, ticket)
+    problem(redeem(api, ticket), 404, "resource_not_found")
+    api.dns()
+
+    log = api.emulator.requests.page()["items"]
+
+    assert [entry["n"] for entry in log] == list(range(len(log), 0, -1))
+
+
+@pytest.mark.parametrize("method", ["HEAD", "POST", "PUT", "DELETE", "OPTIONS"])
+def test_only_get_redeems(api: CheckedWorld, method: str) -> None:
+    ticket = issue(api)
+
+    answer = visit(api, ticket["redeem_url"], method=method)
+
+    assert answer.status == 405
+    assert answer.headers["Allow"] == "GET"
+    assert redeem(api, ticket).status == 303
+
+
+def test_a_dev_site_tells_all_methods_that_it_takes(api: CheckedWorld) -> None:
+    origin = issue(api)["origin"]
+
+    refused = visit(api, f"{origin}/", method="POST")
+
+    assert (refused.status, refused.headers["Allow"]) == (405, "GET, HEAD")
+    assert visit(api, f"{origin}/", method="HEAD").status == 401
+    assert refused.headers["Server"] == api.dns().headers["Server"]
+
+
+@pytest.mark.parametrize("host", ["dev-no-such-site.dev.localhost", "localhost", "evil.example"])
+def test_elsewhere_a_ticket_is_worth_nothing(api: CheckedWorld, host: str) -> None:
+    ticket = issue(api)
+
+    answer = visit(api, ticket["redeem_url"], host=host)
+
+    problem(answer, 404, "resource_not_found")
+    assert redeem(api, ticket).status == 303
+
+
+def test_a_ticket_of_one_world_is_worth_nothing_in_another(api: CheckedWorld) -> None:
+    # given a world that knows the very same ticket
+    ticket = issue(api)
+    fork = api.emulator.copy()["name"]
+    theirs = ticket["redeem_url"].replace(f".{api.emulator.name}.", f".{fork}.")
+    try:
+        first, second = redeem(api, ticket), visit(api, theirs)
+    finally:
+        api.emulator.control.world(fork).delete()
+
+    assert [first.status, second.status] == [303, 303]  # each has its own, and uses it alone
+    problem(redeem(api, ticket), 404, "resource_not_found")
+
+
+def test_the_api_does_not_answer_at_a_dev_origin_with_a_cookie(api: CheckedWorld) -> None:
+    ticket = issue(api)
+    cookie = redeem(api, ticket).headers["Set-Cookie"].partition(";")[0]
+
+    answer = visit(api, ticket["origin"] + api.project_path("edge-dns"), cookie=cookie)
+
+    assert hold_problem(answer)["code"] in ("unauthenticated", "resource_not_found")
+
+
+def test_the_request_log_keeps_no_secret(api: CheckedWorld) -> None:
+    ticket = issue(api)
+    redeem(api, ticket)
+    api.call("GET", f"/v1/x?ticket={secret_of(ticket)}")
+
+    log = json.dumps(api.emulator.requests.page()["items"])
+
+    assert secret_of(ticket) not in log
+    assert api.emulator.token() not in log
+
+
+@pytest.mark.parametrize(("ends", "state"), [("expire", "has expired"), ("revoke", "is revoked")])
+def test_the_trail_says_why_a_ticket_is_refused(api: CheckedWorld, ends: str, state: str) -> None:
+    ticket = issue(api)
+    api.emulator.intervene(f"{ends}_ticket", person="owner")
+    redeem(api, ticket)
+
+    trail = api.emulator.requests.page(limit=1)["items"][0]["trail"]
+
+    assert trail[-1]["says"].endswith(f"Reason: the ticket {state}.")

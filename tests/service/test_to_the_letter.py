@@ -1,0 +1,558 @@
+"""Sentences that the contract decides, each quoted, and what our answers make of it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+
+from hosting_emulator.contract.assumptions import DEFAULTS
+from hosting_emulator.contract.openapi import openapi_document
+from hosting_emulator.contract.problems import PROBLEMS, Refused
+from hosting_emulator.contract.resources import RESOURCES
+from hosting_emulator.faults.documents import arm, describe_kinds
+from hosting_emulator.scenario.document import read_scenario
+from hosting_emulator.sdk import ControlRefused
+from hosting_emulator.variation.worlds import world_document
+from hosting_emulator.world.value import Change
+from hosting_emulator_scenarios import FOLDER
+from tests.properties.varied_walk import varied
+from tests.support.calls import Response
+from tests.support.checked_world import CheckedWorld
+from tests.support.dev_origins import issue, redeem
+from tests.support.in_process import InProcess, fresh_world
+from tests.support.response_checks import hold_problem, problem
+from tests.support.sign_in_client import Browser
+from tests.support.wire import wire
+
+# --- "when the current owner switched the flag on" ------------------------------------------------
+
+
+@pytest.mark.parametrize("assumed", ["kept", "renewed"])
+def test_enabled_at_is_when_the_current_owner_switched_the_flag_on(
+    api: CheckedWorld, assumed: str
+) -> None:
+    """enabled_at: "when the current owner switched the flag on; null while hidden"."""
+    # given a flag that one owner switched on, and another owner since
+    api.assume(flag_reenabled=assumed)
+    api.set_flag(False)
+    theirs = api.set_flag(True).json["enabled_at"]
+    api.advance("1h")
+    api.emulator.intervene("transfer_ownership", organization="acme", to="member")
+
+    # when the new owner switches it on
+    api.advance("1h")
+    own = api.set_flag(True, who="member").json["enabled_at"]
+
+    # then it is their moment, which they keep
+    assert own == api.emulator.clock.now > theirs
+    api.advance("1h")
+    again = api.set_flag(True, who="member").json["enabled_at"]
+    assert (again == own) is (assumed == "kept")
+
+
+def test_an_owner_through_the_project_alone_is_an_owner_too(api: CheckedWorld) -> None:
+    """Of two owners at a time either one may have switched it on; who is none any more has not."""
+    role: dict[str, Any] = {"project": "shop", "person": "member"}
+    api.set_flag(False)
+    api.emulator.intervene("set_role", **role, role="owner")
+    theirs = api.set_flag(True, who="member").json["enabled_at"]
+    api.advance("1h")
+    assert api.set_flag(True).json["enabled_at"] == theirs
+
+    api.emulator.intervene("set_role", **role, role="maintainer")
+
+    assert api.set_flag(True).json["enabled_at"] == api.emulator.clock.now
+
+
+def test_the_flag_of_a_world_that_begins_was_switched_on_by_its_owner(api: CheckedWorld) -> None:
+    """Its first owner keeps the moment; the next owner does not."""
+    began = api.set_flag(True).json["enabled_at"]
+    assert began < api.emulator.clock.now
+
+    api.emulator.intervene("transfer_ownership", organization="acme", to="member")
+
+    assert api.set_flag(True, who="member").json["enabled_at"] == api.emulator.clock.now
+
+
+# --- "next_cursor (string, opaque continuation cursor, characters A-Z a-z 0-9 _ -)" ---------------
+
+
+def test_next_cursor_is_a_string_or_is_not_there(api: CheckedWorld) -> None:
+    """Page of deployments: "next_cursor (string, opaque continuation cursor […])".
+
+    Where the contract allows null it writes "or null".
+    """
+    first = api.deployments("?limit=40").json
+    last = api.deployments(f"?limit=40&cursor={first['next_cursor']}").json
+
+    assert isinstance(first["next_cursor"], str)
+    assert last.keys() == {"items"}
+
+
+def test_no_variation_writes_null_where_the_contract_does_not_write_or_null() -> None:
+    """ "timestamp or null", "string or null", "object or null" are the contract's words."""
+    for seed in range(100):
+        api = InProcess(varied(str(seed)))
+        answers = [
+            api.create_key(key="k"),
+            api.create_key(key="k"),
+            api.initialize(1),
+            api.deployments("?limit=100"),
+            api.compute(project="docs"),
+            api.dns(project="labs"),
+            api.set_flag(False),
+            api.dns(project="garden"),
+        ]
+
+        assert set().union(*(nulls(answer.json) for answer in answers)) <= NULLABLE, seed
+
+
+NULLABLE = {"enabled_at", "value", "zone", "expires_at", "database"}
+
+
+def nulls(found: Any) -> set[str]:
+    """Return the known members that are null anywhere in an answer."""
+    if isinstance(found, list):
+        return set().union(*map(nulls, found))
+    if not isinstance(found, dict):
+        return set()
+    own = {name for name, value in found.items() if value is None and name in KNOWN}
+    return own.union(*(nulls(value) for value in found.values()))
+
+
+KNOWN = {field.name for resource in RESOURCES.values() for field in resource.fields}
+
+
+# --- "Unauthenticated requests fail with code unauthenticated" ------------------------------------
+
+_JSON = {"Content-Type": "application/json"}
+WRONG: dict[str, tuple[str, str, dict[str, Any]]] = {
+    "nothing else": ("GET", "edge-dns", {}),
+    "an X-Request-Id that is too long": (
+        "GET",
+        "edge-dns",
+        {"headers": {"X-Request-Id": "x" * 129}},
+    ),
+    "an X-Request-Id that is empty": ("GET", "edge-dns", {"headers": {"X-Request-Id": ""}}),
+    "a body that is too big": ("PUT", "powered-by-flag", {"raw": b" " * 1_048_577}),
+    "bad JSON": ("PUT", "powered-by-flag", {"raw": b"{", "headers": _JSON, "key": "k"}),
+    "a body that cannot be unpacked": (
+        *("PUT", "powered-by-flag"),
+        {"raw": b"no gzip", "headers": {**_JSON, "Content-Encoding": "gzip"}, "key": "k"},
+    ),
+    "no Idempotency-Key": ("PUT", "domains", {}),
+    "a wrong method": ("DELETE", "domains", {}),
+    "an unknown path": ("GET", "nothing-is-here", {}),
+    "a malformed project id": ("GET", "edge-dns", {"project": "shop"}),
+}
+
+
+@pytest.mark.parametrize("wrong", WRONG)
+def test_unauthenticated_requests_fail_with_code_unauthenticated(
+    api: CheckedWorld, wrong: str
+) -> None:
+    """ "Unauthenticated requests fail with code unauthenticated", whatever else is wrong with them."""
+    method, rest, given = WRONG[wrong]
+    options = dict(given)
+    project = options.pop("project", api.emulator.project)
+    path = f"/v1/projects/{project}/{rest}"
+
+    nobody = api.call(method, path, who=None, **options)
+    stranger = api.call(method, path, token="made up", **options)
+
+    problem(nobody, 401, "unauthenticated")
+    problem(stranger, 401, "unauthenticated")
+    assert 1 <= len(nobody.headers["X-Request-Id"]) <= 128
+    owner = api.send(method, path, **options)
+    assert (owner.status == 200) is (wrong == "nothing else")
+    assert owner.status != 401
+
+
+# --- "documentation link of the form {docs_url}/errors/<code>" ------------------------------------
+
+
+def link(answer: Response) -> str:
+    """Return where a problem points, without the end that its code gives."""
+    found: str = hold_problem(answer)["type"]
+    return found.partition("/errors/")[0]
+
+
+@pytest.mark.parametrize("host", ["hosting.attacker.com", "hosting.attacker.example", "", "a b"])
+def test_no_link_follows_a_host_that_is_not_ours(api: CheckedWorld, host: str) -> None:
+    """type: "documentation link of the form {docs_url}/errors/<code with hyphens […]>"."""
+    ours = urlsplit(api.emulator.base_url)._replace(path="/_emulator/docs").geturl()
+
+    assert link(api.dns(project="garden", headers={"Host": host})) == ours
+    with wire(api.emulator.base_url) as connection:  # two Hosts, of which none counts
+        connection.ask("GET", "/v1/x", [("Host", "hosting.attacker.com")])
+        assert link(connection.answer()) == ours
+
+
+def test_a_link_follows_another_name_of_this_machine(api: CheckedWorld) -> None:
+    """So that it opens through a mapped port as well."""
+    found = link(api.dns(project="garden", headers={"Host": "localhost:81"}))
+
+    assert found == "http://localhost:81/_emulator/docs"
+
+
+def test_a_request_that_nobody_can_parse_gets_a_whole_link(api: CheckedWorld) -> None:
+    """The default world's docs_url, since it can be said to belong to no other."""
+
+    def broken() -> str:
+        with wire(api.emulator.base_url) as connection:
+            connection.send(b"hello there\r\n\r\n")
+            return link(connection.answer())
+
+    ours = urlsplit(api.emulator.base_url)._replace(path="/_emulator/docs").geturl()
+    assert broken() == ours
+    default = api.emulator.control.world()
+    default.set_assumptions({"docs_url": "https://docs.example"})
+    try:
+        assert broken() == "https://docs.example"
+    finally:
+        default.set_assumptions({"docs_url": "own"})
+
+
+# --- "rather than creating another token" ---------------------------------------------------------
+
+
+def test_an_exact_replay_never_makes_another_key_however_late(api: CheckedWorld) -> None:
+    """ "After any uncertainty the same name and Idempotency-Key are reused rather than creating
+    another token": no expiry of that is given, and "only the first creation returns the full value".
+    """
+    first = api.create_key(key="k").json
+
+    for later in ("1d", "89d", "3000d"):
+        api.advance(later)
+        again = api.create_key(key="k").json
+        assert (again["replayed"], again["value"]) == (True, None)
+        assert again["key"]["id"] == first["key"]["id"]
+
+
+def test_the_first_result_is_returned_however_late(api: CheckedWorld) -> None:
+    """ "Same key and same body: first result returned without switching again." """
+    first = api.set_flag(False, key="k")
+    api.set_flag(True)
+    api.advance("3000d")
+
+    assert api.set_flag(False, key="k").body == first.body
+    problem(api.set_flag(True, key="k"), 409, "idempotency_key_reused")
+
+
+def test_a_refusal_that_says_retryable_is_never_remembered(api: CheckedWorld) -> None:
+    """retryable: the same request, sent again unchanged, can succeed; so its key cannot be bound."""
+    api.refusals_are_kept = True
+    api.assume(idempotency_remembers="all_answers")
+    api.emulator.intervene("set_permissions", organization="acme", permissions=[])
+    refused = problem(api.create_key(key="k"), 503, "api_key_permissions_unavailable")
+    assert refused["retryable"] is True
+
+    api.emulator.intervene("set_permissions", organization="acme", permissions=["dns.read"])
+
+    assert api.create_key(key="k").status == 201
+
+
+# --- "Error statuses listed: 400, 401, 403, 404, 409, 503 (Problem Details)" ----------------------
+
+LISTED = {400, 401, 403, 404, 409, 503}
+
+
+def test_call_1_answers_no_status_that_it_does_not_list() -> None:
+    """ "Error statuses listed: 400, 401, 403, 404, 409, 503", whatever is refused, and why."""
+    for code, known in PROBLEMS.items():
+        api = InProcess()
+        change = Change(api.world, api.engine.run_due())
+        arm(change, {"abort": {"code": code}})
+        api.engine.commit(change, "fault")
+
+        refused = api.set_flag(True)
+
+        listed = known.status if known.status in LISTED else 400
+        assert refused.json["code"] == code
+        assert refused.status == refused.json["status"] == listed, code
+        assert api.apply_domains().status == known.status, code  # of others they are "not shown"
+
+
+def test_call_1_answers_400_where_a_body_is_too_long_or_a_limit_is_reached(
+    api: CheckedWorld,
+) -> None:
+    api.assume(body_limit_bytes=64, rate_limit="1/60s")
+    path, long = api.project_path("powered-by-flag"), b"{}".ljust(65)
+
+    problem(api.call("PUT", path, raw=long, key="k", headers=_JSON), 400, "payload_too_large")
+    assert api.dns().status == 200
+    limited = api.set_flag(True)
+
+    document = problem(limited, 400, "rate_limited")
+    assert document["retryable"] is True
+    assert limited.headers["Retry-After"] == str(document["retry_after_seconds"]) == "60"
+    problem(api.dns(), 429, "rate_limited")
+
+
+@pytest.mark.parametrize("status", [418, 422, 500])
+def test_no_assumption_gives_call_1_another_status(status: int) -> None:
+    statuses = {code: status for code in PROBLEMS if "status" not in PROBLEMS[code].specified}
+    api = InProcess(fresh_world(problem_statuses=statuses))
+
+    assert api.set_flag(True, who="reader").status == 403
+    assert api.set_flag("yes").status == 400
+    assert api.set_flag(True, who=None).status == 401
+    assert api.ticket(who="reader").status == status
+
+
+@pytest.mark.parametrize(("assumed", "status"), [("closed", 400), ("open", 422)])
+def test_no_fault_gives_call_1_another_status(api: CheckedWorld, assumed: str, status: int) -> None:
+    api.assume(listed_statuses=assumed)
+    api.emulator.fault("abort", code="invalid_request", status=422)
+
+    flag = api.send("PUT", api.project_path("powered-by-flag"), key="k", body={"enabled": True})
+    problem(flag, status, "invalid_request")
+    problem(api.send("GET", api.project_path("edge-dns")), 422, "invalid_request")
+
+
+def test_the_document_of_call_1_lists_no_other_status() -> None:
+    document = openapi_document(DEFAULTS)
+
+    flag = document["paths"]["/v1/projects/{project_id}/powered-by-flag"]["put"]["responses"]
+
+    assert {int(status) for status in flag} == {200, *LISTED}
+
+
+# --- "Both are given with status 404 and 409 respectively" ----------------------------------------
+
+
+@pytest.mark.parametrize("code", ["resource_not_found", "idempotency_key_reused"])
+def test_a_status_that_is_given_cannot_be_another(api: CheckedWorld, code: str) -> None:
+    """ "Resource missing or outside the caller's access scope | 404", "Idempotency-Key reused with a
+    changed request | 409 […] Both are given with status 404 and 409 respectively."
+    """
+    with pytest.raises(ControlRefused, match=f"the contract fixes {code}"):
+        api.emulator.fault("abort", code=code, status=410)
+    with pytest.raises(ControlRefused, match=f"the contract fixes {code}"):
+        api.assume(problem_statuses={code: 410})
+    with pytest.raises(ValueError, match=f"the contract fixes {code}"):
+        Refused(code, "nothing else can be answered either", status=410)
+
+    api.emulator.fault("abort", code=code, status=PROBLEMS[code].status, times=1)
+    assert api.send("GET", api.project_path("edge-dns")).status == PROBLEMS[code].status
+
+
+def test_no_assumption_is_about_the_status_of_a_refused_ticket(api: CheckedWorld) -> None:
+    """resource_not_found is 404, also where a ticket is used, expired, revoked or unknown."""
+    assert not [row for row in api.emulator.assumptions if "ticket_refused" in row["name"]]
+    ticket = issue(api)
+    assert redeem(api, ticket).status == 303
+
+    problem(redeem(api, ticket), 404, "resource_not_found")
+
+
+# --- retry_after_seconds: "for a rate limit; matches Retry-After" ---------------------------------
+
+
+def test_no_scenario_of_the_library_tells_to_wait_but_for_a_rate_limit() -> None:
+    """retry_after_seconds: "1 to 86400; for a rate limit; matches Retry-After"."""
+    told = {
+        (path.stem, options.get("code"))
+        for path in FOLDER.glob("*.yaml")
+        for options in aborts(read_scenario(path.read_text("utf-8"), path.name).source.data)
+        if "retry_after_seconds" in options
+    }
+
+    assert {code for _, code in told} <= {"rate_limited"}, told
+
+
+def test_no_call_tells_to_wait_but_for_a_rate_limit(api: CheckedWorld) -> None:
+    api.emulator.fault("abort", code="service_unavailable")
+
+    unavailable = api.send("GET", api.project_path("edge-dns"))
+
+    assert "retry_after_seconds" not in problem(unavailable, 503, "service_unavailable")
+    assert "Retry-After" not in unavailable.headers
+
+
+def test_telling_to_wait_otherwise_is_possible_and_marked(api: CheckedWorld) -> None:
+    api.emulator.fault("abort", code="service_unavailable", retry_after_seconds=5)
+    assert api.send("GET", api.project_path("edge-dns")).json["retry_after_seconds"] == 5
+
+    abort = describe_kinds()["effects"][0]
+    assert "outside the contract" in " ".join(abort["about"].split())
+    assert "retry_after_seconds" not in abort["example"]
+
+
+def aborts(found: Any) -> Iterator[dict[str, Any]]:
+    """Yield the options of every abort in a document."""
+    if isinstance(found, dict):
+        if isinstance(found.get("abort"), dict):
+            yield found["abort"]
+        for value in found.values():
+            yield from aborts(value)
+    elif isinstance(found, list):
+        for value in found:
+            yield from aborts(value)
+
+
+# --- "Requires a current interactive user session" ------------------------------------------------
+
+
+@pytest.fixture
+def browser(api: CheckedWorld) -> Browser:
+    """A browser that has never been here, at the world's identity provider."""
+    return Browser(api.emulator.summary["issuer"])
+
+
+@pytest.mark.parametrize("by", ["cookie", "hint"])
+def test_an_ended_session_makes_no_api_key(api: CheckedWorld, browser: Browser, by: str) -> None:
+    """Operation 3 "requires a current interactive user session"."""
+    tokens = browser.redeem(browser.choose("owner").answer["code"]).json
+    assert api.create_key(token=tokens["access_token"]).status == 201
+
+    sign_out(browser, tokens, by)
+
+    problem(api.create_key(token=tokens["access_token"]), 403, "interactive_login_required")
+
+
+@pytest.mark.parametrize("by", ["cookie", "hint"])
+def test_a_sessions_refresh_tokens_and_codes_die_with_it(browser: Browser, by: str) -> None:
+    tokens = browser.redeem(browser.choose("owner").answer["code"]).json
+    code = browser.authorize(prompt="none").answer["code"]
+
+    sign_out(browser, tokens, by)
+
+    refused = browser.refresh(tokens["refresh_token"])
+    assert (refused.status, refused.json["error"]) == (400, "invalid_grant")
+    assert "session has ended" in refused.json["error_description"]
+    assert browser.redeem(code).json["error"] == "invalid_grant"
+    assert browser.authorize(prompt="none").answer["error"] == "login_required"
+
+
+def test_other_calls_go_on_until_the_token_expires(api: CheckedWorld, browser: Browser) -> None:
+    """ "Session-only onboarding and session revocation require an interactive access JWT"; other
+    operations take any bearer token.
+    """
+    tokens = browser.redeem(browser.choose("owner").answer["code"]).json
+    sign_out(browser, tokens, "cookie")
+
+    assert api.dns(token=tokens["access_token"]).status == 200
+    api.advance("1h")
+    assert api.dns(token=tokens["access_token"]).status == 401
+
+
+def test_signing_out_ends_one_session_and_no_other(api: CheckedWorld, browser: Browser) -> None:
+    elsewhere = Browser(browser.issuer)
+    other = elsewhere.redeem(elsewhere.choose("owner").answer["code"]).json
+    tokens = browser.redeem(browser.choose("owner").answer["code"]).json
+
+    sign_out(browser, tokens, "hint")
+
+    assert elsewhere.refresh(other["refresh_token"]).status == 200
+    assert api.create_key(token=other["access_token"]).status == 201
+    assert api.create_key().status == 201  # a token made by name
+    again = browser.redeem(browser.choose("owner").answer["code"]).json
+    assert api.create_key(token=again["access_token"]).status == 201
+
+
+def test_a_session_is_state_of_its_world(api: CheckedWorld, browser: Browser) -> None:
+    """It comes and goes with the world: a state from before its end has it still."""
+    tokens = browser.redeem(browser.choose("owner").answer["code"]).json
+    before = api.state()
+    sign_out(browser, tokens, "hint")
+
+    api.load(before)
+
+    assert api.create_key(token=tokens["access_token"]).status == 201
+    assert browser.refresh(tokens["refresh_token"]).status == 200
+
+
+def test_a_token_made_by_name_speaks_for_a_session_that_can_be_ended(
+    api: CheckedWorld, browser: Browser
+) -> None:
+    """Of operation 3 "an exact replay" too: nobody without a current session is answered."""
+    # given tokens of two people made by name, and a sign-in by a browser
+    by_name, others = api.emulator.token("owner"), api.emulator.token("member")
+    signed_in = browser.redeem(browser.choose("owner").answer["code"]).json
+    assert api.create_key(token=by_name, key="k").status == 201
+
+    # when the sessions of one of them end
+    api.emulator.intervene("end_session", person="owner")
+
+    # then neither token makes a key, nor shows one again, and other calls go on
+    for token in (by_name, signed_in["access_token"]):
+        problem(api.create_key(token=token), 403, "interactive_login_required")
+        assert api.dns(token=token).status == 200
+    problem(api.create_key(token=by_name, key="k"), 403, "interactive_login_required")
+    assert browser.refresh(signed_in["refresh_token"]).json["error"] == "invalid_grant"
+    assert browser.authorize(prompt="none").answer["error"] == "login_required"
+    assert api.create_key(token=others).status == 201
+
+    # and a new token, and a new sign-in, work until they are ended as well
+    for _ in range(2):
+        by_name = api.emulator.mint_token("owner")["access_token"]
+        again = browser.redeem(browser.choose("owner").answer["code"]).json["access_token"]
+        assert {api.create_key(token=token).status for token in (by_name, again)} == {201}
+        api.emulator.intervene("end_session", person="owner")
+        problem(api.create_key(token=by_name), 403, "interactive_login_required")
+
+
+def sign_out(browser: Browser, tokens: dict[str, Any], by: str) -> None:
+    """End a session: the one of a browser's cookie, or the one that an ID token was issued in."""
+    if by == "hint":
+        browser = Browser(browser.issuer)
+        assert browser.send(f"/end-session?id_token_hint={tokens['id_token']}").status == 200
+    else:
+        assert browser.send("/end-session").status == 200
+
+
+# --- "current observation for queued or running work" --------------------------------------------
+
+
+def test_a_reconciliation_is_observed_when_it_is_shown(api: CheckedWorld) -> None:
+    """reconciliation: "current observation for queued or running work, separate from the immutable
+    terminal state"; as progress, it is observed by whoever polls.
+    """
+    operation = api.apply_domains().json["id"]
+    api.advance("3s")
+    api.emulator.intervene("require_reconciliation", operation=operation)
+
+    for _ in range(2):
+        api.advance("5s")
+        found = api.poll(operation).json
+        now = api.emulator.clock.now
+        assert found["reconciliation"]["observed_at"] == found["progress"]["observed_at"] == now
+        assert found["updated_at"] < now
+
+
+# --- "of the form https://dev-<word>-<word>-<word>.<dev_zone>" ------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("port", "assumed", "ending"),
+    [
+        (None, "shown", "dev.localhost"),
+        (443, "shown", "dev.localhost"),
+        (4643, "shown", "dev.localhost:4643"),
+        (4643, "absent", "dev.localhost"),
+    ],
+)
+def test_an_origin_has_no_port_but_where_it_would_open_nowhere(
+    port: int | None, assumed: str, ending: str
+) -> None:
+    """origin: "of the form https://dev-<word>-<word>-<word>.<dev_zone> (lowercase letters […])"."""
+    api = InProcess(fresh_world(dev_origin_port=assumed))
+    api.dev_port = port
+
+    ticket = api.ticket().json
+
+    assert re.fullmatch(rf"https://dev-[a-z]+-[a-z]+-[a-z]+\.{ending}", ticket["origin"])
+    assert ticket["redeem_url"].startswith(ticket["origin"] + "/.service/dev-access/redeem?")
+
+    # and the document of this very server allows the one form and no other
+    schemas = world_document(api.world, "http://127.0.0.1", port)["components"]["schemas"]
+    for name in ("origin", "redeem_url"):
+        pattern = schemas["DevAccessTicket"]["properties"][name]["pattern"]
+        other = ticket[name].replace(ending, "dev.localhost" if ":" in ending else f"{ending}:1")
+        assert re.search(pattern, ticket[name])
+        assert not re.search(pattern, other)

@@ -1,0 +1,207 @@
+"""`why` names what decided how an operation ended: each way in which one can end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tests.support.http_world import HttpWorld
+
+#: What `why` says for each decision, beside the sentence that it ended.
+OUTCOME = "outcome-1 had set this in advance"
+
+
+def started(api: HttpWorld) -> str:
+    return str(api.initialize(1).json["id"])
+
+
+def says(api: HttpWorld, operation: str) -> str:
+    found = api.emulator.why(operation)
+    assert found["finished"]
+    return " ".join(found["says"])
+
+
+def by_time(api: HttpWorld) -> str:
+    operation = started(api)
+    api.emulator.clock.advance("1h")
+    return operation
+
+
+def by_polls(api: HttpWorld) -> str:
+    api.emulator.set_assumptions({"source_profile": "per_poll 1"})
+    operation = started(api)
+    for _ in range(10):
+        api.poll(operation)
+    return operation
+
+
+def at_once(api: HttpWorld) -> str:
+    api.emulator.set_assumptions({"source_profile": "immediate"})
+    return started(api)
+
+
+def by_hand(api: HttpWorld) -> str:
+    api.emulator.set_assumptions({"source_profile": "manual"})
+    operation = started(api)
+    while not api.emulator.why(operation)["finished"]:
+        api.emulator.intervene("step_operation", operation=operation)
+    return operation
+
+
+def stale(api: HttpWorld) -> str:
+    first = started(api)
+    second = started(api)
+    api.emulator.clock.advance("1h")
+    assert api.poll(first).json["state"] == "succeeded"
+    assert api.poll(second).json["error"]["code"] == "etag_mismatch"
+    return second
+
+
+def intervened(word: str) -> Callable[[HttpWorld], str]:
+    def end(api: HttpWorld) -> str:
+        operation = started(api)
+        if word == "exhaust_reconciliation":
+            api.emulator.intervene("require_reconciliation", operation=operation)
+            api.emulator.intervene("run_reconciliation", operation=operation)
+        api.emulator.intervene(word, operation=operation)
+        return operation
+
+    return end
+
+
+def released(api: HttpWorld) -> str:
+    api.emulator.intervene("hold_claim", project="shop")
+    held = api.emulator.control.get(f"worlds/{api.emulator.name}/operations?unfinished=true")
+    api.emulator.intervene("release_claim", project="shop")
+    return str(held["items"][0]["id"])
+
+
+def seeded(api: HttpWorld) -> str:
+    api.emulator.intervene("add_deployments", project="shop", status="failed")
+    return str(api.deployments().json["items"][0]["operation_id"])
+
+
+INTERVENTIONS = (
+    "fail_operation",
+    "cancel_operation",
+    "exhaust_reconciliation",
+    "fail_deployment",
+)
+WAYS: dict[str, tuple[Callable[[HttpWorld], str], str]] = {
+    "time": (by_time, "completed its plan under its profile, timed 2s 8s"),
+    "polls": (by_polls, "completed its plan under its profile, per_poll 1"),
+    "immediate": (at_once, "completed its plan under its profile, immediate"),
+    "steps": (by_hand, "The intervention step_operation took the last step"),
+    "stale generation": (stale, "source_generation"),
+    "released claim": (released, "The intervention release_claim ended it"),
+    "seeded": (seeded, "No call started it"),
+    **{word: (intervened(word), f"The intervention {word} ended it") for word in INTERVENTIONS},
+}
+each_way = pytest.mark.parametrize("way", WAYS)
+
+
+@each_way
+def test_why_names_what_decided(api: HttpWorld, way: str) -> None:
+    end, words = WAYS[way]
+
+    explanation = says(api, end(api))
+
+    assert words in explanation
+    for other, (_, other_words) in WAYS.items():
+        if other != way:
+            assert other_words not in explanation
+
+
+#: Outcomes that would decide the end, if nothing else did before.
+ARMED: dict[str, dict[str, Any]] = {
+    "succeed": {"running": "2h"},
+    "fail": {"phase": "verifying"},
+    "cancel": {"phase": "verifying"},
+    "stick": {"phase": "verifying"},
+    "reconcile": {"phase": "verifying", "then": "exhaust"},
+}
+
+
+@pytest.mark.parametrize("kind", ARMED)
+@pytest.mark.parametrize("way", ["stale generation", *INTERVENTIONS])
+def test_an_outcome_that_did_not_decide_is_not_named_as_the_cause(
+    api: HttpWorld, way: str, kind: str
+) -> None:
+    end, words = WAYS[way]
+    if way == "stale generation":
+        # Only the second operation is stale, and only it gets the outcome.
+        api.emulator.outcome(kind, skip_first=1, **ARMED[kind])
+    else:
+        api.emulator.outcome(kind, **ARMED[kind])
+
+    explanation = says(api, end(api))
+
+    assert words in explanation
+    assert OUTCOME not in explanation
+    assert "outcome-1" in explanation  # that it was set, and did not decide, is worth knowing
+
+
+@pytest.mark.parametrize(
+    ("kind", "options"),
+    [
+        ("fail", {"phase": "queued"}),
+        ("fail", {"phase": "deploying"}),
+        ("cancel", {"phase": "building"}),
+        ("reconcile", {"then": "exhaust"}),
+    ],
+)
+@pytest.mark.parametrize("move", ["time", "steps"])
+def test_an_outcome_that_decided_is_named(
+    api: HttpWorld, kind: str, options: dict[str, Any], move: str
+) -> None:
+    api.emulator.outcome(kind, **options)
+    end, words = WAYS[move]
+
+    explanation = says(api, end(api))
+
+    assert OUTCOME in explanation
+    assert words not in explanation
+
+
+@pytest.mark.parametrize("kind", ["stick", "reconcile"])
+def test_an_outcome_that_acted_before_the_end_is_told_apart_from_the_decision(
+    api: HttpWorld, kind: str
+) -> None:
+    api.emulator.outcome(kind, phase="building")
+    operation = started(api)
+    api.emulator.clock.advance("1h")
+    if kind == "stick":
+        api.emulator.intervene("release_operation", operation=operation)
+        api.emulator.clock.advance("1h")
+
+    explanation = says(api, operation)
+
+    assert "completed its plan" in explanation
+    assert OUTCOME not in explanation
+    assert "Before that, outcome-1 had acted in building" in explanation
+
+
+def test_an_outcome_that_only_sets_times_is_named_for_them(api: HttpWorld) -> None:
+    api.emulator.outcome("succeed", running="40s")
+
+    explanation = says(api, by_time(api))
+
+    assert OUTCOME not in explanation
+    assert "outcome-1 had set how long it takes" in explanation
+
+
+@pytest.mark.parametrize("way", ["fork", "import"])
+def test_the_decision_is_known_in_a_copy_too(api: HttpWorld, way: str) -> None:
+    api.emulator.outcome("fail")
+    operation = intervened("cancel_operation")(api)
+    before = says(api, operation)
+    world = api.emulator
+
+    if way == "fork":
+        world = world.fork()
+    else:
+        world.import_state(world.export())
+
+    assert says(HttpWorld(world), operation) == before

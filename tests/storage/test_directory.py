@@ -1,0 +1,192 @@
+"""The data directory: who may use it, what it finds there, and what it says when it cannot."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from hosting_emulator.storage.format import StateRefused
+from tests.support.in_process import fresh_world
+from tests.support.worlds_on_disk import content, open_directory
+
+
+@pytest.fixture
+def complaints():
+    return []
+
+
+@pytest.fixture
+def directory(tmp_path, complaints):
+    opened = open_directory(tmp_path / "data", complaints)
+    yield opened
+    opened.close()
+
+
+def test_worlds_that_were_kept_are_found(directory, tmp_path):
+    worlds = [fresh_world(name, seed=name) for name in ("default", "another")]
+    for world in worlds:
+        directory.keep(world, fresh=True)
+    directory.close()
+
+    again = open_directory(tmp_path / "data")
+    found = [again.load(name) for name in again.worlds()]
+    again.close()
+
+    assert sorted(map(content, found)) == sorted(map(content, worlds))
+
+
+def test_nobody_commits_it_and_nobody_else_reads_it(directory):
+    assert (directory.path / ".gitignore").read_text() == "*\n"
+    assert (directory.path / "worlds").stat().st_mode & 0o077 == 0
+
+
+def test_a_second_process_is_told_in_one_line(directory):
+    program = (
+        "import sys\n"
+        "from pathlib import Path\n"
+        "from hosting_emulator.storage.directory import DataDirectory\n"
+        "from hosting_emulator.storage.format import StateRefused\n"
+        "try:\n"
+        "    DataDirectory(Path(sys.argv[1]), 'process', print)\n"
+        "except StateRefused as error:\n"
+        "    print(error)\n"
+    )
+
+    found = subprocess.run(
+        [sys.executable, "-c", program, str(directory.path)], capture_output=True, text=True
+    )
+
+    assert found.stderr == ""
+    assert found.stdout.count("\n") == 1
+    assert "is in use by another hosting-emulator" in found.stdout
+    assert "--data-dir" in found.stdout
+
+
+def test_it_is_free_again_when_closed(directory, tmp_path):
+    directory.close()
+
+    open_directory(tmp_path / "data").close()
+
+
+@pytest.mark.parametrize(("number", "text"), [(13, "Permission denied"), (30, "Read-only file")])
+def test_a_directory_that_cannot_be_written_is_refused_with_advice(
+    tmp_path, monkeypatch, number, text
+):
+    def fail(*_, **__):
+        raise OSError(number, text)
+
+    monkeypatch.setattr(type(tmp_path), "mkdir", fail)
+
+    with pytest.raises(StateRefused, match=f"cannot be written: {text}.*--ephemeral"):
+        open_directory(tmp_path / "data")
+
+
+def test_a_file_in_its_place_is_refused_with_advice(tmp_path):
+    (tmp_path / "data").write_text("I am a file")
+
+    with pytest.raises(StateRefused, match=r"cannot be written: .*--data-dir"):
+        open_directory(tmp_path / "data")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs another user to be, who may not write")
+def test_a_directory_of_somebody_else_is_refused_with_advice(tmp_path, monkeypatch):
+    data = tmp_path / "data"
+    data.mkdir(mode=0o755)
+    for parent in [*data.parents][:3]:
+        parent.chmod(0o755)
+    os.seteuid(65534)
+    try:
+        with pytest.raises(StateRefused, match="cannot be written: Permission denied"):
+            open_directory(data)
+    finally:
+        os.seteuid(0)
+
+
+@pytest.mark.parametrize("name", ["", "..", "../x", "a/b", "A", "-a", "a" * 64, "a\n", ".a"])
+def test_a_name_never_becomes_a_path_unchecked(directory, name):
+    with pytest.raises(StateRefused, match="is not a valid world name"):
+        directory.load(name)
+    with pytest.raises(StateRefused, match="is not a valid world name"):
+        directory.keep(fresh_world(name or "x" * 64), fresh=True)
+
+
+def test_folders_that_are_no_worlds_are_left_alone(directory):
+    for name in ("Notes", ".git", "a_b"):
+        (directory.path / "worlds" / name).mkdir()
+
+    assert directory.worlds() == []
+
+
+def test_a_copied_folder_is_refused_with_advice(directory):
+    directory.keep(fresh_world("one"), fresh=True)
+    shutil.copytree(directory.path / "worlds" / "one", directory.path / "worlds" / "two")
+
+    with pytest.raises(StateRefused, match=r"worlds/two holds the world 'one'.*fork"):
+        directory.load("two")
+
+
+def test_a_deletion_that_was_killed_is_finished(directory, tmp_path, complaints):
+    keeper = directory.keep(fresh_world("gone"), fresh=True)
+    keeper.abandon()
+    trash = directory.path / "worlds" / ".gone-1234.deleted"
+    directory._list(frozenset())
+    (directory.path / "worlds" / "gone").rename(trash)
+    directory._keepers.clear()
+    directory.close()
+
+    again = open_directory(tmp_path / "data", complaints)
+    found = again.worlds()
+    again.close()
+
+    assert found == []
+    assert not trash.exists()
+    assert complaints == []
+
+
+def test_a_name_is_free_again_after_a_deletion(directory):
+    for seed in ("first", "second"):
+        directory.keep(fresh_world("again", seed), fresh=True)
+        assert directory.load("again").seed == seed
+        directory.forget("again")
+
+    assert directory.load("again") is None
+
+
+def test_a_torn_line_is_said(directory, complaints):
+    directory.keep(fresh_world(), fresh=True).abandon()
+    journal = directory.path / "worlds" / "default" / "journal.ndjson"
+    journal.write_bytes(b'{"crc32":"0000')
+
+    directory.load("default")
+
+    assert complaints == [
+        "world default: journal.ndjson: its last line was cut off and never acknowledged; dropped"
+    ]
+
+
+@pytest.mark.parametrize(
+    "step", ["write_snapshot", "f.write_progress", "DataDirectory._list"], ids=str.lower
+)
+def test_a_world_that_cannot_be_written_leaves_nothing(directory, monkeypatch, step):
+    from hosting_emulator.storage import directory as keepers
+
+    def fail(*_, **__):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(f"{keepers.__name__}.{step}", fail)
+    before = _open_below(directory)
+    for _ in range(5):
+        with pytest.raises(OSError, match="No space left"):
+            directory.keep(fresh_world("new"), fresh=True)
+
+    assert _open_below(directory) == before
+    assert not (directory.path / "worlds" / "new").exists()
+    assert directory.load("new") is None
+
+
+def _open_below(directory):
+    found = [os.path.realpath(descriptor) for descriptor in Path("/dev/fd").iterdir()]
+    return sorted(path for path in found if path.startswith(str(directory.path.resolve())))

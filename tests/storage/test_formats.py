@@ -1,0 +1,67 @@
+"""A format number never stands for two formats: each has the digest of what is stored under it."""
+
+from __future__ import annotations
+
+import json
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from hosting_emulator.contract.words import schema_components
+from hosting_emulator.storage.documents import StoredCommit, export_state
+from hosting_emulator.storage.format import FORMAT
+from hosting_emulator.world.tables import TABLES
+from tests.support.in_process import fresh_world
+
+FORMATS = Path(__file__).with_name("formats.json")
+ADVICE = (
+    "What is stored has changed. Raise FORMAT in storage/format.py to a number that formats.json "
+    "does not have, and run `python -m tests.storage.test_formats`, which adds its digest."
+)
+#: What a schema says to people alone.
+_WORDS = ("description", "title", "examples")
+
+
+def _without_words(schema: Any) -> Any:
+    if isinstance(schema, dict):
+        return {name: _without_words(part) for name, part in schema.items() if name not in _WORDS}
+    return [_without_words(part) for part in schema] if isinstance(schema, list) else schema
+
+
+def digest() -> str:
+    """Return the digest of the shape of all that is stored."""
+    kinds = [StoredCommit, *(table.kind for table in TABLES.values())]
+    _, components = schema_components(kinds, ref_template="#/{name}")
+    shape = {
+        "tables": [[name, table.kind.__name__] for name, table in TABLES.items()],
+        "records": _without_words(msgspec.to_builtins(components)),
+        "export": sorted(export_state(fresh_world(), with_seed=True)),
+    }
+    return sha256(json.dumps(shape, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def recorded() -> dict[str, str]:
+    """Return the digests by format number."""
+    found: dict[str, str] = json.loads(FORMATS.read_text())
+    return found
+
+
+def test_the_format_number_is_that_of_what_is_stored() -> None:
+    assert recorded().get(str(FORMAT)) == digest(), ADVICE
+
+
+def test_no_two_formats_have_one_digest_and_the_newest_is_in_use() -> None:
+    formats = recorded()
+
+    assert len(set(formats.values())) == len(formats)
+    assert max(map(int, formats)) == FORMAT
+    assert sorted(map(int, formats)) == list(range(1, FORMAT + 1))
+
+
+if __name__ == "__main__":
+    formats = recorded()
+    if formats.setdefault(str(FORMAT), digest()) != digest():
+        raise SystemExit(ADVICE)
+    FORMATS.write_text(json.dumps(formats, indent=1) + "\n")

@@ -1,0 +1,242 @@
+"""The journal: what was appended is read back, and nothing damaged is ever taken for it."""
+
+import os
+import shutil
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from hosting_emulator.engine.history import Commit
+from hosting_emulator.storage.format import (
+    FormatRefused,
+    Marker,
+    StateRefused,
+    checked_line,
+    write_marker,
+)
+from hosting_emulator.storage.journal import Journal, JournalLines, encode_line, first_line
+from hosting_emulator.world.value import empty_world
+from tests.support.worlds_on_disk import busy, content, folder, read_world
+
+
+@pytest.fixture(scope="module")
+def crashed(tmp_path_factory):
+    """A folder as a killed process leaves it: a snapshot and a journal of many commits."""
+    with folder(tmp_path_factory.mktemp("crashed") / "default") as found:
+        worlds = [content(found.api.world)]
+        append = found.keeper.append
+
+        def noted(commit):
+            append(commit)
+            worlds.append(content(commit.world))
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(found.keeper, "append", noted)
+            busy(found.api)
+        yield found.path, worlds
+
+
+@pytest.fixture
+def copy(crashed, tmp_path):
+    shutil.copytree(crashed[0], tmp_path / "default")
+    return tmp_path / "default"
+
+
+def journal_of(path):
+    return path / "journal.ndjson"
+
+
+def test_reads_back_every_commit(crashed, copy):
+    world, notices = read_world(copy)
+
+    assert content(world) == crashed[1][-1]
+    assert notices == []
+
+
+def test_cut_at_every_byte_of_its_last_three_lines(crashed, tmp_path):
+    data, first = last_lines(crashed[0], 4)
+    ends = [place + 1 for place, byte in enumerate(data) if byte == 0x0A]
+    path = tmp_path / "journal.ndjson"
+
+    for cut in range(ends[0], len(data) + 1):
+        path.unlink(missing_ok=True)  # some file systems flush a file that is cut and written anew
+        path.write_bytes(data[:cut])
+
+        found, notice = numbers(path)
+
+        whole = sum(end <= cut + 1 for end in ends)  # a commit is whole without its newline
+        assert found == list(range(first, first + whole))
+        assert bool(notice) == (cut not in ends and cut + 1 not in ends)
+        # What was cut off is gone for good, so what is appended now is read next time.
+        assert path.read_bytes() == data[: ends[whole - 1]]
+
+
+@pytest.mark.parametrize("lost", [1, 2, 3])
+@pytest.mark.parametrize("more", [0, 1, 2, 40])
+def test_a_cut_leaves_the_world_of_the_last_whole_commit(crashed, copy, lost, more):
+    write_marker(copy, Marker("another run of the machine"), sync=False)
+    lines = journal_of(copy).read_bytes().splitlines(keepends=True)
+    journal_of(copy).write_bytes(b"".join(lines[:-lost]) + lines[-lost][:more])
+
+    assert content(read_world(copy)[0]) == crashed[1][-1 - lost]
+
+
+def test_every_flipped_byte_of_its_last_three_lines_is_found(crashed, tmp_path):
+    data, _ = last_lines(crashed[0], 3)
+    path = tmp_path / "journal.ndjson"
+
+    for place in range(len(data)):
+        flipped = bytearray(data)
+        flipped[place] ^= 1 << (place % 8)
+        path.unlink(missing_ok=True)
+        path.write_bytes(flipped)
+
+        with pytest.raises(StateRefused, match=r"journal\.ndjson"):
+            numbers(path)
+
+
+def last_lines(folder, count):
+    lines = journal_of(folder).read_bytes().splitlines(keepends=True)
+    return b"".join(lines[-count:]), len(lines) - count + 1  # the second line is commit 2
+
+
+def numbers(path, *, last=True):
+    lines = JournalLines(path, last=last)
+    found = [commit.number for commit in lines.commits()]
+    lines.mend()
+    return found, lines.notice
+
+
+@given(data=st.data())
+@settings(
+    max_examples=50,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+def test_bytes_changed_anywhere_are_found(copy, crashed, data):
+    original = journal_of(crashed[0]).read_bytes()
+    changed = bytearray(original)
+    for _ in range(data.draw(st.integers(1, 4))):
+        changed[data.draw(st.integers(0, len(original) - 1))] = data.draw(st.integers(0, 255))
+    journal_of(copy).write_bytes(changed)
+
+    if changed == original:
+        assert content(read_world(copy)[0]) == crashed[1][-1]
+    else:
+        with pytest.raises(StateRefused):
+            read_world(copy)
+
+
+def test_a_line_that_went_missing_is_found(copy):
+    lines = journal_of(copy).read_bytes().splitlines(keepends=True)
+    journal_of(copy).write_bytes(b"".join(lines[:3] + lines[4:]))
+
+    with pytest.raises(StateRefused, match=r"commit 5 follows 3; what lay between is missing"):
+        read_world(copy)
+
+
+def test_lines_that_a_snapshot_already_holds_are_passed_over(crashed, copy):
+    data = journal_of(copy).read_bytes()
+
+    journal_of(copy).write_bytes(data + data.removeprefix(first_line("default")))
+
+    assert content(read_world(copy)[0]) == crashed[1][-1]
+
+
+def test_says_which_line_and_what_to_do(copy):
+    lines = journal_of(copy).read_bytes().splitlines(keepends=True)
+    lines[2] = lines[2].replace(b"at_ms", b"at_mz")
+    journal_of(copy).write_bytes(b"".join(lines))
+
+    with pytest.raises(StateRefused, match=r"line 3: the checksum does not fit.* restore the file"):
+        read_world(copy)
+
+
+# --- one journal file ---------------------------------------------------------------------------
+
+
+def line(number: int) -> bytes:
+    world = replace(empty_world("w", "seed"), commit=number, at_ms=number)
+    return encode_line(Commit("test", {"streams": {"x": number}}, world, world))
+
+
+@pytest.fixture
+def journal(tmp_path):
+    opened = Journal(tmp_path / "journal.ndjson", "w")
+    yield opened
+    opened.close()
+
+
+def test_an_older_journal_may_not_be_torn(journal):
+    journal.append(line(1) + line(2)[:20])
+
+    with pytest.raises(StateRefused, match="later journals follow it"):
+        JournalLines(journal.path, last=False)
+
+
+def test_a_newer_journal_is_refused_and_names_the_version(tmp_path):
+    path = tmp_path / "journal.ndjson"
+    path.write_bytes(checked_line(b"journal", b'{"format":7,"written_by":"4.2.0"}'))
+
+    with pytest.raises(
+        FormatRefused, match=r"journal\.ndjson: its format is 7.*use hosting-emulator 4\.2\.0"
+    ):
+        JournalLines(path, last=True)
+
+
+def test_a_full_disk_leaves_the_file_as_it_was(journal, monkeypatch):
+    journal.append(line(1))
+    write = os.write
+    monkeypatch.setattr(os, "write", lambda fd, data: write(fd, data[: len(data) // 2]))
+
+    with pytest.raises(OSError, match="No space left"):
+        journal.append(line(2))
+
+    monkeypatch.undo()
+    journal.append(line(2))
+    assert numbers(journal.path) == ([1, 2], None)
+
+
+def test_a_file_that_cannot_be_cut_back_takes_no_more_lines(journal, monkeypatch):
+    def fail(*_):
+        raise OSError(5, "Input/output error")
+
+    journal.append(line(1))
+    monkeypatch.setattr(os, "write", fail)
+    monkeypatch.setattr(os, "ftruncate", fail)
+    with pytest.raises(OSError, match="Input/output error"):
+        journal.append(line(2))
+    monkeypatch.undo()
+
+    with pytest.raises(OSError, match="is damaged"):
+        journal.append(line(2))
+    assert journal.broken
+
+
+def test_after_a_failed_sync_it_never_says_again_that_all_is_safe(journal, monkeypatch):
+    def fail(_):
+        raise OSError(5, "Input/output error")
+
+    journal.append(line(1))
+    monkeypatch.setattr(os, "fsync", fail)
+    with pytest.raises(OSError, match="Input/output error"):
+        journal.sync()
+    monkeypatch.undo()
+
+    for attempt in (journal.sync, lambda: journal.append(line(2))):
+        with pytest.raises(OSError, match="could not be synced"):
+            attempt()
+
+
+def test_a_closed_journal_writes_into_nobody_elses_file(journal, tmp_path):
+    journal.close()
+    other = (tmp_path / "other").open("wb")  # very likely under the same descriptor
+
+    with pytest.raises(OSError, match="is closed"):
+        journal.append(line(1))
+    journal.sync()
+    journal.close()
+
+    other.close()
+    assert (tmp_path / "other").read_bytes() == b""

@@ -1,0 +1,72 @@
+"""The marker that says that a world is there, and the count of its starts: nothing repeats."""
+
+import pytest
+
+from hosting_emulator.storage.format import Marker, StateRefused, read_marker, write_marker
+from tests.support.in_process import InProcess, fresh_world
+from tests.support.worlds_on_disk import open_directory
+
+
+def lives(path, count, calls=3):
+    """Start, ask for nothing that is there, and stop; return the request ids of each life."""
+    found = []
+    for _ in range(count):
+        opened = open_directory(path)
+        world = opened.load("default")
+        keeper = opened.keep(world or fresh_world(), fresh=world is None)
+        api = InProcess(world or fresh_world(), keeper)
+        found.append([api.poll("nothing").json["request_id"] for _ in range(calls)])
+        opened.close()
+    return found
+
+
+def test_request_ids_never_repeat_though_the_clock_stands_still(tmp_path):
+    found = [each for life in lives(tmp_path / "data", 4) for each in life]
+
+    assert len(set(found)) == len(found)
+
+
+def test_the_same_lives_give_the_same_ids(tmp_path):
+    assert lives(tmp_path / "one", 3) == lives(tmp_path / "two", 3)
+
+
+def test_a_world_that_was_never_restarted_counts_as_one_in_memory(tmp_path):
+    in_memory = InProcess(fresh_world())
+
+    ids = [in_memory.poll("nothing").json["request_id"] for _ in range(3)]
+
+    assert lives(tmp_path / "data", 1) == [ids]
+
+
+def test_a_reset_begins_again(tmp_path):
+    first, *_ = lives(tmp_path / "data", 2)
+    opened = open_directory(tmp_path / "data")
+    world = opened.load("default")
+    assert world is not None
+    api = InProcess(world, opened.keep(world, fresh=False))
+
+    api.engine.replace_world(fresh_world())
+    ids = [api.poll("nothing").json["request_id"] for _ in range(3)]
+    opened.close()
+
+    assert ids == first
+
+
+def test_every_flipped_bit_is_found(tmp_path):
+    write_marker(tmp_path, Marker("run", "lineage"), sync=False)
+    path = tmp_path / "world.json"
+    whole = path.read_bytes()
+
+    for place in range(len(whole) * 8):
+        flipped = bytearray(whole)
+        flipped[place // 8] ^= 1 << place % 8
+        path.write_bytes(flipped)
+        with pytest.raises(StateRefused, match="--salvage"):
+            read_marker(tmp_path)
+
+
+def test_an_empty_one_still_says_that_there_is_a_world(tmp_path):
+    (tmp_path / "world.json").touch()
+
+    assert read_marker(tmp_path) == Marker()
+    assert read_marker(tmp_path / "nowhere") is None

@@ -1,0 +1,180 @@
+"""Snapshots: a whole world in one readable file, the same when it is read again."""
+
+import json
+import os
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from hosting_emulator.storage.documents import read_snapshot, write_snapshot
+from hosting_emulator.storage.files import write_atomically
+from hosting_emulator.storage.format import StateRefused
+from tests.support.in_process import InProcess, fresh_world
+from tests.support.worlds_on_disk import busy, content, indexed
+
+
+@pytest.fixture(scope="module")
+def world():
+    api = InProcess(fresh_world(source_profile="timed 1s 4s"))
+    busy(api)
+    return api.world
+
+
+@pytest.fixture
+def path(tmp_path, world):
+    write_snapshot(tmp_path / "snapshot.json", world)
+    return tmp_path / "snapshot.json"
+
+
+def read(path):
+    return read_snapshot(path).world()
+
+
+def test_what_is_read_is_what_was_written(path, world):
+    found = read(path)
+
+    assert content(found) == content(world)
+    assert indexed(found) == indexed(world)
+    assert (found.clock, found.assumptions) == (world.clock, world.assumptions)
+    assert found.next_due_ms == world.next_due_ms
+
+
+def test_a_world_goes_on_alike_from_memory_and_from_disk(path, world):
+    in_memory, from_disk = InProcess(world), InProcess(read(path))
+
+    for api in (in_memory, from_disk):
+        busy(api)
+        api.engine.move_by(86_400_000 * 40)
+        api.set_flag(True, project="docs")
+
+    assert content(from_disk.world) == content(in_memory.world)
+    assert from_disk.deployments("?limit=100").body == in_memory.deployments("?limit=100").body
+
+
+def test_people_can_read_it(path):
+    document = json.loads(path.read_bytes())
+
+    assert set(document) >= {"heading", "projects", "operations", "clock"}
+    assert {row["alias"] for row in document["projects"].values()} >= {"shop", "blog"}
+    assert path.read_bytes().count(b"\n") > 100
+
+
+def test_holds_no_secrets(tmp_path):
+    api = InProcess()
+    key = api.create_key().json["value"]
+    ticket = api.ticket().json["redeem_url"].rpartition("=")[2]
+    write_snapshot(tmp_path / "snapshot.json", api.world)
+
+    text = (tmp_path / "snapshot.json").read_text()
+
+    assert key[4:] not in text
+    assert ticket not in text
+
+
+def test_only_its_owner_may_read_it(path):
+    assert path.stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.parametrize("share", [0.0, 0.2, 0.5, 0.9, 0.999])
+def test_a_part_of_it_is_refused(path, share):
+    data = path.read_bytes()
+    path.write_bytes(data[: int(len(data) * share)])
+
+    with pytest.raises(StateRefused, match=r"snapshot\.json: it is not a snapshot"):
+        read(path)
+
+
+@pytest.mark.parametrize(
+    "document",
+    ["null", "[]", "{}", '{"heading": {}}', '{"heading": {"1": 5}}', '{"heading": {"x": {}}}', "é"],
+)
+def test_another_document_is_refused(path, document):
+    path.write_text(document)
+
+    with pytest.raises(StateRefused, match=r"snapshot\.json: it"):
+        read(path)
+
+
+@given(data=st.data())
+@settings(
+    max_examples=60,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+def test_a_flipped_byte_is_found_or_says_nothing(path, world, data):
+    original = path.read_bytes()
+    place = data.draw(st.integers(0, len(original) - 1))
+    flipped = bytearray(original)
+    flipped[place] ^= 1 << data.draw(st.integers(0, 7))
+    path.write_bytes(flipped)
+
+    try:
+        found = read(path)
+    except StateRefused:
+        return
+    finally:
+        path.write_bytes(original)
+    assert content(found) == content(world)  # such as a space that became a tab
+
+
+@pytest.mark.parametrize(
+    ("found", "advice"),
+    [
+        (99, "reads only format .*; use hosting-emulator 9.8.7, or use another --data-dir"),
+        (0, "use hosting-emulator 9.8.7"),
+        (None, "use hosting-emulator 9.8.7"),
+    ],
+)
+def test_another_format_is_refused_with_advice(path, found, advice):
+    document = json.loads(path.read_bytes())
+    document["heading"]["1"] |= {"format": found, "written_by": "9.8.7"}
+    path.write_text(json.dumps(document))
+
+    with pytest.raises(StateRefused, match=f"its format is {found}, .*{advice}"):
+        read(path)
+
+
+def test_a_change_by_hand_is_refused_with_advice(path):
+    document = json.loads(path.read_bytes())
+    next(iter(document["projects"].values()))["flag_enabled"] = False
+    path.write_text(json.dumps(document))
+
+    with pytest.raises(StateRefused, match="use export and import"):
+        read(path)
+
+
+# --- writing files ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("step", ["open", "fsync"])
+def test_a_writer_that_fails_leaves_the_old_file(tmp_path, monkeypatch, step):
+    path = tmp_path / "file"
+    write_atomically(path, b"old")
+
+    def fail(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, step, fail)
+    with pytest.raises(OSError, match="No space left"):
+        write_atomically(path, b"new")
+    monkeypatch.undo()
+
+    assert path.read_bytes() == b"old"
+    assert [found.name for found in tmp_path.iterdir()] == ["file"]
+
+
+def test_a_directory_that_cannot_be_synced_is_no_failure(tmp_path, monkeypatch):
+    path = tmp_path / "file"
+    fsync = os.fsync
+
+    def files_only(descriptor):
+        if os.path.isdir(f"/proc/self/fd/{descriptor}"):  # noqa: PTH112 - not a path of ours
+            raise OSError(22, "Invalid argument")
+        fsync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", files_only)
+
+    write_atomically(path, b"new")
+
+    assert path.read_bytes() == b"new"

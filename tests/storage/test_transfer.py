@@ -1,0 +1,263 @@
+"""Export and import: a world as one document, and nothing taken in that would break it later."""
+
+import copy
+import json
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from hosting_emulator.contract.timestamps import LATEST_MS
+from hosting_emulator.faults.documents import arm
+from hosting_emulator.storage.documents import (
+    export_state,
+    import_state,
+    read_snapshot,
+    write_snapshot,
+)
+from hosting_emulator.storage.format import StateRefused
+from hosting_emulator.world.value import Change
+from tests.support.in_process import InProcess
+from tests.support.worlds_on_disk import busy, content, indexed
+
+
+@pytest.fixture(scope="module")
+def world():
+    api = InProcess()
+    busy(api)
+    api.apply_domains()
+    api.initialize(2)
+    change = Change(api.world, api.engine.run_due())
+    arm(change, {"connection_reset": {}, "times": 1})
+    api.engine.commit(change, "armed")
+    return api.world
+
+
+@pytest.fixture
+def document(world):
+    return json.loads(json.dumps(export_state(world, with_seed=True)))
+
+
+def test_what_is_imported_is_what_was_exported(world, document):
+    assert import_state(document, world.name, 0).seed == world.seed
+    found = import_state(document, world.name, 0)
+
+    assert content(found)[4:] == content(world)[4:]
+    assert indexed(found) == indexed(world)
+    assert found.commit == world.commit + 1
+
+
+def test_another_name_and_a_later_commit(world, document):
+    found = import_state(document, "copy", 10_000)
+
+    assert (found.name, found.commit) == ("copy", 10_001)
+
+
+def without(document, *path):
+    *above, last = path
+    for step in above:
+        document = document[step]
+    del document[last]
+
+
+def put(document, *path_and_value):
+    *above, last, value = path_and_value
+    for step in above:
+        document = document[step]
+    document[last] = value
+
+
+def first(document, table):
+    return next(iter(document["tables"][table]))
+
+
+@pytest.mark.parametrize("garbage", [None, 5, "text", [], {}, {"kind": "other"}, [{"kind": "x"}]])
+def test_what_is_no_export_is_refused(garbage):
+    with pytest.raises(StateRefused, match="this is not an exported state"):
+        import_state(garbage, "default", 0)
+
+
+@pytest.mark.parametrize(
+    ("path_and_value", "why"),
+    [
+        (
+            ("format", 99),
+            "its format is 99, and .* reads only format .*; use hosting-emulator 0.1.0",
+        ),
+        (("format", "1"), "its format is '1'"),
+        (("seed", None), "seed"),
+        (("seed", 5), "seed"),
+        (("at_ms", None), "at_ms"),
+        (("at_ms", "soon"), "at_ms"),
+        (("at_ms", True), "at_ms"),
+        (("at_ms", -1), "at_ms"),
+        (("at_ms", LATEST_MS + 1), "at_ms"),
+        (("at_ms", 1.5), "at_ms"),
+        (("commit", 2**63), "commit"),
+        (("commit", -1), "commit"),
+        (("commit", "many"), "commit"),
+        (("tables", None), "tables"),
+        (("tables", []), "tables"),
+        (("tables", "projects", []), "table projects: it must be an object"),
+        (("tables", "tables", {}), None),
+        (("tables", "tables", {"x": {}}), "there is no table 'tables'"),
+        (("tables", "streams", "ids", "many"), "table streams, row ids"),
+        (("tables", "streams", "ids", -1), "table streams, row ids"),
+        (("tables", "streams", "ids", 2**70), "table streams, row ids"),
+        (("tables", "streams", "schedule", 1), "table schedule, row .*: its sequence"),
+        (("tables", "clock", {}), "clock has no row 'world'"),
+        (("tables", "clock", "world", "world_ms", LATEST_MS + 1), "table clock, row world"),
+        (("tables", "clock", "world", "mode", "warp"), "table clock, row world"),
+        (("tables", "clock", "world", "rate", 0), "table clock, row world"),
+        (("tables", "assumptions", "world", {"rate_limit": "x"}), "table assumptions"),
+        (("tables", "operations", {"x": {}}), "table operations, row x"),
+    ],
+)
+def test_a_part_that_is_wrong_is_named(document, path_and_value, why):
+    put(document, *path_and_value)
+
+    if why is None:
+        import_state(document, "default", 0)
+        return
+    with pytest.raises(StateRefused, match=why):
+        import_state(document, "default", 0)
+
+
+@pytest.mark.parametrize(
+    ("table", "field", "value"),
+    [
+        ("projects", "id", "01JGFJJZ000000000000000000"),
+        ("projects", "organization_id", "nowhere"),
+        ("projects", "claim", "nobody"),
+        ("projects", "queue_head", "nobody"),
+        ("projects", "queue_tail", "nobody"),
+        ("projects", "surprise", 1),
+        ("projects", "alias", "a/b"),
+        ("projects", "handle", "Shop"),
+        ("projects", "dev_label", "dev-a-b-c.elsewhere.example/"),
+        ("projects", "dev_label", "a\r\nX: y"),
+        ("projects", "dev_environment_id", "dev"),
+        ("projects", "custom_domain", "example"),
+        ("dns_authorizations", "zone", "a b.example"),
+        ("dns_authorizations", "zone", f"{'a.' * 130}example"),
+        ("dns_authorizations", "scopes", ["zone.write"]),
+        ("dns_authorizations", "zone", "notes.example"),  # of one that is not_authorized
+        ("dns_authorizations", "scopes", ["zone.read"] * 3),
+        ("user_api_keys", "name", ""),
+        ("memberships", "person_id", "nobody"),
+        ("memberships", "organization_id", "nowhere"),
+        ("memberships", "role", "emperor"),
+        ("grants", "project_id", "nowhere"),
+        ("grants", "person_id", "nobody"),
+        ("deployments", "project_id", "nowhere"),
+        ("deployments", "status", "flying"),
+        ("operations", "project_id", "nowhere"),
+        ("operations", "state", "flying"),
+        ("operations", "phase", "flying"),
+        ("operations", "kind", "flying"),
+        ("operations", "step", 99),
+        ("operations", "step", -1),
+        ("operations", "deployment_id", "nothing"),
+        ("operations", "event", "nothing"),
+        ("operations", "next_waiting", "nobody"),
+        ("dev_access_tickets", "project_id", "nowhere"),
+        ("dev_access_tickets", "state", "eaten"),
+        ("user_api_keys", "organization_id", "nowhere"),
+        ("user_api_keys", "person_id", "nobody"),
+        ("user_api_keys", "permissions", ["everything"]),
+        ("organizations", "permissions", ["everything"]),
+        ("dns_authorizations", "status", "perhaps"),
+        ("databases", "placement", {"state": "gone"}),
+        ("schedule", "subject", "nobody"),
+        ("schedule", "due_ms", "soon"),
+        ("schedule", "kind", "party"),
+        ("faults", "rule", {"until": ""}),
+        ("remembered_answers", "status", 5),
+        ("remembered_answers", "subject", "nothing"),
+    ],
+)
+def test_a_row_that_would_break_the_world_is_named(document, table, field, value):
+    key = first(document, table)
+    put(document, "tables", table, key, field, value)
+
+    with pytest.raises(StateRefused, match=f"table {table}, row {key}: "):
+        import_state(document, "default", 0)
+
+
+GARBAGE = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**70), 2**70)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(st.characters(exclude_categories=["Cs"]), max_size=30)
+    | st.sampled_from(["queued", "running", "ready", "owner", "0", "1", "world", ""]),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner),
+    max_leaves=4,
+)
+
+
+def damaged(document, data):
+    """Change, delete or copy something somewhere in a document."""
+    document = copy.deepcopy(document)
+    node = document
+    while True:
+        keys = list(node) if isinstance(node, dict) else list(range(len(node)))
+        key = data.draw(st.sampled_from(keys))
+        inside = node[key]
+        if not isinstance(inside, dict | list) or not inside or data.draw(st.integers(0, 4)) == 0:
+            break
+        node = inside
+    match data.draw(st.sampled_from(["change", "delete", "swap"])):
+        case "change":
+            node[key] = data.draw(GARBAGE)
+        case "delete":
+            del node[key]
+        case "swap":
+            other = data.draw(st.sampled_from(keys))
+            node[key], node[other] = node[other], node[key]
+    return document
+
+
+@given(data=st.data())
+@settings(
+    max_examples=40,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+def test_whatever_is_taken_in_works(document, tmp_path, data):
+    try:
+        world = import_state(damaged(document, data), "default", 0)
+    except StateRefused:
+        return
+
+    api = InProcess(world)
+    everything_works(api)
+    write_snapshot(tmp_path / "snapshot.json", api.world)
+    assert content(read_snapshot(tmp_path / "snapshot.json").world()) == content(api.world)
+    import_state(json.loads(json.dumps(export_state(api.world))), "default", 0)
+
+
+def everything_works(api):
+    """Ask for everything as everybody; no answer may be the emulator's own fault."""
+    answers = []
+    people = [found for found in ("owner", "reader") if f"person:{found}" in api.world.indexes]
+    if not {f"project:{alias}" for alias in ("shop", "blog")} <= {*dict(api.world.indexes.items())}:
+        return
+    for who in people if "organization:acme" in api.world.indexes else []:
+        for project in ("shop", "blog"):
+            options = {"who": who, "project": project}
+            answers += [
+                api.set_flag(True, **options),
+                api.initialize(2, **options),
+                api.apply_domains(**options),
+                api.dns(**options),
+                api.deployments("?limit=100", **options),
+                api.ticket(**options),
+                api.compute("?environment=dev", **options),
+                api.compute("?environment=prod", **options),
+            ]
+        answers.append(api.create_key(who=who))
+        answers += [api.poll(key, who=who) for key in list(api.world.tables["operations"])]
+    api.engine.move_by(86_400_000 * 100)
+    answers += [api.poll(key) for key in list(api.world.tables["operations"])] if people else []
+    assert [answer.status for answer in answers if answer.status >= 500] == []

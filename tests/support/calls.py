@@ -1,0 +1,133 @@
+"""The vocabulary that every test speaks: the eight calls of the contract, over any transport.
+
+`InProcess` (support/in_process.py) sends a call to an engine in this process. `HttpWorld`
+(support/http_world.py) sends it over HTTP. Both return the same `Response`, and both arm faults,
+set outcomes, intervene and move time by the same names.
+"""
+
+from __future__ import annotations
+
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Response:
+    """A complete response: its status, its headers, and its body as bytes."""
+
+    status: int
+    headers: Any
+    body: bytes = b""
+    #: Header lines as they were sent, where a test counts or compares them.
+    raw_headers: tuple[tuple[bytes, bytes], ...] = field(default=(), compare=False)
+
+    @property
+    def json(self) -> Any:
+        """The body as JSON. Raises ValueError if it is not JSON."""
+        return json.loads(self.body)
+
+    def header(self, name: str) -> str | None:
+        """Return the value of a header, or None if the response does not have it."""
+        value = self.headers.get(name)
+        return None if value is None else str(value)
+
+
+class Calls(ABC):
+    """The calls of one world. Each idempotent call gets a new Idempotency-Key unless given one.
+
+    The options are those of `call`: the user who sends it (`who`) or a `token`, the Idempotency-Key
+    (`key`), the `body`, and more `headers`.
+    """
+
+    _created_keys = 0
+
+    @abstractmethod
+    def call(self, method: str, path: str, **options: Any) -> Response:
+        """Send a request as a user, with a body as JSON."""
+
+    @abstractmethod
+    def project_id(self, alias: str = "shop") -> str:
+        """Return the id of a project."""
+
+    @abstractmethod
+    def organization_id(self, alias: str = "acme") -> str:
+        """Return the id of an organization."""
+
+    def new_key(self) -> str:
+        """Return an Idempotency-Key that was not used before."""
+        self._created_keys += 1
+        return f"key-{self._created_keys}"
+
+    def project_path(self, rest: str, project: str = "shop") -> str:
+        """Return the path of a resource below a project."""
+        return f"/v1/projects/{self.project_id(project)}/{rest}"
+
+    # --- The eight calls, and polling -----------------------------------------------------------
+
+    def set_flag(self, enabled: Any, *, project: str = "shop", **options: Any) -> Response:
+        options.setdefault("key", self.new_key())
+        path = self.project_path("powered-by-flag", project)
+        return self.call("PUT", path, body={"enabled": enabled}, **options)
+
+    def initialize(self, generation: Any = 1, *, project: str = "shop", **options: Any) -> Response:
+        options.setdefault("key", self.new_key())
+        path = self.project_path("source:initialize", project)
+        return self.call("POST", path, body={"expected_source_generation": generation}, **options)
+
+    def create_key(
+        self, name: Any = "ci", *, organization: str = "acme", **options: Any
+    ) -> Response:
+        options.setdefault("key", self.new_key())
+        path = f"/v1/organizations/{self.organization_id(organization)}/user-api-keys"
+        return self.call("POST", path, body={"name": name}, **options)
+
+    def apply_domains(self, *, project: str = "shop", **options: Any) -> Response:
+        options.setdefault("key", self.new_key())
+        return self.call("PUT", self.project_path("domains", project), **options)
+
+    def dns(self, *, project: str = "shop", **options: Any) -> Response:
+        return self.call("GET", self.project_path("edge-dns", project), **options)
+
+    def deployments(self, query: str = "", *, project: str = "shop", **options: Any) -> Response:
+        return self.call("GET", self.project_path(f"deployments{query}", project), **options)
+
+    def ticket(self, *, project: str = "shop", **options: Any) -> Response:
+        return self.call("POST", self.project_path("dev-access-tickets", project), **options)
+
+    def compute(
+        self, query: str = "?environment=dev", *, project: str = "shop", **options: Any
+    ) -> Response:
+        return self.call("GET", self.project_path(f"database/compute{query}", project), **options)
+
+    def poll(self, operation_id: str, **options: Any) -> Response:
+        return self.call("GET", f"/v1/operations/{operation_id}", **options)
+
+    # --- What happens to the world from outside the contract ------------------------------------
+
+    @abstractmethod
+    def add_fault(self, **fault: Any) -> str:
+        """Arm a fault, written as in a scenario; `from_` stands for `from`. Returns its id."""
+
+    @abstractmethod
+    def add_outcome(self, **outcome: Any) -> str:
+        """Set the outcome of a coming operation, written as in a scenario. Returns its id."""
+
+    @abstractmethod
+    def intervene(self, name: str, /, **fields: Any) -> str:
+        """Carry out an intervention. Returns the sentence that says what it did."""
+
+    @abstractmethod
+    def advance(self, duration: str) -> None:
+        """Move world time by a duration such as `90s` or `1h30m`."""
+
+    @abstractmethod
+    def set_assumptions(self, **values: Any) -> None:
+        """Change assumptions of the world."""
+
+
+def fault_document(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a fault or an outcome as a scenario writes it: `from_` and `while_` lose their `_`."""
+    return {name.removesuffix("_"): value for name, value in fields.items()}

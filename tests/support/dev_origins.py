@@ -1,0 +1,47 @@
+"""Visiting dev origins over plain HTTP, by Host header, and redeeming tickets there."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import urlsplit
+
+from tests.support.calls import Response
+from tests.support.checked_world import CheckedWorld
+from tests.support.wire import wire
+
+REDEEM = "/.service/dev-access/redeem"
+
+
+def visit(
+    api: CheckedWorld,
+    url: str,
+    *,
+    method: str = "GET",
+    host: str | None = None,
+    cookie: str | None = None,
+) -> Response:
+    """Open an https URL of a dev origin as a runtime that cannot resolve it does: by Host header."""
+    parts = urlsplit(url)
+    with wire(api.emulator.base_url.partition("/worlds/")[0]) as connection:
+        connection.host = host or parts.netloc
+        target = parts.path + (f"?{parts.query}" if parts.query else "")
+        connection.ask(method, target or "/", [] if cookie is None else [("Cookie", cookie)])
+        return connection.answer(method)
+
+
+def redeem(api: CheckedWorld, ticket: dict[str, Any]) -> Response:
+    """Open a ticket's URL."""
+    return visit(api, ticket["redeem_url"])
+
+
+def issue(api: CheckedWorld, **options: Any) -> dict[str, Any]:
+    """Issue a ticket."""
+    answer = api.ticket(**options)
+    assert answer.status == 201
+    found: dict[str, Any] = answer.json
+    return found
+
+
+def secret_of(ticket: dict[str, Any]) -> str:
+    """Return the secret in a ticket's URL."""
+    return str(ticket["redeem_url"]).rpartition("=")[2]

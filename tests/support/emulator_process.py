@@ -1,0 +1,137 @@
+"""An emulator process: started by its command, stopped or killed by its pid."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from subprocess import PIPE, CompletedProcess
+from typing import Any
+from urllib.parse import urlsplit
+
+from tests.support import warm
+from tests.support.calls import Response
+from tests.support.warm import COMMAND
+
+TEN_YEARS_S = 10 * 365 * 86_400
+
+
+class Client:
+    """One kept-alive connection. Not for several threads."""
+
+    def __init__(self, base_url: str) -> None:
+        parts = urlsplit(base_url)
+        self.connection = http.client.HTTPConnection(str(parts.hostname), parts.port, timeout=30)
+
+    def send(
+        self, method: str, path: str, body: Any = None, headers: dict[str, str] | None = None
+    ) -> Response:
+        """Send a request (`body` as JSON). Raises OSError or HTTPException when nobody answers."""
+        sent = dict(headers or {})
+        data = None
+        if body is not None:
+            data = json.dumps(body).encode()
+            sent.setdefault("Content-Type", "application/json")
+        self.connection.request(method, path, data, sent)
+        found = self.connection.getresponse()
+        return Response(found.status, found.headers, found.read())
+
+    def control(self, method: str, path: str, body: Any = None) -> Any:
+        """Use the control API and return its JSON."""
+        answer = self.send(method, f"/_emulator/{path}", body)
+        assert answer.status < 300, answer
+        return answer.json if answer.body else None
+
+    def token(self, who: str = "owner", world: str = "default") -> str:
+        asked = {"as": who, "expires_in_seconds": TEN_YEARS_S}
+        return str(self.control("POST", f"worlds/{world}/tokens", asked)["access_token"])
+
+    def state(self, world: str = "default") -> Any:
+        return self.control("GET", f"worlds/{world}/state")
+
+    def close(self) -> None:
+        self.connection.close()
+
+
+class DiedEarly(AssertionError):
+    """An emulator that was never ready."""
+
+    def __init__(self, code: int, errors: str) -> None:
+        super().__init__(f"it did not start: exit code {code}\n{errors}")
+        self.code, self.errors = code, errors
+
+
+class Process:
+    """A running emulator, from the warm interpreter if it can be. `ready` is what it printed then.
+
+    `command` is what stands before its words. Raises DiedEarly.
+    """
+
+    def __init__(self, *arguments: str, command: tuple[str, ...] = (COMMAND,), **options: Any):
+        self.popen = warm.start(
+            [*command, "start", "--port", "0", "--json", *arguments],
+            **{"stdout": PIPE, "stderr": PIPE, **options},
+        )
+        self._clients: list[Client] = []
+        try:
+            self.ready: dict[str, Any] = json.loads(self._announcement())
+        except BaseException:
+            self.popen.kill()
+            self.popen.communicate()
+            raise
+
+    def _announcement(self) -> str:
+        """Wait until it is ready, and return the JSON object that it then prints."""
+        assert self.popen.stdout is not None
+        lines: list[str] = []
+        for line in self.popen.stdout:
+            lines.append(line)
+            if line == "}\n":
+                return "".join(lines)
+        errors = self.popen.communicate()[1]
+        raise DiedEarly(self.popen.returncode, errors)
+
+    @property
+    def base_url(self) -> str:
+        return str(self.ready["base_url"])
+
+    def client(self) -> Client:
+        """Return a new client, which is closed when the process ends."""
+        self._clients.append(Client(self.base_url))
+        return self._clients[-1]
+
+    def kill(self) -> str:
+        """End it without any warning; return what it wrote to stderr."""
+        self.popen.kill()
+        return self._ended()
+
+    def stop(self, number: int = signal.SIGTERM) -> tuple[int, str]:
+        """Ask it to end; return its exit code and what it wrote to stderr."""
+        os.kill(self.popen.pid, number)
+        errors = self._ended()
+        return self.popen.returncode, errors
+
+    def _ended(self) -> str:
+        errors = self.popen.communicate(timeout=30)[1]
+        for client in self._clients:
+            client.close()
+        return errors
+
+
+@contextmanager
+def emulator(*arguments: str, **options: Any) -> Iterator[Process]:
+    """Run an emulator for the time of a block; whatever happens, it ends with it."""
+    process = Process(*arguments, **options)
+    try:
+        yield process
+    finally:
+        if process.popen.poll() is None:
+            process.kill()
+
+
+def failed_start(*arguments: str, **options: Any) -> CompletedProcess[str]:
+    """Start an emulator that should give up by itself."""
+    return warm.run([COMMAND, "start", *arguments], **options)

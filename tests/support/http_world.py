@@ -1,0 +1,95 @@
+"""One world over HTTP: the calls of a world that a running emulator serves."""
+
+from __future__ import annotations
+
+import json
+import select
+from collections import defaultdict
+from http.client import HTTPConnection
+from itertools import chain
+from typing import Any
+
+from hosting_emulator.sdk import HostingEmulator
+from tests.support.calls import Calls, Response, fault_document
+
+#: Connections that are open and idle, by host. To open a connection costs more than a request.
+_IDLE_CONNECTIONS: defaultdict[str, list[HTTPConnection]] = defaultdict(list)
+
+
+def exchange(method: str, url: str, body: bytes | None, headers: dict[str, str]) -> Response:
+    """Send a request on an idle connection if there is one, and read the response to its end."""
+    host, _, target = url.removeprefix("http://").partition("/")
+    idle = _IDLE_CONNECTIONS[host]
+    connection = idle.pop() if idle else HTTPConnection(host)
+    if connection.sock is not None and select.select([connection.sock], [], [], 0)[0]:
+        connection.close()  # the server has closed it meanwhile
+    try:
+        connection.request(method, f"/{target}", body, headers)
+        received = connection.getresponse()
+        response = Response(received.status, received.headers, received.read())
+    except BaseException:
+        connection.close()
+        raise
+    idle.append(connection)
+    return response
+
+
+def close_idle_connections() -> None:
+    """Close every idle connection of this process."""
+    for connection in chain.from_iterable(_IDLE_CONNECTIONS.values()):
+        connection.close()
+    _IDLE_CONNECTIONS.clear()
+
+
+class HttpWorld(Calls):
+    """Calls of one world over real HTTP. `emulator` is the world as the SDK shows it."""
+
+    def __init__(self, emulator: HostingEmulator) -> None:
+        self.emulator = emulator
+
+    def call(  # type: ignore[override]
+        self,
+        method: str,
+        path: str,
+        *,
+        who: str | None = "owner",
+        token: str | None = None,
+        key: str | None = None,
+        body: Any = None,
+        headers: dict[str, str] | None = None,
+        raw: bytes | None = None,
+    ) -> Response:
+        """Send a request as a user, with a body as JSON, or with exactly the bytes of `raw`."""
+        request_headers = dict(headers or {})
+        if token is not None:
+            request_headers["Authorization"] = f"Bearer {token}"
+        elif who is not None:
+            request_headers |= self.emulator.headers(who)
+        if key is not None:
+            request_headers["Idempotency-Key"] = key
+        content = raw
+        if body is not None:
+            content = json.dumps(body).encode()
+            request_headers.setdefault("Content-Type", "application/json")
+        return exchange(method, self.emulator.base_url + path, content, request_headers)
+
+    def project_id(self, alias: str = "shop") -> str:
+        return self.emulator.projects[alias]
+
+    def organization_id(self, alias: str = "acme") -> str:
+        return self.emulator.organizations[alias]
+
+    def add_fault(self, **fault: Any) -> str:
+        return str(self.emulator.arm(fault_document(fault)).id)
+
+    def add_outcome(self, **outcome: Any) -> str:
+        return str(self.emulator.tell(fault_document(outcome)).id)
+
+    def intervene(self, name: str, /, **fields: Any) -> str:
+        return self.emulator.intervene(name, **fields)
+
+    def advance(self, duration: str) -> None:
+        self.emulator.clock.advance(duration)
+
+    def set_assumptions(self, **values: Any) -> None:
+        self.emulator.set_assumptions(values)

@@ -1,0 +1,220 @@
+"""One world in this process: no socket, no thread, and a machine clock that the test moves.
+
+This is the usual way to test a rule of the service. It sends requests straight to the engine.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from itertools import count
+from typing import Any
+
+from multidict import CIMultiDict
+
+from hosting_emulator.contract.assumptions import Assumptions
+from hosting_emulator.contract.durations import parse_duration_ms
+from hosting_emulator.engine.engine import Engine
+from hosting_emulator.engine.exchange import Connection, ExchangeContext, Passage, run_through
+from hosting_emulator.engine.history import Keeper
+from hosting_emulator.faults.documents import FAULT, OUTCOME, Family, arm
+from hosting_emulator.interventions import read_intervention
+from hosting_emulator.world.population import new_world
+from hosting_emulator.world.records import Origin
+from hosting_emulator.world.tables import ASSUMPTIONS, ONLY, PEOPLE
+from hosting_emulator.world.value import World
+from tests.support.calls import Calls, Response, fault_document
+
+#: Where the machine's clock stands at first: 2026-03-01T12:00:00Z.
+NOON_MS = 1_772_366_400_000
+#: A world is a value: tests that begin with the same world share it.
+_SHARED_WORLDS: dict[tuple[str, str, str, int], World] = {}
+TEN_YEARS_S = 10 * 365 * 86_400
+#: The organization that a user's token names.
+HOME_ORGANIZATIONS = {"owner": "acme", "member": "acme", "reader": "acme", "outsider": "hobby"}
+
+
+def _raw(text: str) -> bytes:
+    """Return a header as it came out of a socket, where not all is UTF-8."""
+    return text.encode("utf-8", "surrogateescape")
+
+
+class Machine:
+    """The machine's clock, moved by the test."""
+
+    def __init__(self, at_ms: int = NOON_MS) -> None:
+        self.at_ms = at_ms
+
+    def __call__(self) -> int:
+        return self.at_ms
+
+
+def fresh_world(
+    name: str = "default",
+    seed: str = "seed",
+    *,
+    mode: str = "frozen",
+    rate: float | None = None,
+    machine: Machine | None = None,
+    **assumptions: Any,
+) -> World:
+    """Return a default world. Its clock is frozen unless `mode` says otherwise."""
+    origin = Origin(mode, rate, None, Assumptions().changed(assumptions))  # type: ignore[arg-type]
+    at_ms = (machine or Machine())()
+    key = (name, seed, repr(origin), at_ms)
+    if key not in _SHARED_WORLDS:
+        _SHARED_WORLDS[key] = new_world(name, seed, origin, at_ms)
+    return _SHARED_WORLDS[key]
+
+
+class InProcess(Calls):
+    """The calls of one engine, as any user of its world."""
+
+    def __init__(
+        self,
+        world: World | None = None,
+        keeper: Keeper | None = None,
+        machine: Machine | None = None,
+    ) -> None:
+        self.machine = machine or Machine()
+        self.engine = Engine(world or fresh_world(), keeper or Keeper(), self.machine)
+        self._tokens: dict[tuple[str, bool], str] = {}
+        #: The port of dev origins; None stands for the scheme's own port.
+        self.dev_port: int | None = None
+        #: The number of the connection that requests use, and the connections that were opened.
+        self.connection = 0
+        self.opened: dict[int, Connection] = {}
+        self._positions = count(1)
+
+    @property
+    def world(self) -> World:
+        return self.engine.world
+
+    def project_id(self, alias: str = "shop") -> str:
+        return str(self.world.indexes[f"project:{alias}"])
+
+    def organization_id(self, alias: str = "acme") -> str:
+        return str(self.world.indexes[f"organization:{alias}"])
+
+    def project(self, alias: str = "shop") -> str:
+        return self.project_id(alias)
+
+    def organization(self, alias: str = "acme") -> str:
+        return self.organization_id(alias)
+
+    def token(self, who: str = "owner", *, interactive: bool = True) -> str:
+        """Return a user's access token, of an interactive session unless `interactive` is False."""
+        existing_token = self._tokens.get((who, interactive))
+        if existing_token is not None:
+            return existing_token
+        user = self.world.get(PEOPLE, self.world.indexes[f"person:{who}"])
+        assert user is not None
+        home = HOME_ORGANIZATIONS.get(who)
+        token = self.engine.mint(
+            user,
+            self.organization_id(home) if home else None,
+            "http://127.0.0.1",
+            interactive=interactive,
+            lifetime_s=TEN_YEARS_S,
+        )
+        self._tokens[who, interactive] = token
+        return token
+
+    # --- Requests -------------------------------------------------------------------------------
+
+    def send(
+        self,
+        method: str,
+        path: str,
+        headers: Sequence[tuple[str, str]] = (),
+        body: bytes = b"",
+    ) -> Response:
+        """Send exactly this."""
+        path, _, query = path.partition("?")
+        context = ExchangeContext(
+            method=method,
+            path=path,
+            query=query,
+            docs_url=lambda: "http://docs",
+            headers=CIMultiDict(headers),
+            body=body,
+            dev_port=self.dev_port,
+            raw_headers=[(_raw(name), _raw(value)) for name, value in headers],
+        )
+        self.arrive(context)
+        reply = run_through(self.engine.exchange(context))
+        self.depart(context)
+        return Response(reply.status, CIMultiDict(reply.headers), reply.body)
+
+    def call(  # type: ignore[override]
+        self,
+        method: str,
+        path: str,
+        *,
+        who: str | None = "owner",
+        token: str | None = None,
+        key: str | None = None,
+        body: Any = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> Response:
+        request_headers = list((headers or {}).items())
+        if token is not None or who is not None:
+            request_headers.append(("Authorization", f"Bearer {token or self.token(str(who))}"))
+        if key is not None:
+            request_headers.append(("Idempotency-Key", key))
+        if body is None:
+            return self.send(method, path, request_headers)
+        request_headers.append(("Content-Type", "application/json"))
+        return self.send(method, path, request_headers, json.dumps(body).encode())
+
+    # --- Connections ----------------------------------------------------------------------------
+
+    def arrive(self, context: ExchangeContext) -> None:
+        """Let a request arrive on the connection of this number, which is opened if it is not."""
+        if self.connection not in self.opened:
+            self.opened[self.connection] = Connection(next(self._positions))
+        context.connection = self.opened[self.connection]
+        context.passage = Passage(context.connection, next(self._positions))
+
+    def depart(self, context: ExchangeContext) -> None:
+        """Let a response leave. If a fault lost it, its connection ends."""
+        assert context.passage is not None
+        if context.lost is None:
+            context.passage.departure = next(self._positions)
+        else:
+            self.close(context.connection)
+
+    def close(self, connection: Connection) -> None:
+        """Let a client close a connection. Its number is then free for the next connection."""
+        connection.ended = connection.closed_by_client = next(self._positions)
+        self.opened = {
+            number: other for number, other in self.opened.items() if other is not connection
+        }
+
+    # --- What happens to the world from outside the contract ------------------------------------
+
+    def add_fault(self, **fault: Any) -> str:
+        return self._arm(fault, FAULT)
+
+    def add_outcome(self, **outcome: Any) -> str:
+        return self._arm(outcome, OUTCOME)
+
+    def _arm(self, fields: Mapping[str, Any], family: Family) -> str:
+        change = self.engine.begin_change()
+        fault = arm(change, fault_document(fields), family)
+        self.engine.commit(change, f"{fault.id} armed")
+        return fault.id
+
+    def intervene(self, name: str, /, **fields: Any) -> str:
+        change = self.engine.begin_change()
+        sentence = read_intervention({name: fields}).apply(change)
+        self.engine.commit(change, f"intervention {name}")
+        return sentence
+
+    def advance(self, duration: str) -> None:
+        self.engine.move_by(parse_duration_ms(duration))
+
+    def set_assumptions(self, **values: Any) -> None:
+        change = self.engine.begin_change()
+        change.put(ASSUMPTIONS, ONLY, self.world.assumptions.changed(values))
+        self.engine.commit(change, "assumptions")

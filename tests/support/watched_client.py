@@ -1,0 +1,118 @@
+"""A client in this process, and what the watch says of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from multidict import CIMultiDict
+
+from hosting_emulator.conduct.watch import watch_of
+from hosting_emulator.control_api import ConductFinding, ConductReport
+from hosting_emulator.engine.exchange import Delay, ExchangeContext, run_through
+from hosting_emulator.engine.history import SavedState
+from hosting_emulator.engine.pipeline import REDEEM_STEPS
+from hosting_emulator.faults.documents import arm
+from hosting_emulator.variation.worlds import read_variation, set_variation
+from hosting_emulator.world.tables import PROJECTS
+from hosting_emulator.world.value import Change
+from tests.support.calls import Response
+from tests.support.in_process import InProcess, Machine, fresh_world
+
+SECOND_MS = 1000
+
+
+class Watched(InProcess):
+    """The calls of one world, with time and faults in the test's hands, under watch from the start."""
+
+    def __init__(self, mode: str = "frozen", rate: float | None = None, **assumptions: Any) -> None:
+        machine = Machine()
+        world = fresh_world(mode=mode, rate=rate, machine=machine, **assumptions)
+        super().__init__(world, machine=machine)
+        watch_of(self.engine)
+
+    # --- What happens to it ---------------------------------------------------------------------
+
+    def pass_time(self, seconds: float) -> None:
+        """Let real time pass; a frozen world's stands still."""
+        self.machine.at_ms += round(seconds * SECOND_MS)
+
+    def fault(self, **fault: Any) -> None:
+        """Arm a fault, once unless told otherwise."""
+        now_ms = self.engine.run_due()
+        change = Change(self.world, now_ms)
+        arm(change, {"times": 1, **fault})
+        self.engine.commit(change, "armed")
+
+    def lose(self, **fault: Any) -> None:
+        """Lose the next answer; what was asked is done."""
+        self.fault(connection_reset={}, phase="after_commit", **fault)
+
+    def vary(self, *points: str) -> None:
+        """Vary the answers from now on, at some points."""
+        now_ms = self.engine.run_due()
+        change = Change(self.world, now_ms)
+        set_variation(change, read_variation("1", points))
+        self.engine.commit(change, "varied")
+
+    def turn_back(self) -> SavedState:
+        """Keep the world as it is, to be put back."""
+        return SavedState(self.world, self.engine.now_ms())
+
+    def next_connection(self) -> None:
+        """End the connection, and go on by a new one, as who opens one for each request."""
+        if self.connection in self.opened:
+            self.close(self.opened[self.connection])
+        self.connection += 1
+
+    def send_late(self, delay_ms: int, method: str, path: str, **options: Any) -> Response:
+        """Send a request that a fault holds up for so long, in real time, before it is done."""
+        sent = [("Authorization", f"Bearer {self.token()}")]
+        if "key" in options:
+            sent.append(("Idempotency-Key", options["key"]))
+        self.fault(latency={"delay_ms": delay_ms})
+        context = self._context(method, path, sent)
+        self.arrive(context)
+        exchange = self.engine.exchange(context)
+        assert exchange.send(None) == Delay(delay_ms)
+        between = options.get("between")
+        if between is not None:
+            between()
+        self.machine.at_ms += delay_ms
+        reply = run_through(exchange)
+        self.depart(context)
+        return Response(reply.status, CIMultiDict(reply.headers), reply.body)
+
+    def redeem(self, url: str, headers: Mapping[str, str] | None = None) -> int:
+        """Open a redeem address and return the status."""
+        path, _, query = url.partition(".localhost")[2].partition("?")
+        context = self._context("GET", path, list((headers or {}).items()))
+        context.query = query
+        context.record = self.world.get(PROJECTS, self.project())
+        return run_through(self.engine.exchange(context, REDEEM_STEPS)).status
+
+    def _context(self, method: str, path: str, sent: list[tuple[str, str]]) -> ExchangeContext:
+        return ExchangeContext(
+            method=method,
+            path=path,
+            query="",
+            docs_url=lambda: "http://docs",
+            headers=CIMultiDict(sent),
+            raw_headers=[(k.encode(), v.encode()) for k, v in sent],
+        )
+
+    # --- What is said of it ---------------------------------------------------------------------
+
+    def look(self, *, final: bool = False) -> ConductReport:
+        return watch_of(self.engine).look(final=final)
+
+    def findings(self, *, final: bool = False) -> list[ConductFinding]:
+        return self.look(final=final).findings
+
+    def broken(self, *, final: bool = False) -> list[tuple[str, list[int]]]:
+        """Return which rules were broken by which requests."""
+        return [(found.rule, found.requests) for found in self.findings(final=final)]
+
+    def operation(self) -> str:
+        """Begin an operation and return its id."""
+        return str(self.apply_domains().json["id"])

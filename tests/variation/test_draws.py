@@ -1,0 +1,107 @@
+"""What is drawn for an answer hangs on what is asked, not on what else was, and not on the time."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from hosting_emulator.interventions import read_intervention
+from hosting_emulator.storage.documents import export_state, import_state
+from hosting_emulator.world.value import Change
+from tests.properties.varied_walk import varied
+from tests.support.in_process import NOON_MS, InProcess, Machine
+
+SEEDS = range(12)
+
+
+def client(api: InProcess, *, also: Callable[[], Any] = lambda: None) -> list[list[str]]:
+    """Do a job, with something else now and then; return at which points its answers vary."""
+    seen: list[list[str]] = []
+
+    def ask(*args: Any, call: Callable[..., Any], **options: Any) -> Any:
+        answer = call(*args, **options)
+        seen.append(list(api.engine.log.newest(1)[0].varied))
+        also()
+        return answer
+
+    operation = ask(call=api.apply_domains, key="a").json["id"]
+    for _ in range(4):
+        ask(operation, call=api.poll)
+    ask(call=api.deployments)
+    ask(call=api.dns)
+    ask("x", call=api.set_flag, key="b")
+    ask(True, call=api.set_flag, key="b")
+    ask(1, call=api.initialize, key="c")
+    return seen
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_what_else_is_asked_shifts_no_draw(seed: int):
+    plain, busy = (InProcess(varied(str(seed), mode="frozen")) for _ in range(2))
+
+    def also() -> None:
+        busy.compute()
+        busy.set_flag("no", key="other", who="member")
+        busy.poll("0" * 26)
+
+    assert client(busy, also=also) == client(plain)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_when_it_is_asked_shifts_no_draw(seed: int):
+    later = Machine(NOON_MS + 123_456_000)
+    ways = [
+        InProcess(varied(str(seed), mode="real", machine=m), machine=m) for m in (Machine(), later)
+    ]
+
+    first, second = (client(api) for api in ways)
+
+    assert first == second
+
+
+def test_one_answer_may_spell_its_timestamps_in_several_ways():
+    api = InProcess(varied("1", "timestamp-form", mode="frozen"))
+    forms = []
+    for _ in range(40):
+        items = api.deployments("?limit=5").json["items"]
+        texts = re.findall(r'T[0-9:]+([^"]*)"', json.dumps([item["created_at"] for item in items]))
+        forms.append({re.sub("[0-9]", "0", text) for text in texts})
+
+    assert {len(found) > 1 for found in forms} == {True, False}
+
+
+def test_under_one_key_an_answer_is_the_same_again():
+    for seed in SEEDS:
+        api = InProcess(varied(str(seed), mode="frozen"))
+        first = api.apply_domains(key="a")
+        api.apply_domains(key="b")
+        assert api.apply_domains(key="a").headers.keys() == first.headers.keys()
+
+
+def test_the_id_of_a_deployment_need_not_say_when_it_was_made():
+    orders = set()
+    for seed in SEEDS:
+        api = InProcess(varied(str(seed), "id-order", mode="frozen"))
+        api.initialize(1, key="a")
+        newest = api.deployments("?limit=3").json["items"]
+        ids = [item["id"] for item in newest]
+        orders.add(ids[0] == max(ids))
+        assert ("id-order" in api.engine.log.varied) == (ids[0] < max(ids))
+    assert orders == {True, False}
+
+
+def test_deployments_are_in_their_order_again_where_their_ids_are_in_none():
+    api = InProcess(varied("1", "id-order", mode="frozen"))
+    change = Change(api.world, api.engine.now_ms())
+    read_intervention({"add_deployments": {"project": "shop", "count": 40}}).apply(change)
+    api.engine.commit(change, "more")
+    listed = [item["id"] for item in api.deployments("?limit=100").json["items"]]
+
+    again = InProcess(import_state(export_state(api.world, with_seed=True), "default", 0))
+
+    assert listed[:40] != sorted(listed[:40], reverse=True)
+    assert [item["id"] for item in again.deployments("?limit=100").json["items"]] == listed

@@ -1,0 +1,271 @@
+"""A variation is a part of its world: set, told, kept through everything, taken away without trace."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from hosting_emulator.contract.assumptions import DEFAULTS
+from hosting_emulator.contract.openapi import openapi_document
+from hosting_emulator.contract.problems import PROBLEMS
+from hosting_emulator.engine.engine import Engine, Worlds, unvary, variation_view, vary
+from hosting_emulator.engine.history import Keeper
+from hosting_emulator.faults.documents import arm
+from hosting_emulator.storage.documents import export_state, import_state
+from hosting_emulator.storage.format import StateRefused
+from hosting_emulator.variation.points import VariationRefused
+from hosting_emulator.variation.worlds import document_absent, read_variation, varied_world
+from hosting_emulator.world.records import Origin
+from hosting_emulator.world.tables import ASSUMPTIONS, ONLY
+from hosting_emulator.world.value import Change
+from tests.properties.varied_walk import Walk, varied
+from tests.support.in_process import InProcess, Machine, fresh_world
+from tests.support.worlds_on_disk import Folder, content
+
+#: Draws that assume something at every point: found by trying.
+SEED = "everything"
+
+
+def asked(*only: str, seed: str = SEED):
+    return read_variation(seed, only or None)
+
+
+def engine(**assumptions) -> Engine:
+    return Engine(fresh_world(**assumptions), Keeper(), Machine())
+
+
+@pytest.mark.parametrize("seed", ["", "x" * 201, "a\nb"])
+def test_a_seed_is_a_printable_text(seed: str):
+    with pytest.raises(VariationRefused, match="1 to 200 printable characters"):
+        read_variation(seed)
+
+
+def test_no_points_at_all_are_refused():
+    with pytest.raises(VariationRefused, match="at least one point"):
+        read_variation("7", [])
+
+
+def test_it_is_told_with_what_it_assumes():
+    world = engine()
+
+    assert variation_view(world) is None
+    vary(world, asked("accepted-status", "page-size", seed="2"))
+
+    assert variation_view(world) == {
+        "seed": "2",
+        "only": ["accepted-status", "page-size"],
+        "assumed": {"accepted_status": world.world.assumptions.accepted_status},
+        "varied": {},
+    }
+    assert world.world.assumptions.accepted_status != 202
+
+
+def test_taken_away_it_leaves_the_world_as_it_was():
+    world = engine(ticket_created_status=200)
+    rows = content(world.world)[4:]
+    vary(world, asked())
+    vary(world, asked(seed="another"))
+    assert content(world.world)[4:] != rows
+
+    assert unvary(world)
+
+    assert content(world.world)[4:] == rows
+    assert not unvary(world)
+
+
+def test_what_somebody_chose_is_left_alone():
+    chosen: dict[str, Any] = {
+        "accepted_status": 202,
+        "key_created_status": 200,
+        "deployment_order": "newest_first",
+    }
+    worlds = [varied(str(number), **chosen) for number in range(20)]
+
+    assert all(chosen.items() <= _named(world.assumptions, chosen).items() for world in worlds)
+    assert {world.assumptions.key_replayed_status for world in worlds} == {200, 201}
+
+
+def _named(assumptions, names):
+    return {name: getattr(assumptions, name) for name in names}
+
+
+def test_what_is_changed_by_hand_later_stays_when_it_ends():
+    api = InProcess(varied("2", "accepted-status"))
+    change_to = {200: 201, 201: 200}[api.world.assumptions.accepted_status]
+    change = Change(api.world, api.engine.run_due())
+    change.put(ASSUMPTIONS, ONLY, api.world.assumptions.changed({"accepted_status": change_to}))
+    api.engine.commit(change, "assumptions")
+    unvary(api.engine)
+
+    assert api.world.assumptions.accepted_status == change_to
+
+
+def test_points_do_not_change_each_other():
+    whole = varied(SEED).assumptions
+    alone = varied(SEED, "lifecycle-longer").assumptions
+
+    assert alone.source_profile == whole.source_profile
+    assert alone.accepted_status == DEFAULTS.accepted_status
+
+
+def test_a_fork_a_snapshot_and_a_reset_keep_it():
+    worlds = Worlds(None, Machine())
+    worlds.open("seed", Origin("frozen"))
+    default = worlds.get("default")
+    assert default is not None
+    taken = replace(default.world)
+    vary(default, asked())
+    told = variation_view(default)
+
+    assert variation_view(worlds.fork(default, "copy", ephemeral=True)) == told
+    worlds.reset(default)
+    assert variation_view(default) == told
+    unvary(default)
+    worlds.reset(default)
+    assert variation_view(default) is None
+    assert default.world.assumptions == taken.assumptions
+
+
+def test_a_restart_keeps_it_whether_it_is_in_the_journal_or_the_snapshot(tmp_path):
+    kept = Folder(tmp_path / "default")
+    vary(kept.api.engine, asked())
+    page = kept.api.deployments("?limit=7").json
+    from_journal = kept.read()
+    kept.keeper.close()
+    from_snapshot = kept.read()
+
+    for world in (from_journal, from_snapshot):
+        assert world.variation == kept.api.world.variation
+        api = InProcess(world)
+        cursor = page["next_cursor"]
+        assert api.deployments(f"?limit=7&cursor={cursor}").status == 200
+
+
+def test_an_export_carries_it_and_an_import_checks_it():
+    world = varied(SEED)
+    document = export_state(world)
+
+    assert import_state(document, "other", 0).variation == world.variation
+    row = document["tables"]["variation"]["world"]
+    for wrong, why in (
+        ({"only": ["no-point"]}, "no variation point is named"),
+        ({"assumed": {"no": 1}}, "no assumption is named"),
+        ({"seed": ""}, "1 to 200 printable"),
+    ):
+        document["tables"]["variation"]["world"] = {**row, **wrong}
+        with pytest.raises(StateRefused, match=f"table variation, row world: .*{why}"):
+            import_state(document, "other", 0)
+
+
+def test_a_cursor_outlives_the_variation_that_lengthened_it():
+    api = InProcess(varied("1", "cursor-form", "page-size"))
+    cursors = [
+        found
+        for _ in range(20)
+        if len(found := api.deployments("?limit=7").json["next_cursor"]) > 16
+    ]
+    unvary(api.engine)
+
+    assert len({len(cursor) for cursor in cursors}) > 2
+    assert {api.deployments(f"?cursor={cursor}").status for cursor in cursors} == {200}
+    for cursor in cursors:
+        other = "A" if cursor[0] != "A" else "B"
+        assert api.deployments(f"?cursor={other}{cursor[1:]}").status == 400
+    for cursor in cursors:
+        shorter = api.deployments(f"?cursor={cursor[1:]}")
+        assert shorter.status == (200 if len(cursor) == 17 else 400)
+
+
+def test_the_first_answer_is_replayed_as_it_was_varied_then():
+    api = InProcess(varied(SEED))
+    first = api.set_flag(True, key="k")
+    vary(api.engine, asked(seed="another"))
+    second = api.set_flag(True, key="k")
+    unvary(api.engine)
+    third = api.set_flag(True, key="k")
+
+    assert first.body == second.body == third.body
+
+
+def test_the_document_requires_no_field_that_an_answer_may_lack():
+    def required(*only: str) -> list[str]:
+        absent = document_absent(read_variation("7", only or None))
+        document = openapi_document(DEFAULTS, absent=absent)
+        return document["components"]["schemas"]["Operation"]["required"]
+
+    assert document_absent(None) == {}
+    assert required() == required("absent-fields") == ["id", "state"]
+    assert required("page-size") == ["id", "state", "created_at", "updated_at"]
+
+
+def test_what_has_ended_lacks_the_same_fields_whoever_asks():
+    lacking = set()
+    for seed in range(24):
+        api = InProcess(varied(str(seed), "absent-fields"))
+        began = api.initialize().json["id"]
+        while "state" not in (shown := api.poll(began).json) or shown["state"] != "succeeded":
+            pass
+        fields = {frozenset(api.poll(began).json) for _ in range(5)}
+        assert len(fields) == 1
+        lacking |= set(shown) ^ {"id", "state", "created_at", "updated_at", "result"}
+
+    assert {"created_at", "updated_at", "result"} <= lacking
+
+
+CODES = ("api_key_creation_uncertain", "compute_performance_unavailable", "etag_mismatch")
+
+
+@pytest.mark.parametrize("code", CODES)
+def test_no_status_is_drawn_for_call_1_that_it_does_not_list(code: str):
+    others = set()
+    for seed in range(12):
+        api = InProcess(varied(str(seed), "problem-status"))
+        change = Change(api.world, api.engine.run_due())
+        arm(change, {"abort": {"code": code}})
+        api.engine.commit(change, "fault")
+        assert api.set_flag(True).status == PROBLEMS[code].status
+        others.add(api.dns().status)
+
+    assert others - {PROBLEMS[code].status}
+
+
+def test_a_status_that_somebody_chose_is_none_of_call_1_unless_it_lists_it():
+    chosen = {"forbidden": 451, "organization_required": 404}
+    api = InProcess(varied("1", "problem-status", problem_statuses=chosen))
+
+    assert api.set_flag(True, who="reader").status == 403
+    assert api.set_flag(True, who="no-organization").status == 404
+    assert api.dns(who="no-organization").status == 404
+    assert api.ticket(who="reader").status == 451
+
+
+@pytest.mark.parametrize(
+    ("point", "name", "value"),
+    [
+        ("unexpected-body", "unexpected_body", "refused"),
+        ("unknown-query-parameters", "unknown_query_parameters", "refused"),
+        ("malformed-id", "malformed_project_id", "invalid_request"),
+    ],
+)
+def test_a_refusal_is_put_down_to_its_point_and_no_other_is(point: str, name: str, value: str):
+    seeds = (varied(str(seed), point) for seed in range(20))
+    api = InProcess(next(w for w in seeds if getattr(w.assumptions, name) == value))
+    path = f"/v1/projects/{api.project()}/edge-dns"
+    ask = {
+        "unexpected-body": lambda: api.call("GET", path, body={}),
+        "unknown-query-parameters": lambda: api.call("GET", path + "?more=1"),
+        "malformed-id": lambda: api.call("GET", "/v1/projects/shop/edge-dns"),
+    }[point]
+
+    assert (ask().status, api.engine.log.newest(1)[0].varied) == (400, (point,))
+    assert (api.set_flag(1).status, api.engine.log.newest(1)[0].varied) == (400, ())
+
+
+def test_a_new_world_can_begin_with_it():
+    world = varied_world(fresh_world(), asked())
+
+    assert world.commit == fresh_world().commit
+    assert varied_world(world, None) is world
+    Walk(world)

@@ -1,0 +1,59 @@
+"""What a world holds can be described, and what is made of the description is the like of it."""
+
+from __future__ import annotations
+
+import pytest
+
+from hosting_emulator.scenario.build import build_world
+from hosting_emulator.scenario.document import read_scenario
+from hosting_emulator.world import tables as t
+from hosting_emulator.world.population import described, new_world
+from hosting_emulator.world.records import Origin
+from hosting_emulator.world.value import World
+from hosting_emulator_scenarios import FOLDER
+from tests.support.in_process import fresh_world
+from tests.support.sampling import sampled
+
+#: What is not of its population.
+BESIDE = {t.CLOCK, t.ORIGIN, t.ASSUMPTIONS, t.FAULTS, t.OUTCOMES, t.TIMELINE, t.VARIATION}
+BESIDE |= {t.SCHEDULE, t.STREAMS}
+
+
+def assert_described(world: World) -> None:
+    origin = Origin("frozen", None, world.at_ms, world.assumptions)
+    like = new_world(world.name, world.seed, origin, 0, described(world))
+    for table in t.TABLES.values():
+        if table not in BESIDE:
+            assert like.tables[table.name] == world.tables[table.name], table.name
+
+
+def test_the_default_world_is_described_whole():
+    assert_described(fresh_world())
+
+
+@pytest.mark.parametrize("path", sampled(sorted(FOLDER.glob("*.yaml")), 10), ids=lambda p: p.stem)
+def test_a_scenarios_world_is_described_whole(path):
+    scenario = read_scenario(path.read_text("utf-8"), path.name)
+
+    assert_described(build_world(scenario, "default", 0))
+
+
+def test_ids_emails_and_handles_of_its_own_are_described():
+    scenario = read_scenario(
+        """
+        name: own
+        description: Ids that somebody chose.
+        world:
+          organizations: [{alias: studio, id: 01JGFJJZ004YERYEJ3KQ9FQ4NA}]
+          people:
+            - alias: ada
+              id: 01JGFJJZ004YERYEJ3KQ9FQ4NB
+              email: ada@studio.example
+              organizations: {studio: owner}
+          projects:
+            - {alias: site, organization: studio, id: 01JGFJJZ004YERYEJ3KQ9FQ4NC, handle: my-site}
+        """,
+        "own.yaml",
+    )
+
+    assert_described(build_world(scenario, "default", 0))

@@ -1,0 +1,142 @@
+"""The schedule: what is due happens in order, at its own moment, however seldom anybody looks."""
+
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from hosting_emulator.contract.timestamps import format_timestamp
+from hosting_emulator.storage.documents import rows_of
+from hosting_emulator.world.operations import (
+    APPLY_DOMAINS,
+    INITIALIZE,
+    begin,
+    run_due,
+    schedule_event,
+)
+from hosting_emulator.world.tables import DNS, OPERATIONS, PROJECTS, SCHEDULE
+from hosting_emulator.world.value import Change
+from tests.support.in_process import fresh_world
+
+DAY_MS = 86_400_000
+#: When operations begin (ms after the start), on which project, of which kind.
+BEGINNINGS = st.lists(
+    st.tuples(
+        st.integers(0, 30_000),
+        st.sampled_from(["shop", "blog"]),
+        st.sampled_from([INITIALIZE, APPLY_DOMAINS]),
+    ),
+    min_size=1,
+    max_size=6,
+)
+
+
+def busy_world(beginnings: Any) -> Any:
+    """Return a world in which operations were accepted and time then stood still."""
+    world = fresh_world()
+    start_ms = world.at_ms
+    for offset, alias, kind in sorted(beginnings):
+        due, count = run_due(world, start_ms + offset)
+        world = due.applied() if count else world
+        change = Change(world, start_ms + offset)
+        project = change.row(PROJECTS, world.indexes[f"project:{alias}"])
+        begin(change, project, kind, expected_generation=project.source_generation)
+        world = change.applied()
+    return world, start_ms
+
+
+def ran(world: Any, until_ms: int) -> Any:
+    """Return the world after all that is due by then."""
+    due, count = run_due(world, until_ms)
+    assert count
+    return due.applied()
+
+
+def authorization(world: Any) -> Any:
+    """Return the project shop's DNS authorization, and its id."""
+    shop = world.indexes["project:shop"]
+    found = world.get(DNS, shop)
+    assert found is not None
+    return shop, found
+
+
+def rows(world):
+    return [row for row in rows_of(world) if row[0] != "clock"]
+
+
+@given(beginnings=BEGINNINGS, looks=st.lists(st.integers(0, 100_000), max_size=8))
+@settings(deadline=None)
+def test_it_makes_no_difference_how_often_anybody_looks(beginnings, looks):
+    busy, start_ms = busy_world(beginnings)
+    end_ms = start_ms + 120_000
+
+    at_once = ran(busy, end_ms)
+    often = busy
+    for look in [*sorted(looks), 120_000]:
+        due, count = run_due(often, start_ms + look)
+        often = due.applied() if count else often
+
+    assert rows(often) == rows(at_once)
+
+
+@given(beginnings=BEGINNINGS)
+@settings(deadline=None)
+def test_everything_ends_and_nothing_is_left_behind(beginnings):
+    busy, start_ms = busy_world(beginnings)
+
+    after = ran(busy, start_ms + 600_000)
+
+    assert all(
+        operation.state in ("succeeded", "failed", "cancelled")
+        for _, operation in after.rows(OPERATIONS)
+    )
+    assert all(project.claim is None for _, project in after.rows(PROJECTS))
+    assert {event.kind for _, event in after.rows(SCHEDULE)} == {"dns_expiry"}
+
+
+def test_each_event_happens_at_its_own_moment():
+    busy, start_ms = busy_world([(0, "shop", APPLY_DOMAINS)])
+    (operation_id,) = [key for key, found in busy.rows(OPERATIONS) if found.state == "queued"]
+
+    after = ran(busy, start_ms + DAY_MS)
+
+    ended = after.get(OPERATIONS, operation_id)
+    assert ended.updated_at == format_timestamp(start_ms + 10_000)
+    assert after.at_ms == start_ms + 10_000
+
+
+def test_nothing_due_is_no_change():
+    world = fresh_world()
+    _, dns = authorization(world)
+
+    for change, count in (
+        run_due(world, dns.expires_ms - 1),
+        run_due(replace(world, schedule=()), dns.expires_ms),
+    ):
+        assert (change.writes, count) == ({}, 0)
+
+
+def test_an_authorization_expires_when_its_time_is_over():
+    world = fresh_world()
+    _, dns = authorization(world)
+
+    assert run_due(world, dns.expires_ms - 1)[1] == 0
+    after = ran(world, dns.expires_ms)
+
+    assert authorization(after)[1].status == "expired"
+
+
+def test_a_renewed_authorization_outlives_the_old_expiry():
+    world = fresh_world()
+    shop, dns = authorization(world)
+    change = Change(world, world.at_ms)
+    change.put(DNS, shop, replace(dns, expires_ms=dns.expires_ms + DAY_MS))
+    schedule_event(change, dns.expires_ms + DAY_MS, "dns_expiry", shop)
+    renewed = change.applied()
+
+    after = ran(renewed, dns.expires_ms)
+    assert authorization(after)[1].status == "authorized"
+
+    after = ran(after, dns.expires_ms + DAY_MS)
+    assert authorization(after)[1].status == "expired"

@@ -1,0 +1,224 @@
+"""The world as a value: a change reads through to it, and applying one makes the next."""
+
+import time
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hosting_emulator.storage.documents import rows_of
+from hosting_emulator.world.records import RememberedAnswer, ScheduledEvent
+from hosting_emulator.world.tables import CLOCK, ONLY, PROJECTS, REMEMBERED, SCHEDULE, STREAMS
+from hosting_emulator.world.value import Change, apply, empty_world
+from tests.support.in_process import fresh_world
+
+
+@pytest.fixture
+def world():
+    return fresh_world()
+
+
+def test_a_change_reads_its_own_writes_and_then_the_world(world):
+    change = Change(world, world.at_ms)
+    project_id = world.indexes["project:shop"]
+
+    change.put(STREAMS, "mine", 7)
+    change.delete(PROJECTS, project_id)
+
+    assert change.get(STREAMS, "mine") == 7
+    assert change.get(PROJECTS, project_id) is None
+    assert change.get(PROJECTS, world.indexes["project:blog"]) is not None
+    with pytest.raises(KeyError, match="projects has no"):
+        change.row(PROJECTS, project_id)
+
+
+def test_a_change_leaves_its_world_alone_and_counts_one_commit(world):
+    before = list(rows_of(world))
+    change = Change(world, world.at_ms + 5)
+    change.put(STREAMS, "mine", 7)
+
+    following = change.applied()
+
+    assert list(rows_of(world)) == before
+    assert following.get(STREAMS, "mine") == 7
+    assert (following.commit, following.at_ms) == (world.commit + 1, world.at_ms + 5)
+
+
+def test_a_row_put_and_deleted_again_is_no_change(world):
+    change = Change(world, world.at_ms)
+
+    change.put(STREAMS, "mine", 7)
+    change.delete(STREAMS, "mine")
+
+    assert change.empty
+
+
+def test_deleting_what_is_not_there_is_no_change(world):
+    change = Change(world, world.at_ms)
+
+    change.delete(STREAMS, "nowhere")
+
+    assert change.empty
+
+
+@given(st.lists(st.tuples(st.integers(0, 60), st.booleans()), max_size=150))
+def test_a_table_of_few_rows_or_many_keeps_what_was_written_and_nothing_else(steps):
+    world, expected = empty_world("w", "s"), dict[str, int]()
+    for number, (key, kept) in enumerate(steps):
+        before, had, change = world, dict(expected), Change(world, 0)
+        if kept:
+            change.put(STREAMS, f"s{key}", number)
+            expected[f"s{key}"] = number
+        else:
+            change.delete(STREAMS, f"s{key}")
+            expected.pop(f"s{key}", None)
+        world = change.applied()
+        assert dict(before.rows(STREAMS)) == had
+
+    assert dict(world.rows(STREAMS)) == expected
+    assert world.count(STREAMS) == len(expected)
+
+
+def test_time_of_the_world_never_goes_back(world):
+    change = Change(world, world.at_ms - 1_000)
+    change.put(STREAMS, "mine", 7)
+
+    assert change.applied().at_ms == world.at_ms
+
+
+def test_a_change_sees_its_own_events_in_order(world):
+    at_ms = world.at_ms
+    change = Change(world, at_ms)
+    change.put(SCHEDULE, "later", ScheduledEvent(at_ms + 20, 102, "operation_step", "x"))
+    change.put(SCHEDULE, "sooner", ScheduledEvent(at_ms + 10, 101, "operation_step", "x"))
+    change.put(SCHEDULE, "gone", ScheduledEvent(at_ms + 5, 100, "operation_step", "x"))
+    change.delete(SCHEDULE, "gone")
+
+    for key in ("sooner", "later"):
+        assert change.next_due(at_ms + 20) == key
+        change.delete(SCHEDULE, key)
+    assert change.next_due(at_ms + 20) is None
+
+
+#: An event is put at a moment, or the one under a key is deleted.
+EVENTS = st.lists(
+    st.tuples(st.integers(0, 20), st.one_of(st.integers(0, 9), st.none())), max_size=60
+)
+
+
+@given(steps=EVENTS)
+@settings(deadline=None)
+def test_events_come_due_in_order_whatever_is_put_or_deleted(steps):
+    world = fresh_world()
+    for key in [key for key, _ in world.rows(SCHEDULE)]:
+        change = Change(world, world.at_ms)
+        change.delete(SCHEDULE, key)
+        world = change.applied()
+    model: dict[str, tuple[int, int]] = {}
+
+    for number, (key, due_ms) in enumerate(steps):
+        change = Change(world, world.at_ms)
+        if due_ms is None:
+            change.delete(SCHEDULE, str(key))
+            model.pop(str(key), None)
+        else:
+            change.put(SCHEDULE, str(key), ScheduledEvent(due_ms, number, "operation_step", "x"))
+            model[str(key)] = (due_ms, number)
+        world = change.applied()
+
+        expected = min(model.items(), key=lambda item: item[1], default=(None, (None,)))
+        assert world.next_due_ms == expected[1][0]
+        assert Change(world, 0).next_due(20) == expected[0]
+
+
+#: An answer is remembered under one of some keys, or the oldest is forgotten.
+@given(steps=st.lists(st.one_of(st.integers(0, 9), st.none()), max_size=60))
+@settings(deadline=None)
+def test_answers_are_forgotten_in_the_order_they_were_remembered(steps):
+    world, queue = fresh_world(), list[str]()
+
+    for step in steps:
+        change = Change(world, world.at_ms)
+        if step is not None:
+            key = f"key {step}"
+            queue = [*(other for other in queue if other != key), key]
+            change.put(REMEMBERED, key, RememberedAnswer("f", "c", 200, "", expires_ms=0))
+        elif queue:
+            change.delete(REMEMBERED, queue.pop(0))
+        world = change.applied()
+
+        waiting = world.remembered
+        oldest, _ = waiting.entries.get(waiting.first, (None, None))
+        assert oldest == (queue[0] if queue else None)
+        assert list(world.remembered_in_order()) == queue
+
+
+@pytest.mark.parametrize(("table", "most"), [(REMEMBERED, 20_000), (SCHEDULE, 5_000)])
+def test_one_more_costs_little_however_many_wait(world, table, most):
+    def row(number):
+        if table is SCHEDULE:
+            return ScheduledEvent(world.at_ms + 1, 1_000 + number, "operation_step", "x")
+        return RememberedAnswer("f", "c", 200, "", expires_ms=0)
+
+    def cost_s(waiting):
+        rows = {str(number): row(number) for number in range(waiting)}
+        full = apply(world, {table.name: rows}, commit=9, at_ms=world.at_ms)
+        took = []
+        for _ in range(7):
+            change = Change(full, world.at_ms)
+            began = time.perf_counter()
+            change.put(table, "one more", row(waiting))
+            change.applied()
+            change.next_due(world.at_ms)
+            took.append(time.perf_counter() - began)
+        return min(took)
+
+    few, many = (cost_s(waiting) for waiting in (10, most))
+    assert many < 10 * few + 0.000_2, (few, many)
+
+
+def test_deleted_events_are_never_next(world):
+    at_ms = world.at_ms
+    for key, due in (("a", 1), ("b", 2), ("c", 3)):
+        change = Change(world, at_ms)
+        change.put(SCHEDULE, key, ScheduledEvent(at_ms + due, 100 + due, "operation_step", "x"))
+        world = change.applied()
+    change = Change(world, at_ms)
+    change.delete(SCHEDULE, "a")
+    change.delete(SCHEDULE, "b")
+
+    assert change.applied().next_due_ms == at_ms + 3
+
+
+def test_clock_and_assumptions_stand_beside_their_rows(world):
+    change = Change(world, world.at_ms)
+    clock = world.clock.__class__("skip", world.at_ms, 0)
+    change.put(CLOCK, ONLY, clock)
+
+    assert change.applied().clock is clock
+
+
+def test_rebuilding_from_rows_gives_the_same_world(world):
+    records = [
+        (name, key, record) for name, rows in world.tables.items() for key, record in rows.items()
+    ]
+    records.sort(key=lambda row: (row[0], getattr(row[2], "created_at", ""), row[1]))
+
+    writes: dict[str, dict[str, Any]] = {}
+    for name, key, record in records:
+        writes.setdefault(name, {})[key] = record
+
+    empty = empty_world(world.name, world.seed)
+    built = apply(empty, writes, commit=world.commit, at_ms=world.at_ms)
+
+    assert list(rows_of(built)) == list(rows_of(world))
+    assert dict(built.indexes.items()) == dict(world.indexes.items())
+    assert built.next_due_ms == world.next_due_ms
+
+
+def test_applying_nothing_changes_nothing_but_the_number(world):
+    following = apply(world, {}, commit=9, at_ms=world.at_ms)
+
+    assert following.commit == 9
+    assert following.tables == world.tables
