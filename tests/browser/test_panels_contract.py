@@ -139,7 +139,7 @@ def test_an_alternative_that_contradicts_the_contract_is_marked_and_warned_about
     dashboard: Dashboard, api: HttpWorld, panel: Panel
 ):
     with dashboard(panel("assumptions")) as page:
-        page.choose("replay_access", "not_checked (contradicts the contract)")
-        page.read("The assumption replay_access=not_checked contradicts the contract")
+        page.choose("listed_statuses", "open (contradicts the contract)")
+        page.read("The assumption listed_statuses=open contradicts the contract")
 
-    assert changed(api) == {"replay_access": "not_checked"}
+    assert changed(api) == {"listed_statuses": "open"}

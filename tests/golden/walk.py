@@ -61,7 +61,6 @@ STRICT_ASSUMPTIONS = {
     "limit_parameter": "size",
     "problem_statuses": {"etag_mismatch": 412},
     "request_id_invalid": "ignored",
-    "new_key_permissions": "reading",
     "source_generation": "ignored",
     "source_profile": "immediate",
     "ticket_created_status": 200,

@@ -14,7 +14,7 @@ def test_a_world_outside_the_contract_warns(suite: Suite) -> None:
             def test_marked(hosting_emulator): pass
 
             def test_set(hosting_emulator):
-                hosting_emulator.set_assumptions({"replay_access": "not_checked"})
+                hosting_emulator.set_assumptions({"listed_statuses": "open"})
 
             def test_usual(hosting_emulator):
                 hosting_emulator.set_assumptions({"accepted_status": 200})
@@ -27,6 +27,6 @@ def test_a_world_outside_the_contract_warns(suite: Suite) -> None:
     result.stdout.fnmatch_lines_random(
         [
             "*AssumptionWarning: The assumption idempotency_retention=24h contradicts*",
-            "*AssumptionWarning: The assumption replay_access=not_checked contradicts*",
+            "*AssumptionWarning: The assumption listed_statuses=open contradicts*",
         ]
     )

@@ -4,18 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from contextlib import suppress
-from email.utils import parsedate_to_datetime
 from typing import Any, NamedTuple
 
-from hosting_emulator.sdk import ControlRefused
 from tests.support.calls import Response
 from tests.support.checked_world import CheckedWorld
-from tests.support.dev_origins import issue, redeem, visit
+from tests.support.dev_origins import issue, redeem
 from tests.support.forged_tokens import parts, signed
-from tests.support.in_process import InProcess, fresh_world
 from tests.support.response_checks import moment, problem
-from tests.support.sign_in_client import Browser
 
 Probe = Callable[[CheckedWorld], Any]
 
@@ -188,11 +183,6 @@ def _(api: CheckedWorld) -> list[Any]:
     return [*found, (limited.json["code"], "Retry-After" in limited.headers)]
 
 
-@cases.add("problem_retryable", {"etag_mismatch": True}, [False, False], [True, False])
-def _(api: CheckedWorld) -> list[bool]:
-    return [api.initialize(9).json["retryable"], api.dns(project="garden").json["retryable"]]
-
-
 @cases.add("listed_statuses", "open", [(400, "rate_limited"), 429], [(429, "rate_limited"), 429])
 def _(api: CheckedWorld) -> list[Any]:
     api.assume(rate_limit="1/60s")
@@ -232,12 +222,6 @@ def _timestamps(found: Any) -> Iterator[str]:
             yield from _timestamps(item)
 
 
-@cases.add("date_header", "machine", "world", "machine")
-def _(api: CheckedWorld) -> str:
-    sent_at = parsedate_to_datetime(api.dns().headers["Date"])
-    return "world" if abs((api.now() - sent_at).total_seconds()) < 1 else "machine"
-
-
 @cases.add("timestamp_form", "microseconds", "milliseconds", "microseconds")
 @cases.add("timestamp_form", "offset", "milliseconds", "offset")
 def _(api: CheckedWorld) -> str:
@@ -269,18 +253,6 @@ def _(api: CheckedWorld) -> str:
     ["dev.localhost", "prod.localhost", "mail.localhost"],
     ["dev.test", "prod.localhost", "mail.localhost"],
 )
-@cases.add(
-    "production_zone",
-    "sites.test",
-    ["dev.localhost", "prod.localhost", "mail.localhost"],
-    ["dev.localhost", "sites.test", "mail.localhost"],
-)
-@cases.add(
-    "mail_zone",
-    "post.test",
-    ["dev.localhost", "prod.localhost", "mail.localhost"],
-    ["dev.localhost", "prod.localhost", "post.test"],
-)
 def _(api: CheckedWorld) -> list[str]:
     hosts = done(api, api.apply_domains())["result"]["hostnames"]
     ticket = issue(api)
@@ -291,15 +263,6 @@ def _(api: CheckedWorld) -> list[str]:
     assert url == f"https://{hosts['production']}"
     order = ("development", "production", "mail")
     return [hosts[name].partition(f".{api.emulator.name}.")[2] for name in order]
-
-
-@cases.add("dev_origin_port", "absent", True, False)
-def _(api: CheckedWorld) -> bool:
-    """In process: the server of these tests has no port of its own for dev origins."""
-    assumed = {row["name"]: row["value"] for row in api.emulator.assumptions}
-    core = InProcess(fresh_world(dev_origin_port=assumed["dev_origin_port"]))
-    core.dev_port = 4643
-    return bool(core.ticket().json["origin"].endswith(":4643"))
 
 
 # --- Pages ----------------------------------------------------------------------------------------
@@ -418,32 +381,11 @@ def _(api: CheckedWorld) -> list[int]:
     return [*found, api.call("POST", path, key=key, body={}).status]
 
 
-@cases.add("wrong_media_type", "ignored", (400, "invalid_request"), (200, None))
-def _(api: CheckedWorld) -> tuple[int, str | None]:
-    return code(api.set_flag(False, headers={"Content-Type": "text/plain"}))
-
-
 @cases.add("wrong_method", "not_found", [(405, "GET"), (405, "GET")], [(404, None), (404, None)])
 def _(api: CheckedWorld) -> list[Any]:
     path = api.project_path("edge-dns")
     found = [api.call("DELETE", path), api.send("HEAD", path)]
     return [(answer.status, answer.headers["Allow"]) for answer in found]
-
-
-@cases.add("judgement_order", "access_first", (400, "invalid_request"), (404, "resource_not_found"))
-def _(api: CheckedWorld) -> tuple[int, str | None]:
-    return code(api.set_flag("no", project="garden"))
-
-
-@cases.add("request_id", "own", [True, True], [False, False])
-def _(api: CheckedWorld) -> list[bool]:
-    headers = {"X-Request-Id": "mine"}
-    refused = api.dns(project="garden", headers=headers)
-    made = api.create_key(headers=headers)
-    return [
-        refused.headers["X-Request-Id"] == refused.json["request_id"] == "mine",
-        made.json["request_id"] == "mine",
-    ]
 
 
 @cases.add("request_id_invalid", "ignored", [400, 400], [200, 200])
@@ -463,74 +405,6 @@ def _(api: CheckedWorld) -> list[int]:
 
 
 # --- Idempotency ----------------------------------------------------------------------------------
-
-
-@cases.add("request_identity", "all_that_is_sent", [202, 202, 202], [202, 409, 409])
-def _(api: CheckedWorld) -> list[int]:
-    path = api.project_path("domains")
-    return [
-        api.apply_domains(key="k").status,
-        api.apply_domains(key="k", body={"hostnames": ["x.example"]}).status,
-        api.call("PUT", f"{path}?x=1", key="k").status,
-    ]
-
-
-@cases.add("replay_access", "not_checked", [202, 403, 403, 403], [202, 202, 409, 403])
-def _(api: CheckedWorld) -> list[int]:
-    first = api.apply_domains(key="k", who="member").status
-    state = api.state()
-    grants = state["tables"]["grants"]
-    for name in [name for name in grants if name.startswith(api.emulator.projects["shop"])]:
-        grants[name]["role"] = "reader"
-    api.load(state)
-    return [
-        first,
-        api.apply_domains(key="k", who="member").status,
-        api.initialize(1, key="k", who="member").status,
-        api.apply_domains(key="another", who="member").status,
-    ]
-
-
-@cases.add(
-    "changed_and_invalid",
-    "key_reused",
-    [200, (400, "invalid_request"), (400, "invalid_request")],
-    [200, (409, "idempotency_key_reused"), (400, "invalid_request")],
-)
-def _(api: CheckedWorld) -> list[Any]:
-    return [
-        api.set_flag(False, key="k").status,
-        code(api.set_flag("no", key="k")),
-        code(api.set_flag("no", key="another")),
-    ]
-
-
-def _tickets_left(api: CheckedWorld, *tokens: str) -> int:
-    issued = [issue(api, token=token) for token in tokens]
-    return [redeem(api, ticket).status for ticket in issued].count(303)
-
-
-@cases.add("same_principal", "credential", [409, 409, 1], [202, 202, 3])
-def _(api: CheckedWorld) -> list[int]:
-    one, two = (api.create_key(name).json["value"] for name in ("one", "two"))
-    api.set_flag(False, key="k")
-    return [
-        api.apply_domains(key="k", token=one).status,
-        api.initialize(1, key="k", token=two).status,
-        _tickets_left(api, one, two, api.emulator.token("owner")),
-    ]
-
-
-@cases.add("same_principal", "person_in_organization", [409, 1], [202, 2])
-def _(api: CheckedWorld) -> list[int]:
-    api.emulator.intervene("add_member", organization="hobby", person="owner", role="owner")
-    token = api.emulator.token("owner", organization="hobby")
-    api.set_flag(False, key="k")
-    issued = [issue(api), issue(api, project="garden", token=token)]
-    return [
-        api.apply_domains(project="garden", key="k", token=token).status,
-        [redeem(api, ticket).status for ticket in issued].count(303),
-    ]
 
 
 @cases.add("idempotency_scope", "principal_and_call", [200, 409, 409], [200, 202, 409])
@@ -698,231 +572,6 @@ for name, usual, ask in (
     for role in _ALLOWED:
         if role != usual:
             cases.add(name, role, _ALLOWED[usual], _ALLOWED[role])(roles(ask))
-
-
-@cases.add("key_creation_role", "owner", [201, 201], [201, 403])
-def _(api: CheckedWorld) -> list[int]:
-    return [api.create_key(who=who).status for who in ("owner", "member")]
-
-
-@cases.add("organization_owner", "by_grant", [200, 201, 202, 403], [404, 404, 202, 200])
-def _(api: CheckedWorld) -> list[int]:
-    granted = api.apply_domains(who="member").status
-    found = [api.set_flag(False).status, api.ticket().status, granted]
-    with suppress(ControlRefused):  # who owns all projects can be granted none
-        api.emulator.intervene("set_role", project="shop", person="owner", role="maintainer")
-        api.emulator.intervene("set_role", project="shop", person="member", role="owner")
-    return [*found, api.set_flag(False, who="member").status]
-
-
-@cases.add("keys_on_owner_calls", "refused", [200, 201, 202], [403, 403, 202])
-def _(api: CheckedWorld) -> list[int]:
-    token = api.create_key().json["value"]
-    return [
-        api.set_flag(False, token=token).status,
-        api.ticket(token=token).status,
-        api.apply_domains(token=token).status,
-    ]
-
-
-@cases.add("call_permissions", {"list_deployments": "projects.read"}, [403, 200], [200, 403])
-def _(api: CheckedWorld) -> list[int]:
-    names = ("projects.read", "deployments.read")
-    keys = [api.emulator.create_api_key("owner", permissions=[name])["value"] for name in names]
-    return [api.deployments(token=key).status for key in keys]
-
-
-@cases.add("new_key_permissions", "reading", ["projects.write", 202], [None, 403])
-def _(api: CheckedWorld) -> list[Any]:
-    made = api.create_key().json
-    writing = [name for name in made["key"]["permissions"] if name.endswith(".write")]
-    status = api.apply_domains(token=made["value"]).status
-    return [writing[0] if writing else None, status]
-
-
-@cases.add("returned_members_keys", "revoked", [404, 200], [401, 401])
-def _(api: CheckedWorld) -> list[int]:
-    token = api.create_key(who="member").json["value"]
-    member = {"organization": "acme", "person": "member"}
-    api.emulator.intervene("remove_member", **member)
-    found = [api.dns(token=token).status]
-    api.emulator.intervene("add_member", **member)
-    return [*found, api.dns(token=token).status]
-
-
-@cases.add("unshared_project", "forbidden", [404, 404, 404], [403, 404, 403])
-def _(api: CheckedWorld) -> list[int]:
-    """In a project of one's organization without a role, in another's, and by one's key."""
-    token = api.emulator.api_key("reader")
-    return [
-        api.dns(project="labs", who="reader").status,
-        api.dns(project="garden", who="reader").status,
-        api.dns(project="labs", token=token).status,
-    ]
-
-
-@cases.add("access_scope", "memberships", [404, 404, 404], [200, 201, 404])
-def _(api: CheckedWorld) -> list[int]:
-    bound = api.create_key().json["value"]
-    api.emulator.intervene("add_member", organization="hobby", person="owner", role="owner")
-    return [
-        api.dns(project="garden").status,
-        api.create_key(organization="hobby").status,
-        api.dns(project="garden", token=bound).status,
-    ]
-
-
-@cases.add("replayed_key_permissions", "all_enabled", [201, 200, 503], [201, 503, 503])
-def _(api: CheckedWorld) -> list[int]:
-    found = [api.create_key(key="k").status]
-    for enabled in (["dns.read"], []):
-        api.emulator.intervene("set_permissions", organization="acme", permissions=enabled)
-        found.append(api.create_key(key="k").status)
-    return found
-
-
-@cases.add("expiry_instant", "inside", [404, 401, 401], [303, 200, 200])
-def _(api: CheckedWorld) -> list[int]:
-    ticket, token = issue(api), api.emulator.mint_token("owner", expires_in_seconds=600)
-    api.advance("10m")
-    found = [redeem(api, ticket).status, api.dns(token=token["access_token"]).status]
-    key = api.create_key().json["value"]
-    api.advance("90d")
-    return [*found, api.dns(token=key).status]
-
-
-@cases.add("expiry_instant", "inside", ["expired", "expired"], ["authorized", "expired"])
-def _(api: CheckedWorld) -> list[str]:
-    api.emulator.intervene("move_dns", project="labs", to="pending", zone="labs.example")
-    api.emulator.intervene("move_dns", project="labs", to="authorized", expires_in="1h")
-    found = []
-    for by in ("1h", "1ms"):
-        api.advance(by)
-        found.append(api.dns(project="labs").json["status"])
-    return found
-
-
-@cases.add("expiry_instant", "inside", [400, 400, False, False, 400], [200, 400, True, False, 200])
-def _(api: CheckedWorld) -> list[Any]:
-    browser = Browser(api.emulator.summary["issuer"])
-    first, second, third = (browser.choose("owner").answer["code"] for _ in range(3))
-    refreshed = browser.redeem(third).json["refresh_token"]
-    found: list[Any] = []
-    for by, code in (("60s", first), ("1ms", second)):
-        api.advance(by)
-        found.append(browser.redeem(code).status)
-    for by in (f"{7 * 86_400_000 - 60_001}ms", "23d"):
-        api.advance(by)
-        found.append("code" in browser.authorize(prompt="none").answer)
-    return [*found, browser.refresh(refreshed).status]
-
-
-@cases.add("expiry_instant", "inside", [False, 401], [True, 200])
-def _(api: CheckedWorld) -> list[Any]:
-    api.assume(idempotency_retention="1h", dev_session_lifetime="1h")
-    first, ticket = api.apply_domains(key="k").json["id"], issue(api)
-    cookie = redeem(api, ticket).headers["Set-Cookie"].partition(";")[0]
-    api.advance("1h")
-    opened = visit(api, ticket["origin"] + "/", cookie=cookie).status
-    return [api.apply_domains(key="k").json["id"] == first, opened]
-
-
-@cases.add("former_owners_ticket", "refused", 303, 404)
-def _(api: CheckedWorld) -> int:
-    ticket = issue(api)
-    state = api.state()
-    memberships = state["tables"]["memberships"]
-    for one in memberships.values():
-        if one["role"] == "owner" and one["organization_id"] == api.emulator.organization:
-            one["role"] = "member"
-    api.load(state)
-    return redeem(api, ticket).status
-
-
-@cases.add("redemption_status", 302, 303, 302)
-@cases.add("redemption_status", 307, 303, 307)
-def _(api: CheckedWorld) -> int:
-    return redeem(api, issue(api)).status
-
-
-@cases.add("dev_session_cookie", "__Host-sid", ["dev_access", 200, 200], ["__Host-sid", 200, 200])
-@cases.add("dev_session_lifetime", "1m", ["dev_access", 200, 200], ["dev_access", 200, 401])
-def _(api: CheckedWorld) -> list[Any]:
-    ticket = issue(api)
-    cookie = redeem(api, ticket).headers["Set-Cookie"].partition(";")[0]
-    found: list[Any] = [cookie.partition("=")[0]]
-    for by in ("59s", "1s"):
-        api.advance(by)
-        found.append(visit(api, ticket["origin"] + "/", cookie=cookie).status)
-    return found
-
-
-@cases.add(
-    "dns_transitions",
-    {"pending": "authorized revoked expired"},
-    ["pending", "pending"],
-    ["pending", "expired"],
-)
-def _(api: CheckedWorld) -> list[str]:
-    api.emulator.intervene("move_dns", project="docs", to="pending", expires_in="1h")
-    before = api.dns(project="docs").json["status"]
-    api.advance("1h")
-    return [before, api.dns(project="docs").json["status"]]
-
-
-@cases.add(
-    "dns_details",
-    "authorized",
-    [(2, True), (2, True), (2, True)],
-    [(0, False), (2, True), (0, False)],
-)
-def _(api: CheckedWorld) -> list[tuple[int, bool]]:
-    found = []
-    for status in ("pending", "authorized", "revoked"):
-        api.emulator.intervene("move_dns", project="labs", to=status, zone="labs.example")
-        shown = api.dns(project="labs").json
-        assert shown["zone"] == "labs.example"
-        found.append((len(shown["scopes"]), shown["expires_at"] is not None))
-    return found
-
-
-@cases.add(
-    "deployment_transitions",
-    {"queued": "deploying"},
-    ["queued", "building", "deploying", "ready"],
-    ["queued", "deploying", "ready"],
-)
-@cases.add(
-    "deployment_transitions",
-    {"building": ""},
-    ["queued", "building", "deploying", "ready"],
-    ["queued", "building", "ready"],
-)
-def _(api: CheckedWorld) -> list[str]:
-    api.initialize(1)
-    seen = []
-    for _ in range(12):
-        newest = api.deployments("?limit=1").json["items"][0]
-        seen.append(newest["status"])
-        api.load(api.state())  # whatever is passed over, a world can be kept
-        api.advance("1s")
-    assert {"artifact_digest", "url"} <= newest.keys()
-    return list(dict.fromkeys(seen))
-
-
-@cases.add(
-    "database_transitions",
-    {"ready": "resizing", "resizing": ""},
-    ["suspended", "resizing", "ready"],
-    ["ready", "resizing", "resizing"],
-)
-def _(api: CheckedWorld) -> list[str]:
-    found = []
-    for state in ("suspended", "resizing", "ready"):
-        with suppress(ControlRefused):
-            api.emulator.intervene("set_database", project="shop", environment="dev", state=state)
-        found.append(api.compute().json["database"]["state"])
-    return found
 
 
 @cases.add("data_modes", ["shared", "isolated"], ["separate", "shared"], ["isolated", "shared"])

@@ -1,4 +1,4 @@
-"""The Date header of every response under `/v1` shows world time, or the machine's if so assumed."""
+"""The Date header of every response under `/v1` shows world time."""
 
 from __future__ import annotations
 
@@ -147,17 +147,6 @@ def test_every_response_is_dated_in_world_time(api: HttpWorld, kind: str) -> Non
 
     assert response.status == status
     assert date_of(response) == WORLD_TIME
-
-
-@pytest.mark.parametrize("kind", RESPONSES)
-def test_every_response_is_dated_in_machine_time_if_so_assumed(api: HttpWorld, kind: str) -> None:
-    api.emulator.set_assumptions({"date_header": "machine"})
-    send, status = RESPONSES[kind]
-
-    response = send(api)
-
-    assert response.status == status
-    assert abs((date_of(response) - datetime.now(UTC)).total_seconds()) < 60
 
 
 def test_the_date_moves_with_the_world(api: HttpWorld) -> None:

@@ -238,17 +238,6 @@ def test_a_replay_names_the_request_of_its_own_call(api: HttpWorld) -> None:
     assert "first used by #2" in key_step(api, 4)
 
 
-def test_a_replay_names_the_request_of_its_own_credential(api: HttpWorld) -> None:
-    assume(api, same_principal="credential")
-    key = api.emulator.api_key("owner")
-    for _ in range(2):
-        api.apply_domains(key="k")
-        api.apply_domains(key="k", token=key)
-
-    assert "first used by #1" in key_step(api, 3)
-    assert "first used by #2" in key_step(api, 4)
-
-
 def test_a_key_whose_response_was_forgotten_was_not_unused(api: HttpWorld) -> None:
     assume(api, idempotency_retention="1h")
     api.set_flag(False, key="k")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from urllib.parse import unquote
 
-from hosting_emulator.calls.request import CallRequest, Principal
+from hosting_emulator.calls.request import CallRequest
 from hosting_emulator.contract.assumptions import parse_rate_limit
 from hosting_emulator.contract.ids import is_ulid
 from hosting_emulator.contract.problems import Refused
@@ -30,12 +30,9 @@ _LONGEST_WAIT_S = 86_400
 _NOT_FOUND = "No such {} exists within your access."
 
 
-def authorize(
-    change: Change, request: CallRequest, *, check_role: bool = True
-) -> Project | Organization | Operation:
+def authorize(change: Change, request: CallRequest) -> Project | Organization | Operation:
     """Return what the request is about, if its principal may make this call on it.
 
-    Without `check_role` any role within the access scope is enough.
     Raises Refused: organization_required, resource_not_found, forbidden, interactive_login_required.
     """
     principal, spec, assumptions = request.principal, request.spec, change.assumptions
@@ -52,7 +49,7 @@ def authorize(
             assumption="malformed_project_id",
         )
     if spec.subject == "organization":
-        return _organization(change, request, check_role=check_role)
+        return _organization(change, request)
     # Nothing is written yet, so the world's own tables have all there is.
     tables = change.world.tables
     project_id, operation = request.subject_id, None
@@ -65,18 +62,13 @@ def authorize(
     project: Project | None = tables[PROJECTS.name].get(project_id)
     if project is None:
         raise _not_found(spec.subject, "nothing has this id")
-    own = project.organization_id == principal.organization_id
-    inside = own or reaches(change, principal, project.organization_id)
+    inside = project.organization_id == principal.organization_id
     role = role_of(change, principal.person_id, project) if inside else None
     if role is None:
-        member = change.get(MEMBERSHIPS, f"{project.organization_id}/{principal.person_id}")
-        if inside and member and assumptions.unshared_project == "forbidden":
-            why = "You have no role in this project."
-            raise Refused("forbidden", why, assumption="unshared_project")
         outside = f"it exists in project {project.id}, outside the user's access"
         raise _not_found(spec.subject, outside)
     least = getattr(assumptions, spec.role, spec.role)
-    if check_role and _RANKS[role] < _RANKS[least]:
+    if _RANKS[role] < _RANKS[least]:
         allowed = "the project's owner" if least == "owner" else f"a project {least} or above"
         raise Refused(
             "forbidden",
@@ -95,31 +87,23 @@ def role_of(change: Change, person_id: str, project: Project) -> str | None:
     membership = tables[MEMBERSHIPS.name].get(f"{project.organization_id}/{person_id}")
     if membership is None:
         return None
-    if membership.role == "owner" and change.assumptions.organization_owner == "owns_projects":
+    if membership.role == "owner":
         return "owner"
     grant = tables[GRANTS.name].get(f"{project.id}/{person_id}")
     return grant.role if grant else None
-
-
-def reaches(change: Change, principal: Principal, organization_id: str) -> bool:
-    """Tell whether an organization is within a principal's scope, if they are a member there."""
-    if organization_id == principal.organization_id:
-        return True
-    # A key is bound to one organization (contract, Authentication).
-    return change.assumptions.access_scope == "memberships" and principal.api_key_id is None
 
 
 def _not_found(subject: str, why: str) -> Refused:
     return Refused("resource_not_found", _NOT_FOUND.format(subject), why=why)
 
 
-def _organization(change: Change, request: CallRequest, *, check_role: bool) -> Organization:
+def _organization(change: Change, request: CallRequest) -> Organization:
     principal = request.principal
     organization = change.get(ORGANIZATIONS, request.subject_id)
     if organization is None:
         raise _not_found("organization", "nothing has this id")
     membership = change.get(MEMBERSHIPS, f"{organization.id}/{principal.person_id}")
-    if membership is None or not reaches(change, principal, organization.id):
+    if membership is None or organization.id != principal.organization_id:
         raise _not_found("organization", "it exists, outside the user's access")
     current = is_current(change.world, principal.session_id, principal.person_id)
     if request.spec.interactive and not current:
@@ -132,13 +116,6 @@ def _organization(change: Change, request: CallRequest, *, check_role: bool) -> 
             "session cannot make it.",
             why=f"the token has no current session: {ended}",
         )
-    needs_owner = request.spec.least_role(change.assumptions) == "owner"
-    if check_role and needs_owner and membership.role != "owner":
-        raise Refused(
-            "forbidden",
-            "Only the organization's owner may do this; you are its member.",
-            assumption="key_creation_role",
-        )
     return organization
 
 
@@ -146,13 +123,7 @@ def _check_key(change: Change, request: CallRequest, permissions: frozenset[str]
     # What the organization has enabled is looked at anew each time: a key never outlives it.
     organization = change.get(ORGANIZATIONS, request.principal.organization_id or "")
     enabled = organization.permissions if organization else ()
-    needed = request.spec.key_permission(change.assumptions)
-    if request.spec.role == "owner" and change.assumptions.keys_on_owner_calls == "refused":
-        raise Refused(
-            "forbidden",
-            "An API key cannot make an owner-only call; sign in and use an access token.",
-            assumption="keys_on_owner_calls",
-        )
+    needed = request.spec.permission
     if needed not in permissions or needed not in enabled:
         key = change.get(API_KEYS, request.principal.api_key_id or "")
         raise Refused(

@@ -17,7 +17,6 @@ from hosting_emulator.calls.inputs import bad_cursor
 from hosting_emulator.calls.request import CallRequest, Reply
 from hosting_emulator.contract.assumptions import Assumptions
 from hosting_emulator.contract.calls import ALL_CALLS
-from hosting_emulator.contract.durations import parse_duration_ms
 from hosting_emulator.contract.problems import Refused
 from hosting_emulator.contract.timestamps import format_timestamp
 from hosting_emulator.world import operations, views
@@ -39,6 +38,9 @@ from hosting_emulator.world.value import Change, Run, deployment_count, deployme
 
 #: A ticket is valid ten minutes (contract, Limits).
 TICKET_LIFETIME_MS = 600_000
+#: The cookie that a redeemed ticket sets at the dev origin, and how long (world time) it opens it.
+DEV_SESSION_COOKIE = "dev_access"
+DEV_SESSION_LIFETIME_MS = 12 * 3_600_000
 REDEEM_PATH = "/.service/dev-access/redeem"
 
 
@@ -138,8 +140,6 @@ def get_operation(change: Change, request: CallRequest, operation: Operation) ->
 def create_user_api_key(change: Change, request: CallRequest, organization: Organization) -> Reply:
     """Create the key. Needs no credits, but at least one product permission to carry."""
     permissions = organization.permissions
-    if change.assumptions.new_key_permissions == "reading":
-        permissions = tuple(one for one in permissions if one.endswith(".read"))
     if not permissions:
         raise Refused(
             change.assumptions.code_of("no_permission_enabled"),
@@ -171,9 +171,7 @@ def create_key_again(change: Change, request: CallRequest, found: RememberedAnsw
     key = change.row(API_KEYS, str(found.subject))
     enabled = change.row(ORGANIZATIONS, request.subject_id).permissions
     remaining = [name for name in key.permissions if name in enabled]
-    needs_all = change.assumptions.replayed_key_permissions == "all_enabled"
-    needed = len(key.permissions) if needs_all else 1
-    if len(remaining) < needed:
+    if not remaining:
         raise Refused(
             change.assumptions.code_of("no_permission_enabled"),
             "The organization has disabled product permissions of this key.",
@@ -199,12 +197,11 @@ def _key(change: Change, request: CallRequest, key: ApiKey, value: str | None) -
 def create_dev_access_ticket(change: Change, request: CallRequest, project: Project) -> Reply:
     """Issue a single-use ticket; the principal's earlier unused one is revoked."""
     principal = request.principal.person_id
-    holder = request.principal.name(change.assumptions)
     # Each new ticket revokes the one before, so at most the last one can still be unused.
-    last_id = change.world.indexes.get(f"last_ticket:{holder}")
+    last_id = change.world.indexes.get(f"last_ticket:{principal}")
     last = change.get(TICKETS, last_id) if last_id else None
     unused = last is not None and last.state == "unused"
-    if last and unused and not change.assumptions.is_over(last.expires_ms, change.now_ms):
+    if last and unused and last.expires_ms > change.now_ms:
         change.put(TICKETS, last.id, replace(last, state="revoked"))
     secret = new_secret(change)
     ticket = Ticket(
@@ -213,11 +210,9 @@ def create_dev_access_ticket(change: Change, request: CallRequest, project: Proj
         principal=principal,
         digest=digest(secret),
         expires_ms=change.now_ms + TICKET_LIFETIME_MS,
-        holder=None if holder == principal else holder,
     )
     change.put(TICKETS, ticket.id, ticket)
-    shown = change.assumptions.dev_origin_port == "shown"
-    origin = dev_origin(change, project, request.dev_port if shown else None)
+    origin = dev_origin(change, project, request.dev_port)
     document = {
         "ticket_id": ticket.id,
         "project_id": project.id,
@@ -279,11 +274,7 @@ def _why_refused(change: Change, project: Project, ticket: Ticket | None) -> str
         return f"the ticket is for project {ticket.project_id}"
     if ticket.state != "unused":
         return f"the ticket is {ticket.state}"
-    former = change.assumptions.former_owners_ticket == "refused"
-    if former and role_of(change, ticket.principal, project) != "owner":
-        return "the user who got the ticket is no longer owner"
-    over = change.assumptions.is_over(ticket.expires_ms, change.now_ms)
-    return "the ticket has expired" if over else None
+    return "the ticket has expired" if ticket.expires_ms <= change.now_ms else None
 
 
 def session_of(change: Change, project: Project, cookie: str) -> Ticket | None:
@@ -292,8 +283,7 @@ def session_of(change: Change, project: Project, cookie: str) -> Ticket | None:
     ticket = change.get(TICKETS, ticket_id)
     if ticket is None or ticket.used_ms is None or ticket.session_digest != digest(session):
         return None
-    ends_ms = ticket.used_ms + parse_duration_ms(change.assumptions.dev_session_lifetime)
-    over = change.assumptions.is_over(ends_ms, change.now_ms)
+    over = ticket.used_ms + DEV_SESSION_LIFETIME_MS <= change.now_ms
     return None if over or ticket.project_id != project.id else ticket
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from hashlib import blake2b
 
 from hosting_emulator.calls.answers import AGAIN
-from hosting_emulator.calls.request import CallRequest, Principal, Reply
+from hosting_emulator.calls.request import CallRequest, Reply
 from hosting_emulator.contract.assumptions import parse_retention_ms
 from hosting_emulator.contract.calls import ALL_CALLS
 from hosting_emulator.contract.problems import Refused
@@ -35,18 +35,12 @@ def recall(
     # Its digest: what clients choose may be a secret, and is not for files.
     sent = request.idempotency_key.encode("utf-8", "surrogatepass")
     sent_digest = blake2b(sent, digest_size=16).hexdigest()
-    holders = _holders(request.principal)
-    key = f"{holders[assumptions.same_principal]}|{sent_digest}"
+    person_key = f"{request.principal.person_id}|{sent_digest}"
+    key = person_key
     if assumptions.idempotency_scope == "principal_and_call":
-        key = f"{request.spec.call_id}|{key}"
+        key = f"{request.spec.call_id}|{person_key}"
     request.storage_key = key
     text = f"{request.spec.call_id}\n{request.subject_id}\n{request.canonical_body}"
-    # Calls 1 and 3 say what makes a request the same: the key, and the body or the name in it.
-    is_open = not request.spec.identity_is_specified
-    if is_open and assumptions.request_identity == "all_that_is_sent":
-        unread = "" if request.spec.body else request.body.hex()
-        if request.query or unread:
-            text += f"\n{request.query}\n{unread}"
     request.fingerprint = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
     refuses = assumptions.idempotency_in_flight == "refuse"
     first = in_flight.setdefault(key, request) if refuses else request
@@ -60,7 +54,7 @@ def recall(
         )
     found: RememberedAnswer | None = change.world.tables[REMEMBERED.name].get(key)
     if found is None:
-        found = _remembered_elsewhere(change, request, list(holders.values()), sent_digest)
+        found = _remembered_elsewhere(change, request, person_key)
     if found is None or _is_forgotten(found, change):
         return None
     if found.fingerprint != request.fingerprint:
@@ -68,23 +62,10 @@ def recall(
     return found
 
 
-def _holders(principal: Principal) -> dict[str, str]:
-    """Return who a key belongs to, under each alternative of `same_principal`.
-
-    No two alternatives use the same name for different principals.
-    """
-    person_id = principal.person_id
-    return {
-        "person": person_id,
-        "person_in_organization": f"{person_id} {principal.organization_id}",
-        "credential": f"{person_id}#{principal.api_key_id or ''}",
-    }
-
-
 def _remembered_elsewhere(
-    change: Change, request: CallRequest, holders: list[str], sent_digest: str
+    change: Change, request: CallRequest, person_key: str
 ) -> RememberedAnswer | None:
-    """Return what was remembered for this key under other assumptions than those of now.
+    """Return what was remembered for this key while `idempotency_scope` was another.
 
     A world whose assumptions change still knows its keys. A response to the same request comes
     before a response to another one.
@@ -93,12 +74,10 @@ def _remembered_elsewhere(
     if not table:
         return None
     matches: list[RememberedAnswer] = []
-    for holder in holders:
-        key = f"{holder}|{sent_digest}"
-        for storage_key in (key, *(f"{call_id}|{key}" for call_id in _IDEMPOTENT_CALLS)):
-            match: RememberedAnswer | None = table.get(storage_key)
-            if match is not None:
-                matches.append(match)
+    for storage_key in (person_key, *(f"{call_id}|{person_key}" for call_id in _IDEMPOTENT_CALLS)):
+        match: RememberedAnswer | None = table.get(storage_key)
+        if match is not None:
+            matches.append(match)
     if change.assumptions.idempotency_scope == "principal_and_call":
         matches = [match for match in matches if match.call_id == request.spec.call_id]
     matches.sort(key=lambda match: match.fingerprint != request.fingerprint)
@@ -135,7 +114,7 @@ def remember(change: Change, request: CallRequest, reply: Reply) -> None:
 def _is_forgotten(answer: RememberedAnswer, change: Change) -> bool:
     """Tell whether the time is over for which an answer is remembered."""
     expires_ms = answer.expires_ms
-    return expires_ms is not None and change.assumptions.is_over(expires_ms, change.now_ms)
+    return expires_ms is not None and expires_ms <= change.now_ms
 
 
 def answer_again(change: Change, request: CallRequest, found: RememberedAnswer) -> Reply:

@@ -50,7 +50,7 @@ def read_inputs(request: CallRequest, assumptions: Assumptions) -> None:
     if spec.body is not None:
         found = request.headers.getall("Content-Type", ())
         media_type = found[0].partition(";")[0].strip() if found else ""
-        if media_type.lower() != "application/json" and assumptions.wrong_media_type == "refused":
+        if media_type.lower() != "application/json":
             what = f"not {_shown(media_type)}" if media_type else "but none was sent"
             raise Refused(
                 assumptions.code_of("wrong_media_type"),

@@ -9,7 +9,6 @@ from typing import Any, TypeAlias, cast
 import msgspec
 from multidict import CIMultiDict, MultiMapping
 
-from hosting_emulator.contract.assumptions import Assumptions
 from hosting_emulator.contract.calls import CallSpec
 from hosting_emulator.contract.ids import make_ulid
 from hosting_emulator.world.records import OperationOutcome
@@ -37,14 +36,6 @@ class Principal:
     session_id: str | None = None
     permissions: frozenset[str] | None = None
     api_key_id: str | None = None
-
-    def name(self, assumptions: Assumptions) -> str:
-        """Return what is one principal's and no other's, as assumed."""
-        if assumptions.same_principal == "credential" and self.api_key_id is not None:
-            return self.api_key_id
-        if assumptions.same_principal == "person_in_organization":
-            return f"{self.person_id} {self.organization_id}"
-        return self.person_id
 
     @property
     def interactive(self) -> bool:

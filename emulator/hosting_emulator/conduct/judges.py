@@ -145,9 +145,8 @@ def _accuse(first: ExchangeView, second: ExchangeView, known: _Attempts) -> Find
 
 def _forgotten(before: ExchangeView, now: ExchangeView) -> bool:
     """Tell whether the key of an earlier attempt was forgotten by the time of another."""
-    assumed = now.world.assumptions
-    kept_ms = parse_retention_ms(assumed.idempotency_retention)
-    return kept_ms is not None and assumed.is_over(before.at_ms + kept_ms, now.entry.came_ms)
+    kept_ms = parse_retention_ms(now.world.assumptions.idempotency_retention)
+    return kept_ms is not None and before.at_ms + kept_ms <= now.entry.came_ms
 
 
 class KeyReused(ConductJudge):
@@ -858,8 +857,8 @@ class RequestContent(ConductJudge):
         ticket = now.world.get(TICKETS, ticket_id) if ticket_id else None
         if ticket is None:
             return
-        id_, is_over, came_ms = ticket.id, now.world.assumptions.is_over, now.entry.came_ms
-        newest = indexes.get(f"last_ticket:{ticket.holder or ticket.principal}")
+        id_, came_ms = ticket.id, now.entry.came_ms
+        newest = indexes.get(f"last_ticket:{ticket.principal}")
         until_ms = self._until.get(id_, ticket.expires_ms)
         unheard = self._unheard.pop(id_, False)
         if not now.heard:
@@ -867,8 +866,8 @@ class RequestContent(ConductJudge):
         if ticket.state == "used":
             if not unheard:  # who never heard of it asks again
                 yield Finding("ticket-redeemed-twice", now, id=id_, group=id_)
-        elif is_over(ticket.expires_ms, came_ms):
-            if is_over(until_ms, came_ms):  # nobody ended it early
+        elif ticket.expires_ms <= came_ms:
+            if until_ms <= came_ms:  # nobody ended it early
                 until = format_timestamp(until_ms)
                 yield Finding("ticket-redeemed-late", now, id=id_, until=until, group=id_)
         elif ticket.state == "revoked" and newest != id_:

@@ -59,12 +59,9 @@ _OPEN_CODES = tuple(
         "organization_required",
     )
 )
-DNS_STATUSES = ("not_authorized", "pending", "authorized", "expired", "revoked")
 PHASES = ("queued", "building", "deploying", "verifying", "done")
 RECONCILIATION_STATES = ("required", "running", "completed", "exhausted")
 DEPLOYMENT_STATUSES = ("queued", "building", "deploying", "ready", "failed", "cancelled")
-#: Those of a deployment that has not ended.
-_STAGES = DEPLOYMENT_STATUSES[:3]
 DATABASE_STATES = ("init", "ready", "suspended", "resizing", "failed")
 #: The word that the contract names for each open set. Every list of such words contains it.
 CONTRACT_WORDS = {
@@ -178,40 +175,6 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     idempotency_in_flight: Literal["wait", "refuse"] = "wait"
     """Same key while the first request is in progress: wait and replay it, or refuse with
     service_unavailable. (unseen: it needs two requests at exactly the same time) [idempotent]"""
-    request_identity: Literal["what_is_read", "all_that_is_sent"] = "what_is_read"
-    """What makes two requests of call 2 or 4 the same: only what the call reads, or also a query
-    and a body that it does not read. (unseen: the contract promises nothing about those)
-    [initialize_managed_source apply_project_domains]"""
-    replay_access: Annotated[
-        Literal["checked", "not_checked"],
-        OutsideTheLetter(
-            ("not_checked",),
-            "Roles: operations 1 and 7 are owner-only; operation 8 is open to project readers.",
-        ),
-    ] = "checked"
-    """Whether a replay still requires the role. Everything else is checked again in any case: the
-    token, its organization, the access scope, a key's permissions, and for call 3 the session, the
-    membership and the product permissions. (unseen: a user would have to lose a role in between)
-    [idempotent]"""
-    """> organization membership and product permissions are revalidated"""
-    replayed_key_permissions: Literal["any_enabled", "all_enabled"] = "any_enabled"
-    """What an exact replay of call 3 requires of the organization: at least one of the key's
-    permissions is still enabled, or all of them are; otherwise it is refused as
-    no_permission_enabled. (unseen: no call changes the enabled ones) [create_user_api_key]"""
-    """> Which HTTP status each other code uses, and which code follows which other condition: not
-    shown."""
-    judgement_order: Literal["inputs_first", "access_first"] = "inputs_first"
-    """Whether a request's headers, query and body are checked before its access, or after (then
-    replay_access must be checked). (unseen: both are refusals that change nothing)"""
-    """> Same key and same body: first result returned without switching again."""
-    changed_and_invalid: Literal["invalid_request", "key_reused"] = "invalid_request"
-    """Whether a retry with an invalid body is refused for that, or because its key was used.
-    (unseen: both are refusals that change nothing) [body]"""
-    """> Issuing a new ticket revokes unused tickets previously issued to the same principal."""
-    same_principal: Literal["person", "person_in_organization", "credential"] = "person"
-    """What counts as one principal for Idempotency-Keys and tickets: a user, a user in one
-    organization, or each API key alone and a user's access tokens together. (unseen: it needs a
-    user with two keys) [idempotent DevAccessTicket]"""
     """> Transitions: not shown."""
     source_profile: str = "timed 2s 8s"
     """How an initialization moves: `timed QUEUED RUNNING`, `immediate`, `per_poll N` or `manual`. An
@@ -229,22 +192,6 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     """> Deployment.status values beyond queued: not shown."""
     deployment_statuses: tuple[str, str, str, str, str, str] = DEPLOYMENT_STATUSES
     """Words of Deployment.status; `queued` is one of them. [DeploymentPage]"""
-    """> Transitions: not shown."""
-    dns_transitions: dict[str, str] = {}
-    """Which statuses may follow each status of a DNS authorization, instead of the usual ones:
-    `pending=authorized revoked expired` also lets a pending one expire. (unseen: no call changes
-    it) [DnsAuthorization]"""
-    deployment_transitions: dict[str, str] = {}
-    """Which stages of a deployment (queued, building, deploying) may follow each other, instead of
-    the next one only: `queued=deploying` skips building. (unseen: their durations vary)
-    [DeploymentPage]"""
-    database_transitions: dict[str, str] = {}
-    """Which states may follow each database state, instead of any: `init=ready failed`. (unseen: no
-    call changes it) [DatabaseCompute]"""
-    """> null when status is not_authorized"""
-    dns_details: Literal["always", "authorized"] = "always"
-    """Whether an authorization shows its scopes and expires_at in every other status, or only while
-    authorized. (unseen: the status of the project's cannot be chosen) [DnsAuthorization]"""
     """> data_mode values beyond shared, [...]: not shown."""
     data_modes: tuple[Literal["shared"], str] = ("shared", "separate")
     """Words of data_mode: for one database shared by both environments, which the contract fixes,
@@ -278,33 +225,6 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     operation_role: Role = "reader"
     """Least role to poll an operation. (unseen: it needs an operation, and --maintainer-token and
     --reader-token)"""
-    key_creation_role: Literal["member", "owner"] = "member"
-    """Least role in the organization for call 3. (unseen: it needs a token of a member who does not
-    own the organization)"""
-    organization_owner: Literal["owns_projects", "by_grant"] = "owns_projects"
-    """Whether an organization's owner owns all its projects, or only those granted. (unseen: no
-    call shows owners) [owner]"""
-    keys_on_owner_calls: Literal["allowed", "refused"] = "allowed"
-    """Whether an API key of the owner may make owner-only calls. (unseen: a check makes few calls
-    with a key) [owner]"""
-    call_permissions: dict[str, str] = {}
-    """The permission from key_permissions, by its usual name, that a call requires of an API key
-    instead of its usual one. (unseen: it needs keys with only some permissions)"""
-    """> A user key is bound to one organization and restricted to its enabled product
-    permissions."""
-    new_key_permissions: Literal["all", "reading"] = "all"
-    """Which of its organization's enabled permissions a new key has: all, or only those that read.
-    (unseen: no call shows the enabled ones) [UserApiKeyCreation]"""
-    returned_members_keys: Literal["work", "revoked"] = "work"
-    """Whether an API key of a user who left its organization works again after they came back, or
-    is revoked when they leave. (unseen: a user would have to leave in between) [every]"""
-    """> Resource missing or outside the caller's access scope"""
-    access_scope: Literal["organization", "memberships"] = "organization"
-    """Whether an access token reaches only its own organization, or all organizations of its user.
-    (unseen: it needs a member of two organizations)"""
-    unshared_project: Literal["not_found", "forbidden"] = "not_found"
-    """Whether a project of the organization in which a user has no role is outside their access
-    (404), or forbidden (403). (unseen: it needs a member without a role) [every]"""
     """> Names of the permissions carried in key.permissions: not shown."""
     key_permissions: tuple[str, str, str, str, str, str, str] = PERMISSIONS
     """Names of a key's permissions, in the order read projects, write projects, write domains, read
@@ -322,9 +242,6 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     """> X-Request-Id (optional request header, string 1-128 characters [...])"""
     request_id_invalid: Literal["refused", "ignored"] = "refused"
     """X-Request-Id that is empty or over 128 characters. [every]"""
-    request_id: Literal["client", "own"] = "client"
-    """Whether a response's request id is the client's, if it sent one. (unseen: the check
-    recognizes its own requests by it)"""
     request_id_on_success: Literal["absent", "echoed"] = "absent"
     """X-Request-Id on successful responses."""
     """> No additional properties [said of operation 1 alone]."""
@@ -346,32 +263,9 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     no_permission_enabled, generation_stale, domain_depends_on_flag, provider_failing,
     request_in_flight, wrong_media_type, body_too_long, rate_exceeded, creation_uncertain,
     credits_used_up, plan_too_small. (unseen: the check recognizes a condition by its code)"""
-    problem_retryable: dict[str, bool] = {}
-    """Other values of `retryable`, by problem code. (unseen: the check takes it as given)"""
     wrong_method: Literal["method_not_allowed", "not_found"] = "method_not_allowed"
     """A method that a path does not support: 405 invalid_request with Allow, or 404
     resource_not_found. (unseen: the check sends only the contract's methods)"""
-    wrong_media_type: Literal["refused", "ignored"] = "refused"
-    """A body with a media type other than application/json: refused, or read anyway. (unseen: the
-    check sends JSON) [body]"""
-    """> A ticket is single use and valid ten minutes."""
-    expiry_instant: Literal["outside", "inside"] = "outside"
-    """Whether something is still valid at its exact expiry time: a ticket, key, token, DNS
-    authorization or remembered response, and a sign-in's code and session. (unseen: that time would
-    have to pass) [DevAccessTicket]"""
-    former_owners_ticket: Literal["redeemed", "refused"] = "redeemed"
-    """Whether a ticket can still be redeemed after its user is no longer owner. (unseen: a user
-    would have to lose a role in between) [DevAccessTicket]"""
-    redemption_status: Literal[303, 302, 307] = 303
-    """Status of the redirect that redeems a ticket. (unseen: a dev origin is not part of the API)
-    [DevAccessTicket]"""
-    """> No cookie session is assumed."""
-    dev_session_cookie: Annotated[str, whole("^[A-Za-z_][A-Za-z0-9_-]{0,63}$")] = "dev_access"
-    """Name of the cookie that a redeemed ticket sets at the dev origin. (unseen: a dev origin is
-    not part of the API) [DevAccessTicket]"""
-    dev_session_lifetime: str = "12h"
-    """How long (world time) it opens the dev origin. (unseen: that time would have to pass)
-    [DevAccessTicket]"""
     """> Which HTTP status each other code uses, and which code follows which other condition: not
     shown."""
     problem_statuses: dict[str, int] = {}
@@ -398,23 +292,10 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     """> date-time (ISO 8601 / RFC 3339)"""
     timestamp_form: Literal["milliseconds", "microseconds", "offset"] = "milliseconds"
     """Format of timestamps. [every]"""
-    date_header: Literal["world", "machine"] = "world"
-    """Whether the Date header of a response shows world time, as its body does, or the machine's
-    time. (unseen: both are the same where a service follows the real time)"""
-    """> of the form https://dev-<word>-<word>-<word>.<dev_zone>"""
-    dev_origin_port: Literal["shown", "absent"] = "shown"
-    """Whether origin and redeem_url show the port of dev origins, as if it belonged to <dev_zone>,
-    if that is not 443 (`--tls-port`): without it they do not open. (unseen: only a server whose dev
-    origins have their own port shows it) [DevAccessTicket]"""
     """> hostnames (derived by the server, not supplied)"""
     dev_zone: _Zone = "dev.localhost"
     """Zone of dev origins (other worlds put their name before it). [apply_project_domains
     DevAccessTicket get_operation]"""
-    production_zone: _Zone = "prod.localhost"
-    """Zone of production hostnames. (unseen: no field names it) [apply_project_domains
-    get_operation]"""
-    mail_zone: _Zone = "mail.localhost"
-    """Zone of mail hostnames. (unseen: no field names it) [apply_project_domains get_operation]"""
     """> documentation link of the form {docs_url}/errors/<code [...]>"""
     docs_url: Annotated[str, whole(rf"^(own|https?://[/{_URI}]*[{_URI}])$")] = "own"
     """Where a problem's `type` points: `own` for the emulator's pages, or any URL."""
@@ -422,22 +303,12 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     def __post_init__(self) -> None:
         parse_retention_ms(self.idempotency_retention)
         parse_duration_ms(self.token_lifetime)
-        parse_duration_ms(self.dev_session_lifetime)
         parse_profile(self.source_profile)
         parse_profile(self.domains_profile)
         parse_rate_limit(self.rate_limit)
-        if self.call_permissions:
-            # Imported here: the table of calls is made with the defaults below.
-            from hosting_emulator.contract.calls import ALL_CALLS
-
-            by_keys = [call_id for call_id, spec in ALL_CALLS.items() if spec.permission]
-            _check_words("call_permissions", self.call_permissions, by_keys, PERMISSIONS)
         self._check_path()
         _check_words("condition_codes", self.condition_codes, CONDITIONS, _OPEN_CODES)
         self._check_problems()
-        _check_transitions("dns_transitions", self.dns_transitions, DNS_STATUSES)
-        _check_transitions("deployment_transitions", self.deployment_transitions, _STAGES)
-        _check_transitions("database_transitions", self.database_transitions, DATABASE_STATES)
         self._check_distinct()
 
     def _check_path(self) -> None:
@@ -453,18 +324,14 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
                     )
 
     def _check_problems(self) -> None:
-        for table in ("problem_statuses", "problem_retryable"):
-            for code in getattr(self, table):
-                if code not in PROBLEMS:
-                    raise ValueError(f"{table}: no problem has the code {code!r}")
+        for code in self.problem_statuses:
+            if code not in PROBLEMS:
+                raise ValueError(f"problem_statuses: no problem has the code {code!r}")
         for code, status in self.problem_statuses.items():
             try:
                 PROBLEMS[code].check_status(status)
             except ValueError as error:
                 raise ValueError(f"problem_statuses: {error}") from None
-        for code in self.problem_retryable:
-            if "retryable" in PROBLEMS[code].specified:
-                raise ValueError(f"problem_retryable: the contract fixes that of {code}")
 
     def _check_distinct(self) -> None:
         words = "progress_phases reconciliation_states deployment_statuses database_states"
@@ -475,22 +342,12 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
             word = CONTRACT_WORDS.get(name)
             if word is not None and word not in given:
                 raise ValueError(f"{name} must contain {word!r}, the word that the contract names")
-        if self.judgement_order == "access_first" and self.replay_access == "not_checked":
-            raise ValueError("judgement_order access_first needs replay_access checked")
         if self.cursor_parameter == self.limit_parameter:
             raise ValueError("cursor_parameter and limit_parameter need different names")
 
     def code_of(self, condition: str) -> str:
         """Return the problem code that answers a condition (of CONDITIONS)."""
         return self.condition_codes.get(condition, CONDITIONS[condition])
-
-    def is_over(self, expires_ms: int, now_ms: int) -> bool:
-        """Tell whether what expires at a moment is good no more."""
-        return expires_ms < now_ms + (self.expiry_instant == "outside")
-
-    def expiry_before(self, now_ms: int) -> int:
-        """Return the latest expiry time of something that is no longer valid at a moment."""
-        return now_ms if self.expiry_instant == "outside" else now_ms - 1
 
     def changed(self, values: Mapping[str, Any]) -> Assumptions:
         """Return these assumptions with some values replaced.
@@ -735,12 +592,6 @@ def _check_words(
             if word not in known:
                 hint = nearest(word, known) or f"; it is one of {', '.join(known)}"
                 raise ValueError(f"{table}: there is no {word!r}{hint}")
-
-
-def _check_transitions(table: str, found: Mapping[str, str], states: Collection[str]) -> None:
-    for state, following in found.items():
-        words = dict.fromkeys(following.split(), state)
-        _check_words(table, {state: state, **words}, states, states)
 
 
 #: Every assumption as it is unless told otherwise.

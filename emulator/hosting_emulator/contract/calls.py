@@ -163,10 +163,6 @@ class CallSpec:
         """Return the least project role that may make this call (call 3: the organization's)."""
         return str(getattr(assumptions, self.role, self.role))
 
-    def key_permission(self, assumptions: Assumptions) -> str:
-        """Return the permission that the call asks of an API key, by its usual name."""
-        return assumptions.call_permissions.get(self.call_id, self.permission)
-
 
 def problem_status(
     code: str, assumptions: Assumptions, spec: CallSpec | None = None, own: int | None = None
@@ -185,9 +181,9 @@ def problem_status(
     return next((one for one in (status, usual, 400) if one in spec.listed_statuses), status)
 
 
-def is_retryable(code: str, assumptions: Assumptions) -> bool:
+def is_retryable(code: str) -> bool:
     """Return the `retryable` of a problem code."""
-    return assumptions.problem_retryable.get(code, PROBLEMS[code].retryable)
+    return PROBLEMS[code].retryable
 
 
 CURSOR = QueryParameter(
@@ -279,7 +275,7 @@ _ROWS = (
         description="Create a user-owned API token valid 90 days. Its value is returned only once.",
         success="key_created_status",
         response="UserApiKeyCreation",
-        role="key_creation_role",
+        role="member",
         permission="",
         body="CreateUserApiKeyRequest",
         idempotent=True,
@@ -508,7 +504,7 @@ def describe_calls(assumptions: Assumptions = DEFAULTS) -> list[dict[str, Any]]:
                 for parameter in spec.query
             ],
             "role": spec.least_role(assumptions),
-            "permission": spec.key_permission(assumptions) or None,
+            "permission": spec.permission or None,
             "success": spec.success_status(assumptions),
             "codes": spec.all_codes(assumptions),
         }

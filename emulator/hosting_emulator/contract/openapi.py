@@ -135,10 +135,8 @@ def _requires(spec: CallSpec, assumptions: Assumptions) -> _Object:
     whose = "organization_role" if spec.subject == "organization" else "project_role"
     found: _Object = {whose: spec.least_role(assumptions)}
     if spec.permission:
-        place = PERMISSIONS.index(spec.key_permission(assumptions))
+        place = PERMISSIONS.index(spec.permission)
         key: _Object = {"permission": assumptions.key_permissions[place]}
-        if spec.role == "owner" and assumptions.keys_on_owner_calls == "refused":
-            key = {"refused": True}
         by = "keys_on_owner_calls" if spec.role == "owner" else "call_permissions"
         found["api_key"] = key | {"x-assumption": by}
     if spec.interactive:
@@ -147,6 +145,8 @@ def _requires(spec: CallSpec, assumptions: Assumptions) -> _Object:
         found["x-assumption"] = spec.role
     elif spec.role == "owner":
         found["x-assumption"] = "organization_owner"
+    elif spec.subject == "organization":
+        found["x-assumption"] = "key_creation_role"
     return found
 
 
@@ -296,7 +296,7 @@ def _problem_examples(assumptions: Assumptions, server_url: str) -> _Object:
             "status": row.status,
             "code": row.code,
             "request_id": "req_01JGFJJZ000000000000000002",
-            "retryable": is_retryable(problem.code, assumptions),
+            "retryable": is_retryable(problem.code),
             "suggested_action": problem.suggested_action,
         }
         if row.code == "rate_limited":

@@ -158,8 +158,6 @@ class Engine:
 
     def date_s(self) -> int:
         """Return what the Date header of a response shows now, in seconds since 1970."""
-        if self.world.assumptions.date_header == "machine":
-            return self._read_machine() // 1000
         return self.now_ms() // 1000
 
     def run_due(self) -> int:

@@ -292,7 +292,7 @@ def problem_reply(
         "detail": refused.detail,
         "code": refused.code,
         "request_id": request_id,
-        "retryable": is_retryable(problem.code, assumptions),
+        "retryable": is_retryable(problem.code),
         "suggested_action": refused.action,
     }
     headers = [("X-Request-Id", request_id), *NO_STORE]

@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs
 
-from hosting_emulator.calls.access import reaches, role_of
+from hosting_emulator.calls.access import role_of
 from hosting_emulator.calls.request import Principal
 from hosting_emulator.contract.assumptions import (
     DEFAULTS,
@@ -295,7 +295,7 @@ def _access(world: World, entry: Entry, spec: CallSpec) -> Iterator[Step]:
     if found and operation:
         label = f"The operation of the project {found.alias}"
     member, role = world.get(t.MEMBERSHIPS, f"{owner_id}/{person_id}"), None
-    if member is not None and reaches(change, principal, owner_id):
+    if member is not None and owner_id == principal.organization_id:
         role = role_of(change, person_id, found) if found else member.role
     if role is None:
         reason = f"whose token is for {alias_of(world, t.ORGANIZATIONS, principal.organization_id)}"
@@ -316,7 +316,7 @@ def _access(world: World, entry: Entry, spec: CallSpec) -> Iterator[Step]:
         yield "scope", f"{label} is within the user's access: it belongs to {owner}."
         least, key = spec.least_role(world.assumptions), ""
         if principal.permissions is not None and spec.permission:
-            needed = spec.key_permission(world.assumptions)
+            needed = spec.permission
             carries = "carries" if needed in principal.permissions else "lacks"
             key = f" The API key {carries} the permission {needed}."
         yield "role", f"The call needs the role {least}; the user is {role}.{key}"
@@ -329,10 +329,10 @@ def _membership(world: World, principal: Principal, spec: CallSpec, role: str) -
     current = is_current(world, principal.session_id, principal.person_id)
     which = "has one" if current else "is from one that ended"
     which = which if principal.interactive else "has none"
-    may = "Any member may do this"
-    if spec.least_role(world.assumptions) == "owner":
-        may = f"Only an owner may do this; the user is {role}"
-    yield "role", f"{may}; the call needs a current session, and the token {which}."
+    yield (
+        "role",
+        f"Any member may do this; the call needs a current session, and the token {which}.",
+    )
 
 
 def _could_see(change: Change, owner_id: str, project: Project | None) -> str:
@@ -522,6 +522,8 @@ def _deciding_refusal(
 
 
 def _value(assumptions: Assumptions, name: str) -> str:
+    if name not in assumptions.__struct_fields__:
+        return f"{name} cannot be set. {_about()[name]}"
     value, default = getattr(assumptions, name), getattr(DEFAULTS, name)
     standing = ", the default" if value == default else f" (default {_word(default)})"
     return f"{name} is {_word(value)}{standing}. {_about()[name]}"

@@ -16,12 +16,19 @@ import msgspec
 from msgspec.structs import replace
 
 from hosting_emulator.calls.access import authorize, count_request
-from hosting_emulator.calls.answers import ANSWERS, LONGER, REDEEM_PATH, dev_origin, redeem
+from hosting_emulator.calls.answers import (
+    ANSWERS,
+    DEV_SESSION_COOKIE,
+    DEV_SESSION_LIFETIME_MS,
+    LONGER,
+    REDEEM_PATH,
+    dev_origin,
+    redeem,
+)
 from hosting_emulator.calls.idempotency import answer_again, recall, remember
 from hosting_emulator.calls.inputs import read_inputs, read_request_id
 from hosting_emulator.calls.request import NO_STORE, Reply
 from hosting_emulator.contract.calls import REDEEM_TICKET, MethodRefused, calls_at, is_retryable
-from hosting_emulator.contract.durations import parse_duration_ms
 from hosting_emulator.contract.ids import is_ulid
 from hosting_emulator.contract.problems import Refused
 from hosting_emulator.contract.timestamps import LATEST_MS, format_timestamp
@@ -91,9 +98,7 @@ def admit(engine: Engine, ctx: ExchangeContext) -> None:
         ctx.late_ms = engine.machine_ms - ctx.real_ms
     if found := ctx.headers.getall("X-Request-Id", ()):
         try:
-            given = read_request_id(found, engine.world.assumptions)
-            if engine.world.assumptions.request_id == "client":
-                ctx.given_request_id = given
+            ctx.given_request_id = read_request_id(found, engine.world.assumptions)
         except Refused as refused:
             ctx.refused = refused
 
@@ -242,16 +247,7 @@ def read(engine: Engine, ctx: ExchangeContext) -> None:
         count_request(counted, ctx.principal.person_id)
         engine.commit(counted, RATE_COUNTED)
         ctx.change = Change(engine.world, ctx.at_ms)
-    if assumptions.judgement_order == "access_first":
-        authorize(ctx.change, ctx)
-    try:
-        read_inputs(ctx, assumptions)
-    except Refused:
-        if ctx.idempotency_key and assumptions.changed_and_invalid == "key_reused":
-            # What cannot be read is not what was read before.
-            ctx.canonical_body = "invalid"
-            recall(ctx.change, ctx, {})
-        raise
+    read_inputs(ctx, assumptions)
 
 
 def authorize_caller(engine: Engine, ctx: ExchangeContext) -> None:
@@ -259,17 +255,7 @@ def authorize_caller(engine: Engine, ctx: ExchangeContext) -> None:
     ctx.judged = True
     if ctx.change.world is not engine.world:
         ctx.change = Change(engine.world, ctx.at_ms)
-    try:
-        ctx.record = authorize(ctx.change, ctx)
-    except Refused:
-        assumptions = engine.world.assumptions
-        if not ctx.spec.idempotent or assumptions.replay_access == "checked":
-            raise
-        # Only the role is left out: whatever else refuses this request refuses its replay too.
-        record = authorize(ctx.change, ctx, check_role=False)
-        if recall(ctx.change, ctx, engine.in_flight) is None:
-            raise
-        ctx.record = record
+    ctx.record = authorize(ctx.change, ctx)
     if (
         engine.world.clock.mode == "skip"
         and ctx.call == "get_operation"
@@ -317,7 +303,7 @@ def perform(engine: Engine, ctx: ExchangeContext) -> None:
                 ctx.spec.idempotent
                 and ctx.change.assumptions.idempotency_remembers == "all_answers"
                 # One that is retryable may yet succeed.
-                and not is_retryable(refused.code, ctx.change.assumptions)
+                and not is_retryable(refused.code)
             ):
                 told = refuse(engine, ctx, refused)
                 told.varied = ctx.varied
@@ -396,11 +382,9 @@ def redeem_ticket(engine: Engine, ctx: ExchangeContext) -> None:
     session = redeem(change, project, tickets[0])
     if ctx.effect is None or ctx.effect.arrives:
         engine.commit(change, REDEEM_TICKET)
-    assumptions = change.assumptions
-    age_s = parse_duration_ms(assumptions.dev_session_lifetime) // 1000
     cookie = (
-        f"{assumptions.dev_session_cookie}={session}; Path=/; Max-Age={age_s}; HttpOnly; Secure; "
-        "SameSite=Lax"
+        f"{DEV_SESSION_COOKIE}={session}; Path=/; Max-Age={DEV_SESSION_LIFETIME_MS // 1000}; "
+        "HttpOnly; Secure; SameSite=Lax"
     )
     headers = (
         ("Location", f"{dev_origin(change, project, ctx.dev_port)}/"),
@@ -408,7 +392,7 @@ def redeem_ticket(engine: Engine, ctx: ExchangeContext) -> None:
         *NO_STORE,
         ("Referrer-Policy", "no-referrer"),
     )
-    ctx.reply = Reply(assumptions.redemption_status, b"", content_type="", headers=headers)
+    ctx.reply = Reply(303, b"", content_type="", headers=headers)
 
 
 #: The way of a request of the API.

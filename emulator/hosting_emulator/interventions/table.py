@@ -243,8 +243,7 @@ def fail_deployment(
 @intervention
 def expire_ticket(change: Change, ticket: r.Ticket) -> str:
     """An unused ticket expires now, before its ten minutes are over."""
-    expires_ms = change.assumptions.expiry_before(change.now_ms)
-    change.put(t.TICKETS, ticket.id, replace(ticket, expires_ms=expires_ms))
+    change.put(t.TICKETS, ticket.id, replace(ticket, expires_ms=change.now_ms))
     return f"ticket {ticket.id} has expired"
 
 
@@ -258,8 +257,7 @@ def revoke_ticket(change: Change, ticket: r.Ticket) -> str:
 @intervention
 def expire_key(change: Change, key: r.ApiKey) -> str:
     """An API key expires now, before its 90 days are over."""
-    expires_ms = change.assumptions.expiry_before(change.now_ms)
-    change.put(t.API_KEYS, key.id, replace(key, expires_ms=expires_ms))
+    change.put(t.API_KEYS, key.id, replace(key, expires_ms=change.now_ms))
     return f"API key {key.name} has expired"
 
 
@@ -351,10 +349,6 @@ def remove_member(change: Change, organization: r.Organization, person: r.Person
     if change.get(t.MEMBERSHIPS, key) is None:
         raise DocumentRefused(f"{person.alias} does not belong to {organization.alias}")
     change.delete(t.MEMBERSHIPS, key)
-    if change.assumptions.returned_members_keys == "revoked":
-        for api_key in [api_key for _, api_key in change.applied().rows(t.API_KEYS)]:
-            if (api_key.organization_id, api_key.person_id) == (organization.id, person.id):
-                change.put(t.API_KEYS, api_key.id, replace(api_key, revoked=True))
     return f"{person.alias} no longer belongs to {organization.alias}"
 
 
@@ -372,8 +366,7 @@ def set_role(
             f"{person.alias} does not belong to the organization of {project.alias}; use "
             "add_member first"
         )
-    owns = change.assumptions.organization_owner == "owns_projects"
-    if membership.role == "owner" and owns:
+    if membership.role == "owner":
         raise DocumentRefused(
             f"{person.alias} owns the organization of {project.alias}, and so each of its projects"
         )
@@ -420,7 +413,7 @@ def move_dns(
     `zone` is the customer's zone, `expires_in` the authorization's lifetime (world time).
     """
     dns = change.get(t.DNS, project.id) or r.Dns()
-    lifecycle = lifecycles.DNS_AUTHORIZATION.assumed(change.assumptions.dns_transitions)
+    lifecycle = lifecycles.DNS_AUTHORIZATION
     if not lifecycle.may(dns.status, to):
         following = " or ".join(sorted(lifecycle.transitions[dns.status])) or "nothing else"
         raise DocumentRefused(
@@ -516,7 +509,7 @@ def set_database(
         one = min(databases.values(), key=lambda record: record.placement is None)
         before = dict.fromkeys(databases, one)
     for name, record in before.items():
-        placement = _placed(change, project, record.placement, state, details)
+        placement = _placed(record.placement, state, details)
         record = replace(record, data_mode=data_mode or record.data_mode, placement=placement)
         change.put(t.DATABASES, f"{project.id}/{name}", record)
     became = state or data_mode or "changed"
@@ -524,18 +517,9 @@ def set_database(
 
 
 def _placed(
-    change: Change,
-    project: r.Project,
-    before: r.Placement | None,
-    state: str | None,
-    details: Mapping[str, object],
+    before: r.Placement | None, state: str | None, details: Mapping[str, object]
 ) -> r.Placement | None:
-    """Return the placement that a database gets, where the assumption lets it become that."""
-    following = change.assumptions.database_transitions.get(before.state if before else "")
-    if following is not None and state not in (None, *following.split()):
-        raise DocumentRefused(
-            f"the database of {project.alias} can only become {following or 'nothing else'} now"
-        )
+    """Return the placement that a database gets."""
     if before is None and state is None and details:
         raise DocumentRefused("the database is absent; give it a state too")
     if state == "absent" or (before is None and state is None):

@@ -82,7 +82,6 @@ from hosting_emulator.scenario.entries import entries_of, unused_entries
 from hosting_emulator.scenario.expectations import ResponseTypes, judge, log_filters
 from hosting_emulator.scenario.source import Path, Place, Source
 from hosting_emulator.world import tables as t
-from hosting_emulator.world.operations import set_assumptions
 from hosting_emulator.world.records import Person
 from hosting_emulator.world.value import Change, World
 
@@ -584,7 +583,7 @@ class StoryRun:
     def _assume(self, step: StepPart) -> str:
         changed = self._engine.world.assumptions.changed(step.assume or {})
         change = self._engine.begin_change()
-        set_assumptions(change, changed)
+        change.put(t.ASSUMPTIONS, t.ONLY, changed)
         self._engine.commit(change, "assumptions", self._turn)
         self._note_warnings()
         return "assumptions changed"

@@ -18,7 +18,13 @@ from urllib.parse import parse_qs
 
 from aiohttp import StreamReader, web
 
-from hosting_emulator.calls.answers import REDEEM_PATH, project_at, session_of, ticketed_project
+from hosting_emulator.calls.answers import (
+    DEV_SESSION_COOKIE,
+    REDEEM_PATH,
+    project_at,
+    session_of,
+    ticketed_project,
+)
 from hosting_emulator.calls.request import Reply
 from hosting_emulator.contract.assumptions import DEFAULTS, Assumptions
 from hosting_emulator.contract.problems import Refused
@@ -285,7 +291,7 @@ async def answer_origin(
 def _home(request: web.BaseRequest, engine: Engine, project: Project) -> web.Response:
     """Stand for the developer's own site: it only says whether the visitor may see it."""
     change = Change(engine.world, engine.run_due())
-    cookie = read_cookie(request, change.assumptions.dev_session_cookie)
+    cookie = read_cookie(request, DEV_SESSION_COOKIE)
     if cookie is None or session_of(change, project, cookie) is None:
         title, text, status = "Dev access needed", _CLOSED, 401
     else:

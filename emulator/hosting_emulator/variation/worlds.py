@@ -30,10 +30,10 @@ from hosting_emulator.variation.points import (
     varied_calls,
 )
 from hosting_emulator.world.naming import DEFAULT_WORLD, in_order
-from hosting_emulator.world.operations import set_assumptions
 from hosting_emulator.world.population import new_world
 from hosting_emulator.world.records import Origin, Variation
 from hosting_emulator.world.tables import (
+    ASSUMPTIONS,
     ONLY,
     ORGANIZATIONS,
     ORIGIN,
@@ -100,7 +100,7 @@ def _without(assumptions: Assumptions, before: Variation | None) -> Assumptions:
 
 def _put(change: Change, assumptions: Assumptions, variation: Variation | None) -> None:
     if assumptions != change.assumptions:
-        set_assumptions(change, assumptions)
+        change.put(ASSUMPTIONS, ONLY, assumptions)
     origin = change.get(ORIGIN, ONLY) or Origin()
     if variation is None:
         change.delete(VARIATION, ONLY)
@@ -219,7 +219,7 @@ def world_document(world: World, server_url: str, dev_port: int | None = None) -
 
     absent = document_absent(world.variation)
     found = openapi_document(world.assumptions, server_url, absent, example_values(world))
-    if dev_port not in (None, 443) and world.assumptions.dev_origin_port == "shown":
+    if dev_port not in (None, 443):
         ticket = found["components"]["schemas"]["DevAccessTicket"]["properties"]
         for field in (ticket["origin"], ticket["redeem_url"]):  # the contract's form has no port
             field["pattern"] = field["pattern"].replace("[a-z0-9.-]+", f"[a-z0-9.-]+:{dev_port}")

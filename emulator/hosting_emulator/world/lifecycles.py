@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import NamedTuple
 
 
@@ -24,10 +23,6 @@ class Lifecycle:
         if not self.may(current, following):
             raise ValueError(f"{self.name}: {current} cannot become {following}")
         return following
-
-    def assumed(self, others: Mapping[str, str]) -> Lifecycle:
-        """Return the table with some rows replaced, as an assumption writes them."""
-        return Lifecycle(self.name, **{**self._rows, **others}) if others else self
 
 
 class StateWords(NamedTuple):

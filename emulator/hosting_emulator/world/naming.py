@@ -32,6 +32,11 @@ class Hostnames(NamedTuple):
     mail: str
 
 
+#: Zones of production and mail hostnames.
+PRODUCTION_ZONE = "prod.localhost"
+MAIL_ZONE = "mail.localhost"
+
+
 def zone_of(world_name: str, zone: str) -> str:
     """Return a zone as one world sees it, so that no two worlds share a host."""
     return zone if world_name == DEFAULT_WORLD else f"{world_name}.{zone}"
@@ -41,8 +46,8 @@ def hostnames(world_name: str, assumptions: Assumptions, project: r.Project) -> 
     """Derive a project's hostnames."""
     return Hostnames(
         development=f"{project.dev_label}.{zone_of(world_name, assumptions.dev_zone)}",
-        production=f"{project.handle}.{zone_of(world_name, assumptions.production_zone)}",
-        mail=f"{project.handle}.{zone_of(world_name, assumptions.mail_zone)}",
+        production=f"{project.handle}.{zone_of(world_name, PRODUCTION_ZONE)}",
+        mail=f"{project.handle}.{zone_of(world_name, MAIL_ZONE)}",
     )
 
 

@@ -30,15 +30,7 @@ from hosting_emulator.world.records import (
     ScheduledEvent,
 )
 from hosting_emulator.world.streams import draw, new_deployment_id, new_id, next_number
-from hosting_emulator.world.tables import (
-    ASSUMPTIONS,
-    DEPLOYMENTS,
-    DNS,
-    ONLY,
-    OPERATIONS,
-    PROJECTS,
-    SCHEDULE,
-)
+from hosting_emulator.world.tables import DEPLOYMENTS, DNS, OPERATIONS, PROJECTS, SCHEDULE
 from hosting_emulator.world.value import Change, World
 
 INITIALIZE = "initialize_managed_source"
@@ -313,10 +305,7 @@ def _move_deployment(change: Change, operation: Operation, status: str) -> None:
     deployment = change.row(DEPLOYMENTS, operation.deployment_id)
     if deployment.status == status:
         return
-    lifecycle = lifecycles.DEPLOYMENT.assumed(change.assumptions.deployment_transitions)
-    if status not in lifecycle.finals and not lifecycle.may(deployment.status, status):
-        # This service skips the stage, or did when the deployment was in an earlier one.
-        return
+    lifecycles.DEPLOYMENT.move(deployment.status, status)
     extra: dict[str, Any] = {}
     if status in ("deploying", "ready") and deployment.artifact_digest is None:
         extra["artifact_digest"] = "sha256:" + draw(change, "digests", 32).hex()
@@ -520,30 +509,10 @@ def run_due(world: World, now_ms: int, planner: Planner | None = None) -> tuple[
     return change, count
 
 
-def set_assumptions(change: Change, assumptions: Assumptions) -> None:
-    """Give the world other assumptions, and let them apply to what it already contains."""
-    before = lifecycles.DNS_AUTHORIZATION.assumed(change.assumptions.dns_transitions)
-    after = lifecycles.DNS_AUTHORIZATION.assumed(assumptions.dns_transitions)
-    change.put(ASSUMPTIONS, ONLY, assumptions)
-    for project_id, dns in sorted(change.applied().rows(DNS)):
-        may_expire_now = after.may(dns.status, "expired")
-        if dns.expires_ms is None or not may_expire_now or before.may(dns.status, "expired"):
-            continue
-        # No event was scheduled for it, or the event found that it could not expire.
-        if assumptions.is_over(dns.expires_ms, change.now_ms):
-            change.put(DNS, project_id, replace(dns, status="expired"))
-        else:
-            schedule_event(change, dns.expires_ms, "dns_expiry", project_id)
-
-
 def _expire_dns(change: Change, event: ScheduledEvent) -> None:
     dns = change.get(DNS, event.subject)
     # A renewed authorization has another expiry, and its own event.
-    if dns is None or dns.expires_ms not in (event.due_ms, event.due_ms - 1):
+    if dns is None or dns.expires_ms != event.due_ms:
         return
-    if not change.assumptions.is_over(dns.expires_ms, event.due_ms):
-        schedule_event(change, event.due_ms + 1, "dns_expiry", event.subject)
-        return
-    lifecycle = lifecycles.DNS_AUTHORIZATION.assumed(change.assumptions.dns_transitions)
-    if lifecycle.may(dns.status, "expired"):
+    if lifecycles.DNS_AUTHORIZATION.may(dns.status, "expired"):
         change.put(DNS, event.subject, replace(dns, status="expired"))

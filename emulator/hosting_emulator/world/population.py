@@ -22,11 +22,7 @@ from hosting_emulator.world import records as r
 from hosting_emulator.world import tables as t
 from hosting_emulator.world.lifecycles import DNS_AUTHORIZATION
 from hosting_emulator.world.naming import NAMED, in_order
-from hosting_emulator.world.operations import (
-    put_past_deployment,
-    schedule_event,
-    set_assumptions,
-)
+from hosting_emulator.world.operations import put_past_deployment, schedule_event
 from hosting_emulator.world.sessions import put_key
 from hosting_emulator.world.streams import SECRET_LENGTH, derive, digest, seeded_id
 from hosting_emulator.world.value import Change, World, apply, deployment_count, empty_world
@@ -440,7 +436,7 @@ def with_overrides(
         clock = clocks.start(mode, rate, world.clock.world_ms, machine_ms)
         change.put(t.CLOCK, t.ONLY, clock)
     if assumptions:
-        set_assumptions(change, world.assumptions.changed(assumptions))
+        change.put(t.ASSUMPTIONS, t.ONLY, world.assumptions.changed(assumptions))
     if not change.writes:
         return world
     return apply(world, change.writes, commit=world.commit, at_ms=world.at_ms)
@@ -519,7 +515,7 @@ def _add_dns(change: Change, project: r.Project, status: str) -> None:
     expires_ms = change.now_ms + days * DAY_MS
     dns = r.Dns(status, f"{project.alias}.example", ("dns.write", "zone.read"), expires_ms)
     change.put(t.DNS, project.id, dns)
-    if DNS_AUTHORIZATION.assumed(change.assumptions.dns_transitions).may(status, "expired"):
+    if DNS_AUTHORIZATION.may(status, "expired"):
         schedule_event(change, expires_ms, "dns_expiry", project.id)
 
 

@@ -238,8 +238,6 @@ class Ticket(WorldRecord, frozen=True, gc=False):
     state: Literal["unused", "used", "revoked"] = "unused"
     session_digest: str | None = None
     used_ms: int | None = None
-    #: Who is one principal with its person, where that is not the person (`same_principal`).
-    holder: str | None = None
 
 
 class ApiKey(WorldRecord, frozen=True, gc=False):

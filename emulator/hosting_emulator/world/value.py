@@ -284,7 +284,7 @@ def index(indexes: Indexes, table: str, key: str, old: Any, new: Any) -> Indexes
         if after is not None:
             indexes = indexes.insert(f"{name}:{after}", key)
     if table == t.TICKETS.name and old is None and new is not None:
-        last = f"last_ticket:{new.holder or new.principal}"
+        last = f"last_ticket:{new.principal}"
         # Ids sort as they were made; rows that are read again may come in any order.
         if key > indexes.get(last, ""):
             return indexes.insert(last, key)

@@ -143,13 +143,9 @@ def api_key(record: r.ApiKey, assumptions: Assumptions) -> dict[str, Any]:
 
 def dns_authorization(record: r.Dns, assumptions: Assumptions) -> dict[str, Any]:
     """DnsAuthorization."""
-    scopes, expires_ms = record.scopes, record.expires_ms
-    if record.status != "authorized" and assumptions.dns_details == "authorized":
-        scopes, expires_ms = (), None
-    expires_at = None if expires_ms is None else format_timestamp(expires_ms)
-    return _render(
-        "DnsAuthorization", record, assumptions, scopes=list(scopes), expires_at=expires_at
-    )
+    expires_at = None if record.expires_ms is None else format_timestamp(record.expires_ms)
+    scopes = list(record.scopes)
+    return _render("DnsAuthorization", record, assumptions, scopes=scopes, expires_at=expires_at)
 
 
 def database_compute(

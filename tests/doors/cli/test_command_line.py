@@ -146,7 +146,6 @@ def test_the_list_of_assumptions_marks_what_contradicts_the_contract(run: Run) -
     assert marked == {
         "last_page_cursor",
         "idempotency_retention",
-        "replay_access",
         "listed_statuses",
     }
     rows = json.loads(run("contract", "assumptions", "--json").stdout)
@@ -173,10 +172,10 @@ def test_a_scenario_outside_the_contract_prints_a_warning(
 ) -> None:
     path = tmp_path / "outside.yaml"
     path.write_text(
-        "name: outside\ndescription: A key is forgotten.\nassumptions: {replay_access: not_checked}\n"
+        "name: outside\ndescription: A limit has its own status.\nassumptions: {listed_statuses: open}\n"
     )
 
     result = run("scenario", command, str(path))
 
     assert result.exit_code == 0
-    assert "replay_access=not_checked contradicts the contract" in result.stderr
+    assert "listed_statuses=open contradicts the contract" in result.stderr

@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
+from hosting_emulator.contract_check import check
 from hosting_emulator.contract_check.wire import is_integer
 from hosting_emulator.sdk import HostingEmulator
 from tests.lab.contract_check.check_run import checked, differing, options, with_verdict
 from tests.lab.contract_check.people import TakesFor
 from tests.lab.contract_check.tampered_world import TamperedWorld
 from tests.lab.contract_check.tampering_proxy import Exchange, Tampering, wrong_server
-from tests.support.in_process import fresh_world
 
 
 def refuse(exchange: Exchange, status: int, code: str, **more: Any) -> None:
@@ -149,10 +149,24 @@ def test_any_number_can_be_looked_at(value: float, right: bool) -> None:
     assert is_integer(value) == right
 
 
-def test_who_is_forbidden_everything_is_no_reader() -> None:
-    served = TamperedWorld(world=fresh_world(mode="skip", unshared_project="forbidden"))
+class Forbids(Tampering):
+    """Forbids everything to the user of a token."""
 
-    report = served.checked(project_id=served.project("labs"))
+    def __init__(self) -> None:
+        self.token = ""
+
+    def after(self, exchange: Exchange) -> None:
+        if exchange.sent.get("Authorization") == f"Bearer {self.token}":
+            refuse(exchange, 403, "forbidden")
+
+
+def test_who_is_forbidden_everything_is_no_reader() -> None:
+    tampering = Forbids()
+    served = TamperedWorld(tampering)
+    options = served.options()
+    tampering.token = str(options.reader_token)
+
+    report = check(options)
 
     assert differing(report) == {}
     assert "compute.readers" in with_verdict(report, "skipped")

@@ -53,8 +53,6 @@ def told(alternative: Alternative) -> dict[str, Any]:
 def test_it_passes_and_observes_an_alternative(alternative: Alternative) -> None:
     served = TamperedWorld()
     served.set_assumptions(**{alternative.name: alternative.value})
-    if alternative.name == "organization_owner":
-        served.intervene("set_role", project="shop", person="owner", role="owner")
 
     report = served.checked(**told(alternative))
 
@@ -71,9 +69,6 @@ def test_it_passes_on_every_project_and_clock(
 ) -> None:
     emulator = hosting_emulator
     emulator.set_assumptions({alternative.name: alternative.value})
-    if alternative.name == "organization_owner":
-        for one in ("shop", "blog", "docs", "labs"):
-            emulator.intervene("set_role", project=one, person="owner", role="owner")
 
     for clock in ("skip", "frozen", "real"):
         emulator.clock.set(clock)

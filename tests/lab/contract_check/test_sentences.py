@@ -12,6 +12,9 @@ from hosting_emulator.contract_check import Report
 from hosting_emulator.contract_check import changes as changes
 from hosting_emulator.contract_check.judge import CLAUSES
 from hosting_emulator.contract_check.run import CHECKS
+from hosting_emulator.scenario.document import read_scenario
+from hosting_emulator.variation.points import list_points
+from hosting_emulator_scenarios import FOLDER
 from tests.lab.contract_check.check_run import differing, with_verdict
 from tests.lab.contract_check.tampered_world import TamperedWorld
 
@@ -105,3 +108,33 @@ def test_every_assumption_is_observed_or_says_why_not(report: Report) -> None:
 
 
 ROLES = {"operation_role", "dns_role", "deployments_role"}
+#: The assumptions that hold a list of words, of which a point draws other words for each response.
+DRAWN_WORDS = {
+    "progress_phases": "unknown-phase",
+    "reconciliation_states": "unknown-reconciliation-state",
+    "deployment_statuses": "unknown-deployment-status",
+    "database_states": "unknown-database-state",
+    "data_modes": "unknown-data-mode",
+}
+
+
+def _shown_in_a_scenario() -> set[str]:
+    """Return the assumptions that a scenario of the library sets, at its start or in its story."""
+    shown: set[str] = set()
+    for path in FOLDER.glob("*.yaml"):
+        scenario = read_scenario(path.read_text(encoding="utf-8"), path.name)
+        document = scenario.source.data
+        shown |= document.get("assumptions", {}).keys()
+        for step in document["story"]:
+            shown |= step.get("assume", {}).keys()
+    return shown
+
+
+def test_each_settable_assumption_is_seen_by_a_tool_or_shown_in_a_scenario(report: Report) -> None:
+    observed = {row["name"] for row in report["observed"] if "observed" in row}
+    points = {point.id: point for point in list_points()}
+    drawn = {name for point in points.values() for name in point.assumptions}
+
+    assert set(DRAWN_WORDS.values()) <= points.keys()
+    seen = observed | drawn | DRAWN_WORDS.keys() | _shown_in_a_scenario()
+    assert set(DEFAULTS.__struct_fields__) - seen == set()

@@ -59,7 +59,7 @@ from hosting_emulator.world import tables as t
 from hosting_emulator.world import views
 from hosting_emulator.world.clock import ClockRefused
 from hosting_emulator.world.naming import DEFAULT_WORLD, alias_of, in_order
-from hosting_emulator.world.operations import HELD, set_assumptions
+from hosting_emulator.world.operations import HELD
 from hosting_emulator.world.population import with_overrides
 from hosting_emulator.world.records import Database, Dns, Origin, Project, Ticket
 from hosting_emulator.world.value import World, deployment_count, newest_deployments
@@ -358,7 +358,7 @@ def patch_assumptions(engine: Engine, body: JsonObject) -> list[JsonObject]:
     with refused_as(400, "Assumption refused", AssumptionRefused):
         changed = engine.world.assumptions.changed(body)
     change = engine.begin_change()
-    set_assumptions(change, changed)
+    change.put(t.ASSUMPTIONS, t.ONLY, changed)
     engine.commit(change, "assumptions", {"assume": body})
     return describe(changed)
 
@@ -428,7 +428,7 @@ def list_keys(engine: Engine) -> list[JsonObject]:
             who=alias_of(world, t.PEOPLE, key.person_id),
             organization=alias_of(world, t.ORGANIZATIONS, key.organization_id),
             expires_at=format_timestamp(key.expires_ms),
-            expired=world.assumptions.is_over(key.expires_ms, now_ms),
+            expired=key.expires_ms <= now_ms,
         )
         for _, key in sorted(world.rows(t.API_KEYS), key=itemgetter(0), reverse=True)
     ]
@@ -461,7 +461,7 @@ def _project(
                 ticket,
                 who=alias_of(world, t.PEOPLE, ticket.principal),
                 state="expired"
-                if ticket.state == "unused" and world.assumptions.is_over(ticket.expires_ms, now_ms)
+                if ticket.state == "unused" and ticket.expires_ms <= now_ms
                 else ticket.state,
                 expires_at=format_timestamp(ticket.expires_ms),
             )
@@ -473,12 +473,11 @@ def _project(
 def _people(world: World, project: Project) -> list[dict[str, str]]:
     """Return who has a role in a project, by alias; an organization's owner owns its projects."""
     rows = []
-    owns = world.assumptions.organization_owner == "owns_projects"
     for _, member in world.rows(t.MEMBERSHIPS):
         if member.organization_id == project.organization_id:
             who = alias_of(world, t.PEOPLE, member.person_id)
             grant = world.get(t.GRANTS, f"{project.id}/{member.person_id}")
-            if member.role == "owner" and owns:
+            if member.role == "owner":
                 rows.append({"who": who, "role": "owner", "through": "organization"})
             elif grant is not None:
                 rows.append({"who": who, "role": grant.role, "through": "project"})
