@@ -1,35 +1,20 @@
-"""Every word of the language of filters and expectations: a true value, a false one, an impossible one.
+"""Every word of the language of filters and expectations: a true, a false and an impossible value.
 
-The tables must have a row for each declared word, so a new word without one fails here. The claims
-about bodies are generated from the declared types of every response.
+The tables must have a row for each declared word, so a new word without a row fails here. The test
+`tests/criteria/test_bodies.py` generates claims about response bodies.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
-from functools import cache
 from typing import Any
 
 import pytest
 
-from hosting_emulator.bootstrap import visit_page
-from hosting_emulator.contract.calls import CALLS
-from hosting_emulator.criteria.requests import LOST_WORDS
-from hosting_emulator.criteria.responses import open_words, resource_type
-from hosting_emulator.criteria.values import COMPARISONS, MISSING, Array, Fields, ValueType
-from hosting_emulator.faults.kinds import fault_kinds
-from hosting_emulator.scenario.document import ExpectPart, LogPart
-from hosting_emulator.scenario.source import ScenarioError
-from hosting_emulator.scenario.story import check_text
 from hosting_emulator.sdk import ControlRefused, Filters, HostingEmulator
-from tests.criteria.claims import Verdict, claims
 from tests.support.http_world import HttpWorld
-from tests.support.sampling import sampled
-from tests.support.stories import schema_check
+from tests.support.stories import Verdict, schema_check, verdict_of
 
 Step = dict[str, Any]
-HEAD = {"name": "table", "description": "A table of true, false and impossible claims."}
 FAULTS = [
     {
         "abort": {"code": "rate_limited", "retry_after_seconds": 7},
@@ -41,16 +26,9 @@ FAULTS = [
 ]
 
 
-def verdict_of(story: list[Step], faults: list[Step]) -> Verdict:
-    document = {**HEAD, "faults": faults, "story": story}
-    try:
-        report = check_text(json.dumps(document), "table.yaml", visit_page)
-    except ScenarioError as error:
-        return "refused" if error.line else "red"
-    if report["passed"]:
-        schema_check().validate(document)
-    assert len(report["steps"]) == len(story), report["steps"][-1]
-    return "green" if report["passed"] else "red"
+def schema_words(part: str) -> set[str]:
+    """Return the words that the schema of scenarios allows in a part of a step."""
+    return set(schema_check().schema["$defs"][part]["properties"])
 
 
 # --- What a step expects -------------------------------------------------------------------------
@@ -199,7 +177,7 @@ EXPECTATIONS: dict[str, list[tuple[Step, Any, Verdict]]] = {
 
 
 def test_every_expectation_has_a_true_a_false_and_an_impossible_row():
-    assert set(EXPECTATIONS) == set(ExpectPart.__struct_encode_fields__)
+    assert set(EXPECTATIONS) == schema_words("ExpectPart")
     for rows in EXPECTATIONS.values():
         assert {verdict for _, _, verdict in rows} == {"green", "red", "refused"}
 
@@ -211,79 +189,6 @@ def test_every_expectation_has_a_true_a_false_and_an_impossible_row():
 )
 def test_an_expectation_is_green_only_if_it_is_true(step: Step, expect: Any, verdict: Verdict):
     assert verdict_of([SAVED, {**step, "expect": expect}], FAULTS) == verdict
-
-
-# --- Bodies of every call ------------------------------------------------------------------------
-
-INPUTS: dict[str, Step] = {
-    "set_project_powered_by_flag": {"body": {"enabled": True}},
-    "initialize_managed_source": {"body": {"expected_source_generation": 1}},
-    "create_user_api_key": {"body": {"name": "ci"}},
-    "read_database_compute": {"query": {"environment": "prod"}},
-}
-
-
-READ_DNS: Step = {"call": "get_dns_authorization", "save": {"dns": "answer"}}
-
-
-@cache
-def body_of(call: str) -> Any:
-    """Return the body of a successful response, from the difference that a story reports."""
-    step = {"call": call, **INPUTS.get(call, {}), "expect": {"same_as": "dns"}}
-    step |= {"query": {"limit": 2}} if call == "list_deployments" else {}
-    story = [READ_DNS, step]
-    report = check_text(json.dumps({**HEAD, "story": story}), "table.yaml", visit_page)
-    if report["passed"]:  # the call that reads the authorization itself
-        story = [{**LIST, "save": {"dns": "answer"}}, step]
-        report = check_text(json.dumps({**HEAD, "story": story}), "table.yaml", visit_page)
-    [difference] = report["steps"][-1]["differences"]
-    return json.loads(difference["found"])
-
-
-def claims_within(kind: ValueType, actual: Any, path: tuple[str, ...] = ()) -> Iterator[Any]:
-    """Yield claims about a body, its fields and the first item of its lists."""
-    for wanted, verdict in claims(kind, actual):
-        for name in reversed(path):
-            wanted = {name: wanted}
-        yield wanted, verdict
-    if isinstance(kind, Fields) and isinstance(actual, dict):
-        for name, inner in kind.fields.items():
-            yield from claims_within(inner, actual.get(name, MISSING), (*path, name))
-    if isinstance(kind, Array) and isinstance(actual, list) and actual:
-        yield from claims_within(kind.item, actual[0], (*path, "0"))
-
-
-def all_body_claims() -> Iterator[tuple[str, Any, Verdict]]:
-    words = open_words()
-    for call, spec in CALLS.items():
-        kind = resource_type(spec.response, words)
-        for wanted, verdict in claims_within(kind, body_of(call)):
-            yield call, wanted, verdict
-
-
-def test_every_comparison_has_a_true_a_false_and_an_impossible_claim():
-    verdicts: dict[str, set[Verdict]] = {word: set() for word in COMPARISONS}
-    for _, wanted, verdict in all_body_claims():
-        inner = wanted
-        while isinstance(inner, dict) and inner:
-            for name in inner.keys() & verdicts.keys():
-                verdicts[name].add(verdict)
-            inner = next(iter(inner.values()))
-
-    assert verdicts == {word: {"green", "red", "refused"} for word in COMPARISONS}
-
-
-@pytest.mark.parametrize(("call", "wanted", "verdict"), sampled(all_body_claims(), 300), ids=str)
-def test_a_claim_about_a_body_is_green_only_if_it_is_true(call: str, wanted: Any, verdict: Verdict):
-    step = {"call": call, **INPUTS.get(call, {}), "expect": {"body": wanted}}
-    step |= {"query": {"limit": 2}} if call == "list_deployments" else {}
-    first = {**LIST, "save": {"dns": "answer"}} if call == READ_DNS["call"] else READ_DNS
-
-    assert verdict_of([first, step], []) == verdict
-
-
-def test_the_words_for_lost_responses_are_those_of_the_faults():
-    assert set(LOST_WORDS) == {name for name, kind in fault_kinds().items() if not kind.arrives}
 
 
 # --- What a story finds in the log ---------------------------------------------------------------
@@ -423,7 +328,7 @@ COUNTS: list[tuple[Any, Verdict]] = [
 
 
 def test_every_filter_of_the_log_has_a_true_a_false_and_an_impossible_row():
-    assert {*LOGS, "count"} == set(LogPart.__struct_encode_fields__)
+    assert {*LOGS, "count"} == schema_words("LogPart")
     for rows in LOGS.values():
         assert {verdict for _, _, verdict in rows} == {"green", "red", "refused"}
 
@@ -485,7 +390,7 @@ def test_a_value_that_a_variable_makes_impossible_fails():
         {**DOMAINS, "expect": {"body": {"id": {"not": "${status}"}}}},
     ]
 
-    assert verdict_of(story, []) == "red"
+    assert verdict_of(story) == "red"
 
 
 @pytest.mark.parametrize(
@@ -504,7 +409,7 @@ def test_a_value_that_a_variable_makes_impossible_fails():
 def test_a_check_of_a_saved_value_is_green_only_if_it_is_true(wanted: Any, verdict: Verdict):
     saved = {**LIST, "query": {"limit": 1}, "save": {"status": "items.0.status"}}
 
-    assert verdict_of([saved, {"check": {"status": wanted}}], []) == verdict
+    assert verdict_of([saved, {"check": {"status": wanted}}]) == verdict
 
 
 # --- The SDK -------------------------------------------------------------------------------------

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
 from functools import cache
 from textwrap import dedent
-from typing import Any
+from typing import Any, Literal
 
 import jsonschema  # type: ignore[import-untyped]
 import pytest
@@ -17,6 +19,9 @@ from hosting_emulator.scenario.document import read_scenario
 from hosting_emulator.scenario.schema import scenario_schema
 from hosting_emulator.scenario.source import ScenarioError
 from hosting_emulator.scenario.story import StoryRun, check_text
+
+#: What a story says about a claim: it holds, it does not hold, or it can never hold.
+Verdict = Literal["green", "red", "refused"]
 
 HEAD = "name: small\ndescription: A small one.\n"
 #: What stands under the head begins in this line.
@@ -48,3 +53,31 @@ def refused(rest: str) -> ScenarioError:
     with pytest.raises(ScenarioError) as caught:
         run(rest)
     return caught.value
+
+
+def run_story(
+    story: Sequence[dict[str, Any]], faults: Sequence[dict[str, Any]] = ()
+) -> dict[str, Any]:
+    """Run the steps of a story in a fresh world and return its report.
+
+    Raises ScenarioError if the story is refused where it is written.
+    """
+    return check_text(json.dumps(_document(story, faults)), "small.yaml", visit_page)
+
+
+def verdict_of(story: Sequence[dict[str, Any]], faults: Sequence[dict[str, Any]] = ()) -> Verdict:
+    """Run the steps of a story and return its verdict. Only the last step may fail."""
+    try:
+        report = run_story(story, faults)
+    except ScenarioError as error:
+        return "refused" if error.line else "red"
+    assert len(report["steps"]) == len(story), report["steps"][-1]
+    if not report["passed"]:
+        return "red"
+    schema_check().validate(_document(story, faults))
+    return "green"
+
+
+def _document(story: Sequence[dict[str, Any]], faults: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    head = {"name": "small", "description": "A small story."}
+    return {**head, "faults": list(faults), "story": list(story)}
