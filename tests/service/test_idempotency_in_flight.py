@@ -16,8 +16,7 @@ from typing import NamedTuple
 import pytest
 
 from hosting_emulator.sdk import ControlClient, HostingEmulator
-from hosting_emulator.settings import Settings
-from pytest_hosting_emulator import BackgroundEmulator
+from tests.support.emulator_in_thread import emulator_in_thread
 from tests.support.http_world import HttpWorld
 from tests.support.response_checks import problem
 from tests.support.wire import Wire, wire
@@ -76,12 +75,12 @@ class Stage(NamedTuple):
 def stage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Stage]:
     disk = Disk()
     monkeypatch.setattr(os, "fsync", disk.fsync)
-    settings = Settings(port=0, data_dir=tmp_path / "data", durability="disk", clock="frozen")
-    server = BackgroundEmulator(settings).start()
     with ExitStack() as stack:
-        stack.callback(server.stop)
+        server = stack.enter_context(
+            emulator_in_thread(data_dir=tmp_path / "data", durability="disk")
+        )
         stack.callback(disk.released.set)
-        control = stack.enter_context(ControlClient(server.ready.control_url))
+        control = stack.enter_context(ControlClient(server.control_url))
         emulator = HostingEmulator(control, control.create_world("held"))
         one, other = (stack.enter_context(wire(emulator.base_url)) for _ in range(2))
         yield Stage(HttpWorld(emulator), disk, one, other)

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from hosting_emulator.interventions import INTERVENTIONS
 from hosting_emulator.sdk import ControlRefused
 from tests.support.checked_world import CheckedWorld
 from tests.support.http_world import HttpWorld
 from tests.support.response_checks import problem
+from tests.support.stories import schema_check
 
 
 def intervene(api: CheckedWorld, word: str, **fields: Any) -> str:
@@ -20,9 +20,11 @@ def intervene(api: CheckedWorld, word: str, **fields: Any) -> str:
 def test_all_are_listed_with_their_fields(api: CheckedWorld):
     listed = api.emulator.control.contract("interventions")
 
-    assert [kind["word"] for kind in listed] == list(INTERVENTIONS)
-    moved = next(kind for kind in listed if kind["word"] == "move_dns")
-    assert [field["name"] for field in moved["fields"] if field["required"]] == ["project", "to"]
+    in_scenarios = schema_check().schema["$defs"]["Intervention"]["properties"]
+    assert {kind["word"] for kind in listed} == in_scenarios.keys()
+    move_dns = next(kind for kind in listed if kind["word"] == "move_dns")
+    required = [field["name"] for field in move_dns["fields"] if field["required"]]
+    assert required == ["project", "to"]
 
 
 def test_answer_names_the_intervention_and_says_what_was_done(api: CheckedWorld):

@@ -6,11 +6,8 @@ from typing import Any
 
 import pytest
 
-from hosting_emulator.contract.assumptions import DEFAULTS, describe
 from hosting_emulator.sdk import ControlRefused, HostingEmulator
 from hosting_emulator.sdk.emulator import AssumptionWarning
-from hosting_emulator.variation.worlds import draw_assumptions
-from hosting_emulator.world.records import Variation
 from tests.support.checked_world import CheckedWorld
 from tests.support.response_checks import problem
 
@@ -121,12 +118,6 @@ def test_the_code_of_a_condition_is_never_one_that_the_contract_gives_a_conditio
     for code in ("organization_required", "unauthenticated", "resource_not_found"):
         with pytest.raises(ControlRefused):
             api.assume(condition_codes={"provider_failing": code})
-
-
-def test_no_seed_draws_an_alternative_that_contradicts_the_contract() -> None:
-    for number in range(300):
-        drawn = DEFAULTS.changed(draw_assumptions(Variation(str(number)), DEFAULTS, ()))
-        assert [row["name"] for row in describe(drawn) if row["warning"]] == []
 
 
 # --- "An exact replay (same name and Idempotency-Key)" --------------------------------------------

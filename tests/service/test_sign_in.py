@@ -8,8 +8,8 @@ from typing import Any
 import jwt
 import pytest
 
-from hosting_emulator.engine.id_token_key import id_token_key
 from tests.support.checked_world import CheckedWorld
+from tests.support.forged_tokens import signed_id_token
 from tests.support.sign_in_client import CALLBACK, Browser, request_fields
 
 HERE = "http://localhost:5173/callback"
@@ -346,7 +346,7 @@ def test_a_forged_hint_at_the_end_of_a_session_breaks_nothing(
     api: CheckedWorld, browser: Browser, claims: dict[str, Any]
 ) -> None:
     issuer = browser.send("/.well-known/openid-configuration").json["issuer"]
-    forged = jwt.encode({"iss": issuer, **claims}, id_token_key(), "RS256")
+    forged = signed_id_token({"iss": issuer, **claims})
     browser.choose("owner")
     before = api.state()
 

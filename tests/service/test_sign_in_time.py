@@ -1,4 +1,4 @@
-"""A sign-in whose tokens clients will refuse, by the time of their own machine, is warned of."""
+"""The warning about a sign-in whose tokens clients refuse by the time of their own machine."""
 
 from __future__ import annotations
 
@@ -9,10 +9,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from click.testing import CliRunner
 
-from hosting_emulator.contract.timestamps import parse_timestamp
 from hosting_emulator.sdk import HostingEmulator
 from hosting_emulator_cli.main import cli
-from hosting_emulator_cli.options import timestamp
+from tests.support.response_checks import moment
 from tests.support.sign_in_client import Browser
 
 
@@ -27,31 +26,44 @@ def sign_in(browser: Browser) -> None:
     assert "id_token" in browser.redeem(browser.choose("owner").answer["code"]).json
 
 
-def warned(caplog: pytest.LogCaptureFixture) -> list[str]:
-    found = [one.getMessage() for one in caplog.records if one.levelno == logging.WARNING]
-    return [text for text in found if "signed in" in text]
+def sign_in_warnings(caplog: pytest.LogCaptureFixture) -> list[str]:
+    """Return the warnings about sign-ins that the emulator logged."""
+    warnings = [
+        record.getMessage() for record in caplog.records if record.levelno == logging.WARNING
+    ]
+    return [text for text in warnings if "signed in" in text]
 
 
-def test_a_world_of_another_time_is_warned_of_once(
+def test_the_first_sign_in_in_a_world_of_another_time_logs_a_warning(
     hosting_emulator: HostingEmulator, browser: Browser, caplog: pytest.LogCaptureFixture
 ) -> None:
-    for _ in range(2):
-        sign_in(browser)
+    sign_in(browser)
+    sign_in(browser)
 
-    [told] = warned(caplog)
-    assert f"world {hosting_emulator.name} at world time 2026-01-01T00:00:00.000Z" in told
-    assert "--at now" in told
-    world = f"--world {hosting_emulator.name} --url http://127.0.0.1:"
-    assert f"`hosting-emulator clock set now {world}" in told
-    [line] = re.findall("`hosting-emulator (.*?)`", told)
-    assert CliRunner().invoke(cli, line.split()).exit_code == 0
+    [warning] = sign_in_warnings(caplog)
+    assert hosting_emulator.name in warning
+    assert "2026-01-01T00:00:00.000Z" in warning
+    assert "--at now" in warning
+
+
+def test_the_command_in_the_warning_sets_the_world_to_the_time_of_the_machine(
+    hosting_emulator: HostingEmulator, browser: Browser, caplog: pytest.LogCaptureFixture
+) -> None:
+    sign_in(browser)
+    [command_line] = re.findall("`hosting-emulator (.*?)`", sign_in_warnings(caplog)[0])
+    before = datetime.now(UTC) - timedelta(milliseconds=1)
+
+    result = CliRunner().invoke(cli, command_line.split())
+
+    assert result.exit_code == 0
+    assert before <= moment(hosting_emulator.clock.now) <= datetime.now(UTC)
 
 
 @pytest.mark.parametrize(
     ("ahead", "count"),
     [(timedelta(minutes=-50), 0), (timedelta(seconds=30), 0), (timedelta(minutes=10), 1)],
 )
-def test_what_clients_bear_is_not_warned_of(
+def test_a_sign_in_logs_a_warning_only_if_clients_will_refuse_its_tokens(
     hosting_emulator: HostingEmulator,
     browser: Browser,
     caplog: pytest.LogCaptureFixture,
@@ -62,10 +74,4 @@ def test_what_clients_bear_is_not_warned_of(
 
     sign_in(browser)
 
-    assert len(warned(caplog)) == count
-
-
-def test_now_is_a_moment() -> None:
-    before = datetime.now(UTC).timestamp() * 1000 - 1
-
-    assert before <= parse_timestamp(timestamp("now")) <= datetime.now(UTC).timestamp() * 1000
+    assert len(sign_in_warnings(caplog)) == count

@@ -8,16 +8,13 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
+from ruamel.yaml import YAML
 
 from hosting_emulator.contract.assumptions import DEFAULTS
 from hosting_emulator.contract.openapi import openapi_document
 from hosting_emulator.contract.problems import PROBLEMS, Refused
 from hosting_emulator.contract.resources import RESOURCES
-from hosting_emulator.faults.documents import arm, describe_kinds
-from hosting_emulator.scenario.document import read_scenario
 from hosting_emulator.sdk import ControlRefused
-from hosting_emulator.variation.worlds import world_document
-from hosting_emulator.world.value import Change
 from hosting_emulator_scenarios import FOLDER
 from tests.properties.varied_walk import varied
 from tests.support.calls import Response
@@ -27,6 +24,7 @@ from tests.support.in_process import InProcess, fresh_world
 from tests.support.response_checks import hold_problem, problem
 from tests.support.sign_in_client import Browser
 from tests.support.wire import wire
+from tests.support.world_documents import openapi_of
 
 # --- "when the current owner switched the flag on" ------------------------------------------------
 
@@ -265,9 +263,7 @@ def test_call_1_answers_no_status_that_it_does_not_list() -> None:
     """ "Error statuses listed: 400, 401, 403, 404, 409, 503", whatever is refused, and why."""
     for code, known in PROBLEMS.items():
         api = InProcess()
-        change = Change(api.world, api.engine.run_due())
-        arm(change, {"abort": {"code": code}})
-        api.engine.commit(change, "fault")
+        api.add_fault(abort={"code": code})
 
         refused = api.set_flag(True)
 
@@ -355,14 +351,15 @@ def test_no_assumption_is_about_the_status_of_a_refused_ticket(api: CheckedWorld
 
 def test_no_scenario_of_the_library_tells_to_wait_but_for_a_rate_limit() -> None:
     """retry_after_seconds: "1 to 86400; for a rate limit; matches Retry-After"."""
-    told = {
-        (path.stem, options.get("code"))
+    all_aborts = [
+        (path.stem, options)
         for path in FOLDER.glob("*.yaml")
-        for options in aborts(read_scenario(path.read_text("utf-8"), path.name).source.data)
-        if "retry_after_seconds" in options
-    }
+        for options in aborts(YAML(typ="safe").load(path))
+    ]
 
-    assert {code for _, code in told} <= {"rate_limited"}, told
+    assert all_aborts
+    for name, options in all_aborts:
+        assert options["code"] == "rate_limited" or "retry_after_seconds" not in options, name
 
 
 def test_no_call_tells_to_wait_but_for_a_rate_limit(api: CheckedWorld) -> None:
@@ -378,7 +375,8 @@ def test_telling_to_wait_otherwise_is_possible_and_marked(api: CheckedWorld) -> 
     api.emulator.fault("abort", code="service_unavailable", retry_after_seconds=5)
     assert api.send("GET", api.project_path("edge-dns")).json["retry_after_seconds"] == 5
 
-    abort = describe_kinds()["effects"][0]
+    abort = api.emulator.control.contract("fault-kinds")["effects"][0]
+    assert abort["kind"] == "abort"
     assert "outside the contract" in " ".join(abort["about"].split())
     assert "retry_after_seconds" not in abort["example"]
 
@@ -545,7 +543,7 @@ def test_an_origin_has_no_port_but_where_it_would_open_nowhere(
     assert ticket["redeem_url"].startswith(ticket["origin"] + "/.service/dev-access/redeem?")
 
     # and the document of this very server allows the one form and no other
-    schemas = world_document(api.world, "http://127.0.0.1", port)["components"]["schemas"]
+    schemas = openapi_of(api)["components"]["schemas"]
     for name in ("origin", "redeem_url"):
         pattern = schemas["DevAccessTicket"]["properties"][name]["pattern"]
         other = ticket[name].replace(ending, "dev.localhost" if ":" in ending else f"{ending}:1")

@@ -6,8 +6,10 @@ import json
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from typing import Any
 
+import jwt
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
+from hosting_emulator.engine.id_token_key import id_token_key
 from hosting_emulator.world.streams import derive
 from tests.support.checked_world import CheckedWorld
 
@@ -47,6 +49,11 @@ def signed(api: CheckedWorld, claims: dict[str, Any], **headers: Any) -> str:
     header = {"alg": "EdDSA", "typ": "JWT", "kid": jwks(api)["keys"][0]["kid"], **headers}
     text = f"{b64(header)}.{b64(claims)}"
     return f"{text}.{b64(world_key(api).sign(text.encode()))}"
+
+
+def signed_id_token(claims: dict[str, Any]) -> str:
+    """Return claims, however odd, signed by the published test key of all ID tokens."""
+    return jwt.encode(claims, id_token_key(), "RS256")
 
 
 def jwks(api: CheckedWorld) -> dict[str, Any]:

@@ -91,6 +91,12 @@ def test_only_statuses_that_the_contract_leaves_open_are_drawn(code: str):
     assert all(400 <= status <= 599 for status in STATUSES[code])
 
 
+def test_no_seed_draws_an_assumption_that_contradicts_the_contract():
+    for number in range(300):
+        drawn = DEFAULTS.changed(draw_assumptions(Variation(str(number)), DEFAULTS, ()))
+        assert [row["name"] for row in describe(drawn) if row["warning"]] == [], number
+
+
 def test_the_flag_keeps_to_the_statuses_listed_for_it():
     seeds = [Variation(str(number)) for number in range(50)]
     drawn = [DEFAULTS.changed(draw_assumptions(seed, DEFAULTS, ())) for seed in seeds]
