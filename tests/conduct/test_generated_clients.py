@@ -8,8 +8,9 @@ from typing import Any, TypeAlias
 
 import pytest
 
-from tests.conduct.simulated_clients import Request, Response, Simulation, Sleep, Worker
+from tests.support.calls import Response
 from tests.support.sampling import sampled
+from tests.support.simulated_clients import Request, Simulation, Sleep, Worker
 
 ENDS = ("succeeded", "failed", "cancelled")
 NOWHERE = "0" * 26
@@ -34,10 +35,11 @@ class Careful:
         pause_s = 0.5
         while True:
             response = yield Request(method, path, timeout_ms=timeout_ms or 60_000, **options)
-            problem = response.document if response.status >= 400 else None
-            is_retryable = isinstance(problem, dict) and problem["retryable"]
-            if response.status == 0 or response.status >= 500 or is_retryable:
-                yield Sleep(max(response.wait_s, pause_s) + self.random.random() / 10)
+            is_refused = 400 <= response.status < 500
+            is_uncertain = response.status == 0 or response.status >= 500
+            if is_uncertain or (is_refused and response.json["retryable"]):
+                wait_s = int(response.header("Retry-After") or 0)
+                yield Sleep(max(wait_s, pause_s) + self.random.random() / 10)
                 pause_s *= 2
             else:
                 return response
@@ -45,26 +47,25 @@ class Careful:
     def mutation(self, path: str, method: str = "PUT", body: Any = None) -> Part:
         return (yield from self.send(method, path, key=self.key(), body=body))
 
-    def follow(self, operation: Any) -> Part:
-        response = Response(200, operation)
-        while response.document["state"] not in ENDS:
-            yield Sleep(response.document["progress"]["next_poll_after_seconds"])
-            response = yield from self.send("GET", f"/v1/operations/{operation['id']}")
-        return response
+    def follow(self, operation: Any) -> Worker:
+        path = f"/v1/operations/{operation['id']}"
+        while operation["state"] not in ENDS:
+            yield Sleep(operation["progress"]["next_poll_after_seconds"])
+            operation = (yield from self.send("GET", path)).json
 
     # --- Workers --------------------------------------------------------------------------------
 
     def applies_domains(self) -> Worker:
         path = f"/v1/projects/{self.api.project()}/domains"
         for _ in range(self.random.randint(1, 3)):
-            operation = (yield from self.mutation(path)).document
+            operation = (yield from self.mutation(path)).json
             yield from self.follow(operation)
             yield Sleep(self.random.random() * 3)
 
     def several_follow_one(self) -> Worker:
         """Look at an operation that somebody else started."""
         path = f"/v1/operations/{self.api.shared_operation}"  # type: ignore[attr-defined]
-        yield from self.follow((yield from self.send("GET", path)).document)
+        yield from self.follow((yield from self.send("GET", path)).json)
 
     def switches_flag(self) -> Worker:
         path = f"/v1/projects/{self.api.project()}/powered-by-flag"
@@ -77,7 +78,7 @@ class Careful:
         name = self.random.choice(["ci", "laptop"])
         while True:
             response = yield from self.mutation(path, "POST", {"name": name})
-            if response.document["value"] is not None:
+            if response.json["value"] is not None:
                 return
             yield Sleep(2)
 
@@ -85,7 +86,7 @@ class Careful:
         query = "?limit=2"
         while True:
             path = f"/v1/projects/{self.api.project()}/deployments"
-            page = (yield from self.send("GET", path + query)).document
+            page = (yield from self.send("GET", path + query)).json
             if "next_cursor" not in page:
                 return
             query = f"?limit=2&cursor={page['next_cursor']}"
@@ -104,7 +105,7 @@ class Careful:
         key = self.key()
         refused = yield from self.send("PUT", path, key=key, token="expired")
         assert refused.status == 401
-        yield from self.follow((yield from self.send("PUT", path, key=key)).document)
+        yield from self.follow((yield from self.send("PUT", path, key=key)).json)
 
 
 WORKERS = (
@@ -198,13 +199,13 @@ def polls_without_a_pause(careful: Careful) -> Worker:
     path = f"/v1/projects/{careful.api.project()}/domains"
     operation = yield Request("PUT", path, key=careful.key())
     for _ in range(20):
-        yield Request("GET", f"/v1/operations/{operation.document['id']}")
+        yield Request("GET", f"/v1/operations/{operation.json['id']}")
         yield Sleep(0.3)
 
 
 def does_not_see_the_end(careful: Careful) -> Worker:
     path = f"/v1/projects/{careful.api.project()}/domains"
-    operation = (yield from careful.mutation(path)).document
+    operation = (yield from careful.mutation(path)).json
     yield from careful.follow(operation)
     for _ in range(20):
         yield Request("GET", f"/v1/operations/{operation['id']}")

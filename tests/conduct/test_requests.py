@@ -43,7 +43,7 @@ def test_a_cursor_goes_by_its_assumed_name():
 
 
 def test_a_cursor_is_known_for_made_up_whatever_the_answer_says(api: Watched):
-    api.vary("problem-wording")
+    api.vary("1", "problem-wording")
     for n in range(6):
         api.deployments(f"?cursor=abc{n}")
 

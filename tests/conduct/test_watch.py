@@ -7,11 +7,12 @@ import pytest
 
 from hosting_emulator.conduct.rules import RULES, ExchangeView, Line, Recent
 from hosting_emulator.conduct.watch import MOST_FINDINGS, Watch, watch_of
-from hosting_emulator.engine.request_log import CAPACITY
 from tests.support.in_process import InProcess
 from tests.support.watched_client import Watched
 
 MISSING = "missing-idempotency-key"
+#: How many exchanges the request log keeps.
+CAPACITY = 1_000
 
 
 def test_what_had_left_the_log_before_is_counted():

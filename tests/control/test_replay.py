@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from hosting_emulator.server.control import requests as control
-from hosting_emulator.server.control.faults import arm_fault
 from tests.support.in_process import InProcess
 
 
@@ -17,7 +16,7 @@ async def test_the_new_exchange_is_shown_though_others_came_while_it_waited(
 ):
     api = InProcess()
     api.dns()
-    arm_fault(api.engine, {"latency": {"delay_ms": 5}, "phase": "after_commit"})
+    api.add_fault(latency={"delay_ms": 5}, phase="after_commit")
 
     async def meanwhile(*_: Any) -> None:
         api.deployments()

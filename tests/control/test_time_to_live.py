@@ -9,9 +9,8 @@ from weakref import ref
 
 import pytest
 
-from hosting_emulator.engine.engine import Worlds
 from hosting_emulator.server.control import worlds as control
-from hosting_emulator.world.records import Origin
+from tests.support.in_process import new_worlds, world_origin
 
 
 class Timers:
@@ -40,8 +39,8 @@ def timers(monkeypatch: pytest.MonkeyPatch) -> Timers:
 
 
 def test_a_world_lives_as_long_as_it_is_asked(timers: Timers):
-    worlds = Worlds(None)
-    engine = worlds.create("ci", "seed", Origin("frozen"), ephemeral=True)
+    worlds = new_worlds()
+    engine = worlds.create("ci", "seed", world_origin(), ephemeral=True)
     engine.ttl_ms = 90_000
     control._watch_idle(worlds, engine)
 
@@ -59,8 +58,8 @@ def test_a_world_lives_as_long_as_it_is_asked(timers: Timers):
 
 
 def test_a_world_lives_as_long_as_somebody_listens_and_no_longer(timers: Timers):
-    worlds = Worlds(None)
-    engine = worlds.create("ci", "seed", Origin("frozen"), ephemeral=True)
+    worlds = new_worlds()
+    engine = worlds.create("ci", "seed", world_origin(), ephemeral=True)
     engine.ttl_ms = 90_000
     control._watch_idle(worlds, engine)
 
@@ -76,12 +75,12 @@ def test_a_world_lives_as_long_as_somebody_listens_and_no_longer(timers: Timers)
 
 
 def test_another_world_of_its_name_is_left_alone(timers: Timers):
-    worlds = Worlds(None)
-    first = worlds.create("ci", "seed", Origin("frozen"), ephemeral=True)
+    worlds = new_worlds()
+    first = worlds.create("ci", "seed", world_origin(), ephemeral=True)
     first.ttl_ms = 1_000
     control._watch_idle(worlds, first)
     worlds.delete("ci")
-    worlds.create("ci", "seed", Origin("frozen"), ephemeral=True)
+    worlds.create("ci", "seed", world_origin(), ephemeral=True)
 
     timers.ring()
 
@@ -90,16 +89,16 @@ def test_another_world_of_its_name_is_left_alone(timers: Timers):
 
 
 def test_a_world_without_one_is_not_watched(timers: Timers):
-    worlds = Worlds(None)
-    engine = worlds.create("ci", "seed", Origin("frozen"), ephemeral=True)
+    worlds = new_worlds()
+    engine = worlds.create("ci", "seed", world_origin(), ephemeral=True)
     control._watch_idle(worlds, engine)
 
     assert timers.asked == []
 
 
 def test_a_watch_over_a_world_does_not_keep_it(timers: Timers):
-    worlds = Worlds(None)
-    engine = worlds.create("ci", "seed", Origin("frozen"), ephemeral=True)
+    worlds = new_worlds()
+    engine = worlds.create("ci", "seed", world_origin(), ephemeral=True)
     engine.ttl_ms = 1_000
     kept = ref(engine)
     control._watch_idle(worlds, engine)

@@ -13,7 +13,7 @@ import pytest
 
 from hosting_emulator import patterns
 from hosting_emulator.patterns import PatternError
-from hosting_emulator.scenario.story import check_text
+from tests.support.stories import run
 
 #: Long enough for the pattern engine to look several times whether it must stop.
 VALUE = "ab" * 300 + "end"
@@ -44,15 +44,9 @@ def test_a_pattern_of_a_story_matches_beside_busy_threads():
     fault = {"respond": respond, "call": "list_deployments"}
     expect = {"status": 200, "body": {"value": f"/{PATTERN}/"}}
     story = [{"call": "list_deployments", "expect": expect}]
-    document = {
-        "name": "busy",
-        "description": "A pattern beside busy threads.",
-        "faults": [fault],
-        "story": story,
-    }
 
     with busy_threads():
-        report = check_text(json.dumps(document), "busy.yaml")
+        report = run(f"faults: {json.dumps([fault])}\nstory: {json.dumps(story)}\n")
 
     assert report["passed"], report["steps"][-1]
 

@@ -1,8 +1,6 @@
 """The feed: one ring for all listeners, each with its own place, and nothing at all without one."""
 
 from hosting_emulator.engine.history import RING, Feed, FeedEvent, SavedState
-from hosting_emulator.faults.documents import arm
-from hosting_emulator.world.value import Change
 from tests.support.in_process import InProcess
 
 
@@ -41,9 +39,7 @@ def test_faults_and_replacements_are_told():
     api = InProcess()
     feed, start = api.engine.feed, api.engine.feed.last_id
     feed.listen(nothing)
-    change = Change(api.world, api.engine.run_due())
-    arm(change, {"abort": {"code": "rate_limited"}})
-    api.engine.commit(change, "armed")
+    api.add_fault(abort={"code": "rate_limited"})
     api.dns()
     api.engine.restore(SavedState(api.world, api.engine.now_ms()))
 

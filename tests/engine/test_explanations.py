@@ -4,21 +4,12 @@ import json
 from collections.abc import Mapping
 from itertools import groupby
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
-from msgspec.structs import replace
 
-from hosting_emulator.calls.access import role_of
 from hosting_emulator.engine import explanations
 from hosting_emulator.engine.explanations import Explanations
-from hosting_emulator.faults.documents import arm
-from hosting_emulator.world.records import Project
-from hosting_emulator.world.tables import (
-    API_KEYS,
-    GRANTS,
-    ORGANIZATIONS,
-)
-from hosting_emulator.world.value import Change
 from tests.support.in_process import InProcess, fresh_world
 
 OUTSIDE = (
@@ -45,12 +36,6 @@ def says(api: InProcess, step: str, n: int | None = None) -> list[str]:
     return [sentence for name, sentence in steps(api, n) if name == step]
 
 
-def armed(api: InProcess, **fault: Any) -> None:
-    change = Change(api.world, api.engine.run_due())
-    arm(change, fault)
-    api.engine.commit(change, "armed")
-
-
 def test_a_plain_read_tells_who_what_and_with_which_role():
     api = InProcess()
     api.dns(who="reader")
@@ -72,18 +57,13 @@ def test_what_is_outside_the_scope_exists_and_names_who_could_see_it():
 
 
 def test_within_the_scope_nobody_elses_role_is_looked_up(monkeypatch: pytest.MonkeyPatch):
-    asked: list[str] = []
-
-    def look_up(change: Change, person_id: str, project: Project) -> str | None:
-        asked.append(person_id)
-        return role_of(change, person_id, project)
-
+    look_up = Mock(wraps=vars(explanations)["role_of"])
     monkeypatch.setattr(explanations, "role_of", look_up)
     api = InProcess()
     api.dns(who="reader")
     steps(api)
 
-    assert asked == [api.world.indexes["person:reader"]]
+    assert [call.args[1] for call in look_up.mock_calls] == [api.person_id("reader")]
 
 
 def test_what_does_not_exist_is_told_apart_from_that():
@@ -192,7 +172,7 @@ def test_what_was_due_ran_first():
 def test_what_was_due_is_told_also_of_a_request_that_a_fault_held_up():
     api = InProcess()
     operation = api.apply_domains().json["id"]
-    armed(api, latency={"delay_ms": 1})
+    api.add_fault(latency={"delay_ms": 1})
     api.engine.move_to(None, "real")
     api.machine.at_ms += 3_000
 
@@ -258,7 +238,7 @@ def test_a_replay_commits_nothing():
 )
 def test_faults_are_told_whether_they_acted_and_why_not(fault: Mapping[str, Any], told: str):
     api = InProcess()
-    armed(api, **fault)
+    api.add_fault(**fault)
     api.dns()
 
     assert told in " ".join(says(api, "fault"))
@@ -267,7 +247,7 @@ def test_faults_are_told_whether_they_acted_and_why_not(fault: Mapping[str, Any]
 def test_a_fault_that_another_kept_from_being_asked_is_not_said_not_to_match():
     api = InProcess()
     for phase in ("before_commit", "after_commit"):
-        armed(api, truncate={}, phase=phase)
+        api.add_fault(truncate={}, phase=phase)
     api.dns()
 
     told = "1 armed fault does not match the request, or came after fault-1."
@@ -276,7 +256,7 @@ def test_a_fault_that_another_kept_from_being_asked_is_not_said_not_to_match():
 
 def test_a_fault_that_is_used_up_or_takes_turns():
     api = InProcess()
-    armed(api, abort={"code": "rate_limited"}, every=2, times=1)
+    api.add_fault(abort={"code": "rate_limited"}, every=2, times=1)
     for _ in range(3):
         api.dns()
 
@@ -288,22 +268,18 @@ def test_a_fault_that_is_used_up_or_takes_turns():
 
 def test_a_fault_that_waits_for_a_plan_waits_for_that_of_the_organization_asked_about():
     api = InProcess()
-    plans = {row.alias: row.plan for _, row in api.world.rows(ORGANIZATIONS)}
-    assert plans["acme"] != plans["hobby"]
-    armed(api, abort={"code": "forbidden"}, **{"while": {"plan": plans["hobby"]}})
+    api.intervene("set_plan", organization="acme", plan="paid")
+    api.intervene("set_plan", organization="hobby", plan="free")
+    api.add_fault(abort={"code": "forbidden"}, while_={"plan": "free"})
 
     api.create_key(who="outsider")
 
-    [told] = says(api, "fault")[:1]
-    assert f"it acts only while plan is {plans['hobby']}: plan is {plans['acme']}" in told
+    assert "it acts only while plan is free: plan is paid" in says(api, "fault")[0]
 
 
 def _with_a_key_that_reads(api: InProcess) -> None:
+    api.intervene("set_permissions", organization="acme", permissions=["dns.read"])
     key = api.create_key().json["value"]
-    change = Change(api.world, api.engine.run_due())
-    for key_id, row in change.applied().rows(API_KEYS):
-        change.put(API_KEYS, key_id, replace(row, permissions=("dns.read",)))
-    api.engine.commit(change, "a key that reads")
     assert api.apply_domains(token=key).status == 403
 
 
@@ -377,7 +353,7 @@ def test_a_refusal_says_more_than_the_client_was_told():
 
 def test_a_proxys_answer_is_told_as_one():
     api = InProcess()
-    armed(api, gateway_error={"status": 502})
+    api.add_fault(gateway_error={"status": 502})
     api.dns()
 
     assert says(api, "refusal") == [
@@ -394,8 +370,8 @@ STEPS = (
 
 def test_steps_come_in_the_order_that_is_documented():
     api = InProcess(fresh_world(mode="skip"))
-    armed(api, latency={"delay_ms": 0}, times=1)
-    armed(api, empty_response={}, phase="after_commit", call="apply_project_domains", times=1)
+    api.add_fault(latency={"delay_ms": 0}, times=1)
+    api.add_fault(empty_response={}, phase="after_commit", call="apply_project_domains", times=1)
     api.apply_domains(key="k")
     api.poll(api.apply_domains(key="k").json["id"])
     api.apply_domains(key="k", who="reader")
@@ -409,9 +385,9 @@ def test_steps_come_in_the_order_that_is_documented():
 
 def test_a_fault_after_the_commit_stands_after_it():
     api = InProcess()
-    armed(api, latency={"delay_ms": 0})
-    armed(api, abort={"code": "rate_limited"}, phase="after_commit", times=1, skip_first=1)
-    armed(api, connection_reset={}, phase="after_commit")
+    api.add_fault(latency={"delay_ms": 0})
+    api.add_fault(abort={"code": "rate_limited"}, phase="after_commit", times=1, skip_first=1)
+    api.add_fault(connection_reset={}, phase="after_commit")
     api.apply_domains()
 
     assert [(name, says.split(":")[0]) for name, says in steps(api) if name in ORDERED] == [
@@ -428,7 +404,7 @@ def test_a_fault_after_the_commit_stands_after_it():
 
 def test_a_fault_that_gives_the_answer_after_the_commit_stands_between_them():
     api = InProcess()
-    armed(api, abort={"code": "service_unavailable"}, phase="after_commit")
+    api.add_fault(abort={"code": "service_unavailable"}, phase="after_commit")
     api.apply_domains()
 
     names = [name for name, _ in groupby(name for name, _ in steps(api))]
@@ -448,7 +424,7 @@ def test_a_key_is_used_up_by_a_commit_whose_answer_a_fault_took(
     fault: Mapping[str, Any], fate: str
 ):
     api = InProcess()
-    armed(api, **fault, phase="after_commit", times=1)
+    api.add_fault(**fault, phase="after_commit", times=1)
     api.apply_domains(key="k")
     api.apply_domains(key="k")
 
@@ -475,7 +451,7 @@ def test_a_refusal_that_is_remembered_is_told_as_one():
 
 def test_a_call_that_a_fault_kept_from_committing_says_so():
     api = InProcess()
-    armed(api, truncate={"bytes": 4})
+    api.add_fault(truncate={"bytes": 4})
     api.apply_domains()
 
     counted = "apart from fault counters, the world is unchanged"
@@ -497,10 +473,8 @@ def test_no_secret_stands_in_a_trail():
 def test_a_trail_tells_of_the_world_as_it_was_then():
     api = InProcess()
     api.dns(who="outsider")
-    change = Change(api.world, api.engine.run_due())
-    for key, _ in api.world.rows(GRANTS):
-        change.delete(GRANTS, key)
-    api.engine.commit(change, "all grants are gone")
+    for person in ("member", "reader"):
+        api.intervene("set_role", project="shop", person=person, role="none")
     api.dns(who="outsider")
 
     assert says(api, "scope", 1) == [OUTSIDE]

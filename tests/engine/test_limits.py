@@ -2,95 +2,80 @@
 
 from __future__ import annotations
 
-import json
-
-import pytest
-
-from hosting_emulator.calls.access import count_request
-from hosting_emulator.contract.problems import Refused
-from hosting_emulator.engine.engine import Engine
-from hosting_emulator.storage.documents import export_state, import_state
-from hosting_emulator.world.value import Change, World
+from tests.support.exported_worlds import exported, imported
 from tests.support.in_process import InProcess, fresh_world
 
-START_MS = 1_000_000
+
+def limited(rate_limit: str) -> InProcess:
+    return InProcess(fresh_world(rate_limit=rate_limit))
 
 
-class Limited:
-    """A world with a rate limit, and requests of its people that only count."""
-
-    def __init__(self, setting: str = "3/10s") -> None:
-        self.world: World = fresh_world(rate_limit=setting)
-
-    def count(self, who: str, now_ms: int, times: int = 1) -> None:
-        for _ in range(times):
-            change = Change(self.world, now_ms)
-            count_request(change, who)
-            self.world = change.applied()
-
-    def refused(self, now_ms: int, who: str = "me") -> int | None:
-        with pytest.raises(Refused) as found:
-            self.count(who, now_ms)
-        assert found.value.code == "rate_limited"
-        return found.value.retry_after_seconds
+def retry_after_seconds(api: InProcess) -> int:
+    """Send a request that the limit refuses, and return how long the client must wait."""
+    response = api.dns()
+    assert (response.status, response.json["code"]) == (429, "rate_limited")
+    return int(response.json["retry_after_seconds"])
 
 
-def test_one_too_many_is_told_when_to_come_back():
-    limited = Limited()
-    limited.count("me", START_MS, times=3)
+def test_a_refused_request_says_when_the_window_ends():
+    api = limited("3/10s")
+    assert [api.dns().status for _ in range(3)] == [200, 200, 200]
 
-    assert limited.refused(START_MS) == 10
-    assert limited.refused(START_MS + 9_001) == 1
-    assert limited.refused(START_MS + 9_999) == 1
+    assert retry_after_seconds(api) == 10
+    api.engine.move_by(9_001)
+    assert retry_after_seconds(api) == 1
+    api.engine.move_by(998)
+    assert retry_after_seconds(api) == 1
 
-    limited.count("me", START_MS + 10_000)
-
-
-def test_who_comes_back_when_told_is_let_in():
-    limited = Limited()
-    limited.count("me", START_MS, times=3)
-    wait = limited.refused(START_MS + 1_234)
-
-    assert wait is not None
-    limited.count("me", START_MS + 1_234 + wait * 1_000)
+    api.engine.move_by(1)
+    assert api.dns().status == 200
 
 
-def test_principals_do_not_count_for_each_other():
-    limited = Limited()
-    limited.count("me", START_MS, times=3)
+def test_a_client_that_waits_as_long_as_it_was_told_is_not_refused_again():
+    api = limited("3/10s")
+    assert [api.dns().status for _ in range(3)] == [200, 200, 200]
+    api.engine.move_by(1_234)
 
-    limited.count("you", START_MS)
+    api.engine.move_by(retry_after_seconds(api) * 1_000)
 
-
-def test_off_is_off():
-    limited = Limited("off")
-    limited.count("me", START_MS, times=1_000)
+    assert api.dns().status == 200
 
 
-def test_a_day_is_the_longest_wait():
-    limited = Limited("1/24h")
-    limited.count("me", START_MS)
+def test_each_principal_has_its_own_limit():
+    api = limited("3/10s")
+    assert [api.dns().status for _ in range(4)] == [200, 200, 200, 429]
 
-    assert limited.refused(START_MS) == 86_400
-
-
-def test_what_was_counted_is_state_of_the_world():
-    """It outlives a restart, which reads back what an export holds, and goes back with a rewind."""
-    api = InProcess(fresh_world(rate_limit="2/10s"))
-    assert [api.dns().status for _ in range(3)] == [200, 200, 429]
-    state = json.loads(json.dumps(export_state(api.world)))
-
-    again = InProcess(import_state(state, "default", 0))
-
-    assert again.dns().status == 429
+    assert api.dns(who="reader").status == 200
 
 
-def test_a_rewind_takes_back_what_was_counted():
-    api = InProcess(fresh_world(rate_limit="2/10s"))
-    engine: Engine = api.engine
-    began = engine.history[-1].world
+def test_a_rate_limit_that_is_off_refuses_nothing():
+    api = limited("off")
+
+    assert {api.dns().status for _ in range(1_000)} == {200}
+
+
+def test_the_longest_wait_is_a_day():
+    api = limited("1/24h")
+    assert api.dns().status == 200
+
+    assert retry_after_seconds(api) == 86_400
+
+
+def test_an_imported_world_continues_the_counts_of_the_exported_one():
+    """The counts are part of the state of the world, so they outlive a restart."""
+    api = limited("2/10s")
     assert [api.dns().status for _ in range(3)] == [200, 200, 429]
 
-    engine.replace_world(began)
+    copy = InProcess(imported(exported(api.world)))
+
+    assert copy.dns().status == 429
+
+
+def test_a_rewind_restores_the_counts_of_that_moment():
+    api = limited("2/10s")
+    beginning = api.engine.history[-1].world
+    assert [api.dns().status for _ in range(3)] == [200, 200, 429]
+
+    api.engine.replace_world(beginning)
 
     assert api.dns().status == 200

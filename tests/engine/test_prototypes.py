@@ -6,8 +6,7 @@ import pytest
 
 from hosting_emulator.engine import engine as worlds
 from hosting_emulator.engine.engine import Worlds
-from hosting_emulator.storage.documents import export_state
-from hosting_emulator.world.naming import renamed
+from tests.support.exported_worlds import exported
 from tests.support.in_process import InProcess, fresh_world
 
 
@@ -16,9 +15,9 @@ from tests.support.in_process import InProcess, fresh_world
 def test_a_renamed_world_is_one_built_under_that_name(before, name):
     built = fresh_world(name)
 
-    found = renamed(fresh_world(before), name)
+    found = Worlds(None).fresh(name, "key", lambda: fresh_world(before))
 
-    assert export_state(found) == export_state(built)
+    assert exported(found) == exported(built)
     page = InProcess(found).deployments()
     assert page.body == InProcess(built).deployments().body
     assert b"shop.prod" in page.body or b"shop.world-7.prod" in page.body
@@ -26,11 +25,11 @@ def test_a_renamed_world_is_one_built_under_that_name(before, name):
 
 def test_renaming_leaves_the_first_as_it_was():
     world = fresh_world("one")
-    before = export_state(world)
+    before = exported(world)
 
-    renamed(world, "two")
+    Worlds(None).fresh("two", "key", lambda: world)
 
-    assert export_state(world) == before
+    assert exported(world) == before
 
 
 def test_a_world_is_built_once_for_each_key():
@@ -56,7 +55,7 @@ def test_what_happens_in_one_world_is_not_in_the_next():
 
     second = kept.fresh("second", "key", lambda: fresh_world("never"))
 
-    assert export_state(second) == export_state(fresh_world("second"))
+    assert exported(second) == exported(fresh_world("second"))
 
 
 def test_the_longest_unused_goes_first(monkeypatch):

@@ -13,8 +13,6 @@ from hosting_emulator.engine.request_log import (
     exchange_view,
     problem_of,
 )
-from hosting_emulator.faults.documents import arm
-from hosting_emulator.world.value import Change
 from tests.support.in_process import InProcess
 
 
@@ -101,9 +99,7 @@ def test_names_no_project_of_an_operation_that_is_not_there():
 )
 def test_says_what_ate_an_answer(effect, lost):
     api = InProcess()
-    change = Change(api.world, api.engine.run_due())
-    arm(change, effect)
-    api.engine.commit(change, "armed")
+    api.add_fault(**effect)
     api.dns()
 
     (entry,) = short(api)
@@ -183,9 +179,7 @@ def test_a_whole_body_is_not_cut():
 
 def test_a_lost_answer_has_no_type():
     api = InProcess()
-    change = Change(api.world, api.engine.run_due())
-    arm(change, {"connection_reset": {}})
-    api.engine.commit(change, "armed")
+    api.add_fault(connection_reset={})
     api.dns()
 
     assert whole(api)["answer"]["headers"] == []

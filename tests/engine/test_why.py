@@ -5,26 +5,11 @@ from typing import Any
 import pytest
 
 from hosting_emulator.engine.explanations import why
-from hosting_emulator.faults.documents import arm
-from hosting_emulator.interventions import read_intervention
-from hosting_emulator.world.value import Change
 from tests.support.in_process import InProcess, fresh_world
 
 
 def stage(**options: Any) -> InProcess:
     return InProcess(fresh_world(**options))
-
-
-def intervene(api: InProcess, word: str, **fields: Any) -> None:
-    change = Change(api.world, api.engine.run_due())
-    read_intervention({word: fields}).apply(change)
-    api.engine.commit(change, word)
-
-
-def explained(api: InProcess, operation: str) -> dict[str, Any]:
-    found = why(api.engine, operation)
-    assert found is not None
-    return found
 
 
 def started(api: InProcess) -> str:
@@ -35,7 +20,7 @@ def test_one_that_moves_with_time():
     api = stage()
     operation = started(api)
 
-    found = explained(api, operation)
+    found = api.why(operation)
 
     assert (found["state"], found["project"]) == ("queued", "shop")
     assert found["next"] == {
@@ -55,7 +40,7 @@ def test_one_that_moves_with_time():
 def test_each_clock_says_how_time_comes(mode, rate, word):
     api = stage(mode=mode, rate=rate)
 
-    assert word in explained(api, started(api))["says"][1]
+    assert word in api.why(started(api))["says"][1]
 
 
 def test_a_running_one_names_its_phase():
@@ -63,7 +48,7 @@ def test_a_running_one_names_its_phase():
     operation = started(api)
     api.engine.move_by(2_000)
 
-    found = explained(api, operation)
+    found = api.why(operation)
 
     assert found["next"]["what"] == "it changes from running (building) to deploying"
 
@@ -72,22 +57,22 @@ def test_one_that_waits_for_another():
     api = stage()
     first, second, third = started(api), started(api), started(api)
 
-    found = explained(api, third)
+    found = api.why(third)
 
     assert found["waits_for"] == first
     assert "with 1 more waiting ahead of it" in found["says"][0]
     assert found["says"][1].startswith("Blocking operation: It is queued")
     assert found["next"]["what"].endswith("(the operation it waits for)")
     assert found["commands"] == [f"clock advance --until {third}"]
-    assert "ahead" not in explained(api, second)["says"][0]
+    assert "ahead" not in api.why(second)["says"][0]
 
 
 def test_a_stuck_one_and_one_behind_it():
     api = stage()
     first, second = started(api), started(api)
-    intervene(api, "stick_operation", project="shop")
+    api.intervene("stick_operation", project="shop")
 
-    found, behind = explained(api, first), explained(api, second)
+    found, behind = api.why(first), api.why(second)
 
     release = f"intervene release_operation operation={first}"
     assert (found["held_by"], found["next"]) == ("the intervention stick_operation", None)
@@ -98,10 +83,10 @@ def test_a_stuck_one_and_one_behind_it():
 
 def test_a_held_claim():
     api = stage()
-    intervene(api, "hold_claim", project="shop")
+    api.intervene("hold_claim", project="shop")
     operation = started(api)
 
-    found = explained(api, operation)
+    found = api.why(operation)
 
     assert found["held_by"] == "the intervention hold_claim"
     assert found["commands"] == ["intervene release_claim project=shop"]
@@ -110,35 +95,35 @@ def test_a_held_claim():
 def test_a_reconciliation():
     api = stage()
     operation = started(api)
-    intervene(api, "require_reconciliation", project="shop")
+    api.intervene("require_reconciliation", project="shop")
 
-    found = explained(api, operation)
+    found = api.why(operation)
 
     assert found["held_by"] == "a reconciliation that is required"
     assert [command.split()[1] for command in found["commands"]] == [
         "run_reconciliation",
         "complete_reconciliation",
     ]
-    intervene(api, "run_reconciliation", project="shop")
-    assert len(explained(api, operation)["commands"]) == 1
+    api.intervene("run_reconciliation", project="shop")
+    assert len(api.why(operation)["commands"]) == 1
 
 
 def test_the_commands_it_names_do_move_it():
     api = stage(source_profile="manual")
     operation = started(api)
-    command = explained(api, operation)["commands"][0].split()
+    command = api.why(operation)["commands"][0].split()
 
-    intervene(api, command[1], **dict([command[2].split("=")]))
+    api.intervene(command[1], **dict([command[2].split("=")]))
 
-    assert explained(api, operation)["state"] == "running"
+    assert api.why(operation)["state"] == "running"
 
 
 def test_one_that_moves_by_polls():
     api = stage(source_profile="per_poll 2")
     operation = started(api)
-    api.call("GET", f"/v1/operations/{operation}")
+    api.poll(operation)
 
-    found = explained(api, operation)
+    found = api.why(operation)
 
     assert "each state lasts 2 polls, and it has had 1" in found["says"][0]
 
@@ -146,21 +131,19 @@ def test_one_that_moves_by_polls():
 def test_a_fault_on_polls():
     api = stage()
     operation = started(api)
-    change = Change(api.world, api.engine.run_due())
-    arm(change, {"abort": {"code": "rate_limited"}, "call": "get_operation", "times": 1})
-    api.engine.commit(change, "armed")
+    api.add_fault(abort={"code": "rate_limited"}, call="get_operation", times=1)
 
-    assert "fault-1 (abort) is armed for polls" in explained(api, operation)["says"][-1]
-    api.call("GET", f"/v1/operations/{operation}")
-    assert "fault-1" not in " ".join(explained(api, operation)["says"])
+    assert "fault-1 (abort) is armed for polls" in api.why(operation)["says"][-1]
+    api.poll(operation)
+    assert "fault-1" not in " ".join(api.why(operation)["says"])
 
 
 def test_one_that_has_ended():
     api = stage()
     operation = started(api)
-    intervene(api, "fail_operation", project="shop", message="No space left.")
+    api.intervene("fail_operation", project="shop", message="No space left.")
 
-    found = explained(api, operation)
+    found = api.why(operation)
 
     assert found["says"] == [
         "It failed at 2026-01-01T00:00:00.000Z; that is final.",

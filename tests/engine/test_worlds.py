@@ -4,9 +4,7 @@ import pytest
 
 from hosting_emulator.engine.engine import Worlds
 from hosting_emulator.engine.history import Keeper, StoreFailed
-from hosting_emulator.world.records import Origin
-from hosting_emulator.world.tables import PROJECTS
-from tests.support.in_process import InProcess, Machine
+from tests.support.in_process import InProcess, Machine, new_worlds, world_origin
 from tests.support.worlds_on_disk import content, open_directory
 
 
@@ -17,9 +15,9 @@ def machine():
 
 @pytest.fixture
 def worlds(machine):
-    found = Worlds(None, machine)
-    found.open("seed", Origin("frozen"))
-    return found
+    worlds = new_worlds(machine)
+    worlds.open("seed", world_origin())
+    return worlds
 
 
 def default(worlds):
@@ -29,7 +27,8 @@ def default(worlds):
 
 
 def flag(engine, alias="shop"):
-    return engine.world.get(PROJECTS, engine.world.indexes[f"project:{alias}"]).flag_enabled
+    api = api_of(engine)
+    return api.record("projects", api.project_id(alias)).flag_enabled
 
 
 def api_of(engine):
@@ -40,11 +39,11 @@ def api_of(engine):
 
 def test_the_default_world_is_made_once(tmp_path, machine):
     directory = open_directory(tmp_path)
-    made = Worlds(directory, machine).open("seed", Origin("frozen"))
+    made = Worlds(directory, machine).open("seed", world_origin())
     directory.close()
     directory = open_directory(tmp_path)
     again = Worlds(directory, machine)
-    made_again = again.open("another seed", Origin("real"))
+    made_again = again.open("another seed", world_origin("real"))
     directory.close()
 
     assert (made, made_again) == (True, False)
@@ -52,7 +51,7 @@ def test_the_default_world_is_made_once(tmp_path, machine):
 
 
 def test_worlds_do_not_touch_each_other(worlds):
-    one = worlds.create("one", "seed", Origin("frozen"), ephemeral=True)
+    one = worlds.create("one", "seed", world_origin(), ephemeral=True)
 
     api_of(one).set_flag(False)
 
@@ -60,7 +59,7 @@ def test_worlds_do_not_touch_each_other(worlds):
 
 
 def test_worlds_of_one_seed_refuse_each_others_tokens(worlds):
-    one = worlds.create("one", "seed", Origin("frozen"), ephemeral=True)
+    one = worlds.create("one", "seed", world_origin(), ephemeral=True)
     token = api_of(one).token("owner")
 
     assert api_of(one).dns(token=token).status == 200
@@ -83,7 +82,7 @@ def test_a_fork_begins_where_its_source_is_and_goes_its_own_way(worlds):
 
 
 def test_a_fork_of_a_commit_begins_at_its_moment(worlds, machine):
-    source = worlds.create("one", "seed", Origin("scaled", 60, 5_000_000), ephemeral=True)
+    source = worlds.create("one", "seed", world_origin("scaled", 60, 5_000_000), ephemeral=True)
     api_of(source).set_flag(False)
     state = source.world
     machine.at_ms += 10_000
@@ -106,7 +105,9 @@ def test_a_fork_draws_the_same_ids_as_its_source(worlds):
 
 
 def test_a_reset_returns_to_the_origin_with_a_later_commit(worlds):
-    engine = worlds.create("one", "own seed", Origin("frozen", None, 5_000_000), ephemeral=True)
+    engine = worlds.create(
+        "one", "own seed", world_origin("frozen", None, 5_000_000), ephemeral=True
+    )
     before = content(engine.world)
     api = api_of(engine)
     api.set_flag(False)
@@ -122,17 +123,17 @@ def test_a_reset_returns_to_the_origin_with_a_later_commit(worlds):
 
 
 def test_a_deleted_world_is_gone(worlds):
-    worlds.create("one", "seed", Origin("frozen"), ephemeral=True)
+    worlds.create("one", "seed", world_origin(), ephemeral=True)
 
     worlds.delete("one")
 
     assert worlds.get("one") is None
     assert len(worlds) == 1
-    assert not worlds.create("one", "seed", Origin("frozen"), ephemeral=False).ephemeral
+    assert not worlds.create("one", "seed", world_origin(), ephemeral=False).ephemeral
 
 
 def test_names_of_throw_away_worlds_are_free(worlds):
-    worlds.create("world-1", "seed", Origin("frozen"), ephemeral=True)
+    worlds.create("world-1", "seed", world_origin(), ephemeral=True)
 
     names = [worlds.new_name() for _ in range(3)]
 
@@ -143,7 +144,7 @@ def test_names_of_throw_away_worlds_are_free(worlds):
 def test_a_scaled_clock_stands_still_while_nobody_runs_it(tmp_path, machine, mode, rate):
     directory = open_directory(tmp_path)
     worlds = Worlds(directory, machine)
-    worlds.open("seed", Origin(mode, rate))
+    worlds.open("seed", world_origin(mode, rate))
     machine.at_ms += 1_000
     worlds.rest()
     stopped_ms = default(worlds).now_ms()
@@ -152,7 +153,7 @@ def test_a_scaled_clock_stands_still_while_nobody_runs_it(tmp_path, machine, mod
     machine.at_ms += 3_600_000
     directory = open_directory(tmp_path)
     again = Worlds(directory, machine)
-    again.open("seed", Origin("real"))
+    again.open("seed", world_origin("real"))
     started_ms = default(again).now_ms()
     machine.at_ms += 1_000
     later_ms = default(again).now_ms()
@@ -186,12 +187,12 @@ class FullLibrary:
 def test_a_world_that_cannot_be_kept_is_not_made_nor_deleted(machine):
     library = FullLibrary()
     worlds = Worlds(library, machine)
-    worlds.open("seed", Origin("frozen"))
-    worlds.create("one", "seed", Origin("frozen"), ephemeral=False)
+    worlds.open("seed", world_origin())
+    worlds.create("one", "seed", world_origin(), ephemeral=False)
     library.full = True
 
     with pytest.raises(StoreFailed, match="No space left"):
-        worlds.create("two", "seed", Origin("frozen"), ephemeral=False)
+        worlds.create("two", "seed", world_origin(), ephemeral=False)
     with pytest.raises(StoreFailed, match="Read-only"):
         worlds.delete("one")
 
@@ -205,7 +206,9 @@ class Failing(Keeper):
 
 def test_one_world_that_cannot_rest_does_not_keep_the_others_awake(worlds, machine):
     names = ("one", "two", "three")
-    engines = [worlds.create(name, "seed", Origin("scaled", 1.0), ephemeral=True) for name in names]
+    engines = [
+        worlds.create(name, "seed", world_origin("scaled", 1.0), ephemeral=True) for name in names
+    ]
     engines[0].keeper = Failing()
     machine.at_ms += 5_000
 

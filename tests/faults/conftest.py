@@ -1,17 +1,15 @@
 """A world in which faults are armed and asked, with no engine and no socket around it."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 from multidict import CIMultiDict
 
 from hosting_emulator.faults.decisions import Decision, FaultSubject, decide
-from hosting_emulator.faults.documents import arm, fault_view
-from hosting_emulator.world.records import Fault, Phase
-from hosting_emulator.world.tables import FAULTS
-from hosting_emulator.world.value import Change
-from tests.support.in_process import NOON_MS, fresh_world
+from hosting_emulator.faults.documents import FAULT, arm, fault_view
+from tests.support.calls import fault_document
+from tests.support.in_process import NOON_MS, fresh_world, new_change
 from tests.support.worlds_on_disk import assert_sound
 
 
@@ -24,11 +22,15 @@ class Desk:
 
     def arm(self, **document: Any) -> str:
         """Arm a fault, `from_` being `from`, and return its id."""
-        written = {name.rstrip("_"): value for name, value in document.items()}
-        change = Change(self.world, self.now_ms)
-        fault = arm(change, written)
+        change = new_change(self.world, self.now_ms)
+        fault = arm(change, fault_document(document))
         self.world = change.applied()
         return fault.id
+
+    def remove(self, fault_id: str) -> None:
+        change = new_change(self.world, self.now_ms)
+        change.delete(FAULT.table, fault_id)
+        self.world = change.applied()
 
     def ask(
         self,
@@ -39,7 +41,7 @@ class Desk:
         method: str = "GET",
         path: str = "/v1/projects/x/deployments",
         headers: Mapping[str, list[str]] | None = None,
-        phase: Phase = "before_commit",
+        phase: Literal["before_commit", "after_commit"] = "before_commit",
     ) -> Decision:
         """Decide one request."""
         sent = [(name, value) for name, values in (headers or {}).items() for value in values]
@@ -52,7 +54,7 @@ class Desk:
             path=path,
             headers=CIMultiDict(sent).getall,
         )
-        change = Change(self.world, self.now_ms)
+        change = new_change(self.world, self.now_ms)
         decision = decide(change, subject, phase)
         if not change.empty:
             self.world = change.applied()
@@ -66,10 +68,8 @@ class Desk:
         """Ask so many times: `x` where a fault acts, `.` where none does."""
         return "".join("x" if self.acts(**options) else "." for _ in range(count))
 
-    def fault(self, fault_id: str) -> Fault:
-        found = self.world.get(FAULTS, fault_id)
-        assert found is not None
-        return found
+    def fault(self, fault_id: str) -> Any:
+        return self.world.tables["faults"][fault_id]
 
     def view(self, fault_id: str) -> dict[str, Any]:
         return fault_view(self.world, self.fault(fault_id), self.now_ms)

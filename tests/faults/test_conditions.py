@@ -6,39 +6,33 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from msgspec.structs import replace
 
 from hosting_emulator.faults.decisions import idle_reason
-from hosting_emulator.faults.documents import arm
-from hosting_emulator.interventions import read_intervention
-from hosting_emulator.world import tables as t
-from hosting_emulator.world.value import Change
 from tests.support.in_process import InProcess
 
 Do = Callable[[InProcess], None]
 
 
-def intervened(**document: Any) -> Do:
-    def do(api: InProcess) -> None:
-        change = Change(api.world, api.world.at_ms)
-        read_intervention(document).apply(change)
-        api.engine.commit(change, "test")
+def intervention(name: str, **fields: Any) -> Do:
+    """Return a function that carries out an intervention."""
 
-    return do
+    def intervene(api: InProcess) -> None:
+        api.intervene(name, **fields)
+
+    return intervene
 
 
-def project(**fields: Any) -> Do:
-    def do(api: InProcess) -> None:
-        change = Change(api.world, api.world.at_ms)
-        found = change.row(t.PROJECTS, api.project("shop"))
-        change.put(t.PROJECTS, found.id, replace(found, **fields))
-        api.engine.commit(change, "test")
+def flag(enabled: bool) -> Do:
+    """Return a function that shows or hides the flag of the project shop."""
 
-    return do
+    def set_flag(api: InProcess) -> None:
+        assert api.set_flag(enabled).status == 200
+
+    return set_flag
 
 
 def nothing(_: InProcess) -> None:
-    pass
+    """Leave the world unchanged."""
 
 
 #: A condition, what makes it hold, and what makes it hold no more.
@@ -46,49 +40,52 @@ CASES: list[tuple[dict[str, Any], Do, Do]] = [
     (
         {"dns": "authorized"},
         nothing,
-        intervened(move_dns={"project": "shop", "to": "revoked"}),
+        intervention("move_dns", project="shop", to="revoked"),
     ),
     (
         {"dns": ["revoked", "expired"]},
-        intervened(move_dns={"project": "shop", "to": "revoked"}),
-        intervened(move_dns={"project": "shop", "to": "pending", "zone": "shop.example"}),
+        intervention("move_dns", project="shop", to="revoked"),
+        intervention("move_dns", project="shop", to="pending", zone="shop.example"),
     ),
     (
         {"plan": "free"},
-        intervened(set_plan={"organization": "acme", "plan": "free"}),
-        intervened(set_plan={"organization": "acme", "plan": "paid"}),
+        intervention("set_plan", organization="acme", plan="free"),
+        intervention("set_plan", organization="acme", plan="paid"),
     ),
     (
         {"credits_below": 1},
-        intervened(set_credits={"organization": "acme", "credits": 0}),
-        intervened(set_credits={"organization": "acme", "credits": 1}),
+        intervention("set_credits", organization="acme", credits=0),
+        intervention("set_credits", organization="acme", credits=1),
     ),
     (
         {"claim": "held"},
-        intervened(hold_claim={"project": "shop"}),
-        intervened(release_claim={"project": "shop"}),
+        intervention("hold_claim", project="shop"),
+        intervention("release_claim", project="shop"),
     ),
-    ({"flag": True}, project(flag_enabled=True), project(flag_enabled=False)),
-    ({"domain": True}, project(custom_domain="shop.example"), project(custom_domain=None)),
+    ({"flag": True}, flag(True), flag(False)),
+    (
+        {"domain": True},
+        intervention("connect_domain", project="shop", domain="shop.example"),
+        intervention("disconnect_domain", project="shop"),
+    ),
     (
         {"not": {"plan": "paid", "flag": False}},
-        project(flag_enabled=True),
-        project(flag_enabled=False),
+        flag(True),
+        flag(False),
     ),
 ]
 
 
-def armed(api: InProcess, condition: dict[str, Any]) -> None:
-    change = Change(api.world, api.world.at_ms)
-    arm(change, {"abort": {"code": "service_unavailable"}, "while": condition})
-    api.engine.commit(change, "armed")
+def armed(api: InProcess, condition: dict[str, Any], **fault: Any) -> None:
+    """Arm a fault that refuses requests while a condition holds."""
+    api.add_fault(abort={"code": "service_unavailable"}, while_=condition, **fault)
 
 
 @pytest.mark.parametrize(("condition", "begin", "end"), CASES, ids=[str(case[0]) for case in CASES])
 def test_a_fault_acts_exactly_while_its_condition_holds(condition, begin: Do, end: Do):
     api = InProcess()
     begin(api)
-    armed(api, condition)
+    armed(api, condition, call="get_dns_authorization")
 
     while_it_holds = api.dns().status
     end(api)
@@ -121,7 +118,7 @@ def test_all_of_a_condition_must_hold():
     armed(api, {"plan": "paid", "credits_below": 1})
     assert api.dns().status == 200
 
-    intervened(set_credits={"organization": "acme", "credits": 0})(api)
+    api.intervene("set_credits", organization="acme", credits=0)
 
     assert api.dns().status == 503
 

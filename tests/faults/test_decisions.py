@@ -12,7 +12,7 @@ from hosting_emulator.faults.kinds.latency import LONGEST_DELAY_MS
 from hosting_emulator.faults.kinds.rate_limit import RateLimit
 from hosting_emulator.faults.kinds.timeout import Timeout
 from tests.faults.conftest import Desk
-from tests.support.in_process import NOON_MS
+from tests.support.in_process import NOON_MS, InProcess
 
 
 def test_fault_that_names_nothing_matches_everything(desk: Desk):
@@ -319,17 +319,12 @@ def test_times_of_a_rate_limit_counts_refusals(desk: Desk):
     assert desk.pattern(6) == ".xx..."
 
 
-def test_chance_draws_from_a_stream_of_its_own(desk: Desk):
-    from hosting_emulator.world.streams import new_id, new_secret
-    from hosting_emulator.world.value import Change
+def test_the_chance_of_a_fault_changes_no_id_and_no_secret_drawn_later():
+    with_fault = InProcess()
+    without_fault = InProcess()
+    with_fault.add_fault(latency={"delay_ms": 5, "jitter_ms": 5}, probability=0.5)
+    for _ in range(25):
+        with_fault.dns()
+        without_fault.dns()
 
-    quiet = Desk()
-    desk.arm(latency={"delay_ms": 5, "jitter_ms": 5}, probability=0.5)
-    desk.pattern(25)
-
-    drawn = [
-        (new_id(change), new_secret(change))
-        for change in (Change(d.world, d.now_ms) for d in (desk, quiet))
-    ]
-
-    assert drawn[0] == drawn[1]
+    assert with_fault.ticket().body == without_fault.ticket().body

@@ -9,7 +9,6 @@ from hosting_emulator.contract.problems import PROBLEMS
 from hosting_emulator.contract.words import DocumentRefused
 from hosting_emulator.faults.documents import RULE_FIELDS, describe_kinds
 from hosting_emulator.faults.kinds import fault_kinds
-from hosting_emulator.world.tables import FAULTS
 from tests.faults.conftest import Desk
 
 REFUSED: list[tuple[dict[str, Any], str, list[str]]] = [
@@ -146,12 +145,8 @@ def test_effect_without_options_may_be_written_short(desk: Desk, options: object
 
 
 def test_ids_go_on_after_removal(desk: Desk):
-    from hosting_emulator.world.value import Change
-
     assert desk.arm(timeout={}) == "fault-1"
-    change = Change(desk.world, desk.now_ms)
-    change.delete(FAULTS, "fault-1")
-    desk.world = change.applied()
+    desk.remove("fault-1")
 
     assert desk.arm(timeout={}) == "fault-2"
 

@@ -14,15 +14,18 @@ from multidict import CIMultiDict
 
 from hosting_emulator.contract.assumptions import Assumptions
 from hosting_emulator.contract.durations import parse_duration_ms
-from hosting_emulator.engine.engine import Engine
+from hosting_emulator.engine.engine import Engine, Worlds, unvary, variation_view, vary
 from hosting_emulator.engine.exchange import Connection, ExchangeContext, Passage, run_through
+from hosting_emulator.engine.explanations import why
 from hosting_emulator.engine.history import Keeper
+from hosting_emulator.engine.pipeline import REDEEM_STEPS
 from hosting_emulator.faults.documents import FAULT, OUTCOME, Family, arm
 from hosting_emulator.interventions import read_intervention
+from hosting_emulator.variation.worlds import read_variation
 from hosting_emulator.world.population import new_world
 from hosting_emulator.world.records import Origin
-from hosting_emulator.world.tables import ASSUMPTIONS, ONLY, PEOPLE
-from hosting_emulator.world.value import World
+from hosting_emulator.world.tables import ASSUMPTIONS, ONLY, PEOPLE, PROJECTS
+from hosting_emulator.world.value import Change, World
 from tests.support.calls import Calls, Response, fault_document
 
 #: Where the machine's clock stands at first: 2026-03-01T12:00:00Z.
@@ -67,6 +70,23 @@ def fresh_world(
     return _SHARED_WORLDS[key]
 
 
+def world_origin(
+    mode: str = "frozen", rate: float | None = None, at_ms: int | None = None
+) -> Origin:
+    """Return what a world begins with: the mode of its clock, the rate and the first moment."""
+    return Origin(mode, rate, at_ms)  # type: ignore[arg-type]
+
+
+def new_worlds(machine: Machine | None = None) -> Worlds:
+    """Return the worlds of a process that stores nothing. It has no world yet."""
+    return Worlds(None, machine or Machine())
+
+
+def new_change(world: World, now_ms: int | None = None) -> Change:
+    """Return a change of a world that no engine runs. Its moment is world time by default."""
+    return Change(world, world.at_ms if now_ms is None else now_ms)
+
+
 class InProcess(Calls):
     """The calls of one engine, as any user of its world."""
 
@@ -95,6 +115,13 @@ class InProcess(Calls):
 
     def organization_id(self, alias: str = "acme") -> str:
         return str(self.world.indexes[f"organization:{alias}"])
+
+    def person_id(self, alias: str) -> str:
+        return str(self.world.indexes[f"person:{alias}"])
+
+    def record(self, table: str, key: str) -> Any:
+        """Return a stored record by the name of its table. Raises KeyError if there is none."""
+        return self.world.tables[table][key]
 
     def project(self, alias: str = "shop") -> str:
         return self.project_id(alias)
@@ -167,6 +194,27 @@ class InProcess(Calls):
         request_headers.append(("Content-Type", "application/json"))
         return self.send(method, path, request_headers, json.dumps(body).encode())
 
+    def redeem(self, url: str, headers: Mapping[str, str] | None = None) -> Response:
+        """Open the redeem address of a ticket of the project `shop`."""
+        path, _, query = url.partition(".localhost")[2].partition("?")
+        context = ExchangeContext(
+            method="GET",
+            path=path,
+            query=query,
+            docs_url=lambda: "http://docs",
+            headers=CIMultiDict(headers or {}),
+            raw_headers=[(_raw(name), _raw(value)) for name, value in (headers or {}).items()],
+        )
+        context.record = self.world.get(PROJECTS, self.project_id())
+        reply = run_through(self.engine.exchange(context, REDEEM_STEPS))
+        return Response(reply.status, CIMultiDict(reply.headers), reply.body)
+
+    def why(self, operation_id: str) -> dict[str, Any]:
+        """Return why an operation is in its state, and the commands that would change that."""
+        explanation = why(self.engine, operation_id)
+        assert explanation is not None
+        return explanation
+
     # --- Connections ----------------------------------------------------------------------------
 
     def arrive(self, context: ExchangeContext) -> None:
@@ -218,3 +266,16 @@ class InProcess(Calls):
         change = self.engine.begin_change()
         change.put(ASSUMPTIONS, ONLY, self.world.assumptions.changed(values))
         self.engine.commit(change, "assumptions")
+
+    def vary(self, seed: str, *points: str) -> None:
+        """Vary the responses from now on, at these points or, without any, at all of them."""
+        vary(self.engine, read_variation(seed, points or None))
+
+    def unvary(self) -> bool:
+        """Stop varying the responses. Returns whether they varied."""
+        return unvary(self.engine)
+
+    @property
+    def variation(self) -> dict[str, Any] | None:
+        """How the responses vary; None if they do not."""
+        return variation_view(self.engine)

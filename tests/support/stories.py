@@ -19,6 +19,7 @@ from hosting_emulator.scenario.document import read_scenario
 from hosting_emulator.scenario.schema import scenario_schema
 from hosting_emulator.scenario.source import ScenarioError
 from hosting_emulator.scenario.story import StoryRun, check_text
+from hosting_emulator.world.value import World
 
 #: What a story says about a claim: it holds, it does not hold, or it can never hold.
 Verdict = Literal["green", "red", "refused"]
@@ -47,6 +48,16 @@ def run_on(rest: str) -> tuple[dict[str, Any], Engine]:
     scenario = read_scenario(text_of(rest), "small.yaml")
     engine = Engine(build_world(scenario, "default", 0), Keeper())
     return StoryRun(scenario, engine).run(), engine
+
+
+def scenario_world(rest: str, machine_ms: int = 0) -> World:
+    """Return the world of a small scenario, named `default`."""
+    return world_of_scenario(text_of(rest), machine_ms)
+
+
+def world_of_scenario(text: str, machine_ms: int = 0) -> World:
+    """Return the world that the text of a scenario file describes, named `default`."""
+    return build_world(read_scenario(text, "small.yaml"), "default", machine_ms)
 
 
 def refused(rest: str) -> ScenarioError:

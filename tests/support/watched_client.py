@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from multidict import CIMultiDict
@@ -11,11 +10,6 @@ from hosting_emulator.conduct.watch import watch_of
 from hosting_emulator.control_api import ConductFinding, ConductReport
 from hosting_emulator.engine.exchange import Delay, ExchangeContext, run_through
 from hosting_emulator.engine.history import SavedState
-from hosting_emulator.engine.pipeline import REDEEM_STEPS
-from hosting_emulator.faults.documents import arm
-from hosting_emulator.variation.worlds import read_variation, set_variation
-from hosting_emulator.world.tables import PROJECTS
-from hosting_emulator.world.value import Change
 from tests.support.calls import Response
 from tests.support.in_process import InProcess, Machine, fresh_world
 
@@ -39,21 +33,11 @@ class Watched(InProcess):
 
     def fault(self, **fault: Any) -> None:
         """Arm a fault, once unless told otherwise."""
-        now_ms = self.engine.run_due()
-        change = Change(self.world, now_ms)
-        arm(change, {"times": 1, **fault})
-        self.engine.commit(change, "armed")
+        self.add_fault(**{"times": 1, **fault})
 
     def lose(self, **fault: Any) -> None:
         """Lose the next answer; what was asked is done."""
         self.fault(connection_reset={}, phase="after_commit", **fault)
-
-    def vary(self, *points: str) -> None:
-        """Vary the answers from now on, at some points."""
-        now_ms = self.engine.run_due()
-        change = Change(self.world, now_ms)
-        set_variation(change, read_variation("1", points))
-        self.engine.commit(change, "varied")
 
     def turn_back(self) -> SavedState:
         """Keep the world as it is, to be put back."""
@@ -82,14 +66,6 @@ class Watched(InProcess):
         reply = run_through(exchange)
         self.depart(context)
         return Response(reply.status, CIMultiDict(reply.headers), reply.body)
-
-    def redeem(self, url: str, headers: Mapping[str, str] | None = None) -> int:
-        """Open a redeem address and return the status."""
-        path, _, query = url.partition(".localhost")[2].partition("?")
-        context = self._context("GET", path, list((headers or {}).items()))
-        context.query = query
-        context.record = self.world.get(PROJECTS, self.project())
-        return run_through(self.engine.exchange(context, REDEEM_STEPS)).status
 
     def _context(self, method: str, path: str, sent: list[tuple[str, str]]) -> ExchangeContext:
         return ExchangeContext(

@@ -9,10 +9,8 @@ from typing import Any
 
 import pytest
 
-from hosting_emulator.interventions import read_intervention
-from hosting_emulator.storage.documents import export_state, import_state
-from hosting_emulator.world.value import Change
 from tests.properties.varied_walk import varied
+from tests.support.exported_worlds import exported, imported
 from tests.support.in_process import NOON_MS, InProcess, Machine
 
 SEEDS = range(12)
@@ -96,12 +94,10 @@ def test_the_id_of_a_deployment_need_not_say_when_it_was_made():
 
 def test_deployments_are_in_their_order_again_where_their_ids_are_in_none():
     api = InProcess(varied("1", "id-order", mode="frozen"))
-    change = Change(api.world, api.engine.now_ms())
-    read_intervention({"add_deployments": {"project": "shop", "count": 40}}).apply(change)
-    api.engine.commit(change, "more")
+    api.intervene("add_deployments", project="shop", count=40)
     listed = [item["id"] for item in api.deployments("?limit=100").json["items"]]
 
-    again = InProcess(import_state(export_state(api.world, with_seed=True), "default", 0))
+    again = InProcess(imported(exported(api.world, with_seed=True)))
 
     assert listed[:40] != sorted(listed[:40], reverse=True)
     assert [item["id"] for item in again.deployments("?limit=100").json["items"]] == listed

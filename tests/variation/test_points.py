@@ -14,8 +14,7 @@ from hosting_emulator.variation.points import (
     list_points,
     read_points,
 )
-from hosting_emulator.variation.worlds import STATUSES, draw_assumptions
-from hosting_emulator.world.records import Variation
+from hosting_emulator.variation.worlds import STATUSES, draw_assumptions, read_variation
 
 CALLS = {spec.call_id: spec for spec in CallTable(DEFAULTS)}
 #: What a client must know before its first request: it cannot find it out from an answer.
@@ -98,7 +97,7 @@ def test_no_seed_draws_an_assumption_that_contradicts_the_contract():
 
 
 def test_the_flag_keeps_to_the_statuses_listed_for_it():
-    seeds = [Variation(str(number)) for number in range(50)]
+    seeds = [read_variation(str(number)) for number in range(50)]
     drawn = [DEFAULTS.changed(draw_assumptions(seed, DEFAULTS, ())) for seed in seeds]
     statuses = {
         int(status)

@@ -5,35 +5,21 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from msgspec.structs import replace
 
 from hosting_emulator.contract.assumptions import DEFAULTS
 from hosting_emulator.contract.openapi import openapi_document
 from hosting_emulator.contract.problems import PROBLEMS
-from hosting_emulator.engine.engine import Engine, Worlds, unvary, variation_view, vary
-from hosting_emulator.engine.history import Keeper
-from hosting_emulator.faults.documents import arm
-from hosting_emulator.storage.documents import export_state, import_state
-from hosting_emulator.storage.format import StateRefused
+from hosting_emulator.sdk import ControlRefused
 from hosting_emulator.variation.points import VariationRefused
 from hosting_emulator.variation.worlds import document_absent, read_variation, varied_world
-from hosting_emulator.world.records import Origin
-from hosting_emulator.world.tables import ASSUMPTIONS, ONLY
-from hosting_emulator.world.value import Change
 from tests.properties.varied_walk import Walk, varied
-from tests.support.in_process import InProcess, Machine, fresh_world
+from tests.support.checked_world import CheckedWorld
+from tests.support.exported_worlds import exported, imported
+from tests.support.in_process import InProcess, fresh_world, new_worlds, world_origin
 from tests.support.worlds_on_disk import Folder, content
 
 #: Draws that assume something at every point: found by trying.
 SEED = "everything"
-
-
-def asked(*only: str, seed: str = SEED):
-    return read_variation(seed, only or None)
-
-
-def engine(**assumptions) -> Engine:
-    return Engine(fresh_world(**assumptions), Keeper(), Machine())
 
 
 @pytest.mark.parametrize("seed", ["", "x" * 201, "a\nb"])
@@ -48,31 +34,31 @@ def test_no_points_at_all_are_refused():
 
 
 def test_it_is_told_with_what_it_assumes():
-    world = engine()
+    api = InProcess()
 
-    assert variation_view(world) is None
-    vary(world, asked("accepted-status", "page-size", seed="2"))
+    assert api.variation is None
+    api.vary("2", "accepted-status", "page-size")
 
-    assert variation_view(world) == {
+    assert api.variation == {
         "seed": "2",
         "only": ["accepted-status", "page-size"],
-        "assumed": {"accepted_status": world.world.assumptions.accepted_status},
+        "assumed": {"accepted_status": api.world.assumptions.accepted_status},
         "varied": {},
     }
-    assert world.world.assumptions.accepted_status != 202
+    assert api.world.assumptions.accepted_status != 202
 
 
 def test_taken_away_it_leaves_the_world_as_it_was():
-    world = engine(ticket_created_status=200)
-    rows = content(world.world)[4:]
-    vary(world, asked())
-    vary(world, asked(seed="another"))
-    assert content(world.world)[4:] != rows
+    api = InProcess(fresh_world(ticket_created_status=200))
+    rows = content(api.world)[4:]
+    api.vary(SEED)
+    api.vary("another")
+    assert content(api.world)[4:] != rows
 
-    assert unvary(world)
+    assert api.unvary()
 
-    assert content(world.world)[4:] == rows
-    assert not unvary(world)
+    assert content(api.world)[4:] == rows
+    assert not api.unvary()
 
 
 def test_what_somebody_chose_is_left_alone():
@@ -94,10 +80,8 @@ def _named(assumptions, names):
 def test_what_is_changed_by_hand_later_stays_when_it_ends():
     api = InProcess(varied("2", "accepted-status"))
     change_to = {200: 201, 201: 200}[api.world.assumptions.accepted_status]
-    change = Change(api.world, api.engine.run_due())
-    change.put(ASSUMPTIONS, ONLY, api.world.assumptions.changed({"accepted_status": change_to}))
-    api.engine.commit(change, "assumptions")
-    unvary(api.engine)
+    api.set_assumptions(accepted_status=change_to)
+    api.unvary()
 
     assert api.world.assumptions.accepted_status == change_to
 
@@ -111,26 +95,27 @@ def test_points_do_not_change_each_other():
 
 
 def test_a_fork_a_snapshot_and_a_reset_keep_it():
-    worlds = Worlds(None, Machine())
-    worlds.open("seed", Origin("frozen"))
-    default = worlds.get("default")
-    assert default is not None
-    taken = replace(default.world)
-    vary(default, asked())
-    told = variation_view(default)
+    worlds = new_worlds()
+    default = InProcess()
+    default.engine = worlds.create("default", "seed", world_origin(), ephemeral=True)
+    assumptions = default.world.assumptions
+    default.vary(SEED)
+    variation = default.variation
 
-    assert variation_view(worlds.fork(default, "copy", ephemeral=True)) == told
-    worlds.reset(default)
-    assert variation_view(default) == told
-    unvary(default)
-    worlds.reset(default)
-    assert variation_view(default) is None
-    assert default.world.assumptions == taken.assumptions
+    copy = InProcess()
+    copy.engine = worlds.fork(default.engine, "copy", ephemeral=True)
+    assert copy.variation == variation
+    worlds.reset(default.engine)
+    assert default.variation == variation
+    default.unvary()
+    worlds.reset(default.engine)
+    assert default.variation is None
+    assert default.world.assumptions == assumptions
 
 
 def test_a_restart_keeps_it_whether_it_is_in_the_journal_or_the_snapshot(tmp_path):
     kept = Folder(tmp_path / "default")
-    vary(kept.api.engine, asked())
+    kept.api.vary(SEED)
     page = kept.api.deployments("?limit=7").json
     from_journal = kept.read()
     kept.keeper.close()
@@ -143,20 +128,24 @@ def test_a_restart_keeps_it_whether_it_is_in_the_journal_or_the_snapshot(tmp_pat
         assert api.deployments(f"?limit=7&cursor={cursor}").status == 200
 
 
-def test_an_export_carries_it_and_an_import_checks_it():
+def test_an_exported_world_keeps_its_variation():
     world = varied(SEED)
-    document = export_state(world)
 
-    assert import_state(document, "other", 0).variation == world.variation
-    row = document["tables"]["variation"]["world"]
-    for wrong, why in (
-        ({"only": ["no-point"]}, "no variation point is named"),
-        ({"assumed": {"no": 1}}, "no assumption is named"),
-        ({"seed": ""}, "1 to 200 printable"),
-    ):
-        document["tables"]["variation"]["world"] = {**row, **wrong}
-        with pytest.raises(StateRefused, match=f"table variation, row world: .*{why}"):
-            import_state(document, "other", 0)
+    assert imported(exported(world), "other").variation == world.variation
+
+
+@pytest.mark.parametrize(
+    "mistake", [{"only": ["no-point"]}, {"assumed": {"no": 1}}, {"seed": ""}], ids=str
+)
+def test_an_import_refuses_a_variation_that_cannot_be(api: CheckedWorld, mistake: dict[str, Any]):
+    api.emulator.vary(SEED)
+    document = api.state()
+    document["tables"]["variation"]["world"] |= mistake
+
+    with pytest.raises(ControlRefused, match="table variation, row world") as caught:
+        api.load(document)
+
+    assert caught.value.status == 400
 
 
 def test_a_cursor_outlives_the_variation_that_lengthened_it():
@@ -166,7 +155,7 @@ def test_a_cursor_outlives_the_variation_that_lengthened_it():
         for _ in range(20)
         if len(found := api.deployments("?limit=7").json["next_cursor"]) > 16
     ]
-    unvary(api.engine)
+    api.unvary()
 
     assert len({len(cursor) for cursor in cursors}) > 2
     assert {api.deployments(f"?cursor={cursor}").status for cursor in cursors} == {200}
@@ -181,9 +170,9 @@ def test_a_cursor_outlives_the_variation_that_lengthened_it():
 def test_the_first_answer_is_replayed_as_it_was_varied_then():
     api = InProcess(varied(SEED))
     first = api.set_flag(True, key="k")
-    vary(api.engine, asked(seed="another"))
+    api.vary("another")
     second = api.set_flag(True, key="k")
-    unvary(api.engine)
+    api.unvary()
     third = api.set_flag(True, key="k")
 
     assert first.body == second.body == third.body
@@ -222,9 +211,7 @@ def test_no_status_is_drawn_for_call_1_that_it_does_not_list(code: str):
     others = set()
     for seed in range(12):
         api = InProcess(varied(str(seed), "problem-status"))
-        change = Change(api.world, api.engine.run_due())
-        arm(change, {"abort": {"code": code}})
-        api.engine.commit(change, "fault")
+        api.add_fault(abort={"code": code})
         assert api.set_flag(True).status == PROBLEMS[code].status
         others.add(api.dns().status)
 
@@ -264,7 +251,7 @@ def test_a_refusal_is_put_down_to_its_point_and_no_other_is(point: str, name: st
 
 
 def test_a_new_world_can_begin_with_it():
-    world = varied_world(fresh_world(), asked())
+    world = varied_world(fresh_world(), read_variation(SEED))
 
     assert world.commit == fresh_world().commit
     assert varied_world(world, None) is world

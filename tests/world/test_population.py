@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from hosting_emulator.scenario.build import build_world
-from hosting_emulator.scenario.document import read_scenario
 from hosting_emulator.world import tables as t
 from hosting_emulator.world.population import described, new_world
 from hosting_emulator.world.records import Origin
@@ -13,6 +11,7 @@ from hosting_emulator.world.value import World
 from hosting_emulator_scenarios import FOLDER
 from tests.support.in_process import fresh_world
 from tests.support.sampling import sampled
+from tests.support.stories import scenario_world, world_of_scenario
 
 #: What is not of its population.
 BESIDE = {t.CLOCK, t.ORIGIN, t.ASSUMPTIONS, t.FAULTS, t.OUTCOMES, t.TIMELINE, t.VARIATION}
@@ -33,16 +32,12 @@ def test_the_default_world_is_described_whole():
 
 @pytest.mark.parametrize("path", sampled(sorted(FOLDER.glob("*.yaml")), 10), ids=lambda p: p.stem)
 def test_a_scenarios_world_is_described_whole(path):
-    scenario = read_scenario(path.read_text("utf-8"), path.name)
-
-    assert_described(build_world(scenario, "default", 0))
+    assert_described(world_of_scenario(path.read_text("utf-8")))
 
 
 def test_ids_emails_and_handles_of_its_own_are_described():
-    scenario = read_scenario(
+    world = scenario_world(
         """
-        name: own
-        description: Ids that somebody chose.
         world:
           organizations: [{alias: studio, id: 01JGFJJZ004YERYEJ3KQ9FQ4NA}]
           people:
@@ -52,8 +47,7 @@ def test_ids_emails_and_handles_of_its_own_are_described():
               organizations: {studio: owner}
           projects:
             - {alias: site, organization: studio, id: 01JGFJJZ004YERYEJ3KQ9FQ4NC, handle: my-site}
-        """,
-        "own.yaml",
+        """
     )
 
-    assert_described(build_world(scenario, "default", 0))
+    assert_described(world)

@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from hosting_emulator.contract.timestamps import format_timestamp
-from hosting_emulator.storage.documents import rows_of
 from hosting_emulator.world.operations import (
     APPLY_DOMAINS,
     INITIALIZE,
@@ -17,6 +16,7 @@ from hosting_emulator.world.operations import (
 )
 from hosting_emulator.world.tables import DNS, OPERATIONS, PROJECTS, SCHEDULE
 from hosting_emulator.world.value import Change
+from tests.support.exported_worlds import stored_rows
 from tests.support.in_process import fresh_world
 
 DAY_MS = 86_400_000
@@ -62,7 +62,7 @@ def authorization(world: Any) -> Any:
 
 
 def rows(world):
-    return [row for row in rows_of(world) if row[0] != "clock"]
+    return [row for row in stored_rows(world) if row[0] != "clock"]
 
 
 @given(beginnings=BEGINNINGS, looks=st.lists(st.integers(0, 100_000), max_size=8))

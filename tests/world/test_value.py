@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hosting_emulator.storage.documents import rows_of
 from hosting_emulator.world.records import RememberedAnswer, ScheduledEvent
 from hosting_emulator.world.tables import CLOCK, ONLY, PROJECTS, REMEMBERED, SCHEDULE, STREAMS
 from hosting_emulator.world.value import Change, apply, empty_world
+from tests.support.exported_worlds import stored_rows
 from tests.support.in_process import fresh_world
 
 
@@ -34,13 +34,13 @@ def test_a_change_reads_its_own_writes_and_then_the_world(world):
 
 
 def test_a_change_leaves_its_world_alone_and_counts_one_commit(world):
-    before = list(rows_of(world))
+    before = list(stored_rows(world))
     change = Change(world, world.at_ms + 5)
     change.put(STREAMS, "mine", 7)
 
     following = change.applied()
 
-    assert list(rows_of(world)) == before
+    assert list(stored_rows(world)) == before
     assert following.get(STREAMS, "mine") == 7
     assert (following.commit, following.at_ms) == (world.commit + 1, world.at_ms + 5)
 
@@ -212,7 +212,7 @@ def test_rebuilding_from_rows_gives_the_same_world(world):
     empty = empty_world(world.name, world.seed)
     built = apply(empty, writes, commit=world.commit, at_ms=world.at_ms)
 
-    assert list(rows_of(built)) == list(rows_of(world))
+    assert list(stored_rows(built)) == list(stored_rows(world))
     assert dict(built.indexes.items()) == dict(world.indexes.items())
     assert built.next_due_ms == world.next_due_ms
 

@@ -5,8 +5,6 @@ from typing import Any
 
 import pytest
 
-from hosting_emulator.world.records import ApiKey, Database, Operation, Project, Ticket
-from hosting_emulator.world.tables import API_KEYS, DATABASES, OPERATIONS, PROJECTS, TICKETS
 from tests.support.calls import Response
 from tests.support.in_process import InProcess
 from tests.support.worlds_on_disk import assert_sound
@@ -28,25 +26,20 @@ class Stage(InProcess):
         """Read the compute of a database of `shop`."""
         return self.compute(f"?environment={environment}")
 
-    def operation(self, operation_id: str) -> Operation:
-        return self._row(OPERATIONS, operation_id)
+    def operation(self, operation_id: str) -> Any:
+        return self.record("operations", operation_id)
 
-    def project_record(self, alias: str = "shop") -> Project:
-        return self._row(PROJECTS, self.project(alias))
+    def project_record(self, alias: str = "shop") -> Any:
+        return self.record("projects", self.project_id(alias))
 
-    def database(self, environment: str, alias: str = "shop") -> Database:
-        return self._row(DATABASES, f"{self.project(alias)}/{environment}")
+    def database(self, environment: str, alias: str = "shop") -> Any:
+        return self.record("databases", f"{self.project_id(alias)}/{environment}")
 
-    def ticket_record(self, ticket_id: str) -> Ticket:
-        return self._row(TICKETS, ticket_id)
+    def ticket_record(self, ticket_id: str) -> Any:
+        return self.record("dev_access_tickets", ticket_id)
 
-    def key_record(self, key_id: str) -> ApiKey:
-        return self._row(API_KEYS, key_id)
-
-    def _row(self, table: Any, key: str) -> Any:
-        found = self.world.get(table, key)
-        assert found is not None
-        return found
+    def key_record(self, key_id: str) -> Any:
+        return self.record("user_api_keys", key_id)
 
 
 @pytest.fixture

@@ -6,7 +6,6 @@ import pytest
 
 from hosting_emulator.contract.words import DocumentRefused
 from hosting_emulator.interventions import read_intervention
-from hosting_emulator.world.value import Change
 from tests.faults.interventions.conftest import Stage
 
 HOUR_MS = 3_600_000
@@ -117,7 +116,7 @@ def test_key_ends_once(stage: Stage):
 
 def test_interventions_in_one_change_see_each_other(stage: Stage):
     stage.create_key("ci")
-    change = Change(stage.world, stage.engine.run_due())
+    change = stage.engine.begin_change()
     read_intervention({"expire_key": {"key": "ci"}}).apply(change)
 
     with pytest.raises(DocumentRefused, match="is already expired"):

@@ -3,8 +3,7 @@
 import pytest
 
 from hosting_emulator.contract.words import DocumentRefused
-from hosting_emulator.interventions import INTERVENTIONS, read_intervention
-from hosting_emulator.world.value import Change
+from hosting_emulator.interventions import INTERVENTIONS
 from tests.faults.interventions.conftest import Stage
 
 
@@ -81,7 +80,7 @@ def test_what_cannot_be_done_to_all_is_refused(
     stage: Stage, word: str, fields: dict[str, object], message: str
 ):
     with pytest.raises(DocumentRefused, match=message):
-        read_intervention({word: fields}).apply(Change(stage.world, stage.engine.now_ms()))
+        stage.intervene(word, **fields)
 
 
 def test_each_that_names_one_of_many_can_be_done_to_all():

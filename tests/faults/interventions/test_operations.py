@@ -5,7 +5,6 @@ from typing import Any
 import pytest
 
 from hosting_emulator.contract.words import DocumentRefused
-from hosting_emulator.engine.explanations import why
 from tests.faults.interventions.conftest import Stage
 
 HOUR_MS = 3_600_000
@@ -58,7 +57,7 @@ def test_stuck_operation_stays_stuck_after_its_reconciliation_until_it_is_releas
     for word in ("stick_operation", *(f"{w}_reconciliation" for w in ("require", "run"))):
         stage.intervene(word, operation=operation)
 
-    commands = (why(stage.engine, operation) or {})["commands"]
+    commands = stage.why(operation)["commands"]
     assert [command.split()[1] for command in commands] == [
         "complete_reconciliation",
         "release_operation",
@@ -68,7 +67,7 @@ def test_stuck_operation_stays_stuck_after_its_reconciliation_until_it_is_releas
 
     assert "still stuck" in said
     assert stage.operation(operation).state == "queued"
-    assert "stick_operation" in str((why(stage.engine, operation) or {})["held_by"])
+    assert "stick_operation" in str(stage.why(operation)["held_by"])
 
     stage.intervene("release_operation", operation=operation)
     stage.advance_ms(10_000)

@@ -9,8 +9,7 @@ from __future__ import annotations
 import heapq
 import json
 from collections.abc import Callable, Generator
-from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from itertools import count
 from typing import Any, TypeAlias
@@ -18,6 +17,7 @@ from typing import Any, TypeAlias
 from multidict import CIMultiDict
 
 from hosting_emulator.engine.exchange import Connection, Delay, ExchangeContext, Passage
+from tests.support.calls import Response
 from tests.support.watched_client import Watched
 
 #: How long a response takes to its client, in milliseconds of the machine's clock.
@@ -43,18 +43,8 @@ class Sleep:
     seconds: float
 
 
-@dataclass
-class Response:
-    """What a worker received. Status 0: no complete response."""
-
-    status: int
-    document: Any = None
-    headers: dict[str, str] = field(default_factory=dict)
-
-    @property
-    def wait_s(self) -> int:
-        """The seconds of Retry-After; 0 if there is none."""
-        return int(self.headers.get("Retry-After", "0"))
+#: What a worker receives in place of a response that did not arrive, and after a pause.
+NO_RESPONSE = Response(0, {})
 
 
 Worker: TypeAlias = Generator[Request | Sleep, Response, None]
@@ -98,8 +88,8 @@ class Simulation(Watched):
         except StopIteration:
             return
         if isinstance(step, Sleep):
-            nothing = Response(0)
-            self._at(round(step.seconds * 1000), lambda: self._go_on(program, worker, nothing))
+            pause_ms = round(step.seconds * 1000)
+            self._at(pause_ms, lambda: self._go_on(program, worker, NO_RESPONSE))
         else:
             _Attempt(self, program, worker, step).begin()
 
@@ -167,11 +157,9 @@ class _Attempt:
         if self._is_over:
             return
         assert self._context.passage is not None
-        response = Response(reply.status, None, dict(reply.headers))
+        response = Response(reply.status, CIMultiDict(reply.headers), reply.body)
         if self._context.lost is None:
             self._context.passage.departure = next(self._simulation._positions)
-            with suppress(ValueError):
-                response.document = json.loads(reply.body)
             self._simulation._at(_TRIP_MS, lambda: self._receive(response))
         elif self._context.lost != "timeout":
             self._give_up()
@@ -192,5 +180,5 @@ class _Attempt:
         self._is_over = True
         self._simulation.close(self._connection)
         self._simulation._at(
-            _TRIP_MS, lambda: self._simulation._go_on(self._program, self._worker, Response(0))
+            _TRIP_MS, lambda: self._simulation._go_on(self._program, self._worker, NO_RESPONSE)
         )

@@ -1,0 +1,43 @@
+"""Changes through the control API in a world whose clock runs: due events come first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from hosting_emulator.server.control import faults, identity, worlds
+from tests.support.in_process import InProcess, Machine, fresh_world
+
+MANUAL_CHANGES: dict[str, Callable[[Any], Any]] = {
+    "assumptions": lambda e: worlds.patch_assumptions(e, {"accepted_status": 200}),
+    "intervention": lambda e: faults.intervene(e, {"end_session": {"person": "owner"}}),
+    "key": lambda e: identity.create_api_key(e, identity.NewKey()),
+    "fault": lambda e: faults.arm_fault(e, {"timeout": {}, "call": "list_deployments"}),
+    "faults": lambda e: faults.clear_faults(e),
+    "variation": lambda e: faults.put_variation(e, faults.NewVariation("any")),
+    "no variation": lambda e: faults.delete_variation(e),
+}
+
+
+@pytest.mark.parametrize("name", MANUAL_CHANGES)
+def test_due_events_run_before_a_manual_change(name: str) -> None:
+    # given an operation that ended while no request looked at the world
+    machine = Machine()
+    api = InProcess(fresh_world(mode="real", machine=machine), machine=machine)
+    api.add_fault(latency={"delay_ms": 1}, call="list_deployments")
+    api.vary("some")
+    operation = api.apply_domains().json["id"]
+    machine.at_ms += 60_000
+
+    # when the world is changed through the control API
+    MANUAL_CHANGES[name](api.engine)
+
+    # then the operation ended in a commit before that one
+    newest_first = [*reversed(api.engine.history)][:20]
+    numbers = [commit.number for commit in newest_first]
+    titles = [commit.title for commit in newest_first]
+    assert numbers == sorted(set(numbers), reverse=True)
+    assert titles.index("due events") > 0
+    assert api.poll(operation).json["state"] == "succeeded"

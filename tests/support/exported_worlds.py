@@ -1,0 +1,25 @@
+"""Worlds as documents: exported, imported again, and compared."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from hosting_emulator.storage.documents import export_state, import_state, rows_of
+from hosting_emulator.world.value import World
+
+
+def exported(world: World, *, with_seed: bool = False) -> dict[str, Any]:
+    """Return a world as an exported file states it."""
+    document: dict[str, Any] = json.loads(json.dumps(export_state(world, with_seed=with_seed)))
+    return document
+
+
+def imported(document: dict[str, Any], name: str = "default") -> World:
+    """Return the world of an exported document."""
+    return import_state(document, name, 0)
+
+
+def stored_rows(world: World) -> list[tuple[str, str, Any]]:
+    """Return every row of a world: the name of its table, its key and its record."""
+    return [(table, key, record) for table, key, record in rows_of(world)]
