@@ -92,7 +92,7 @@ def test_only_statuses_that_the_contract_leaves_open_are_drawn(code: str):
 
 def test_no_seed_draws_an_assumption_that_contradicts_the_contract():
     for number in range(300):
-        drawn = DEFAULTS.changed(draw_assumptions(Variation(str(number)), DEFAULTS, ()))
+        drawn = DEFAULTS.changed(draw_assumptions(read_variation(str(number)), DEFAULTS, ()))
         assert [row["name"] for row in describe(drawn) if row["warning"]] == [], number
 
 
