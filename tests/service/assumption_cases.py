@@ -90,7 +90,6 @@ def _(api: CheckedWorld) -> dict[str, int]:
 
 @cases.add("last_page_cursor", "null", [False, True], [True, True])
 def _(api: CheckedWorld) -> list[bool]:
-    api.null_cursor = True
     return ["next_cursor" in api.deployments(query).json for query in ("?limit=100", "?limit=1")]
 
 
@@ -423,7 +422,6 @@ def _(api: CheckedWorld) -> list[int]:
     [True, (409, "idempotency_key_reused")],
 )
 def _(api: CheckedWorld) -> list[Any]:
-    api.refusals_are_kept = True
     first, again = api.initialize(9, key="k"), api.initialize(9, key="k")
     assert first.status == again.status == 409
     return [first.body == again.body, code(api.initialize(1, key="k"))]

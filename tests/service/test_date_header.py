@@ -31,7 +31,7 @@ def served() -> Iterator[HostingEmulator]:
 
 
 @pytest.fixture
-def api(served: HostingEmulator) -> HttpWorld:
+def dated(served: HostingEmulator) -> HttpWorld:
     """Calls of that world as it began."""
     served.reset()
     return HttpWorld(served)
@@ -140,32 +140,32 @@ def date_of(response: Response) -> datetime:
 
 
 @pytest.mark.parametrize("kind", RESPONSES)
-def test_every_response_is_dated_in_world_time(api: HttpWorld, kind: str) -> None:
+def test_every_response_is_dated_in_world_time(dated: HttpWorld, kind: str) -> None:
     send, status = RESPONSES[kind]
 
-    response = send(api)
+    response = send(dated)
 
     assert response.status == status
     assert date_of(response) == WORLD_TIME
 
 
-def test_the_date_moves_with_the_world(api: HttpWorld) -> None:
-    api.emulator.clock.advance("36h")
+def test_the_date_moves_with_the_world(dated: HttpWorld) -> None:
+    dated.emulator.clock.advance("36h")
 
-    assert (date_of(api.dns()) - WORLD_TIME).total_seconds() == 36 * 3600
+    assert (date_of(dated.dns()) - WORLD_TIME).total_seconds() == 36 * 3600
 
 
-def test_each_world_dates_its_own_responses(api: HttpWorld) -> None:
-    other = api.emulator.fork()
+def test_each_world_dates_its_own_responses(dated: HttpWorld) -> None:
+    other = dated.emulator.fork()
     other.clock.advance("400d")
 
-    dates = [date_of(HttpWorld(world).dns()) for world in (api.emulator, other, api.emulator)]
+    dates = [date_of(HttpWorld(world).dns()) for world in (dated.emulator, other, dated.emulator)]
 
     assert [(date - WORLD_TIME).days for date in dates] == [0, 400, 0]
 
 
-def test_a_date_agrees_with_the_body(api: HttpWorld) -> None:
-    response = api.compute()
+def test_a_date_agrees_with_the_body(dated: HttpWorld) -> None:
+    response = dated.compute()
 
     assert parsedate_to_datetime(response.headers["Date"]) == datetime.fromisoformat(
         response.json["observed_at"]

@@ -49,12 +49,6 @@ MUTATIONS: dict[str, Callable[[HttpWorld], tuple[str, str, bytes, str]]] = {
 }
 
 
-@pytest.fixture
-def api(hosting_emulator: HostingEmulator) -> HttpWorld:
-    """Calls whose answers may be anything: faults break the contract on purpose."""
-    return HttpWorld(hosting_emulator)
-
-
 def tables(api: HttpWorld) -> dict[str, Any]:
     """Return all of a world but what faults count of themselves."""
     found: dict[str, Any] = api.emulator.export()["tables"]

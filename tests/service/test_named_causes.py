@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from hosting_emulator.sdk import ControlRefused, HostingEmulator
-from tests.doors.control.test_fault_doors import Faulty
 from tests.support.checked_world import CheckedWorld
 from tests.support.dev_origins import visit
 from tests.support.response_checks import problem
@@ -102,10 +101,7 @@ def test_a_code_in_place_of_a_kind_is_told_how_it_is_written(
         getattr(hosting_emulator, family)("service_unavailable")
 
 
-def test_a_call_goes_by_the_name_that_the_openapi_document_gives_it(
-    hosting_emulator: HostingEmulator,
-) -> None:
-    api = Faulty(hosting_emulator)
+def test_a_call_goes_by_the_name_that_the_openapi_document_gives_it(api: CheckedWorld) -> None:
     name: Any = "initializeManagedSource"  # the types know the call_id only
     fault = api.emulator.fault("abort", code="service_unavailable", call=name, times=1)
 

@@ -149,7 +149,6 @@ def test_a_charset_of_the_content_type_changes_nothing(api: CheckedWorld) -> Non
 
 def test_a_replayed_refusal_has_the_request_id_of_the_first(api: CheckedWorld) -> None:
     """The fixed choice `replayed_refusal`: header and body are those of the first response."""
-    api.refusals_are_kept = True
     api.assume(idempotency_remembers="all_answers")
     first = api.initialize(9, key="k", headers={"X-Request-Id": "first"})
     again = api.initialize(9, key="k", headers={"X-Request-Id": "second"})

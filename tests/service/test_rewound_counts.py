@@ -12,12 +12,6 @@ from hosting_emulator.sdk import HostingEmulator
 from tests.support.http_world import HttpWorld
 
 
-@pytest.fixture
-def api(hosting_emulator: HostingEmulator) -> HttpWorld:
-    """Calls of a fresh world that are held to no model: faults count refused requests too."""
-    return HttpWorld(hosting_emulator)
-
-
 def newest(world: HostingEmulator) -> int:
     """Return the newest commit that the history lists."""
     return int(world.history[-1].commit)

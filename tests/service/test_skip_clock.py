@@ -6,15 +6,15 @@ from typing import Any
 
 import pytest
 
-from tests.doors.control.test_fault_doors import Faulty
+from hosting_emulator.sdk import HostingEmulator
 from tests.support.checked_world import CheckedWorld
 from tests.support.response_checks import problem
 
 
-@pytest.fixture
-def api(hosting_emulator: Any) -> CheckedWorld:
+@pytest.fixture(autouse=True)
+def skip_clock(hosting_emulator: HostingEmulator) -> None:
+    """Let the world's clock skip."""
     hosting_emulator.clock.skip()
-    return Faulty(hosting_emulator)
 
 
 def seconds(api: CheckedWorld, since: Any) -> float:

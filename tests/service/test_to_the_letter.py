@@ -243,7 +243,6 @@ def test_the_first_result_is_returned_however_late(api: CheckedWorld) -> None:
 
 def test_a_refusal_that_says_retryable_is_never_remembered(api: CheckedWorld) -> None:
     """retryable: the same request, sent again unchanged, can succeed; so its key cannot be bound."""
-    api.refusals_are_kept = True
     api.assume(idempotency_remembers="all_answers")
     api.emulator.intervene("set_permissions", organization="acme", permissions=[])
     refused = problem(api.create_key(key="k"), 503, "api_key_permissions_unavailable")

@@ -12,12 +12,6 @@ from tests.support.emulator_process import emulator
 from tests.support.http_world import HttpWorld
 
 
-@pytest.fixture
-def api(hosting_emulator: HostingEmulator) -> HttpWorld:
-    """Calls of a fresh world that are held to no model: faults count refused requests too."""
-    return HttpWorld(hosting_emulator)
-
-
 def limited(world: HostingEmulator) -> None:
     """Let a skip clock and a rate limit refuse the next request to the DNS authorization."""
     world.clock.skip()

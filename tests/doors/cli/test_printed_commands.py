@@ -24,7 +24,7 @@ from hosting_emulator_cli.commands.start import banner
 from hosting_emulator_cli.main import cli
 from hosting_emulator_cli.options import typed_here
 from pytest_hosting_emulator import BackgroundEmulator
-from tests.doors.control.test_fault_doors import Faulty
+from tests.support.checked_world import CheckedWorld
 from tests.support.warm import programs
 
 PACKAGES = (hosting_emulator, hosting_emulator_cli, pytest_hosting_emulator)
@@ -50,55 +50,50 @@ def typed(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Result]:
     return run
 
 
-@pytest.fixture
-def api(hosting_emulator) -> Faulty:
-    return Faulty(hosting_emulator)
-
-
-def stuck(api: Faulty) -> str:
+def stuck(api: CheckedWorld) -> str:
     operation: str = api.initialize(1).json["id"]
     api.emulator.intervene("stick_operation", project="shop")
     return operation
 
 
-def told(api: Faulty) -> str:
+def told(api: CheckedWorld) -> str:
     api.emulator.outcome("stick", phase="queued")
     operation: str = api.initialize(1).json["id"]
     api.advance("1m")
     return operation
 
 
-def reconciling(api: Faulty) -> str:
+def reconciling(api: CheckedWorld) -> str:
     operation: str = api.initialize(1).json["id"]
     api.emulator.intervene("require_reconciliation", project="shop")
     return operation
 
 
-def waiting(api: Faulty) -> str:
+def waiting(api: CheckedWorld) -> str:
     api.emulator.intervene("hold_claim", project="shop")
     operation: str = api.initialize(1).json["id"]
     return operation
 
 
-def manual(api: Faulty) -> str:
+def manual(api: CheckedWorld) -> str:
     api.assume(source_profile="manual")
     operation: str = api.initialize(1).json["id"]
     return operation
 
 
-def timed(api: Faulty) -> str:
+def timed(api: CheckedWorld) -> str:
     operation: str = api.initialize(1).json["id"]
     return operation
 
 
-def disturbed(api: Faulty) -> str:
+def disturbed(api: CheckedWorld) -> str:
     operation: str = api.initialize(1).json["id"]
     api.emulator.fault("timeout", call="get_operation")
     return operation
 
 
 @pytest.mark.parametrize("begin", [timed, stuck, told, reconciling, waiting, manual, disturbed])
-def test_what_why_tells_to_do_can_be_typed(api: Faulty, typed, begin) -> None:
+def test_what_why_tells_to_do_can_be_typed(api: CheckedWorld, typed, begin) -> None:
     commands = api.emulator.why(begin(api)).commands
 
     assert commands
@@ -123,7 +118,7 @@ def test_where_variables_lead_elsewhere_a_command_says_the_default_world_and_add
     assert typed_here(elsewhere) == elsewhere
 
 
-def test_the_report_tells_the_same(api: Faulty, typed) -> None:
+def test_the_report_tells_the_same(api: CheckedWorld, typed) -> None:
     stuck(api)
 
     [line] = re.findall("try: (.*)", api.emulator.report())
@@ -139,7 +134,7 @@ def test_who_reaches_nobody_is_told_how_to_start_one_there() -> None:
     assert "`hosting-emulator start`" in str(usual)
 
 
-def test_an_unknown_world_is_said_to_be_one(api: Faulty) -> None:
+def test_an_unknown_world_is_said_to_be_one(api: CheckedWorld) -> None:
     with pytest.raises(ControlRefused, match=r"no world is named 'nope'; there are default"):
         api.emulator.control.get("worlds/nope/clock")
 
@@ -180,7 +175,7 @@ def test_what_the_banner_prints_can_be_copied(server: BackgroundEmulator, typed)
     assert typed(more).stdout.startswith("eyJ")
 
 
-def test_what_env_prints_leads_every_command_to_its_world(api: Faulty) -> None:
+def test_what_env_prints_leads_every_command_to_its_world(api: CheckedWorld) -> None:
     line = (
         f"hosting-emulator env --url {api.emulator.control.control_url} --world {api.emulator.name}"
     )

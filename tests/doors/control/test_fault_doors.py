@@ -17,18 +17,6 @@ from tests.support.wire import wire
 LOST = (ConnectionError, http.client.HTTPException)
 
 
-class Faulty(CheckedWorld):
-    """Faults count what they meet: a world with one changes by refusals and reads too."""
-
-    def _held(self) -> dict[str, Any]:
-        return {}
-
-
-@pytest.fixture
-def api(hosting_emulator: HostingEmulator) -> CheckedWorld:
-    return Faulty(hosting_emulator)
-
-
 @pytest.fixture
 def browser(hosting_emulator: HostingEmulator) -> Browser:
     """A browser at the world's identity provider."""
