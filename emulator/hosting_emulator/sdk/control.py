@@ -549,7 +549,7 @@ class InWorld:
     def control_path(self, *parts: str | int, **query: Any) -> str:
         """Return the path of this world, or of something in it, as `control` takes it."""
         path = path_of("worlds", self.name, *parts)
-        asked = {name: value for name, value in query.items() if value not in (None, "")}
+        asked = {name: value for name, value in query.items() if value is not None}
         return f"{path}?{urlencode(asked)}" if asked else path
 
     def _ask(self, method: str, *parts: str | int, body: Any = None, **query: Any) -> Any:

@@ -193,7 +193,7 @@ class Requests(InWorld, Sequence[RecordedRequest]):
         **filters: Unpack[api.RequestFilters],
     ) -> EventStream:
         """Listen to events (`only` some kinds) from now on or after `last_id`, on a connection of its own."""
-        path = self.control_path("events", only=",".join(only), **filters)
+        path = self.control_path("events", only=",".join(only) or None, **filters)
         headers = {} if last_id is None else {"Last-Event-ID": str(last_id)}
         return self.control.open_stream(path, headers)
 

@@ -88,13 +88,31 @@ def test_nobody_is_who_came_without_a_known_token(api: CheckedWorld):
         ("project=shap", "no project is 'shap'"),
         ("since=yesterday", "is not a timestamp.*or a duration back from now, like 90s or 5m"),
         ("after=-1", "the number of a request"),
-        ("after=", "the number of a request"),
         ("trail=no", "true or false"),
     ],
 )
 def test_a_filter_that_cannot_be_is_refused(api: CheckedWorld, filters: str, words: str):
     with pytest.raises(ControlRefused, match=words):
         api.emulator.control.get(path(api, f"requests?{filters}"))
+
+
+@pytest.mark.parametrize("name", ["call", "status", "who", "project", "text", "since", "after"])
+def test_an_empty_filter_is_refused_instead_of_selecting_every_request(
+    api: CheckedWorld, name: str
+):
+    with pytest.raises(ControlRefused) as refusal:
+        api.emulator.control.get(path(api, f"requests?{name}="))
+
+    assert refusal.value.status == 400
+    assert refusal.value.title == f"Bad {name}"
+
+
+def test_a_filter_that_is_given_twice_is_refused(api: CheckedWorld):
+    with pytest.raises(ControlRefused) as refusal:
+        api.emulator.control.get(path(api, "requests?status=200&status=404"))
+
+    assert refusal.value.status == 400
+    assert refusal.value.title == "Bad status"
 
 
 def test_items_carry_their_trail_unless_it_is_not_wanted(asked: CheckedWorld):

@@ -380,15 +380,15 @@ def _read_parameter(given: dict[str, list[str]], parameter: Parameter) -> Any:
     """Return a parameter of the query, or else its default. Raises ControlRefusal 400."""
     name, kind, values = parameter.name, parameter.annotation, given.get(parameter.name, [])
     if kind is RequestFilters:
-        last = {name: given[name][-1] for name in _names(parameter) if name in given}
-        # An empty text is one that is not looked for; an empty number is none.
-        return {name: value for name, value in last.items() if value or name == "after"}
+        return {
+            name: _filter_value(name, given[name]) for name in _names(parameter) if name in given
+        }
     if kind == Words:
         words = ",".join(values).split(",")
         return list(dict.fromkeys(word.strip() for word in words if word.strip()))
     if not values:
         return parameter.default
-    text = values[-1]
+    text = _single(name, values)
     if kind is bool and text not in ("true", "false"):
         raise ControlRefusal(400, f"Bad {name}", f"{name} must be true or false")
     if kind == Limit:
@@ -402,6 +402,26 @@ def _read_parameter(given: dict[str, list[str]], parameter: Parameter) -> Any:
             raise ControlRefusal(400, f"Bad {name}", f"{name} must be a number from 0 to 60000")
         return int(digits)
     return text == "true" if kind is bool else text
+
+
+def _single(name: str, values: list[str]) -> str:
+    """Return the only value of a parameter. Raises ControlRefusal 400 if there are several."""
+    if len(values) > 1:
+        shown = " and ".join(repr(value[:40]) for value in values[:2])
+        raise ControlRefusal(400, f"Bad {name}", f"{name} takes one value, not {shown}")
+    return values[0]
+
+
+def _filter_value(name: str, values: list[str]) -> str:
+    """Return the value of a filter. Raises ControlRefusal 400 for an empty one.
+
+    An empty value is usually a variable that is not set. Taken for no filter, it would select every
+    request, and a check of the result would say nothing.
+    """
+    value = _single(name, values)
+    if not value:
+        raise ControlRefusal(400, f"Bad {name}", f"{name} is empty: leave it out to select any")
+    return value
 
 
 def moment(text: str) -> int:
