@@ -19,6 +19,7 @@ from hosting_emulator.interventions import INTERVENTIONS
 from hosting_emulator.server.control import clock, faults, identity, worlds
 from hosting_emulator.server.control.routes import ControlRefusal
 from hosting_emulator.world import tables as t
+from hosting_emulator.world.operations import finished
 from hosting_emulator.world.value import Change
 from tests.support.in_process import InProcess, Machine, fresh_world
 
@@ -215,9 +216,11 @@ class RandomSession:
 
     def move(self) -> None:
         engine, draw = self.engine, self.draw
-        unfinished = clock.list_operations(engine, unfinished=True)
+        operations = [operation for _, operation in engine.world.rows(t.OPERATIONS)]
+        operations.sort(key=lambda operation: (operation.created_ms, operation.id))
+        unfinished = [operation for operation in operations if not finished(operation)]
         if unfinished and draw.random() < 0.3:
-            id_ = draw.choice(unfinished)["id"]
+            id_ = draw.choice(unfinished).id
             clock.advance_clock(engine, clock.Advance(until_operation=id_))
         elif draw.random() < 0.15:
             mode = draw.choice(["real", "frozen", "skip", "scaled"])

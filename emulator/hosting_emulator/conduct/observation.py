@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from hosting_emulator.conduct.watch import Chapter, JudgeErrors
+from hosting_emulator.conduct.watch import Chapter, JudgeErrors, Watch
 from hosting_emulator.contract.timestamps import format_timestamp
 from hosting_emulator.control_api import ChapterReport, ObservationReport, RequestInProgress
 from hosting_emulator.engine.engine import Engine, Worlds
@@ -138,6 +138,10 @@ class ProcessObservation:
     def chapter(self, index: int) -> Chapter | None:
         """Return a chapter by its index."""
         return self._chapters.get(index)
+
+    def watches(self) -> list[Watch]:
+        """Return the watch of each chapter."""
+        return [chapter.watch for chapter in self._chapters.values()]
 
     def in_progress(self) -> list[tuple[str, Entry]]:
         """Return the requests whose response has not left, each with its world's name."""

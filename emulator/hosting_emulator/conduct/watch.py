@@ -121,7 +121,7 @@ class Watch:
         #: Up to which number exchanges were seen, and the highest number that was judged.
         self._seen = after
         self._last = after
-        #: Exchanges that were in progress when they were seen.
+        #: Exchanges that were seen and are not judged yet: most of them were in progress.
         self._pending: list[Entry] = []
         self._judged = 0
         self._own = 0
@@ -152,6 +152,10 @@ class Watch:
             errors=self.errors.texts(),
             complete=not self._unseen,
         )
+
+    def judge_some(self, most: int) -> bool:
+        """Judge at most so many of the new exchanges. Return whether there are more."""
+        return self._closed is None and self._judge_new(most)
 
     def judge_all(self, entries: Sequence[Entry]) -> None:
         """Judge exchanges that the log has already dropped."""
@@ -206,16 +210,22 @@ class Watch:
                     self._note(finding, found)
         return found
 
-    def _judge_new(self) -> None:
-        """Judge what was answered since the last time, in the order in which it was answered."""
+    def _judge_new(self, most: int | None = None) -> bool:
+        """Judge what was answered since the last time, in the order in which it was answered.
+
+        Return whether there are more than `most`.
+        """
         entries = [*self._pending, *self._engine.log.after(self._seen)]
         if not entries:
-            return
+            return False
         self._seen = max(self._seen, entries[-1].n)
-        self._pending = [entry for entry in entries if entry.in_progress]
         ready = [entry for entry in entries if not entry.in_progress]
-        for entry in sorted(ready, key=attrgetter("answered")):
+        ready.sort(key=attrgetter("answered"))
+        count = len(ready) if most is None else most
+        self._pending = [entry for entry in entries if entry.in_progress] + ready[count:]
+        for entry in ready[:count]:
             self._judge(entry)
+        return len(ready) > count
 
     def _with_unanswered(
         self, entries: Sequence[Entry]
@@ -364,6 +374,11 @@ class WorldWatch:
         unseen = (kept[0].n - 1) if kept else engine.log.count
         self._chapter = Chapter(engine, 0, unseen=unseen)
         engine.log.observers.append(self)
+
+    @property
+    def current(self) -> Watch:
+        """The watch over the chapter that goes on."""
+        return self._chapter.watch
 
     def begin_anew(self) -> None:
         """Forget the verdict; judge from the next request on."""

@@ -9,8 +9,10 @@ jobs one after another.
 from __future__ import annotations
 
 import asyncio
+import heapq
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
 from time import perf_counter
 from typing import Any, Final, TypeVar
 from weakref import WeakKeyDictionary
@@ -20,6 +22,8 @@ T = TypeVar("T")
 #: How many jobs run in threads at the same time. Each takes its share of Python's only interpreter
 #: lock, so with more of them the event loop would get less than a third of the time.
 MOST_THREADS: Final = 2
+#: How many rows are sorted in one step.
+ROWS_AT_ONCE: Final = 250
 #: How long a job runs before it must pause, in seconds.
 SLICE_S: Final = 0.001
 
@@ -130,3 +134,23 @@ class LongJob:
         await self._schedule.acquire()
         self._holds_turn = True
         self.end_s = perf_counter() + SLICE_S
+
+
+async def sort_in_slices(
+    rows: Iterable[T],
+    key: Callable[[T], Any],
+    *,
+    reverse: bool = False,
+    condition: Callable[[T], bool] = lambda _: True,
+) -> Iterator[T]:
+    """Sort the rows that meet a condition. Other requests are handled in between.
+
+    The source of the rows must not change meanwhile.
+    """
+    left = iter(rows)
+    runs: list[list[T]] = []
+    async with LongJob() as job:
+        while run := list(islice(left, ROWS_AT_ONCE)):
+            runs.append(sorted(filter(condition, run), key=key, reverse=reverse))
+            await job.pause()
+    return heapq.merge(*runs, key=key, reverse=reverse)

@@ -6,7 +6,10 @@ The past are its last commits, snapshots set aside, and the way back to any of t
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any
+
+from aiohttp import web
 
 from hosting_emulator import control_api as api
 from hosting_emulator.contract.durations import format_duration, parse_duration_ms
@@ -15,6 +18,7 @@ from hosting_emulator.contract.words import DocumentRefused, command_line
 from hosting_emulator.control_api import JsonObject
 from hosting_emulator.engine import history
 from hosting_emulator.engine.engine import Engine
+from hosting_emulator.server import responses
 from hosting_emulator.server.control.routes import (
     Body,
     Context,
@@ -27,6 +31,7 @@ from hosting_emulator.server.control.routes import (
     moment,
     refused_as,
 )
+from hosting_emulator.server.time_slices import LongJob, sort_in_slices
 from hosting_emulator.world import views
 from hosting_emulator.world.clock import ClockRefused
 from hosting_emulator.world.naming import alias_of
@@ -138,21 +143,25 @@ def _advance_until(engine: Engine, operation_id: str) -> int:
 # --- operations ----------------------------------------------------------------------------------
 
 
-def list_operations(engine: Engine, unfinished: bool = False) -> list[JsonObject]:
+async def list_operations(engine: Engine, unfinished: bool = False) -> Iterator[JsonObject]:
     """List operations, oldest first; with `unfinished` only those that have not ended."""
     engine.run_due()
-    rows = operations_in_order(engine, unfinished=unfinished)
     world = engine.world
-    return [
+    rows = await operations_in_order(world, unfinished=unfinished)
+    return (
         api.OperationState.of(row, project=alias_of(world, PROJECTS, row.project_id))
         for row in rows
-    ]
+    )
 
 
-def operations_in_order(engine: Engine, *, unfinished: bool) -> list[Operation]:
+async def operations_in_order(world: World, *, unfinished: bool) -> Iterator[Operation]:
     """Return operations, oldest first; with `unfinished` those that have not ended."""
-    rows = (row for _, row in engine.world.rows(OPERATIONS) if not (unfinished and finished(row)))
-    return sorted(rows, key=lambda operation: (operation.created_ms, operation.id))
+    rows = (operation for _, operation in world.rows(OPERATIONS))
+    return await sort_in_slices(
+        rows,
+        key=lambda operation: (operation.created_ms, operation.id),
+        condition=lambda operation: not (unfinished and finished(operation)),
+    )
 
 
 def _no_operation(operation_id: str) -> tuple[str, str]:
@@ -186,7 +195,7 @@ def step_operation(engine: Engine, operation: str) -> JsonObject:
 # --- commits -------------------------------------------------------------------------------------
 
 
-def list_history(engine: Engine, limit: Limit = 100) -> JsonObject:
+async def list_history(context: Context, engine: Engine, limit: Limit = 100) -> web.StreamResponse:
     """List the last commits, newest first; `first` is the oldest that is kept.
 
     `says` summarizes what a commit changed if its title does not; otherwise it is empty.
@@ -194,15 +203,18 @@ def list_history(engine: Engine, limit: Limit = 100) -> JsonObject:
     first item keeps what was counted since.
     """
     engine.run_due()
-    kept = [commit for commit in reversed(engine.history) if commit.is_listed]
-    items = []
-    for one in kept[:limit]:
-        changes = [*_changes(one)]
-        more = [f"and {len(changes) - _TOLD} more"] if len(changes) > _TOLD else []
-        says = "; ".join([*changes[:_TOLD], *more])
-        at = format_timestamp(one.world.at_ms)
-        items.append(api.CommitEntry.of(one, commit=one.world.commit, at=at, says=says))
-    return {"first": engine.history[0].number, "items": items}
+    listed = [commit for commit in reversed(engine.history) if commit.is_listed]
+    document = {"first": engine.history[0].number, "items": []}
+    items = map(_commit_entry, listed[:limit])
+    return await responses.json_list(context.request, document, "items", items)
+
+
+def _commit_entry(commit: history.Commit) -> JsonObject:
+    changes = [*_changes(commit)]
+    more = [f"and {len(changes) - _TOLD} more"] if len(changes) > _TOLD else []
+    says = "; ".join([*changes[:_TOLD], *more])
+    at = format_timestamp(commit.world.at_ms)
+    return api.CommitEntry.of(commit, commit=commit.world.commit, at=at, says=says)
 
 
 def find_state(engine: Engine, commit: int) -> World:
@@ -239,11 +251,10 @@ def _changes(commit: history.Commit) -> Iterator[str]:
     for operation in latest.values():
         stuck = ", stuck" if operation.stuck else ""
         yield f"{_operation_title(world, operation)}: {stands(operation)}{stuck}"
-    if world.tables[API_KEYS.name] is not before.tables[API_KEYS.name]:
-        for id_, key in world.rows(API_KEYS):
-            known = before.get(API_KEYS, id_)
-            if known is not None and known.last_used_at != key.last_used_at:
-                yield f"the API key {key.name} was used"
+    for id_, key in commit.writes.get(API_KEYS.name, {}).items():
+        earlier = before.get(API_KEYS, id_)
+        if key is not None and earlier is not None and earlier.last_used_at != key.last_used_at:
+            yield f"the API key {key.name} was used"
 
 
 def _named(value: Any) -> str:
@@ -295,7 +306,7 @@ def _find_snapshot(engine: Engine, name: str) -> history.SavedState:
 # --- the states that operations went through -----------------------------------------------------
 
 
-def show_timeline(engine: Engine, limit: Limit = 20) -> JsonObject:
+async def show_timeline(engine: Engine, limit: Limit = 20) -> JsonObject:
     """List the newest operations, newest first, each with its states; `total` counts all.
 
     A span is a state, a phase, whether it was stuck, and its start and end; the
@@ -304,21 +315,18 @@ def show_timeline(engine: Engine, limit: Limit = 20) -> JsonObject:
     """
     now_ms = engine.run_due()
     world = engine.world
-    rows = (operation for _, operation in world.rows(OPERATIONS))
-    by_age = sorted(rows, key=lambda row: (parse_timestamp(row.created_at), row.id), reverse=True)
-    newest = by_age[:limit]
+    commits = list(engine.history)
+    by_age = await sort_in_slices(
+        (operation for _, operation in world.rows(OPERATIONS)),
+        key=lambda operation: (parse_timestamp(operation.created_at), operation.id),
+        reverse=True,
+    )
+    newest = list(islice(by_age, limit))
     spans: dict[str, list[JsonObject]] = {operation.id: [] for operation in newest}
-    for place, commit in enumerate(engine.history):
-        for at_ms, entered in commit.entered if place else ():
-            if entered.id in spans:
-                _enter(spans[entered.id], entered, format_timestamp(at_ms))
-        put_in_place = not (place and commit.writes)
-        for operation_id, spans_of_it in spans.items() if put_in_place else ():
-            record = commit.world.get(OPERATIONS, operation_id)
-            if record is None:  # the world went back to before it
-                spans_of_it.clear()
-            else:
-                _enter(spans_of_it, record, format_timestamp(commit.world.at_ms))
+    async with LongJob() as job:
+        for place, commit in enumerate(commits):
+            await job.pause()
+            _add_spans(spans, commit, is_oldest=place == 0)
     items = [
         api.OperationHistory.of(
             one, project=alias_of(world, PROJECTS, one.project_id), spans=spans[one.id]
@@ -326,6 +334,22 @@ def show_timeline(engine: Engine, limit: Limit = 20) -> JsonObject:
         for one in newest
     ]
     return {"now": format_timestamp(now_ms), "total": world.count(OPERATIONS), "items": items}
+
+
+def _add_spans(
+    spans: dict[str, list[JsonObject]], commit: history.Commit, *, is_oldest: bool
+) -> None:
+    """Add what a commit did to operations, each with its spans so far."""
+    for at_ms, entered in () if is_oldest else commit.entered:
+        if entered.id in spans:
+            _enter(spans[entered.id], entered, format_timestamp(at_ms))
+    put_in_place = is_oldest or not commit.writes
+    for operation_id, spans_of_it in spans.items() if put_in_place else ():
+        record = commit.world.get(OPERATIONS, operation_id)
+        if record is None:  # the world went back to before it
+            spans_of_it.clear()
+        else:
+            _enter(spans_of_it, record, format_timestamp(commit.world.at_ms))
 
 
 def _enter(spans: list[JsonObject], record: Operation, at: str) -> None:

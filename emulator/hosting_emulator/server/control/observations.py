@@ -16,7 +16,7 @@ from hosting_emulator.control_api import JsonObject
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.history import Keeper
 from hosting_emulator.engine.request_log import entry_view
-from hosting_emulator.server.control.reports import check_rules
+from hosting_emulator.server.control.reports import check_rules, judge_in_slices
 from hosting_emulator.server.control.reports import report as report_world
 from hosting_emulator.server.control.requests import show_request
 from hosting_emulator.server.control.routes import (
@@ -74,6 +74,7 @@ async def show_observation(
     """
     observed = find_observation(context, observation)
     await _wait_for_responses(observed, wait_ms / 1000)
+    await judge_in_slices(observed.watches())
     return observed.report(final=final)
 
 
@@ -103,12 +104,12 @@ async def get_chapter_state(
     return await exported(world, seed=seed)
 
 
-def report_chapter(
+async def report_chapter(
     context: Context, observation: str, chapter: str, requests: Limit = 20
 ) -> dict[str, Any]:
     """Report the world of a chapter, as it is or as it was when the chapter ended."""
     engine = _engine_of(_find_chapter(context, observation, chapter))
-    return report_world(context, engine, requests)
+    return await report_world(context, engine, requests)
 
 
 def list_chapter_requests(

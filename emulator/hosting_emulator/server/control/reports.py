@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import accumulate
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import accumulate, islice
 from operator import attrgetter
 from typing import Any
 
@@ -17,31 +17,44 @@ from prometheus_client.exposition import CONTENT_TYPE_LATEST
 from prometheus_client.process_collector import ProcessCollector
 
 from hosting_emulator.conduct.rules import RULES
-from hosting_emulator.conduct.watch import watch_of
+from hosting_emulator.conduct.watch import Watch, watch_of
 from hosting_emulator.contract.timestamps import parse_timestamp
 from hosting_emulator.contract.words import nearest
 from hosting_emulator.engine.engine import Engine, variation_view
 from hosting_emulator.engine.history import BUCKETS_NS, Tally
-from hosting_emulator.engine.request_log import entry_view, problem_of
+from hosting_emulator.engine.request_log import CAPACITY, entry_view, problem_of
 from hosting_emulator.faults.decisions import faults_in_order
 from hosting_emulator.faults.documents import fault_view
 from hosting_emulator.server import responses
 from hosting_emulator.server.control.clock import get_clock, operations_in_order, why_operation
 from hosting_emulator.server.control.routes import Context, ControlRefusal, Limit, Words
 from hosting_emulator.server.guard import world_prefix
+from hosting_emulator.server.time_slices import LongJob
 from hosting_emulator.world import tables as t
 
 #: More operations under way than these would bury the rest.
 _OPERATIONS = 10
+#: How many exchanges are judged before other requests are handled.
+_JUDGED_AT_ONCE = 5
 
 
-def report(context: Context, engine: Engine, requests: Limit = 20) -> dict[str, Any]:
+async def report(context: Context, engine: Engine, requests: Limit = 20) -> dict[str, Any]:
     """Report the clock, last requests (oldest first), pending operations, faults and outcomes."""
     now_ms = engine.run_due()
     world = engine.world
     origin = world.get(t.ORIGIN, t.ONLY)
     entries = engine.log.newest(requests)[::-1]
-    pending = operations_in_order(engine, unfinished=True)[:_OPERATIONS]
+    pending = islice(await operations_in_order(world, unfinished=True), _OPERATIONS)
+    items = []
+    operations = []
+    async with LongJob() as job:
+        for entry in entries:
+            items.append(entry_view(world, entry) | {"problem": problem_of(entry)})
+            await job.pause()
+        for operation in pending:
+            if engine.world.get(t.OPERATIONS, operation.id):  # it can be reset meanwhile
+                operations.append(why_operation(context, engine, operation.id))
+            await job.pause()
     timeline = sorted((row for _, row in world.rows(t.TIMELINE)), key=attrgetter("order"))
     return {
         "world": world.name,
@@ -51,12 +64,9 @@ def report(context: Context, engine: Engine, requests: Limit = 20) -> dict[str, 
         "commit": world.commit,
         "assumptions": world.assumptions.changes(),
         "variation": variation_view(engine),
-        "requests": {
-            "total": engine.log.count,
-            "items": [entry_view(world, one) | {"problem": problem_of(one)} for one in entries],
-        },
+        "requests": {"total": engine.log.count, "items": items},
         "refused": [str(row.said) for row in timeline if row.refused],
-        "operations": [why_operation(context, engine, operation.id) for operation in pending],
+        "operations": operations,
         **{
             name: [
                 fault_view(world, entry, now_ms, engine.usage.of(entry.id))
@@ -67,13 +77,26 @@ def report(context: Context, engine: Engine, requests: Limit = 20) -> dict[str, 
     }
 
 
-def show_conduct(engine: Engine, off: Words, final: bool = False) -> Any:
+async def show_conduct(engine: Engine, off: Words, final: bool = False) -> Any:
     """Report which conduct rules the client broke, in all requests so far.
 
     `off` skips rules. `final` also reports what can only be judged once the client has finished.
     """
     check_rules(off, "off")
-    return watch_of(engine).look(off, final=final)
+    watch = watch_of(engine)
+    await judge_in_slices([watch.current])
+    return watch.look(off, final=final)
+
+
+async def judge_in_slices(watches: Iterable[Watch]) -> None:
+    """Judge most of the new exchanges. Other requests are handled in between."""
+    async with LongJob() as job:
+        for watch in watches:
+            # Clients may send faster than this judges: whoever looks judges the rest.
+            for _ in range(CAPACITY // _JUDGED_AT_ONCE):
+                if not watch.judge_some(_JUDGED_AT_ONCE):
+                    break
+                await job.pause()
 
 
 def clear_conduct(engine: Engine) -> None:

@@ -4,8 +4,9 @@ A handler names what it wants by its parameters: `context`, `engine` (of the wor
 else of the default world), `body` (the request's JSON as the type that stands there), the names in
 braces, and parameters of the query by the kinds below; any other keeps its default. It returns a
 value, which is written as the row says: a kind of `control_api`, a list of them (`[]`) as `items`, one
-that may be null (`?`), or a response of its own, of a media type. A world's engine is written as the
-world's summary. Its module is loaded when it is first asked: a start is not to wait for it.
+that may be null (`?`), or a response of its own, of a media type. A list that can be long is an iterator
+that makes each item when it is needed: other requests are handled in between. A world's engine is
+written as the world's summary. Its module is loaded when it is first asked: a start is not to wait for it.
 """
 
 from __future__ import annotations
@@ -523,7 +524,11 @@ async def _ask(context: Context, route: Route, named: dict[str, str]) -> web.Str
         from hosting_emulator.server.control.worlds import world_summary
 
         value = world_summary(context, value)
-    return responses.json({"items": value} if route.answer.endswith("[]") else value, route.status)
+    if not route.answer.endswith("[]"):
+        return responses.json(value, route.status)
+    if isinstance(value, Iterator):
+        return await responses.json_list(context.request, {"items": []}, "items", value)
+    return responses.json({"items": value}, route.status)
 
 
 # --- faults at the doors of the identity provider --------------------------------------------------

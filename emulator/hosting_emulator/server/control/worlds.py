@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Iterator
 from operator import itemgetter
 from typing import Annotated, Any
 from weakref import WeakValueDictionary
@@ -50,7 +51,7 @@ from hosting_emulator.server.control.routes import (
     refused_as,
 )
 from hosting_emulator.server.guard import world_prefix
-from hosting_emulator.server.time_slices import in_thread
+from hosting_emulator.server.time_slices import in_thread, sort_in_slices
 from hosting_emulator.storage.directory import WORLD_NAME
 from hosting_emulator.storage.documents import STATE_KIND, export_state, import_state
 from hosting_emulator.storage.format import StateRefused
@@ -403,7 +404,7 @@ def world_summary(context: Context, engine: Engine) -> JsonObject:
 # --- what they hold ------------------------------------------------------------------------------
 
 
-def list_projects(engine: Engine, deployments: Limit = _SHOWN) -> list[JsonObject]:
+async def list_projects(engine: Engine, deployments: Limit = _SHOWN) -> Iterator[JsonObject]:
     """List the projects by alias, each with everything that belongs to it.
 
     Only the newest deployments and tickets are included; `counts` says how many deployments
@@ -413,16 +414,17 @@ def list_projects(engine: Engine, deployments: Limit = _SHOWN) -> list[JsonObjec
     world = engine.world
     projects = in_order(world, t.PROJECTS)
     tickets: dict[str, list[Ticket]] = {project.id: [] for project in projects}
-    for _, ticket in sorted(world.rows(t.TICKETS), key=itemgetter(0), reverse=True):
+    for _, ticket in await sort_in_slices(world.rows(t.TICKETS), itemgetter(0), reverse=True):
         tickets[ticket.project_id].append(ticket)
-    return [_project(world, p, tickets[p.id], now_ms, deployments) for p in projects]
+    return (_project(world, p, tickets[p.id], now_ms, deployments) for p in projects)
 
 
-def list_keys(engine: Engine) -> list[JsonObject]:
+async def list_keys(engine: Engine) -> Iterator[JsonObject]:
     """List the user API keys, newest first, without their values."""
     now_ms = engine.run_due()
     world = engine.world
-    return [
+    rows = await sort_in_slices(world.rows(t.API_KEYS), itemgetter(0), reverse=True)
+    return (
         api.KeyState.of(
             key,
             who=alias_of(world, t.PEOPLE, key.person_id),
@@ -430,8 +432,8 @@ def list_keys(engine: Engine) -> list[JsonObject]:
             expires_at=format_timestamp(key.expires_ms),
             expired=key.expires_ms <= now_ms,
         )
-        for _, key in sorted(world.rows(t.API_KEYS), key=itemgetter(0), reverse=True)
-    ]
+        for _, key in rows
+    )
 
 
 def _project(
