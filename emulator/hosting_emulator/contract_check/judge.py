@@ -373,7 +373,7 @@ class Judge:
             why = f"{answer}: it has none of the fields of {spec.response}"
             self.cannot_decide(response, why)
         if document.get("next_cursor") == "":  # it leads nowhere, as none would
-            del document["next_cursor"]
+            document = {name: value for name, value in document.items() if name != "next_cursor"}
         self._fields(answer, document, spec.response)
         self._together(answer, spec.response, document)
 

@@ -17,6 +17,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from email.utils import parsedate_to_datetime
+from functools import cached_property
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -38,7 +39,7 @@ class Unreachable(Exception):
     """No connection could be made, or nothing answers any more; the message says why."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Answer:
     """What came back, to a call if `call_id` says which.
 
@@ -62,9 +63,12 @@ class Answer:
         """The content type without its parameters, in lower case."""
         return (self.header("Content-Type") or "").partition(";")[0].strip().lower()
 
-    @property
+    @cached_property
     def document(self) -> Any:
-        """The body as JSON, which is UTF-8 and knows no NaN; None where it is no JSON."""
+        """The body as JSON, which is UTF-8 and knows no NaN; None where it is no JSON.
+
+        All who ask share it, so nobody may change it.
+        """
         try:
             return _JSON.decode(self.body.decode())
         except (ValueError, RecursionError):
