@@ -6,6 +6,7 @@ The server is the plugin's own (`hosting_emulator`): what users get is what the 
 from __future__ import annotations
 
 import gc
+import os
 import signal
 import sys
 from collections.abc import Generator
@@ -20,6 +21,7 @@ from filelock import FileLock
 from hosting_emulator.sdk import HostingEmulator
 from tests.support.checked_world import CheckedWorld
 from tests.support.http_world import close_idle_connections
+from tests.support.sampling import SAMPLE_VARIABLE, sample_number
 
 #: For the plugin's own tests; only the topmost conftest may name it.
 pytest_plugins = ["pytester"]
@@ -54,6 +56,19 @@ LONGEST_FIRST = (
     "lab",
     "attacks",
 )
+
+
+def pytest_configure() -> None:
+    """Choose the sample once, so that the workers of a run all collect the same tests."""
+    os.environ[SAMPLE_VARIABLE] = str(sample_number())
+
+
+def pytest_report_header() -> str:
+    """Say which rows of the sampled tables this run tries, and how to try the same ones again."""
+    number = sample_number()
+    return (
+        f"samples: number {number} (to repeat them at another commit: {SAMPLE_VARIABLE}={number})"
+    )
 
 
 @pytest.hookimpl(trylast=True)

@@ -21,6 +21,8 @@ _PLUGINS = ("process_recorder", "pytest_recorder", "pytest_selection")
 _HOOK = "import mutants_process_recorder; mutants_process_recorder.install()\n"
 #: Marks the processes of one run, so that none of them outlives it.
 _MARK_VARIABLE = "MUTANTS_RUN"
+#: Else each commit would try other rows of the sampled tables than those whose lines are recorded.
+_SAME_SAMPLE = {"TEST_SAMPLE": "0"}
 
 
 @dataclass(frozen=True)
@@ -111,7 +113,7 @@ class WorkingCopy:
     ) -> Run:
         """Run pytest in the copy, and end every process that it leaves behind."""
         mark = f"{self.path}:{time.monotonic_ns()}"
-        environment = {**os.environ, **(variables or {}), _MARK_VARIABLE: mark}
+        environment = {**os.environ, **(variables or {}), **_SAME_SAMPLE, _MARK_VARIABLE: mark}
         environment.pop("PYTHONDONTWRITEBYTECODE", None)
         command = [str(self.environment / "bin" / "python"), "-m", "pytest"]
         command += ["-q", "-n", "0", "-p", "no:cacheprovider", *arguments]

@@ -41,6 +41,7 @@ def unused(size):
     return size - 5
 """
 TESTS = """\
+import os
 import subprocess
 import sys
 
@@ -63,6 +64,10 @@ def test_a_process_prints_a_price():
     program = "from hosting_emulator.sizes import price; print(price(1))"
     output = subprocess.run([sys.executable, "-c", program], env={}, capture_output=True, check=True)
     assert output.stdout == b"6\\n"
+
+
+def test_the_sample_is_always_the_same():
+    assert os.environ["TEST_SAMPLE"] == "0"
 """
 RECORD = """\
 from hosting_emulator.sizes import double
@@ -161,6 +166,12 @@ def test_nothing_is_recorded_again_until_a_test_changes(
     repository: Path, coverage_map: CoverageMap
 ) -> None:
     assert coverage_map.missing_files() == []
+
+
+def test_all_runs_try_the_same_sample(copy: WorkingCopy) -> None:
+    run = copy.pytest(["-k", "sample", "tests/test_sizes.py"], timeout=60)
+
+    assert run.exit_code == 0, run.output
 
 
 def test_a_killer_is_tried_without_a_mutant(copy: WorkingCopy, coverage_map: CoverageMap) -> None:

@@ -1,21 +1,88 @@
-"""Of a table with many rows alike, a few are tried at each run and all of them by `make torture`."""
+"""Samples of tables with many similar rows: an ordinary run tries a few rows, `make torture` all.
+
+A rotating sample has other rows at the next commit, until all have been tried. The date and the
+clock change nothing.
+"""
 
 from __future__ import annotations
 
+import os
+import subprocess
 from collections.abc import Iterable
+from pathlib import Path
 from random import Random
 from typing import Any
 
 import pytest
 
+#: The environment variable that chooses the sample, in place of the commit.
+SAMPLE_VARIABLE = "TEST_SAMPLE"
+
 
 def sampled(rows: Iterable[Any], count: int, *, seed: str = "tests") -> list[Any]:
-    """Return all rows for `parametrize`; all but so many, which the seed chooses, are torture."""
+    """Return all rows for `parametrize`. All but `count` of them are marked as torture.
+
+    The sample is the same at each commit: use it for tables of which not all rows pass yet.
+    """
     rows = list(rows)
-    chosen = set(Random(seed).sample(range(len(rows)), min(count, len(rows))))
+    chosen = Random(seed).sample(range(len(rows)), min(count, len(rows)))
+    return _marked(rows, set(chosen))
+
+
+def rotating(rows: Iterable[Any], count: int, *, number: int | None = None) -> list[Any]:
+    """Return all rows for `parametrize`. All but `count` of them are marked as torture.
+
+    `number` chooses those rows; the default is `sample_number()`. Consecutive numbers choose
+    consecutive parts of the shuffled table, so each row is chosen once before any is chosen again.
+    """
+    rows = list(rows)
+    if number is None:
+        number = sample_number()
+    shuffled = list(range(len(rows)))
+    Random("tests").shuffle(shuffled)
+    start = number * count
+    positions = range(start, start + min(count, len(rows)))
+    return _marked(rows, {shuffled[position % len(rows)] for position in positions})
+
+
+def sample_number() -> int:
+    """Return the number that SAMPLE_VARIABLE holds, or that of the current commit.
+
+    Raises UsageError if the variable holds no number.
+    """
+    text = os.environ.get(SAMPLE_VARIABLE)
+    if not text:
+        return commit_number(Path(__file__).parent)
+    if not (text.isascii() and text.isdigit()):
+        raise pytest.UsageError(f"{SAMPLE_VARIABLE} is {text!r}, not a number such as 1234")
+    return int(text)
+
+
+def commit_number(folder: Path) -> int:
+    """Return how many commits led to the one that is checked out in a folder.
+
+    A shallow clone does not know that, so the commit's hash gives a number there.
+    Without a commit, as in a source distribution, the number is 0.
+    """
+    if _git(folder, "rev-parse", "--is-shallow-repository") == "true":
+        return int(_git(folder, "rev-parse", "--short=8", "HEAD"), 16)
+    return int(_git(folder, "rev-list", "--count", "HEAD") or 0)
+
+
+def _git(folder: Path, *arguments: str) -> str:
+    """Return what a Git command prints, or nothing if it fails or Git is not installed."""
+    command = ["git", "-C", str(folder), *arguments]
+    try:
+        finished = subprocess.run(command, capture_output=True, text=True, check=False)
+    except OSError:
+        return ""
+    return finished.stdout.strip() if finished.returncode == 0 else ""
+
+
+def _marked(rows: list[Any], chosen: set[int]) -> list[Any]:
     return [
-        row if n in chosen else pytest.param(*_values(row), marks=pytest.mark.torture)
-        for n, row in enumerate(rows)
+        row if index in chosen else pytest.param(*_values(row), marks=pytest.mark.torture)
+        for index, row in enumerate(rows)
     ]
 
 
