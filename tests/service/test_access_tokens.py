@@ -64,9 +64,9 @@ def test_anything_but_one_bearer_token_is_refused(api: CheckedWorld, header: str
 def test_two_authorization_headers_are_refused(api: CheckedWorld) -> None:
     header = ("Authorization", f"Bearer {api.emulator.token()}")
     with wire(api.emulator.base_url) as connection:
-        connection.ask("GET", api.project_path("edge-dns"), [header, header])
+        connection.send_request("GET", api.project_path("edge-dns"), [header, header])
 
-        refused(connection.answer())
+        refused(connection.read_response())
 
 
 @pytest.mark.parametrize("scheme", ["Bearer", "bearer", "BEARER", "Bearer  "])

@@ -41,14 +41,14 @@ def raw(api: HttpWorld, data: bytes) -> Response:
     """Send bytes as they are."""
     with wire(api.emulator.base_url) as connection:
         connection.send(data)
-        return connection.answer()
+        return connection.read_response()
 
 
 def asked(api: HttpWorld, method: str, path: str, *headers: tuple[str, str]) -> Response:
     """Send a request with exactly these headers beside Host."""
     with wire(api.emulator.base_url) as connection:
-        connection.ask(method, path, headers)
-        return connection.answer(method)
+        connection.send_request(method, path, headers)
+        return connection.read_response(method)
 
 
 def replay(api: HttpWorld) -> Response:
@@ -65,8 +65,8 @@ def dev_page(api: HttpWorld, path: str = "/", method: str = "GET") -> Response:
     host = urlsplit(api.ticket().json["origin"]).netloc
     with wire(api.emulator.base_url) as connection:
         connection.host = host
-        connection.ask(method, path)
-        return connection.answer(method)
+        connection.send_request(method, path)
+        return connection.read_response(method)
 
 
 def faulty(api: HttpWorld, kind: str, **options: Any) -> Response:
@@ -83,8 +83,8 @@ def rate_limited(api: HttpWorld) -> Response:
 def wrong_host(api: HttpWorld) -> Response:
     with wire(api.emulator.base_url) as connection:
         connection.host = "evil.test"
-        connection.ask("GET", "/v1/projects")
-        return connection.answer()
+        connection.send_request("GET", "/v1/projects")
+        return connection.read_response()
 
 
 PREFLIGHT = (("Origin", PAGE), ("Access-Control-Request-Method", "GET"))

@@ -12,8 +12,7 @@ import pytest
 
 from hosting_emulator.contract.problems import PROBLEMS
 from hosting_emulator.sdk import HostingEmulator, Phase
-from tests.support.calls import Response
-from tests.support.connection_outcomes import Client, Seen
+from tests.support.connection_outcomes import ConnectionOutcome, SocketClient
 from tests.support.http_world import HttpWorld
 from tests.support.response_checks import hold_problem
 from tests.support.wire import wire
@@ -22,26 +21,26 @@ PHASES = ("before_commit", "after_commit")
 
 
 @pytest.fixture
-def client(hosting_emulator: HostingEmulator) -> Client:
+def client(hosting_emulator: HostingEmulator) -> SocketClient:
     """A client of a fresh world whose clock stands still."""
-    return Client(HttpWorld(hosting_emulator))
+    return SocketClient(HttpWorld(hosting_emulator))
 
 
-def fault_kinds(client: Client) -> dict[str, Any]:
+def fault_kinds(client: SocketClient) -> dict[str, Any]:
     """Return the kinds of faults by name, as the emulator lists them."""
     effects = client.api.emulator.control.contract("fault-kinds")["effects"]
     return {effect["kind"]: effect for effect in effects}
 
 
-def flag_is_on(client: Client) -> bool:
+def flag_is_on(client: SocketClient) -> bool:
     emulator = client.api.emulator
     projects = emulator.export()["tables"]["projects"]
     return bool(projects[emulator.project].get("flag_enabled"))
 
 
-def held(seen: Seen) -> dict[str, Any]:
+def held(outcome: ConnectionOutcome) -> dict[str, Any]:
     """Expect a problem in the contract's form."""
-    return hold_problem(Response(seen.status, seen.headers, seen.body))
+    return hold_problem(outcome.response)
 
 
 def is_json(body: bytes) -> bool:
@@ -55,90 +54,91 @@ def is_json(body: bytes) -> bool:
 # --- What each looks like ------------------------------------------------------------------------
 
 
-def see_abort(seen: Seen) -> None:
-    assert (seen.kind, seen.status) == ("answered", 503)
-    problem = held(seen)
+def see_abort(outcome: ConnectionOutcome) -> None:
+    assert (outcome.kind, outcome.response.status) == ("answered", 503)
+    problem = held(outcome)
     assert (problem["code"], problem["retryable"]) == ("service_unavailable", True)
-    assert (problem["retry_after_seconds"], seen.header("Retry-After")) == (5, "5")
+    assert (problem["retry_after_seconds"], outcome.response.header("Retry-After")) == (5, "5")
 
 
-def see_gateway_error(seen: Seen) -> None:
-    assert (seen.kind, seen.status) == ("answered", 502)
-    assert seen.header("Content-Type") == "text/html"
-    assert b"<h1>502 Bad Gateway</h1>" in seen.body
-    assert seen.header("X-Request-Id") is None
+def see_gateway_error(outcome: ConnectionOutcome) -> None:
+    assert (outcome.kind, outcome.response.status) == ("answered", 502)
+    assert outcome.response.header("Content-Type") == "text/html"
+    assert b"<h1>502 Bad Gateway</h1>" in outcome.response.body
+    assert outcome.response.header("X-Request-Id") is None
 
 
-def see_latency(seen: Seen) -> None:
-    assert (seen.kind, seen.status) == ("answered", 200)
-    assert seen.took_s >= 0.030
+def see_latency(outcome: ConnectionOutcome) -> None:
+    assert (outcome.kind, outcome.response.status) == ("answered", 200)
+    assert outcome.took_s >= 0.030
 
 
-def see_timeout(seen: Seen) -> None:
-    assert seen.kind == "silent"
+def see_timeout(outcome: ConnectionOutcome) -> None:
+    assert outcome.kind == "silent"
 
 
-def see_connection_reset(seen: Seen) -> None:
-    assert seen.kind == "reset"
+def see_connection_reset(outcome: ConnectionOutcome) -> None:
+    assert outcome.kind == "reset"
 
 
-def see_empty_response(seen: Seen) -> None:
-    assert seen.kind == "empty"
+def see_empty_response(outcome: ConnectionOutcome) -> None:
+    assert outcome.kind == "empty"
 
 
-def see_truncate(seen: Seen) -> None:
-    assert (seen.kind, seen.status, len(seen.body)) == ("cut", 200, 20)
-    assert int(seen.header("Content-Length") or 0) > 20
-    assert seen.body.startswith(b'{"project_id":"')
+def see_truncate(outcome: ConnectionOutcome) -> None:
+    assert (outcome.kind, outcome.response.status, len(outcome.response.body)) == ("cut", 200, 20)
+    assert int(outcome.response.header("Content-Length") or 0) > 20
+    assert outcome.response.body.startswith(b'{"project_id":"')
 
 
-def see_malformed_response(seen: Seen) -> None:
-    assert (seen.kind, seen.status) == ("answered", 200)
-    assert seen.header("Content-Type") == "application/json"
-    assert len(seen.body) == int(seen.header("Content-Length") or 0)
-    assert not is_json(seen.body)
+def see_malformed_response(outcome: ConnectionOutcome) -> None:
+    assert (outcome.kind, outcome.response.status) == ("answered", 200)
+    assert outcome.response.header("Content-Type") == "application/json"
+    assert len(outcome.response.body) == int(outcome.response.header("Content-Length") or 0)
+    assert not is_json(outcome.response.body)
 
 
-def see_slow_response(seen: Seen) -> None:
-    assert (seen.kind, seen.status) == ("answered", 200)
-    assert seen.json["enabled"] is False
-    assert seen.took_s >= len(seen.body) / 2000
+def see_slow_response(outcome: ConnectionOutcome) -> None:
+    assert (outcome.kind, outcome.response.status) == ("answered", 200)
+    assert outcome.response.json["enabled"] is False
+    assert outcome.took_s >= len(outcome.response.body) / 2000
 
 
-def see_rate_limit(seen: Seen) -> None:
-    assert (seen.kind, seen.status) == ("answered", 400)  # call 1 lists its statuses
-    assert held(seen)["code"] == "rate_limited"
-    assert seen.header("Retry-After") == "10"
+def see_rate_limit(outcome: ConnectionOutcome) -> None:
+    assert (outcome.kind, outcome.response.status) == ("answered", 400)  # call 1 lists its statuses
+    assert held(outcome)["code"] == "rate_limited"
+    assert outcome.response.header("Retry-After") == "10"
 
 
-def see_redirect(seen: Seen) -> None:
-    assert (seen.kind, seen.status, seen.body) == ("answered", 307, b"")
-    assert seen.header("Location") == "https://elsewhere.example/x"
-    assert seen.header("Content-Type") is None
+def see_redirect(outcome: ConnectionOutcome) -> None:
+    assert (outcome.kind, outcome.response.status, outcome.response.body) == ("answered", 307, b"")
+    assert outcome.response.header("Location") == "https://elsewhere.example/x"
+    assert outcome.response.header("Content-Type") is None
 
 
-def see_reset_in_body(seen: Seen) -> None:
-    assert (seen.kind, seen.status) == ("torn", 200)
+def see_reset_in_body(outcome: ConnectionOutcome) -> None:
+    assert (outcome.kind, outcome.response.status) == ("torn", 200)
 
 
-def see_wrong_content_length(seen: Seen) -> None:
-    assert (seen.kind, seen.status) == ("cut", 200)
-    assert int(seen.header("Content-Length") or 0) == len(seen.body) + 10
-    assert is_json(seen.body)
+def see_wrong_content_length(outcome: ConnectionOutcome) -> None:
+    assert (outcome.kind, outcome.response.status) == ("cut", 200)
+    assert int(outcome.response.header("Content-Length") or 0) == len(outcome.response.body) + 10
+    assert is_json(outcome.response.body)
 
 
-def see_duplicate_response(seen: Seen) -> None:
-    assert (seen.kind, seen.status) == ("answered", 200)
-    assert seen.json["enabled"] is False
+def see_duplicate_response(outcome: ConnectionOutcome) -> None:
+    assert (outcome.kind, outcome.response.status) == ("answered", 200)
+    assert outcome.response.json["enabled"] is False
 
 
-def see_respond(seen: Seen) -> None:
-    assert (seen.kind, seen.status, seen.json) == ("answered", 418, {"short": True})
-    assert seen.header("X-Teapot") == "yes"
-    assert seen.header("Content-Type") == "application/json"
+def see_respond(outcome: ConnectionOutcome) -> None:
+    assert (outcome.kind, outcome.response.status) == ("answered", 418)
+    assert outcome.response.json == {"short": True}
+    assert outcome.response.header("X-Teapot") == "yes"
+    assert outcome.response.header("Content-Type") == "application/json"
 
 
-Look = Callable[[Seen], None]
+Look = Callable[[ConnectionOutcome], None]
 EFFECTS: list[tuple[str, dict[str, Any], Look]] = [
     ("abort", {"code": "service_unavailable", "retry_after_seconds": 5}, see_abort),
     ("gateway_error", {}, see_gateway_error),
@@ -169,23 +169,23 @@ LET_THROUGH = ("latency", "slow_response", "duplicate_response")
 @pytest.mark.parametrize("phase", PHASES)
 @pytest.mark.parametrize(("effect", "options", "look"), EFFECTS, ids=[e[0] for e in EFFECTS])
 def test_effect_is_seen_by_the_client(
-    client: Client, effect: str, options: dict[str, Any], look: Look, phase: Phase
+    client: SocketClient, effect: str, options: dict[str, Any], look: Look, phase: Phase
 ):
     with client.api.emulator.fault(effect, phase=phase, times=1, **options) as fault:
-        seen = client.flag(False)
+        outcome = client.set_flag(False)
         assert (fault.seen, fault.hits) == (1, 1)
 
-    look(seen)
+    look(outcome)
     done = phase == "after_commit" or effect in LET_THROUGH
     assert flag_is_on(client) is not done
 
 
-def test_the_table_of_effects_has_every_kind_of_fault(client: Client):
+def test_the_table_of_effects_has_every_kind_of_fault(client: SocketClient):
     assert {*(effect for effect, _, _ in EFFECTS), ELSEWHERE} == set(fault_kinds(client))
 
 
 @pytest.mark.parametrize("kind", [effect for effect, _, _ in EFFECTS])
-def test_the_example_of_each_kind_acts_on_every_request(client: Client, kind: str):
+def test_the_example_of_each_kind_acts_on_every_request(client: SocketClient, kind: str):
     outcomes = {
         "timeout": "silent",
         "connection_reset": "reset",
@@ -197,7 +197,7 @@ def test_the_example_of_each_kind_acts_on_every_request(client: Client, kind: st
     example = fault_kinds(client)[kind]["example"]
     client.api.add_fault(**{kind: example})
 
-    outcomes_seen = [client.flag(False, key=key).kind for key in ("first", "second")]
+    outcomes_seen = [client.set_flag(False, key=key).kind for key in ("first", "second")]
 
     assert outcomes_seen == [outcomes.get(kind, "answered")] * 2
 
@@ -206,32 +206,32 @@ def test_the_example_of_each_kind_acts_on_every_request(client: Client, kind: st
 
 
 @pytest.mark.parametrize("status", [500, 502, 503, 504])
-def test_gateway_error_may_have_its_own_page(client: Client, status: int):
+def test_gateway_error_may_have_its_own_page(client: SocketClient, status: int):
     client.api.emulator.fault("gateway_error", status=status, html="<p>Grüße</p>", times=1)
     client.api.emulator.fault("gateway_error", status=status)
 
-    own, usual = client.flag(), client.flag()
+    own, usual = client.set_flag(), client.set_flag()
 
-    assert (own.status, own.body) == (status, "<p>Grüße</p>".encode())
-    assert f"<h1>{status} ".encode() in usual.body
+    assert (own.response.status, own.response.body) == (status, "<p>Grüße</p>".encode())
+    assert f"<h1>{status} ".encode() in usual.response.body
 
 
-def test_abort_may_have_its_own_status_and_detail(client: Client):
+def test_abort_may_have_its_own_status_and_detail(client: SocketClient):
     client.api.emulator.fault("abort", code="forbidden", status=451, detail="Not here.")
 
-    seen = client.deployments()
+    outcome = client.deployments()
 
-    assert (seen.status, held(seen)["detail"]) == (451, "Not here.")
+    assert (outcome.response.status, held(outcome)["detail"]) == (451, "Not here.")
 
 
 @pytest.mark.parametrize("size", [0, 1, 1_000_000])
-def test_truncate_cuts_where_it_says_and_at_least_one_byte(client: Client, size: int):
+def test_truncate_cuts_where_it_says_and_at_least_one_byte(client: SocketClient, size: int):
     client.api.emulator.fault("truncate", bytes=size)
 
-    seen = client.flag()
+    outcome = client.set_flag()
 
-    whole = int(seen.header("Content-Length") or 0)
-    assert (seen.kind, len(seen.body)) == ("cut", min(size, whole - 1))
+    whole = int(outcome.response.header("Content-Length") or 0)
+    assert (outcome.kind, len(outcome.response.body)) == ("cut", min(size, whole - 1))
     assert flag_is_on(client)
     [entry] = client.api.emulator.requests.page()["items"]
     told = f"bytes=1000000 would have sent the whole body: {whole - 1} were sent"
@@ -246,100 +246,102 @@ def test_truncate_cuts_where_it_says_and_at_least_one_byte(client: Client, size:
         ("slow_response", {"bytes_per_second": 9_000}),
     ],
 )
-def test_problem_is_broken_like_any_answer(client: Client, effect: str, options: dict[str, Any]):
+def test_problem_is_broken_like_any_answer(
+    client: SocketClient, effect: str, options: dict[str, Any]
+):
     client.api.emulator.fault(effect, **options)
     body = b'{"enabled": "yes"}'
 
-    seen = client.see("PUT", client.api.project_path("powered-by-flag"), "k", body)
+    outcome = client.send("PUT", client.api.project_path("powered-by-flag"), "k", body)
 
-    assert seen.status == 400
-    assert seen.header("Content-Type") == "application/problem+json"
+    assert outcome.response.status == 400
+    assert outcome.response.header("Content-Type") == "application/problem+json"
     if effect == "slow_response":
-        assert seen.took_s >= len(seen.body) / 9_000
-        held(seen)
+        assert outcome.took_s >= len(outcome.response.body) / 9_000
+        held(outcome)
     else:
-        assert not is_json(seen.body)
+        assert not is_json(outcome.response.body)
 
 
-def test_slow_answer_leaves_the_connection_usable(client: Client):
+def test_slow_answer_leaves_the_connection_usable(client: SocketClient):
     client.api.emulator.fault("slow_response", bytes_per_second=10_000, times=1)
     path = client.api.project_path("edge-dns")
 
     with wire(client.api.emulator.base_url) as connection:
-        slow, next_one = (client.see_on(connection, "GET", path) for _ in range(2))
+        slow, next_one = (client.send_on(connection, "GET", path) for _ in range(2))
 
-    assert slow.body == next_one.body
-    assert slow.took_s >= len(slow.body) / 10_000
+    assert slow.response.body == next_one.response.body
+    assert slow.took_s >= len(slow.response.body) / 10_000
 
 
 @pytest.mark.parametrize("effect", ["truncate", "malformed_response", "empty_response"])
-def test_broken_answer_ends_the_connection(client: Client, effect: str):
+def test_broken_answer_ends_the_connection(client: SocketClient, effect: str):
     client.api.emulator.fault(effect)
 
     with wire(client.api.emulator.base_url) as connection:
-        client.see_on(connection, "GET", client.api.project_path("edge-dns"))
+        client.send_on(connection, "GET", client.api.project_path("edge-dns"))
 
-        assert connection.closed()
+        assert connection.is_closed_by_server()
 
 
-def test_silent_connection_stays_open_until_the_client_goes(client: Client):
+def test_silent_connection_stays_open_until_the_client_goes(client: SocketClient):
     fault = client.api.emulator.fault("timeout", times=1)
 
     with wire(client.api.emulator.base_url) as connection:
         path = client.api.project_path("edge-dns")
-        assert client.see_on(connection, "GET", path).kind == "silent"
+        assert client.send_on(connection, "GET", path).kind == "silent"
         connection.send(b"GET / HTTP/1.1\r\n\r\n")  # it is not read, and not answered
         connection.socket.settimeout(0.05)
         with pytest.raises(TimeoutError):
-            connection.closed()
+            connection.is_closed_by_server()
 
     assert fault.hits == 1
     assert client.deployments().kind == "answered"
 
 
-def test_latencies_add_up_over_both_phases(client: Client):
+def test_latencies_add_up_over_both_phases(client: SocketClient):
     client.api.emulator.fault("latency", delay_ms=15)
     client.api.emulator.fault("latency", delay_ms=10)
     client.api.emulator.fault("latency", delay_ms=10, phase="after_commit")
 
-    assert client.flag().took_s >= 0.035
+    assert client.set_flag().took_s >= 0.035
 
 
-def test_late_answer_is_broken_as_the_next_fault_says(client: Client):
+def test_late_answer_is_broken_as_the_next_fault_says(client: SocketClient):
     client.api.emulator.fault("latency", delay_ms=20)
     client.api.emulator.fault("connection_reset")
 
-    seen = client.flag()
+    outcome = client.set_flag()
 
-    assert seen.kind == "reset"
-    assert seen.took_s >= 0.020
+    assert outcome.kind == "reset"
+    assert outcome.took_s >= 0.020
     assert flag_is_on(client)
 
 
-def test_delayed_request_meets_what_was_decided_though_the_faults_are_gone(client: Client):
+def test_delayed_request_meets_what_was_decided_though_the_faults_are_gone(client: SocketClient):
     emulator = client.api.emulator
     emulator.fault("latency", delay_ms=80)
     fault = emulator.fault("connection_reset")
     path = client.api.project_path("edge-dns")
 
     with wire(emulator.base_url) as connection:
-        connection.ask("GET", path, list(emulator.headers().items()))
+        connection.send_request("GET", path, list(emulator.headers().items()))
         until = time.monotonic() + 5
         while not fault.hits and time.monotonic() < until:
             pass
         emulator.clear_faults()
 
         with pytest.raises(ConnectionResetError):
-            connection.closed()
+            connection.is_closed_by_server()
 
 
-def test_others_are_answered_while_one_waits(client: Client):
+def test_others_are_answered_while_one_waits(client: SocketClient):
     client.api.emulator.fault("latency", delay_ms=5_000, times=1)
     path = client.api.project_path("edge-dns")
 
     with wire(client.api.emulator.base_url) as waiting:
-        assert client.see_on(waiting, "GET", path).kind == "silent"
-        assert client.see("GET", path).kind == "answered"
+        assert client.send_on(waiting, "GET", path).kind == "silent"
+        assert client.send("GET", path).kind == "answered"
 
 
 @pytest.mark.parametrize("code", PROBLEMS)

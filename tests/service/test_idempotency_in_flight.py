@@ -59,7 +59,7 @@ class Stage(NamedTuple):
             ("Content-Type", "application/json"),
         ]
         path = self.api.project_path("powered-by-flag")
-        connection.ask("PUT", path, headers, b'{"enabled":%s}' % enabled.encode())
+        connection.send_request("PUT", path, headers, b'{"enabled":%s}' % enabled.encode())
         for _ in range(20):
             self.api.emulator.control.health()  # the server answers while the disk is held
 
@@ -106,7 +106,7 @@ def test_the_second_waits_for_the_first_and_gets_its_answer(stage: Stage) -> Non
     waited = silent(stage.one), silent(stage.other)
     stage.disk.released.set()
 
-    first, second = stage.one.answer(), stage.other.answer()
+    first, second = stage.one.read_response(), stage.other.read_response()
     assert waited == (True, True)
     assert first.status == second.status == 200
     assert first.body == second.body
@@ -119,7 +119,7 @@ def test_where_it_is_assumed_the_second_is_refused(stage: Stage) -> None:
     stage.hide(stage.other)
     stage.disk.released.set()
 
-    first, second = stage.one.answer(), stage.other.answer()
+    first, second = stage.one.read_response(), stage.other.read_response()
     assert first.status == 200
     problem(second, 503, "service_unavailable")
     # and once the first has been answered, it is replayed as ever
@@ -134,8 +134,8 @@ def test_what_differs_is_told_so_all_the_same(stage: Stage) -> None:
     stage.hide(stage.other, enabled="true")
     stage.disk.released.set()
 
-    assert stage.one.answer().status == 200
-    problem(stage.other.answer(), 409, "idempotency_key_reused")
+    assert stage.one.read_response().status == 200
+    problem(stage.other.read_response(), 409, "idempotency_key_reused")
 
 
 def test_then_another_key_is_answered_all_the_same(stage: Stage) -> None:
@@ -145,6 +145,6 @@ def test_then_another_key_is_answered_all_the_same(stage: Stage) -> None:
     stage.hide(stage.other, key="another", enabled="true")
     stage.disk.released.set()
 
-    first, second = stage.one.answer(), stage.other.answer()
+    first, second = stage.one.read_response(), stage.other.read_response()
     assert [first.status, second.status] == [200, 200]
     assert [first.json["enabled"], second.json["enabled"]] == [False, True]

@@ -113,9 +113,11 @@ def test_a_missing_content_type_is_refused_by_name(api: CheckedWorld) -> None:
             ("Idempotency-Key", "k"),
         ]
         path = api.project_path("powered-by-flag")
-        connection.ask("PUT", path, headers, b'{"enabled": true}')
+        connection.send_request("PUT", path, headers, b'{"enabled": true}')
 
-        assert "Content-Type" in problem(connection.answer(), 400, "invalid_request")["detail"]
+        assert (
+            "Content-Type" in problem(connection.read_response(), 400, "invalid_request")["detail"]
+        )
 
 
 @pytest.mark.parametrize(
@@ -159,9 +161,9 @@ def _headers(api: CheckedWorld) -> list[tuple[str, str]]:
 def test_an_announced_size_is_refused_before_it_is_sent(api: CheckedWorld) -> None:
     path, before = api.project_path("powered-by-flag"), api.state()
     with wire(api.emulator.base_url) as connection:
-        connection.ask("PUT", path, _headers(api), length=10**12)
+        connection.send_request("PUT", path, _headers(api), length=10**12)
 
-        problem(connection.answer(), 400, "payload_too_large")
+        problem(connection.read_response(), 400, "payload_too_large")
 
     assert api.state() == before
 
@@ -170,11 +172,11 @@ def test_a_body_in_chunks_is_counted_as_it_comes(api: CheckedWorld) -> None:
     path, before = api.project_path("powered-by-flag"), api.state()
     with wire(api.emulator.base_url) as connection:
         headers = [*_headers(api), ("Transfer-Encoding", "chunked")]
-        connection.ask("PUT", path, headers, length=-1)
+        connection.send_request("PUT", path, headers, length=-1)
         chunk = b"10000\r\n" + b" " * 0x10000 + b"\r\n"
         connection.send(chunk * 17)
 
-        problem(connection.answer(), 400, "payload_too_large")
+        problem(connection.read_response(), 400, "payload_too_large")
 
     assert api.state() == before
 
@@ -236,6 +238,6 @@ def test_headers_that_are_no_text_never_break_the_answer(
         rest = "".join(f"{n}: {v}\r\n" for n, v in _headers(api) if n != name)
         connection.send(head + value + f"\r\n{rest}Content-Length: 2\r\n\r\n{{}}".encode())
 
-        problem(connection.answer(), 400, "invalid_request")
+        problem(connection.read_response(), 400, "invalid_request")
 
     assert api.state() == before

@@ -50,7 +50,7 @@ def test_a_request_that_is_no_http_gets_an_id_of_the_usual_form(api: CheckedWorl
     for _ in range(2):
         with wire(api.emulator.base_url) as connection:
             connection.send(b"GET / HTTP/1.1\r\nBad Header: x\r\n\r\n")
-            refused = connection.answer()
+            refused = connection.read_response()
         assert refused.status == 400
         ids.append(refused.json["request_id"])
         assert refused.headers["X-Request-Id"] == ids[-1]

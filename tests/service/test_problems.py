@@ -70,7 +70,7 @@ def test_the_link_leads_back_to_where_the_client_came_from(api: CheckedWorld) ->
         path = f"{connection.prefix}/v1/nothing"
         connection.send(f"GET {path} HTTP/1.1\r\nHost: emulator.localhost:{port}\r\n\r\n".encode())
 
-        document = connection.answer().json
+        document = connection.read_response().json
 
     assert document["type"].startswith(f"http://emulator.localhost:{port}/")
 
@@ -108,9 +108,9 @@ def test_two_ids_are_refused_under_a_new_one(api: CheckedWorld) -> None:
     with wire(api.emulator.base_url) as connection:
         token = ("Authorization", f"Bearer {api.emulator.token()}")
         ids = [("X-Request-Id", "one"), ("X-Request-Id", "two")]
-        connection.ask("GET", api.project_path("edge-dns"), [token, *ids])
+        connection.send_request("GET", api.project_path("edge-dns"), [token, *ids])
 
-        document = problem(connection.answer(), 400, "invalid_request")
+        document = problem(connection.read_response(), 400, "invalid_request")
 
     assert document["request_id"] not in ("one", "two", "one, two")
 

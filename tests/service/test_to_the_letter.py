@@ -186,8 +186,8 @@ def test_no_link_follows_a_host_that_is_not_ours(api: CheckedWorld, host: str) -
 
     assert link(api.dns(project="garden", headers={"Host": host})) == ours
     with wire(api.emulator.base_url) as connection:  # two Hosts, of which none counts
-        connection.ask("GET", "/v1/x", [("Host", "hosting.attacker.com")])
-        assert link(connection.answer()) == ours
+        connection.send_request("GET", "/v1/x", [("Host", "hosting.attacker.com")])
+        assert link(connection.read_response()) == ours
 
 
 def test_a_link_follows_another_name_of_this_machine(api: CheckedWorld) -> None:
@@ -203,7 +203,7 @@ def test_a_request_that_nobody_can_parse_gets_a_whole_link(api: CheckedWorld) ->
     def broken() -> str:
         with wire(api.emulator.base_url) as connection:
             connection.send(b"hello there\r\n\r\n")
-            return link(connection.answer())
+            return link(connection.read_response())
 
     ours = urlsplit(api.emulator.base_url)._replace(path="/_emulator/docs").geturl()
     assert broken() == ours

@@ -1,78 +1,82 @@
-"""What a client sees of one request at its socket, whatever becomes of the answer."""
+"""What a client sees of one request at its socket, whatever becomes of the response."""
 
 from __future__ import annotations
 
 import json
 import socket
 import time
-from collections.abc import Mapping
 from dataclasses import dataclass
-from http.client import HTTPMessage, HTTPResponse, IncompleteRead, RemoteDisconnected
-from typing import Any
+from http.client import HTTPResponse, IncompleteRead, RemoteDisconnected
 
+from tests.support.calls import Response
 from tests.support.http_world import HttpWorld
 from tests.support.wire import Wire, wire
 
-#: How long no byte must come before an answer counts as one that never comes: where a fault holds it
-#: back, and where none does and only the machine is busy.
-SILENCE_S, LONG_S = 0.1, 10
+#: How long a client waits for the first byte: where a fault holds the response back, and where none
+#: does and only the machine is busy.
+SILENCE_S = 0.1
+LONG_S = 10
 
 
 @dataclass(frozen=True)
-class Seen:
-    """`kind`: answered, reset, empty, silent, cut (less of the body than announced) or torn (reset)."""
+class ConnectionOutcome:
+    """How one request ended at the client's socket.
+
+    `kind` is answered, reset, empty (closed without a byte), silent, cut (less of the body than
+    announced) or torn (reset within the body).
+    """
 
     kind: str
     took_s: float
-    status: int = 0
-    headers: HTTPMessage | Mapping[str, str] | None = None
-    body: bytes = b""
+    received: Response | None = None
 
     @property
-    def json(self) -> Any:
-        return json.loads(self.body)
-
-    def header(self, name: str) -> str | None:
-        assert self.headers is not None
-        return self.headers.get(name)
+    def response(self) -> Response:
+        """The response, of which the body may be cut. Fails if none began."""
+        assert self.received is not None, f"there is no response: {self.kind}"
+        return self.received
 
 
-class Client:
-    """Sends the calls of a world on sockets of its own, as their owner."""
+class SocketClient:
+    """Sends the calls of a world on its own sockets, as their owner."""
 
     def __init__(self, api: HttpWorld) -> None:
         self.api = api
         self._token = api.emulator.token()
 
-    def flag(self, enabled: bool = False, key: str = "k", project: str = "shop") -> Seen:
-        """Call 1, on a connection of its own."""
+    def set_flag(
+        self, enabled: bool = False, key: str = "k", project: str = "shop"
+    ) -> ConnectionOutcome:
+        """Send call 1 on a new connection."""
         body = json.dumps({"enabled": enabled}).encode()
-        return self.see("PUT", self.api.project_path("powered-by-flag", project), key, body)
+        return self.send("PUT", self.api.project_path("powered-by-flag", project), key, body)
 
-    def deployments(self) -> Seen:
-        """Call 6, on a connection of its own."""
-        return self.see("GET", self.api.project_path("deployments"))
+    def deployments(self) -> ConnectionOutcome:
+        """Send call 6 on a new connection."""
+        return self.send("GET", self.api.project_path("deployments"))
 
-    def see(self, method: str, path: str, key: str | None = None, body: bytes = b"") -> Seen:
-        """Send one request, and look at what comes until the connection is done with it."""
+    def send(
+        self, method: str, path: str, key: str | None = None, body: bytes = b""
+    ) -> ConnectionOutcome:
+        """Send one request on a new connection, and watch until the connection is done with it."""
         with wire(self.api.emulator.base_url) as connection:
-            return self.see_on(connection, method, path, key, body)
+            return self.send_on(connection, method, path, key, body)
 
-    def see_on(
+    def send_on(
         self, connection: Wire, method: str, path: str, key: str | None = None, body: bytes = b""
-    ) -> Seen:
+    ) -> ConnectionOutcome:
         """Send one request on a connection that stays open."""
         headers = [("Authorization", f"Bearer {self._token}")]
         if key is not None:
             headers.append(("Idempotency-Key", key))
         if body:
             headers.append(("Content-Type", "application/json"))
-        patience_s = SILENCE_S if self._held_back() else LONG_S
+        patience_s = SILENCE_S if self._is_held_back() else LONG_S
         began = time.monotonic()
-        connection.ask(method, path, headers, body)
-        return look(connection.socket, method, began, patience_s)
+        connection.send_request(method, path, headers, body)
+        return watch(connection.socket, method, began, patience_s)
 
-    def _held_back(self) -> bool:
+    def _is_held_back(self) -> bool:
         world = self.api.emulator
         return any(
             not fault["spent"]
@@ -81,31 +85,35 @@ class Client:
         )
 
 
-def look(connection: socket.socket, method: str, began: float, patience_s: float) -> Seen:
-    """Read one answer, or see what comes instead."""
+def watch(
+    connection: socket.socket, method: str, began: float, patience_s: float
+) -> ConnectionOutcome:
+    """Read one response, or see what comes instead."""
 
-    def seen(kind: str, response: HTTPResponse | None = None, body: bytes = b"") -> Seen:
+    def outcome(
+        kind: str, response: HTTPResponse | None = None, body: bytes = b""
+    ) -> ConnectionOutcome:
         took_s = time.monotonic() - began
         if response is None:
-            return Seen(kind, took_s)
-        return Seen(kind, took_s, response.status, response.headers, body)
+            return ConnectionOutcome(kind, took_s)
+        return ConnectionOutcome(kind, took_s, Response(response.status, response.headers, body))
 
     connection.settimeout(patience_s)
     try:
         connection.recv(1, socket.MSG_PEEK)
     except TimeoutError:
-        return seen("silent")
+        return outcome("silent")
     except ConnectionResetError:
-        return seen("reset")
+        return outcome("reset")
     connection.settimeout(LONG_S)
     response = HTTPResponse(connection, method=method)
     try:
         response.begin()
     except RemoteDisconnected:
-        return seen("empty")
+        return outcome("empty")
     try:
-        return seen("answered", response, response.read())
+        return outcome("answered", response, response.read())
     except IncompleteRead as cut:
-        return seen("cut", response, cut.partial)
+        return outcome("cut", response, cut.partial)
     except ConnectionResetError:
-        return seen("torn", response)
+        return outcome("torn", response)

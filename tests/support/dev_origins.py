@@ -25,8 +25,10 @@ def visit(
     with wire(api.emulator.base_url.partition("/worlds/")[0]) as connection:
         connection.host = host or parts.netloc
         target = parts.path + (f"?{parts.query}" if parts.query else "")
-        connection.ask(method, target or "/", [] if cookie is None else [("Cookie", cookie)])
-        return connection.answer(method)
+        connection.send_request(
+            method, target or "/", [] if cookie is None else [("Cookie", cookie)]
+        )
+        return connection.read_response(method)
 
 
 def redeem(api: CheckedWorld, ticket: dict[str, Any]) -> Response:

@@ -1,6 +1,8 @@
-"""For clients that are started hundreds of times: a quick start, and HTTP that imports next to nothing.
+"""What a client program uses that tests start hundreds of times: a quick start, and HTTP with few imports.
 
-`json`, `socket` and `http.client` take four times as long to import as Python takes to start.
+Such a program cannot use the other clients of this folder: `json`, `socket` and `http.client` alone take
+four times as long to import as Python takes to start. So this module imports only what is built into
+Python, and returns a tuple in place of a `Response`.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 from tests.support.emulator_process import Process
 from tests.support.held_connections import sockets_of
-from tests.support.raw_requests import statuses
+from tests.support.wire import read_statuses
 
 _PATIENCE_S = 30.0
 ENOUGH = 65_536
@@ -67,7 +67,7 @@ class Watched:
 
     def answers(self) -> bool:
         """Tell whether a normal request on a connection of its own is answered."""
-        return statuses(self.say(self.get)) == [200]
+        return read_statuses(self.say(self.get)) == [200]
 
     def resident_kb(self) -> int:
         lines = (self._proc / "status").read_text().splitlines()

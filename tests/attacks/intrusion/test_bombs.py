@@ -17,7 +17,7 @@ from hosting_emulator.scenario.source import ScenarioError
 from hosting_emulator.scenario.yaml_text import LONGEST, read_yaml
 from pytest_hosting_emulator import BackgroundEmulator
 from tests.support.calls import Response
-from tests.support.raw_client import ask, host_of
+from tests.support.wire import exchange_raw, host_of
 
 MIB = 1024 * 1024
 
@@ -121,7 +121,7 @@ def _send(server: BackgroundEmulator, method: str, path: str, body: str) -> Resp
         ("Content-Type", "application/json"),
         ("Idempotency-Key", "bomb"),
     ]
-    return ask(server.base_url, method, path, headers, body)
+    return exchange_raw(server.base_url, method, path, headers, body)
 
 
 @pytest.mark.parametrize("name", BODIES)

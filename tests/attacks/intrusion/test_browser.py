@@ -13,7 +13,7 @@ import pytest
 
 from pytest_hosting_emulator import BackgroundEmulator
 from tests.browser.chromium import Chromium, needed_program
-from tests.support.raw_client import host_of
+from tests.support.wire import host_of
 
 Check = Callable[[], None]
 ATTACK = Path(__file__).with_name("attack.js").read_text(encoding="utf-8")

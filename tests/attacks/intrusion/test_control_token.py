@@ -16,7 +16,7 @@ from hosting_emulator.bootstrap import Emulator, control_token, is_reached_from_
 from hosting_emulator.server.guard import TOKEN_HEADER, Site
 from hosting_emulator.settings import Settings, StartError
 from pytest_hosting_emulator import BackgroundEmulator
-from tests.support.raw_client import ask, host_of
+from tests.support.wire import exchange_raw, host_of
 
 TOKEN = "only-here-0123456789"
 STATE = "/_emulator/worlds/default/state"
@@ -259,13 +259,13 @@ async def test_behind_a_proxy_everybody_needs_it():
 def _ask_as_a_proxy(url: str) -> None:
     for host in (host_of(url), "hosting.example.com", "localhost"):
         named, token = ("Host", host), (TOKEN_HEADER, TOKEN)
-        assert ask(url, "GET", STATE, [named]).status == 401
-        assert ask(url, "GET", STATE, [named, token]).status == 200
-        assert ask(url, "GET", "/_emulator/health", [named]).status == 200
-        assert ask(url, "GET", "/v1/projects/x/edge-dns", [named]).status == 401
+        assert exchange_raw(url, "GET", STATE, [named]).status == 401
+        assert exchange_raw(url, "GET", STATE, [named, token]).status == 200
+        assert exchange_raw(url, "GET", "/_emulator/health", [named]).status == 200
+        assert exchange_raw(url, "GET", "/v1/projects/x/edge-dns", [named]).status == 401
     evil = ("Host", "evil.example.org")
-    assert ask(url, "GET", "/_emulator/health", [evil]).status == 403
-    assert ask(url, "GET", "/v1/projects/x/edge-dns", [evil]).status == 400
+    assert exchange_raw(url, "GET", "/_emulator/health", [evil]).status == 403
+    assert exchange_raw(url, "GET", "/v1/projects/x/edge-dns", [evil]).status == 400
 
 
 def test_a_header_of_odd_bytes_is_a_refusal_and_no_failure(server: BackgroundEmulator):
@@ -276,7 +276,7 @@ def test_a_header_of_odd_bytes_is_a_refusal_and_no_failure(server: BackgroundEmu
         ("Authorization", "Basic \xff"),
     ]
 
-    answer = ask(server.base_url, "GET", STATE, headers)
+    answer = exchange_raw(server.base_url, "GET", STATE, headers)
 
     assert answer.status == 401
     assert json.loads(answer.body)["status"] == 401

@@ -9,8 +9,7 @@ import pytest
 from hosting_emulator.bootstrap import Emulator
 from hosting_emulator.settings import Settings, StartError
 from pytest_hosting_emulator import BackgroundEmulator
-from tests.support.raw_client import Headers, ask, host_of
-from tests.support.wire import wire
+from tests.support.wire import Headers, exchange_raw, host_of, wire
 
 Check = Callable[[], None]
 
@@ -120,7 +119,7 @@ def _filled(text: str, server: BackgroundEmulator) -> str:
 
 def _refused(server: BackgroundEmulator, what: str, headers: Headers, **options: str) -> None:
     method, path, body = CONTROL[what]
-    answer = ask(server.base_url, method, path, headers, body, **options)
+    answer = exchange_raw(server.base_url, method, path, headers, body, **options)
 
     assert answer.status == 403
     assert answer.headers["Content-Type"] == "application/problem+json"
@@ -154,10 +153,10 @@ def test_a_local_web_app_may_sign_people_in_but_not_take_a_token_by_name(
     origin = _filled(origin, server)
     headers = [("Host", host_of(server.base_url)), ("Origin", origin)]
 
-    keys = ask(server.base_url, "GET", "/_emulator/idp/jwks.json", headers)
+    keys = exchange_raw(server.base_url, "GET", "/_emulator/idp/jwks.json", headers)
     for grant in ("password&username=owner", "client_credentials&client_id=owner"):
         form = f"grant_type={grant}"
-        refused = ask(server.base_url, "POST", "/_emulator/idp/token", headers, form)
+        refused = exchange_raw(server.base_url, "POST", "/_emulator/idp/token", headers, form)
         assert (refused.status, refused.json["error"]) == (400, "unauthorized_client")
         assert refused.headers["Access-Control-Allow-Origin"] == origin
 
@@ -166,7 +165,7 @@ def test_a_local_web_app_may_sign_people_in_but_not_take_a_token_by_name(
     assert keys.headers["Vary"] == "Origin"
     # Nor is the page itself for it: neither to read, nor to press a button on.
     for method in ("GET", "POST"):
-        page = ask(server.base_url, method, "/_emulator/idp/authorize", headers)
+        page = exchange_raw(server.base_url, method, "/_emulator/idp/authorize", headers)
         assert page.status == 403
 
 
@@ -183,8 +182,10 @@ def test_a_local_web_app_may_call_the_public_api(
     path = f"/v1/projects/{server.ready.project_id}/edge-dns"
     question = ("Access-Control-Request-Method", "PUT")
 
-    asked = ask(server.base_url, "OPTIONS", path, [*sent, question])
-    answers = [ask(server.base_url, "GET", path, headers) for headers in (sent, [*sent, bearer])]
+    asked = exchange_raw(server.base_url, "OPTIONS", path, [*sent, question])
+    answers = [
+        exchange_raw(server.base_url, "GET", path, headers) for headers in (sent, [*sent, bearer])
+    ]
 
     assert (asked.status, asked.body) == (204, b"")
     for name in ("Authorization", "Content-Type", "Idempotency-Key", "X-Request-Id"):
@@ -207,7 +208,7 @@ def test_a_foreign_page_cannot_read_the_public_api(
     for method in ("GET", "OPTIONS"):
         path = f"/v1/projects/{server.ready.project_id}/edge-dns"
         question = [("Access-Control-Request-Method", "GET")] if method == "OPTIONS" else []
-        answer = ask(server.base_url, method, path, [*sent, *question])
+        answer = exchange_raw(server.base_url, method, path, [*sent, *question])
         assert answer.status >= 400
         assert not [name for name in answer.headers if name.lower().startswith("access-control")]
 
@@ -217,7 +218,7 @@ def test_a_rebound_name_gives_a_local_origin_nothing(server: BackgroundEmulator,
 
     public = f"/v1/projects/{server.ready.project_id}/edge-dns"
     for path in ("/_emulator/idp/jwks.json", public):
-        answer = ask(server.base_url, "GET", path, sent)
+        answer = exchange_raw(server.base_url, "GET", path, sent)
         assert answer.status in (400, 403)
         assert "Access-Control-Allow-Origin" not in answer.headers
 
@@ -229,7 +230,7 @@ def test_an_origin_that_was_allowed_is_let_in():
     with BackgroundEmulator(settings) as server:
         for origin, status in (("http://app.test:3000", 200), ("http://app.test:3001", 403)):
             sent = [("Host", host_of(server.base_url)), ("Origin", origin)]
-            keys = ask(server.base_url, "GET", "/_emulator/idp/jwks.json", sent)
+            keys = exchange_raw(server.base_url, "GET", "/_emulator/idp/jwks.json", sent)
             assert keys.status == status
 
 
@@ -273,8 +274,8 @@ def test_the_public_api_does_not_answer_under_such_a_name(
     headers = [("Host", _filled(host, server)), bearer, ("Idempotency-Key", "theirs")]
     kind = ("Content-Type", "application/json")
 
-    written = ask(server.base_url, "PUT", path, [*headers, kind], '{"enabled":false}')
-    read = ask(
+    written = exchange_raw(server.base_url, "PUT", path, [*headers, kind], '{"enabled":false}')
+    read = exchange_raw(
         server.base_url, "GET", f"/v1/projects/{server.ready.project_id}/deployments", headers
     )
 
@@ -292,8 +293,8 @@ def test_a_kept_connection_is_no_way_around(server: BackgroundEmulator, unchange
     with wire(server.base_url) as connection:
         for host, status in (("localhost", 200), ("evil.example.com", 400), ("localhost", 200)):
             connection.host = host
-            connection.ask("GET", path, [bearer])
-            assert connection.answer().status == status
+            connection.send_request("GET", path, [bearer])
+            assert connection.read_response().status == status
 
 
 @pytest.mark.parametrize("host", OWN)
@@ -301,8 +302,11 @@ def test_the_emulators_own_names_and_pages_are_answered(server: BackgroundEmulat
     host = _filled(host, server)
     for origin in (None, f"http://{host}", f"HTTP://{host.upper()}", f"https://{host}"):
         sent = [("Host", host)] + ([] if origin is None else [("Origin", origin)])
-        assert ask(server.base_url, "GET", "/_emulator/info", sent).status == 200
-        assert ask(server.base_url, "POST", "/_emulator/worlds/default/tokens", sent).status == 201
+        assert exchange_raw(server.base_url, "GET", "/_emulator/info", sent).status == 200
+        assert (
+            exchange_raw(server.base_url, "POST", "/_emulator/worlds/default/tokens", sent).status
+            == 201
+        )
 
 
 @pytest.mark.parametrize("host", ["emulator:4620", "host.docker.internal:4620", "api.test"])
@@ -315,9 +319,9 @@ def test_names_that_nobody_else_can_own_reach_the_public_api_only(
     )
     path = f"/v1/projects/{server.ready.project_id}/edge-dns"
 
-    assert ask(server.base_url, "GET", path, [("Host", host), bearer]).status == 200
-    assert ask(server.base_url, "GET", "/_emulator/health", [("Host", host)]).status == 200
-    assert ask(server.base_url, "GET", "/_emulator/info", [("Host", host)]).status == 403
+    assert exchange_raw(server.base_url, "GET", path, [("Host", host), bearer]).status == 200
+    assert exchange_raw(server.base_url, "GET", "/_emulator/health", [("Host", host)]).status == 200
+    assert exchange_raw(server.base_url, "GET", "/_emulator/info", [("Host", host)]).status == 403
 
 
 def test_a_link_leads_to_a_page(server: BackgroundEmulator):
@@ -328,8 +332,10 @@ def test_a_link_leads_to_a_page(server: BackgroundEmulator):
         ("Sec-Fetch-Dest", "document"),
     ]
 
-    assert ask(server.base_url, "GET", "/_emulator", sent).status == 200
-    assert ask(server.base_url, "POST", "/_emulator/worlds/default/reset", sent).status == 403
+    assert exchange_raw(server.base_url, "GET", "/_emulator", sent).status == 200
+    assert (
+        exchange_raw(server.base_url, "POST", "/_emulator/worlds/default/reset", sent).status == 403
+    )
 
 
 def test_two_hosts_and_none_are_refused(server: BackgroundEmulator, unchanged: Check):
@@ -337,10 +343,10 @@ def test_two_hosts_and_none_are_refused(server: BackgroundEmulator, unchanged: C
     evil = ("Host", "evil.example.com")
     for hosts in ([own, evil], [evil, own], [own, own]):
         for path in ("/_emulator/info", "/v1/nothing"):
-            answer = ask(server.base_url, "GET", path, hosts)
+            answer = exchange_raw(server.base_url, "GET", path, hosts)
             assert answer.status in (400, 403), answer.body
-    assert ask(server.base_url, "GET", "/_emulator/info", version="1.0").status == 403
-    assert ask(server.base_url, "GET", "/_emulator/info").status in (400, 403)
+    assert exchange_raw(server.base_url, "GET", "/_emulator/info", version="1.0").status == 403
+    assert exchange_raw(server.base_url, "GET", "/_emulator/info").status in (400, 403)
 
 
 def test_two_origins_are_refused(server: BackgroundEmulator, unchanged: Check):
@@ -348,7 +354,7 @@ def test_two_origins_are_refused(server: BackgroundEmulator, unchanged: Check):
     own = ("Origin", f"http://{host}")
 
     for origins in ([own, ("Origin", "null")], [own, own]):
-        assert ask(
+        assert exchange_raw(
             server.base_url, "POST", "/_emulator/worlds", [("Host", host), *origins]
         ).status in (400, 403)
 
@@ -359,7 +365,9 @@ def test_an_absolute_target_does_not_hide_the_host(
 ):
     target = _filled(authority, server) + "/_emulator/worlds/default/state"
 
-    assert ask(server.base_url, "GET", target, [("Host", "evil.example.com")]).status == 403
+    assert (
+        exchange_raw(server.base_url, "GET", target, [("Host", "evil.example.com")]).status == 403
+    )
 
 
 @pytest.mark.parametrize("origin", ["http://evil.example.com", "null"])
@@ -375,7 +383,7 @@ def test_no_preflight_is_granted(
         ("Access-Control-Request-Private-Network", "true"),
     ]
 
-    answer = ask(server.base_url, "OPTIONS", path, sent)
+    answer = exchange_raw(server.base_url, "OPTIONS", path, sent)
 
     assert answer.status >= 400
     assert not [name for name in answer.headers if name.lower().startswith("access-control")]
@@ -392,17 +400,19 @@ def test_a_websocket_handshake_of_another_site_is_refused(
         ("Sec-WebSocket-Key", "dGhlIHNhbXBsZSBub25jZQ=="),
     ]
 
-    assert ask(server.base_url, "GET", "/_emulator/worlds/default/events", sent).status == 403
+    assert (
+        exchange_raw(server.base_url, "GET", "/_emulator/worlds/default/events", sent).status == 403
+    )
 
 
 def test_answers_cannot_be_taken_for_parts_of_another_page(server: BackgroundEmulator):
     own = [("Host", host_of(server.base_url))]
     for path in ("/_emulator", "/_emulator/info", "/_emulator/docs", "/_emulator/nothing"):
-        headers = ask(server.base_url, "GET", path, own).headers
+        headers = exchange_raw(server.base_url, "GET", path, own).headers
         assert headers["X-Content-Type-Options"] == "nosniff"
         assert headers["Cross-Origin-Resource-Policy"] == "same-origin"
     for path, default in (("/_emulator", "'self'"), ("/_emulator/docs/errors", "'none'")):
-        policy = ask(server.base_url, "GET", path, own).headers["Content-Security-Policy"]
+        policy = exchange_raw(server.base_url, "GET", path, own).headers["Content-Security-Policy"]
         assert "frame-ancestors 'none'" in policy
         assert f"default-src {default}" in policy
         assert "unsafe" not in policy

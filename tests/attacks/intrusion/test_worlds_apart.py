@@ -14,7 +14,7 @@ from hosting_emulator_scenarios import FOLDER
 from pytest_hosting_emulator import BackgroundEmulator
 from tests.support.calls import Response
 from tests.support.forged_tokens import b64, unb64
-from tests.support.raw_client import ask, host_of
+from tests.support.wire import exchange_raw, host_of
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +31,9 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[BackgroundE
 def send(server: BackgroundEmulator, method: str, path: str, body: object = None, **headers: str):
     sent = [("Host", host_of(server.base_url)), ("Content-Type", "application/json")]
     sent += [(name.replace("_", "-"), value) for name, value in headers.items()]
-    return ask(server.base_url, method, path, sent, "" if body is None else json.dumps(body))
+    return exchange_raw(
+        server.base_url, method, path, sent, "" if body is None else json.dumps(body)
+    )
 
 
 # --- Credentials --------------------------------------------------------------------------------
@@ -76,7 +78,7 @@ def test_tickets_and_sessions_of_one_world_are_refused_in_another(server: Backgr
     def visit(name: str, path: str, **headers: str) -> Response:
         sent = [("Host", origins[name])]
         sent += list(headers.items())
-        return ask(server.base_url, "GET", path, sent)
+        return exchange_raw(server.base_url, "GET", path, sent)
 
     assert visit("yours", urls["mine"]).status == 404
     opened = visit("mine", urls["mine"])

@@ -16,8 +16,9 @@ from hosting_emulator.server.control import requests, scenarios, worlds
 from hosting_emulator.server.protocol import Protocol
 from hosting_emulator.storage.documents import export_state
 from hosting_emulator.world.value import World
-from tests.support.raw_requests import Requests, answers, statuses
+from tests.support.raw_requests import Requests
 from tests.support.stage import LONG_S, Ear, Stage
+from tests.support.wire import read_responses, read_statuses
 
 
 @pytest.fixture
@@ -167,7 +168,7 @@ async def test_others_are_answered_while_a_list_is_made(stage: Stage):
         await asyncio.sleep(0)
 
     assert turns >= 10  # the lists are made in slices of a millisecond
-    assert [statuses(one) for one in asked.result()] == [[200]] * 5
+    assert [read_statuses(one) for one in asked.result()] == [[200]] * 5
 
 
 async def test_the_library_is_read_apart(stage: Stage, monkeypatch: pytest.MonkeyPatch):
@@ -181,7 +182,7 @@ async def test_the_library_is_read_apart(stage: Stage, monkeypatch: pytest.Monke
     monkeypatch.setattr(ScenarioLibrary, "names", lambda _: ["one"])
     monkeypatch.setattr(ScenarioLibrary, "text", lambda *_: "name: one\ndescription: One.\n")
 
-    [said] = answers(await stage.talk(LIBRARY))
+    [said] = read_responses(await stage.talk(LIBRARY))
 
     assert said.status == 200
     assert readers
@@ -192,9 +193,9 @@ async def test_line_ends_are_no_request(stage: Stage):
     """A few between two requests are borne (RFC 9112, 2.2); a flood of them is refused."""
     requests = Requests.of(stage)
 
-    assert statuses(await stage.talk(requests.get + b"\r\n\r\n" + requests.last)) == [200, 200]
-    assert statuses(await stage.talk(b"\r\n" * 1_000)) == [400]
-    assert statuses(await stage.talk(*[b"\r\n"] * 100)) == [400]
+    assert read_statuses(await stage.talk(requests.get + b"\r\n\r\n" + requests.last)) == [200, 200]
+    assert read_statuses(await stage.talk(b"\r\n" * 1_000)) == [400]
+    assert read_statuses(await stage.talk(*[b"\r\n"] * 100)) == [400]
 
 
 async def test_one_export_serves_all_who_want_it_meanwhile(
@@ -211,7 +212,7 @@ async def test_one_export_serves_all_who_want_it_meanwhile(
 
     said = await asyncio.gather(*(stage.talk(STATE) for _ in range(20)))
 
-    assert [statuses(one) for one in said] == [[200]] * 20
+    assert [read_statuses(one) for one in said] == [[200]] * 20
     assert len({one.partition(b"\r\n\r\n")[2] for one in said}) == 1
     assert len(written) < 20
 
@@ -232,7 +233,7 @@ async def test_a_packed_body_unpacks_to_a_bound(stage: Stage, size: int, status:
     packed = gzip.compress(b" " * size + b"{}")
     head = PUT + b"Content-Encoding: gzip\r\nContent-Length: %d\r\n\r\n" % len(packed)
 
-    [said] = answers(await stage.talk(head + packed))
+    [said] = read_responses(await stage.talk(head + packed))
 
     assert said.status == status
     assert words in said.body
@@ -243,7 +244,9 @@ async def test_a_body_packed_in_many_parts_is_refused(stage: Stage):
     packed = gzip.compress(b"") * 40_000
     put = Requests.of(stage).put + b"Connection: close\r\nContent-Encoding: gzip\r\n"
 
-    [said] = answers(await stage.talk(put + b"Content-Length: %d\r\n\r\n" % len(packed) + packed))
+    [said] = read_responses(
+        await stage.talk(put + b"Content-Length: %d\r\n\r\n" % len(packed) + packed)
+    )
 
     assert said.status == 400
     assert b"encoding that its headers announce" in said.body

@@ -13,10 +13,11 @@ from typing import Any
 import pytest
 
 from tests.attacks.load.mutations import PLAYGROUND, Templates, spoilt
+from tests.support.calls import Response
 from tests.support.emulator_process import emulator
 from tests.support.held_connections import PROC
 from tests.support.process_limits import Watched
-from tests.support.raw_requests import Said, answers
+from tests.support.wire import read_responses
 
 pytestmark = [
     pytest.mark.slow,
@@ -48,7 +49,7 @@ class Fuzzer:
         host = f"127.0.0.1:{watched.address[1]}"
         self._templates = Templates(host, ready["token"], ids, state).all
         self.sent = self.answered = 0
-        self.found: Counter[str] = Counter()
+        self.statuses: Counter[str] = Counter()
 
     def control(self, method: str, path: str, body: Any = None) -> Any:
         """Use the control API as its owner, outside of all that is spoilt."""
@@ -81,8 +82,8 @@ class Fuzzer:
             self.sent += len(batch)
             data = b"".join(batch)
             try:
-                for said in answers(self._watched.say(data)):
-                    self._judge(said)
+                for response in read_responses(self._watched.say(data)):
+                    self._judge(response)
             except AssertionError as error:
                 error.add_note(f"request {self.sent}: {data!r}")
                 raise
@@ -94,13 +95,13 @@ class Fuzzer:
     def _one(self) -> bytes:
         return spoilt(self._random.choice(self._templates)(self._random), self._random)
 
-    def _judge(self, said: Said) -> None:
+    def _judge(self, response: Response) -> None:
         self.answered += 1
-        self.found[f"{said.status // 100}xx"] += 1
-        assert said.status < 500, said
-        if said.header(b"content-type") == [b"application/problem+json"]:
-            document = json.loads(said.body)
-            assert document["status"] == said.status
+        self.statuses[f"{response.status // 100}xx"] += 1
+        assert response.status < 500, response
+        if response.header("Content-Type") == "application/problem+json":
+            document = response.json
+            assert document["status"] == response.status
             assert document["detail"]
 
 
@@ -120,7 +121,7 @@ def test_whatever_is_asked_is_answered(count: int, seed: int):
         fuzzer.run(count - count // 3)
 
         late_kb, took = watched.resident_kb(), time.monotonic() - began
-        figures = f"{fuzzer.answered} answers {dict(fuzzer.found)} in {took:.0f} s"
+        figures = f"{fuzzer.answered} answers {dict(fuzzer.statuses)} in {took:.0f} s"
         print(f"\n{fuzzer.sent} requests, {figures},")
         print(f"resident {early_kb} KB after a third, {late_kb} KB at the end")
         assert watched.answers()
@@ -128,4 +129,4 @@ def test_whatever_is_asked_is_answered(count: int, seed: int):
         watched.wait_until(lambda: watched.held() == 0)
         assert process.stop() == (0, "")
         assert late_kb - early_kb < FLAT_KB
-        assert fuzzer.found["2xx"] > count / 10
+        assert fuzzer.statuses["2xx"] > count / 10

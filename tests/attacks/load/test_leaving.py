@@ -16,8 +16,9 @@ from hosting_emulator.server.control import requests as control_requests
 from hosting_emulator.server.protocol import MOST_UNANSWERED, Protocol
 from hosting_emulator.settings import Settings
 from tests.support.held_connections import held_connections
-from tests.support.raw_requests import BODY, Requests, answers, statuses
+from tests.support.raw_requests import BODY, Requests
 from tests.support.stage import LONG_S, Ear, Stage, memory
+from tests.support.wire import read_responses, read_statuses
 
 LENGTH = b"Content-Length: %d\r\n\r\n" % len(BODY)
 LIMIT_S = 0.05
@@ -42,8 +43,8 @@ async def test_a_slow_but_whole_request_is_answered(stage: Stage):
     requests = Requests.of(stage)
     body = requests.put + b"Connection: close\r\n" + LENGTH + BODY
 
-    assert statuses(await stage.talk(*(bytes([byte]) for byte in requests.last))) == [200]
-    assert statuses(await stage.talk(*(bytes([byte]) for byte in body))) == [200]
+    assert read_statuses(await stage.talk(*(bytes([byte]) for byte in requests.last))) == [200]
+    assert read_statuses(await stage.talk(*(bytes([byte]) for byte in body))) == [200]
 
 
 @pytest.mark.parametrize("part", ["line", "headers", "body", "chunks", "behind a good one"])
@@ -60,10 +61,10 @@ async def test_half_a_request_holds_a_connection_only_so_long(
         "behind a good one": b"GET /" + b"x" * 8_000,
     }[part]
     if part == "behind a good one":
-        found = answers(await stage.talk(requests.get + data))
+        found = read_responses(await stage.talk(requests.get + data))
         assert found.pop(0).status == 200
     else:
-        found = answers(await slowly(stage, data))
+        found = read_responses(await slowly(stage, data))
 
     assert [said.status for said in found] == [400]
     assert b"did not arrive completely in time" in found[0].body or part in ("body", "chunks")
@@ -75,7 +76,7 @@ async def test_silent_halves_are_ended_too(stage: Stage, monkeypatch: pytest.Mon
     put = Requests.of(stage).put
 
     for half in (b"GET /v1", put, put + LENGTH + BODY[:-1]):
-        assert statuses(await stage.talk(half)) == [400]
+        assert read_statuses(await stage.talk(half)) == [400]
 
 
 async def test_an_idle_connection_is_left_alone(stage: Stage, monkeypatch: pytest.MonkeyPatch):
@@ -87,10 +88,10 @@ async def test_an_idle_connection_is_left_alone(stage: Stage, monkeypatch: pytes
     for request in (b"", requests.get, requests.put + LENGTH + BODY, b"\r\n"):
         writer.write(request)
         # a neighbour takes its time until it is cut off, which we are not
-        assert statuses(await stage.talk(b"GET")) == [400]
+        assert read_statuses(await stage.talk(b"GET")) == [400]
     writer.write(requests.last)
 
-    assert statuses(await asyncio.wait_for(reader.read(), LONG_S)) == [200, 200, 200]
+    assert read_statuses(await asyncio.wait_for(reader.read(), LONG_S)) == [200, 200, 200]
     writer.close()
 
 
@@ -124,10 +125,10 @@ async def test_a_request_in_parts_has_the_whole_time_each_time(
 async def test_who_has_ended_its_side_gets_its_answers(stage: Stage):
     requests = Requests.of(stage)
 
-    assert statuses(await stage.talk(requests.get, end=True)) == [200]
-    assert statuses(await stage.talk(requests.get * 40, end=True)) == [200] * 40
-    assert statuses(await stage.talk(requests.put + LENGTH + BODY, end=True)) == [200]
-    assert statuses(await stage.talk(requests.get + b"GET /half", end=True)) == [200]
+    assert read_statuses(await stage.talk(requests.get, end=True)) == [200]
+    assert read_statuses(await stage.talk(requests.get * 40, end=True)) == [200] * 40
+    assert read_statuses(await stage.talk(requests.put + LENGTH + BODY, end=True)) == [200]
+    assert read_statuses(await stage.talk(requests.get + b"GET /half", end=True)) == [200]
 
 
 @pytest.mark.parametrize("count", [0, 1, 10, -3, -25], ids=str)

@@ -14,8 +14,8 @@ from hosting_emulator.engine.exchange import Entry
 from tests.support.emulator_process import Process, emulator
 from tests.support.held_connections import PROC
 from tests.support.process_limits import Watched
-from tests.support.raw_requests import statuses
 from tests.support.stage import Stage
+from tests.support.wire import read_statuses
 
 #: What a second round of requests can add to the memory of the process. The target is 5 MB.
 MOST_ADDED_KB = 8_000
@@ -65,9 +65,9 @@ async def test_no_request_is_alive_once_it_is_over(stage: Stage, fault: bool):
 
     for data in requests.values():
         for _ in range(3):
-            assert statuses(await stage.talk(data))[0] >= 400
+            assert read_statuses(await stage.talk(data))[0] >= 400
     control = f"GET {_WORLD}/conduct HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
-    assert statuses(await stage.talk(control.encode())) == [200]
+    assert read_statuses(await stage.talk(control.encode())) == [200]
     await stage.quiet()
 
     assert len(stage.engine.log) >= 2 * len(requests)

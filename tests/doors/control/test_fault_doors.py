@@ -229,8 +229,8 @@ def test_a_body_that_is_no_document_is_matched_by_nothing(api: CheckedWorld) -> 
 
     for body in (b"[" * 100_000, b"\xff\xfe", b'{"enabled": true'):
         with wire(api.emulator.base_url) as connection:
-            connection.ask("PUT", api.project_path("powered-by-flag"), headers, body)
-            problem(connection.answer("PUT"), 400, "invalid_request")
+            connection.send_request("PUT", api.project_path("powered-by-flag"), headers, body)
+            problem(connection.read_response("PUT"), 400, "invalid_request")
 
     assert fault.seen == 0
 

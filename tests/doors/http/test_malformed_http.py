@@ -46,7 +46,7 @@ def test_what_is_not_http_gets_a_problem(api: CheckedWorld, name: str) -> None:
     with wire(api.emulator.base_url) as connection:
         connection.send(BROKEN[name])
 
-        answer = connection.answer()
+        answer = connection.read_response()
 
     document = hold_problem(answer)
     assert answer.status in (400, 404)  # 404: where the parser lets it pass, there is no such path
@@ -60,7 +60,7 @@ def test_a_length_that_is_no_number_is_named(api: CheckedWorld, length: str) -> 
     with wire(api.emulator.base_url) as connection:
         connection.send(head.encode() + b'{"enabled": true}')
 
-        document = hold_problem(connection.answer())
+        document = hold_problem(connection.read_response())
 
     assert "Content-Length" in document["detail"]
     assert "method" not in document["detail"]
@@ -98,7 +98,7 @@ def put(
         ("Content-Type", "application/json"),
         *more,
     ]
-    connection.ask("PUT", api.project_path(path), headers, length=-1)
+    connection.send_request("PUT", api.project_path(path), headers, length=-1)
 
 
 CHUNKED = ("Transfer-Encoding", "chunked")
@@ -119,7 +119,7 @@ def test_a_body_may_come_in_chunks(api: CheckedWorld, chunks: bytes) -> None:
         put(connection, api, CHUNKED)
         connection.send(chunks)
 
-        assert connection.answer().status == 200
+        assert connection.read_response().status == 200
 
 
 @pytest.mark.parametrize(
@@ -146,8 +146,8 @@ def test_bad_chunks_are_refused(api: CheckedWorld, chunks: bytes, path: str, apa
             api.emulator.control.health()  # meanwhile the server begins to wait for the body
         connection.send(chunks)
 
-        problem(connection.answer(), 400, "invalid_request")
-        assert connection.closed()
+        problem(connection.read_response(), 400, "invalid_request")
+        assert connection.is_closed_by_server()
 
     assert api.state() == before
 
@@ -181,8 +181,8 @@ def test_a_body_shorter_than_announced_leaves_the_next_request_alone(api: Checke
         put(connection, api, ("Content-Length", str(len(GOOD))))
         connection.send(GOOD + b"GET /v1/second HTTP/1.1\r\nHost: x\r\n\r\n")
 
-        first = connection.answer()
-        second = connection.answer()
+        first = connection.read_response()
+        second = connection.read_response()
 
     assert first.status == 200
     problem(second, 401, "unauthenticated")
@@ -192,9 +192,9 @@ def test_requests_on_one_connection_are_answered_in_order(api: CheckedWorld) -> 
     with wire(api.emulator.base_url) as connection:
         token = ("Authorization", f"Bearer {api.emulator.token()}")
         for rest in ("edge-dns", "nothing", "deployments"):
-            connection.ask("GET", api.project_path(rest), [token])
+            connection.send_request("GET", api.project_path(rest), [token])
 
-        answers: list[Response] = [connection.answer() for _ in range(3)]
+        answers: list[Response] = [connection.read_response() for _ in range(3)]
 
     assert [answer.status for answer in answers] == [200, 404, 200]
 
@@ -204,7 +204,7 @@ def test_a_client_may_ask_before_it_sends_its_body(api: CheckedWorld) -> None:
         put(connection, api, ("Expect", "100-continue"), ("Content-Length", str(len(GOOD))))
         connection.send(GOOD)
 
-        assert connection.answer().status == 200
+        assert connection.read_response().status == 200
 
 
 @pytest.mark.parametrize("version", ["1.0", "1.1"])
@@ -213,5 +213,5 @@ def test_a_connection_closes_when_the_client_wants_it(api: CheckedWorld, version
         line = f"GET /v1/x HTTP/{version}\r\nHost: {connection.host}\r\nConnection: close\r\n\r\n"
         connection.send(line.encode())
 
-        problem(connection.answer(), 401, "unauthenticated")
-        assert connection.closed()
+        problem(connection.read_response(), 401, "unauthenticated")
+        assert connection.is_closed_by_server()

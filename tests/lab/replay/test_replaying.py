@@ -317,8 +317,8 @@ def test_an_odd_request_is_sent_exactly_as_recorded(
     target = path if path.startswith("/") else api.project_path(path)
     sent = [*api.emulator.headers().items(), *headers.items()]
     with wire(api.emulator.base_url) as connection:
-        connection.ask(method, target, sent, body or b"")
-        connection.answer(method)
+        connection.send_request(method, target, sent, body or b"")
+        connection.read_response(method)
     before = recorded(api)
 
     with api.emulator.fork(commit=1) as other_world:
