@@ -13,10 +13,8 @@ Run = Callable[..., Result]
 
 @pytest.fixture
 def control() -> Iterator[FakeControl]:
-    fake = FakeControl()
-    fake.start()
-    yield fake
-    fake.stop()
+    with FakeControl() as fake:
+        yield fake
 
 
 @pytest.fixture

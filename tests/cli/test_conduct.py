@@ -11,7 +11,8 @@ from hosting_emulator.conduct.rules import RULES
 from hosting_emulator_cli.commands.conduct import ask_conduct
 from hosting_emulator_cli.main import Failure
 from hosting_emulator_cli.options import connected
-from tests.support.fake_control import FakeControl, Says
+from tests.support.control_samples import conduct_report
+from tests.support.fake_control import FakeControl, refusal
 
 PATH = "GET /worlds/default/conduct"
 
@@ -36,14 +37,6 @@ def finding(rule: str, requests: list[int], **fields: Any) -> dict[str, Any]:
     }
 
 
-def report(*findings: dict[str, Any], **fields: Any) -> dict[str, Any]:
-    counts: dict[str, int] = {}
-    for found in findings:
-        counts[found["rule"]] = counts.get(found["rule"], 0) + 1
-    whole = {"judged": 12, "unseen": 0, "findings": list(findings), "counts": counts}
-    return {**whole, "rules_off": [], "remarks": [], **fields}
-
-
 WARNING = finding("polled-too-early", [3, 4], more_requests=7)
 ERROR = finding("new-key-after-uncertainty", [1, 2])
 NOTE = finding("operation-not-followed", [9])
@@ -55,7 +48,7 @@ def rules(control: FakeControl) -> None:
 
 
 def test_findings_in_words_the_worst_first(ask, control: FakeControl):
-    control.on(PATH, report(WARNING, ERROR, remarks=["The clock skips."]))
+    control.on(PATH, conduct_report(WARNING, ERROR, remarks=["The clock skips."]))
 
     result = ask("conduct")
 
@@ -83,7 +76,7 @@ def test_a_rule_left_out_of_nothing_is_refused(run, monkeypatch: pytest.MonkeyPa
 
 
 def test_nothing_was_found(ask, control: FakeControl):
-    control.on(PATH, report())
+    control.on(PATH, conduct_report())
 
     result = ask("conduct")
 
@@ -103,20 +96,20 @@ def test_nothing_was_found(ask, control: FakeControl):
 def test_the_exit_code_is_for_scripts(
     ask, control: FakeControl, found: dict[str, Any], severity: str, code: int
 ):
-    control.on(PATH, report(found))
+    control.on(PATH, conduct_report(found))
 
     assert ask("conduct", "--severity", severity).exit_code == code
 
 
 def test_json_is_the_control_apis(ask, control: FakeControl):
-    control.on(PATH, report(NOTE))
+    control.on(PATH, conduct_report(NOTE))
 
-    assert json.loads(ask("conduct", "--json").stdout) == report(NOTE)
+    assert json.loads(ask("conduct", "--json").stdout) == conduct_report(NOTE)
 
 
 def test_rules_are_left_out_and_the_client_may_be_done(ask, control: FakeControl):
     asked = "GET /worlds/w/conduct?off=polled-too-early%2Cmade-up-cursor%2Cunread-field&final=true"
-    control.on(asked, report())
+    control.on(asked, conduct_report())
     off = ("--off", "polled-too-early,made-up-cursor", "--off", "unread-field")
 
     assert ask("conduct", "--final", *off, "--world", "w").exit_code == 0
@@ -124,7 +117,7 @@ def test_rules_are_left_out_and_the_client_may_be_done(ask, control: FakeControl
 
 @pytest.mark.usefixtures("rules")
 def test_junit_has_a_case_for_each_rule(ask, control: FakeControl, tmp_path: Path):
-    control.on(PATH, report(WARNING, NOTE, ERROR, rules_off=["made-up-cursor"]))
+    control.on(PATH, conduct_report(WARNING, NOTE, ERROR, rules_off=["made-up-cursor"]))
     path = tmp_path / "conduct.xml"
 
     assert ask("conduct", "--junit", str(path)).exit_code == 1
@@ -145,10 +138,7 @@ def test_a_rule_that_does_not_exist_is_refused_with_the_command_that_lists_them(
     ask, control: FakeControl
 ):
     why = "no rule is named 'nope'; /_emulator/contract/conduct-rules lists them"
-    refusal = {"type": "about:blank", "title": "Bad off", "status": 400, "detail": why}
-    control.on(
-        f"{PATH}?off=nope", Says(refusal, status=400, content_type="application/problem+json")
-    )
+    control.on(f"{PATH}?off=nope", refusal(400, why))
 
     result = ask("conduct", "--off", "nope")
 
@@ -158,7 +148,7 @@ def test_a_rule_that_does_not_exist_is_refused_with_the_command_that_lists_them(
 
 @pytest.mark.usefixtures("rules")
 def test_a_world_that_received_no_request_has_no_verdict(ask, control: FakeControl, tmp_path: Path):
-    control.on(PATH, report(judged=0))
+    control.on(PATH, conduct_report(judged=0))
     junit = tmp_path / "conduct.xml"
 
     result = ask("conduct", "--junit", str(junit))
@@ -177,7 +167,7 @@ def test_the_help_says_when_the_exit_code_is_1(run):
 @pytest.mark.usefixtures("rules")
 def test_findings_of_one_rule_are_quoted_each_with_its_own_sentence(ask, control: FakeControl):
     body = finding("unread-field", [1], because="No request body.", place="the contract, 4")
-    control.on(PATH, report(body, finding("unread-field", [2])))
+    control.on(PATH, conduct_report(body, finding("unread-field", [2])))
 
     text = " ".join(ask("conduct").stdout.split())
 

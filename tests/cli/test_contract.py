@@ -54,7 +54,7 @@ def test_openapi_into_a_file(run, tmp_path: Path):
 
 def test_environment_alone_asks_nobody(ask, control: FakeControl):
     assert ask("contract", "problems").exit_code == 0
-    assert control.asked == []
+    assert control.requests == []
 
 
 @pytest.mark.parametrize("world", ["default", "shop"])

@@ -22,10 +22,11 @@ from hosting_emulator.bootstrap import Emulator
 from hosting_emulator.settings import Settings
 from hosting_emulator_cli import doctor_checks
 from hosting_emulator_cli.doctor_checks import CheckFinding, EmulatorAnswer
-from tests.support.fake_control import FakeControl, Says
+from tests.support.control_samples import HEALTH, INFO
+from tests.support.fake_control import ANOTHER_SERVER, FakeControl, refusal
 from tests.support.ports import free_ports
 
-INFO = {"version": __version__, "pid": 7, "data_dir": None, "tls_port": None}
+RUNNING = {**INFO, "version": __version__, "pid": 7, "data_dir": None}
 
 
 def findings_of(result, check: str) -> list[dict]:
@@ -153,8 +154,8 @@ def test_this_installation_is_fine():
 
 
 def test_the_running_emulator_is_found(run, control: FakeControl, tmp_path: Path):
-    control.on("GET /health", {"status": "ok", "version": __version__})
-    control.on("GET /info", INFO)
+    control.on("GET /health", {**HEALTH, "version": __version__})
+    control.on("GET /info", RUNNING)
 
     result = run("doctor", "--json", "--url", control.url, "--data-dir", str(tmp_path / "none"))
 
@@ -165,8 +166,8 @@ def test_the_running_emulator_is_found(run, control: FakeControl, tmp_path: Path
 
 
 def test_an_emulator_of_another_version_is_a_problem(run, control: FakeControl):
-    control.on("GET /health", {"status": "ok", "version": "0.0.1"})
-    control.on("GET /info", INFO | {"version": "0.0.1", "data_dir": "/elsewhere"})
+    control.on("GET /health", {**HEALTH, "version": "0.0.1"})
+    control.on("GET /info", {**RUNNING, "version": "0.0.1", "data_dir": "/elsewhere"})
 
     result = run("doctor", "--json", "--url", control.url)
 
@@ -178,8 +179,8 @@ def test_an_emulator_of_another_version_is_a_problem(run, control: FakeControl):
 
 
 def test_an_emulator_that_wants_a_token_is_a_note(run, control: FakeControl):
-    control.on("GET /health", {"status": "ok", "version": __version__})
-    control.on("GET /info", Says({"title": "Control token required"}, 401))
+    control.on("GET /health", {**HEALTH, "version": __version__})
+    control.on("GET /info", refusal(401, "Control token required"))
 
     (said,) = findings_of(run("doctor", "--json", "--url", control.url), "emulator")
 
@@ -188,7 +189,7 @@ def test_an_emulator_that_wants_a_token_is_a_note(run, control: FakeControl):
 
 
 def test_what_is_no_emulator_is_a_problem(run, control: FakeControl):
-    control.on("GET /health", Says(text="<html>", content_type="text/html"))
+    control.on("GET /health", ANOTHER_SERVER)
 
     result = run("doctor", "--json", "--url", control.url)
 

@@ -6,8 +6,8 @@ import subprocess
 import pytest
 
 from hosting_emulator_cli.commands.start import SHELLS, export_lines
-from tests.support.control_samples import INFO, TOKEN, world
-from tests.support.fake_control import FakeControl, Says
+from tests.support.control_samples import API_KEY, INFO, TOKEN, world
+from tests.support.fake_control import FakeControl
 
 HARD = {"A": "plain-1.2/x:y", "B": 'it\'s $HOME "and" `x` \\ more # not'}
 
@@ -19,7 +19,7 @@ TOKEN_OF_PAID = "eyJ.eyJvcmdfaWQiOiAiMDFPUkdQQUlEIn0.sig"
 def answer(control: FakeControl, name: str = "default", token: str = TOKEN["access_token"]):
     control.on("GET /info", INFO)
     control.on(f"GET /worlds/{name}", world(name))
-    control.on(f"POST /worlds/{name}/tokens", Says({**TOKEN, "access_token": token}, 201))
+    control.on(f"POST /worlds/{name}/tokens", {**TOKEN, "access_token": token})
 
 
 def test_env_prints_exports(ask, control: FakeControl):
@@ -119,7 +119,7 @@ def test_each_shell_has_a_line_for_each_variable(shell: str):
 
 
 def test_token_alone_is_printed(ask, control: FakeControl):
-    control.on("POST /worlds/default/tokens", Says(TOKEN, 201))
+    control.on("POST /worlds/default/tokens", TOKEN)
 
     result = ask("token")
 
@@ -129,8 +129,7 @@ def test_token_alone_is_printed(ask, control: FakeControl):
 
 
 def test_an_api_key_is_made_instead(ask, control: FakeControl):
-    made = {"value": "phk_new", "key": {"id": "01KEY"}}
-    control.on("POST /worlds/default/api-keys", Says(made, 201))
+    control.on("POST /worlds/default/api-keys", API_KEY)
 
     plain = ask("token", "--api-key")
     less = ask(
@@ -139,7 +138,7 @@ def test_an_api_key_is_made_instead(ask, control: FakeControl):
     )
 
     assert (plain.stdout, plain.stderr) == ("phk_new\n", "")
-    assert json.loads(less.stdout) == made
+    assert json.loads(less.stdout) == API_KEY
     assert control.bodies("POST /worlds/default/api-keys") == [
         {},
         {"as": "reader", "organization": "free", "permissions": ["dns.read", "projects.read"]},

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from hosting_emulator_cli.main import main
-from tests.support.fake_control import FakeControl, Says
+from tests.support.fake_control import ANOTHER_SERVER, FakeControl, refusal
 
 
 def assert_one_line(result, *words: str):
@@ -108,8 +108,7 @@ def test_no_emulator_there(run, line: str):
 
 
 def test_refusal_is_shown(ask, control: FakeControl):
-    problem = {"title": "Conflict", "status": 409, "detail": "the clock\ncannot move back"}
-    control.on("PUT /worlds/default/clock", Says(problem, 409))
+    control.on("PUT /worlds/default/clock", refusal(409, "the clock\ncannot move back"))
 
     result = ask("clock", "set", "2020-01-01T00:00:00Z")
 
@@ -117,7 +116,7 @@ def test_refusal_is_shown(ask, control: FakeControl):
 
 
 def test_another_server_there(ask, control: FakeControl):
-    control.on("GET /info", Says(text="<html>", content_type="text/html"))
+    control.on("GET /info", ANOTHER_SERVER)
 
     assert_one_line(ask("status"), "is not a hosting emulator")
 

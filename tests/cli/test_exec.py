@@ -16,6 +16,7 @@ from hosting_emulator_cli import execution as execution_module
 from hosting_emulator_cli.commands.exec import VARIABLES
 from hosting_emulator_cli.execution import CommandResult, Execution
 from hosting_emulator_scenarios import FOLDER
+from tests.support.control_samples import story_report
 from tests.support.fake_control import FakeControl
 
 PLAIN = Execution(
@@ -335,8 +336,7 @@ def test_points_are_listed(run):
 
 def test_a_scenario_is_run_varied_and_a_failure_tells_the_seed(ask, control: FakeControl):
     variation = {"seed": "7", "only": ["key-order"], "assumed": {}, "varied": {"key-order": 2}}
-    report = {"scenario": "x", "file": "x.yaml", "passed": False, "steps": []}
-    control.on("POST /scenarios/run", {**report, "variation": variation})
+    control.on("POST /scenarios/run", story_report(passed=False, variation=variation))
 
     result = ask("scenario", "run", "outage", "--vary", "7", "--only", "key-order")
 
@@ -353,8 +353,7 @@ def test_a_scenario_is_run_varied_and_a_failure_tells_the_seed(ask, control: Fak
 
 def test_a_story_that_passes_varied_says_nothing_of_it(ask, control: FakeControl):
     variation = {"seed": "7", "only": None, "assumed": {}, "varied": {"key-order": 2}}
-    report = {"scenario": "x", "file": "x.yaml", "passed": True, "steps": []}
-    control.on("POST /scenarios/run", {**report, "variation": variation})
+    control.on("POST /scenarios/run", story_report(variation=variation))
 
     assert "--vary" not in ask("scenario", "run", "outage", "--vary", "7").stderr
 

@@ -6,28 +6,25 @@ from typing import Any
 import pytest
 
 from hosting_emulator.interventions import INTERVENTIONS
-from tests.support.fake_control import FakeControl, Says
+from tests.support.control_samples import fault, items
+from tests.support.fake_control import FakeControl, refusal
 
-ARMED: dict[str, Any] = {
-    "id": "fault-1",
-    "order": 0,
-    "abort": {"code": "service_unavailable"},
-    "call": "apply_project_domains",
-    "header": {"X-Try": "1"},
-    "times": 2,
-    "phase": "after_commit",
-    "armed_at": "2026-03-01T12:00:00.000Z",
-    "considered": 5,
-    "seen": 3,
-    "hits": 1,
-    "spent": False,
-    "unused": None,
-}
+ARMED = fault(
+    "abort",
+    abort={"code": "service_unavailable"},
+    call="apply_project_domains",
+    header={"X-Try": "1"},
+    times=2,
+    phase="after_commit",
+    considered=5,
+    seen=3,
+    hits=1,
+)
 ADD = "POST /worlds/default/faults"
 
 
 def test_add_prints_the_id_and_says_the_rest(ask, control: FakeControl):
-    control.on(ADD, Says(ARMED, 201))
+    control.on(ADD, ARMED)
 
     result = ask("fault", "add", "abort", "code=service_unavailable")
 
@@ -44,14 +41,13 @@ def test_add_prints_the_id_and_says_the_rest(ask, control: FakeControl):
 def test_an_empty_name_is_no_other_thing(ask, control: FakeControl, line: str):
     result = ask(*line.split(), "")
 
-    assert (result.exit_code, result.stdout, control.asked) == (2, "", [])
+    assert (result.exit_code, result.stdout, control.requests) == (2, "", [])
     assert result.stderr.startswith("Error: a name is empty: worlds/")
 
 
 def test_list_shows_faults_in_their_order(ask, control: FakeControl):
-    other = {"id": "fault-2", "connection_reset": {}, "phase": "before_commit"}
-    counts = {"considered": 0, "seen": 0, "hits": 0, "spent": True}
-    control.on("GET /worlds/default/faults", {"items": [ARMED, {**other, **counts}]})
+    other = fault("connection_reset", id="fault-2", spent=True)
+    control.on("GET /worlds/default/faults", items(ARMED, other))
 
     lines = ask("fault", "list").stdout.splitlines()
 
@@ -77,14 +73,14 @@ def test_list_shows_faults_in_their_order(ask, control: FakeControl):
 
 
 def test_list_of_none_is_its_headers(ask, control: FakeControl):
-    control.on("GET /worlds/default/faults", {"items": []})
+    control.on("GET /worlds/default/faults", items())
 
     assert len(ask("fault", "list").stdout.splitlines()) == 1
 
 
 def test_remove_takes_several(ask, control: FakeControl):
-    for fault in ("fault-1", "fault-2"):
-        control.on(f"DELETE /worlds/default/faults/{fault}", Says(status=204))
+    for fault_id in ("fault-1", "fault-2"):
+        control.on(f"DELETE /worlds/default/faults/{fault_id}", None)
 
     result = ask("fault", "remove", "fault-1", "fault-2")
 
@@ -112,19 +108,17 @@ def test_kinds_without_an_emulator(run):
 
 
 def test_kinds_of_a_named_emulator(run, control: FakeControl):
-    kinds: dict[str, Any] = {"effects": [], "matches": {}, "conditions": {"x": "y"}}
+    kinds: dict[str, Any] = {"effects": [], "matches": {}, "conditions": {"x": "y"}, "while": {}}
     control.on("GET /contract/fault-kinds", kinds)
 
     assert json.loads(run("fault", "kinds", "--json", "--url", control.url).stdout) == kinds
 
 
 SENT = "POST /worlds/default/interventions"
-SAID = {"intervention": "stick_operation", "said": "operation 01J0 is stuck while running"}
 
 
 def test_refusal_is_one_line(ask, control: FakeControl):
-    problem = {"title": "Intervention refused", "detail": "no operation of shop is in progress"}
-    control.on(SENT, Says(problem, 409))
+    control.on(SENT, refusal(409, "no operation of shop is in progress"))
 
     result = ask("intervene", "stick_operation", "project=shop")
 
@@ -141,6 +135,6 @@ def test_list_without_an_emulator(run):
 
 
 def test_list_of_a_named_emulator(run, control: FakeControl):
-    control.on("GET /contract/interventions", {"items": []})
+    control.on("GET /contract/interventions", items())
 
     assert json.loads(run("intervene", "--list", "--json", "--url", control.url).stdout) == []

@@ -6,50 +6,39 @@ from typing import Any
 
 import pytest
 
-from tests.support.control_samples import world
-from tests.support.fake_control import FakeControl, Says
+from tests.support.control_samples import exchange, message, request_page, world
+from tests.support.fake_control import FakeControl, event_stream
 
-ITEM: dict[str, Any] = {
-    "n": 2,
-    "at": "2030-01-31T09:30:00.250Z",
-    "method": "GET",
-    "path": "/v1/projects/01PROJ1/edge-dns",
-    "query": "",
-    "call": "get_dns_authorization",
-    "project": "01PROJ1",
-    "operation": None,
-    "principal": "01OUT",
-    "who": "outsider",
-    "status": 404,
-    "code": "resource_not_found",
-    "idempotency_key": None,
-    "replayed": False,
-    "lost": None,
-    "why": ["it exists, outside the user's access"],
-    "duration_us": 412.0,
-    "trail": [
+ITEM = exchange(
+    2,
+    principal="01OUT",
+    who="outsider",
+    status=404,
+    code="resource_not_found",
+    why=["it exists, outside the user's access"],
+    trail=[
         {"step": "principal", "says": "outsider, with an access token for hobby, signed in."},
         {"step": "scope", "says": "The project first exists. Users who can see it: owner (owner)."},
         {"step": "refusal", "says": "404 resource_not_found: No such project."},
     ],
-}
-FINE: dict[str, Any] = {
-    **{**ITEM, "n": 1, "status": 200, "code": None, "who": "owner", "why": [], "trail": []},
-}
-NASTY: dict[str, Any] = {
-    **{**FINE, "n": 3, "call": None, "path": "/v1/\x1b[31m[red]\r\n", "project": None, "who": None},
-    **{"status": 0, "lost": "connection_reset", "why": ["[bold]fault-1 acted"]},
-}
-WHOLE: dict[str, Any] = {
+)
+FINE = exchange(1, trail=[])
+NASTY = exchange(
+    3,
+    call=None,
+    path="/v1/\x1b[31m[red]\r\n",
+    project=None,
+    who=None,
+    status=0,
+    lost="connection_reset",
+    why=["[bold]fault-1 acted"],
+)
+WHOLE = {
     **ITEM,
-    "request": {
-        **{"headers": [["X-A", "b"]], "body": '{"a":1}'},
-        **{"body_bytes": 7, "body_cut": False},
-    },
-    "answer": {
-        **{"headers": [["Content-Type", "application/json"]], "body": "{"},
-        **{"body_bytes": 900, "body_cut": True},
-    },
+    "request": message('{"a":1}', headers=[["X-A", "b"]]),
+    "answer": message(
+        "{", headers=[["Content-Type", "application/json"]], body_bytes=900, body_cut=True
+    ),
 }
 LIST = "GET /worlds/default/requests?limit=50"
 
@@ -67,14 +56,6 @@ def colors(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("NO_COLOR", raising=False)
 
 
-def page(*items: dict[str, Any]) -> dict[str, Any]:
-    return {"items": list(items), "total": len(items)}
-
-
-def event(kind: str, data: Any) -> str:
-    return f"id: 1\nevent: {kind}\ndata: {json.dumps(data)}\n\n"
-
-
 def plain(text: str) -> str:
     return re.sub(r"\x1b\[[0-9;]*m", "", text)
 
@@ -83,7 +64,7 @@ def plain(text: str) -> str:
 
 
 def test_list_is_a_plain_table_when_piped(ask, control: FakeControl):
-    control.on(LIST, page(ITEM, FINE))
+    control.on(LIST, request_page(ITEM, FINE))
 
     head, fine, hidden = ask("requests", "list").stdout.splitlines()
 
@@ -93,14 +74,14 @@ def test_list_is_a_plain_table_when_piped(ask, control: FakeControl):
 
 
 def test_list_as_json_is_what_the_emulator_said(ask, control: FakeControl):
-    control.on(LIST, page(ITEM, FINE))
+    control.on(LIST, request_page(ITEM, FINE))
 
     assert json.loads(ask("requests", "list", "--json").stdout) == [FINE, ITEM]
 
 
 def test_filters_are_handed_on(ask, control: FakeControl):
     query = "limit=5&call=none&status=4xx&who=reader&project=shop&since=a&until=b&text=c+d"
-    control.on(f"GET /worlds/default/requests?{query}", page(ITEM))
+    control.on(f"GET /worlds/default/requests?{query}", request_page(ITEM))
 
     result = ask(
         *("requests", "list", "--limit", "5", "--call", "none", "--status", "4xx", "--json"),
@@ -113,7 +94,7 @@ def test_filters_are_handed_on(ask, control: FakeControl):
 def test_list_on_a_terminal_has_the_newest_last_and_its_reason_below(
     ask, control: FakeControl, colors
 ):
-    control.on(LIST, page(ITEM, FINE))
+    control.on(LIST, request_page(ITEM, FINE))
 
     shown = ask("requests", "list").stdout
 
@@ -129,7 +110,7 @@ def test_list_on_a_terminal_has_the_newest_last_and_its_reason_below(
 def test_a_narrow_terminal_cuts_no_code(
     ask, control: FakeControl, colors, monkeypatch, columns: int, words: tuple[str, ...]
 ):
-    control.on(LIST, page(ITEM, FINE))
+    control.on(LIST, request_page(ITEM, FINE))
     long = json.dumps({"detail": "word " * 40})
     whole = {**WHOLE, "answer": {**WHOLE["answer"], "body": long, "body_bytes": len(long)}}
     control.on("GET /worlds/default/requests/2", whole)
@@ -145,7 +126,7 @@ def test_a_narrow_terminal_cuts_no_code(
 
 
 def test_an_empty_list_is_a_head_and_a_word_when_piped(ask, control: FakeControl):
-    control.on(LIST, page())
+    control.on(LIST, request_page())
 
     result = ask("requests", "list")
 
@@ -156,7 +137,7 @@ def test_an_empty_list_is_a_head_and_a_word_when_piped(ask, control: FakeControl
 @pytest.mark.parametrize("options", [(), ("--who", "reader")])
 def test_an_empty_list_says_so_on_a_terminal(ask, control: FakeControl, colors, options):
     query = "?limit=50&who=reader" if options else "?limit=50"
-    control.on(f"GET /worlds/default/requests{query}", page())
+    control.on(f"GET /worlds/default/requests{query}", request_page())
 
     result = ask("requests", "list", *options)
 
@@ -206,8 +187,8 @@ def test_a_body_of_which_a_part_is_there_says_so(ask, control: FakeControl, monk
 
 
 def test_a_body_that_is_no_text_is_counted(ask, control: FakeControl, monkeypatch):
-    message: dict[str, Any] = {"headers": [], "body": None, "body_bytes": 2, "body_cut": False}
-    control.on("GET /worlds/default/requests/2", {**WHOLE, "answer": message})
+    binary = message(None, body_bytes=2)
+    control.on("GET /worlds/default/requests/2", {**WHOLE, "answer": binary})
 
     assert "2 bytes of binary data" in ask("requests", "show", "2").stdout
     monkeypatch.setenv("FORCE_COLOR", "1")
@@ -224,14 +205,14 @@ def test_replay_can_keep_the_key(ask, control: FakeControl):
 # --- tail ---------------------------------------------------------------------------------------
 
 
-def tailed(control: FakeControl, *events: str, query: str = "") -> None:
-    control.on("GET /worlds/default/requests?limit=10" + query, page(ITEM, FINE))
-    says = Says(text="retry: 1\nid: 0\n\n" + "".join(events), content_type="text/event-stream")
-    control.on("GET /worlds/default/events?only=request%2Cworld" + query, says)
+def tailed(control: FakeControl, *events: tuple[str, Any], query: str = "") -> None:
+    control.on("GET /worlds/default/requests?limit=10" + query, request_page(ITEM, FINE))
+    stream = event_stream(*events)
+    control.on("GET /worlds/default/events?only=request%2Cworld" + query, stream)
 
 
 def test_tail_begins_with_the_last_and_follows(ask, control: FakeControl):
-    tailed(control, event("request", ITEM), event("request", NASTY))
+    tailed(control, ("request", ITEM), ("request", NASTY))
 
     lines = ask("requests", "tail").stdout.splitlines()
 
@@ -246,12 +227,12 @@ def test_tail_listens_before_it_reads(ask, control: FakeControl):
     tailed(control)
     ask("requests", "tail")
 
-    paths = [asked.path.partition("?")[0] for asked in control.asked]
+    paths = [asked.path.partition("?")[0] for asked in control.requests]
     assert paths.index("/worlds/default/events") < paths.index("/worlds/default/requests")
 
 
 def test_tail_as_json_is_one_object_a_line(ask, control: FakeControl):
-    tailed(control, event("request", NASTY), query="&status=4xx")
+    tailed(control, ("request", NASTY), query="&status=4xx")
 
     lines = ask("requests", "tail", "--json", "--status", "4xx").stdout.splitlines()
 
@@ -259,8 +240,8 @@ def test_tail_as_json_is_one_object_a_line(ask, control: FakeControl):
 
 
 def test_tail_says_what_it_could_not_show_and_that_the_world_is_another(ask, control: FakeControl):
-    replaced = event("world", {"commit": 9, "title": "reset"})
-    tailed(control, event("gap", {"missed": 3}), replaced, event("request", FINE))
+    replaced = ("world", {"commit": 9, "title": "reset"})
+    tailed(control, ("gap", {"missed": 3}), replaced, ("request", FINE))
 
     result = ask("requests", "tail")
 
@@ -269,7 +250,7 @@ def test_tail_says_what_it_could_not_show_and_that_the_world_is_another(ask, con
 
 
 def test_what_a_client_sends_does_not_steer_a_terminal(ask, control: FakeControl, colors):
-    tailed(control, event("request", NASTY))
+    tailed(control, ("request", NASTY))
 
     shown = ask("requests", "tail").stdout
 

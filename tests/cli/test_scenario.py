@@ -11,8 +11,8 @@ import pytest
 from hosting_emulator.scenario.schema import scenario_schema
 from hosting_emulator_cli.files import library_names
 from tests.cli.conftest import Run
-from tests.support.control_samples import world
-from tests.support.fake_control import FakeControl, Says
+from tests.support.control_samples import story_report, world
+from tests.support.fake_control import FakeControl, refusal
 
 RUN = "POST /scenarios/run"
 GOOD = """\
@@ -46,8 +46,8 @@ FAILED_STEP: dict[str, Any] = {
         {"at": "headers.X\x00", "expected": "<&>", "found": None},
     ],
 }
-PASSED = {"scenario": "outage", "file": "outage.yaml", "passed": True, "steps": [STEP]}
-FAILED = {**PASSED, "passed": False, "steps": [STEP, FAILED_STEP]}
+PASSED = story_report(STEP)
+FAILED = story_report(STEP, FAILED_STEP)
 
 
 @pytest.fixture
@@ -116,8 +116,8 @@ def test_load_from_stdin(ask, control: FakeControl):
 
 
 def test_load_of_a_wrong_scenario_is_one_line(ask, control: FakeControl, file: Path):
-    problem = {"title": "Scenario refused", "detail": f"{file}:4:5: unknown field 'cal'"}
-    control.on("POST /worlds/default/scenario", Says(problem, 400))
+    problem = refusal(400, f"{file}:4:5: unknown field 'cal'")
+    control.on("POST /worlds/default/scenario", problem)
 
     result = ask("scenario", "load", str(file))
 
@@ -289,8 +289,7 @@ def test_run_as_json_is_a_list_of_reports(ask, control: FakeControl):
 
 
 def test_run_of_a_wrong_scenario_exits_2(ask, control: FakeControl):
-    problem = {"title": "Scenario refused", "detail": "x.yaml:1:1: nothing is here"}
-    control.on(RUN, Says(problem, 400))
+    control.on(RUN, refusal(400, "x.yaml:1:1: nothing is here"))
 
     result = ask("scenario", "run", "x")
 
@@ -298,7 +297,7 @@ def test_run_of_a_wrong_scenario_exits_2(ask, control: FakeControl):
 
 
 def test_junit_has_a_suite_a_scenario_and_a_case_a_step(ask, control: FakeControl, tmp_path: Path):
-    control.on(RUN, PASSED, FAILED, Says({"title": "No", "detail": "x.yaml:1:1: no"}, 400))
+    control.on(RUN, PASSED, FAILED, refusal(400, "x.yaml:1:1: no"))
     path = tmp_path / "report.xml"
 
     result = ask("scenario", "run", "a", "b", "c", "--junit", str(path))

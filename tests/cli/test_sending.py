@@ -9,13 +9,12 @@ from typing import Any
 
 import pytest
 
-from tests.support.control_samples import ADVANCED, CLOCK, TOKEN, world
-from tests.support.fake_control import FakeControl, Says
+from tests.support.control_samples import ADVANCED, CLOCK, STUCK, TOKEN, fault, world
+from tests.support.fake_control import FakeControl, refusal
 
 SET_CLOCK, ADVANCE = "PUT /worlds/default/clock", "POST /worlds/default/clock/advance"
 ADD, INTERVENE = "POST /worlds/default/faults", "POST /worlds/default/interventions"
-ARMED = {"id": "fault-1", "phase": "before_commit"}
-SAID = "operation 01J0 is stuck while running"
+ARMED = fault()
 AT = "2030-01-31T09:30:00Z"
 
 CASES: list[tuple[str, str, Any, Any]] = [
@@ -137,7 +136,7 @@ CASES: list[tuple[str, str, Any, Any]] = [
         "intervene fail_operation project=shop retryable=true 'message=No space left: 5 GB'"
         """ 'code="404"'""",
         INTERVENE,
-        {"intervention": "fail_operation", "said": SAID},
+        {**STUCK, "intervention": "fail_operation"},
         {
             "fail_operation": {
                 "project": "shop",
@@ -150,7 +149,7 @@ CASES: list[tuple[str, str, Any, Any]] = [
     (
         "intervene leave_key_creation_uncertain --world ci-1",
         "POST /worlds/ci-1/interventions",
-        {"intervention": "leave_key_creation_uncertain", "said": SAID},
+        {**STUCK, "intervention": "leave_key_creation_uncertain"},
         {"leave_key_creation_uncertain": {}},
     ),
 ]
@@ -203,7 +202,7 @@ def test_world_and_control_token_come_from_the_environment(ask, control: FakeCon
     control.on("GET /worlds/ci-1/clock", CLOCK)
 
     assert ask("clock", "show").exit_code == 0
-    assert control.asked[0].headers["X-Control-Token"] == "s3cret"
+    assert control.requests[0].headers["X-Control-Token"] == "s3cret"
 
 
 @pytest.mark.parametrize("tail", ["", "/", "/_emulator", "/_emulator/"])
@@ -217,7 +216,7 @@ def test_address_may_be_written_in_any_usual_way(run, control: FakeControl, tail
 
 
 def test_clock_says_when_nothing_is_due(ask, control: FakeControl):
-    idle = {**CLOCK, "mode": "frozen", "next_due_at": None, "pending": 0}
+    idle = {**CLOCK, "mode": "frozen", "next_due_at": None, "next_event": None, "pending": 0}
     control.on("GET /worlds/default/clock", idle)
 
     result = ask("clock", "show")
@@ -227,7 +226,7 @@ def test_clock_says_when_nothing_is_due(ask, control: FakeControl):
 
 
 def test_new_world_is_its_name_alone_on_stdout(ask, control: FakeControl):
-    control.on("POST /worlds", Says(world("w-7"), 201))
+    control.on("POST /worlds", world("w-7"))
 
     result = ask("world", "create")
 
@@ -252,7 +251,7 @@ def test_history_lists_commits_newest_first(ask, control: FakeControl):
 
 
 def test_delete_says_so(ask, control: FakeControl):
-    control.on("DELETE /worlds/ci-1", Says(status=204))
+    control.on("DELETE /worlds/ci-1", None)
 
     result = ask("world", "delete", "ci-1")
 
@@ -272,7 +271,7 @@ def test_export_prints_the_document(ask, control: FakeControl):
 def test_export_replaces_a_file_whole_or_leaves_it(ask, control: FakeControl, tmp_path: Path):
     path = tmp_path / "state.json"
     path.write_text("old", encoding="utf-8")
-    control.on("GET /worlds/default/state", Says({"title": "No"}, 404), {"a": 1})
+    control.on("GET /worlds/default/state", refusal(404, "no such world"), {"a": 1})
 
     assert ask("world", "export", "--output", str(path)).exit_code == 2
     assert path.read_text(encoding="utf-8") == "old"

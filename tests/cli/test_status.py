@@ -12,13 +12,13 @@ import pytest
 from hosting_emulator_cli.commands.status import POLL_S, wait_until
 from hosting_emulator_cli.main import Failure
 from tests.cli.conftest import Run
-from tests.support.control_samples import INFO, world
-from tests.support.fake_control import FakeControl, Says
+from tests.support.control_samples import HEALTH, INFO, VARIATION, items, world
+from tests.support.fake_control import ANOTHER_SERVER, FakeControl, refusal
 
 
 def answer(control: FakeControl, **changes: object):
     control.on("GET /info", {**INFO, **changes})
-    control.on("GET /worlds", {"items": [world()]})
+    control.on("GET /worlds", items(world()))
 
 
 def test_status_shows_process_and_worlds(ask, control: FakeControl):
@@ -35,9 +35,7 @@ def test_status_shows_process_and_worlds(ask, control: FakeControl):
 
 def test_a_world_that_varies_is_said_to(ask, control: FakeControl, monkeypatch):
     answer(control)
-    varied = {"seed": "5", "only": ["page-size"], "assumed": {}, "varied": {}}
-    rows = [world(), {**world("w"), "variation": varied}, {**world("n"), "variation": None}]
-    control.on("GET /worlds", {"items": rows})
+    control.on("GET /worlds", items(world(), world("w", variation=VARIATION), world("n")))
     said = "World w: varied by seed 5, at page-size only."
 
     assert ask("status").stdout.splitlines()[-1] == said
@@ -138,7 +136,7 @@ def test_an_attempt_may_hang_only_as_long_as_there_is_time(time: MachineTime):
 
 
 def test_wait_says_nothing_when_up(ask, control: FakeControl):
-    control.on("GET /health", {"status": "ok", "version": "0.1.0"})
+    control.on("GET /health", HEALTH)
 
     result = ask("wait", "--timeout", "10s")
 
@@ -146,7 +144,7 @@ def test_wait_says_nothing_when_up(ask, control: FakeControl):
 
 
 def test_wait_fails_with_one_line(ask, control: FakeControl):
-    control.on("GET /health", Says({"title": "Starting"}, 503))
+    control.on("GET /health", refusal(503, "Starting"))
 
     result = ask("wait", "--timeout", "0s")
 
@@ -157,13 +155,13 @@ def test_wait_fails_with_one_line(ask, control: FakeControl):
 def test_wait_goes_on_while_the_emulator_comes_up(ask, control: FakeControl):
     control.on(
         "GET /health",
-        Says({"title": "Starting"}, 503),
-        Says(text="<html>", content_type="text/html"),
-        {"status": "ok"},
+        refusal(503, "Starting"),
+        ANOTHER_SERVER,
+        HEALTH,
     )
 
     assert ask("wait", "--timeout", "10s").exit_code == 0
-    assert len(control.asked) == 3
+    assert len(control.requests) == 3
 
 
 def test_wait_follows_a_ready_file_that_comes_later(
@@ -173,7 +171,7 @@ def test_wait_follows_a_ready_file_that_comes_later(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ):
-    control.on("GET /health", {"status": "ok", "version": "0.1.0"})
+    control.on("GET /health", HEALTH)
     ready = tmp_path / "ready.json"
     monkeypatch.setenv("HOSTING_EMULATOR_READY_FILE", str(ready))
     monkeypatch.setenv("HOSTING_EMULATOR_PORT", "1")  # nobody listens there
@@ -189,12 +187,14 @@ WHY: dict[str, Any] = {
     "kind": "apply_project_domains",
     "project": "shop",
     "state": "running",
+    "finished": False,
     "phase": "deploying",
     "at": "2030-01-31T09:30:00.000Z",
     "says": ["It is running (deploying), and goes on.", "The clock is frozen."],
     "next": {"at": "2030-01-31T09:30:02.000Z", "what": "it changes to verifying"},
     "waits_for": None,
     "held_by": None,
+    "reconciliation": None,
     "commands": ["hosting-emulator clock advance --until 01OP"],
 }
 PATH = "GET /worlds/default/operations/01OP/why"
@@ -233,4 +233,6 @@ def test_an_operation_that_is_not_there(ask):
     result = ask("why", "none")
 
     assert result.exit_code == 2
-    assert result.stderr.startswith("Error: the fake knows no GET /worlds/default/operations/none")
+    assert result.stderr.startswith(
+        "Error: the fake has no response to GET /worlds/default/operations/none"
+    )

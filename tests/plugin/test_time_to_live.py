@@ -10,6 +10,7 @@ import pytest
 from hosting_emulator.sdk import ControlClient
 from pytest_hosting_emulator import RunningEmulator, worlds
 from tests.plugin.conftest import Suite
+from tests.support.control_samples import CLOCK
 from tests.support.exec_process import until
 from tests.support.fake_control import FakeControl
 
@@ -31,10 +32,8 @@ def asked(monkeypatch):
 
 @pytest.fixture
 def control() -> Iterator[FakeControl]:
-    fake = FakeControl()
-    fake.start()
-    yield fake
-    fake.stop()
+    with FakeControl() as fake:
+        yield fake
 
 
 def test_only_worlds_that_could_outlive_the_tests_have_one(
@@ -59,16 +58,16 @@ def test_open_worlds_are_renewed_while_the_tests_run(
     control: FakeControl, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
 ):
     monkeypatch.setattr(worlds, "_RENEW_S", 0.001)
-    control.on("GET /worlds/ci/clock", {})
+    control.on("GET /worlds/ci/clock", CLOCK)
     world = ControlClient(control.control_url).world("ci")
     found, ended = worlds.OpenWorlds(), Event()
     found.open.append(worlds.OpenWorld(world, "hosting_emulator", request.node))
     renewing = Thread(target=found.renew_until, args=(ended,))
 
     renewing.start()
-    until(lambda: len(control.asked) > 2 or None)
+    until(lambda: len(control.requests) > 2 or None)
     ended.set()
     renewing.join()
 
     world.control.close()
-    assert {asked.path for asked in control.asked} == {"/worlds/ci/clock"}
+    assert {asked.path for asked in control.requests} == {"/worlds/ci/clock"}

@@ -10,10 +10,8 @@ from tests.support.fake_control import FakeControl
 
 @pytest.fixture
 def control() -> Iterator[FakeControl]:
-    fake = FakeControl()
-    fake.start()
-    yield fake
-    fake.stop()
+    with FakeControl() as fake:
+        yield fake
 
 
 @pytest.fixture

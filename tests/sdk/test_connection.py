@@ -5,79 +5,90 @@ import socket
 import ssl
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
 import trustme
 
 from hosting_emulator.sdk import ControlClient, EmulatorUnreachable, UnexpectedAnswer
-from tests.support.fake_control import FakeControl, Says
+from tests.support.control_samples import ADVANCED, ASSUMPTIONS, CLOCK, HEALTH, items, world
+from tests.support.fake_control import FakeControl, FakeResponse
 
 
 def test_requests_share_one_connection(control: FakeControl, client: ControlClient):
-    control.on("GET /health", {"status": "ok"})
-    control.on("POST /worlds", {"name": "w"})
+    control.on("GET /health", HEALTH)
+    control.on("POST /worlds", world("w"))
 
     client.get("health")
     client.post("worlds", {})
     client.get("/health")
 
     assert control.connections == 1
-    assert len(control.asked) == 3
+    assert len(control.requests) == 3
 
 
-@pytest.mark.parametrize("method", ["get", "put", "post", "patch", "delete"])
+@pytest.mark.parametrize(
+    ("method", "path", "response"),
+    [
+        ("get", "/worlds/w/clock", CLOCK),
+        ("put", "/worlds/w/clock", CLOCK),
+        ("post", "/worlds/w/clock/advance", ADVANCED),
+        ("patch", "/worlds/w/assumptions", items(*ASSUMPTIONS)),
+        ("delete", "/worlds/w", None),
+    ],
+)
 def test_connection_the_server_closed_meanwhile_is_renewed(
-    control: FakeControl, client: ControlClient, method: str
+    control: FakeControl, client: ControlClient, method: str, path: str, response: Any
 ):
-    control.on("GET /health", Says({}, close_after=True))
-    control.on(f"{method.upper()} /thing", {"done": True})
+    control.on("GET /health", FakeResponse(HEALTH, close_after=True))
+    control.on(f"{method.upper()} {path}", response)
     client.get("health")
     assert control.dropped.wait(5)
 
-    answer = getattr(client, method)("thing")
+    received = getattr(client, method)(path)
 
-    assert answer == {"done": True}
-    assert [a.path for a in control.asked] == ["/health", "/thing"]
+    assert received == response
+    assert [request.path for request in control.requests] == ["/health", path]
 
 
 def test_dropped_read_is_sent_once_more(control: FakeControl, client: ControlClient):
-    control.on("GET /health", {})
-    control.on("GET /clock", Says(close_before=True), {"mode": "real"})
+    control.on("GET /health", HEALTH)
+    control.on("GET /worlds/w/clock", FakeResponse(close_before=True), CLOCK)
     client.get("health")
 
-    assert client.get("clock") == {"mode": "real"}
+    assert client.get("worlds/w/clock") == CLOCK
 
 
 def test_dropped_read_is_not_sent_a_third_time(control: FakeControl, client: ControlClient):
-    control.on("GET /health", {})
-    control.on("GET /clock", Says(close_before=True))
+    control.on("GET /health", HEALTH)
+    control.on("GET /worlds/w/clock", FakeResponse(close_before=True))
     client.get("health")
 
     with pytest.raises(EmulatorUnreachable, match="closed the connection before responding"):
-        client.get("clock")
+        client.get("worlds/w/clock")
 
-    assert len(control.bodies("GET /clock")) == 2
+    assert len(control.bodies("GET /worlds/w/clock")) == 2
 
 
 def test_dropped_write_is_not_repeated(control: FakeControl, client: ControlClient):
-    control.on("GET /health", {})
-    control.on("POST /advance", Says(close_before=True), {"moved_ms": 1})
+    control.on("GET /health", HEALTH)
+    control.on("POST /worlds/w/clock/advance", FakeResponse(close_before=True), ADVANCED)
     client.get("health")
 
     with pytest.raises(EmulatorUnreachable, match="closed the connection before responding"):
-        client.post("advance", {"by": "1ms"})
+        client.post("worlds/w/clock/advance", {"by": "1ms"})
 
-    assert len(control.bodies("POST /advance")) == 1
+    assert len(control.bodies("POST /worlds/w/clock/advance")) == 1
 
 
 def test_works_again_after_an_error(control: FakeControl, client: ControlClient):
-    control.on("POST /advance", Says(close_before=True))
-    control.on("GET /health", {"status": "ok"})
+    control.on("POST /worlds/w/clock/advance", FakeResponse(close_before=True))
+    control.on("GET /health", HEALTH)
     with pytest.raises(EmulatorUnreachable):
-        client.post("advance")
+        client.post("worlds/w/clock/advance")
 
-    assert client.get("health") == {"status": "ok"}
+    assert client.get("health") == HEALTH
 
 
 def test_nothing_listening_names_address_and_way_out():
@@ -96,7 +107,7 @@ def test_nothing_listening_names_address_and_way_out():
 
 
 def test_no_answer_in_time(control: FakeControl):
-    control.on("GET /health", Says({}, silent=True))
+    control.on("GET /health", FakeResponse(HEALTH, silent=True))
 
     with (
         ControlClient(control.control_url, timeout_s=0.01) as client,
@@ -120,12 +131,12 @@ def test_something_that_does_not_speak_http():
 
 
 def test_threads_share_one_connection(control: FakeControl, client: ControlClient):
-    control.on("GET /health", {"status": "ok"})
+    control.on("GET /health", HEALTH)
 
     with ThreadPoolExecutor(8) as threads:
         answers = list(threads.map(lambda _: client.get("health"), range(100)))
 
-    assert answers == [{"status": "ok"}] * 100
+    assert answers == [HEALTH] * 100
     assert control.connections == 1
 
 
@@ -134,18 +145,18 @@ def test_threads_share_one_connection(control: FakeControl, client: ControlClien
 def test_forked_child_leaves_the_connection_to_its_parent(
     control: FakeControl, client: ControlClient
 ):
-    control.on("GET /health", {"status": "ok"})
+    control.on("GET /health", HEALTH)
     client.get("health")
 
     child = os.fork()
     if child == 0:
         try:
-            os._exit(0 if client.get("health") == {"status": "ok"} else 1)
+            os._exit(0 if client.get("health") == HEALTH else 1)
         finally:
             os._exit(2)
 
     assert os.waitpid(child, 0)[1] == 0
-    assert client.get("health") == {"status": "ok"}
+    assert client.get("health") == HEALTH
     assert control.connections == 2
 
 
@@ -169,7 +180,7 @@ def test_speaks_tls_where_asked(
     authority.cert_pem.write_to_path(str(tmp_path / "ca.pem"))
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     authority.issue_cert("localhost").configure_cert(context)
-    control.on("GET /health", {"status": "ok"})
+    control.on("GET /health", HEALTH)
     url = control.control_url.replace("http://127.0.0.1", "https://localhost")
     control.encrypt(context)
 
@@ -180,7 +191,7 @@ def test_speaks_tls_where_asked(
         client.health()
     monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "ca.pem"))
     with ControlClient(url, timeout_s=5) as client:
-        assert [client.health(), client.health()] == [{"status": "ok"}] * 2
+        assert [client.health(), client.health()] == [HEALTH] * 2
 
     assert control.connections == 2
 

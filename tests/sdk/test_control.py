@@ -13,7 +13,8 @@ from hosting_emulator.sdk import (
     UnexpectedAnswer,
 )
 from pytest_hosting_emulator import RunningEmulator
-from tests.support.fake_control import FakeControl, Says
+from tests.support.control_samples import HEALTH, world
+from tests.support.fake_control import ANOTHER_SERVER, FakeControl, FakeResponse, refusal
 from tests.support.http_world import HttpWorld
 
 
@@ -79,40 +80,39 @@ def test_an_empty_name_is_never_all_there_are(
 
 
 def test_control_token_is_sent_with_every_request(control: FakeControl):
-    control.on("GET /health", {})
+    control.on("GET /health", HEALTH)
 
     with ControlClient(control.control_url, token="s3cret") as client:
         client.health()
 
-    assert control.asked[0].headers["X-Control-Token"] == "s3cret"
+    assert control.requests[0].headers["X-Control-Token"] == "s3cret"
 
 
 def test_no_control_token_no_header(control: FakeControl, client: ControlClient):
-    control.on("GET /health", {})
+    control.on("GET /health", HEALTH)
 
     client.health()
 
-    assert "X-Control-Token" not in control.asked[0].headers
+    assert "X-Control-Token" not in control.requests[0].headers
 
 
 def test_body_is_declared_as_json(control: FakeControl, client: ControlClient):
-    control.on("POST /worlds", {})
+    control.on("POST /worlds", world("w"))
 
     client.post("worlds", {"name": "é"})
 
-    assert control.asked[0].headers["Content-Type"] == "application/json"
-    assert control.asked[0].body == {"name": "é"}
+    assert control.requests[0].headers["Content-Type"] == "application/json"
+    assert control.requests[0].body == {"name": "é"}
 
 
 def test_empty_answer_is_none(control: FakeControl, client: ControlClient):
-    control.on("DELETE /worlds/w", Says(status=204))
+    control.on("DELETE /worlds/w", None)
 
     assert client.delete("worlds/w") is None
 
 
 def test_refusal_carries_the_problem(control: FakeControl, client: ControlClient):
-    problem = {"title": "No such world", "status": 404, "detail": "there is no\nworld w"}
-    control.on("GET /worlds/w", Says(problem, 404, content_type="application/problem+json"))
+    control.on("GET /worlds/w", refusal(404, "there is no\nworld w", "No such world"))
 
     with pytest.raises(ControlRefused) as caught:
         _ = client.world("w").summary
@@ -124,21 +124,21 @@ def test_refusal_carries_the_problem(control: FakeControl, client: ControlClient
 
 
 def test_refusal_without_a_detail_shows_its_title(control: FakeControl, client: ControlClient):
-    control.on("GET /worlds/w", Says({"title": "Busy"}, 503))
+    control.on("GET /worlds/w", FakeResponse({"title": "Busy"}, 503, deliberately_wrong=True))
 
     with pytest.raises(ControlRefused, match=r"^Busy$"):
         _ = client.world("w").summary
 
 
 def test_refusal_without_a_problem_shows_its_status(control: FakeControl, client: ControlClient):
-    control.on("GET /worlds/w", Says(["?"], 500))
+    control.on("GET /worlds/w", FakeResponse(["?"], 500, deliberately_wrong=True))
 
     with pytest.raises(ControlRefused, match="refused with status 500"):
         _ = client.world("w").summary
 
 
 def test_another_server_at_the_address_is_told_apart(control: FakeControl, client: ControlClient):
-    control.on("GET /health", Says(text="<h1>It works!</h1>", content_type="text/html"))
+    control.on("GET /health", ANOTHER_SERVER)
 
     with pytest.raises(
         UnexpectedAnswer, match="not a hosting emulator: it returned text/html with status 200"

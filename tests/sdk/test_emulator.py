@@ -10,11 +10,9 @@ import pytest
 
 from hosting_emulator.sdk import ControlClient, ControlRefused, EmulatorUnreachable, HostingEmulator
 from hosting_emulator.sdk.control import DEFAULT_URL, default_url, read_address
-from tests.sdk.conftest import control
+from tests.support.control_samples import world
 from tests.support.fake_control import FakeControl
 from tests.support.http_world import HttpWorld
-
-__all__ = ["control"]
 
 LATER = {"clock": {"at": "2030-01-01T00:00:00Z", "mode": "frozen"}}
 
@@ -172,15 +170,13 @@ def test_address_from_the_environment(monkeypatch: pytest.MonkeyPatch):
 
 
 def test_control_token_from_the_environment(control: FakeControl, monkeypatch: pytest.MonkeyPatch):
-    tables: dict[str, Any] = {"organizations": [], "people": [], "projects": []}
-    summary = {"name": "default", "base_url": "", "control_url": "", **tables}
-    control.on("GET /worlds/default", summary)
+    control.on("GET /worlds/default", world())
 
     for variable, token in (("", None), ("t", None), ("t", "u")):
         monkeypatch.setenv("HOSTING_EMULATOR_CONTROL_TOKEN", variable)
         HostingEmulator.connect(control.control_url, control_token=token).close()
 
-    sent = [asked.headers.get("X-Control-Token") for asked in control.asked]
+    sent = [asked.headers.get("X-Control-Token") for asked in control.requests]
     assert sent == [None, "t", "u"]
 
 
@@ -253,8 +249,8 @@ def test_any_commit_can_be_gone_back_to_or_begun_at(api: HttpWorld):
     fork = emulator.fork(commit=hidden["commit"])
     emulator.rewind(hidden["commit"])
 
-    for world in (emulator, fork):
-        assert world.summary["counts"]["operations"] == before
+    for changed in (emulator, fork):
+        assert changed.summary["counts"]["operations"] == before
     assert emulator.history[-1]["title"] == f"rewound to {hidden['commit']}"
     assert len(emulator.requests) == 2
     with pytest.raises(ControlRefused, match="commit 9999 is not kept"):

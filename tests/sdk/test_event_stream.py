@@ -9,13 +9,14 @@ from hosting_emulator.sdk import (
     UnexpectedAnswer,
     WorldEvent,
 )
-from tests.support.fake_control import FakeControl, Says
+from tests.support.control_samples import world
+from tests.support.fake_control import FakeControl, FakeResponse
 
 STREAM = 'retry: 1000\nid: 7\n\nid: 8\nevent: request\ndata: {"n": 1}\n\n: still here\nid: 8\n\n'
 
 
-def stream(text: str, **options: object) -> Says:
-    return Says(text=text, content_type="text/event-stream", **options)  # type: ignore[arg-type]
+def stream(text: str, **options: object) -> FakeResponse:
+    return FakeResponse(text=text, content_type="text/event-stream", **options)  # type: ignore[arg-type]
 
 
 def test_events_come_one_after_the_other(client: ControlClient, control: FakeControl):
@@ -34,8 +35,8 @@ def test_it_goes_on_after_an_event(client: ControlClient, control: FakeControl):
     control.on("GET /worlds/default/events", stream(STREAM))
     client.world().requests.listen(last_id=41).close()
 
-    assert control.asked[-1].headers["Last-Event-ID"] == "41"
-    assert control.asked[-1].headers["Accept"] == "text/event-stream"
+    assert control.requests[-1].headers["Last-Event-ID"] == "41"
+    assert control.requests[-1].headers["Accept"] == "text/event-stream"
 
 
 def test_a_token_goes_along(control: FakeControl):
@@ -43,12 +44,12 @@ def test_a_token_goes_along(control: FakeControl):
     with ControlClient(control.control_url, token="secret") as client:
         client.world().requests.listen().close()
 
-    assert control.asked[-1].headers["X-Control-Token"] == "secret"
+    assert control.requests[-1].headers["X-Control-Token"] == "secret"
 
 
 def test_other_requests_go_on_meanwhile(client: ControlClient, control: FakeControl):
     control.on("GET /worlds/default/events", stream(STREAM))
-    control.on("GET /worlds/default", {"name": "default"})
+    control.on("GET /worlds/default", world())
 
     with client.world().requests.listen() as events:
         assert client.world().summary["name"] == "default"
@@ -56,12 +57,14 @@ def test_other_requests_go_on_meanwhile(client: ControlClient, control: FakeCont
 
 
 def test_a_refusal_is_one(client: ControlClient):
-    with pytest.raises(ControlRefused, match="knows no GET /worlds/gone/events"):
+    with pytest.raises(ControlRefused, match="has no response to GET /worlds/gone/events"):
         client.world("gone").requests.listen()
 
 
 def test_what_is_no_stream_is_unexpected(client: ControlClient, control: FakeControl):
-    control.on("GET /worlds/default/events", {"not": "a stream"})
+    control.on(
+        "GET /worlds/default/events", FakeResponse({"not": "a stream"}, deliberately_wrong=True)
+    )
 
     with pytest.raises(UnexpectedAnswer, match="not return a stream of events"):
         client.world().requests.listen()
@@ -86,7 +89,7 @@ def test_nobody_there_is_said_at_once():
 
 
 def test_who_hangs_up_is_unreachable(client: ControlClient, control: FakeControl):
-    control.on("GET /worlds/default/events", Says(close_before=True))
+    control.on("GET /worlds/default/events", FakeResponse(close_before=True))
 
     with pytest.raises((EmulatorUnreachable, UnexpectedAnswer)):
         client.world().requests.listen()

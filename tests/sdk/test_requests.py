@@ -18,6 +18,7 @@ from hosting_emulator.sdk import (
     WorldSummary,
 )
 from tests.sdk.conftest import client, control
+from tests.support.control_samples import exchange, request_page, world
 from tests.support.fake_control import FakeControl
 from tests.support.http_world import HttpWorld
 
@@ -323,31 +324,16 @@ def test_some_failed(made: Requests):
 @pytest.fixture
 def ring(control: FakeControl, client: ControlClient) -> Requests:
     """Requests of a world whose log holds the last 1,000 of 1,234."""
-    plain: dict[str, Any] = {
-        "at": "2026-01-01T00:00:00.000Z",
+    plain = {
         "call": "list_deployments",
-        "method": "GET",
         "path": "/v1/projects/01P/deployments",
-        "query": "",
         "project": "01P",
-        "operation": None,
-        "principal": "01U",
-        "who": "owner",
-        "status": 200,
-        "code": None,
-        "idempotency_key": None,
-        "replayed": False,
-        "lost": None,
-        "why": [],
-        "duration_us": 1.5,
     }
-    items = [{"n": n, **plain} for n in range(1234, 234, -1)]
-    page = {"items": items, "total": 1234, "times_cleared": 0}
-    control.on("GET /worlds/w/requests?limit=1000&trail=false", page)
-    control.on("GET /worlds/w/requests?limit=1", {**page, "items": items[:1]})
-    found = {"name": "w", "base_url": "http://h/worlds/w", "control_url": ""}
-    tables: dict[str, Any] = {"organizations": [], "people": [], "projects": []}
-    return HostingEmulator(client, WorldSummary(**found, **tables)).requests
+    logged = [exchange(n, **plain) for n in range(1234, 234, -1)]
+    full_page = request_page(*logged, total=1234)
+    control.on("GET /worlds/w/requests?limit=1000&trail=false", full_page)
+    control.on("GET /worlds/w/requests?limit=1", request_page(logged[0], total=1234))
+    return HostingEmulator(client, WorldSummary(world("w"))).requests
 
 
 def test_count_that_older_requests_could_change_is_no_proof(ring: Requests):

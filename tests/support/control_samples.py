@@ -1,23 +1,36 @@
-"""What a running emulator would say: one world's worth of answers."""
+"""Documents as a running emulator sends them. `FakeControl` compares them with the control API's types.
 
+Each function returns a whole document; its keyword arguments replace members.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
 from typing import Any
+
+URL = "http://127.0.0.1:4620"
+CONTROL_URL = f"{URL}/_emulator"
+NOON = "2030-01-31T09:30:00.000Z"
 
 CLOCK: dict[str, Any] = {
     "mode": "scaled",
-    "now": "2030-01-31T09:30:00.000Z",
+    "now": NOON,
     "rate": 60,
     "next_due_at": "2030-01-31T09:30:02.000Z",
+    "next_event": "an operation goes on to verifying",
     "pending": 3,
 }
 ADVANCED = {**CLOCK, "moved_ms": 600_000, "events_run": 2}
+HEALTH: dict[str, Any] = {"status": "ok", "version": "0.1.0", "storage": None}
 INFO: dict[str, Any] = {
     "version": "0.1.0",
+    "build": "editable",
     "pid": 4242,
-    "base_url": "http://127.0.0.1:4620",
+    "base_url": URL,
     "dev_base_url": "http://localhost:4620",
-    "control_url": "http://127.0.0.1:4620/_emulator",
-    "docs_url": "http://127.0.0.1:4620/_emulator/docs",
-    "openapi_url": "http://127.0.0.1:4620/_emulator/contract/openapi.json",
+    "control_url": CONTROL_URL,
+    "docs_url": f"{CONTROL_URL}/docs",
+    "openapi_url": f"{CONTROL_URL}/contract/openapi.json",
     "data_dir": "/data",
     "durability": "process",
     "tls_port": None,
@@ -29,6 +42,18 @@ TOKEN: dict[str, Any] = {
     "expires_in": 3600,
     "expires_at": "2030-01-31T10:30:00.000Z",
 }
+API_KEY: dict[str, Any] = {
+    "value": "phk_new",
+    "key": {
+        "id": "01KEY",
+        "organization_id": "01ORGFREE",
+        "name": "ci",
+        "obfuscated_value": "phk_…new",
+        "permissions": ["dns.read", "projects.read"],
+        "expires_at": "2030-05-01T09:30:00.000Z",
+        "created_at": NOON,
+    },
+}
 ASSUMPTIONS: list[dict[str, Any]] = [
     {
         "name": "accepted_status",
@@ -36,25 +61,38 @@ ASSUMPTIONS: list[dict[str, Any]] = [
         "default": 202,
         "alternatives": [200, 201],
         "outside_the_letter": [],
+        "contradicts": "",
+        "warning": "",
         "about": "Status of an accepted operation.",
         "sentence": "not shown",
+        "fixed": "",
     }
 ]
+VARIATION: dict[str, Any] = {"seed": "5", "only": ["page-size"], "assumed": {}, "varied": {}}
+STUCK: dict[str, Any] = {
+    "intervention": "stick_operation",
+    "said": "operation 01J0 is stuck while running",
+}
 
 
-def world(name: str = "default") -> dict[str, Any]:
+def items(*rows: Any) -> dict[str, Any]:
+    return {"items": list(rows)}
+
+
+def world(name: str = "default", **changes: Any) -> dict[str, Any]:
     path = "" if name == "default" else f"/worlds/{name}"
     return {
         "name": name,
         "seed": "s",
         "ephemeral": False,
-        "base_url": INFO["base_url"] + path,
-        "control_url": f"{INFO['control_url']}/worlds/{name}",
-        "issuer": f"{INFO['control_url']}/idp",
+        "base_url": URL + path,
+        "control_url": f"{CONTROL_URL}/worlds/{name}",
+        "issuer": f"{CONTROL_URL}/idp",
         "commit": 7,
         "clock": CLOCK,
         "assumptions": {},
         "warnings": [],
+        "variation": None,
         "counts": {
             "projects": 2,
             "operations": 5,
@@ -62,13 +100,110 @@ def world(name: str = "default") -> dict[str, Any]:
             "tickets": 1,
             "api_keys": 0,
         },
+        "armed": [],
         "organizations": [
             {"alias": "free", "id": "01ORGFREE", "name": "Free", "plan": "free"},
             {"alias": "paid", "id": "01ORGPAID", "name": "Paid", "plan": "paid"},
         ],
         "people": [{"alias": "owner", "id": "01OWNER", "email": "o@x.test", "name": "Olga"}],
         "projects": [
-            {"alias": "first", "id": "01PROJ1", "handle": "shop", "organization_id": "01ORGFREE"},
-            {"alias": "second", "id": "01PROJ2", "handle": "blog", "organization_id": "01ORGPAID"},
+            project("first", "01PROJ1", "shop", "01ORGFREE"),
+            project("second", "01PROJ2", "blog", "01ORGPAID"),
         ],
+        **changes,
+    }
+
+
+def project(alias: str, project_id: str, handle: str, organization_id: str) -> dict[str, Any]:
+    return {
+        "alias": alias,
+        "id": project_id,
+        "handle": handle,
+        "organization_id": organization_id,
+        "source_generation": 0,
+    }
+
+
+def fault(effect: str = "timeout", **changes: Any) -> dict[str, Any]:
+    """Return an armed fault that has not acted; other members are those that its document had."""
+    return {
+        "id": "fault-1",
+        "order": 0,
+        effect: {},
+        "phase": "before_commit",
+        "armed_at": "2026-03-01T12:00:00.000Z",
+        "considered": 0,
+        "seen": 0,
+        "hits": 0,
+        "spent": False,
+        "unused": None,
+        **changes,
+    }
+
+
+def exchange(n: int, **changes: Any) -> dict[str, Any]:
+    """Return a successful request of the log."""
+    return {
+        "n": n,
+        "at": "2030-01-31T09:30:00.250Z",
+        "method": "GET",
+        "path": "/v1/projects/01PROJ1/edge-dns",
+        "query": "",
+        "call": "get_dns_authorization",
+        "project": "01PROJ1",
+        "operation": None,
+        "principal": "01OWNER",
+        "who": "owner",
+        "status": 200,
+        "code": None,
+        "idempotency_key": None,
+        "replayed": False,
+        "lost": None,
+        "varied": [],
+        "in_progress": False,
+        "why": [],
+        "duration_us": 412.0,
+        **changes,
+    }
+
+
+def message(body: str | None, **changes: Any) -> dict[str, Any]:
+    """Return a request or a response of the log."""
+    size = len((body or "").encode())
+    return {"headers": [], "body": body, "body_bytes": size, "body_cut": False, **changes}
+
+
+def request_page(*exchanges: dict[str, Any], total: int | None = None) -> dict[str, Any]:
+    return {
+        "items": list(exchanges),
+        "total": len(exchanges) if total is None else total,
+        "times_cleared": 0,
+    }
+
+
+def conduct_report(*findings: dict[str, Any], **changes: Any) -> dict[str, Any]:
+    return {
+        "judged": 12,
+        "unseen": 0,
+        "findings": list(findings),
+        "counts": dict(Counter(finding["rule"] for finding in findings)),
+        "rules_off": [],
+        "remarks": [],
+        "errors": [],
+        "complete": True,
+        **changes,
+    }
+
+
+def story_report(*steps: dict[str, Any], **changes: Any) -> dict[str, Any]:
+    return {
+        "scenario": "outage",
+        "file": "outage.yaml",
+        "passed": all(step["passed"] for step in steps),
+        "steps": list(steps),
+        "entries": [],
+        "digest": "00",
+        "variation": None,
+        "warnings": [],
+        **changes,
     }
