@@ -10,7 +10,7 @@ ROOT = Path(__file__).parents[2]
 SOURCES = ("emulator", "cli", "fixtures", "scenarios")
 
 
-def test_no_two_classes_have_one_name():
+def test_no_two_classes_have_the_same_name():
     places: dict[str, list[str]] = defaultdict(list)
     for source in SOURCES:
         for path in (ROOT / source).rglob("*.py"):

@@ -21,7 +21,7 @@ def modules(*folders: str) -> list[tuple[str, str]]:
     return [(str(path.relative_to(REPOSITORY)), path.read_text("utf-8")) for path in files]
 
 
-def test_each_module_says_what_it_is_for():
+def test_every_module_has_a_docstring():
     silent = [
         name
         for name, source in modules(*PACKAGES)
@@ -32,7 +32,7 @@ def test_each_module_says_what_it_is_for():
     assert silent == []
 
 
-def test_the_contract_documents_what_is_public():
+def test_every_public_part_of_the_contract_has_a_docstring():
     silent = [
         f"{name}:{node.lineno}: {node.name}"
         for name, source in modules("emulator/hosting_emulator/contract")

@@ -83,7 +83,7 @@ def seen() -> dict[str, str]:
 
 
 @pytest.mark.parametrize("word", PLAIN)
-def test_what_nobody_would_say_is_not_said(word: str) -> None:
+def test_no_text_for_users_contains_an_unnatural_phrase(word: str) -> None:
     found = [name for name, text in seen().items() if word.lower() in text]
 
     assert found == [], f"say {PLAIN[word]!r} instead of {word!r}"

@@ -76,7 +76,7 @@ def nodes() -> dict[str, list[ast.AST]]:
     return {name: list(ast.walk(ast.parse(source))) for name, source in sources.items()}
 
 
-def test_nothing_private_of_another_package_is_imported_or_looked_at(
+def test_no_package_uses_a_private_name_of_another(
     nodes: dict[str, list[ast.AST]],
 ):
     ours = {name for found in nodes.values() for name in names_made_in(found) if is_private(name)}
@@ -93,7 +93,7 @@ def test_nothing_private_of_another_package_is_imported_or_looked_at(
     assert [(module, name) for module, name in sorted(used) if name not in ALLOWED] == []
 
 
-def test_no_class_takes_a_private_name_that_another_packages_class_has():
+def test_no_subclass_defines_a_private_name_of_a_class_of_another_package():
     """Neither to use it nor by chance: it would be another's state that is read, or overwritten."""
     found = []
     for name in modules():

@@ -112,7 +112,7 @@ def dotted(node: ast.expr, imported: dict[str, str]) -> str:
     return ""
 
 
-def test_the_core_reads_neither_clock_nor_chance():
+def test_the_kernel_reads_no_machine_clock_and_no_chance():
     found = [
         f"{file}:{line}: {name}: {reason}"
         for file in core_files()
@@ -123,7 +123,7 @@ def test_the_core_reads_neither_clock_nor_chance():
     assert not found, "\n".join(found)
 
 
-def test_no_exception_outlives_its_reason():
+def test_every_exception_to_purity_is_still_needed():
     for file, name in ALLOWED:
         source = (PACKAGE / file).read_text(encoding="utf-8")
 
@@ -150,7 +150,7 @@ def test_no_exception_outlives_its_reason():
         "bucket = hash(name) % 8",
     ],
 )
-def test_checker_sees_every_disguise(source: str):
+def test_the_purity_check_sees_every_disguise(source: str):
     assert list(breaches(source))
 
 
@@ -165,5 +165,5 @@ def test_checker_sees_every_disguise(source: str):
         "import hashlib\ndigest = hashlib.sha256(seed)",
     ],
 )
-def test_checker_lets_pure_code_be(source: str):
+def test_the_purity_check_accepts_pure_code(source: str):
     assert not list(breaches(source))

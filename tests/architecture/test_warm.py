@@ -33,7 +33,7 @@ def started(args: list[str], **options: Any) -> subprocess.CompletedProcess[str]
 
 
 @pytest.mark.parametrize("code", ENDS.values(), ids=ENDS)
-def test_it_ends_in_the_same_way(code: str):
+def test_a_warm_process_ends_as_a_real_process_does(code: str):
     args = [sys.executable, "-c", code]
 
     real = started(args)
@@ -43,7 +43,7 @@ def test_it_ends_in_the_same_way(code: str):
     assert found.stderr.splitlines()[-1:] == real.stderr.splitlines()[-1:]
 
 
-def test_it_finds_what_a_process_finds(tmp_path: Path):
+def test_a_warm_process_sees_what_a_real_process_sees(tmp_path: Path):
     code = (
         "import os, signal, sys\n"
         "print(ascii([sys.argv, os.getcwd(), dict(os.environ), sys.path[0], __name__]))\n"
@@ -61,7 +61,7 @@ def test_it_finds_what_a_process_finds(tmp_path: Path):
     assert found.stdout == real.stdout
 
 
-def test_a_program_stands_for_its_process(tmp_path: Path):
+def test_a_warm_program_passes_on_input_output_and_exit_code(tmp_path: Path):
     with subprocess.Popen(
         [
             "sh",

@@ -197,10 +197,12 @@ CLIENTS = (
 
 @pytest.mark.parametrize("clock", CLOCKS)
 @pytest.mark.parametrize("client", CLIENTS)
-def test_a_correct_client_is_accused_of_nothing(client: Callable[[Place], None], clock: str):
+def test_a_correct_client_gets_no_finding_above_a_note(client: Callable[[Place], None], clock: str):
     api = Place(clock)
 
     client(api)
 
-    assert [found.says for found in api.findings(final=True) if found.severity != "note"] == []
+    assert [
+        finding.says for finding in api.findings(final=True) if finding.severity != "note"
+    ] == []
     assert api.look().judged > 2

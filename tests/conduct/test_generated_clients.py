@@ -137,7 +137,7 @@ def _troubled(api: Simulation, random: Random) -> None:
 
 
 @pytest.mark.parametrize("seed", sampled(range(1500), 150))
-def test_careful_clients_are_accused_of_nothing(seed: int):
+def test_generated_careful_clients_break_no_rule(seed: int):
     random = Random(seed)
     api = Simulation()
     api.shared_operation = api.operation()  # type: ignore[attr-defined]
@@ -151,8 +151,8 @@ def test_careful_clients_are_accused_of_nothing(seed: int):
 
     api.run()
 
-    accused = [found for found in api.findings(final=True) if found.severity != "note"]
-    assert [(found.rule, found.says) for found in accused] == []
+    accused = [finding for finding in api.findings(final=True) if finding.severity != "note"]
+    assert [(finding.rule, finding.says) for finding in accused] == []
     assert api.look().judged > 1
 
 
@@ -248,7 +248,7 @@ CARELESS: dict[str, Callable[[Careful], Worker]] = {
 
 @pytest.mark.parametrize("seed", sampled(range(100), 8))
 @pytest.mark.parametrize("mistake", CARELESS)
-def test_a_careless_client_is_accused_of_its_mistake(mistake: str, seed: int):
+def test_a_careless_client_breaks_the_rule_of_its_mistake(mistake: str, seed: int):
     random = Random(seed)
     api = Simulation()
     api.shared_operation = api.operation()  # type: ignore[attr-defined]
@@ -268,5 +268,5 @@ def test_a_careless_client_is_accused_of_its_mistake(mistake: str, seed: int):
 
     api.run()
 
-    accused = [found.rule for found in api.findings(final=True) if found.severity != "note"]
+    accused = [finding.rule for finding in api.findings(final=True) if finding.severity != "note"]
     assert mistake.partition(" ")[0] in accused

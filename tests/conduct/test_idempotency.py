@@ -24,44 +24,39 @@ LOST: tuple[dict[str, Any], ...] = (
 )
 
 
-@pytest.fixture
-def api() -> Watched:
-    return Watched()
-
-
 @pytest.mark.parametrize("call", ["set_flag", "initialize", "create_key", "apply_domains"])
-def test_a_mutation_needs_a_key(api: Watched, call: str):
+def test_a_mutation_without_an_idempotency_key_is_a_finding(client: Watched, call: str):
     body = [True] if call == "set_flag" else []
-    getattr(api, call)(*body, key=None)
+    getattr(client, call)(*body, key=None)
 
-    assert api.broken() == [("missing-idempotency-key", [1])]
+    assert client.broken() == [("missing-idempotency-key", [1])]
 
 
-def test_one_client_that_never_has_a_key_is_one_finding(api: Watched):
+def test_many_mutations_without_a_key_are_one_finding(client: Watched):
     for _ in range(30):
-        api.apply_domains(key=None)
+        client.apply_domains(key=None)
 
-    found = next(f for f in api.findings() if f.rule == "missing-idempotency-key")
-    assert (found.requests, found.more_requests) == (list(range(1, 21)), 10)
-
-
-@pytest.mark.parametrize("fault", LOST, ids=lambda fault: " ".join(map(str, fault)))
-def test_an_uncertain_mutation_is_not_sent_under_a_new_key(api: Watched, fault):
-    api.fault(**fault)
-    api.create_key(key="first")
-    api.create_key(key="second")
-
-    assert api.broken() == [(NEW_KEY, [1, 2])]
+    finding = next(f for f in client.findings() if f.rule == "missing-idempotency-key")
+    assert (finding.requests, finding.more_requests) == (list(range(1, 21)), 10)
 
 
 @pytest.mark.parametrize("fault", LOST, ids=lambda fault: " ".join(map(str, fault)))
-def test_the_same_key_again_is_right(api: Watched, fault):
-    api.fault(**fault)
-    api.create_key(key="first")
-    api.create_key(key="first")
-    api.create_key(key="another")  # its outcome is known by now: this is another wish
+def test_an_uncertain_mutation_sent_with_a_new_key_is_a_finding(client: Watched, fault):
+    client.fault(**fault)
+    client.create_key(key="first")
+    client.create_key(key="second")
 
-    assert api.broken() == []
+    assert client.broken() == [(NEW_KEY, [1, 2])]
+
+
+@pytest.mark.parametrize("fault", LOST, ids=lambda fault: " ".join(map(str, fault)))
+def test_an_uncertain_mutation_sent_with_the_same_key_is_no_finding(client: Watched, fault):
+    client.fault(**fault)
+    client.create_key(key="first")
+    client.create_key(key="first")
+    client.create_key(key="another")  # its outcome is known by now: this is another wish
+
+    assert client.broken() == []
 
 
 @pytest.mark.parametrize(
@@ -72,275 +67,277 @@ def test_the_same_key_again_is_right(api: Watched, fault):
         {"rate_limit": {"limit": 1, "window": "1m"}, "skip_first": 1},
     ],
 )
-def test_a_refusal_is_certain(api: Watched, fault):
-    api.fault(**fault)
-    api.apply_domains(key="first")
-    api.pass_time(61)
-    api.apply_domains(key="second")
+def test_a_new_key_after_a_refusal_is_no_finding(client: Watched, fault):
+    client.fault(**fault)
+    client.apply_domains(key="first")
+    client.pass_time(61)
+    client.apply_domains(key="second")
 
-    assert NEW_KEY not in dict(api.broken())
-
-
-def test_a_retry_that_learns_nothing_leaves_it_uncertain(api: Watched):
-    api.lose()
-    api.create_key(key="first")
-    api.fault(abort={"code": "rate_limited"})
-    api.create_key(key="first")
-    api.create_key(key="second")
-
-    assert (NEW_KEY, [1, 3]) in api.broken()
+    assert NEW_KEY not in dict(client.broken())
 
 
-def test_another_wish_is_not_a_retry(api: Watched):
-    api.lose()
-    api.create_key("ci", key="first")
-    api.create_key("laptop", key="second")
-    api.create_key("ci", key="third", who="member")
+def test_a_refused_retry_leaves_a_mutation_uncertain(client: Watched):
+    client.lose()
+    client.create_key(key="first")
+    client.fault(abort={"code": "rate_limited"})
+    client.create_key(key="first")
+    client.create_key(key="second")
 
-    assert api.broken() == []
-
-
-def test_a_flag_that_was_switched_since_is_another_wish(api: Watched):
-    api.lose()
-    api.set_flag(True, key="first")
-    api.set_flag(False, key="second")
-    api.set_flag(True, key="third")
-
-    assert api.broken() == []
+    assert (NEW_KEY, [1, 3]) in client.broken()
 
 
-def test_a_key_is_no_use_once_it_is_forgotten():
-    api = Watched(idempotency_retention="24h")
-    api.lose()
-    api.create_key(key="first")
-    api.engine.move_by(24 * 3_600_000)
-    api.create_key(key="second")
+def test_a_different_mutation_is_not_a_retry(client: Watched):
+    client.lose()
+    client.create_key("ci", key="first")
+    client.create_key("laptop", key="second")
+    client.create_key("ci", key="third", who="member")
 
-    assert api.broken() == []
-
-
-def test_a_spelling_of_the_body_does_not_make_another_request(api: Watched):
-    path = f"/v1/organizations/{api.organization()}/user-api-keys"
-    api.lose()
-    api.create_key("ci", key="first")
-    sent = [("Authorization", f"Bearer {api.token()}"), ("Content-Type", "application/json")]
-    api.send("POST", path, [*sent, ("Idempotency-Key", "second")], b'{ "name":"ci" }')
-
-    assert api.broken() == [(NEW_KEY, [1, 2])]
+    assert client.broken() == []
 
 
-def test_whoever_does_not_wait_for_a_late_answer_cannot_know_it(api: Watched):
+def test_a_flag_that_was_switched_in_between_may_get_a_new_key(client: Watched):
+    client.lose()
+    client.set_flag(True, key="first")
+    client.set_flag(False, key="second")
+    client.set_flag(True, key="third")
+
+    assert client.broken() == []
+
+
+def test_a_new_key_after_the_retention_time_is_no_finding():
+    client = Watched(idempotency_retention="24h")
+    client.lose()
+    client.create_key(key="first")
+    client.engine.move_by(24 * 3_600_000)
+    client.create_key(key="second")
+
+    assert client.broken() == []
+
+
+def test_a_retry_may_spell_its_json_body_differently(client: Watched):
+    path = f"/v1/organizations/{client.organization()}/user-api-keys"
+    client.lose()
+    client.create_key("ci", key="first")
+    sent = [("Authorization", f"Bearer {client.token()}"), ("Content-Type", "application/json")]
+    client.send("POST", path, [*sent, ("Idempotency-Key", "second")], b'{ "name":"ci" }')
+
+    assert client.broken() == [(NEW_KEY, [1, 2])]
+
+
+def test_a_new_key_before_a_late_response_arrives_is_a_finding(client: Watched):
     def give_up() -> None:
-        api.pass_time(1)
-        api.next_connection()
-        api.apply_domains(key="second")
+        client.pass_time(1)
+        client.next_connection()
+        client.apply_domains(key="second")
 
-    path = f"/v1/projects/{api.project()}/domains"
-    api.send_late(5000, "PUT", path, key="first", between=give_up)
+    path = f"/v1/projects/{client.project()}/domains"
+    client.send_late(5000, "PUT", path, key="first", between=give_up)
 
     # The log lists requests in the order in which they arrived.
-    assert api.broken() == [(NEW_KEY, [1, 2])]
-    assert api.engine.log.newest(1)[0].raw_headers[1] == (b"Idempotency-Key", b"second")
+    assert client.broken() == [(NEW_KEY, [1, 2])]
+    assert client.engine.log.newest(1)[0].raw_headers[1] == (b"Idempotency-Key", b"second")
 
 
-def test_whoever_waits_for_a_late_answer_may_wish_for_more(api: Watched):
-    api.send_late(5000, "PUT", f"/v1/projects/{api.project()}/domains", key="first")
-    api.apply_domains(key="second")
+def test_a_new_key_after_a_late_response_arrived_is_no_finding(client: Watched):
+    client.send_late(5000, "PUT", f"/v1/projects/{client.project()}/domains", key="first")
+    client.apply_domains(key="second")
 
-    assert api.broken() == []
+    assert client.broken() == []
 
 
-def test_a_worker_may_send_its_own_request_while_another_waits_for_a_late_response(api: Watched):
+def test_a_worker_may_send_its_own_request_while_another_waits_for_a_late_response(client: Watched):
     def another_worker() -> None:
-        api.pass_time(1)
-        api.connection = 2
-        api.apply_domains(key="second")
-        api.connection = 1
+        client.pass_time(1)
+        client.connection = 2
+        client.apply_domains(key="second")
+        client.connection = 1
 
-    api.connection = 1
-    api.send_late(
-        5000, "PUT", f"/v1/projects/{api.project()}/domains", key="first", between=another_worker
+    client.connection = 1
+    client.send_late(
+        5000, "PUT", f"/v1/projects/{client.project()}/domains", key="first", between=another_worker
     )
 
-    assert api.broken() == []
+    assert client.broken() == []
 
 
-def test_to_do_as_the_problem_suggests_is_right(api: Watched):
-    api.lose()
-    api.apply_domains(key="first")
-    api.fault(abort={"code": "idempotency_key_reused"})
-    assert "new key" in api.apply_domains(key="first").json["suggested_action"]
-    api.apply_domains(key="second")
+def test_a_new_key_that_the_problem_suggests_is_no_finding(client: Watched):
+    client.lose()
+    client.apply_domains(key="first")
+    client.fault(abort={"code": "idempotency_key_reused"})
+    assert "new key" in client.apply_domains(key="first").json["suggested_action"]
+    client.apply_domains(key="second")
 
-    assert api.broken() == []
+    assert client.broken() == []
 
 
-def test_workers_that_each_retry_their_own_are_accused_no_longer(api: Watched):
-    api.lose()
-    api.create_key(key="first")
-    api.create_key(key="second")
-    assert api.broken() == [(NEW_KEY, [1, 2])]
+def test_a_finding_ends_when_the_first_key_is_retried(client: Watched):
+    client.lose()
+    client.create_key(key="first")
+    client.create_key(key="second")
+    assert client.broken() == [(NEW_KEY, [1, 2])]
 
-    api.create_key(key="first")
-    conduct = api.look()
+    client.create_key(key="first")
+    conduct = client.look()
     assert (conduct.findings, conduct.counts) == ([], {})
 
 
 @pytest.mark.parametrize("in_world_time", [True, False])
-def test_hours_later_it_is_another_wish(api: Watched, in_world_time: bool):
-    api.lose()
-    api.apply_domains(key="first")
+def test_a_new_key_hours_later_is_no_finding(client: Watched, in_world_time: bool):
+    client.lose()
+    client.apply_domains(key="first")
     if in_world_time:
-        api.engine.move_by(12 * 3_600_000)
+        client.engine.move_by(12 * 3_600_000)
     else:
-        api.pass_time(12 * 3600)
-    api.apply_domains(key="second")
+        client.pass_time(12 * 3600)
+    client.apply_domains(key="second")
 
-    assert api.broken() == []
+    assert client.broken() == []
 
 
-def test_uncertain_is_uncertain_at_any_status():
-    api = Watched(problem_statuses={"api_key_creation_uncertain": 409})
-    api.fault(abort={"code": "api_key_creation_uncertain"})
-    assert api.create_key(key="first").status == 409
-    api.create_key(key="second")
+def test_an_uncertain_creation_is_uncertain_with_any_status():
+    client = Watched(problem_statuses={"api_key_creation_uncertain": 409})
+    client.fault(abort={"code": "api_key_creation_uncertain"})
+    assert client.create_key(key="first").status == 409
+    client.create_key(key="second")
 
-    (found,) = api.findings()
-    assert (found.rule, found.requests) == (NEW_KEY, [1, 2])
-    assert "got 409 with the key 'first'" in found.says
+    (finding,) = client.findings()
+    assert (finding.rule, finding.requests) == (NEW_KEY, [1, 2])
+    assert "got 409 with the key 'first'" in finding.says
 
 
 @pytest.mark.parametrize(("second", "broken"), [("first", 0), ("second", 1)])
-def test_a_path_is_the_same_however_it_is_spelled(api: Watched, second: str, broken: int):
-    path = f"/v1/projects/{api.project()}/source%3Ainitialize"
-    api.lose()
-    api.initialize(1, key="first")
-    api.call("POST", path, key=second, body={"expected_source_generation": 1})
+def test_an_escaped_path_is_the_same_request(client: Watched, second: str, broken: int):
+    path = f"/v1/projects/{client.project()}/source%3Ainitialize"
+    client.lose()
+    client.initialize(1, key="first")
+    client.call("POST", path, key=second, body={"expected_source_generation": 1})
 
-    assert [rule for rule, _ in api.broken()] == [NEW_KEY] * broken
+    assert [rule for rule, _ in client.broken()] == [NEW_KEY] * broken
 
 
 @pytest.mark.parametrize(("after_s", "severity"), [(300, "note"), (30, "error")])
-def test_a_job_of_every_five_minutes_begins_anew(api: Watched, after_s: int, severity: str):
-    api.fault(abort={"code": "service_unavailable"})
-    api.connection = 1
-    api.apply_domains(key="first")
-    api.engine.move_by(after_s * 1000)
-    api.connection = 2
-    api.apply_domains(key="second")
+def test_a_new_key_five_minutes_later_is_only_a_note(client: Watched, after_s: int, severity: str):
+    client.fault(abort={"code": "service_unavailable"})
+    client.connection = 1
+    client.apply_domains(key="first")
+    client.engine.move_by(after_s * 1000)
+    client.connection = 2
+    client.apply_domains(key="second")
 
-    (found,) = api.findings()
-    assert (found.rule, found.severity) == (NEW_KEY, severity)
-    assert found["place"] == "the contract, Endpoints, 4"
-    assert "idempotent durable operation" in found["because"]
+    (finding,) = client.findings()
+    assert (finding.rule, finding.severity) == (NEW_KEY, severity)
+    assert finding["place"] == "the contract, Endpoints, 4"
+    assert "idempotent durable operation" in finding["because"]
 
 
-def test_a_key_under_a_new_name_after_its_value_was_lost_is_as_it_should_be(api: Watched):
-    api.lose()
-    api.create_key("ci", key="first")
-    assert api.create_key("ci", key="first").json["value"] is None
-    api.create_key("ci 2", key="second")
+def test_another_api_key_after_its_value_was_lost_is_no_finding(client: Watched):
+    client.lose()
+    client.create_key("ci", key="first")
+    assert client.create_key("ci", key="first").json["value"] is None
+    client.create_key("ci 2", key="second")
 
-    assert api.broken(final=True) == []
+    assert client.broken(final=True) == []
 
 
 @pytest.mark.parametrize(("other", "broken"), [("second", 1), ("first", 0)])
-def test_the_same_under_two_keys_at_once_is_done_twice(api: Watched, other: str, broken: int):
+def test_the_same_mutation_with_two_keys_at_once_is_a_note(
+    client: Watched, other: str, broken: int
+):
     for connection, key in ((1, "first"), (2, other)):
-        api.connection = connection
-        api.create_key(key=key)
-        api.pass_time(0.1)
+        client.connection = connection
+        client.create_key(key=key)
+        client.pass_time(0.1)
 
-    findings = api.findings()
+    findings = client.findings()
     assert [(f.rule, f.severity) for f in findings] == [("sent-twice-at-once", "note")] * broken
 
 
-def test_the_same_after_time_was_moved_is_wished_for_twice(api: Watched):
+def test_the_same_mutation_with_another_key_after_the_clock_moved_is_no_finding(client: Watched):
     for connection, key in ((1, "first"), (2, "second")):
-        api.connection = connection
-        api.create_key(key=key)
-        api.engine.move_by(SECOND_MS)
+        client.connection = connection
+        client.create_key(key=key)
+        client.engine.move_by(SECOND_MS)
 
-    assert api.broken() == []
+    assert client.broken() == []
 
 
-def test_one_after_the_other_is_wished_for_twice(api: Watched):
+def test_the_same_mutation_with_another_key_in_sequence_is_no_finding(client: Watched):
     for connection, key in ((1, "first"), (1, "second"), (2, "third")):
-        api.connection = connection
-        api.create_key(key=key)
-        api.pass_time(1 if key == "second" else 0)
+        client.connection = connection
+        client.create_key(key=key)
+        client.pass_time(1 if key == "second" else 0)
 
-    assert api.broken() == []
+    assert client.broken() == []
 
 
 OUTLIVES = "key-outlives-intent"
 
 
-def test_a_key_that_is_made_of_what_is_wished_for_outlives_the_wish(api: Watched):
-    api.set_flag(True, key="on")
-    api.set_flag(False, key="off")
-    assert api.set_flag(True, key="on").json["enabled"] is True  # which it is not
+def test_a_key_derived_from_the_body_outlives_its_intent(client: Watched):
+    client.set_flag(True, key="on")
+    client.set_flag(False, key="off")
+    assert client.set_flag(True, key="on").json["enabled"] is True  # which it is not
 
-    (found,) = api.findings()
-    assert (found.rule, found.severity, found.requests) == (OUTLIVES, "warning", [1, 2, 3])
-    assert "sent with the key 'on' (#1)" in found.says
-
-
-def test_who_asks_again_for_what_it_did_not_hear_may_have_lost_time(api: Watched):
-    api.lose()
-    api.set_flag(True, key="on")
-    api.set_flag(False, key="off")
-    api.set_flag(True, key="on")
-
-    assert OUTLIVES not in dict(api.broken())
+    (finding,) = client.findings()
+    assert (finding.rule, finding.severity, finding.requests) == (OUTLIVES, "warning", [1, 2, 3])
+    assert "sent with the key 'on' (#1)" in finding.says
 
 
-def test_the_same_again_under_another_key_changes_nothing_in_between(api: Watched):
-    api.set_flag(True, key="a")
-    api.set_flag(True, key="b")
-    api.set_flag(True, key="a")
+def test_a_late_retry_of_a_lost_mutation_does_not_outlive_its_intent(client: Watched):
+    client.lose()
+    client.set_flag(True, key="on")
+    client.set_flag(False, key="off")
+    client.set_flag(True, key="on")
 
-    assert api.broken() == []
+    assert OUTLIVES not in dict(client.broken())
+
+
+def test_an_equal_mutation_in_between_makes_no_key_outlive_its_intent(client: Watched):
+    client.set_flag(True, key="a")
+    client.set_flag(True, key="b")
+    client.set_flag(True, key="a")
+
+    assert client.broken() == []
 
 
 # --- Keys used again ------------------------------------------------------------------------------
 
 
-def test_a_key_is_for_one_thing(api: Watched):
-    api.set_flag(True, key="a")
-    api.set_flag(False, key="a")
-    api.apply_domains(key="a")
+def test_a_key_reused_for_another_request_is_a_finding(client: Watched):
+    client.set_flag(True, key="a")
+    client.set_flag(False, key="a")
+    client.apply_domains(key="a")
 
-    (found,) = api.findings()
-    assert (found.rule, found.requests, found.severity) == (REUSED, [1, 2, 3], "error")
-    assert found.says == (
+    (finding,) = client.findings()
+    assert (finding.rule, finding.requests, finding.severity) == (REUSED, [1, 2, 3], "error")
+    assert finding.says == (
         "The key 'a' of set_project_powered_by_flag (#1) was reused with another "
         "body (set_project_powered_by_flag, #2)."
     )
 
 
-def test_each_person_has_keys_of_their_own(api: Watched):
-    api.create_key("ci", key="a")
-    api.create_key("laptop", key="a", who="member")
+def test_two_users_may_use_the_same_key(client: Watched):
+    client.create_key("ci", key="a")
+    client.create_key("laptop", key="a", who="member")
 
-    assert api.broken() == []
-
-
-def test_a_key_per_call_where_that_is_assumed():
-    api = Watched(idempotency_scope="principal_and_call")
-    api.create_key("ci", key="a")
-    api.apply_domains(key="a")
-    assert api.broken() == []
-
-    api.create_key("laptop", key="a")
-    assert api.broken() == [(REUSED, [1, 3])]
+    assert client.broken() == []
 
 
-def test_whether_a_refused_key_is_free_is_open(api: Watched):
-    api.set_flag("yes", key="a")
-    api.set_flag(True, key="a")
+def test_a_key_is_reused_only_within_the_assumed_scope():
+    client = Watched(idempotency_scope="principal_and_call")
+    client.create_key("ci", key="a")
+    client.apply_domains(key="a")
+    assert client.broken() == []
 
-    assert [(found.rule, found.severity) for found in api.findings()] == [(REUSED, "note")]
+    client.create_key("laptop", key="a")
+    assert client.broken() == [(REUSED, [1, 3])]
+
+
+def test_reusing_the_key_of_a_refused_request_is_a_note(client: Watched):
+    client.set_flag("yes", key="a")
+    client.set_flag(True, key="a")
+
+    assert [(finding.rule, finding.severity) for finding in client.findings()] == [(REUSED, "note")]
 
 
 class AllUnderWay(dict[str, Any]):
@@ -350,11 +347,11 @@ class AllUnderWay(dict[str, Any]):
         return copy(request)
 
 
-def test_a_second_attempt_while_the_first_is_under_way_is_the_same_request():
-    api = Watched(idempotency_in_flight="refuse")
-    api.engine.in_flight = AllUnderWay()
-    assert api.apply_domains(key="a").json["code"] == "service_unavailable"
-    api.engine.in_flight = {}
-    api.apply_domains(key="a")
+def test_a_retry_after_a_refusal_in_flight_is_no_reuse():
+    client = Watched(idempotency_in_flight="refuse")
+    client.engine.in_flight = AllUnderWay()
+    assert client.apply_domains(key="a").json["code"] == "service_unavailable"
+    client.engine.in_flight = {}
+    client.apply_domains(key="a")
 
-    assert REUSED not in dict(api.broken())
+    assert REUSED not in dict(client.broken())

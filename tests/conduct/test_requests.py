@@ -9,88 +9,85 @@ CURSOR = "made-up-cursor"
 UNREAD = "unread-field"
 
 
-@pytest.fixture
-def api() -> Watched:
-    return Watched()
+def test_a_made_up_cursor_is_a_finding(client: Watched):
+    cursor = client.deployments("?limit=2").json["next_cursor"]
+    client.deployments(f"?cursor={cursor}")
+    assert client.broken() == []
+
+    for made_up in ("abc", cursor[::-1], "x" * 600, "a%20b"):
+        client.deployments(f"?cursor={made_up}")
+
+    (finding,) = [finding for finding in client.findings() if finding.rule == CURSOR]
+    assert finding.requests == [3, 4, 5, 6]
 
 
-def test_a_cursor_is_not_made_up(api: Watched):
-    given = api.deployments("?limit=2").json["next_cursor"]
-    api.deployments(f"?cursor={given}")
-    assert api.broken() == []
+def test_a_cursor_of_another_project_is_a_finding(client: Watched):
+    cursor = client.deployments("?limit=2").json["next_cursor"]
+    client.deployments(f"?cursor={cursor}", project="blog")
 
-    for cursor in ("abc", given[::-1], "x" * 600, "a%20b"):
-        api.deployments(f"?cursor={cursor}")
-
-    (found,) = [found for found in api.findings() if found.rule == CURSOR]
-    assert found.requests == [3, 4, 5, 6]
+    (finding,) = client.findings()
+    assert (finding.rule, finding.requests) == (CURSOR, [2])
+    assert client.project("shop") in finding.says
 
 
-def test_a_cursor_is_of_one_project(api: Watched):
-    given = api.deployments("?limit=2").json["next_cursor"]
-    api.deployments(f"?cursor={given}", project="blog")
+def test_a_cursor_is_judged_under_its_assumed_parameter_name():
+    client = Watched(cursor_parameter="after")
+    client.deployments("?after=abc")
 
-    (found,) = api.findings()
-    assert (found.rule, found.requests) == (CURSOR, [2])
-    assert api.project("shop") in found.says
+    assert client.broken() == [(CURSOR, [1])]
 
 
-def test_a_cursor_goes_by_its_assumed_name():
-    api = Watched(cursor_parameter="after")
-    api.deployments("?after=abc")
-
-    assert api.broken() == [(CURSOR, [1])]
-
-
-def test_a_cursor_is_known_for_made_up_whatever_the_answer_says(api: Watched):
-    api.vary("1", "problem-wording")
+def test_a_made_up_cursor_is_a_finding_with_any_wording_of_the_problem(client: Watched):
+    client.vary("1", "problem-wording")
     for n in range(6):
-        api.deployments(f"?cursor=abc{n}")
+        client.deployments(f"?cursor=abc{n}")
 
-    (found,) = api.findings()
-    assert (found.rule, found.requests) == (CURSOR, [1, 2, 3, 4, 5, 6])
-
-
-def test_a_bad_page_size_is_no_bad_cursor(api: Watched):
-    given = api.deployments("?limit=2").json["next_cursor"]
-    api.deployments(f"?limit=0&cursor={given}")
-
-    assert CURSOR not in dict(api.broken())
+    (finding,) = client.findings()
+    assert (finding.rule, finding.requests) == (CURSOR, [1, 2, 3, 4, 5, 6])
 
 
-def test_an_api_key_makes_no_api_key(api: Watched):
-    value = api.create_key().json["value"]
-    api.create_key("another", token=value)
-    api.create_key("third", token=api.token(interactive=False))
+def test_a_refused_page_size_is_no_made_up_cursor(client: Watched):
+    cursor = client.deployments("?limit=2").json["next_cursor"]
+    client.deployments(f"?limit=0&cursor={cursor}")
 
-    assert api.broken() == [
+    assert CURSOR not in dict(client.broken())
+
+
+def test_creating_an_api_key_without_a_session_is_a_finding(client: Watched):
+    value = client.create_key().json["value"]
+    client.create_key("another", token=value)
+    client.create_key("third", token=client.token(interactive=False))
+
+    assert client.broken() == [
         ("key-where-session-needed", [2]),
         ("key-where-session-needed", [3]),
     ]
 
 
-def test_a_refusal_that_a_fault_makes_is_nobodys_mistake(api: Watched):
-    api.fault(abort={"code": "interactive_login_required"})
-    api.create_key()
+def test_a_refusal_by_a_fault_is_no_finding(client: Watched):
+    client.fault(abort={"code": "interactive_login_required"})
+    client.create_key()
 
-    assert api.broken() == []
-
-
-def test_another_flaw_may_be_refused_first(api: Watched):
-    value = api.create_key().json["value"]
-    assert api.create_key("", token=value).json["code"] == "invalid_request"
-    assert api.create_key("", key="z").json["code"] == "invalid_request"
-
-    assert api.broken() == [("key-where-session-needed", [2])]
+    assert client.broken() == []
 
 
-def test_a_key_where_none_is_listed_does_nothing(api: Watched):
-    api.ticket(key="a")
-    api.dns(key="b")
-    api.poll(api.operation(), key="c")
+def test_an_api_key_without_a_session_is_a_finding_although_the_name_is_refused_first(
+    client: Watched,
+):
+    value = client.create_key().json["value"]
+    assert client.create_key("", token=value).json["code"] == "invalid_request"
+    assert client.create_key("", key="z").json["code"] == "invalid_request"
 
-    findings = [found for found in api.findings() if found.rule == "key-not-listed"]
-    assert [(found.requests, found.severity) for found in findings] == [
+    assert client.broken() == [("key-where-session-needed", [2])]
+
+
+def test_an_idempotency_key_on_a_call_without_one_is_a_note(client: Watched):
+    client.ticket(key="a")
+    client.dns(key="b")
+    client.poll(client.operation(), key="c")
+
+    findings = [finding for finding in client.findings() if finding.rule == "key-not-listed"]
+    assert [(finding.requests, finding.severity) for finding in findings] == [
         ([1], "note"),
         ([2], "note"),
         ([4], "note"),
@@ -100,43 +97,45 @@ def test_a_key_where_none_is_listed_does_nothing(api: Watched):
 @pytest.mark.parametrize(
     ("what", "severity"),
     [
-        (lambda api: api.deployments("?page=2"), "warning"),
-        (lambda api: api.compute("?environment=dev&verbose=1"), "warning"),
-        (lambda api: api.apply_domains(body={"hostnames": ["a.example"]}), "warning"),
-        (lambda api: api.apply_domains(body={}), "note"),
-        (lambda api: api.ticket(body={"minutes": 60}), "warning"),
-        (lambda api: api.deployments("?limit=5"), None),
-        (lambda api: api.compute("?environment=prod"), None),
-        (lambda api: api.initialize(1), None),
-        (lambda api: api.create_key("ci"), None),
-        (lambda api: api.set_flag(True), None),
+        (lambda client: client.deployments("?page=2"), "warning"),
+        (lambda client: client.compute("?environment=dev&verbose=1"), "warning"),
+        (lambda client: client.apply_domains(body={"hostnames": ["a.example"]}), "warning"),
+        (lambda client: client.apply_domains(body={}), "note"),
+        (lambda client: client.ticket(body={"minutes": 60}), "warning"),
+        (lambda client: client.deployments("?limit=5"), None),
+        (lambda client: client.compute("?environment=prod"), None),
+        (lambda client: client.initialize(1), None),
+        (lambda client: client.create_key("ci"), None),
+        (lambda client: client.set_flag(True), None),
     ],
 )
-def test_what_nobody_reads_is_told(api: Watched, what, severity: str | None):
-    what(api)
+def test_a_parameter_or_body_that_no_call_reads_is_a_finding(
+    client: Watched, what, severity: str | None
+):
+    what(client)
 
-    found = [(f.rule, f.severity) for f in api.findings()]
-    assert found == ([(UNREAD, severity)] if severity else [])
-
-
-def test_a_body_field_that_no_schema_has(api: Watched):
-    path = f"/v1/organizations/{api.organization()}/user-api-keys"
-    api.call("POST", path, key="a", body={"name": "ci", "scopes": ["all"]})
-
-    (found,) = api.findings()
-    assert (found.rule, "'scopes'" in found.says) == (UNREAD, True)
+    finding = [(f.rule, f.severity) for f in client.findings()]
+    assert finding == ([(UNREAD, severity)] if severity else [])
 
 
-def test_what_is_quoted_is_said_of_what_was_sent(api: Watched):
-    path = f"/v1/organizations/{api.organization()}/user-api-keys"
-    api.call("POST", path, key="a", body={"name": "ci", "scopes": ["all"]})
-    api.apply_domains(body={"hostnames": []})
-    api.deployments("?page=2")
-    api.compute("?environment=dev&verbose=1")
-    api.call("GET", f"/v1/projects/{api.project('shop')}/edge-dns?verbose=1")
+def test_an_unknown_body_field_is_a_finding(client: Watched):
+    path = f"/v1/organizations/{client.organization()}/user-api-keys"
+    client.call("POST", path, key="a", body={"name": "ci", "scopes": ["all"]})
 
-    findings = api.look()["findings"]
-    quoted = [(found["because"], found["place"]) for found in findings]
+    (finding,) = client.findings()
+    assert (finding.rule, "'scopes'" in finding.says) == (UNREAD, True)
+
+
+def test_a_finding_quotes_the_sentence_about_what_was_sent(client: Watched):
+    path = f"/v1/organizations/{client.organization()}/user-api-keys"
+    client.call("POST", path, key="a", body={"name": "ci", "scopes": ["all"]})
+    client.apply_domains(body={"hostnames": []})
+    client.deployments("?page=2")
+    client.compute("?environment=dev&verbose=1")
+    client.call("GET", f"/v1/projects/{client.project('shop')}/edge-dns?verbose=1")
+
+    findings = client.look()["findings"]
+    quoted = [(finding["because"], finding["place"]) for finding in findings]
     assert quoted == [
         (
             "Body (application/json): { name: string, length 1 to 64 }.",
@@ -152,80 +151,80 @@ def test_what_is_quoted_is_said_of_what_was_sent(api: Watched):
     ]
 
 
-def test_the_names_of_parameters_follow_what_is_assumed():
-    api = Watched(limit_parameter="page_size", environment_parameter="env")
-    api.deployments("?page_size=5")
-    api.compute("?env=dev")
-    assert api.broken() == []
+def test_parameter_names_follow_the_assumptions():
+    client = Watched(limit_parameter="page_size", environment_parameter="env")
+    client.deployments("?page_size=5")
+    client.compute("?env=dev")
+    assert client.broken() == []
 
-    api.deployments("?limit=5")
-    assert api.broken() == [(UNREAD, [3])]
+    client.deployments("?limit=5")
+    assert client.broken() == [(UNREAD, [3])]
 
 
 @pytest.mark.parametrize(
     ("query", "assumption"),
     [("page_size=5", "limit_parameter"), ("after=abc", "cursor_parameter"), ("x=%20", None)],
 )
-def test_a_parameter_that_is_called_otherwise_leads_to_its_assumption(
-    api: Watched, query: str, assumption: str | None
+def test_a_finding_names_the_assumption_of_a_similar_parameter(
+    client: Watched, query: str, assumption: str | None
 ):
-    api.deployments(f"?{query}")
+    client.deployments(f"?{query}")
 
-    (found,) = [found for found in api.findings() if found.rule == UNREAD]
-    assert found.says.endswith("read." if assumption is None else f"assumption {assumption}.")
+    (finding,) = [finding for finding in client.findings() if finding.rule == UNREAD]
+    assert finding.says.endswith("read." if assumption is None else f"assumption {assumption}.")
 
 
 # --- What is stored, and taken for all ------------------------------------------------------------
 
 
 @pytest.mark.parametrize("token", ["null", "None", "undefined"])
-def test_a_null_is_no_token(api: Watched, token: str):
-    api.dns(token=token)
+def test_a_serialized_null_as_token_is_a_finding(client: Watched, token: str):
+    client.dns(token=token)
 
-    (found,) = api.findings()
-    assert (found.rule, found.severity, found.requests) == ("null-as-token", "error", [1])
+    (finding,) = client.findings()
+    assert (finding.rule, finding.severity, finding.requests) == ("null-as-token", "error", [1])
 
 
-def test_a_token_that_is_nobodys_is_no_null(api: Watched):
-    api.dns(token="nullable")
+def test_an_unknown_token_is_not_a_serialized_null(client: Watched):
+    client.dns(token="nullable")
 
-    assert api.broken() == []
+    assert client.broken() == []
 
 
 VALUE_LOST = "api-key-value-lost"
 
 
 @pytest.mark.parametrize("creates_another", [True, False])
-def test_a_value_that_nobody_heard_is_missed_unless_there_is_another_key(
-    api: Watched, creates_another: bool
+def test_a_lost_api_key_value_is_a_finding_unless_another_key_is_created(
+    client: Watched, creates_another: bool
 ):
-    api.lose()
-    api.create_key("ci", key="a")
-    assert api.create_key("ci", key="a").json["value"] is None
+    client.lose()
+    client.create_key("ci", key="a")
+    assert client.create_key("ci", key="a").json["value"] is None
     if creates_another:
-        api.create_key("ci 2", key="b")
-    assert api.broken() == []
+        client.create_key("ci 2", key="b")
+    assert client.broken() == []
 
-    assert api.broken(final=True) == [(VALUE_LOST, [1])] * (not creates_another)
+    assert client.broken(final=True) == [(VALUE_LOST, [1])] * (not creates_another)
 
 
 FIRST_PAGE = "first-page-for-all"
 
 
 @pytest.mark.parametrize(("query", "broken"), [("", 1), ("?limit=2", 0)])
-def test_to_leave_a_list_at_its_first_page_may_be_to_take_it_for_all(query: str, broken: int):
-    api = Watched(default_page_size=2)
-    assert api.deployments(query).json["next_cursor"]
-    assert api.broken() == []
+def test_stopping_at_the_first_page_of_the_default_size_is_a_note(query: str, broken: int):
+    client = Watched(default_page_size=2)
+    assert client.deployments(query).json["next_cursor"]
+    assert client.broken() == []
 
-    findings = api.findings(final=True)
+    findings = client.findings(final=True)
     assert [(f.rule, f.severity) for f in findings] == [(FIRST_PAGE, "note")] * broken
 
 
-def test_who_turns_a_page_knows_that_there_are_more():
-    api = Watched(default_page_size=2)
-    given = api.deployments().json["next_cursor"]
-    api.deployments(f"?cursor={given}")
-    api.deployments()
+def test_a_client_that_turned_a_page_may_stop_at_a_first_page():
+    client = Watched(default_page_size=2)
+    cursor = client.deployments().json["next_cursor"]
+    client.deployments(f"?cursor={cursor}")
+    client.deployments()
 
-    assert api.broken(final=True) == []
+    assert client.broken(final=True) == []

@@ -15,7 +15,7 @@ MISSING = "missing-idempotency-key"
 CAPACITY = 1_000
 
 
-def test_what_had_left_the_log_before_is_counted():
+def test_the_first_check_counts_requests_that_left_the_log():
     api = InProcess()
     for _ in range(CAPACITY + 25):
         api.dns()
@@ -26,7 +26,7 @@ def test_what_had_left_the_log_before_is_counted():
     assert conduct.remarks == ["25 requests left the log before the first check: not checked."]
 
 
-def test_of_a_request_that_is_over_only_what_is_compared_is_kept():
+def test_a_judged_request_keeps_only_what_is_compared_later():
     api = InProcess()
     api.apply_domains(key="a")
     (entry,) = api.engine.log.newest(1)
@@ -39,7 +39,7 @@ def test_of_a_request_that_is_over_only_what_is_compared_is_kept():
     assert len(entry.raw_headers) > 1
 
 
-def test_from_the_first_look_on_none_is_missed():
+def test_no_request_after_the_first_check_is_missed():
     api = Watched()
     api.apply_domains(key=None)
     for _ in range(3 * CAPACITY):
@@ -52,7 +52,7 @@ def test_from_the_first_look_on_none_is_missed():
     assert api.broken() == [(MISSING, [1])]
 
 
-def test_what_is_compared_with_later_requests_is_kept_short():
+def test_a_judged_request_takes_little_memory():
     api, asked, big = Watched(), 100, "x" * 12_000
     for n in range(asked):
         path, body = f"/v1/projects/{n}/powered-by-flag", {"enabled": big}
@@ -66,7 +66,7 @@ def test_what_is_compared_with_later_requests_is_kept_short():
     assert kept < asked * len(big) / 2
 
 
-def test_a_look_judges_nothing_twice():
+def test_a_check_judges_no_request_twice():
     api = Watched()
     api.apply_domains(key=None)
 
@@ -86,7 +86,7 @@ def test_findings_of_a_rule_are_bounded_and_counted():
     assert conduct.counts == {"unread-field": MOST_FINDINGS + 20}
 
 
-def test_the_verdict_outlives_a_reset():
+def test_findings_outlive_a_reset():
     api = Watched()
     api.apply_domains(key=None)
     assert api.broken() != []
@@ -99,7 +99,7 @@ def test_the_verdict_outlives_a_reset():
     assert [finding.rule for finding in conduct.findings] == [MISSING]
 
 
-def test_a_world_put_back_goes_on():
+def test_requests_after_a_restored_snapshot_are_judged_without_the_past():
     api = Watched()
     api.apply_domains(key=None)
     before = api.turn_back()
@@ -113,7 +113,7 @@ def test_a_world_put_back_goes_on():
     assert api.look().judged == 5
 
 
-def test_what_was_left_in_a_past_that_is_gone_is_not_held_against_anybody():
+def test_an_operation_of_a_discarded_past_need_not_be_followed():
     api = Watched()
     before = api.turn_back()
     api.operation()
@@ -122,7 +122,7 @@ def test_what_was_left_in_a_past_that_is_gone_is_not_held_against_anybody():
     assert api.broken(final=True) == []
 
 
-def test_rules_can_be_left_out():
+def test_rules_can_be_ignored():
     api = Watched()
     api.apply_domains(key=None)
 
@@ -133,7 +133,7 @@ def test_rules_can_be_left_out():
 
 
 @pytest.mark.parametrize("id_", RULES)
-def test_a_rule_says_why_and_what_to_do(id_: str):
+def test_every_rule_has_a_reason_and_a_remedy(id_: str):
     rule = RULES[id_]
 
     assert rule.id == id_ == id_.lower()
@@ -146,7 +146,7 @@ def test_a_rule_says_why_and_what_to_do(id_: str):
     assert rule.instead.endswith(".")
 
 
-def test_what_is_remembered_is_bounded():
+def test_remembered_values_are_bounded():
     recent: Recent[int, int] = Recent()
     for n in range(Recent.MOST + 10):
         recent.keep(n, n)
@@ -156,7 +156,7 @@ def test_what_is_remembered_is_bounded():
 
 
 @pytest.mark.benchmark
-def test_a_thousand_exchanges_are_judged_at_once():
+def test_a_thousand_exchanges_are_judged_in_50_milliseconds():
     api = InProcess()
     for n in range(CAPACITY // 5):
         api.set_flag(bool(n % 2))

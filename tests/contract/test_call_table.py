@@ -11,7 +11,7 @@ TABLE = CallTable()
 
 
 @pytest.mark.parametrize("spec", TABLE.specs, ids=lambda spec: spec.call_id)
-def test_every_call_is_found_with_its_id(spec):
+def test_every_call_is_found_by_method_and_path(spec):
     path = spec.path.replace(f"{{{spec.subject}_id}}", "THE-ID")
 
     found, subject_id = TABLE.find(spec.method, path)
@@ -44,21 +44,21 @@ def test_every_call_is_found_with_its_id(spec):
         "%",
     ],
 )
-def test_other_paths_are_not_found(path):
+def test_a_path_of_no_call_is_not_found(path):
     with pytest.raises(Refused) as refused:
         TABLE.find("GET", path)
 
     assert (refused.value.code, refused.value.status) == ("resource_not_found", 404)
 
 
-def test_escapes_say_the_same():
+def test_a_path_with_escapes_is_the_same_path():
     found, subject_id = TABLE.find("POST", "/v1/projects/%41/source%3Ainitialize")
 
     assert (found.call_id, subject_id) == ("initialize_managed_source", "A")
 
 
 @pytest.mark.parametrize("method", ["GET", "HEAD", "OPTIONS", "DELETE", "put", "X" * 500])
-def test_a_wrong_method_is_told_the_right_one(method):
+def test_a_wrong_method_is_refused_with_the_allowed_methods(method):
     with pytest.raises(MethodRefused, match="it takes PUT") as refused:
         TABLE.find(method, "/v1/projects/X/domains")
 
@@ -97,7 +97,7 @@ def ninth(monkeypatch):
     return CallTable()
 
 
-def test_what_stands_behind_an_id_is_part_of_the_path(ninth):
+def test_a_suffix_behind_an_id_is_part_of_the_path(ninth):
     assert ninth.find("POST", "/v1/operations/OP:cancel") == (CANCEL, "OP")
     assert ninth.find("POST", "/v1/operations/OP%3Acancel") == (CANCEL, "OP")
     assert ninth.find("GET", "/v1/operations/OP")[0].call_id == "get_operation"
@@ -112,14 +112,14 @@ def test_what_stands_behind_an_id_is_part_of_the_path(ninth):
         ("GET", "/v1/operations/OP:cancel", "POST"),
     ],
 )
-def test_an_ending_is_neither_dropped_nor_made_up(ninth, method, path, allow):
+def test_a_path_with_another_suffix_is_another_path(ninth, method, path, allow):
     with pytest.raises(MethodRefused) as refused:
         ninth.find(method, path)
 
     assert refused.value.allow == allow
 
 
-def test_what_is_no_call_is_not_recognized():
+def test_a_request_of_no_call_is_not_recognized():
     assert TABLE.recognize("GET", "/v1/projects/P/edge-dns") == (
         TABLE.by_id["get_dns_authorization"],
         "P",
@@ -128,7 +128,7 @@ def test_what_is_no_call_is_not_recognized():
     assert TABLE.recognize("GET", "/v1/nothing") is None
 
 
-def test_an_assumption_names_calls_that_there_are():
+def test_every_call_that_an_assumption_names_exists():
     words = {"every", "idempotent", "body"}
     words |= {word for spec in TABLE for word in (spec.call_id, spec.response, spec.role)}
 

@@ -21,14 +21,14 @@ DOCUMENTS = st.recursive(
 
 
 @given(document=DOCUMENTS, ascii_only=st.booleans())
-def test_reads_every_json_document(document, ascii_only):
+def test_every_json_document_is_read(document, ascii_only):
     body = json.dumps(document, ensure_ascii=ascii_only).encode()
 
     assert read_json(body) == document
 
 
 @given(body=st.binary(max_size=60))
-def test_answers_any_bytes_with_a_value_or_a_reason(body):
+def test_any_bytes_are_read_or_refused_with_a_reason(body):
     why = "a value"
     try:
         read_json(body)
@@ -69,7 +69,7 @@ def test_answers_any_bytes_with_a_value_or_a_reason(body):
         (b"0x10", "is not JSON"),
     ],
 )
-def test_refuses_what_is_not_json(body, why):
+def test_a_body_that_is_not_json_is_refused_with_the_reason(body, why):
     with pytest.raises(JsonRefused, match=why):
         read_json(body)
 
@@ -84,12 +84,12 @@ def test_refuses_what_is_not_json(body, why):
         (b"-0", 0),
     ],
 )
-def test_reads_what_only_looks_strange(body, value):
+def test_unusual_json_is_read(body, value):
     assert read_json(body) == value
 
 
 @pytest.mark.parametrize("body", [b"1.0", b"1e0", b"10E-1"])
-def test_a_whole_number_is_an_integer_however_it_is_spelled(body):
+def test_a_whole_number_is_an_integer_in_every_notation(body):
     found = read_json(body)
 
     assert (found, type(found)) == (1, int)

@@ -62,7 +62,7 @@ def test_slugs_are_unique_and_have_no_underscore() -> None:
 
 
 @pytest.mark.parametrize("attribute", ["title", "meaning", "advice", "when"])
-def test_no_two_codes_are_explained_alike(attribute: str) -> None:
+def test_no_two_codes_have_the_same_explanation(attribute: str) -> None:
     texts = [
         getattr(problem, attribute)
         for problem in PROBLEMS.values()
@@ -72,7 +72,7 @@ def test_no_two_codes_are_explained_alike(attribute: str) -> None:
     assert len(set(texts)) == len(texts)
 
 
-def test_what_the_contract_fixes_is_marked_and_right() -> None:
+def test_values_that_the_contract_fixes_are_marked_and_right() -> None:
     specified = {problem.code: problem for problem in PROBLEMS.values() if problem.specified}
 
     assert specified.keys() == {"resource_not_found", "idempotency_key_reused"}
@@ -110,11 +110,11 @@ def test_what_the_contract_fixes_is_marked_and_right() -> None:
         ),
     ],
 )
-def test_statuses_follow_the_rule(status: int, codes: set[str]) -> None:
+def test_every_code_has_the_status_of_its_group(status: int, codes: set[str]) -> None:
     assert {code for code, problem in PROBLEMS.items() if problem.status == status} == codes
 
 
-def test_what_is_unavailable_or_limited_may_be_retried() -> None:
+def test_unavailable_and_rate_limited_codes_are_retryable() -> None:
     for problem in PROBLEMS.values():
         if problem.status in {429, 503}:
             assert problem.retryable, problem.code
@@ -122,7 +122,7 @@ def test_what_is_unavailable_or_limited_may_be_retried() -> None:
             assert problem.status == 409, problem.code  # something pending: it passes by itself
 
 
-def test_codes_that_no_call_produces_say_so() -> None:
+def test_codes_that_only_a_fault_produces_are_marked() -> None:
     produced = {code for code, problem in PROBLEMS.items() if not problem.by_fault_only}
 
     assert produced == PRODUCED
@@ -164,7 +164,7 @@ def test_a_refusal_may_override_the_status_and_say_more() -> None:
     assert (refused.status, refused.field, refused.why) == (405, "method", "the route knows PUT")
 
 
-def test_why_stays_out_of_what_is_shown() -> None:
+def test_the_reason_of_a_refusal_is_not_part_of_its_text() -> None:
     refused = Refused("forbidden", "Not allowed.", why="the key lacks dns.read")
 
     assert "dns.read" not in str(refused)
@@ -172,26 +172,26 @@ def test_why_stays_out_of_what_is_shown() -> None:
 
 
 @pytest.mark.parametrize("seconds", [1, 86_400])
-def test_a_wait_within_bounds_is_kept(seconds: int) -> None:
+def test_a_retry_after_within_bounds_is_accepted(seconds: int) -> None:
     refused = Refused("rate_limited", "Slow down.", retry_after_seconds=seconds)
 
     assert refused.retry_after_seconds == seconds
 
 
 @pytest.mark.parametrize("seconds", [-1, 0, 86_401])
-def test_a_wait_out_of_bounds_is_refused(seconds: int) -> None:
+def test_a_retry_after_out_of_bounds_is_refused(seconds: int) -> None:
     with pytest.raises(ValueError, match="1 to 86400"):
         Refused("rate_limited", "Slow down.", retry_after_seconds=seconds)
 
 
 @pytest.mark.parametrize("status", [200, 399, 600])
-def test_a_status_that_is_no_failure_is_refused(status: int) -> None:
+def test_a_problem_status_that_is_not_an_error_is_refused(status: int) -> None:
     with pytest.raises(ValueError, match="400 to 599"):
         Refused("invalid_request", "Wrong.", status=status)
 
 
 @pytest.mark.parametrize("again", [copy.copy, lambda error: pickle.loads(pickle.dumps(error))])
-def test_a_refusal_survives_being_copied(again) -> None:
+def test_a_refusal_can_be_copied_and_pickled(again) -> None:
     refused = Refused("rate_limited", "Slow down.", retry_after_seconds=7, why="10 in 1 s")
 
     other = again(refused)
@@ -201,7 +201,7 @@ def test_a_refusal_survives_being_copied(again) -> None:
 
 
 @pytest.mark.parametrize("code", PROBLEMS)
-def test_a_detail_is_what_the_service_might_say(code: str) -> None:
+def test_a_detail_contains_no_commentary_of_the_emulator(code: str) -> None:
     detail = PROBLEMS[code].detail
 
     assert detail[0].isupper()

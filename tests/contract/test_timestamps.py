@@ -19,12 +19,12 @@ MOMENTS = st.integers(0, LATEST_MS)
 @given(at_ms=MOMENTS)
 @example(0)
 @example(LATEST_MS)
-def test_reads_back_what_it_wrote(at_ms):
+def test_a_written_timestamp_is_read_back_as_the_same(at_ms):
     assert parse_timestamp(format_timestamp(at_ms)) == at_ms
 
 
 @given(at_ms=MOMENTS)
-def test_writes_what_the_standard_library_reads(at_ms):
+def test_the_standard_library_reads_a_written_timestamp(at_ms):
     moment = datetime.fromisoformat(format_timestamp(at_ms))
 
     assert moment.tzinfo == UTC
@@ -32,12 +32,12 @@ def test_writes_what_the_standard_library_reads(at_ms):
 
 
 @given(one=MOMENTS, other=MOMENTS)
-def test_text_sorts_as_time_does(one, other):
+def test_timestamps_sort_as_text_in_the_order_of_time(one, other):
     assert (format_timestamp(one) < format_timestamp(other)) == (one < other)
 
 
 @given(at_ms=MOMENTS, form=st.sampled_from(["milliseconds", "microseconds", "offset"]))
-def test_every_spelling_is_the_same_moment(at_ms, form):
+def test_every_spelling_of_a_timestamp_is_the_same_moment(at_ms, form):
     assert parse_timestamp(respell_timestamp(format_timestamp(at_ms), form)) == at_ms
 
 
@@ -51,7 +51,7 @@ def test_every_spelling_is_the_same_moment(at_ms, form):
         "2026-01-31T09:30:00.000999Z",
     ],
 )
-def test_takes_every_form_of_rfc_3339(text):
+def test_every_form_of_rfc_3339_is_read(text):
     assert format_timestamp(parse_timestamp(text)) == "2026-01-31T09:30:00.000Z"
 
 
@@ -75,19 +75,19 @@ def test_takes_every_form_of_rfc_3339(text):
         "٢٠٢٦-01-31T09:30:00Z",
     ],
 )
-def test_refuses_what_is_none_and_shows_one(text):
+def test_a_malformed_timestamp_is_refused_with_an_example(text):
     with pytest.raises(ValueError, match=r"is not a timestamp: write it like 2026-"):
         parse_timestamp(text)
 
 
 @pytest.mark.parametrize("text", ["1969-12-31T23:59:59.999Z", "0001-01-01T00:00:00+01:00"])
-def test_refuses_years_it_cannot_keep(text):
+def test_a_timestamp_outside_1970_to_9999_is_refused(text):
     with pytest.raises(ValueError, match="1970 to 9999"):
         parse_timestamp(text)
 
 
 @given(text=st.text(max_size=40))
-def test_never_fails_otherwise(text):
+def test_any_text_is_a_timestamp_or_a_value_error(text):
     try:
         at_ms = parse_timestamp(text)
     except ValueError:

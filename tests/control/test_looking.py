@@ -29,7 +29,7 @@ def states(row: dict[str, Any]) -> list[str]:
     return [span["phase"] + (" stuck" if span["stuck"] else "") for span in row["spans"]]
 
 
-def test_a_project_has_all_that_belongs_to_it(api: HttpWorld):
+def test_a_project_lists_everything_that_belongs_to_it(api: HttpWorld):
     operation = api.initialize().json["id"]
 
     found = shop(api)
@@ -42,7 +42,7 @@ def test_a_project_has_all_that_belongs_to_it(api: HttpWorld):
     assert found["flag"]["enabled"] is True
 
 
-def test_a_project_says_who_may_what_and_through_what(api: HttpWorld):
+def test_a_project_lists_the_role_of_each_user_and_its_source(api: HttpWorld):
     people = {row["who"]: (row["role"], row["through"]) for row in shop(api)["people"]}
 
     assert people == {
@@ -63,7 +63,7 @@ def test_a_ticket_shows_its_state_and_no_secret(api: HttpWorld):
     assert shop(api)["tickets"][0]["state"] == "expired"
 
 
-def test_keys_show_no_value(api: HttpWorld):
+def test_the_list_of_api_keys_shows_no_value(api: HttpWorld):
     value = api.create_key("ci").json["value"]
     api.dns(token=value)
 
@@ -78,7 +78,7 @@ def test_keys_show_no_value(api: HttpWorld):
     assert items(api, "keys")[0]["expired"] is True
 
 
-def test_the_timeline_remembers_each_state(api: HttpWorld):
+def test_the_timeline_contains_each_state_of_an_operation(api: HttpWorld):
     operation = api.initialize().json["id"]
     api.emulator.clock.advance("3s")
     api.emulator.intervene("stick_operation", operation=operation)
@@ -104,7 +104,7 @@ def test_the_timeline_remembers_each_state(api: HttpWorld):
     assert spans[-1]["from"] == spans[-1]["to"]
 
 
-def test_the_timeline_knows_each_state_however_late_anybody_looks(api: HttpWorld):
+def test_the_timeline_contains_states_that_no_request_observed(api: HttpWorld):
     operation = api.apply_domains().json["id"]
     api.emulator.clock.advance("11s")
 
@@ -120,7 +120,7 @@ def test_the_timeline_knows_each_state_however_late_anybody_looks(api: HttpWorld
     ]
 
 
-def test_the_state_that_goes_on_has_no_end(api: HttpWorld):
+def test_the_present_state_in_the_timeline_has_no_end(api: HttpWorld):
     operation = api.apply_domains().json["id"]
 
     (span,) = timeline(api, operation)["spans"]
@@ -128,14 +128,14 @@ def test_the_state_that_goes_on_has_no_end(api: HttpWorld):
     assert (span["state"], span["to"]) == ("queued", None)
 
 
-def test_the_timeline_is_ordered_by_time_and_says_how_many_there_are(api: HttpWorld):
+def test_the_timeline_is_newest_first_and_states_the_total(api: HttpWorld):
     began = [row["spans"][0]["from"] for row in items(api, "timeline?limit=1000")]
 
     assert began == sorted(began, reverse=True)
     assert looked(api, "timeline?limit=1")["total"] == len(began) > 30
 
 
-def test_more_deployments_of_a_project_are_shown_when_they_are_asked_for(api: HttpWorld):
+def test_a_project_lists_as_many_deployments_as_are_requested(api: HttpWorld):
     (found,) = (row for row in items(api, "projects?deployments=1000") if row["alias"] == "shop")
 
     assert len(found["deployments"]) == found["counts"]["deployments"] > 10
@@ -194,7 +194,7 @@ def test_the_timeline_begins_where_the_history_begins(api: HttpWorld):
     assert [span["state"] for span in row["spans"]] == [row["state"]]
 
 
-def test_the_page_asks_for_the_calls_and_names_none_of_their_paths():
+def test_the_page_reads_the_calls_from_the_server_and_contains_no_path_of_theirs():
     texts = {
         path.name: path.read_text(encoding="utf-8") for path in Path(str(STATIC)).rglob("*.js")
     }
@@ -203,7 +203,7 @@ def test_the_page_asks_for_the_calls_and_names_none_of_their_paths():
     assert [name for name, text in texts.items() if "/v1/organizations" in text] == []
 
 
-def test_the_frame_has_no_inline_script_or_style(api: HttpWorld):
+def test_the_html_of_the_page_has_no_inline_script_or_style(api: HttpWorld):
     parts = urlsplit(api.emulator.base_url)
     with urllib.request.urlopen(f"{parts.scheme}://{parts.netloc}/_emulator/") as found:
         html = found.read().decode()

@@ -11,7 +11,7 @@ from hosting_emulator.server.control import requests as control
 from tests.support.in_process import InProcess
 
 
-async def test_the_new_exchange_is_shown_though_others_came_while_it_waited(
+async def test_a_replay_shows_its_own_exchange_although_others_came_meanwhile(
     monkeypatch: pytest.MonkeyPatch,
 ):
     api = InProcess()

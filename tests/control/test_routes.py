@@ -5,7 +5,7 @@ from __future__ import annotations
 from hosting_emulator.server.control.routes import ROUTES, load_handler
 
 
-def test_a_handler_is_given_all_that_it_names():
+def test_every_path_has_the_parameters_that_its_handler_names():
     for route in ROUTES:
         handler = load_handler(route.handler)
 
@@ -13,11 +13,11 @@ def test_a_handler_is_given_all_that_it_names():
         assert named <= set(route.pattern.groupindex), route
 
 
-def test_no_path_stands_twice():
+def test_no_route_is_declared_twice():
     assert len({(route.method, route.pattern.pattern) for route in ROUTES}) == len(ROUTES)
 
 
-def test_a_path_with_a_name_in_it_comes_after_those_that_spell_it_out():
+def test_a_route_with_a_parameter_follows_the_literal_routes_that_it_matches():
     """The first that fits answers, and says which methods its path takes."""
     for number, route in enumerate(ROUTES):
         shadowed = [

@@ -38,7 +38,7 @@ def timers(monkeypatch: pytest.MonkeyPatch) -> Timers:
     return found
 
 
-def test_a_world_lives_as_long_as_it_is_asked(timers: Timers):
+def test_a_world_with_a_time_to_live_lives_while_it_gets_requests(timers: Timers):
     worlds = new_worlds()
     engine = worlds.create("ci", "seed", world_origin(), ephemeral=True)
     engine.ttl_ms = 90_000
@@ -57,7 +57,7 @@ def test_a_world_lives_as_long_as_it_is_asked(timers: Timers):
     assert timers.asked == []
 
 
-def test_a_world_lives_as_long_as_somebody_listens_and_no_longer(timers: Timers):
+def test_a_world_with_a_time_to_live_lives_while_it_has_a_listener(timers: Timers):
     worlds = new_worlds()
     engine = worlds.create("ci", "seed", world_origin(), ephemeral=True)
     engine.ttl_ms = 90_000
@@ -74,7 +74,7 @@ def test_a_world_lives_as_long_as_somebody_listens_and_no_longer(timers: Timers)
     assert worlds.get("ci") is None
 
 
-def test_another_world_of_its_name_is_left_alone(timers: Timers):
+def test_a_time_to_live_does_not_end_a_later_world_of_the_same_name(timers: Timers):
     worlds = new_worlds()
     first = worlds.create("ci", "seed", world_origin(), ephemeral=True)
     first.ttl_ms = 1_000
@@ -88,7 +88,7 @@ def test_another_world_of_its_name_is_left_alone(timers: Timers):
     assert timers.asked == []
 
 
-def test_a_world_without_one_is_not_watched(timers: Timers):
+def test_a_world_without_a_time_to_live_has_no_timer(timers: Timers):
     worlds = new_worlds()
     engine = worlds.create("ci", "seed", world_origin(), ephemeral=True)
     control._watch_idle(worlds, engine)
@@ -96,7 +96,7 @@ def test_a_world_without_one_is_not_watched(timers: Timers):
     assert timers.asked == []
 
 
-def test_a_watch_over_a_world_does_not_keep_it(timers: Timers):
+def test_the_timer_of_a_deleted_world_holds_no_reference_to_it(timers: Timers):
     worlds = new_worlds()
     engine = worlds.create("ci", "seed", world_origin(), ephemeral=True)
     engine.ttl_ms = 1_000

@@ -67,7 +67,7 @@ class InterruptedSearch:
         return None
 
 
-def test_a_search_that_other_threads_interrupted_is_done_again_with_more_time():
+def test_a_search_that_other_threads_interrupted_is_repeated_with_more_time():
     engine = InterruptedSearch(3)
 
     assert patterns.Expression("x", engine).search("text") is None

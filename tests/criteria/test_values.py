@@ -27,7 +27,7 @@ from hosting_emulator.criteria.values import ABSENT, ANY, Mismatch, compare
         ({"not": "text"}, None),
     ],
 )
-def test_these_are_the_same(expected, found):
+def test_an_equal_value_has_no_difference(expected, found):
     assert compare(ANY, expected, found, "") == []
 
 
@@ -51,13 +51,13 @@ def test_these_are_the_same(expected, found):
         ({"a": {"b": 1}}, {"a": "text"}, "a"),
     ],
 )
-def test_these_differ(expected, found, at):
+def test_a_different_value_has_one_difference(expected, found, at):
     differences = compare(ANY, expected, found, "")
 
     assert [difference.at for difference in differences] == [at]
 
 
-def test_each_difference_is_told_with_its_place():
+def test_each_difference_names_its_path_and_both_values():
     expected = {"state": "failed", "error": {"code": "x"}, "items": {"7": "*"}}
     found = {"state": "running", "items": [1]}
 

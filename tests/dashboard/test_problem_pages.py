@@ -99,7 +99,7 @@ def test_a_page_works_under_its_content_security_policy() -> None:
         assert f'href="{DOCS_PATH}/style.css"' in html, name
 
 
-def test_a_pages_links_lead_somewhere() -> None:
+def test_every_link_of_a_page_leads_to_a_served_path() -> None:
     served = {
         "/_emulator/",
         "/_emulator/docs",
@@ -117,7 +117,7 @@ def test_a_pages_links_lead_somewhere() -> None:
         assert {link for link in outline.links if not link.startswith("#")} <= served, name
 
 
-def test_the_entrance_leads_to_all_that_is_documented() -> None:
+def test_the_docs_page_links_to_every_document() -> None:
     links = Outline(str(docs().text)).links
 
     assert {
@@ -140,7 +140,7 @@ def test_the_catalogue_lists_every_problem_once_under_its_status() -> None:
     assert statuses == sorted({problem.status for problem in PROBLEMS.values()})
 
 
-def test_a_page_tells_all_about_its_problem() -> None:
+def test_the_page_of_a_problem_shows_all_its_facts() -> None:
     for code, problem in PROBLEMS.items():
         html = PLAIN_PAGES[code]
 
@@ -152,7 +152,7 @@ def test_a_page_tells_all_about_its_problem() -> None:
         assert ("Yes" if problem.retryable else "No") in fact_on(html, "Retryable"), code
 
 
-def test_each_value_is_marked_as_the_contracts_or_ours() -> None:
+def test_each_value_is_marked_as_stated_by_the_contract_or_assumed() -> None:
     labels = {
         "status": "Status",
         "retryable": "Retryable",
@@ -190,7 +190,7 @@ def test_only_a_rate_limit_shows_how_long_to_wait() -> None:
     assert example_document(PROBLEMS["rate_limited"])["retry_after_seconds"] == 30
 
 
-def test_nothing_of_a_problem_reaches_the_page_as_markup() -> None:
+def test_the_texts_of_a_problem_are_escaped() -> None:
     evil = '<script>"x" & y</script>'
     problem = replace(
         PROBLEMS["forbidden"],
@@ -208,7 +208,7 @@ def test_nothing_of_a_problem_reaches_the_page_as_markup() -> None:
     assert example_on(html)["detail"] == evil
 
 
-def test_a_title_and_a_base_are_escaped() -> None:
+def test_the_title_and_the_base_of_a_page_are_escaped() -> None:
     html = page("<b>", Html("<p>kept</p>"), base='http://h"><i>')
 
     assert "<title>&lt;b&gt;" in html
@@ -216,7 +216,7 @@ def test_a_title_and_a_base_are_escaped() -> None:
     assert "<i>" not in html
 
 
-def test_a_base_stands_before_every_link() -> None:
+def test_every_link_of_a_page_begins_with_its_base() -> None:
     base = "http://127.0.0.1:4620"
     html = problem_page(PROBLEMS["rate_limited"], base)
 

@@ -28,7 +28,7 @@ def world(**more: Any) -> dict[str, Any]:
     }
 
 
-def test_the_first_request_can_be_copied(api: HttpWorld):
+def test_the_first_request_on_the_start_page_works_in_a_shell(api: HttpWorld):
     parts = urlsplit(api.emulator.base_url)
     with urllib.request.urlopen(f"{parts.scheme}://{parts.netloc}/_emulator") as found:
         html = found.read().decode()
@@ -49,7 +49,7 @@ def test_an_empty_world_has_no_first_request():
     assert "<h2>Worlds</h2>" in html
 
 
-def test_names_are_escaped():
+def test_names_on_the_start_page_are_escaped():
     evil = "<script>&"
     row = {"id": evil, "alias": evil, "name": evil, "plan": evil, "organization_id": evil}
 
@@ -60,7 +60,7 @@ def test_names_are_escaped():
     assert "<script" not in html
 
 
-def test_a_scaled_clock_says_its_rate():
+def test_the_start_page_shows_the_rate_of_a_scaled_clock():
     clock = {"mode": "scaled", "now": "2026-01-01T00:00:00.000Z", "rate": 60.0}
 
     assert "scaled, 60x" in start_body("http://h", "in memory", [world(clock=clock)])

@@ -34,7 +34,7 @@ def fetch(api: HttpWorld, name: str, **headers: str):
         ("swagger-ui/LICENSE", "text/plain; charset=utf-8"),
     ],
 )
-def test_a_file_is_served_and_kept_until_it_changes(api: HttpWorld, name: str, kind: str):
+def test_a_static_file_is_served_and_revalidated_by_its_etag(api: HttpWorld, name: str, kind: str):
     status, headers, body = fetch(api, name)
 
     assert (status, body) == (200, static_files()[name].read_bytes())
@@ -66,7 +66,7 @@ def test_no_other_path_reaches_a_file(api: HttpWorld, name: str):
     assert fetch(api, name)[0] == 404
 
 
-def test_licences_lie_beside_what_is_vendored():
+def test_vendored_files_are_served_with_their_licenses():
     names = set(static_files())
 
     assert {"swagger-ui/LICENSE", "swagger-ui/NOTICE"} <= names

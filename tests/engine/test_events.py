@@ -13,7 +13,7 @@ def kinds(found: list[FeedEvent] | None) -> list[str]:
     return [event.kind for event in found]
 
 
-def test_nothing_is_kept_while_nobody_listens():
+def test_a_feed_without_listeners_records_no_events():
     api = InProcess()
     before = api.engine.feed.last_id
     api.apply_domains()
@@ -35,7 +35,7 @@ def test_a_listener_is_woken_for_each_event():
     assert woken == [event.id for event in found or []] == list(range(start + 1, start + 5))
 
 
-def test_faults_and_replacements_are_told():
+def test_the_feed_reports_faults_and_replacements_of_the_world():
     api = InProcess()
     feed, start = api.engine.feed, api.engine.feed.last_id
     feed.listen(nothing)
@@ -53,7 +53,7 @@ def test_faults_and_replacements_are_told():
     ]
 
 
-def test_a_refused_request_is_told_without_a_commit():
+def test_the_feed_reports_a_refused_request_without_a_commit():
     api = InProcess()
     feed, start = api.engine.feed, api.engine.feed.last_id
     feed.listen(nothing)
@@ -62,7 +62,7 @@ def test_a_refused_request_is_told_without_a_commit():
     assert kinds(feed.since(start, 100)) == ["request"]
 
 
-def test_each_listener_has_its_own_place():
+def test_each_listener_reads_from_its_own_position():
     feed = Feed(0)
     feed.listen(nothing)
     for n in range(5):
@@ -73,7 +73,7 @@ def test_each_listener_has_its_own_place():
     assert feed.since(5, 10) == []
 
 
-def test_who_falls_behind_the_ring_has_missed_some():
+def test_a_listener_that_falls_behind_the_ring_learns_that_it_missed_events():
     feed, world = Feed(0), InProcess().world
     feed.listen(nothing)
     for _ in range(RING + 1):
@@ -84,7 +84,7 @@ def test_who_falls_behind_the_ring_has_missed_some():
     assert feed.since(feed.last_id + 1, 10) is None  # another process's, or made up
 
 
-def test_it_goes_on_a_while_for_a_listener_that_comes_back_and_sleeps_then():
+def test_a_feed_without_listeners_sleeps_only_after_a_full_ring_of_events():
     feed, world = Feed(0), InProcess().world
     feed.listen(nothing)
     feed.leave(nothing)

@@ -36,7 +36,7 @@ def says(api: InProcess, step: str, n: int | None = None) -> list[str]:
     return [sentence for name, sentence in steps(api, n) if name == step]
 
 
-def test_a_plain_read_tells_who_what_and_with_which_role():
+def test_the_trail_of_a_read_states_principal_scope_and_role():
     api = InProcess()
     api.dns(who="reader")
 
@@ -47,7 +47,7 @@ def test_a_plain_read_tells_who_what_and_with_which_role():
     ]
 
 
-def test_what_is_outside_the_scope_exists_and_names_who_could_see_it():
+def test_the_trail_names_the_users_who_can_see_a_project_outside_the_scope():
     api = InProcess()
     answer = api.dns(who="outsider")
 
@@ -56,7 +56,7 @@ def test_what_is_outside_the_scope_exists_and_names_who_could_see_it():
     assert "acme" not in answer.body.decode()
 
 
-def test_within_the_scope_nobody_elses_role_is_looked_up(monkeypatch: pytest.MonkeyPatch):
+def test_within_the_scope_only_the_role_of_the_caller_is_looked_up(monkeypatch: pytest.MonkeyPatch):
     look_up = Mock(wraps=vars(explanations)["role_of"])
     monkeypatch.setattr(explanations, "role_of", look_up)
     api = InProcess()
@@ -66,14 +66,14 @@ def test_within_the_scope_nobody_elses_role_is_looked_up(monkeypatch: pytest.Mon
     assert [call.args[1] for call in look_up.mock_calls] == [api.person_id("reader")]
 
 
-def test_what_does_not_exist_is_told_apart_from_that():
+def test_the_trail_says_when_no_project_has_the_id():
     api = InProcess()
     api.call("GET", f"/v1/projects/{'0' * 26}/edge-dns")
 
     assert says(api, "scope") == [f"No project has the id {'0' * 26}."]
 
 
-def test_an_operation_outside_the_scope_is_told_by_its_project():
+def test_the_trail_names_the_project_of_an_operation_outside_the_scope():
     api = InProcess()
     operation = api.apply_domains().json["id"]
     api.poll(operation, who="outsider")
@@ -82,7 +82,7 @@ def test_an_operation_outside_the_scope_is_told_by_its_project():
     assert told.startswith("The operation of the project shop exists in acme, outside")
 
 
-def test_an_organization_outside_the_scope_names_its_members():
+def test_the_trail_names_the_members_of_an_organization_outside_the_scope():
     api = InProcess()
     api.create_key(organization="hobby")
 
@@ -92,7 +92,7 @@ def test_an_organization_outside_the_scope_names_its_members():
     ]
 
 
-def test_nobody_is_asked_for_a_role_before_it_is_known_who_asks():
+def test_the_trail_of_an_unauthenticated_request_states_no_role():
     api = InProcess()
     api.dns(token="x.y.z")
 
@@ -103,7 +103,7 @@ def test_nobody_is_asked_for_a_role_before_it_is_known_who_asks():
 @pytest.mark.parametrize(
     ("interactive", "session"), [(True, "signed in"), (False, "without a session")]
 )
-def test_a_token_without_a_session_is_told_apart(interactive, session):
+def test_the_trail_says_whether_the_token_has_a_session(interactive, session):
     api = InProcess()
     api.create_key(token=api.token("owner", interactive=interactive))
 
@@ -112,7 +112,7 @@ def test_a_token_without_a_session_is_told_apart(interactive, session):
     assert has.removesuffix(" one") in says(api, "role")[0]
 
 
-def test_an_api_key_is_named_with_the_permission_that_counts():
+def test_the_trail_names_the_api_key_and_the_permission_of_the_call():
     api = InProcess()
     key = api.create_key("ci").json["value"]
     api.dns(token=key)
@@ -122,7 +122,7 @@ def test_an_api_key_is_named_with_the_permission_that_counts():
     assert key not in json.dumps(steps(api))
 
 
-def test_a_key_is_new_then_a_replay_then_reused():
+def test_the_trail_says_whether_an_idempotency_key_is_new_replayed_or_reused():
     api = InProcess()
     api.apply_domains(key="k")
     api.apply_domains(key="k")
@@ -134,7 +134,7 @@ def test_a_key_is_new_then_a_replay_then_reused():
     assert reused == "Reused for a different request: the key k was first used by #1."
 
 
-def test_a_refused_request_does_not_use_its_key_up():
+def test_a_refused_request_leaves_its_idempotency_key_unused():
     api = InProcess()
     api.set_flag(True, key="k", who="reader")
     api.initialize(99, key="k")
@@ -146,7 +146,7 @@ def test_a_refused_request_does_not_use_its_key_up():
     assert says(api, "idempotency", 4) == ["Replay: the key k was first used by #3."]
 
 
-def test_a_replay_whose_first_answer_left_the_log_says_so():
+def test_a_replay_says_that_the_first_request_left_the_log():
     api = InProcess()
     api.apply_domains(key="k")
     for _ in range(1000):
@@ -156,7 +156,7 @@ def test_a_replay_whose_first_answer_left_the_log_says_so():
     assert "a request no longer in the log" in says(api, "idempotency")[0]
 
 
-def test_what_was_due_ran_first():
+def test_the_trail_names_the_due_events_that_ran_first():
     api = InProcess()
     operation = api.apply_domains().json["id"]
     api.engine.move_to(None, "real")
@@ -169,7 +169,7 @@ def test_what_was_due_ran_first():
     assert due.endswith("was queued.")
 
 
-def test_what_was_due_is_told_also_of_a_request_that_a_fault_held_up():
+def test_the_trail_of_a_delayed_request_names_the_due_events():
     api = InProcess()
     operation = api.apply_domains().json["id"]
     api.add_fault(latency={"delay_ms": 1})
@@ -183,7 +183,7 @@ def test_what_was_due_is_told_also_of_a_request_that_a_fault_held_up():
     assert due.endswith("was queued.")
 
 
-def test_what_was_due_tells_the_states_that_nobody_saw():
+def test_the_trail_names_the_states_that_an_operation_passed_unseen():
     api = InProcess(fresh_world(mode="real"))
     operation = api.apply_domains().json["id"]
     api.machine.at_ms += 11_000
@@ -193,7 +193,7 @@ def test_what_was_due_tells_the_states_that_nobody_saw():
     assert due.endswith("is succeeded, was queued, after running.")
 
 
-def test_the_skip_clock_is_told():
+def test_the_trail_says_how_far_the_skip_clock_moved():
     api = InProcess(fresh_world(mode="skip"))
     operation = api.apply_domains().json["id"]
     api.poll(operation)
@@ -202,7 +202,7 @@ def test_the_skip_clock_is_told():
     assert due.startswith("The skip clock moved to 2026-01-01T00:00:02.000Z (commit 3)")
 
 
-def test_a_commit_is_told_by_table():
+def test_the_trail_of_a_commit_counts_changed_rows_by_table():
     api = InProcess()
     api.apply_domains()
 
@@ -236,7 +236,7 @@ def test_a_replay_commits_nothing():
         ({"connection_reset": {}}, "The response did not arrive: connection_reset."),
     ],
 )
-def test_faults_are_told_whether_they_acted_and_why_not(fault: Mapping[str, Any], told: str):
+def test_the_trail_says_whether_a_fault_acted_or_why_not(fault: Mapping[str, Any], told: str):
     api = InProcess()
     api.add_fault(**fault)
     api.dns()
@@ -244,7 +244,7 @@ def test_faults_are_told_whether_they_acted_and_why_not(fault: Mapping[str, Any]
     assert told in " ".join(says(api, "fault"))
 
 
-def test_a_fault_that_another_kept_from_being_asked_is_not_said_not_to_match():
+def test_the_trail_says_that_a_fault_may_have_come_after_the_fault_that_acted():
     api = InProcess()
     for phase in ("before_commit", "after_commit"):
         api.add_fault(truncate={}, phase=phase)
@@ -254,7 +254,7 @@ def test_a_fault_that_another_kept_from_being_asked_is_not_said_not_to_match():
     assert told in says(api, "fault")
 
 
-def test_a_fault_that_is_used_up_or_takes_turns():
+def test_the_trail_explains_the_counters_every_and_times_of_a_fault():
     api = InProcess()
     api.add_fault(abort={"code": "rate_limited"}, every=2, times=1)
     for _ in range(3):
@@ -266,7 +266,7 @@ def test_a_fault_that_is_used_up_or_takes_turns():
     assert "it has already acted once" in spent
 
 
-def test_a_fault_that_waits_for_a_plan_waits_for_that_of_the_organization_asked_about():
+def test_a_condition_on_the_plan_is_about_the_organization_in_the_path():
     api = InProcess()
     api.intervene("set_plan", organization="acme", plan="paid")
     api.intervene("set_plan", organization="hobby", plan="free")
@@ -316,21 +316,21 @@ def _with_a_key_that_reads(api: InProcess) -> None:
         ),
     ],
 )
-def test_defaults_that_decided_an_answer_are_named(ask, name: str):
+def test_the_trail_names_the_default_assumption_that_decided_the_response(ask, name: str):
     api = InProcess()
     ask(api)
 
     assert any(told.startswith(name) for told in says(api, "assumption"))
 
 
-def test_an_assumption_that_did_not_decide_a_refusal_is_not_named():
+def test_the_trail_of_a_refusal_names_no_assumption_that_did_not_decide_it():
     api = InProcess()
     _with_a_key_that_reads(api)
 
     assert not any(told.startswith("domains_role") for told in says(api, "assumption"))
 
 
-def test_changed_assumptions_are_named_where_they_matter():
+def test_the_trail_names_changed_assumptions_only_where_they_matter():
     api = InProcess(fresh_world(domains_role="owner", default_page_size=5, dns_role="owner"))
     api.apply_domains()
     api.deployments()
@@ -341,7 +341,7 @@ def test_changed_assumptions_are_named_where_they_matter():
     assert not any("dns_role" in told for told in applied + listed)
 
 
-def test_a_refusal_says_more_than_the_client_was_told():
+def test_the_trail_of_a_refusal_gives_a_reason_that_the_response_omits():
     api = InProcess()
     api.set_flag(True, who="reader")
 
@@ -351,7 +351,7 @@ def test_a_refusal_says_more_than_the_client_was_told():
     ]
 
 
-def test_a_proxys_answer_is_told_as_one():
+def test_the_trail_says_that_a_fault_sent_a_response_in_place_of_a_proxy():
     api = InProcess()
     api.add_fault(gateway_error={"status": 502})
     api.dns()
@@ -368,7 +368,7 @@ STEPS = (
 )
 
 
-def test_steps_come_in_the_order_that_is_documented():
+def test_the_steps_of_a_trail_are_in_the_documented_order():
     api = InProcess(fresh_world(mode="skip"))
     api.add_fault(latency={"delay_ms": 0}, times=1)
     api.add_fault(empty_response={}, phase="after_commit", call="apply_project_domains", times=1)
@@ -383,7 +383,7 @@ def test_steps_come_in_the_order_that_is_documented():
         assert len(names) > 3
 
 
-def test_a_fault_after_the_commit_stands_after_it():
+def test_a_fault_in_the_phase_after_commit_follows_the_commit_in_the_trail():
     api = InProcess()
     api.add_fault(latency={"delay_ms": 0})
     api.add_fault(abort={"code": "rate_limited"}, phase="after_commit", times=1, skip_first=1)
@@ -402,7 +402,7 @@ def test_a_fault_after_the_commit_stands_after_it():
     ]
 
 
-def test_a_fault_that_gives_the_answer_after_the_commit_stands_between_them():
+def test_a_fault_that_replaces_the_response_stands_between_commit_and_refusal():
     api = InProcess()
     api.add_fault(abort={"code": "service_unavailable"}, phase="after_commit")
     api.apply_domains()
@@ -420,7 +420,7 @@ def test_a_fault_that_gives_the_answer_after_the_commit_stands_between_them():
         ({"truncate": {"bytes": 4}}, "lost"),
     ],
 )
-def test_a_key_is_used_up_by_a_commit_whose_answer_a_fault_took(
+def test_a_commit_uses_its_idempotency_key_although_the_response_was_lost(
     fault: Mapping[str, Any], fate: str
 ):
     api = InProcess()
@@ -438,7 +438,7 @@ def test_a_key_is_used_up_by_a_commit_whose_answer_a_fault_took(
     assert says(api, "idempotency", 3) == [f"Reused for a different request: {first}."]
 
 
-def test_a_refusal_that_is_remembered_is_told_as_one():
+def test_the_trail_says_that_a_refusal_is_remembered():
     api = InProcess(fresh_world(idempotency_remembers="all_answers"))
     api.initialize(99, key="k")
     api.initialize(99, key="k")
@@ -449,7 +449,7 @@ def test_a_refusal_that_is_remembered_is_told_as_one():
     assert again.code == first.code == "etag_mismatch"
 
 
-def test_a_call_that_a_fault_kept_from_committing_says_so():
+def test_the_trail_says_that_a_fault_prevented_the_commit():
     api = InProcess()
     api.add_fault(truncate={"bytes": 4})
     api.apply_domains()
@@ -459,7 +459,7 @@ def test_a_call_that_a_fault_kept_from_committing_says_so():
     assert says(api, "fault")[-1] == "The response did not arrive: truncate."
 
 
-def test_no_secret_stands_in_a_trail():
+def test_a_trail_contains_no_secret():
     api = InProcess()
     key = api.create_key().json["value"]
     api.set_flag(True, key=key)
@@ -470,7 +470,7 @@ def test_no_secret_stands_in_a_trail():
     assert "<redacted>" in told
 
 
-def test_a_trail_tells_of_the_world_as_it_was_then():
+def test_a_trail_describes_the_world_at_the_time_of_the_request():
     api = InProcess()
     api.dns(who="outsider")
     for person in ("member", "reader"):

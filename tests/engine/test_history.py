@@ -13,7 +13,9 @@ def numbers(kept: History) -> list[int]:
     return [commit.number for commit in reversed(kept)]
 
 
-def test_worlds_that_were_replaced_are_kept_up_to_so_many_rows(monkeypatch: pytest.MonkeyPatch):
+def test_the_history_forgets_replaced_worlds_above_a_number_of_rows(
+    monkeypatch: pytest.MonkeyPatch,
+):
     api = InProcess()
     rows = sum(map(len, api.world.tables.values()))
     monkeypatch.setattr(history, "MOST_ROWS_REPLACED", 3 * rows + rows // 2)
@@ -30,7 +32,7 @@ def test_worlds_that_were_replaced_are_kept_up_to_so_many_rows(monkeypatch: pyte
     assert oldest.before is oldest.world  # what lay before it is forgotten
 
 
-def test_changes_of_one_world_are_kept_however_large_it_is(monkeypatch: pytest.MonkeyPatch):
+def test_the_history_keeps_the_commits_of_a_world_of_any_size(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(history, "MOST_ROWS_REPLACED", 1)
     api = InProcess()
     for number in range(5):

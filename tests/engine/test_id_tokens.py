@@ -29,7 +29,7 @@ def test_worlds_of_any_seed_show_the_same_key_for_id_tokens() -> None:
     assert first[0] != second[0]
 
 
-def test_an_id_token_is_read_by_its_issuer_alone() -> None:
+def test_an_id_token_is_accepted_only_for_its_own_issuer() -> None:
     identity = Identity("a", "w")
     token = identity.id_token(CLAIMS, "an access token")
 
@@ -40,14 +40,14 @@ def test_an_id_token_is_read_by_its_issuer_alone() -> None:
     assert identity.read_id_token(token, ISSUER + "/other") is None
 
 
-def test_a_token_that_another_key_signed_is_no_id_token() -> None:
+def test_an_id_token_signed_with_another_key_is_rejected() -> None:
     token = jwt.encode(CLAIMS, "k" * 32, "HS256")
 
     assert Identity("a", "w").read_id_token(token, ISSUER) is None
 
 
 @pytest.mark.parametrize("missing", ["iss", "aud", "sid"])
-def test_a_token_without_a_needed_claim_is_no_id_token(missing: str) -> None:
+def test_an_id_token_without_a_required_claim_is_rejected(missing: str) -> None:
     claims: dict[str, Any] = {name: value for name, value in CLAIMS.items() if name != missing}
     token = jwt.encode(claims, id_token_key(), "RS256")
 

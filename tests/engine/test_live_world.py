@@ -42,7 +42,7 @@ def live(notebook, machine, **options):
     return Engine(fresh_world(machine=machine, **options), notebook, machine)
 
 
-def test_a_commit_is_kept_before_the_world_moves(notebook, machine):
+def test_a_commit_is_stored_with_its_number_title_and_changed_rows(notebook, machine):
     api = InProcess(fresh_world(machine=machine), notebook, machine)
 
     api.intervene("set_credits", organization="acme", credits=7)
@@ -55,7 +55,7 @@ def test_a_commit_is_kept_before_the_world_moves(notebook, machine):
     assert api.world.commit == 2
 
 
-def test_what_cannot_be_kept_does_not_happen(notebook, machine):
+def test_a_change_that_cannot_be_stored_leaves_the_world_unchanged(notebook, machine):
     api = InProcess(fresh_world(machine=machine), notebook, machine)
     before = api.world
     notebook.fails = True
@@ -70,7 +70,7 @@ def test_what_cannot_be_kept_does_not_happen(notebook, machine):
     assert api.world is before
 
 
-def test_reads_go_on_though_a_keys_last_use_cannot_be_kept(notebook, machine):
+def test_reads_succeed_although_the_last_use_of_a_key_cannot_be_stored(notebook, machine):
     api = InProcess(fresh_world(machine=machine), notebook, machine)
     key = api.create_key("ci").json["value"]
     notebook.fails = True
@@ -94,7 +94,7 @@ class NearlyFull(Keeper):
         "timeline: [{after_calls: 2, intervene: {set_plan: {organization: acme, plan: free}}}]",
     ],
 )
-def test_a_change_that_is_kept_is_answered_so_though_its_count_is_not(machine, planned):
+def test_a_stored_change_succeeds_although_its_counters_cannot_be_stored(machine, planned):
     api = InProcess(scenario_world(planned, machine()), NearlyFull(), machine)
 
     assert api.ticket().status == 201
@@ -107,7 +107,7 @@ class Syncing(Keeper):
     waits = True
 
 
-def test_who_waited_for_a_sync_that_failed_is_refused(machine):
+def test_a_request_whose_sync_fails_gets_a_503(machine):
     async def wait(effect):
         raise OSError(5, "Input/output error")
 
@@ -128,7 +128,7 @@ def test_who_waited_for_a_sync_that_failed_is_refused(machine):
     assert [entry.status for entry in api.engine.log.newest(2)] == [503, 202]
 
 
-def test_nothing_written_is_no_commit(notebook, machine):
+def test_a_change_without_writes_makes_no_commit(notebook, machine):
     world = live(notebook, machine)
     before = world.world
 
@@ -139,7 +139,9 @@ def test_nothing_written_is_no_commit(notebook, machine):
 
 
 @pytest.mark.parametrize(("mode", "rate", "passed"), [("real", None, 5_000), ("scaled", 2, 10_000)])
-def test_time_follows_the_machine(notebook, machine, mode, rate, passed):
+def test_world_time_follows_the_machine_at_the_rate_of_its_clock(
+    notebook, machine, mode, rate, passed
+):
     world = live(notebook, machine, mode=mode, rate=rate)
     before = world.now_ms()
 
@@ -148,7 +150,7 @@ def test_time_follows_the_machine(notebook, machine, mode, rate, passed):
     assert world.now_ms() == before + passed
 
 
-def test_time_stands_while_the_machines_clock_goes_back(notebook, machine):
+def test_world_time_stands_still_while_the_machine_clock_goes_back(notebook, machine):
     world = live(notebook, machine, mode="real")
     machine.at_ms += 10_000
     seen = world.now_ms()
@@ -161,7 +163,7 @@ def test_time_stands_while_the_machines_clock_goes_back(notebook, machine):
 
 
 @pytest.mark.parametrize("at_ms", [0, 1_800_000_000_000])
-def test_time_is_told_though_the_machines_clock_has_not_moved(notebook, at_ms):
+def test_world_time_is_right_although_the_machine_clock_never_moves(notebook, at_ms):
     # given a machine whose clock stands still, perhaps at its very beginning
     world = fresh_world()
     engine = Engine(world, notebook, lambda: at_ms)
@@ -178,7 +180,7 @@ def test_time_is_told_though_the_machines_clock_has_not_moved(notebook, at_ms):
     assert engine.now_ms() == began
 
 
-def test_what_is_due_runs_when_anybody_looks(notebook, machine):
+def test_a_request_first_runs_the_due_events_in_commits_of_their_own(notebook, machine):
     api = InProcess(fresh_world(mode="real", machine=machine), notebook, machine)
     operation = api.apply_domains().json["id"]
 
@@ -195,7 +197,7 @@ def test_what_is_due_runs_when_anybody_looks(notebook, machine):
     ]
 
 
-def test_a_move_of_the_clock_is_one_commit(notebook, machine):
+def test_moving_the_clock_makes_one_commit_for_all_due_events(notebook, machine):
     api = InProcess(fresh_world(machine=machine), notebook, machine)
     api.apply_domains()
     notebook.commits.clear()
@@ -206,7 +208,7 @@ def test_a_move_of_the_clock_is_one_commit(notebook, machine):
     assert len(notebook.commits) == 1
 
 
-def test_a_move_may_change_the_mode_too(notebook, machine):
+def test_moving_the_clock_can_change_its_mode_in_the_same_commit(notebook, machine):
     world = live(notebook, machine)
     later = world.now_ms() + 60_000
 
@@ -217,7 +219,7 @@ def test_a_move_may_change_the_mode_too(notebook, machine):
     assert len(notebook.commits) == 1
 
 
-def test_going_back_is_refused_and_standing_still_is_not(notebook, machine):
+def test_the_clock_refuses_to_go_back_but_accepts_the_present_moment(notebook, machine):
     world = live(notebook, machine)
     now_ms = world.now_ms()
 
@@ -228,7 +230,7 @@ def test_going_back_is_refused_and_standing_still_is_not(notebook, machine):
     assert world.now_ms() == now_ms
 
 
-def test_moves_are_measured_from_one_reading_of_the_clock(notebook):
+def test_moving_the_clock_reads_the_machine_clock_once(notebook):
     class Ticking(Machine):
         def __call__(self):
             self.at_ms += 1
@@ -242,7 +244,7 @@ def test_moves_are_measured_from_one_reading_of_the_clock(notebook):
     world.move_to(None, "frozen")
 
 
-def test_time_ends_with_the_year_9999(notebook, machine):
+def test_every_call_works_at_the_last_moment_of_the_year_9999(notebook, machine):
     api = InProcess(fresh_world(machine=machine), notebook, machine)
 
     with pytest.raises(ValueError, match="1970 and 9999"):
@@ -260,7 +262,7 @@ def test_time_ends_with_the_year_9999(notebook, machine):
     assert all(answer.status < 500 for answer in answers)
 
 
-def test_when_an_operation_that_waits_will_move(notebook, machine):
+def test_a_waiting_operation_is_due_when_the_operation_before_it_is(notebook, machine):
     api = InProcess(fresh_world(machine=machine), notebook, machine)
     first, second = (api.apply_domains().json["id"] for _ in range(2))
 

@@ -12,7 +12,7 @@ from tests.support.in_process import InProcess, fresh_world
 
 @pytest.mark.parametrize("name", ["default", "world-7"])
 @pytest.mark.parametrize("before", ["default", "a-longer-name"])
-def test_a_renamed_world_is_one_built_under_that_name(before, name):
+def test_a_renamed_world_equals_a_world_built_under_that_name(before, name):
     built = fresh_world(name)
 
     found = Worlds(None).fresh(name, "key", lambda: fresh_world(before))
@@ -23,7 +23,7 @@ def test_a_renamed_world_is_one_built_under_that_name(before, name):
     assert b"shop.prod" in page.body or b"shop.world-7.prod" in page.body
 
 
-def test_renaming_leaves_the_first_as_it_was():
+def test_renaming_a_world_leaves_the_original_unchanged():
     world = fresh_world("one")
     before = exported(world)
 
@@ -47,7 +47,7 @@ def test_a_world_is_built_once_for_each_key():
     assert next(built) == 3
 
 
-def test_what_happens_in_one_world_is_not_in_the_next():
+def test_changes_of_a_world_do_not_reach_the_next_world_of_its_prototype():
     kept = Worlds(None)
     first = InProcess(kept.fresh("first", "key", lambda: fresh_world("first")))
     first.set_flag(False)
@@ -58,7 +58,7 @@ def test_what_happens_in_one_world_is_not_in_the_next():
     assert exported(second) == exported(fresh_world("second"))
 
 
-def test_the_longest_unused_goes_first(monkeypatch):
+def test_the_prototype_unused_for_longest_is_evicted_first(monkeypatch):
     monkeypatch.setattr(worlds, "MOST_PROTOTYPES", 2)
     kept, built = Worlds(None), []
 

@@ -72,7 +72,7 @@ SPELLINGS: dict[str, Callable[[str], str]] = {
 
 @pytest.mark.parametrize("kind", ["key", "ticket", "token", "session"])
 @pytest.mark.parametrize("spelling", SPELLINGS)
-def test_a_secret_is_cut_out_however_it_is_spelled(secrets: Secrets, kind: str, spelling: str):
+def test_a_secret_is_redacted_in_every_encoding(secrets: Secrets, kind: str, spelling: str):
     secret = getattr(secrets, kind)
     spelled = SPELLINGS[spelling](secret)
 
@@ -89,14 +89,14 @@ def test_a_secret_is_cut_out_however_it_is_spelled(secrets: Secrets, kind: str, 
     "value",
     ["{} Bearer", "{}", "Bearer {}", "Basic {}", "{} {}", "Bearer  {}", "x{} y"],
 )
-def test_an_authorization_header_shows_nothing_but_a_known_scheme(secrets: Secrets, value: str):
+def test_an_authorization_header_shows_only_a_known_scheme(secrets: Secrets, value: str):
     [(_, shown)] = secrets.redactor.headers([("Authorization", value.replace("{}", secrets.key))])
 
     assert shown in (REDACTED, f"Bearer {REDACTED}", f"Basic {REDACTED}")
 
 
 @pytest.mark.parametrize("name", ["Referer", "X-Forwarded-Uri", "Idempotency-Key", "Location"])
-def test_no_header_shows_a_secret(secrets: Secrets, name: str):
+def test_the_value_of_a_header_shows_no_secret(secrets: Secrets, name: str):
     value = quote(f"https://dev.example/?ticket={secrets.ticket}", safe="")
 
     [(_, shown)] = secrets.redactor.headers([(name, value)])
@@ -106,7 +106,7 @@ def test_no_header_shows_a_secret(secrets: Secrets, name: str):
 
 
 @pytest.mark.parametrize("beside", ["{}", "x3D{}", "{}Bearer"])
-def test_a_key_is_known_though_others_begin_differently_now(beside: str):
+def test_an_api_key_is_redacted_after_the_key_prefix_changed(beside: str):
     api = InProcess()
     key = api.create_key("ci").json["value"]
     api.set_assumptions(key_prefix="sk_")
@@ -114,7 +114,7 @@ def test_a_key_is_known_though_others_begin_differently_now(beside: str):
     assert key not in Redactor(api.world).text(beside.format(key))
 
 
-def test_no_name_of_a_header_shows_a_secret(secrets: Secrets):
+def test_the_name_of_a_header_shows_no_secret(secrets: Secrets):
     [(shown, _)] = secrets.redactor.headers([(f"X-{secrets.key}", "1")])
 
     assert secrets.key not in str(shown)
@@ -132,7 +132,7 @@ def test_no_name_of_a_header_shows_a_secret(secrets: Secrets):
         "eyJ is how some words begin. So they do.",
     ],
 )
-def test_what_is_no_secret_stays(secrets: Secrets, text: str):
+def test_text_without_a_secret_is_not_redacted(secrets: Secrets, text: str):
     assert secrets.redactor.text(text) == text
 
 
@@ -140,14 +140,14 @@ def test_what_is_no_secret_stays(secrets: Secrets, text: str):
     "text",
     ["eyJ" * 150_000, "eyJeyJ." * 70_000, "A" * 500_000, "%41" * 150_000, "a.b" * 150_000],
 )
-def test_the_time_it_takes_grows_with_the_text_alone(secrets: Secrets, text: str):
+def test_redaction_takes_time_linear_in_the_length_of_the_text(secrets: Secrets, text: str):
     """Half a million characters: by their square it would take ten minutes."""
     assert secrets.redactor.text(text)
 
 
 @given(before=st.text(max_size=60), after=st.text(max_size=60))
 @settings(max_examples=60)
-def test_nothing_beside_a_secret_makes_it_show(secrets: Secrets, before: str, after: str):
+def test_a_secret_is_redacted_between_any_other_text(secrets: Secrets, before: str, after: str):
     shown = secrets.redactor.text(before + secrets.key + after)
 
     assert secrets.key not in shown

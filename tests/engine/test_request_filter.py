@@ -43,26 +43,26 @@ def numbers(api: InProcess, chosen: RequestFilter) -> list[int]:
         ({"status_class": 4, "after": 2}, [3, 6, 7]),
     ],
 )
-def test_all_that_is_given_must_fit(api: InProcess, filters, expected: list[int]):
+def test_a_request_must_match_every_filter(api: InProcess, filters, expected: list[int]):
     assert numbers(api, RequestFilter(**filters)) == expected
 
 
-def test_a_person_is_meant_by_id(api: InProcess):
+def test_a_filter_names_a_user_by_id(api: InProcess):
     assert numbers(api, RequestFilter(who=str(api.world.indexes["person:reader"]))) == [3]
 
 
-def test_a_project_is_meant_by_its_path_and_by_its_operations(api: InProcess):
+def test_a_filter_by_project_matches_its_paths_and_its_operations(api: InProcess):
     assert numbers(api, RequestFilter(project=api.project())) == [1, 2, 4, 5]
     assert numbers(api, RequestFilter(project=api.project("blog"))) == [3]
 
 
-def test_time_is_the_worlds_and_its_end_is_not_included(api: InProcess):
+def test_a_filter_by_time_uses_world_time_and_excludes_the_end(api: InProcess):
     moment = api.engine.log.newest(1)[0].at_ms
     assert numbers(api, RequestFilter(since_ms=moment)) == [5, 6, 7]
     assert numbers(api, RequestFilter(until_ms=moment)) == [1, 2, 3, 4]
 
 
-def test_a_text_is_not_found_in_a_secret():
+def test_a_filter_by_text_does_not_search_secrets():
     api = InProcess()
     key = api.create_key().json["value"]
     ticket = api.ticket().json["redeem_url"].rpartition("=")[2]

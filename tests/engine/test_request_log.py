@@ -24,7 +24,7 @@ def whole(api: InProcess) -> dict[str, Any]:
     return exchange_view(api.world, api.engine.log.newest(1)[0])
 
 
-def test_says_who_asked_what_and_why_it_was_answered_so():
+def test_an_entry_states_principal_request_and_reason_of_the_response():
     api = InProcess()
     api.set_flag(True, who="reader", key="flag-1")
 
@@ -39,7 +39,7 @@ def test_says_who_asked_what_and_why_it_was_answered_so():
 
 
 @pytest.mark.parametrize(("sent", "shown"), [("schlüssel", "schlüssel"), ("\udcff", "ÿ")])
-def test_tells_headers_as_calls_read_them(sent: str, shown: str):
+def test_an_entry_shows_headers_as_the_calls_read_them(sent: str, shown: str):
     api = InProcess()
     api.set_flag(True, key=sent)
 
@@ -47,7 +47,7 @@ def test_tells_headers_as_calls_read_them(sent: str, shown: str):
     assert ("Idempotency-Key", shown) in whole(api)["request"]["headers"]
 
 
-def test_tells_what_the_caller_may_not_know():
+def test_an_entry_gives_a_reason_that_the_caller_may_not_know():
     api = InProcess()
     answer = api.dns(who="outsider")
 
@@ -57,7 +57,7 @@ def test_tells_what_the_caller_may_not_know():
     assert "outside the user's access" not in answer.json["detail"]
 
 
-def test_names_a_replay():
+def test_an_entry_says_that_a_response_is_a_replay():
     api = InProcess()
     for _ in range(2):
         api.set_flag(True, key="again")
@@ -68,7 +68,7 @@ def test_names_a_replay():
     assert "replay" in replay["why"][0]
 
 
-def test_names_the_operation_of_a_poll():
+def test_the_entry_of_a_poll_names_the_operation_and_its_project():
     api = InProcess()
     operation = api.apply_domains().json["id"]
     api.call("GET", f"/v1/operations/{operation}")
@@ -79,7 +79,7 @@ def test_names_the_operation_of_a_poll():
     assert entry["project"] == api.project()
 
 
-def test_names_no_project_of_an_operation_that_is_not_there():
+def test_the_entry_of_a_poll_of_an_unknown_operation_names_no_project():
     api = InProcess()
     api.poll("0" * 26)
 
@@ -97,7 +97,7 @@ def test_names_no_project_of_an_operation_that_is_not_there():
         ({"abort": {"code": "rate_limited"}}, None),
     ],
 )
-def test_says_what_ate_an_answer(effect, lost):
+def test_an_entry_says_which_fault_lost_the_response(effect, lost):
     api = InProcess()
     api.add_fault(**effect)
     api.dns()
@@ -107,7 +107,7 @@ def test_says_what_ate_an_answer(effect, lost):
     assert entry["code"] == ("rate_limited" if "abort" in effect else None)
 
 
-def test_is_a_ring_newest_first():
+def test_the_log_keeps_the_newest_entries_and_lists_them_first():
     api = InProcess()
     for _ in range(CAPACITY + 10):
         api.send("GET", "/nowhere")
@@ -123,7 +123,7 @@ def test_is_a_ring_newest_first():
     assert found.n == 11
 
 
-def test_keeps_both_sides_of_an_exchange():
+def test_the_log_keeps_request_and_response():
     api = InProcess()
     answer = api.set_flag(True, key="flag-1")
 
@@ -137,7 +137,7 @@ def test_keeps_both_sides_of_an_exchange():
     assert ("Content-Type", "application/json") in found["answer"]["headers"]
 
 
-def test_keeps_the_beginning_of_a_long_body():
+def test_the_log_keeps_the_beginning_of_a_long_body():
     api = InProcess()
     api.send("PUT", "/nowhere", body=b"x" * (BODY_KEPT + 1))
 
@@ -149,7 +149,7 @@ def test_keeps_the_beginning_of_a_long_body():
 
 
 @pytest.mark.parametrize("before", [BODY_KEPT - 3, BODY_KEPT - 2, BODY_KEPT - 1, BODY_KEPT])
-def test_a_long_text_is_not_cut_within_a_character(before: int):
+def test_a_long_body_is_not_cut_within_a_character(before: int):
     api = InProcess()
     api.send("PUT", "/nowhere", body=b"x" * before + "𝄞x".encode())
 
@@ -160,7 +160,7 @@ def test_a_long_text_is_not_cut_within_a_character(before: int):
 
 
 @pytest.mark.parametrize("shown", range(1, 44))
-def test_of_a_secret_in_which_a_text_is_cut_nothing_is_kept(shown: int):
+def test_a_body_that_is_cut_within_a_secret_keeps_no_part_of_the_secret(shown: int):
     """A part of one is not known by its digest, and may be nearly all of it."""
     api = InProcess()
     ticket = api.ticket().json["redeem_url"].rpartition("=")[2]
@@ -177,7 +177,7 @@ def test_a_whole_body_is_not_cut():
     assert not whole(api)["request"]["body_cut"]
 
 
-def test_a_lost_answer_has_no_type():
+def test_a_lost_response_has_no_headers_in_the_log():
     api = InProcess()
     api.add_fault(connection_reset={})
     api.dns()
@@ -196,14 +196,16 @@ def test_a_lost_answer_has_no_type():
         (lambda api: api.dns(who="no-organization"), "no-organization"),
     ],
 )
-def test_nobody_is_who_came_without_a_known_token(ask: Callable[[InProcess], Any], who: str | None):
+def test_an_entry_names_nobody_for_a_request_without_a_valid_token(
+    ask: Callable[[InProcess], Any], who: str | None
+):
     api = InProcess()
     ask(api)
 
     assert short(api)[0]["who"] == who
 
 
-def test_names_the_project_of_a_path_whatever_the_method():
+def test_an_entry_names_the_project_in_the_path_for_any_method():
     api = InProcess()
     api.call("DELETE", f"/v1/projects/{api.project()}/domains")
 
@@ -212,7 +214,7 @@ def test_names_the_project_of_a_path_whatever_the_method():
     assert (entry["status"], entry["call"], entry["project"]) == (405, None, api.project())
 
 
-def test_ids_beside_the_log_leave_no_gap_in_it():
+def test_request_ids_made_outside_the_log_leave_no_gap_in_its_numbers():
     api = InProcess()
     api.dns(who="outsider")
     beside = {api.engine.request_id() for _ in range(3)}
@@ -227,14 +229,14 @@ def test_ids_beside_the_log_leave_no_gap_in_it():
     assert {fresh.engine.request_id() for _ in range(3)} == beside
 
 
-def test_shows_no_body_that_is_no_text():
+def test_the_log_shows_no_body_that_is_not_text():
     api = InProcess()
     api.send("PUT", "/nowhere", body=b"\xff\xfe")
 
     assert whole(api)["request"]["body"] is None
 
 
-def test_holds_no_secrets_wherever_a_client_puts_them():
+def test_the_log_shows_no_secret_wherever_a_client_sends_it():
     api = InProcess()
     key = api.create_key().json["value"]
     ticket = api.ticket().json["redeem_url"].rpartition("=")[2]
@@ -253,7 +255,7 @@ def test_holds_no_secrets_wherever_a_client_puts_them():
     assert "<redacted>" in text
 
 
-def test_writes_any_path_as_json():
+def test_an_entry_with_any_path_can_be_written_as_json():
     api = InProcess()
 
     api.send("GET", "/v1/\udce9\x00")
@@ -261,7 +263,7 @@ def test_writes_any_path_as_json():
     json.dumps(short(api)[0]).encode()
 
 
-def test_finds_the_problem_in_an_answer():
+def test_the_problem_of_an_entry_is_that_of_its_response():
     api = InProcess()
     api.dns(who="outsider")
     api.dns()

@@ -16,7 +16,7 @@ def started(api: InProcess) -> str:
     return str(api.initialize().json["id"])
 
 
-def test_one_that_moves_with_time():
+def test_why_names_the_next_change_of_an_operation_that_moves_with_time():
     api = stage()
     operation = started(api)
 
@@ -37,13 +37,13 @@ def test_one_that_moves_with_time():
     ("mode", "rate", "word"),
     [("real", None, "wait for it"), ("scaled", 2.0, "rate"), ("skip", None, "next poll")],
 )
-def test_each_clock_says_how_time_comes(mode, rate, word):
+def test_why_says_how_time_passes_in_each_clock_mode(mode, rate, word):
     api = stage(mode=mode, rate=rate)
 
     assert word in api.why(started(api))["says"][1]
 
 
-def test_a_running_one_names_its_phase():
+def test_why_names_the_phase_of_a_running_operation():
     api = stage()
     operation = started(api)
     api.engine.move_by(2_000)
@@ -53,7 +53,7 @@ def test_a_running_one_names_its_phase():
     assert found["next"]["what"] == "it changes from running (building) to deploying"
 
 
-def test_one_that_waits_for_another():
+def test_why_names_the_operation_that_blocks_a_waiting_operation():
     api = stage()
     first, second, third = started(api), started(api), started(api)
 
@@ -67,7 +67,7 @@ def test_one_that_waits_for_another():
     assert "ahead" not in api.why(second)["says"][0]
 
 
-def test_a_stuck_one_and_one_behind_it():
+def test_why_names_the_intervention_that_holds_an_operation_and_those_behind_it():
     api = stage()
     first, second = started(api), started(api)
     api.intervene("stick_operation", project="shop")
@@ -81,7 +81,7 @@ def test_a_stuck_one_and_one_behind_it():
     assert behind["commands"] == [release]
 
 
-def test_a_held_claim():
+def test_why_names_the_intervention_that_holds_the_claim():
     api = stage()
     api.intervene("hold_claim", project="shop")
     operation = started(api)
@@ -92,7 +92,7 @@ def test_a_held_claim():
     assert found["commands"] == ["intervene release_claim project=shop"]
 
 
-def test_a_reconciliation():
+def test_why_names_the_commands_that_end_a_reconciliation():
     api = stage()
     operation = started(api)
     api.intervene("require_reconciliation", project="shop")
@@ -108,7 +108,7 @@ def test_a_reconciliation():
     assert len(api.why(operation)["commands"]) == 1
 
 
-def test_the_commands_it_names_do_move_it():
+def test_the_command_that_why_names_moves_the_operation():
     api = stage(source_profile="manual")
     operation = started(api)
     command = api.why(operation)["commands"][0].split()
@@ -118,7 +118,7 @@ def test_the_commands_it_names_do_move_it():
     assert api.why(operation)["state"] == "running"
 
 
-def test_one_that_moves_by_polls():
+def test_why_counts_the_polls_of_an_operation_that_moves_by_polls():
     api = stage(source_profile="per_poll 2")
     operation = started(api)
     api.poll(operation)
@@ -128,7 +128,7 @@ def test_one_that_moves_by_polls():
     assert "each state lasts 2 polls, and it has had 1" in found["says"][0]
 
 
-def test_a_fault_on_polls():
+def test_why_names_an_armed_fault_on_polls_until_it_is_spent():
     api = stage()
     operation = started(api)
     api.add_fault(abort={"code": "rate_limited"}, call="get_operation", times=1)
@@ -138,7 +138,7 @@ def test_a_fault_on_polls():
     assert "fault-1" not in " ".join(api.why(operation)["says"])
 
 
-def test_one_that_has_ended():
+def test_why_says_what_ended_a_failed_operation():
     api = stage()
     operation = started(api)
     api.intervene("fail_operation", project="shop", message="No space left.")
@@ -153,5 +153,5 @@ def test_one_that_has_ended():
     assert found["commands"] == []
 
 
-def test_nothing_is_no_operation():
+def test_why_of_an_unknown_operation_is_none():
     assert why(stage().engine, "none") is None

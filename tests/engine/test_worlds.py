@@ -37,7 +37,7 @@ def api_of(engine):
     return api
 
 
-def test_the_default_world_is_made_once(tmp_path, machine):
+def test_the_default_world_is_created_only_once(tmp_path, machine):
     directory = open_directory(tmp_path)
     made = Worlds(directory, machine).open("seed", world_origin())
     directory.close()
@@ -50,7 +50,7 @@ def test_the_default_world_is_made_once(tmp_path, machine):
     assert default(again).world.seed == "seed"
 
 
-def test_worlds_do_not_touch_each_other(worlds):
+def test_a_change_of_one_world_leaves_the_others_unchanged(worlds):
     one = worlds.create("one", "seed", world_origin(), ephemeral=True)
 
     api_of(one).set_flag(False)
@@ -58,7 +58,7 @@ def test_worlds_do_not_touch_each_other(worlds):
     assert [flag(engine) for engine in worlds] == [True, False]
 
 
-def test_worlds_of_one_seed_refuse_each_others_tokens(worlds):
+def test_worlds_with_the_same_seed_refuse_tokens_of_each_other(worlds):
     one = worlds.create("one", "seed", world_origin(), ephemeral=True)
     token = api_of(one).token("owner")
 
@@ -66,7 +66,7 @@ def test_worlds_of_one_seed_refuse_each_others_tokens(worlds):
     assert api_of(worlds.get("default")).dns(token=token).status == 401
 
 
-def test_a_fork_begins_where_its_source_is_and_goes_its_own_way(worlds):
+def test_a_fork_begins_as_its_source_and_then_changes_independently(worlds):
     source = worlds.get("default")
     api = api_of(source)
     api.set_flag(False)
@@ -81,7 +81,7 @@ def test_a_fork_begins_where_its_source_is_and_goes_its_own_way(worlds):
     assert api.poll(operation).json["state"] == "queued"
 
 
-def test_a_fork_of_a_commit_begins_at_its_moment(worlds, machine):
+def test_a_fork_of_a_commit_begins_at_the_moment_of_that_commit(worlds, machine):
     source = worlds.create("one", "seed", world_origin("scaled", 60, 5_000_000), ephemeral=True)
     api_of(source).set_flag(False)
     state = source.world
@@ -122,7 +122,7 @@ def test_a_reset_returns_to_the_origin_with_a_later_commit(worlds):
     assert len(engine.log) == 0
 
 
-def test_a_deleted_world_is_gone(worlds):
+def test_a_deleted_world_is_gone_and_its_name_is_free(worlds):
     worlds.create("one", "seed", world_origin(), ephemeral=True)
 
     worlds.delete("one")
@@ -132,7 +132,7 @@ def test_a_deleted_world_is_gone(worlds):
     assert not worlds.create("one", "seed", world_origin(), ephemeral=False).ephemeral
 
 
-def test_names_of_throw_away_worlds_are_free(worlds):
+def test_a_new_world_name_is_one_that_no_world_has(worlds):
     worlds.create("world-1", "seed", world_origin(), ephemeral=True)
 
     names = [worlds.new_name() for _ in range(3)]
@@ -141,7 +141,7 @@ def test_names_of_throw_away_worlds_are_free(worlds):
 
 
 @pytest.mark.parametrize(("mode", "rate"), [("scaled", 60.0), ("real", None), ("frozen", None)])
-def test_a_scaled_clock_stands_still_while_nobody_runs_it(tmp_path, machine, mode, rate):
+def test_a_scaled_clock_stands_still_while_no_process_runs(tmp_path, machine, mode, rate):
     directory = open_directory(tmp_path)
     worlds = Worlds(directory, machine)
     worlds.open("seed", world_origin(mode, rate))
@@ -184,7 +184,7 @@ class FullLibrary:
             raise OSError(30, "Read-only file system")
 
 
-def test_a_world_that_cannot_be_kept_is_not_made_nor_deleted(machine):
+def test_a_world_that_cannot_be_stored_is_neither_created_nor_deleted(machine):
     library = FullLibrary()
     worlds = Worlds(library, machine)
     worlds.open("seed", world_origin())
@@ -204,7 +204,7 @@ class Failing(Keeper):
         raise OSError(28, "No space left on device")
 
 
-def test_one_world_that_cannot_rest_does_not_keep_the_others_awake(worlds, machine):
+def test_a_world_that_cannot_be_saved_does_not_prevent_saving_the_others(worlds, machine):
     names = ("one", "two", "three")
     engines = [
         worlds.create(name, "seed", world_origin("scaled", 1.0), ephemeral=True) for name in names

@@ -105,7 +105,7 @@ FACTS: dict[str, dict[str, Any]] = {
     ("alias", "name", "value"),
     [(alias, name, value) for alias, facts in FACTS.items() for name, value in facts.items()],
 )
-def test_it_looks_at_the_project_that_is_asked_about(alias: str, name: str, value: Any):
+def test_a_condition_is_about_the_project_of_the_request(alias: str, name: str, value: Any):
     for condition, status in (({name: value}, 503), ({"not": {name: value}}, 200)):
         api = InProcess()
         armed(api, condition)
@@ -113,7 +113,7 @@ def test_it_looks_at_the_project_that_is_asked_about(alias: str, name: str, valu
         assert api.dns(project=alias).status == status
 
 
-def test_all_of_a_condition_must_hold():
+def test_every_part_of_a_condition_must_hold():
     api = InProcess()
     armed(api, {"plan": "paid", "credits_below": 1})
     assert api.dns().status == 200
@@ -123,7 +123,7 @@ def test_all_of_a_condition_must_hold():
     assert api.dns().status == 503
 
 
-def test_a_request_about_no_project_meets_no_condition_on_one():
+def test_a_condition_on_a_project_fails_for_a_request_without_a_project():
     api = InProcess()
     armed(api, {"dns": "authorized"})
     assert api.create_key().status == 201
@@ -132,7 +132,7 @@ def test_a_request_about_no_project_meets_no_condition_on_one():
     assert api.create_key().status == 503
 
 
-def test_it_counts_what_it_saw_and_says_why_it_did_not_act():
+def test_a_fault_counts_matched_requests_and_says_why_it_did_not_act():
     api = InProcess()
     armed(api, {"dns": "expired"})
     api.dns()

@@ -15,7 +15,7 @@ from tests.faults.conftest import Desk
 from tests.support.in_process import NOON_MS, InProcess
 
 
-def test_fault_that_names_nothing_matches_everything(desk: Desk):
+def test_a_fault_without_matches_acts_on_every_request(desk: Desk):
     desk.arm(timeout={})
 
     assert desk.acts()
@@ -36,7 +36,7 @@ def test_fault_that_names_nothing_matches_everything(desk: Desk):
         ({"path": "*/A/domains"}, {"path": "/v1/A/domains"}, {"path": "/v1/a/domains"}),
     ],
 )
-def test_each_match_alone(
+def test_each_match_alone_decides_whether_a_fault_acts(
     desk: Desk, rule: dict[str, Any], hit: dict[str, Any], miss: dict[str, Any]
 ):
     fault = desk.arm(timeout={}, **rule)
@@ -60,7 +60,7 @@ def test_each_match_alone(
         ("b", {"Other": ["b"]}, False),
     ],
 )
-def test_header_matches_by_any_of_its_values(
+def test_a_header_matches_by_any_of_its_values(
     desk: Desk, pattern: str, sent: dict[str, list[str]], matches: bool
 ):
     desk.arm(timeout={}, header={"X-Try": pattern})
@@ -68,7 +68,7 @@ def test_header_matches_by_any_of_its_values(
     assert desk.acts(headers=sent) is matches
 
 
-def test_all_matches_must_hold(desk: Desk):
+def test_a_fault_acts_only_if_all_its_matches_hold(desk: Desk):
     desk.arm(timeout={}, call="list_deployments", project="shop", header={"A": "1", "B": "2"})
 
     assert desk.acts(headers={"A": ["1"], "B": ["2"]})
@@ -77,14 +77,14 @@ def test_all_matches_must_hold(desk: Desk):
     assert not desk.acts(headers={"A": ["1"], "B": ["2"]}, project="blog")
 
 
-def test_project_and_principal_may_be_given_by_id(desk: Desk):
+def test_a_match_can_name_project_and_principal_by_id(desk: Desk):
     desk.arm(timeout={}, project=desk.project("blog"), principal=desk.person("reader"))
 
     assert desk.acts(project="blog", who="reader")
     assert not desk.acts(project="blog", who="owner")
 
 
-def test_phases_are_apart(desk: Desk):
+def test_a_fault_acts_only_in_its_phase(desk: Desk):
     before = desk.arm(connection_reset={})
     after = desk.arm(timeout={}, phase="after_commit")
 
@@ -97,33 +97,33 @@ NOON = datetime.fromtimestamp(NOON_MS / 1000, UTC)
 MINUTE_MS = 60_000
 
 
-def test_times_is_how_often_it_acts(desk: Desk):
+def test_times_limits_how_often_a_fault_acts(desk: Desk):
     fault = desk.arm(timeout={}, times=2)
 
     assert desk.pattern(5) == "xx..."
     assert (desk.fault(fault).seen, desk.fault(fault).hits) == (5, 2)
 
 
-def test_skip_first_lets_matching_requests_pass(desk: Desk):
+def test_skip_first_lets_the_first_matching_requests_pass(desk: Desk):
     desk.arm(timeout={}, skip_first=2, call="list_deployments")
 
     assert not desk.acts(call="get_dns_authorization")  # does not match, and is not counted
     assert desk.pattern(4) == "..xx"
 
 
-def test_every_third_is_the_third_the_sixth_and_so_on(desk: Desk):
+def test_every_3_acts_on_the_third_the_sixth_and_the_ninth_request(desk: Desk):
     desk.arm(timeout={}, every=3)
 
     assert desk.pattern(9) == "..x..x..x"
 
 
-def test_counters_work_together(desk: Desk):
+def test_skip_first_every_and_times_work_together(desk: Desk):
     desk.arm(timeout={}, skip_first=1, every=2, times=2)
 
     assert desk.pattern(8) == "..x.x..."
 
 
-def test_probability_is_seeded():
+def test_the_probability_of_a_fault_is_drawn_from_the_seed():
     one, same, other = Desk("a"), Desk("a"), Desk("b")
     for desk in (one, same, other):
         desk.arm(timeout={}, probability=0.3)
@@ -134,13 +134,13 @@ def test_probability_is_seeded():
     assert all(80 <= pattern.count("x") <= 160 for pattern in patterns)
 
 
-def test_probability_of_one_draws_nothing(desk: Desk):
+def test_a_fault_with_probability_1_always_acts(desk: Desk):
     desk.arm(timeout={}, probability=1)
 
     assert desk.pattern(20) == "x" * 20
 
 
-def test_two_faults_of_one_chance_are_independent(desk: Desk):
+def test_faults_with_the_same_probability_act_independently(desk: Desk):
     first = desk.arm(latency={"delay_ms": 1}, probability=0.5)
     second = desk.arm(latency={"delay_ms": 2}, probability=0.5)
 
@@ -155,7 +155,7 @@ def test_two_faults_of_one_chance_are_independent(desk: Desk):
 
 
 @pytest.mark.parametrize("as_timestamp", [True, False])
-def test_from_and_until_are_world_time(desk: Desk, as_timestamp: bool):
+def test_from_and_until_are_moments_of_world_time(desk: Desk, as_timestamp: bool):
     moments = ("2026-03-01T12:01:00Z", "2026-03-01T12:02:00Z") if as_timestamp else ("1m", "PT2M")
     desk.arm(timeout={}, from_=moments[0], until=moments[1])
 
@@ -168,7 +168,7 @@ def test_from_and_until_are_world_time(desk: Desk, as_timestamp: bool):
     assert NOON.isoformat() == "2026-03-01T12:00:00+00:00"
 
 
-def test_ttl_counts_from_when_it_was_armed(desk: Desk):
+def test_the_ttl_of_a_fault_counts_from_its_arming(desk: Desk):
     desk.now_ms += 5 * MINUTE_MS
     desk.arm(timeout={}, ttl="1m")
 
@@ -178,13 +178,13 @@ def test_ttl_counts_from_when_it_was_armed(desk: Desk):
     assert not desk.acts()
 
 
-def test_until_and_ttl_the_earlier_ends_it(desk: Desk):
+def test_the_earlier_of_until_and_ttl_ends_a_fault(desk: Desk):
     fault = desk.arm(timeout={}, until="10m", ttl="1m")
 
     assert desk.fault(fault).rule.until_ms == NOON_MS + MINUTE_MS
 
 
-def test_requests_outside_its_time_are_seen_and_count_for_skip_first(desk: Desk):
+def test_requests_before_from_count_for_skip_first(desk: Desk):
     fault = desk.arm(timeout={}, from_="1m", skip_first=2)
 
     assert desk.pattern(2) == ".."
@@ -193,7 +193,7 @@ def test_requests_outside_its_time_are_seen_and_count_for_skip_first(desk: Desk)
     assert desk.fault(fault).seen == 4
 
 
-def test_spent_is_told_by_times_and_by_time(desk: Desk):
+def test_a_fault_is_spent_by_its_times_or_by_its_ttl(desk: Desk):
     by_times = desk.arm(latency={"delay_ms": 1}, times=1)
     by_time = desk.arm(latency={"delay_ms": 1}, ttl="1m")
 
@@ -209,14 +209,14 @@ def waits(decision: Decision) -> int | None:
     return decision.problem.retry_after_seconds
 
 
-def test_without_faults_nothing_is_decided(desk: Desk):
+def test_a_request_without_faults_leaves_the_world_unchanged(desk: Desk):
     before = desk.world
 
     assert desk.ask() is NOTHING
     assert desk.world is before
 
 
-def test_first_armed_acts_and_the_next_is_not_asked(desk: Desk):
+def test_the_fault_armed_first_acts_and_the_next_is_not_counted(desk: Desk):
     first, second = desk.arm(timeout={}), desk.arm(connection_reset={})
 
     decision = desk.ask()
@@ -225,21 +225,21 @@ def test_first_armed_acts_and_the_next_is_not_asked(desk: Desk):
     assert desk.fault(second).seen == 0
 
 
-def test_next_acts_once_the_first_is_spent(desk: Desk):
+def test_the_next_fault_acts_once_the_first_is_spent(desk: Desk):
     desk.arm(timeout={}, times=1)
     desk.arm(connection_reset={}, times=1)
 
     assert [desk.ask().effect for _ in range(3)] == [Timeout(), ConnectionReset(), None]
 
 
-def test_order_is_that_of_arming_past_ten(desk: Desk):
+def test_more_than_ten_faults_act_in_the_order_of_arming(desk: Desk):
     ids = [desk.arm(latency={"delay_ms": 1}) for _ in range(12)]
 
     assert [fault.id for fault in desk.ask().acted] == ids
     assert ids[-1] == "fault-12"
 
 
-def test_latencies_add_up_and_let_the_next_act(desk: Desk):
+def test_latencies_add_up_and_let_the_next_fault_act(desk: Desk):
     ids = [desk.arm(latency={"delay_ms": 20}), desk.arm(latency={"delay_ms": 30})]
     ids.append(desk.arm(connection_reset={}))
 
@@ -249,7 +249,7 @@ def test_latencies_add_up_and_let_the_next_act(desk: Desk):
     assert [fault.id for fault in decision.acted] == ids
 
 
-def test_latencies_never_exceed_the_longest(desk: Desk):
+def test_latencies_together_never_exceed_the_longest_delay(desk: Desk):
     desk.arm(latency={"delay_ms": LONGEST_DELAY_MS})
     desk.arm(latency={"delay_ms": LONGEST_DELAY_MS})
 
@@ -264,7 +264,7 @@ def test_latencies_never_exceed_the_longest(desk: Desk):
         ("exponential", 100, 300, 110, 10),
     ],
 )
-def test_jitter_spreads_as_it_says(
+def test_jitter_follows_its_distribution(
     desk: Desk, distribution: str, low: int, high: int, average: float, spread: float
 ):
     desk.arm(latency={"delay_ms": 100, "jitter_ms": 10, "distribution": distribution})
@@ -276,7 +276,7 @@ def test_jitter_spreads_as_it_says(
     assert stdev(delays) == pytest.approx(spread, rel=0.2)
 
 
-def test_jitter_is_seeded_and_never_negative():
+def test_jitter_is_drawn_from_the_seed_and_never_negative():
     desks = [Desk("a"), Desk("a")]
     for desk in desks:
         desk.arm(latency={"delay_ms": 0, "jitter_ms": 50, "distribution": "normal"})
@@ -287,7 +287,7 @@ def test_jitter_is_seeded_and_never_negative():
     assert min(one) == 0 < max(one)
 
 
-def test_rate_limit_lets_so_many_pass_in_each_window(desk: Desk):
+def test_a_rate_limit_lets_its_limit_pass_in_each_window(desk: Desk):
     fault = desk.arm(rate_limit={"limit": 2, "window": "60s"})
 
     assert desk.pattern(4) == "..xx"
@@ -300,20 +300,20 @@ def test_rate_limit_lets_so_many_pass_in_each_window(desk: Desk):
     assert (desk.fault(fault).seen, desk.fault(fault).hits) == (8, 4)
 
 
-def test_rate_limit_of_zero_refuses_all(desk: Desk):
+def test_a_rate_limit_of_zero_refuses_every_request(desk: Desk):
     desk.arm(rate_limit={"limit": 0, "window": "10s"})
 
     assert [waits(desk.ask()) for _ in range(2)] == [10, 10]
 
 
-def test_rate_limit_that_lets_pass_lets_the_next_fault_act(desk: Desk):
+def test_a_rate_limit_below_its_limit_lets_the_next_fault_act(desk: Desk):
     desk.arm(rate_limit={"limit": 1})
     desk.arm(connection_reset={})
 
     assert [type(desk.ask().effect) for _ in range(2)] == [ConnectionReset, RateLimit]
 
 
-def test_times_of_a_rate_limit_counts_refusals(desk: Desk):
+def test_the_times_of_a_rate_limit_count_refusals(desk: Desk):
     desk.arm(rate_limit={"limit": 1}, times=2)
 
     assert desk.pattern(6) == ".xx..."

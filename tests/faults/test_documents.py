@@ -102,7 +102,7 @@ REFUSED: list[tuple[dict[str, Any], str, list[str]]] = [
 
 
 @pytest.mark.parametrize(("document", "field", "words"), REFUSED, ids=[str(r[0]) for r in REFUSED])
-def test_what_cannot_be_right_is_refused(
+def test_a_fault_that_cannot_be_right_is_refused_with_its_field(
     desk: Desk, document: dict[str, Any], field: str, words: list[str]
 ):
     before = desk.world
@@ -128,30 +128,30 @@ def test_what_cannot_be_right_is_refused(
         ),
     ],
 )
-def test_a_path_that_a_call_can_have_is_not_refused(desk: Desk, path: str):
+def test_a_path_that_a_call_can_have_is_accepted(desk: Desk, path: str):
     desk.arm(timeout={}, path=path)
 
 
-def test_every_code_can_be_aborted_with(desk: Desk):
+def test_abort_accepts_every_problem_code(desk: Desk):
     for code in PROBLEMS:
         desk.arm(abort={"code": code})
 
 
 @pytest.mark.parametrize("options", [{}, None, True])
-def test_effect_without_options_may_be_written_short(desk: Desk, options: object):
+def test_an_effect_without_options_can_be_written_as_null_or_true(desk: Desk, options: object):
     desk.arm(connection_reset=options)
 
     assert desk.acts()
 
 
-def test_ids_go_on_after_removal(desk: Desk):
+def test_the_id_of_a_removed_fault_is_not_used_again(desk: Desk):
     assert desk.arm(timeout={}) == "fault-1"
     desk.remove("fault-1")
 
     assert desk.arm(timeout={}) == "fault-2"
 
 
-def test_effects_and_rules_share_no_name():
+def test_effects_and_fields_of_a_rule_share_no_name():
     from msgspec.structs import fields
 
     options = {field.encode_name for kind in fault_kinds().values() for field in fields(kind)}
@@ -160,7 +160,7 @@ def test_effects_and_rules_share_no_name():
     assert not set(fault_kinds()) & set(RULE_FIELDS)
 
 
-def test_handle_offers_the_rules():
+def test_the_sdk_offers_every_field_of_a_rule():
     from inspect import signature
 
     from hosting_emulator.sdk import HostingEmulator
@@ -170,7 +170,7 @@ def test_handle_offers_the_rules():
     assert offered - {"self", "effect", "options"} == set(RULE_FIELDS)
 
 
-def test_view_reads_as_it_was_written(desk: Desk):
+def test_a_fault_is_shown_as_it_was_written(desk: Desk):
     fault = desk.arm(
         abort={"code": "rate_limited", "retry_after_seconds": 5},
         call="apply_project_domains",
@@ -212,14 +212,14 @@ def test_view_reads_as_it_was_written(desk: Desk):
     }
 
 
-def test_view_leaves_out_what_was_not_said(desk: Desk):
+def test_a_fault_is_shown_without_fields_that_were_omitted(desk: Desk):
     assert desk.view(desk.arm(timeout={})).keys() == {
         *("id", "order", "timeout", "phase", "armed_at", "seen", "hits", "spent")
     }
 
 
 @pytest.mark.parametrize("kind", fault_kinds())
-def test_view_can_be_armed_again(desk: Desk, kind: str):
+def test_a_fault_can_be_armed_again_as_it_is_shown(desk: Desk, kind: str):
     first = desk.view(desk.arm(**{kind: dict(fault_kinds()[kind].example)}))
 
     again = desk.view(desk.arm(**{kind: first[kind]}))
@@ -227,11 +227,11 @@ def test_view_can_be_armed_again(desk: Desk, kind: str):
     assert again[kind] == first[kind]
 
 
-def test_what_a_kind_is_about_has_no_indentation_of_its_file():
+def test_the_description_of_a_fault_kind_is_one_line():
     assert not [kind for kind in describe_kinds()["effects"] if "\n" in kind["about"]]
 
 
-def test_every_kind_has_an_example_of_known_options():
+def test_every_fault_kind_has_an_example_of_its_options():
     for kind in describe_kinds()["effects"]:
         assert kind["about"]
         assert set(kind["example"]) <= set(kind["options"])

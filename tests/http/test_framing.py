@@ -16,7 +16,7 @@ PIECES = (GET, PUT, AROUND, AROUND + GET[:5], HALF, REST, CHUNKED, CHUNK, b"\r\n
 
 
 @given(st.lists(st.sampled_from(PIECES), max_size=12))
-def test_what_came_before_on_a_connection_changes_no_cut(pieces: list[bytes]) -> None:
+def test_requests_are_cut_the_same_in_pieces_and_byte_by_byte(pieces: list[bytes]) -> None:
     # given a reader that gets each piece as it comes, and one that gets byte by byte
     known, plain = RequestFraming(), RequestFraming()
 
@@ -35,7 +35,7 @@ def test_what_came_before_on_a_connection_changes_no_cut(pieces: list[bytes]) ->
         )
 
 
-def test_a_body_that_came_by_itself_is_no_request_that_is_known() -> None:
+def test_a_body_that_arrives_alone_is_not_taken_for_a_request() -> None:
     framing = RequestFraming()
 
     cuts = [framing.feed(piece) for piece in (PUT[:-4], b"\r\n\r\n", b"\r\n\r\n", GET)]
@@ -44,7 +44,7 @@ def test_a_body_that_came_by_itself_is_no_request_that_is_known() -> None:
     assert framing.count == 2
 
 
-def test_a_body_that_looks_like_the_request_before_is_a_body() -> None:
+def test_a_body_equal_to_the_request_before_is_a_body() -> None:
     framing = RequestFraming()
 
     cuts = [framing.feed(piece) for piece in (GET, GET, AROUND, GET, GET)]

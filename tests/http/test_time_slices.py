@@ -57,7 +57,7 @@ async def test_a_job_that_fails_or_is_cancelled_frees_its_place():
 @pytest.mark.parametrize(
     "text", ['"\\ud83d"', '["a", {"b": ["\\uDE00x"]}]', '{"\\ud800": 1}', '{"a": {"\\udfff": 1}}']
 )
-def test_half_of_a_surrogate_pair_is_refused_wherever_it_stands(text: str):
+def test_half_of_a_surrogate_pair_is_refused_at_any_position(text: str):
     with pytest.raises(JsonRefused, match="half of a surrogate pair"):
         read_json(text.encode())
 

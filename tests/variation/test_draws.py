@@ -38,7 +38,7 @@ def client(api: InProcess, *, also: Callable[[], Any] = lambda: None) -> list[li
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_what_else_is_asked_shifts_no_draw(seed: int):
+def test_other_requests_do_not_change_what_is_drawn_for_a_response(seed: int):
     plain, busy = (InProcess(varied(str(seed), mode="frozen")) for _ in range(2))
 
     def also() -> None:
@@ -50,7 +50,7 @@ def test_what_else_is_asked_shifts_no_draw(seed: int):
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_when_it_is_asked_shifts_no_draw(seed: int):
+def test_the_time_of_a_request_does_not_change_what_is_drawn(seed: int):
     later = Machine(NOON_MS + 123_456_000)
     ways = [
         InProcess(varied(str(seed), mode="real", machine=m), machine=m) for m in (Machine(), later)
@@ -61,7 +61,7 @@ def test_when_it_is_asked_shifts_no_draw(seed: int):
     assert first == second
 
 
-def test_one_answer_may_spell_its_timestamps_in_several_ways():
+def test_a_response_may_spell_its_timestamps_in_several_ways():
     api = InProcess(varied("1", "timestamp-form", mode="frozen"))
     forms = []
     for _ in range(40):
@@ -72,7 +72,7 @@ def test_one_answer_may_spell_its_timestamps_in_several_ways():
     assert {len(found) > 1 for found in forms} == {True, False}
 
 
-def test_under_one_key_an_answer_is_the_same_again():
+def test_a_replay_has_the_headers_of_the_first_response():
     for seed in SEEDS:
         api = InProcess(varied(str(seed), mode="frozen"))
         first = api.apply_domains(key="a")
@@ -80,7 +80,7 @@ def test_under_one_key_an_answer_is_the_same_again():
         assert api.apply_domains(key="a").headers.keys() == first.headers.keys()
 
 
-def test_the_id_of_a_deployment_need_not_say_when_it_was_made():
+def test_a_varied_deployment_id_need_not_sort_by_time():
     orders = set()
     for seed in SEEDS:
         api = InProcess(varied(str(seed), "id-order", mode="frozen"))
@@ -92,7 +92,7 @@ def test_the_id_of_a_deployment_need_not_say_when_it_was_made():
     assert orders == {True, False}
 
 
-def test_deployments_are_in_their_order_again_where_their_ids_are_in_none():
+def test_an_imported_world_keeps_the_order_of_deployments_with_unordered_ids():
     api = InProcess(varied("1", "id-order", mode="frozen"))
     api.intervene("add_deployments", project="shop", count=40)
     listed = [item["id"] for item in api.deployments("?limit=100").json["items"]]

@@ -47,7 +47,7 @@ NOT_VARIED = {
 }
 
 
-def test_every_assumption_varies_or_says_why_not():
+def test_every_assumption_is_varied_or_listed_with_a_reason():
     drawn = {name for point in ASSUMED for name in point.assumptions}
     others = set().union(*NOT_VARIED.values())
 
@@ -56,7 +56,7 @@ def test_every_assumption_varies_or_says_why_not():
 
 
 @pytest.mark.parametrize("point", list_points(), ids=lambda point: point.id)
-def test_a_point_says_what_it_does_and_where(point):
+def test_every_point_is_described_with_known_calls_and_assumptions(point):
     assert re.fullmatch("[a-z]+(-[a-z]+)*", point.id)
     assert point.about
     assert not point.about.endswith(".")
@@ -65,7 +65,7 @@ def test_a_point_says_what_it_does_and_where(point):
     assert set(point.assumptions) <= {row["name"] for row in describe(DEFAULTS)}
 
 
-def test_what_a_client_must_know_beforehand_is_no_point():
+def test_no_point_varies_what_a_client_must_know_beforehand():
     decided = {name for point in ASSUMED for name in point.assumptions}
 
     assert decided & KNOWN_BEFOREHAND == set()
@@ -78,7 +78,7 @@ def test_points_are_read_in_the_order_of_the_table_and_once():
     )
 
 
-def test_an_unknown_point_is_refused_naming_the_nearest():
+def test_an_unknown_point_is_refused_with_the_nearest_name():
     with pytest.raises(VariationRefused, match=r"named 'page-sizes'; did you mean page-size\?"):
         read_points(["page-sizes"])
 
@@ -96,7 +96,7 @@ def test_no_seed_draws_an_assumption_that_contradicts_the_contract():
         assert [row["name"] for row in describe(drawn) if row["warning"]] == [], number
 
 
-def test_the_flag_keeps_to_the_statuses_listed_for_it():
+def test_the_flag_has_only_the_statuses_that_its_call_lists():
     seeds = [read_variation(str(number)) for number in range(50)]
     drawn = [DEFAULTS.changed(draw_assumptions(seed, DEFAULTS, ())) for seed in seeds]
     statuses = {

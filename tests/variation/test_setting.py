@@ -23,17 +23,17 @@ SEED = "everything"
 
 
 @pytest.mark.parametrize("seed", ["", "x" * 201, "a\nb"])
-def test_a_seed_is_a_printable_text(seed: str):
+def test_a_seed_that_is_empty_long_or_unprintable_is_refused(seed: str):
     with pytest.raises(VariationRefused, match="1 to 200 printable characters"):
         read_variation(seed)
 
 
-def test_no_points_at_all_are_refused():
+def test_a_variation_without_points_is_refused():
     with pytest.raises(VariationRefused, match="at least one point"):
         read_variation("7", [])
 
 
-def test_it_is_told_with_what_it_assumes():
+def test_a_variation_is_shown_with_its_seed_points_and_assumptions():
     api = InProcess()
 
     assert api.variation is None
@@ -48,7 +48,7 @@ def test_it_is_told_with_what_it_assumes():
     assert api.world.assumptions.accepted_status != 202
 
 
-def test_taken_away_it_leaves_the_world_as_it_was():
+def test_a_removed_variation_leaves_the_world_as_it_was_before():
     api = InProcess(fresh_world(ticket_created_status=200))
     rows = content(api.world)[4:]
     api.vary(SEED)
@@ -61,7 +61,7 @@ def test_taken_away_it_leaves_the_world_as_it_was():
     assert not api.unvary()
 
 
-def test_what_somebody_chose_is_left_alone():
+def test_a_variation_leaves_chosen_assumptions_unchanged():
     chosen: dict[str, Any] = {
         "accepted_status": 202,
         "key_created_status": 200,
@@ -77,7 +77,7 @@ def _named(assumptions, names):
     return {name: getattr(assumptions, name) for name in names}
 
 
-def test_what_is_changed_by_hand_later_stays_when_it_ends():
+def test_an_assumption_changed_during_a_variation_stays_after_it():
     api = InProcess(varied("2", "accepted-status"))
     change_to = {200: 201, 201: 200}[api.world.assumptions.accepted_status]
     api.set_assumptions(accepted_status=change_to)
@@ -86,7 +86,7 @@ def test_what_is_changed_by_hand_later_stays_when_it_ends():
     assert api.world.assumptions.accepted_status == change_to
 
 
-def test_points_do_not_change_each_other():
+def test_a_point_draws_the_same_with_or_without_the_others():
     whole = varied(SEED).assumptions
     alone = varied(SEED, "lifecycle-longer").assumptions
 
@@ -94,7 +94,7 @@ def test_points_do_not_change_each_other():
     assert alone.accepted_status == DEFAULTS.accepted_status
 
 
-def test_a_fork_a_snapshot_and_a_reset_keep_it():
+def test_a_fork_and_a_reset_keep_the_variation():
     worlds = new_worlds()
     default = InProcess()
     default.engine = worlds.create("default", "seed", world_origin(), ephemeral=True)
@@ -113,7 +113,7 @@ def test_a_fork_a_snapshot_and_a_reset_keep_it():
     assert default.world.assumptions == assumptions
 
 
-def test_a_restart_keeps_it_whether_it_is_in_the_journal_or_the_snapshot(tmp_path):
+def test_a_restart_from_journal_or_snapshot_keeps_the_variation(tmp_path):
     kept = Folder(tmp_path / "default")
     kept.api.vary(SEED)
     page = kept.api.deployments("?limit=7").json
@@ -148,7 +148,7 @@ def test_an_import_refuses_a_variation_that_cannot_be(api: CheckedWorld, mistake
     assert caught.value.status == 400
 
 
-def test_a_cursor_outlives_the_variation_that_lengthened_it():
+def test_a_cursor_of_a_varied_length_works_after_the_variation_ended():
     api = InProcess(varied("1", "cursor-form", "page-size"))
     cursors = [
         found
@@ -167,7 +167,7 @@ def test_a_cursor_outlives_the_variation_that_lengthened_it():
         assert shorter.status == (200 if len(cursor) == 17 else 400)
 
 
-def test_the_first_answer_is_replayed_as_it_was_varied_then():
+def test_a_replay_repeats_the_first_response_as_it_was_varied():
     api = InProcess(varied(SEED))
     first = api.set_flag(True, key="k")
     api.vary("another")
@@ -178,7 +178,7 @@ def test_the_first_answer_is_replayed_as_it_was_varied_then():
     assert first.body == second.body == third.body
 
 
-def test_the_document_requires_no_field_that_an_answer_may_lack():
+def test_the_openapi_document_requires_no_field_that_a_response_may_lack():
     def required(*only: str) -> list[str]:
         absent = document_absent(read_variation("7", only or None))
         document = openapi_document(DEFAULTS, absent=absent)
@@ -189,7 +189,7 @@ def test_the_document_requires_no_field_that_an_answer_may_lack():
     assert required("page-size") == ["id", "state", "created_at", "updated_at"]
 
 
-def test_what_has_ended_lacks_the_same_fields_whoever_asks():
+def test_every_poll_of_an_ended_operation_lacks_the_same_fields():
     lacking = set()
     for seed in range(24):
         api = InProcess(varied(str(seed), "absent-fields"))
@@ -218,7 +218,7 @@ def test_no_status_is_drawn_for_call_1_that_it_does_not_list(code: str):
     assert others - {PROBLEMS[code].status}
 
 
-def test_a_status_that_somebody_chose_is_none_of_call_1_unless_it_lists_it():
+def test_a_chosen_status_applies_to_call_1_only_if_it_is_listed():
     chosen = {"forbidden": 451, "organization_required": 404}
     api = InProcess(varied("1", "problem-status", problem_statuses=chosen))
 
@@ -236,7 +236,7 @@ def test_a_status_that_somebody_chose_is_none_of_call_1_unless_it_lists_it():
         ("malformed-id", "malformed_project_id", "invalid_request"),
     ],
 )
-def test_a_refusal_is_put_down_to_its_point_and_no_other_is(point: str, name: str, value: str):
+def test_only_a_refusal_caused_by_a_point_names_it(point: str, name: str, value: str):
     seeds = (varied(str(seed), point) for seed in range(20))
     api = InProcess(next(w for w in seeds if getattr(w.assumptions, name) == value))
     path = f"/v1/projects/{api.project()}/edge-dns"
@@ -250,7 +250,7 @@ def test_a_refusal_is_put_down_to_its_point_and_no_other_is(point: str, name: st
     assert (api.set_flag(1).status, api.engine.log.newest(1)[0].varied) == (400, ())
 
 
-def test_a_new_world_can_begin_with_it():
+def test_a_new_world_can_begin_with_a_variation():
     world = varied_world(fresh_world(), read_variation(SEED))
 
     assert world.commit == fresh_world().commit

@@ -6,7 +6,7 @@ from hosting_emulator.contract.resources import RESOURCES
 from hosting_emulator.variation.draws import objects_in
 
 
-def test_only_members_may_be_absent_of_which_the_contract_leaves_it_open():
+def test_only_fields_that_the_contract_leaves_open_may_be_absent():
     named = {
         *("Operation", "Progress", "Reconciliation", "Deployment", "UserApiKey"),
         *("DevAccessTicket", "DatabaseCompute", "DatabasePlacement"),
@@ -20,7 +20,7 @@ def test_only_members_may_be_absent_of_which_the_contract_leaves_it_open():
         assert left <= needed | {"state"} if name == "Operation" else left <= needed
 
 
-def test_objects_are_found_with_their_places():
+def test_resources_in_a_response_are_found_with_their_paths():
     page = {"items": [{"id": "a"}, {"id": "b"}]}
 
     found = [(each.resource.name, each.place) for each in objects_in("DeploymentPage", page)]

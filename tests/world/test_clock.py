@@ -18,14 +18,14 @@ CLOCKS = st.one_of(
 
 
 @given(clock=CLOCKS, one=MOMENTS, other=MOMENTS)
-def test_never_goes_back_while_the_machine_does_not(clock, one, other):
+def test_world_time_never_goes_back_while_machine_time_does_not(clock, one, other):
     earlier, later = sorted((one, other))
 
     assert clocks.read(clock, earlier) <= clocks.read(clock, later) <= LATEST_MS
 
 
 @given(clock=CLOCKS, machine_ms=MOMENTS)
-def test_never_falls_behind_its_anchor_even_when_the_machine_goes_back(clock, machine_ms):
+def test_world_time_never_falls_behind_its_anchor(clock, machine_ms):
     assert clocks.read(clock, machine_ms) >= min(clock.world_ms, LATEST_MS)
 
 
@@ -33,20 +33,20 @@ def test_never_falls_behind_its_anchor_even_when_the_machine_goes_back(clock, ma
     ("mode", "rate", "passed"),
     [("real", 1.0, 1_000), ("scaled", 60.0, 60_000), ("frozen", 1.0, 0), ("skip", 1.0, 0)],
 )
-def test_follows_the_machine_as_its_mode_says(mode, rate, passed):
+def test_each_clock_mode_follows_machine_time_at_its_rate(mode, rate, passed):
     clock = ClockRecord(mode, world_ms=5_000, machine_ms=100_000, rate=rate)
 
     assert clocks.read(clock, 101_000) == 5_000 + passed
 
 
-def test_a_slow_scale_loses_no_time_to_rounding():
+def test_a_slow_scaled_clock_loses_no_time_to_rounding():
     clock = ClockRecord("scaled", world_ms=0, machine_ms=0, rate=0.001)
 
     assert [clocks.read(clock, ms) for ms in (999, 1_000, 10_000)] == [0, 1, 10]
 
 
 @given(clock=CLOCKS, machine_ms=MOMENTS, mode=st.sampled_from(clocks.MODES))
-def test_a_change_of_mode_moves_no_time(clock, machine_ms, mode):
+def test_a_change_of_mode_leaves_world_time_unchanged(clock, machine_ms, mode):
     now_ms = clocks.read(clock, machine_ms)
 
     changed = clocks.change(
@@ -57,7 +57,7 @@ def test_a_change_of_mode_moves_no_time(clock, machine_ms, mode):
     assert clocks.read(changed, machine_ms) == now_ms
 
 
-def test_a_rate_alone_makes_the_clock_scaled_and_a_scaled_one_keeps_its_rate():
+def test_a_rate_makes_the_clock_scaled_and_later_moves_keep_it():
     frozen = ClockRecord("frozen", world_ms=1, machine_ms=1)
 
     scaled = clocks.change(frozen, 1, 1, rate=5.0)
@@ -67,7 +67,7 @@ def test_a_rate_alone_makes_the_clock_scaled_and_a_scaled_one_keeps_its_rate():
     assert (later.mode, later.rate, later.world_ms) == ("scaled", 5.0, 100)
 
 
-def test_refuses_to_go_back_and_says_what_to_do():
+def test_the_clock_refuses_to_go_back_and_says_what_to_do():
     clock = ClockRecord("frozen", world_ms=10_000, machine_ms=0)
 
     with pytest.raises(ClockRefused, match=r"cannot go back .* reset the world, or fork"):
@@ -87,13 +87,13 @@ def test_refuses_to_go_back_and_says_what_to_do():
         ("scaled", HIGHEST_RATE * 1.01, "up to 1000000"),
     ],
 )
-def test_refuses_what_is_no_clock(mode, rate, why):
+def test_a_clock_with_an_invalid_mode_or_rate_is_refused(mode, rate, why):
     with pytest.raises(ClockRefused, match=why):
         clocks.start(mode, rate, None, 0)
 
 
 @pytest.mark.parametrize("mode", ["warp", ""])
-def test_refuses_to_become_what_is_no_clock(mode):
+def test_a_change_to_an_invalid_clock_mode_is_refused(mode):
     clock = clocks.start("frozen", None, None, 0)
 
     with pytest.raises(ClockRefused, match="not a clock mode"):
@@ -101,16 +101,16 @@ def test_refuses_to_become_what_is_no_clock(mode):
 
 
 @pytest.mark.parametrize("at_ms", [-1, LATEST_MS + 1])
-def test_refuses_moments_that_no_timestamp_can_write(at_ms):
+def test_a_moment_that_no_timestamp_can_write_is_refused(at_ms):
     with pytest.raises(ClockRefused, match="1970 and 9999"):
         clocks.start("frozen", None, at_ms, 0)
 
 
 @pytest.mark.parametrize("mode", ["frozen", "skip"])
-def test_a_clock_that_stands_still_starts_at_the_same_moment_always(mode):
+def test_a_clock_that_stands_still_starts_at_the_fixed_moment(mode):
     assert clocks.start(mode, None, None, 123).world_ms == FIXED_START_MS
 
 
-def test_a_clock_that_runs_starts_at_the_machines_time():
+def test_a_running_clock_starts_at_machine_time():
     assert clocks.start("real", None, None, 123).world_ms == 123
     assert clocks.start("scaled", 2.0, None, 123).world_ms == 123

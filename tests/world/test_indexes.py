@@ -15,7 +15,7 @@ from hosting_emulator.world.value import (
 )
 
 
-def test_a_deployment_lacks_on_the_wire_only_what_has_no_value():
+def test_every_default_of_a_deployment_field_is_none():
     """It is written without what equals a default."""
     assert {*Deployment.__struct_defaults__} == {None}
 
@@ -42,7 +42,7 @@ ARRIVALS = st.lists(
 
 @given(arrivals=ARRIVALS, data=st.data())
 @settings(deadline=None)
-def test_deployments_are_listed_as_they_came(arrivals, data):
+def test_the_index_lists_deployments_in_the_order_of_arrival(arrivals, data):
     indexes = EMPTY
     lists: dict[str, list[Deployment]] = {"A": [], "B": []}
     known: list[Deployment] = []
@@ -68,7 +68,7 @@ def test_deployments_are_listed_as_they_came(arrivals, data):
         assert in_runs(runs, start, stop) == listed[start:stop]
 
 
-def test_a_change_replaces_one_run_only():
+def test_a_changed_deployment_replaces_only_its_own_run():
     indexes = EMPTY
     for number in range(3 * RUN):
         new = deployment(number, "A")
@@ -83,7 +83,7 @@ def test_a_change_replaces_one_run_only():
     assert [old is new for old, new in zip(before, after, strict=True)] == [True, False, True]
 
 
-def test_the_last_ticket_of_a_principal_is_found_and_any_by_its_digest():
+def test_the_index_finds_the_latest_ticket_of_a_principal_and_any_ticket_by_digest():
     indexes = EMPTY
     for number in range(3):
         ticket = Ticket(f"T{number}", "P", "person", f"digest {number}", 0)
@@ -93,7 +93,7 @@ def test_the_last_ticket_of_a_principal_is_found_and_any_by_its_digest():
     assert [indexes[f"ticket:digest {n}"] for n in range(3)] == ["T0", "T1", "T2"]
 
 
-def test_a_new_alias_replaces_the_old_one():
+def test_a_new_alias_replaces_the_old_alias_in_the_index():
     old = project("before")
     indexes = index(EMPTY, PROJECTS.name, "P", None, old)
 
@@ -133,7 +133,7 @@ class Looked:
         return self.indexes.insert(name, value)
 
 
-def test_an_old_deployment_is_found_without_looking_through_all_runs():
+def test_an_old_deployment_is_found_by_binary_search():
     indexes, made = EMPTY, [deployment(10_000 + number, "A") for number in range(256 * RUN)]
     for new in made:
         indexes = index(indexes, DEPLOYMENTS.name, new.id, None, new)

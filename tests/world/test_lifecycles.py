@@ -28,7 +28,7 @@ def test_every_state_can_be_reached_from_the_first(lifecycle):
 
 
 @BY_NAME
-def test_moves_along_its_table_and_nowhere_else(lifecycle):
+def test_a_lifecycle_allows_only_the_transitions_of_its_table(lifecycle):
     for current in lifecycle.transitions:
         for following in lifecycle.transitions:
             if lifecycle.may(current, following):
@@ -45,7 +45,7 @@ def test_no_state_follows_itself_and_final_states_lead_nowhere(lifecycle):
         assert (state in lifecycle.finals) == (not following)
 
 
-def test_words_are_those_of_the_contract_and_of_our_assumptions():
+def test_states_are_those_of_the_contract_and_of_our_assumptions():
     assert tuple(OPERATION.transitions) == STATES
     assert set(TERMINAL) == OPERATION.finals
     assert set(DEPLOYMENT.transitions) == set(DEPLOYMENT_STATUSES)
@@ -53,7 +53,7 @@ def test_words_are_those_of_the_contract_and_of_our_assumptions():
 
 
 @pytest.mark.parametrize("state", OPERATION.transitions)
-def test_each_state_of_an_operation_has_advice_and_each_final_one_says_how_it_ended(state: str):
+def test_every_operation_state_has_advice_and_every_final_state_an_ending(state: str):
     words = STATE_WORDS[state]
 
     assert words.advice

@@ -15,14 +15,14 @@ def world():
 @pytest.mark.parametrize(
     ("table", "alias"), [(ORGANIZATIONS, "acme"), (PEOPLE, "owner"), (PROJECTS, "shop")]
 )
-def test_an_alias_and_an_id_mean_the_same(world, table, alias):
+def test_a_record_is_found_by_alias_and_by_id(world, table, alias):
     found = id_of(world, table, alias)
 
     assert world.get(table, found).alias == alias
     assert id_of(world, table, found) == found
 
 
-def test_an_alias_means_one_of_its_own_kind_only(world):
+def test_an_alias_of_another_kind_is_not_found(world):
     assert world.get(PROJECTS, id_of(world, PROJECTS, "owner")) is None
 
 
@@ -34,6 +34,6 @@ def test_an_alias_means_one_of_its_own_kind_only(world):
         (PROJECTS, "z" * 81, f"no project is {'z' * 80!r} (by alias or id); there are blog, "),
     ],
 )
-def test_what_is_said_of_a_name_that_nothing_has(world, table, name, said):
+def test_an_unknown_name_is_refused_with_the_nearest_or_all_names(world, table, name, said):
     assert not_found(world, table, name).startswith(said)
     assert kind_of(table) in said

@@ -58,7 +58,7 @@ def test_the_first_operation_takes_the_claim_and_a_place_in_the_schedule(table):
     assert (event.due_ms - table.change.now_ms, event.subject) == (2_000, first)
 
 
-def test_others_wait_in_the_order_they_came(table):
+def test_waiting_operations_run_in_the_order_of_arrival(table):
     first, second, third = (table.begin() for _ in range(3))
 
     order = []
@@ -70,7 +70,7 @@ def test_others_wait_in_the_order_they_came(table):
     assert (table.project.queue_head, table.project.queue_tail) == (None, None)
 
 
-def test_who_waits_has_no_event_until_the_claim_comes(table):
+def test_a_waiting_operation_is_scheduled_only_when_it_gets_the_claim(table):
     first, second = table.begin(), table.begin()
     assert table.get(second).event is None
 
@@ -81,7 +81,7 @@ def test_who_waits_has_no_event_until_the_claim_comes(table):
 
 
 @pytest.mark.parametrize("cancelled", [0, 1, 2, 3])
-def test_a_cancelled_one_is_passed_over_wherever_it_stands(table, cancelled):
+def test_a_cancelled_operation_leaves_the_queue_at_any_position(table, cancelled):
     ids = [table.begin() for _ in range(4)]
 
     table.finish(ids[cancelled], "cancelled")
@@ -95,7 +95,7 @@ def test_a_cancelled_one_is_passed_over_wherever_it_stands(table, cancelled):
     assert table.project.queue_tail is None
 
 
-def test_everyone_cancelled_leaves_no_claim_and_no_events(table):
+def test_cancelling_every_operation_leaves_no_claim_and_no_events(table):
     before = list(table.world.rows(SCHEDULE))
     ids = [table.begin() for _ in range(3)]
 
@@ -106,7 +106,7 @@ def test_everyone_cancelled_leaves_no_claim_and_no_events(table):
     assert list(table.change.applied().rows(SCHEDULE)) == before
 
 
-def test_an_initialization_moves_its_deployment_along(table):
+def test_an_initialization_moves_its_deployment_through_its_states(table):
     operation = table.begin(INITIALIZE, expected_generation=1)
     deployment = table.get(operation).deployment_id
 
@@ -127,7 +127,7 @@ def test_an_initialization_moves_its_deployment_along(table):
     assert table.change.row(DEPLOYMENTS, deployment).url.startswith("https://shop.")
 
 
-def test_two_initializations_for_one_generation_only_the_first_succeeds(table):
+def test_only_the_first_of_two_initializations_of_one_generation_succeeds(table):
     first = table.begin(INITIALIZE, expected_generation=1)
     second = table.begin(INITIALIZE, expected_generation=1)
 
@@ -150,7 +150,7 @@ def test_applied_domains_name_the_hosts(table):
 
 
 @pytest.mark.parametrize("state", ["failed", "cancelled"])
-def test_an_operation_that_does_not_succeed_takes_its_deployment_with_it(table, state):
+def test_an_operation_that_does_not_succeed_ends_its_deployment(table, state):
     operation = table.begin(INITIALIZE)
     table.step(operation)
 
@@ -160,7 +160,7 @@ def test_an_operation_that_does_not_succeed_takes_its_deployment_with_it(table, 
     assert table.project.source_generation == 1
 
 
-def test_what_has_ended_moves_no_more(table):
+def test_an_operation_that_has_ended_cannot_change_its_state(table):
     operation = table.begin()
     table.run(operation)
 
@@ -169,7 +169,7 @@ def test_what_has_ended_moves_no_more(table):
 
 
 @pytest.mark.parametrize("profile", ["manual", "per_poll 2"])
-def test_profiles_without_time_stay_off_the_schedule(profile):
+def test_an_operation_with_a_profile_without_time_is_not_scheduled(profile):
     table = Table(domains_profile=profile)
 
     assert table.get(table.begin()).event is None
@@ -184,7 +184,7 @@ def test_each_state_of_a_per_poll_operation_lasts_n_polls():
     assert seen == "queued deploying verifying done".split()
 
 
-def test_polls_of_an_operation_that_waits_do_not_move_it():
+def test_polls_of_a_waiting_operation_do_not_move_it():
     table = Table(domains_profile="per_poll 1")
     first, second = table.begin(), table.begin()
 
@@ -195,20 +195,20 @@ def test_polls_of_an_operation_that_waits_do_not_move_it():
     assert table.project.claim == first
 
 
-def test_polls_under_a_timed_profile_count_for_nothing(table):
+def test_polls_of_an_operation_with_a_timed_profile_are_not_counted(table):
     operation = table.get(table.begin())
 
     assert ops.count_poll(table.change, operation) is operation
 
 
-def test_immediate_means_now():
+def test_an_operation_with_the_immediate_profile_is_due_at_once():
     table = Table(domains_profile="immediate")
     operation = table.get(table.begin())
 
     assert table.change.row(SCHEDULE, operation.event).due_ms == table.change.now_ms
 
 
-def test_one_that_waited_longer_than_its_queued_time_starts_at_once(table):
+def test_an_operation_that_waited_longer_than_its_queued_time_is_due_at_once(table):
     table.begin()
     second = table.begin()
     table.change.now_ms += 60_000
@@ -219,7 +219,7 @@ def test_one_that_waited_longer_than_its_queued_time_starts_at_once(table):
     assert event.due_ms == table.change.now_ms
 
 
-def test_a_long_queue_costs_each_one_no_more(table):
+def test_an_operation_that_joins_a_long_queue_changes_two_rows(table):
     ids = [table.begin() for _ in range(200)]
     world = table.change.applied()
 

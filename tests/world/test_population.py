@@ -26,16 +26,16 @@ def assert_described(world: World) -> None:
             assert like.tables[table.name] == world.tables[table.name], table.name
 
 
-def test_the_default_world_is_described_whole():
+def test_the_default_world_can_be_rebuilt_from_its_description():
     assert_described(fresh_world())
 
 
 @pytest.mark.parametrize("path", sampled(sorted(FOLDER.glob("*.yaml")), 10), ids=lambda p: p.stem)
-def test_a_scenarios_world_is_described_whole(path):
+def test_the_world_of_a_scenario_can_be_rebuilt_from_its_description(path):
     assert_described(world_of_scenario(path.read_text("utf-8")))
 
 
-def test_ids_emails_and_handles_of_its_own_are_described():
+def test_chosen_ids_emails_and_handles_are_part_of_the_description():
     world = scenario_world(
         """
         world:

@@ -67,7 +67,7 @@ def rows(world):
 
 @given(beginnings=BEGINNINGS, looks=st.lists(st.integers(0, 100_000), max_size=8))
 @settings(deadline=None)
-def test_it_makes_no_difference_how_often_anybody_looks(beginnings, looks):
+def test_the_result_of_due_events_does_not_depend_on_how_often_they_run(beginnings, looks):
     busy, start_ms = busy_world(beginnings)
     end_ms = start_ms + 120_000
 
@@ -82,7 +82,7 @@ def test_it_makes_no_difference_how_often_anybody_looks(beginnings, looks):
 
 @given(beginnings=BEGINNINGS)
 @settings(deadline=None)
-def test_everything_ends_and_nothing_is_left_behind(beginnings):
+def test_every_operation_ends_and_leaves_no_claim_and_no_event(beginnings):
     busy, start_ms = busy_world(beginnings)
 
     after = ran(busy, start_ms + 600_000)
@@ -95,7 +95,7 @@ def test_everything_ends_and_nothing_is_left_behind(beginnings):
     assert {event.kind for _, event in after.rows(SCHEDULE)} == {"dns_expiry"}
 
 
-def test_each_event_happens_at_its_own_moment():
+def test_each_event_happens_at_its_due_moment():
     busy, start_ms = busy_world([(0, "shop", APPLY_DOMAINS)])
     (operation_id,) = [key for key, found in busy.rows(OPERATIONS) if found.state == "queued"]
 
@@ -106,7 +106,7 @@ def test_each_event_happens_at_its_own_moment():
     assert after.at_ms == start_ms + 10_000
 
 
-def test_nothing_due_is_no_change():
+def test_running_no_due_event_changes_nothing():
     world = fresh_world()
     _, dns = authorization(world)
 

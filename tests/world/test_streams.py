@@ -26,7 +26,7 @@ def change(seed: str = "seed", now_ms: int = 1_800_000_000_000) -> Change:
 
 
 @given(order=st.lists(STREAMS, max_size=20))
-def test_a_stream_gives_the_same_whatever_else_is_drawn(order):
+def test_a_stream_yields_the_same_bytes_whatever_other_streams_yield(order):
     mixed, alone = change(), change()
 
     found = [draw(mixed, stream, 16) for stream in order]
@@ -43,7 +43,7 @@ def test_seeds_and_purposes_give_different_bytes():
 
 
 @given(size=st.integers(1, 64))
-def test_gives_as_many_bytes_as_asked(size):
+def test_derive_returns_the_requested_number_of_bytes(size):
     assert len(derive("seed", "purpose", size=size)) == size
 
 
@@ -56,7 +56,7 @@ def test_numbers_count_from_zero_and_continue_in_the_next_change():
     assert next_number(following, "mine") == 3
 
 
-def test_ids_of_one_millisecond_are_ulids_that_sort_as_they_came():
+def test_ids_of_one_millisecond_are_ulids_in_the_order_of_creation():
     made = change()
 
     ids = [new_id(made) for _ in range(500)]
@@ -65,7 +65,7 @@ def test_ids_of_one_millisecond_are_ulids_that_sort_as_they_came():
     assert ids == sorted(set(ids))
 
 
-def test_seeded_ids_depend_on_seed_kind_and_alias_alone():
+def test_a_seeded_id_depends_only_on_seed_kind_and_alias():
     one = seeded_id("seed", 1, "project", "shop")
 
     assert is_ulid(one)
@@ -74,7 +74,7 @@ def test_seeded_ids_depend_on_seed_kind_and_alias_alone():
     assert one not in [seeded_id(seed, 1, kind, alias) for seed, kind, alias in others]
 
 
-def test_secrets_are_43_characters_and_their_digest_tells_nothing():
+def test_a_secret_has_43_characters_that_its_digest_does_not_contain():
     made = change()
 
     secrets = [new_secret(made) for _ in range(50)]
@@ -85,5 +85,5 @@ def test_secrets_are_43_characters_and_their_digest_tells_nothing():
     assert secrets[0] not in digest(secrets[0])
 
 
-def test_a_digest_takes_any_text_a_header_can_hold():
+def test_any_text_that_a_header_can_hold_has_a_digest():
     assert digest("caf\udce9") != digest("café")

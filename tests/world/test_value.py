@@ -54,7 +54,7 @@ def test_a_row_put_and_deleted_again_is_no_change(world):
     assert change.empty
 
 
-def test_deleting_what_is_not_there_is_no_change(world):
+def test_deleting_a_missing_row_is_no_change(world):
     change = Change(world, world.at_ms)
 
     change.delete(STREAMS, "nowhere")
@@ -63,7 +63,7 @@ def test_deleting_what_is_not_there_is_no_change(world):
 
 
 @given(st.lists(st.tuples(st.integers(0, 60), st.booleans()), max_size=150))
-def test_a_table_of_few_rows_or_many_keeps_what_was_written_and_nothing_else(steps):
+def test_a_table_contains_exactly_the_rows_that_were_written(steps):
     world, expected = empty_world("w", "s"), dict[str, int]()
     for number, (key, kept) in enumerate(steps):
         before, had, change = world, dict(expected), Change(world, 0)
@@ -80,7 +80,7 @@ def test_a_table_of_few_rows_or_many_keeps_what_was_written_and_nothing_else(ste
     assert world.count(STREAMS) == len(expected)
 
 
-def test_time_of_the_world_never_goes_back(world):
+def test_the_time_of_a_world_never_goes_back(world):
     change = Change(world, world.at_ms - 1_000)
     change.put(STREAMS, "mine", 7)
 
@@ -109,7 +109,7 @@ EVENTS = st.lists(
 
 @given(steps=EVENTS)
 @settings(deadline=None)
-def test_events_come_due_in_order_whatever_is_put_or_deleted(steps):
+def test_events_come_due_in_order_after_any_puts_and_deletes(steps):
     world = fresh_world()
     for key in [key for key, _ in world.rows(SCHEDULE)]:
         change = Change(world, world.at_ms)
@@ -135,7 +135,7 @@ def test_events_come_due_in_order_whatever_is_put_or_deleted(steps):
 #: An answer is remembered under one of some keys, or the oldest is forgotten.
 @given(steps=st.lists(st.one_of(st.integers(0, 9), st.none()), max_size=60))
 @settings(deadline=None)
-def test_answers_are_forgotten_in_the_order_they_were_remembered(steps):
+def test_remembered_responses_are_evicted_in_the_order_of_storing(steps):
     world, queue = fresh_world(), list[str]()
 
     for step in steps:
@@ -155,7 +155,7 @@ def test_answers_are_forgotten_in_the_order_they_were_remembered(steps):
 
 
 @pytest.mark.parametrize(("table", "most"), [(REMEMBERED, 20_000), (SCHEDULE, 5_000)])
-def test_one_more_costs_little_however_many_wait(world, table, most):
+def test_adding_a_row_costs_little_for_any_number_of_waiting_rows(world, table, most):
     def row(number):
         if table is SCHEDULE:
             return ScheduledEvent(world.at_ms + 1, 1_000 + number, "operation_step", "x")
@@ -191,7 +191,7 @@ def test_deleted_events_are_never_next(world):
     assert change.applied().next_due_ms == at_ms + 3
 
 
-def test_clock_and_assumptions_stand_beside_their_rows(world):
+def test_a_changed_clock_row_is_the_clock_of_the_world(world):
     change = Change(world, world.at_ms)
     clock = world.clock.__class__("skip", world.at_ms, 0)
     change.put(CLOCK, ONLY, clock)
@@ -199,7 +199,7 @@ def test_clock_and_assumptions_stand_beside_their_rows(world):
     assert change.applied().clock is clock
 
 
-def test_rebuilding_from_rows_gives_the_same_world(world):
+def test_a_world_rebuilt_from_its_rows_is_the_same(world):
     records = [
         (name, key, record) for name, rows in world.tables.items() for key, record in rows.items()
     ]
@@ -217,7 +217,7 @@ def test_rebuilding_from_rows_gives_the_same_world(world):
     assert built.next_due_ms == world.next_due_ms
 
 
-def test_applying_nothing_changes_nothing_but_the_number(world):
+def test_applying_no_writes_changes_only_the_commit_number(world):
     following = apply(world, {}, commit=9, at_ms=world.at_ms)
 
     assert following.commit == 9

@@ -15,7 +15,7 @@ HOUR_MS = 3_600_000
 
 @pytest.mark.parametrize("by", ["ticket", "person"])
 @pytest.mark.parametrize("end", ["expire", "revoke"])
-def test_ticket_ends_early(stage: Stage, by: str, end: str):
+def test_a_ticket_can_be_expired_or_revoked_early(stage: Stage, by: str, end: str):
     ticket = stage.ticket().json["ticket_id"]
     field = {"ticket": ticket} if by == "ticket" else {"person": "owner"}
 
@@ -38,7 +38,9 @@ def test_ticket_ends_early(stage: Stage, by: str, end: str):
         ("revoke", "revoke", "revoked"),
     ],
 )
-def test_ticket_ends_once(stage: Stage, first: str, second: str, state: str):
+def test_a_ticket_that_was_ended_cannot_be_ended_again(
+    stage: Stage, first: str, second: str, state: str
+):
     ticket = stage.ticket().json["ticket_id"]
     stage.intervene(f"{first}_ticket", ticket=ticket)
 
@@ -46,7 +48,7 @@ def test_ticket_ends_once(stage: Stage, first: str, second: str, state: str):
         stage.intervene(f"{second}_ticket", ticket=ticket)
 
 
-def test_ticket_that_time_has_expired(stage: Stage):
+def test_an_expired_ticket_cannot_be_revoked(stage: Stage):
     stage.ticket()
     stage.advance_ms(600_000)
 
@@ -54,7 +56,7 @@ def test_ticket_that_time_has_expired(stage: Stage):
         stage.intervene("revoke_ticket", person="owner")
 
 
-def test_ticket_of_a_person_is_their_last(stage: Stage):
+def test_the_ticket_of_a_user_is_their_latest(stage: Stage):
     stage.ticket()
     last = stage.ticket(project="blog").json["ticket_id"]
 
@@ -71,7 +73,7 @@ def test_ticket_of_a_person_is_their_last(stage: Stage):
         ({"person": "owenr"}, "did you mean owner"),
     ],
 )
-def test_ticket_that_cannot_be_found(stage: Stage, fields: dict[str, Any], words: str):
+def test_a_ticket_that_does_not_exist_is_refused(stage: Stage, fields: dict[str, Any], words: str):
     with pytest.raises(DocumentRefused, match=words):
         stage.intervene("expire_ticket", **fields)
 
@@ -81,7 +83,7 @@ def test_ticket_that_cannot_be_found(stage: Stage, fields: dict[str, Any], words
 
 @pytest.mark.parametrize("by", ["id", "name"])
 @pytest.mark.parametrize("end", ["expire", "revoke"])
-def test_key_ends_early(stage: Stage, by: str, end: str):
+def test_a_key_that_was_ended_early_is_refused(stage: Stage, by: str, end: str):
     made = stage.create_key("nightly").json
     assert stage.deployments(token=made["value"]).status == 200
 
@@ -91,7 +93,7 @@ def test_key_ends_early(stage: Stage, by: str, end: str):
     assert (refused.status, refused.json["code"]) == (401, "unauthenticated")
 
 
-def test_key_by_name_is_the_one_that_is_active(stage: Stage):
+def test_a_key_named_by_its_name_is_the_active_key(stage: Stage):
     first, last = sorted(stage.create_key("ci").json["key"]["id"] for _ in range(2))
 
     with pytest.raises(DocumentRefused, match="2 active API keys are named 'ci'"):
@@ -104,7 +106,7 @@ def test_key_by_name_is_the_one_that_is_active(stage: Stage):
         stage.intervene("revoke_key", key="ci")
 
 
-def test_key_ends_once(stage: Stage):
+def test_a_key_that_was_ended_cannot_be_ended_again(stage: Stage):
     stage.create_key("ci")
     stage.intervene("expire_key", key="ci")
 
@@ -131,7 +133,7 @@ def test_interventions_in_one_change_see_each_other(stage: Stage):
         )
 
 
-def test_uncertain_creation_is_made_and_found_again(stage: Stage):
+def test_an_uncertain_creation_is_replayed_by_the_same_key(stage: Stage):
     stage.intervene("leave_key_creation_uncertain")
 
     lost = stage.create_key("ci", key="k")
@@ -148,7 +150,7 @@ def test_uncertain_creation_is_made_and_found_again(stage: Stage):
 # --- Organizations and people --------------------------------------------------------------------
 
 
-def test_plan_decides_whether_the_flag_may_be_hidden(stage: Stage):
+def test_the_plan_decides_whether_the_flag_may_be_hidden(stage: Stage):
     assert stage.set_flag(False).status == 200
     stage.set_flag(True)
 
@@ -159,13 +161,13 @@ def test_plan_decides_whether_the_flag_may_be_hidden(stage: Stage):
     assert stage.set_flag(False).json["code"] == "powered_by_flag_required"
 
 
-def test_keys_are_made_at_zero_credits(stage: Stage):
+def test_keys_can_be_created_at_zero_credits(stage: Stage):
     stage.intervene("set_credits", organization="acme", credits=0)
 
     assert stage.create_key("ci").status == 201
 
 
-def test_permissions_of_an_organization_bind_its_keys(stage: Stage):
+def test_the_permissions_of_an_organization_restrict_its_keys(stage: Stage):
     key = stage.create_key("ci").json["value"]
 
     stage.intervene("set_permissions", organization="acme", permissions=["dns.read"])
@@ -175,12 +177,12 @@ def test_permissions_of_an_organization_bind_its_keys(stage: Stage):
     assert stage.create_key("cd").json["key"]["permissions"] == ["dns.read"]
 
 
-def test_unknown_permission_names_the_near(stage: Stage):
+def test_an_unknown_permission_is_refused_with_the_nearest_name(stage: Stage):
     with pytest.raises(DocumentRefused, match=r"'dns\.raed'; did you mean dns\.read"):
         stage.intervene("set_permissions", organization="acme", permissions=["dns.raed"])
 
 
-def test_member_removed_and_added_again(stage: Stage):
+def test_a_removed_member_has_no_access_until_added_again(stage: Stage):
     assert stage.apply_domains(who="member").status == 202
 
     stage.intervene("remove_member", organization="acme", person="member")
@@ -196,7 +198,9 @@ def test_member_removed_and_added_again(stage: Stage):
     ("role", "reads", "writes"),
     [("owner", 200, 202), ("maintainer", 200, 202), ("reader", 200, 403), ("none", 404, 404)],
 )
-def test_role_in_a_project(stage: Stage, role: str, reads: int, writes: int):
+def test_a_role_in_a_project_decides_what_a_member_may_do(
+    stage: Stage, role: str, reads: int, writes: int
+):
     stage.intervene("set_role", project="shop", person="reader", role=role)
 
     assert stage.dns(who="reader").status == reads
@@ -212,12 +216,12 @@ def test_role_in_a_project(stage: Stage, role: str, reads: int, writes: int):
         ({"person": "member", "role": "none", "project": "labs"}, "member has no role in labs"),
     ],
 )
-def test_role_that_would_mean_nothing(stage: Stage, fields: dict[str, Any], words: str):
+def test_a_role_without_effect_is_refused(stage: Stage, fields: dict[str, Any], words: str):
     with pytest.raises(DocumentRefused, match=words):
         stage.intervene("set_role", **{"project": "shop", **fields})
 
 
-def test_ownership_goes_over(stage: Stage):
+def test_ownership_can_be_transferred_to_a_member(stage: Stage):
     stage.intervene("transfer_ownership", organization="acme", to="member")
 
     assert stage.set_flag(True, who="member").status == 200

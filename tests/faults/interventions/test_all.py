@@ -7,7 +7,7 @@ from hosting_emulator.interventions import INTERVENTIONS
 from tests.faults.interventions.conftest import Stage
 
 
-def test_all_operations_of_a_project_stick_also_those_that_wait(stage: Stage):
+def test_all_operations_of_a_project_can_stick_including_waiting_ones(stage: Stage):
     first, second, elsewhere = (
         stage.begin(),
         stage.begin(),
@@ -21,7 +21,7 @@ def test_all_operations_of_a_project_stick_also_those_that_wait(stage: Stage):
     assert stuck == [True, True, False]
 
 
-def test_without_a_project_it_is_all_of_the_world(stage: Stage):
+def test_all_without_a_project_means_all_operations_of_the_world(stage: Stage):
     made = [stage.begin(), stage.begin(), stage.apply_domains(project="labs").json["id"]]
 
     stage.intervene("cancel_operation", all=True)
@@ -30,7 +30,7 @@ def test_without_a_project_it_is_all_of_the_world(stage: Stage):
     assert stage.project_record().claim is None
 
 
-def test_what_makes_no_sense_for_one_passes_it_over(stage: Stage):
+def test_an_intervention_on_all_skips_and_names_those_that_refuse_it(stage: Stage):
     first, second = stage.begin(), stage.begin()
     stage.intervene("stick_operation", operation=first)
 
@@ -41,7 +41,7 @@ def test_what_makes_no_sense_for_one_passes_it_over(stage: Stage):
     )
 
 
-def test_all_tickets_of_a_person_are_revoked(stage: Stage):
+def test_all_tickets_of_a_user_can_be_revoked(stage: Stage):
     mine = [stage.ticket().json["ticket_id"] for _ in range(2)]
     stage.intervene("add_member", organization="acme", person="member", role="owner")
     hers = stage.ticket(who="member").json["ticket_id"]
@@ -53,7 +53,7 @@ def test_all_tickets_of_a_person_are_revoked(stage: Stage):
 
 
 @pytest.mark.parametrize("fields", [{"person": "owner"}, {"organization": "acme"}, {}])
-def test_all_keys_of_a_person_of_an_organization_or_of_the_world_expire(
+def test_all_keys_of_a_user_an_organization_or_the_world_can_expire(
     stage: Stage, fields: dict[str, str]
 ):
     made = [stage.create_key(name).json["key"]["id"] for name in ("one", "two")]
@@ -76,14 +76,14 @@ def test_all_keys_of_a_person_of_an_organization_or_of_the_world_expire(
         ("set_plan", {"all": True, "organization": "acme", "plan": "free"}, "no field 'all'"),
     ],
 )
-def test_what_cannot_be_done_to_all_is_refused(
+def test_an_intervention_on_all_that_cannot_apply_is_refused(
     stage: Stage, word: str, fields: dict[str, object], message: str
 ):
     with pytest.raises(DocumentRefused, match=message):
         stage.intervene(word, **fields)
 
 
-def test_each_that_names_one_of_many_can_be_done_to_all():
+def test_every_intervention_on_an_operation_ticket_or_key_takes_all():
     with_all = {word for word, kind in INTERVENTIONS.items() if "all" in kind.__struct_fields__}
 
     assert with_all == {

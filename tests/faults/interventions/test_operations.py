@@ -11,7 +11,7 @@ HOUR_MS = 3_600_000
 
 
 @pytest.mark.parametrize("after_ms", [0, 3_000])
-def test_stuck_operation_stays_where_it_is_until_released(stage: Stage, after_ms: int):
+def test_a_stuck_operation_stays_in_its_state_until_released(stage: Stage, after_ms: int):
     operation = stage.begin()
     stage.advance_ms(after_ms)
     state = stage.operation(operation).state
@@ -33,7 +33,7 @@ def test_stuck_operation_stays_where_it_is_until_released(stage: Stage, after_ms
     ("after_ms", "left_ms", "phases"),
     [(500, 1_500, ("queued", "building")), (3_000, 3_000, ("building", "deploying"))],
 )
-def test_released_operation_moves_again_from_where_it_was(
+def test_a_released_operation_continues_from_its_state(
     stage: Stage, hold: str, after_ms: int, left_ms: int, phases: tuple[str, str]
 ):
     operation = stage.begin()
@@ -52,7 +52,7 @@ def test_released_operation_moves_again_from_where_it_was(
     assert (before, stage.operation(operation).phase) == phases
 
 
-def test_stuck_operation_stays_stuck_after_its_reconciliation_until_it_is_released(stage: Stage):
+def test_a_stuck_operation_stays_stuck_after_its_reconciliation(stage: Stage):
     operation = stage.begin()
     for word in ("stick_operation", *(f"{w}_reconciliation" for w in ("require", "run"))):
         stage.intervene(word, operation=operation)
@@ -74,7 +74,7 @@ def test_stuck_operation_stays_stuck_after_its_reconciliation_until_it_is_releas
     assert stage.operation(operation).state == "succeeded"
 
 
-def test_one_project_is_stuck_and_the_other_moves(stage: Stage):
+def test_a_stuck_operation_does_not_hold_other_projects(stage: Stage):
     stuck, other = stage.begin(), stage.begin(project="blog")
 
     stage.intervene("stick_operation", operation=stuck)
@@ -84,7 +84,7 @@ def test_one_project_is_stuck_and_the_other_moves(stage: Stage):
     assert stage.operation(other).state == "succeeded"
 
 
-def test_what_waits_behind_a_stuck_operation_waits(stage: Stage):
+def test_operations_behind_a_stuck_operation_wait(stage: Stage):
     first, second = stage.begin(), stage.begin()
     stage.intervene("stick_operation", project="shop")
     stage.advance_ms(HOUR_MS)
@@ -96,7 +96,7 @@ def test_what_waits_behind_a_stuck_operation_waits(stage: Stage):
     assert stage.operation(second).state == "succeeded"
 
 
-def test_operation_that_waits_may_be_stuck_too(stage: Stage):
+def test_a_waiting_operation_can_be_stuck(stage: Stage):
     first, second = stage.begin(), stage.begin()
     stage.intervene("stick_operation", operation=second)
     stage.advance_ms(HOUR_MS)
@@ -110,7 +110,7 @@ def test_operation_that_waits_may_be_stuck_too(stage: Stage):
 
 
 @pytest.mark.parametrize("after_ms", [0, 3_000])
-def test_failed_operation_shows_its_error(stage: Stage, after_ms: int):
+def test_a_failed_operation_shows_the_error_of_the_intervention(stage: Stage, after_ms: int):
     operation = stage.begin()
     stage.advance_ms(after_ms)
 
@@ -137,7 +137,7 @@ def test_failed_operation_shows_its_error(stage: Stage, after_ms: int):
     assert stage.deployments().json["items"][0]["status"] == "failed"
 
 
-def test_failure_has_an_error_without_being_told(stage: Stage):
+def test_an_operation_failed_without_options_has_a_default_error(stage: Stage):
     operation = stage.begin()
 
     stage.intervene("fail_operation", project="shop")
@@ -148,7 +148,7 @@ def test_failure_has_an_error_without_being_told(stage: Stage):
     assert error["suggested_action"]
 
 
-def test_cancelled_operation_lets_the_next_move(stage: Stage):
+def test_a_cancelled_operation_lets_the_next_one_start(stage: Stage):
     first, second = stage.begin(), stage.begin()
 
     stage.intervene("cancel_operation", operation=first)
@@ -158,7 +158,7 @@ def test_cancelled_operation_lets_the_next_move(stage: Stage):
     assert stage.poll(second).json["state"] == "succeeded"
 
 
-def test_cancelled_while_it_waits(stage: Stage):
+def test_a_waiting_operation_can_be_cancelled(stage: Stage):
     first, second, third = stage.begin(), stage.begin(), stage.begin()
 
     stage.intervene("cancel_operation", operation=second)
@@ -170,7 +170,7 @@ def test_cancelled_while_it_waits(stage: Stage):
 
 
 @pytest.mark.parametrize("word", ["stick_operation", "fail_operation", "cancel_operation"])
-def test_ended_operation_is_final(stage: Stage, word: str):
+def test_an_operation_that_has_ended_refuses_interventions(stage: Stage, word: str):
     operation = stage.begin()
     stage.advance_ms(10_000)
 
@@ -189,7 +189,9 @@ def test_ended_operation_is_final(stage: Stage, word: str):
         ({"project": "zzz"}, "there are blog, docs, garden, labs, notes, shop"),
     ],
 )
-def test_operation_that_cannot_be_found(stage: Stage, fields: dict[str, Any], words: str):
+def test_an_operation_that_cannot_be_identified_is_refused(
+    stage: Stage, fields: dict[str, Any], words: str
+):
     before = stage.world
 
     with pytest.raises(DocumentRefused, match=words):
@@ -198,7 +200,7 @@ def test_operation_that_cannot_be_found(stage: Stage, fields: dict[str, Any], wo
     assert stage.world is before
 
 
-def test_stuck_twice_and_released_twice_is_refused(stage: Stage):
+def test_an_operation_cannot_be_stuck_or_released_twice(stage: Stage):
     stage.begin()
     with pytest.raises(DocumentRefused, match="is not stuck"):
         stage.intervene("release_operation", project="shop")
@@ -212,7 +214,7 @@ def test_stuck_twice_and_released_twice_is_refused(stage: Stage):
 # --- The claim -----------------------------------------------------------------------------------
 
 
-def test_held_claim_makes_mutations_wait(stage: Stage):
+def test_a_held_claim_makes_operations_wait(stage: Stage):
     said = stage.intervene("hold_claim", project="shop")
     waiting = stage.begin()
     stage.advance_ms(HOUR_MS)
@@ -229,7 +231,7 @@ def test_held_claim_makes_mutations_wait(stage: Stage):
     assert stage.poll(holder["id"]).json["state"] == "succeeded"
 
 
-def test_claim_is_held_once_and_released_once(stage: Stage):
+def test_a_claim_cannot_be_held_or_released_twice(stage: Stage):
     with pytest.raises(DocumentRefused, match="was not held by hold_claim"):
         stage.intervene("release_claim", project="shop")
     stage.intervene("hold_claim", project="shop")
@@ -244,7 +246,7 @@ def test_claim_is_held_once_and_released_once(stage: Stage):
 # --- Reconciliation ------------------------------------------------------------------------------
 
 
-def test_reconciliation_completed_lets_the_operation_go_on(stage: Stage):
+def test_a_completed_reconciliation_lets_the_operation_continue(stage: Stage):
     operation = stage.begin()
     stage.advance_ms(3_000)
 
@@ -268,7 +270,7 @@ def test_reconciliation_completed_lets_the_operation_go_on(stage: Stage):
     assert "reconciliation" not in ended
 
 
-def test_second_attempt_has_an_id_of_its_own(stage: Stage):
+def test_each_reconciliation_attempt_has_its_own_id(stage: Stage):
     operation = stage.begin()
     attempts = []
     for _ in range(2):
@@ -280,7 +282,7 @@ def test_second_attempt_has_an_id_of_its_own(stage: Stage):
     assert len(set(attempts)) == 2
 
 
-def test_exhausted_reconciliation_fails_the_operation(stage: Stage):
+def test_an_exhausted_reconciliation_fails_the_operation(stage: Stage):
     operation = stage.begin()
     stage.intervene("require_reconciliation", project="shop")
     stage.intervene("run_reconciliation", project="shop")
@@ -306,7 +308,9 @@ def test_exhausted_reconciliation_fails_the_operation(stage: Stage):
         (["require", "run"], "release_operation", "complete or exhaust"),
     ],
 )
-def test_reconciliation_follows_its_table(stage: Stage, before: list[str], word: str, said: str):
+def test_a_reconciliation_step_out_of_order_is_refused(
+    stage: Stage, before: list[str], word: str, said: str
+):
     stage.begin()
     for each in before:
         stage.intervene(f"{each}_reconciliation", project="shop")
@@ -319,7 +323,7 @@ def test_reconciliation_follows_its_table(stage: Stage, before: list[str], word:
 
 
 @pytest.mark.parametrize("status", ["ready", "failed", "cancelled"])
-def test_deployments_are_added(stage: Stage, status: str):
+def test_added_deployments_are_the_newest_and_have_operations(stage: Stage, status: str):
     before = stage.deployments("?limit=100").json["items"]
 
     stage.intervene("add_deployments", project="shop", count=3, status=status)
@@ -334,7 +338,7 @@ def test_deployments_are_added(stage: Stage, status: str):
     assert made_by["state"] == states.get(status, status)
 
 
-def test_hundreds_of_deployments_can_be_paged(stage: Stage):
+def test_hundreds_of_added_deployments_can_be_paged(stage: Stage):
     stage.intervene("add_deployments", project="labs", count=250)
 
     seen, cursor = [], ""
@@ -349,7 +353,7 @@ def test_hundreds_of_deployments_can_be_paged(stage: Stage):
     assert seen == sorted(seen, reverse=True)
 
 
-def test_failed_deployment_fails_its_operation(stage: Stage):
+def test_a_failed_deployment_fails_its_operation(stage: Stage):
     operation = stage.begin()
     stage.advance_ms(3_000)
 
@@ -361,7 +365,7 @@ def test_failed_deployment_fails_its_operation(stage: Stage):
     assert stage.deployments().json["items"][0]["id"] == shown["deployment_id"]
 
 
-def test_operation_without_deployment_has_none_to_fail(stage: Stage):
+def test_an_operation_without_deployment_refuses_fail_deployment(stage: Stage):
     stage.apply_domains()
 
     with pytest.raises(DocumentRefused, match="creates no deployment"):

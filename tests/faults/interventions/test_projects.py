@@ -32,7 +32,9 @@ STATES = list(STEPS)
 
 @pytest.mark.parametrize("to", STATES[1:])
 @pytest.mark.parametrize("state", STATES)
-def test_dns_takes_exactly_the_steps_of_its_table(stage: Stage, state: str, to: str):
+def test_dns_authorization_takes_exactly_the_steps_of_its_lifecycle(
+    stage: Stage, state: str, to: str
+):
     for step in WAYS[state]:
         stage.intervene("move_dns", project="labs", to=step)
     assert stage.dns(project="labs").json["status"] == state
@@ -45,7 +47,7 @@ def test_dns_takes_exactly_the_steps_of_its_table(stage: Stage, state: str, to: 
             stage.intervene("move_dns", project="labs", to=to)
 
 
-def test_authorization_has_a_zone_and_expires_by_itself(stage: Stage):
+def test_an_authorization_has_its_zone_and_expires_in_time(stage: Stage):
     stage.intervene("move_dns", project="labs", to="pending", zone="customer.example")
     stage.intervene("move_dns", project="labs", to="authorized", expires_in="1d")
 
@@ -57,7 +59,7 @@ def test_authorization_has_a_zone_and_expires_by_itself(stage: Stage):
     assert stage.dns(project="labs").json["status"] == "expired"
 
 
-def test_renewed_authorization_outlives_the_first_expiry(stage: Stage):
+def test_a_renewed_authorization_outlives_the_first_expiry(stage: Stage):
     for to in ("pending", "authorized"):
         stage.intervene("move_dns", project="labs", to=to, expires_in="1d")
     for to in ("revoked", "pending", "authorized"):
@@ -79,7 +81,7 @@ def test_renewed_authorization_outlives_the_first_expiry(stage: Stage):
         ({"to": "pending", "expires_in": "soon"}, "'soon' is not a duration"),
     ],
 )
-def test_dns_step_that_cannot_be(stage: Stage, fields: dict[str, Any], words: str):
+def test_an_impossible_dns_step_is_refused(stage: Stage, fields: dict[str, Any], words: str):
     with pytest.raises(DocumentRefused, match=words):
         stage.intervene("move_dns", project="labs", **fields)
 
@@ -88,7 +90,7 @@ def test_dns_step_that_cannot_be(stage: Stage, fields: dict[str, Any], words: st
 
 
 @pytest.mark.parametrize(("environment", "failing"), [("dev", ["dev"]), ("both", ["dev", "prod"])])
-def test_provider_fails_and_recovers(stage: Stage, environment: str, failing: list[str]):
+def test_a_failing_database_provider_recovers(stage: Stage, environment: str, failing: list[str]):
     stage.intervene("fail_database_provider", project="shop", environment=environment)
 
     statuses = {name: stage.observe(name).status for name in ("dev", "prod")}
@@ -104,7 +106,7 @@ def test_provider_fails_and_recovers(stage: Stage, environment: str, failing: li
 
 
 @pytest.mark.parametrize("state", ["init", "ready", "suspended", "resizing", "failed"])
-def test_database_in_each_state(stage: Stage, state: str):
+def test_a_database_can_be_set_to_each_state(stage: Stage, state: str):
     said = stage.intervene("set_database", project="shop", environment="dev", state=state)
 
     assert said == f"the database of shop (dev) is {state}"
@@ -112,7 +114,7 @@ def test_database_in_each_state(stage: Stage, state: str):
     assert stage.observe("prod").json["database"]["state"] == "ready"
 
 
-def test_resizing_database_says_what_comes(stage: Stage):
+def test_a_resizing_database_shows_its_pending_state(stage: Stage):
     stage.intervene("set_database", project="shop", state="resizing", pending_state="ready")
     shown = stage.observe().json["database"]
     assert (shown["state"], shown["pending_state"]) == ("resizing", "ready")
@@ -121,7 +123,7 @@ def test_resizing_database_says_what_comes(stage: Stage):
     assert "pending_state" not in stage.observe().json["database"]
 
 
-def test_absent_database_is_null_and_can_be_placed(stage: Stage):
+def test_an_absent_database_is_null_and_can_be_placed(stage: Stage):
     stage.intervene("set_database", project="shop", state="absent")
     assert stage.observe().json["database"] is None
 
@@ -130,7 +132,7 @@ def test_absent_database_is_null_and_can_be_placed(stage: Stage):
     assert (shown["state"], shown["suspend_timeout_seconds"]) == ("init", -1)
 
 
-def test_shared_database_is_one_for_both_environments(stage: Stage):
+def test_a_shared_database_is_the_same_in_both_environments(stage: Stage):
     stage.intervene("set_database", project="shop", environment="dev", state="suspended")
 
     stage.intervene("set_database", project="shop", data_mode="shared")
@@ -145,14 +147,14 @@ def test_shared_database_is_one_for_both_environments(stage: Stage):
     assert stage.observe("dev").json["database"] == stage.observe("prod").json["database"]
 
 
-def test_provider_of_a_shared_database_fails_for_both(stage: Stage):
+def test_the_provider_of_a_shared_database_fails_for_both_environments(stage: Stage):
     stage.intervene("fail_database_provider", project="notes", environment="dev")
 
     assert stage.database("dev", "notes").provider_failing
     assert stage.database("prod", "notes").provider_failing
 
 
-def test_shared_database_becomes_separate(stage: Stage):
+def test_a_shared_database_can_become_separate(stage: Stage):
     stage.intervene("set_database", project="notes", data_mode="separate")
     stage.intervene("set_database", project="notes", environment="dev", state="suspended")
 
@@ -172,7 +174,9 @@ def test_shared_database_becomes_separate(stage: Stage):
         ({"environment": "test", "state": "ready"}, "environment"),
     ],
 )
-def test_database_change_that_makes_no_sense(stage: Stage, fields: dict[str, Any], words: str):
+def test_a_database_change_that_makes_no_sense_is_refused(
+    stage: Stage, fields: dict[str, Any], words: str
+):
     before = stage.world
 
     with pytest.raises(DocumentRefused, match=words):
@@ -181,7 +185,7 @@ def test_database_change_that_makes_no_sense(stage: Stage, fields: dict[str, Any
     assert stage.world is before
 
 
-def test_absent_database_has_nothing_to_change(stage: Stage):
+def test_an_absent_database_can_only_be_given_a_state(stage: Stage):
     with pytest.raises(DocumentRefused, match="give it a state"):
         stage.intervene("set_database", project="labs", suspend_timeout_seconds=0)
 
@@ -189,7 +193,7 @@ def test_absent_database_has_nothing_to_change(stage: Stage):
 # --- Domains -------------------------------------------------------------------------------------
 
 
-def test_domain_of_a_free_workspace_depends_on_the_flag(stage: Stage):
+def test_the_domain_of_a_free_workspace_depends_on_the_flag(stage: Stage):
     key = {"who": "outsider", "project": "notes"}
     with pytest.raises(DocumentRefused, match="needs the flag shown"):
         stage.intervene("connect_domain", project="notes", domain="notes.example")
@@ -202,13 +206,13 @@ def test_domain_of_a_free_workspace_depends_on_the_flag(stage: Stage):
     assert stage.set_flag(False, **key).status == 200
 
 
-def test_paid_workspace_has_a_domain_with_or_without_the_flag(stage: Stage):
+def test_a_paid_workspace_can_connect_a_domain_without_the_flag(stage: Stage):
     stage.intervene("connect_domain", project="blog", domain="blog.example")
 
     assert stage.project_record("blog").custom_domain == "blog.example"
 
 
-def test_domain_that_cannot_be(stage: Stage):
+def test_an_impossible_domain_is_refused(stage: Stage):
     with pytest.raises(DocumentRefused, match="'blog' is not a domain"):
         stage.intervene("connect_domain", project="blog", domain="blog")
     with pytest.raises(DocumentRefused, match="blog has no own domain"):

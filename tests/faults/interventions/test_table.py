@@ -13,14 +13,14 @@ from hosting_emulator.interventions import (
 )
 
 
-def test_intervention_is_read_by_its_word():
+def test_an_intervention_is_read_by_its_name():
     assert read_intervention({"stick_operation": {"project": "shop"}}) == INTERVENTIONS[
         "stick_operation"
     ](operation=None, project="shop")
 
 
 @pytest.mark.parametrize("options", [{}, None])
-def test_fields_may_be_left_out(options: object):
+def test_optional_fields_of_an_intervention_may_be_omitted(options: object):
     assert read_intervention({"stick_operation": options}) == INTERVENTIONS["stick_operation"]()
 
 
@@ -43,7 +43,9 @@ def test_fields_may_be_left_out(options: object):
         ({"fail_operation": {"code": ""}}, "code", "length >= 1"),
     ],
 )
-def test_what_cannot_be_read_is_refused(document: dict[Any, Any], field: str, words: str):
+def test_a_malformed_intervention_is_refused_with_its_field(
+    document: dict[Any, Any], field: str, words: str
+):
     with pytest.raises(DocumentRefused, match=words) as caught:
         read_intervention(document)
 
@@ -51,7 +53,7 @@ def test_what_cannot_be_read_is_refused(document: dict[Any, Any], field: str, wo
     assert "\n" not in str(caught.value)
 
 
-def test_each_is_described_in_one_sentence_with_its_fields():
+def test_every_intervention_is_described_in_one_sentence_with_its_fields():
     described = describe_interventions()
 
     assert [found["word"] for found in described] == list(INTERVENTIONS)
@@ -64,7 +66,7 @@ def test_each_is_described_in_one_sentence_with_its_fields():
         ]
 
 
-def test_words_say_what_is_done():
+def test_the_name_of_an_intervention_begins_with_a_verb():
     assert {word.split("_")[0] for word in INTERVENTIONS} == {
         *(
             "stick",

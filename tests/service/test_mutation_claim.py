@@ -15,7 +15,7 @@ def blockers(api: CheckedWorld, *operations: dict[str, Any]) -> list[str | None]
     return [api.poll(o["id"]).json.get("blocking_operation_id") for o in operations]
 
 
-def test_a_second_operation_says_which_one_it_waits_for(api: CheckedWorld) -> None:
+def test_a_second_operation_names_the_operation_that_blocks_it(api: CheckedWorld) -> None:
     first = api.apply_domains().json
 
     second = api.initialize(1).json
@@ -25,7 +25,7 @@ def test_a_second_operation_says_which_one_it_waits_for(api: CheckedWorld) -> No
     assert second["blocking_operation_id"] == first["id"]
 
 
-def test_while_the_first_runs_the_second_stays_queued(api: CheckedWorld) -> None:
+def test_a_second_operation_stays_queued_while_the_first_runs(api: CheckedWorld) -> None:
     first, second = api.apply_domains().json, api.initialize(1).json
 
     api.advance("9999ms")
@@ -34,7 +34,7 @@ def test_while_the_first_runs_the_second_stays_queued(api: CheckedWorld) -> None
     assert blockers(api, first, second) == [None, first["id"]]
 
 
-def test_the_claim_passes_on_at_the_very_moment_the_first_ends(api: CheckedWorld) -> None:
+def test_the_claim_passes_on_at_the_moment_the_first_operation_ends(api: CheckedWorld) -> None:
     first, second = api.apply_domains().json, api.initialize(1).json
 
     api.advance("10s")
@@ -44,7 +44,9 @@ def test_the_claim_passes_on_at_the_very_moment_the_first_ends(api: CheckedWorld
     assert blockers(api, first, second) == [None, None]
 
 
-def test_whoever_came_late_is_still_queued_for_two_seconds(api: CheckedWorld) -> None:
+def test_an_operation_that_gets_the_claim_early_stays_queued_for_two_seconds(
+    api: CheckedWorld,
+) -> None:
     first = api.apply_domains().json
     api.advance("9s")
     second = api.apply_domains().json
@@ -58,7 +60,7 @@ def test_whoever_came_late_is_still_queued_for_two_seconds(api: CheckedWorld) ->
     assert states(api, second) == ["running"]
 
 
-def test_first_come_first_served(api: CheckedWorld) -> None:
+def test_waiting_operations_get_the_claim_in_the_order_of_arrival(api: CheckedWorld) -> None:
     waiting = [
         api.apply_domains().json,
         api.initialize(1).json,
@@ -103,7 +105,7 @@ def test_projects_do_not_wait_for_each_other(api: CheckedWorld) -> None:
     assert states(api, shop, blog) == ["running", "running"]
 
 
-def test_one_who_waits_is_told_to_poll_when_the_holder_moves(api: CheckedWorld) -> None:
+def test_a_waiting_operation_is_polled_when_its_blocker_moves(api: CheckedWorld) -> None:
     first = api.apply_domains().json
     second = api.apply_domains().json
 
@@ -118,7 +120,7 @@ def test_the_flag_does_not_need_the_claim(api: CheckedWorld) -> None:
     assert api.set_flag(False).status == 200
 
 
-def test_of_two_initializations_of_one_generation_only_the_first_succeeds(
+def test_only_the_first_of_two_initializations_of_one_generation_succeeds(
     api: CheckedWorld,
 ) -> None:
     """The generation is compared when an operation is accepted and again when it is carried out."""
@@ -145,7 +147,7 @@ def test_of_two_initializations_of_one_generation_only_the_first_succeeds(
     assert states(api, third) == ["succeeded"]
 
 
-def test_an_initialization_of_the_next_generation_cannot_be_asked_for_in_advance(
+def test_an_initialization_of_the_next_generation_is_refused_in_advance(
     api: CheckedWorld,
 ) -> None:
     api.initialize(1)
