@@ -22,7 +22,7 @@ from tests.support.warm import programs
 #: The ports the page names: the emulator's default, and one for TLS.
 PORTS = ("4620", "4643")
 #: Blocks of these languages are files, which begin with a comment that is their name.
-_FILES = ("python", "toml", "yaml")
+FILES = ("python", "toml", "yaml")
 _MARK = "\x1e"
 _PATIENCE_S = 90.0
 
@@ -56,7 +56,7 @@ class Terminals:
         assert code == 0, where
         assert not shown or matches(shown, printed), f"{where}\n--- shown\n{shown}"
 
-    def follow(self, page: str, files: Sequence[str] = _FILES) -> None:
+    def follow(self, page: str, files: Sequence[str] = FILES) -> None:
         """Do all that a page shows: write the blocks that are `files`, by language, run what is typed."""
         for block in blocks(page):
             if block.skipped is not None:

@@ -1,40 +1,24 @@
-"""The page on replaying tells the truth: its commands run, and every option and word is there."""
+"""The page on replaying explains every option."""
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
-import pytest
+from tests.docs.command_line import command_of, options_of
+from tests.docs.markdown import blocks
+from tests.docs.terminal import PORTS
 
-from hosting_emulator_cli.commands.requests import replay
-from tests.docs.markdown import blocks, without_blocks
-from tests.docs.terminal import PORTS, Terminals
-
-PAGE = Path(__file__).parents[2] / "docs" / "replay.md"
-TEXT = PAGE.read_text(encoding="utf-8")
-WORDS = without_blocks(TEXT)
+PAGE = (Path(__file__).parents[2] / "docs" / "replay.md").read_text(encoding="utf-8")
+#: Options that other pages explain.
+EXPLAINED_ELSEWHERE = {"--url", "--control-token", "--same-key", "--fresh", "--output"}
 
 
-@pytest.mark.slow
-def test_every_command_runs_and_prints_what_is_shown(tmp_path: Path):
-    with Terminals(tmp_path) as terminals:
-        terminals.follow(TEXT)
+def test_the_program_of_the_page_uses_the_usual_port():
+    assert any(PORTS[0] in block.text for block in blocks(PAGE) if block.language == "python")
 
 
-def test_a_port_of_the_page_is_in_the_program():
-    assert any(PORTS[0] in block.text for block in blocks(TEXT) if block.language == "python")
+def test_the_page_explains_every_option():
+    options = {option.opts[0] for option in options_of(command_of(["requests", "replay"]))}
 
-
-def test_every_option_is_told():
-    everywhere = {"--url", "--control-token", "--same-key", "--fresh", "--output"}
-    options = {parameter.opts[0] for parameter in replay.params if parameter.opts[0][:2] == "--"}
-
-    assert {option for option in options if option not in TEXT} <= everywhere
-
-
-def test_lines_are_short_enough_to_read():
-    prose = [line for line in WORDS.splitlines() if not line.startswith("|")]
-
-    assert [line for line in prose if len(line) > 120] == []
-    assert re.search(r"\t", TEXT) is None
+    assert "--same-key" in options
+    assert {option for option in options if option not in PAGE} <= EXPLAINED_ELSEWHERE

@@ -11,7 +11,6 @@ import pytest_hosting_emulator
 from hosting_emulator.sdk import Filters, HostingEmulator, Requests, WorldClock
 from pytest_hosting_emulator import plugin
 from tests.docs.markdown import blocks, links, without_blocks
-from tests.docs.terminal import Terminals
 
 REPOSITORY = Path(__file__).parents[2]
 PAGE = REPOSITORY / "docs" / "testing.md"
@@ -19,13 +18,6 @@ GUIDE = PAGE.read_text(encoding="utf-8")
 #: The page on one line, without its blocks; and what it writes as code.
 WORDS = re.sub(r"\s+", " ", without_blocks(GUIDE))
 CODE = set(re.findall(r"\w+", " ".join(re.findall(r"`([^`]+)`", WORDS))))
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("alone")
-def test_every_test_and_command_runs_and_prints_what_is_shown(tmp_path: Path):
-    with Terminals(tmp_path) as terminals:
-        terminals.follow(GUIDE, files=("python", "toml"))
 
 
 def test_every_block_says_what_it_is():

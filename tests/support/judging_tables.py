@@ -1,0 +1,22 @@
+"""The tables of the tools that judge a client or a server, which pages of the docs must repeat."""
+
+from __future__ import annotations
+
+from hosting_emulator.contract_check import ALLOWED
+from hosting_emulator.explore.plan import KINDS
+from hosting_emulator.explore.runs import MEANINGS
+
+
+def explored_faults() -> tuple[str, ...]:
+    """Return the kinds of faults that `explore` tries by default."""
+    return KINDS
+
+
+def verdict_rows() -> list[str]:
+    """Return the rows of a Markdown table of the verdicts of `explore`, with their marks."""
+    return [f"| `{mark}` | {verdict} | {text} |" for verdict, (mark, _, text) in MEANINGS.items()]
+
+
+def check_permissions() -> set[str]:
+    """Return the words that `contract check --allow` takes."""
+    return set(ALLOWED)
