@@ -22,7 +22,7 @@ from urllib.parse import urlsplit
 
 import click
 
-from hosting_emulator import DEFAULT_PORT, __version__
+from hosting_emulator import DEFAULT_PORT, EXEC_CONDUCT_VARIABLE, EXEC_URL_VARIABLE, __version__
 from hosting_emulator.contract.words import nearest
 from hosting_emulator.sdk import ControlError, ControlRefused, EmulatorUnreachable, Info
 from hosting_emulator.sdk.control import start_line
@@ -38,7 +38,12 @@ _PACKAGE = "hosting-emulator"
 _DEFAULT_DIRECTORY = Path(".hosting-emulator")
 _HERE = "127.0.0.1"
 #: Variables that `start` does not read, but the other commands.
-_OTHER_VARIABLES = ("HOSTING_EMULATOR_URL", "HOSTING_EMULATOR_WORLD")
+_OTHER_VARIABLES = (
+    "HOSTING_EMULATOR_URL",
+    "HOSTING_EMULATOR_WORLD",
+    EXEC_URL_VARIABLE,
+    EXEC_CONDUCT_VARIABLE,
+)
 #: It stands for all dev origins.
 _DEV_NAME = "x.dev.localhost"
 #: How long an emulator may take to answer, in real seconds. A slower resolver is as good as none.

@@ -18,6 +18,7 @@ from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
+from hosting_emulator import EXEC_CONDUCT_VARIABLE
 from hosting_emulator.delta_debugging import smallest
 from hosting_emulator.supervisor import ChildCommand, Outcome, ending_signals
 from hosting_emulator_cli.commands.conduct import with_rules_command
@@ -204,6 +205,7 @@ class Execution:
             world = client.world()
             self._observation_id = self._observe(client)
             variables = command_variables(world, ready, self.principal, self.exports)
+        variables[EXEC_CONDUCT_VARIABLE] = self.conduct
         # By which worlds that the command makes elsewhere vary as ours do.
         if self.settings.vary is not None:
             variables[SEED_VARIABLE] = self.settings.vary

@@ -12,3 +12,5 @@ DEFAULT_PORT = 4620
 DEFAULT_WORLD = "default"
 #: The variable by which the command of `hosting-emulator exec` finds the emulator that judges it.
 EXEC_URL_VARIABLE = "HOSTING_EMULATOR_EXEC_URL"
+#: The variable by which an `exec` inside the command of another judges as strictly as that one.
+EXEC_CONDUCT_VARIABLE = "HOSTING_EMULATOR_EXEC_CONDUCT"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 from collections.abc import Sequence
@@ -10,6 +11,7 @@ from typing import Any
 
 import click
 
+from hosting_emulator import EXEC_CONDUCT_VARIABLE
 from hosting_emulator_cli import options as opt
 from hosting_emulator_cli.commands.conduct import CONDUCT
 from hosting_emulator_cli.files import check_folder_of
@@ -86,6 +88,8 @@ def exec_(shrink: bool, **given: Any) -> int:
     settings = opt.settings_of(data_dir=None, **given)
     if shrink and settings.vary is None:
         raise click.UsageError("--shrink needs --vary: give a seed")
+    if opt.source("conduct") is opt.ParameterSource.DEFAULT:
+        own["conduct"] = _outer_conduct() or own["conduct"]
     if own["conduct_off"] and own["conduct"] == "off":
         raise click.UsageError("--conduct-off needs --conduct: give report or error")
     check_folder_of(own["keep"])
@@ -95,6 +99,12 @@ def exec_(shrink: bool, **given: Any) -> int:
     if settings.vary is None:
         return execute(execution).code
     return execute_varied(execution, _line_again, shrinking=shrink)
+
+
+def _outer_conduct() -> str | None:
+    """Return how strictly an `exec` judges whose command runs this one, or None if there is none."""
+    level = os.environ.get(EXEC_CONDUCT_VARIABLE)
+    return level if level in CONDUCT else None
 
 
 def _line_again(points: Sequence[str] | None) -> str:

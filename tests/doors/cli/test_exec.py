@@ -116,7 +116,12 @@ def test_variables_are_those_that_env_prints():
     printed = json.loads(run(*sh(command)).stdout)
 
     assert {f"HOSTING_{name}" for name in VARIABLES} <= set(found)
-    of_exec = {"HOSTING_CONTROL_URL", "HOSTING_ISSUER_URL", "HOSTING_EMULATOR_EXEC_URL"}
+    of_exec = {
+        "HOSTING_CONTROL_URL",
+        "HOSTING_ISSUER_URL",
+        "HOSTING_EMULATOR_EXEC_URL",
+        "HOSTING_EMULATOR_EXEC_CONDUCT",
+    }
     assert set(found) == {*printed, *of_exec}
     assert found["HOSTING_EMULATOR_EXEC_URL"] == found["HOSTING_EMULATOR_URL"]
     assert found["HOSTING_ISSUER_URL"].startswith(found["HOSTING_EMULATOR_URL"])

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.support.exec_process import run
-from tests.support.warm import programs
+from tests.support.warm import COMMAND, programs
 
 MISSING = "missing-idempotency-key"
 NEW_KEY = "new-key-after-uncertainty"
@@ -238,6 +239,18 @@ def test_a_command_that_sends_no_request_is_no_success(
     assert done.returncode == exit_code
     assert "No request reached the emulator" in done.stderr
     assert "HOSTING_BASE_URL" in done.stderr
+
+
+def test_an_exec_inside_the_command_judges_as_strictly() -> None:
+    inner = [COMMAND, "exec", "--", sys.executable, "-c", f"{HELPERS}\ncareful(); mistake()"]
+    outer = (
+        f"{HELPERS}\nimport subprocess\ncareful()\nsys.exit(subprocess.run({inner!r}).returncode)"
+    )
+
+    done = run("--conduct", "error", "--", sys.executable, "-c", outer)
+
+    assert done.returncode == 1
+    assert MISSING in done.stderr
 
 
 def test_a_careful_client_passes() -> None:
