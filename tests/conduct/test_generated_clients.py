@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import pytest
 
 from tests.support.calls import Response
-from tests.support.sampling import sampled
+from tests.support.sampling import rotating, sampled
 from tests.support.simulated_clients import Request, Simulation, Sleep, Worker
 
 ENDS = ("succeeded", "failed", "cancelled")
@@ -246,7 +246,7 @@ CARELESS: dict[str, Callable[[Careful], Worker]] = {
 }
 
 
-@pytest.mark.parametrize("seed", sampled(range(100), 8))
+@pytest.mark.parametrize("seed", rotating(range(100), 8))
 @pytest.mark.parametrize("mistake", CARELESS)
 def test_a_careless_client_breaks_the_rule_of_its_mistake(mistake: str, seed: int):
     random = Random(seed)

@@ -84,12 +84,13 @@ def _of_scalar(kind: ValueType, actual: Any) -> Iterator[Claim]:
         yield Claim([other], "red")
         yield Claim([other, actual], "green")
         yield Claim({"not": [other]}, "green")
-        yield Claim({"not": [other, actual]}, "red")
+        yield Claim({"not": [other, actual]}, _verdict_without(kind, {other, actual}))
         yield Claim({"not": {"not": actual}}, "green")
         yield Claim({"optional": other}, "red")
     if isinstance(kind, Text):
         yield Claim("/./", "green")
-        yield Claim({"not": "/./"}, "red")
+        every_word = set(kind.words) if isinstance(kind, Word) else set()
+        yield Claim({"not": "/./"}, _verdict_without(kind, every_word))
     if isinstance(kind, Number | Timestamp):
         yield Claim({"at_least": actual, "at_most": actual}, "green")
         yield Claim({"not": {"at_least": actual}}, "red")
@@ -101,6 +102,18 @@ def _of_scalar(kind: ValueType, actual: Any) -> Iterator[Claim]:
         yield Claim({"below": "1999-01-01T00:00:00Z"}, "red")
         yield Claim({"at_most": "2999-01-01T00:00:00Z"}, "green")
         yield Claim({"below": "2999-01-01T00:00:00Z"}, "green")
+
+
+def _verdict_without(kind: ValueType, excluded: set[Any]) -> Verdict:
+    """Return the verdict on a false claim that excludes some values. It is refused if none is left."""
+    possible_values: set[Any]
+    if isinstance(kind, Word):
+        possible_values = set(kind.words)
+    elif isinstance(kind, Boolean):
+        possible_values = {True, False}
+    else:
+        return "red"
+    return "refused" if possible_values <= excluded and not kind.nullable else "red"
 
 
 def _of_list(kind: Array, actual: list[Any]) -> Iterator[Claim]:

@@ -15,7 +15,7 @@ from hosting_emulator.criteria.responses import open_words, resource_type
 from hosting_emulator.criteria.values import COMPARISONS, MISSING, Array, Fields, ValueType
 from tests.criteria.claims import claims
 from tests.support.fault_kinds import kinds_that_lose_the_response
-from tests.support.sampling import sampled
+from tests.support.sampling import rotating
 from tests.support.stories import Verdict, run_story, verdict_of
 
 Step = dict[str, Any]
@@ -75,7 +75,7 @@ def test_every_comparison_has_a_true_a_false_and_an_impossible_claim():
     assert verdicts == {word: {"green", "red", "refused"} for word in COMPARISONS}
 
 
-@pytest.mark.parametrize(("call", "wanted", "verdict"), sampled(all_body_claims(), 300), ids=str)
+@pytest.mark.parametrize(("call", "wanted", "verdict"), rotating(all_body_claims(), 300), ids=str)
 def test_a_claim_about_a_body_is_green_only_if_it_is_true(call: str, wanted: Any, verdict: Verdict):
     step = {"call": call, **INPUTS.get(call, {}), "expect": {"body": wanted}}
     if call == "list_deployments":

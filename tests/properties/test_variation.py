@@ -13,14 +13,14 @@ from hosting_emulator.engine.request_log import exchange_view
 from hosting_emulator.variation.points import POINTS
 from tests.properties.varied_walk import Walk, varied
 from tests.support.in_process import InProcess, fresh_world
-from tests.support.sampling import sampled
+from tests.support.sampling import rotating
 
 SEEDS = range(200)
 #: Tests that share them: each sees every point.
 CHUNKS = 8
 
 
-@pytest.mark.parametrize("chunk", sampled(range(CHUNKS), 1))
+@pytest.mark.parametrize("chunk", rotating(range(CHUNKS), 1))
 def test_every_varied_answer_is_one_that_the_contract_allows(chunk: int):
     seen: Counter[str] = Counter()
     for number, seed in enumerate(SEEDS[chunk::CHUNKS]):
@@ -61,7 +61,7 @@ def _without_id(answer: bytes) -> bytes:
     return re.sub(rb'"req_[0-9A-Z]{26}"', b'""', answer)
 
 
-@pytest.mark.parametrize("point", sampled(POINTS, 10))
+@pytest.mark.parametrize("point", rotating(POINTS, 10))
 def test_only_confines_it_to_a_point_and_draws_what_all_draw(point: str):
     whole: Counter[str] = Counter()
     for seed in range(6):

@@ -21,7 +21,7 @@ from hosting_emulator.storage.documents import export_state, import_state
 from hosting_emulator.variation.worlds import read_variation
 from hosting_emulator_scenarios import FOLDER
 from tests.support.in_process import InProcess, Machine, fresh_world
-from tests.support.sampling import sampled
+from tests.support.sampling import rotating
 
 
 def recorded(api: InProcess, **span: str) -> dict[str, Any]:
@@ -204,7 +204,7 @@ CHOSEN = {"no-organization"}
 LIBRARY = [path for path in sorted(FOLDER.glob("*.yaml")) if path.stem not in AT_ONCE | CHOSEN]
 
 
-@pytest.mark.parametrize("path", sampled(LIBRARY, 10), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", rotating(LIBRARY, 10), ids=lambda path: path.stem)
 def test_what_a_story_of_the_library_did_is_a_scenario(path: Path):
     # given a world in which a story was told
     told = read_scenario(path.read_text("utf-8"), path.name)

@@ -10,7 +10,7 @@ from hosting_emulator.world.records import Origin
 from hosting_emulator.world.value import World
 from hosting_emulator_scenarios import FOLDER
 from tests.support.in_process import fresh_world
-from tests.support.sampling import sampled
+from tests.support.sampling import rotating
 from tests.support.stories import scenario_world, world_of_scenario
 
 #: What is not of its population.
@@ -30,7 +30,7 @@ def test_the_default_world_can_be_rebuilt_from_its_description():
     assert_described(fresh_world())
 
 
-@pytest.mark.parametrize("path", sampled(sorted(FOLDER.glob("*.yaml")), 10), ids=lambda p: p.stem)
+@pytest.mark.parametrize("path", rotating(sorted(FOLDER.glob("*.yaml")), 10), ids=lambda p: p.stem)
 def test_the_world_of_a_scenario_can_be_rebuilt_from_its_description(path):
     assert_described(world_of_scenario(path.read_text("utf-8")))
 

@@ -21,7 +21,7 @@ from subprocess import PIPE
 import pytest
 
 from tests.support.exec_process import Execution, execution, until
-from tests.support.sampling import sampled
+from tests.support.sampling import rotating
 
 pytestmark = pytest.mark.skipif(
     sys.platform != "linux", reason="only Linux tells which process has which environment"
@@ -85,7 +85,7 @@ def line(running: Execution) -> str:
 # --- killed at any moment -------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("number", sampled(range(EXECS), EXECS // 2, seed="exec"))
+@pytest.mark.parametrize("number", rotating(range(EXECS), EXECS // 2))
 def test_nothing_is_left_whenever_it_is_killed(number: int, tmp_path: Path):
     random = Random(f"{SEED}-{number}")
     how = [signal.SIGINT, signal.SIGTERM, signal.SIGKILL][number % 3]
