@@ -36,12 +36,12 @@ def assumption_table() -> str:
         sentence = row["sentence"].replace("|", "\\|")
         if row["fixed"]:
             default = f"{row['about']} It cannot be set: {row['fixed']}."
-            proof = "`tests/service/test_assumptions.py::test_what_is_fixed_says_why`"
+            proof = "`tests/service/test_assumptions.py::test_a_fixed_choice_is_explained_and_cannot_be_set`"
             lines.append(f"| `{row['name']}` | assumed | {default} | {sentence} | {proof} |")
             continue
         if row["outside_the_letter"]:
             default += f" ({', '.join(row['outside_the_letter'])}: contradicts the contract)"
-        proof = "`tests/service/test_assumptions.py::test_an_alternative_changes_the_answer`"
+        proof = "`tests/service/test_assumptions.py::test_an_alternative_changes_the_response`"
         lines.append(f"| `{row['name']}` | assumed | {default} | {sentence} | {proof} |")
     return "\n".join(lines) + "\n"
 

@@ -54,7 +54,7 @@ MATRIX: list[tuple[str, str, set[str], tuple[int, str]]] = [
     MATRIX,
     ids=[f"{row[0]} at {row[1]}" for row in MATRIX],
 )
-def test_who_may_call_what(
+def test_each_role_may_make_exactly_the_calls_of_its_project_role(
     api: CheckedWorld,
     who: str,
     project: str,
@@ -70,7 +70,7 @@ def test_who_may_call_what(
             problem(answer, *otherwise)
 
 
-def test_nobody_may_call_anything(api: CheckedWorld) -> None:
+def test_a_request_without_a_token_is_unauthenticated_on_every_call(api: CheckedWorld) -> None:
     for call in CALLS.values():
         problem(call(api, who=None), 401, "unauthenticated")
 
@@ -87,7 +87,7 @@ def test_nobody_may_call_anything(api: CheckedWorld) -> None:
         ("no-organization", "acme", 403),
     ],
 )
-def test_who_may_create_keys_where(
+def test_only_members_of_an_organization_create_keys_there(
     api: CheckedWorld, who: str, organization: str, status: int
 ) -> None:
     assert api.create_key(who=who, organization=organization).status == status
@@ -116,7 +116,7 @@ def _outside(api: CheckedWorld, name: str, project: str) -> str:
 @pytest.mark.parametrize(
     ("who", "project"), [("outsider", "shop"), ("member", "docs"), ("owner", "garden")]
 )
-def test_what_lies_outside_cannot_be_told_from_what_is_missing(
+def test_a_project_outside_the_access_scope_looks_like_a_missing_one(
     api: CheckedWorld, who: str, project: str, name: str
 ) -> None:
     outside = _at(api, _outside(api, name, project), name, who=who)
@@ -137,7 +137,9 @@ def test_what_lies_outside_cannot_be_told_from_what_is_missing(
         pytest.param({"body": {"enabled": True}, "headers": {"X-Request-Id": "x" * 200}}, id="id"),
     ],
 )
-def test_nor_by_sending_something_invalid(api: CheckedWorld, options: dict[str, Any]) -> None:
+def test_an_invalid_request_does_not_reveal_whether_a_project_exists(
+    api: CheckedWorld, options: dict[str, Any]
+) -> None:
     options = {"key": "k", "who": "outsider", **options}
 
     outside, missing = (
@@ -148,7 +150,7 @@ def test_nor_by_sending_something_invalid(api: CheckedWorld, options: dict[str, 
     assert without_request_id(outside) == without_request_id(missing)
 
 
-def test_nor_by_another_ones_key(api: CheckedWorld) -> None:
+def test_the_idempotency_key_of_another_user_reveals_nothing(api: CheckedWorld) -> None:
     # given that the owner has used a key that a stranger guesses
     api.apply_domains(key="guessed")
 
@@ -157,7 +159,9 @@ def test_nor_by_another_ones_key(api: CheckedWorld) -> None:
     problem(outside, 404, "resource_not_found")
 
 
-def test_an_organization_outside_looks_like_a_missing_one(api: CheckedWorld) -> None:
+def test_an_organization_outside_the_access_scope_looks_like_a_missing_one(
+    api: CheckedWorld,
+) -> None:
     organizations = api.emulator.organizations
     outside = api.create_key(organization="hobby")
     organizations["nowhere"], organizations["bad"] = NOWHERE, "x"
@@ -169,14 +173,14 @@ def test_an_organization_outside_looks_like_a_missing_one(api: CheckedWorld) -> 
     assert without_request_id(outside) == without_request_id(malformed)
 
 
-def test_a_session_makes_no_difference_outside(api: CheckedWorld) -> None:
+def test_a_missing_session_is_not_reported_outside_the_own_organization(api: CheckedWorld) -> None:
     """Only inside an organization does a caller learn that a session is needed."""
     token = api.emulator.token("owner", interactive=False)
 
     problem(api.create_key(token=token, organization="hobby"), 404, "resource_not_found")
 
 
-def test_kinds_of_ids_are_not_mixed_up(api: CheckedWorld) -> None:
+def test_an_id_of_another_kind_of_resource_is_not_found(api: CheckedWorld) -> None:
     # given ids that exist, each in another place
     organization, project = api.emulator.organization, api.emulator.project
 
@@ -188,7 +192,7 @@ def test_kinds_of_ids_are_not_mixed_up(api: CheckedWorld) -> None:
     problem(api.poll(project), 404, "resource_not_found")
 
 
-def test_a_role_is_looked_at_anew_with_each_request(api: CheckedWorld) -> None:
+def test_each_request_checks_the_current_role(api: CheckedWorld) -> None:
     state = api.state()
     reader = next(p for p, row in state["tables"]["people"].items() if row["alias"] == "reader")
     key = f"{api.emulator.project}/{reader}"

@@ -54,7 +54,9 @@ def refused(answer: Response) -> None:
         "Bearer \xc3\xa9.\xff.\xff",
     ],
 )
-def test_anything_but_one_bearer_token_is_refused(api: CheckedWorld, header: str | None) -> None:
+def test_an_authorization_header_without_exactly_one_bearer_token_is_refused(
+    api: CheckedWorld, header: str | None
+) -> None:
     token = api.emulator.token()
     headers = {} if header is None else {"Authorization": header.format(token=token)}
 
@@ -79,13 +81,13 @@ def test_the_scheme_is_case_insensitive(api: CheckedWorld, scheme: str) -> None:
 
 
 @pytest.mark.parametrize("where", ["?access_token={token}", "?token={token}"])
-def test_a_token_in_the_url_is_none(api: CheckedWorld, where: str) -> None:
+def test_a_token_in_the_url_is_not_accepted(api: CheckedWorld, where: str) -> None:
     query = where.format(token=api.emulator.token())
 
     refused(api.call("GET", api.project_path("edge-dns") + query, who=None))
 
 
-def test_a_cookie_is_no_token(api: CheckedWorld) -> None:
+def test_a_token_in_a_cookie_is_not_accepted(api: CheckedWorld) -> None:
     """No cookie session is assumed."""
     headers = {"Cookie": f"Authorization=Bearer {api.emulator.token()}; token=x"}
 
@@ -230,7 +232,7 @@ def test_a_forged_token_is_refused(api: CheckedWorld, name: str) -> None:
     refused(api.set_flag(False, token=forged))
 
 
-def test_a_good_token_stays_good_beside_a_forged_one(api: CheckedWorld) -> None:
+def test_a_valid_token_stays_valid_after_a_forged_one_was_refused(api: CheckedWorld) -> None:
     """What is remembered of a verified token must not serve another."""
     good = api.emulator.token()
     assert api.dns(token=good).status == 200
@@ -277,7 +279,7 @@ def test_a_good_token_stays_good_beside_a_forged_one(api: CheckedWorld) -> None:
     ],
     ids=lambda change: ", ".join(f"{k}={str(v)[:30]}" for k, v in change.items()),
 )
-def test_a_claim_that_is_not_ours_or_no_claim_is_refused(
+def test_a_token_with_a_foreign_or_malformed_claim_is_refused(
     api: CheckedWorld, change: dict[str, Any]
 ) -> None:
     refused(api.dns(token=signed(api, {**claims_of(api), **change})))
@@ -291,7 +293,7 @@ def test_a_token_that_lacks_a_claim_is_refused(api: CheckedWorld, missing: str) 
     refused(api.dns(token=signed(api, claims)))
 
 
-def test_what_the_provider_signs_is_good(api: CheckedWorld) -> None:
+def test_a_token_with_several_audiences_and_extra_claims_is_accepted(api: CheckedWorld) -> None:
     """The counterpart: the tests above fail for the claim they change, not for their making."""
     claims = {**claims_of(api), "aud": [claims_of(api)["aud"], "another-api"], "extra": {"x": 1}}
 
@@ -314,7 +316,7 @@ def test_a_token_of_another_world_is_refused(api: CheckedWorld) -> None:
 # --- Time ---------------------------------------------------------------------------------------
 
 
-def test_a_token_is_good_for_an_hour_of_world_time(api: CheckedWorld) -> None:
+def test_a_token_is_valid_for_an_hour_of_world_time(api: CheckedWorld) -> None:
     token = api.emulator.mint_token("owner")
     assert token["expires_in"] == 3600
 
@@ -324,14 +326,14 @@ def test_a_token_is_good_for_an_hour_of_world_time(api: CheckedWorld) -> None:
     refused(api.dns(token=token["access_token"]))
 
 
-def test_it_expires_even_if_it_was_never_used(api: CheckedWorld) -> None:
+def test_a_token_that_was_never_used_expires_too(api: CheckedWorld) -> None:
     token = api.emulator.token("owner", expires_in_seconds=60)
     api.advance("60s")
 
     refused(api.dns(token=token))
 
 
-def test_a_token_is_not_good_before_its_time(api: CheckedWorld) -> None:
+def test_a_token_is_refused_before_its_nbf_or_iat(api: CheckedWorld) -> None:
     claims = claims_of(api)
     later = signed(api, {**claims, "nbf": claims["iat"] + 100})
     from_the_future = signed(api, {**claims, "iat": claims["iat"] + 100})
@@ -343,7 +345,7 @@ def test_a_token_is_not_good_before_its_time(api: CheckedWorld) -> None:
         assert api.dns(token=token).status == 200
 
 
-def test_a_token_is_good_from_the_moment_it_is_made(api: CheckedWorld) -> None:
+def test_a_token_is_valid_from_the_moment_it_is_minted(api: CheckedWorld) -> None:
     # given a moment in the middle of a second: `iat` is in whole seconds
     api.advance("999ms")
 
@@ -355,7 +357,7 @@ def test_a_token_is_good_from_the_moment_it_is_made(api: CheckedWorld) -> None:
 # --- What it says ---------------------------------------------------------------------------------
 
 
-def test_it_carries_the_claims_of_its_person(api: CheckedWorld) -> None:
+def test_a_token_has_the_claims_of_its_user(api: CheckedWorld) -> None:
     people = {p["alias"]: p for p in api.emulator.summary["people"]}
     claims = parts(api.emulator.token("owner", expires_in_seconds=600))[1]
 
@@ -400,7 +402,9 @@ def test_only_call_3_needs_a_session(api: CheckedWorld) -> None:
     assert {answer.status for answer in answers.values()} <= {200, 201, 202}
 
 
-def test_a_token_for_somebody_elses_organization_finds_nothing(api: CheckedWorld) -> None:
+def test_a_token_for_an_organization_of_other_users_gives_access_to_nothing(
+    api: CheckedWorld,
+) -> None:
     # given a token whose person does not belong to the organization it names
     token = api.emulator.token("owner", organization="hobby")
 
@@ -410,7 +414,7 @@ def test_a_token_for_somebody_elses_organization_finds_nothing(api: CheckedWorld
     problem(api.create_key(token=token, organization="acme"), 404, "resource_not_found")
 
 
-def test_digests_are_no_credentials(api: CheckedWorld) -> None:
+def test_a_stored_digest_is_not_accepted_as_a_credential(api: CheckedWorld) -> None:
     """Whoever reads a state file must not be able to sign in with what is in it."""
     api.create_key()
     keys = api.state()["tables"]["user_api_keys"].values()

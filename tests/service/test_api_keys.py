@@ -45,7 +45,7 @@ def person(state: dict[str, Any], alias: str) -> str:
 
 
 @pytest.mark.parametrize("call", NEEDS)
-def test_a_new_key_may_make_every_call_of_its_user(api: CheckedWorld, call: str) -> None:
+def test_a_new_key_can_make_every_call_of_its_user(api: CheckedWorld, call: str) -> None:
     # given a key made through call 3
     value = api.create_key().json["value"]
 
@@ -64,7 +64,7 @@ def test_a_key_is_limited_to_its_permissions(api: CheckedWorld, call: str) -> No
 
 
 @pytest.mark.parametrize("call", NEEDS)
-def test_a_permission_the_organization_switches_off_is_gone_at_once(
+def test_a_permission_that_the_organization_disables_ends_at_once_for_its_keys(
     api: CheckedWorld, call: str
 ) -> None:
     value = api.create_key().json["value"]
@@ -80,13 +80,15 @@ def test_a_permission_the_organization_switches_off_is_gone_at_once(
     ("who", "call"),
     [("member", "set_flag"), ("member", "ticket"), ("reader", "initialize"), ("reader", "ticket")],
 )
-def test_a_key_can_do_no_more_than_its_user(api: CheckedWorld, who: str, call: str) -> None:
+def test_a_key_cannot_make_a_call_that_its_user_cannot_make(
+    api: CheckedWorld, who: str, call: str
+) -> None:
     value = api.create_key(who=who).json["value"]
 
     problem(ask(api, call, value), 403, "forbidden")
 
 
-def test_a_key_sees_no_more_than_its_user(api: CheckedWorld) -> None:
+def test_a_key_does_not_find_projects_that_its_user_cannot_read(api: CheckedWorld) -> None:
     value = api.create_key(who="member").json["value"]
 
     assert api.dns(token=value).status == 200
@@ -121,7 +123,7 @@ def test_a_key_is_bound_to_its_organization(api: CheckedWorld) -> None:
     }
 
 
-def test_a_key_dies_with_its_users_membership(api: CheckedWorld) -> None:
+def test_a_key_of_a_removed_member_finds_nothing(api: CheckedWorld) -> None:
     value = api.create_key(who="member").json["value"]
     state = api.state()
     key = f"{api.emulator.organization}/{person(state, 'member')}"
@@ -131,7 +133,7 @@ def test_a_key_dies_with_its_users_membership(api: CheckedWorld) -> None:
     problem(api.dns(token=value), 404, "resource_not_found")
 
 
-def test_a_key_is_good_for_90_days_of_world_time(api: CheckedWorld) -> None:
+def test_a_key_is_valid_for_90_days_of_world_time(api: CheckedWorld) -> None:
     created = api.create_key().json
     assert moment(created["key"]["expires_at"]) - api.now() == timedelta(days=90)
 
@@ -175,7 +177,7 @@ def last_used_at(api: CheckedWorld) -> str | None:
     return found
 
 
-def test_using_a_key_is_noted(api: CheckedWorld) -> None:
+def test_a_successful_request_updates_last_used_at_of_its_key(api: CheckedWorld) -> None:
     value = api.create_key().json["value"]
     assert last_used_at(api) is None
 
@@ -188,7 +190,7 @@ def test_using_a_key_is_noted(api: CheckedWorld) -> None:
     assert moment(str(last_used_at(api))) - moment(first) == timedelta(hours=1)
 
 
-def test_a_refused_request_is_no_use(api: CheckedWorld) -> None:
+def test_a_refused_request_does_not_update_last_used_at(api: CheckedWorld) -> None:
     value = api.create_key().json["value"]
 
     api.dns(token=value, project="garden")
@@ -198,7 +200,9 @@ def test_a_refused_request_is_no_use(api: CheckedWorld) -> None:
     assert last_used_at(api) is None
 
 
-def test_a_key_needs_no_session_and_says_nothing_of_one(api: CheckedWorld) -> None:
+def test_a_key_has_no_session_and_learns_of_that_only_in_its_own_organization(
+    api: CheckedWorld,
+) -> None:
     value = api.create_key().json["value"]
 
     problem(api.create_key(token=value), 403, "interactive_login_required")

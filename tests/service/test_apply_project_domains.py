@@ -29,7 +29,7 @@ def test_the_operation_is_accepted_without_a_body(api: CheckedWorld) -> None:
     assert answer.json.keys() == {"id", "state", "created_at", "updated_at", "progress"}
 
 
-def test_its_result_names_the_three_hosts(api: CheckedWorld) -> None:
+def test_the_result_names_the_development_production_and_mail_hosts(api: CheckedWorld) -> None:
     done = apply(api)
 
     hosts = done["result"]["hostnames"]
@@ -45,7 +45,7 @@ def test_the_development_host_is_where_tickets_are_redeemed(api: CheckedWorld) -
     assert urlsplit(api.ticket().json["origin"]).hostname == hosts["development"]
 
 
-def test_the_production_host_is_where_deployments_answer(api: CheckedWorld) -> None:
+def test_the_url_of_a_deployment_is_at_the_production_host(api: CheckedWorld) -> None:
     hosts = apply(api)["result"]["hostnames"]
     operation = api.initialize(1).json
     api.emulator.clock.until(operation["id"])
@@ -53,7 +53,7 @@ def test_the_production_host_is_where_deployments_answer(api: CheckedWorld) -> N
     assert api.deployments("?limit=1").json["items"][0]["url"] == f"https://{hosts['production']}"
 
 
-def test_the_same_project_gets_the_same_hosts_and_another_gets_others(api: CheckedWorld) -> None:
+def test_the_hosts_depend_on_the_project_alone(api: CheckedWorld) -> None:
     first, again = apply(api)["result"], apply(api)["result"]
     blog = apply(api, "blog")["result"]
     garden = apply(api, "garden", "outsider")["result"]
@@ -63,7 +63,7 @@ def test_the_same_project_gets_the_same_hosts_and_another_gets_others(api: Check
     assert len(set(hosts)) == 9
 
 
-def test_it_creates_no_deployment(api: CheckedWorld) -> None:
+def test_applying_domains_creates_no_deployment(api: CheckedWorld) -> None:
     before = api.deployments().body
 
     done = apply(api)

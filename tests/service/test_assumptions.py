@@ -39,7 +39,7 @@ def other(api: CheckedWorld) -> Iterator[CheckedWorld]:
 @pytest.mark.parametrize(
     "found", [pytest.param(c, id=f"{c.name}={str(c.value)[:24]}") for c in CASES]
 )
-def test_an_alternative_changes_the_answer(
+def test_an_alternative_changes_the_response(
     api: CheckedWorld, other: CheckedWorld, found: Case
 ) -> None:
     # given two fresh worlds, one of them under the alternative
@@ -86,7 +86,7 @@ def _quotes(row: dict[str, Any], sentence: str) -> bool:
     return bool(re.search(".*".join(re.escape(part.strip()) for part in parts), sentence))
 
 
-def test_every_sentence_that_leaves_something_open_is_answered() -> None:
+def test_every_sentence_that_leaves_something_open_has_an_assumption() -> None:
     rows = describe(DEFAULTS)
     silences = _silences()
 
@@ -97,7 +97,7 @@ def test_every_sentence_that_leaves_something_open_is_answered() -> None:
 @pytest.mark.parametrize(
     "row", [row for row in describe(DEFAULTS) if row["fixed"]], ids=lambda row: row["name"]
 )
-def test_what_is_fixed_says_why(row: dict[str, Any]) -> None:
+def test_a_fixed_choice_is_explained_and_cannot_be_set(row: dict[str, Any]) -> None:
     """What is no setting stands beside the settings, and the refusal to set it is one clear line."""
     assert row["sentence"] in CONTRACT
     assert row["about"].endswith(".")
@@ -106,7 +106,7 @@ def test_what_is_fixed_says_why(row: dict[str, Any]) -> None:
         DEFAULTS.changed({row["name"]: "anything"})
 
 
-def test_each_says_what_it_is_and_which_sentence_leaves_it_open(api: CheckedWorld) -> None:
+def test_each_assumption_has_a_description_and_quotes_the_contract(api: CheckedWorld) -> None:
     """What stands in brackets is ours: what was left out of the sentence, or what it does not say."""
     for row in api.emulator.assumptions:
         assert row["value"] == row["default"]
@@ -159,7 +159,7 @@ def test_each_says_what_it_is_and_which_sentence_leaves_it_open(api: CheckedWorl
     ],
     ids=str,
 )
-def test_what_cannot_be_assumed_is_refused_and_changes_nothing(
+def test_an_impossible_assumption_is_refused_and_changes_nothing(
     api: CheckedWorld, values: dict[str, Any]
 ) -> None:
     before = api.state()
@@ -178,7 +178,7 @@ def test_a_cursor_of_another_order_is_refused(api: CheckedWorld) -> None:
     problem(api.deployments(f"?cursor={cursor}"), 400, "invalid_request")
 
 
-def test_a_query_parameter_is_named_as_other_apis_name_theirs(api: CheckedWorld) -> None:
+def test_query_parameters_can_have_names_with_brackets_or_a_dollar_sign(api: CheckedWorld) -> None:
     api.assume(limit_parameter="page[size]", cursor_parameter="$skiptoken")
 
     first = api.deployments("?page%5Bsize%5D=2").json
@@ -188,7 +188,7 @@ def test_a_query_parameter_is_named_as_other_apis_name_theirs(api: CheckedWorld)
     assert first["items"] != second["items"]
 
 
-def test_an_operation_is_polled_as_a_custom_method(api: CheckedWorld) -> None:
+def test_the_path_of_an_operation_can_end_with_a_custom_method(api: CheckedWorld) -> None:
     api.assume(operation_path="/v1/operations/{operation_id}:poll")
     accepted = api.apply_domains().json
 
@@ -200,7 +200,9 @@ def test_an_operation_is_polled_as_a_custom_method(api: CheckedWorld) -> None:
 NESTED = "/v1/projects/{project_id}/operations/{operation_id}"
 
 
-def test_an_operation_is_polled_under_its_project_alone(api: CheckedWorld) -> None:
+def test_an_operation_path_below_projects_works_only_below_its_own_project(
+    api: CheckedWorld,
+) -> None:
     api.assume(operation_path=NESTED)
     accepted = api.apply_domains().json
     shop, blog = (
@@ -216,9 +218,7 @@ def test_an_operation_is_polled_under_its_project_alone(api: CheckedWorld) -> No
 
 
 @pytest.mark.parametrize("more", ["{}x", "x{}", "x%2F{}%2Fx"])
-def test_a_project_whose_id_is_part_of_the_path_is_not_the_operations(
-    api: CheckedWorld, more: str
-) -> None:
+def test_an_operation_path_accepts_only_the_exact_project_id(api: CheckedWorld, more: str) -> None:
     api.assume(operation_path=NESTED)
     operation = api.apply_domains().json["id"]
     path = NESTED.format(project_id=more.format(api.project()["id"]), operation_id=operation)
@@ -226,7 +226,7 @@ def test_a_project_whose_id_is_part_of_the_path_is_not_the_operations(
     problem(api.call("GET", path), 404, "resource_not_found")
 
 
-def test_a_fault_meets_the_poll_of_one_project(api: CheckedWorld) -> None:
+def test_a_fault_can_match_the_polls_of_a_single_project(api: CheckedWorld) -> None:
     api.assume(operation_path=NESTED)
     shop = api.project()["id"]
     api.emulator.fault(gateway_error={}, path=f"/v1/projects/{shop}/operations/*")

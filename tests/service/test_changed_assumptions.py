@@ -5,7 +5,9 @@ from __future__ import annotations
 from tests.support.http_world import HttpWorld
 
 
-def test_a_generation_that_was_ignored_stays_ignored(api: HttpWorld) -> None:
+def test_an_operation_whose_generation_was_ignored_still_succeeds_after_the_assumption_changes(
+    api: HttpWorld,
+) -> None:
     api.emulator.set_assumptions({"source_generation": "ignored"})
     operation = api.initialize(99).json["id"]
 
@@ -18,7 +20,7 @@ def test_a_generation_that_was_ignored_stays_ignored(api: HttpWorld) -> None:
 # --- what an intervention expires ----------------------------------------------------------------
 
 
-def test_what_an_intervention_expires_is_over_at_once(api: HttpWorld) -> None:
+def test_a_key_or_ticket_that_an_intervention_expires_is_refused_at_once(api: HttpWorld) -> None:
     key = api.create_key().json
     ticket = api.ticket().json
 

@@ -28,7 +28,7 @@ def test_a_ticket_opens_the_dev_origin_for_ten_minutes(api: CheckedWorld) -> Non
     assert moment(ticket["expires_at"]) - api.now() == timedelta(minutes=10)
 
 
-def test_its_origin_and_url_have_the_contracts_form(api: CheckedWorld) -> None:
+def test_the_origin_and_the_redeem_url_have_the_form_of_the_contract(api: CheckedWorld) -> None:
     ticket = api.ticket().json
 
     words = re.fullmatch(r"https://dev-([a-z]+)-([a-z]+)-([a-z]+)\.(.+)", ticket["origin"])
@@ -39,7 +39,7 @@ def test_its_origin_and_url_have_the_contracts_form(api: CheckedWorld) -> None:
     assert re.fullmatch("[A-Za-z0-9_-]{43}", ticket["redeem_url"].removeprefix(start))
 
 
-def test_origin_and_environment_never_change(api: CheckedWorld) -> None:
+def test_the_origin_and_the_environment_of_a_project_never_change(api: CheckedWorld) -> None:
     first = api.ticket().json
     operation = api.apply_domains().json
     api.emulator.clock.until(operation["id"])
@@ -54,14 +54,14 @@ def test_origin_and_environment_never_change(api: CheckedWorld) -> None:
     assert first["redeem_url"] != second["redeem_url"]
 
 
-def test_projects_have_origins_and_environments_of_their_own(api: CheckedWorld) -> None:
+def test_each_project_has_its_own_origin_and_environment(api: CheckedWorld) -> None:
     tickets = [api.ticket(project=project).json for project in ("shop", "blog", "docs", "labs")]
 
     assert len({ticket["origin"] for ticket in tickets}) == 4
     assert len({ticket["environment_id"] for ticket in tickets}) == 4
 
 
-def test_only_its_digest_is_kept(api: CheckedWorld) -> None:
+def test_the_secret_of_a_ticket_is_not_stored(api: CheckedWorld) -> None:
     ticket = api.ticket().json
     secret = ticket["redeem_url"].rpartition("=")[2]
 
@@ -71,14 +71,14 @@ def test_only_its_digest_is_kept(api: CheckedWorld) -> None:
     assert ticket["ticket_id"] in state
 
 
-def test_a_key_without_meaning_here_is_ignored(api: CheckedWorld) -> None:
+def test_an_idempotency_key_on_the_ticket_call_is_ignored(api: CheckedWorld) -> None:
     # given that the contract lists no Idempotency-Key for this call
     first, second = api.ticket(key="same").json, api.ticket(key="same").json
 
     assert first["ticket_id"] != second["ticket_id"]
 
 
-def test_hosts_of_worlds_do_not_meet(api: CheckedWorld) -> None:
+def test_two_worlds_have_different_dev_hosts(api: CheckedWorld) -> None:
     # given a world like this one in everything but its name
     fork = api.emulator.copy()
     mine = urlsplit(api.ticket().json["origin"]).hostname

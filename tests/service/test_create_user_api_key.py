@@ -44,14 +44,14 @@ def test_the_first_creation_shows_the_whole_key(api: CheckedWorld) -> None:
     assert moment(key["expires_at"]) - api.now() == timedelta(days=90)
 
 
-def test_the_value_is_kept_nowhere(api: CheckedWorld) -> None:
+def test_the_value_of_a_key_is_not_stored(api: CheckedWorld) -> None:
     """Credential material is returned once; a world on disk holds its digest alone."""
     value = api.create_key().json["value"]
 
     assert value.removeprefix("phk_") not in json.dumps(api.state())
 
 
-def test_without_a_request_id_one_is_made(api: CheckedWorld) -> None:
+def test_each_creation_without_a_request_id_gets_a_new_one(api: CheckedWorld) -> None:
     ids = {api.create_key().json["request_id"] for _ in range(3)}
 
     assert len(ids) == 3
@@ -68,7 +68,7 @@ def test_each_creation_makes_another_key(api: CheckedWorld) -> None:
     ("who", "organization"),
     [("owner", "acme"), ("member", "acme"), ("reader", "acme"), ("outsider", "hobby")],
 )
-def test_any_member_may_make_one_even_at_zero_credits(
+def test_any_member_can_create_a_key_even_at_zero_credits(
     api: CheckedWorld, who: str, organization: str
 ) -> None:
     api.emulator.intervene("set_credits", organization=organization, credits=0)
@@ -84,23 +84,27 @@ def test_a_name_has_1_to_64_characters_of_any_kind(api: CheckedWorld, name: str)
 
 
 @pytest.mark.parametrize("name", ["", "n" * 65, "🔑" * 65, None, 7, True, ["ci"], {"is": "ci"}])
-def test_any_other_name_is_refused(api: CheckedWorld, name: Any) -> None:
+def test_a_name_that_is_not_a_text_of_1_to_64_characters_is_refused(
+    api: CheckedWorld, name: Any
+) -> None:
     assert "name" in problem(api.create_key(name), 400, "invalid_request")["detail"]
 
 
-def test_a_session_is_needed(api: CheckedWorld) -> None:
+def test_a_token_without_a_session_cannot_create_a_key(api: CheckedWorld) -> None:
     token = api.emulator.token("owner", interactive=False)
 
     problem(api.create_key(token=token), 403, "interactive_login_required")
 
 
-def test_an_api_key_cannot_make_another(api: CheckedWorld) -> None:
+def test_an_api_key_cannot_create_another(api: CheckedWorld) -> None:
     value = api.create_key().json["value"]
 
     problem(api.create_key(token=value), 403, "interactive_login_required")
 
 
-def test_an_organization_without_permissions_has_none_to_give(api: CheckedWorld) -> None:
+def test_a_key_cannot_be_created_where_the_organization_has_no_permissions(
+    api: CheckedWorld,
+) -> None:
     state = api.state()
     del state["tables"]["organizations"][api.emulator.organization]["permissions"]
     api.load(state)
@@ -110,7 +114,7 @@ def test_an_organization_without_permissions_has_none_to_give(api: CheckedWorld)
     assert refused["retryable"] is True
 
 
-def test_membership_is_looked_at_anew(api: CheckedWorld) -> None:
+def test_a_former_member_cannot_create_a_key_with_an_earlier_token(api: CheckedWorld) -> None:
     # given a token from before its owner left the organization
     state = api.state()
     memberships = state["tables"]["memberships"]

@@ -556,7 +556,7 @@ def test_an_assertion_of_the_sdk_passes_only_if_it_is_true(made: HostingEmulator
     [{"times": "2"}, {"times": -1}, {"at_least": True}, {"at_least": 3, "at_most": 1}],
     ids=str,
 )
-def test_a_count_of_the_sdk_that_can_never_be_is_a_type_error(
+def test_an_impossible_count_in_the_sdk_raises_a_type_error(
     hosting_emulator: HostingEmulator, counts: Any
 ):
     with pytest.raises(TypeError):

@@ -26,17 +26,19 @@ def projects(api: CheckedWorld) -> Iterator[tuple[str, str]]:
         yield project["alias"], "owner" if mine else "outsider"
 
 
-def test_there_is_a_free_and_a_paid_organization(summary: dict[str, Any]) -> None:
+def test_the_default_world_has_a_free_and_a_paid_organization(summary: dict[str, Any]) -> None:
     assert sorted(found["plan"] for found in summary["organizations"]) == ["free", "paid"]
 
 
-def test_there_is_somebody_for_every_role(summary: dict[str, Any]) -> None:
+def test_the_default_world_has_a_user_for_every_role(summary: dict[str, Any]) -> None:
     people = {person["alias"] for person in summary["people"]}
 
     assert people == {"owner", "member", "reader", "outsider", "no-organization"}
 
 
-def test_there_are_a_few_dozen_deployments_of_every_ending(api: CheckedWorld) -> None:
+def test_the_default_world_has_a_few_dozen_deployments_of_every_final_status(
+    api: CheckedWorld,
+) -> None:
     found = [
         item
         for project, who in projects(api)
@@ -47,19 +49,21 @@ def test_there_are_a_few_dozen_deployments_of_every_ending(api: CheckedWorld) ->
     assert {item["status"] for item in found} == {"ready", "failed", "cancelled"}
 
 
-def test_history_lies_in_the_past_and_in_order(api: CheckedWorld) -> None:
+def test_the_deployments_of_the_default_world_lie_in_the_past_and_in_order(
+    api: CheckedWorld,
+) -> None:
     for project, who in projects(api):
         for item in api.deployments("?limit=100", project=project, who=who).json["items"]:
             assert moment(item["created_at"]) <= moment(item["updated_at"]) <= api.now()
 
 
-def test_dns_is_there_in_every_state(api: CheckedWorld) -> None:
+def test_the_default_world_has_a_dns_authorization_in_every_state(api: CheckedWorld) -> None:
     found = {api.dns(project=p, who=who).json["status"] for p, who in projects(api)}
 
     assert found == DNS
 
 
-def test_databases_are_shared_separate_and_missing(api: CheckedWorld) -> None:
+def test_the_default_world_has_shared_separate_and_missing_databases(api: CheckedWorld) -> None:
     found = [
         api.compute(f"?environment={environment}", project=project, who=who).json
         for project, who in projects(api)
@@ -72,13 +76,15 @@ def test_databases_are_shared_separate_and_missing(api: CheckedWorld) -> None:
     assert {"init", "ready"} <= states
 
 
-def test_flags_are_on_and_off_and_one_cannot_be_hidden(api: CheckedWorld) -> None:
+def test_the_default_world_has_a_flag_that_cannot_be_hidden(api: CheckedWorld) -> None:
     answers = {p: api.set_flag(False, project=p, who=who).status for p, who in projects(api)}
 
     assert sorted(set(answers.values())) == [200, 409]
 
 
-def test_nothing_is_under_way(api: CheckedWorld, summary: dict[str, Any]) -> None:
+def test_the_default_world_has_no_unfinished_operation(
+    api: CheckedWorld, summary: dict[str, Any]
+) -> None:
     assert summary["counts"]["tickets"] == summary["counts"]["api_keys"] == 0
     states = {row["state"] for row in api.state()["tables"]["operations"].values()}
     assert states <= {"succeeded", "failed", "cancelled"}
@@ -102,7 +108,7 @@ def test_ids_depend_on_the_seed_alone(api: CheckedWorld) -> None:
     assert not set(ids[0].values()) & set(ids[2].values())
 
 
-def test_a_reset_brings_it_back(api: CheckedWorld) -> None:
+def test_a_reset_restores_the_default_world(api: CheckedWorld) -> None:
     before = api.deployments().body
     api.initialize(1)
     api.set_flag(False)
@@ -115,7 +121,7 @@ def test_a_reset_brings_it_back(api: CheckedWorld) -> None:
     assert api.dns().json["status"] == "authorized"
 
 
-def test_the_real_default_world_is_the_same_one(api: CheckedWorld) -> None:
+def test_the_default_world_is_served_without_a_path_prefix(api: CheckedWorld) -> None:
     """It answers at /v1, without a prefix; the others below /worlds."""
     default = api.emulator.control.world("default").summary
 

@@ -168,7 +168,7 @@ LET_THROUGH = ("latency", "slow_response", "duplicate_response")
 
 @pytest.mark.parametrize("phase", PHASES)
 @pytest.mark.parametrize(("effect", "options", "look"), EFFECTS, ids=[e[0] for e in EFFECTS])
-def test_effect_is_seen_by_the_client(
+def test_each_kind_of_fault_has_its_effect_at_the_client(
     client: SocketClient, effect: str, options: dict[str, Any], look: Look, phase: Phase
 ):
     with client.api.emulator.fault(effect, phase=phase, times=1, **options) as fault:
@@ -206,7 +206,7 @@ def test_the_example_of_each_kind_acts_on_every_request(client: SocketClient, ki
 
 
 @pytest.mark.parametrize("status", [500, 502, 503, 504])
-def test_gateway_error_may_have_its_own_page(client: SocketClient, status: int):
+def test_a_gateway_error_can_have_its_own_page(client: SocketClient, status: int):
     client.api.emulator.fault("gateway_error", status=status, html="<p>Grüße</p>", times=1)
     client.api.emulator.fault("gateway_error", status=status)
 
@@ -216,7 +216,7 @@ def test_gateway_error_may_have_its_own_page(client: SocketClient, status: int):
     assert f"<h1>{status} ".encode() in usual.response.body
 
 
-def test_abort_may_have_its_own_status_and_detail(client: SocketClient):
+def test_an_abort_can_have_its_own_status_and_detail(client: SocketClient):
     client.api.emulator.fault("abort", code="forbidden", status=451, detail="Not here.")
 
     outcome = client.deployments()
@@ -246,7 +246,7 @@ def test_truncate_cuts_where_it_says_and_at_least_one_byte(client: SocketClient,
         ("slow_response", {"bytes_per_second": 9_000}),
     ],
 )
-def test_problem_is_broken_like_any_answer(
+def test_a_fault_breaks_a_problem_document_like_any_response(
     client: SocketClient, effect: str, options: dict[str, Any]
 ):
     client.api.emulator.fault(effect, **options)
@@ -263,7 +263,7 @@ def test_problem_is_broken_like_any_answer(
         assert not is_json(outcome.response.body)
 
 
-def test_slow_answer_leaves_the_connection_usable(client: SocketClient):
+def test_a_slow_response_leaves_the_connection_usable(client: SocketClient):
     client.api.emulator.fault("slow_response", bytes_per_second=10_000, times=1)
     path = client.api.project_path("edge-dns")
 
@@ -275,7 +275,7 @@ def test_slow_answer_leaves_the_connection_usable(client: SocketClient):
 
 
 @pytest.mark.parametrize("effect", ["truncate", "malformed_response", "empty_response"])
-def test_broken_answer_ends_the_connection(client: SocketClient, effect: str):
+def test_a_broken_response_ends_the_connection(client: SocketClient, effect: str):
     client.api.emulator.fault(effect)
 
     with wire(client.api.emulator.base_url) as connection:
@@ -284,7 +284,7 @@ def test_broken_answer_ends_the_connection(client: SocketClient, effect: str):
         assert connection.is_closed_by_server()
 
 
-def test_silent_connection_stays_open_until_the_client_goes(client: SocketClient):
+def test_a_timeout_keeps_the_connection_open_until_the_client_closes_it(client: SocketClient):
     fault = client.api.emulator.fault("timeout", times=1)
 
     with wire(client.api.emulator.base_url) as connection:
@@ -307,7 +307,7 @@ def test_latencies_add_up_over_both_phases(client: SocketClient):
     assert client.set_flag().took_s >= 0.035
 
 
-def test_late_answer_is_broken_as_the_next_fault_says(client: SocketClient):
+def test_a_delayed_response_gets_the_effect_of_the_next_fault(client: SocketClient):
     client.api.emulator.fault("latency", delay_ms=20)
     client.api.emulator.fault("connection_reset")
 
@@ -318,7 +318,9 @@ def test_late_answer_is_broken_as_the_next_fault_says(client: SocketClient):
     assert flag_is_on(client)
 
 
-def test_delayed_request_meets_what_was_decided_though_the_faults_are_gone(client: SocketClient):
+def test_a_delayed_request_gets_its_faults_although_they_were_cleared_meanwhile(
+    client: SocketClient,
+):
     emulator = client.api.emulator
     emulator.fault("latency", delay_ms=80)
     fault = emulator.fault("connection_reset")
@@ -335,7 +337,7 @@ def test_delayed_request_meets_what_was_decided_though_the_faults_are_gone(clien
             connection.is_closed_by_server()
 
 
-def test_others_are_answered_while_one_waits(client: SocketClient):
+def test_a_delayed_request_does_not_delay_others(client: SocketClient):
     client.api.emulator.fault("latency", delay_ms=5_000, times=1)
     path = client.api.project_path("edge-dns")
 

@@ -60,7 +60,7 @@ def tables(api: HttpWorld) -> dict[str, Any]:
 
 @pytest.mark.parametrize(("effect", "options"), LOSING, ids=[e[0] for e in LOSING])
 @pytest.mark.parametrize("call", MUTATIONS)
-def test_retry_with_the_same_key_finds_what_was_done(
+def test_a_retry_with_the_same_key_gets_the_result_of_the_lost_response(
     api: HttpWorld, call: CallName, effect: str, options: dict[str, Any]
 ):
     client, before = SocketClient(api), tables(api)
@@ -85,7 +85,7 @@ def test_retry_with_the_same_key_finds_what_was_done(
 
 @pytest.mark.parametrize(("effect", "options"), LOSING, ids=[e[0] for e in LOSING])
 @pytest.mark.parametrize("call", MUTATIONS)
-def test_before_the_commit_nothing_is_done_and_the_key_stays_free(
+def test_a_fault_before_the_commit_changes_nothing_and_leaves_the_key_unused(
     api: HttpWorld, call: CallName, effect: str, options: dict[str, Any]
 ):
     client, before = SocketClient(api), tables(api)
@@ -101,7 +101,7 @@ def test_before_the_commit_nothing_is_done_and_the_key_stays_free(
         assert first.response.json["replayed"] is False
 
 
-def test_after_commit_sees_refused_requests_and_leaves_them_alone(api: HttpWorld):
+def test_a_fault_after_the_commit_does_not_act_on_refused_requests(api: HttpWorld):
     fault = api.emulator.fault("abort", code="service_unavailable", phase="after_commit")
 
     problem(api.set_flag("yes"), 400, "invalid_request")
@@ -115,7 +115,7 @@ def test_after_commit_sees_refused_requests_and_leaves_them_alone(api: HttpWorld
     assert (fault.seen, fault.hits) == (3, 1)
 
 
-def test_after_commit_leaves_a_remembered_refusal_alone(api: HttpWorld):
+def test_a_fault_after_the_commit_does_not_act_on_a_replayed_refusal(api: HttpWorld):
     api.emulator.set_assumptions({"idempotency_remembers": "all_answers"})
     problem(api.initialize(7, key="k"), 409, "etag_mismatch")
     fault = api.emulator.fault("connection_reset", phase="after_commit")
@@ -129,7 +129,7 @@ def test_after_commit_leaves_a_remembered_refusal_alone(api: HttpWorld):
 @pytest.mark.parametrize(
     "before", [("truncate", {"bytes": 10}), ("malformed_response", {})], ids=lambda e: e[0]
 )
-def test_where_the_change_is_not_made_nothing_acts_after_it(
+def test_a_fault_after_the_commit_does_not_act_where_nothing_was_committed(
     api: HttpWorld, before: tuple[str, dict[str, Any]], after: str, options: dict[str, Any]
 ):
     api.emulator.fault(before[0], **before[1])
@@ -152,7 +152,7 @@ def test_slow_response_ends_the_search_over_both_phases(api: HttpWorld):
     assert late.seen == 0
 
 
-def test_what_waits_for_successful_calls_does_not_count_one_that_a_fault_broke(
+def test_a_broken_response_does_not_count_as_a_successful_call_of_the_timeline(
     hosting_emulator: HostingEmulator,
 ):
     outage = {"after_calls": 1, "fault": {"abort": {"code": "service_unavailable"}}}
@@ -165,7 +165,7 @@ def test_what_waits_for_successful_calls_does_not_count_one_that_a_fault_broke(
         assert [api.dns().status for _ in range(2)] == [200, 503]
 
 
-def test_unauthenticated_request_meets_no_fault(api: HttpWorld):
+def test_an_unauthenticated_request_matches_no_fault(api: HttpWorld):
     fault = api.emulator.fault("abort", code="service_unavailable")
 
     problem(api.deployments(who=None), 401, "unauthenticated")
@@ -173,14 +173,14 @@ def test_unauthenticated_request_meets_no_fault(api: HttpWorld):
     assert fault.seen == 0
 
 
-def test_every_code_can_be_met(api: HttpWorld):
+def test_an_abort_can_have_every_code(api: HttpWorld):
     for code in PROBLEMS:
         api.emulator.fault("abort", code=code, times=1)
 
         problem(api.deployments(), PROBLEMS[code].status, code)
 
 
-def test_a_rate_limit_that_is_aborted_with_gives_the_seconds_it_speaks_of(api: HttpWorld):
+def test_an_abort_with_rate_limited_has_the_retry_after_of_its_fault(api: HttpWorld):
     api.emulator.fault("abort", code="rate_limited", times=1)
     api.emulator.fault("abort", code="rate_limited", retry_after_seconds=7, times=1)
 
@@ -249,7 +249,7 @@ def ids_of_a_story(api: HttpWorld) -> list[str]:
 
 
 @pytest.mark.parametrize("arm", [arm_what_never_fires, arm_what_fires])
-def test_fault_shifts_no_id_and_no_secret(
+def test_a_fault_does_not_change_generated_ids_and_secrets(
     hosting_emulator: HostingEmulator, arm: Callable[[HostingEmulator], None]
 ):
     drawn = []
@@ -263,7 +263,9 @@ def test_fault_shifts_no_id_and_no_secret(
     assert drawn[0] == drawn[1]
 
 
-def test_chance_is_the_same_in_two_worlds_of_one_seed(worlds: Callable[[], HostingEmulator]):
+def test_a_probability_acts_alike_in_two_worlds_of_the_same_seed(
+    worlds: Callable[[], HostingEmulator],
+):
     patterns = []
     for api in (HttpWorld(worlds()), HttpWorld(worlds())):
         api.emulator.fault("abort", code="rate_limited", probability=0.5)
@@ -276,7 +278,7 @@ def test_chance_is_the_same_in_two_worlds_of_one_seed(worlds: Callable[[], Hosti
 # --- Worlds --------------------------------------------------------------------------------------
 
 
-def test_fault_acts_on_its_own_world_alone(worlds: Callable[[], HostingEmulator]):
+def test_a_fault_acts_only_in_its_own_world(worlds: Callable[[], HostingEmulator]):
     one, other = HttpWorld(worlds()), HttpWorld(worlds())
     fault = one.emulator.fault("abort", code="service_unavailable")
 
@@ -286,7 +288,7 @@ def test_fault_acts_on_its_own_world_alone(worlds: Callable[[], HostingEmulator]
     assert fault.hits == 1
 
 
-def test_fork_takes_faults_along_and_counts_on_its_own(api: HttpWorld):
+def test_a_fork_has_the_faults_of_its_origin_and_counts_separately(api: HttpWorld):
     api.emulator.fault("abort", code="service_unavailable", times=2)
     api.dns()
     fork = api.emulator.fork()
@@ -296,7 +298,7 @@ def test_fork_takes_faults_along_and_counts_on_its_own(api: HttpWorld):
     assert [fault.hits for fault in fork.faults] == [2]
 
 
-def test_reset_disarms_all(api: HttpWorld):
+def test_a_reset_removes_all_faults(api: HttpWorld):
     api.emulator.fault("abort", code="service_unavailable")
 
     api.emulator.reset()
@@ -323,7 +325,7 @@ def test_faults_are_listed_in_the_order_they_are_tried(api: HttpWorld):
     assert armed[2].now == listed[2]
 
 
-def test_removed_fault_acts_no_more(api: HttpWorld):
+def test_a_removed_fault_does_not_act(api: HttpWorld):
     fault = api.emulator.fault("abort", code="rate_limited")
     other = api.emulator.fault("abort", code="forbidden")
 
@@ -340,7 +342,7 @@ def test_removed_fault_acts_no_more(api: HttpWorld):
         _ = other.now
 
 
-def test_refused_fault_is_not_armed(api: HttpWorld):
+def test_a_refused_fault_is_not_armed(api: HttpWorld):
     before = api.emulator.export()
 
     with pytest.raises(ControlRefused, match="did you mean list_deployments") as caught:
@@ -350,14 +352,14 @@ def test_refused_fault_is_not_armed(api: HttpWorld):
     assert api.emulator.export() == before
 
 
-def test_no_item_of_a_body_has_a_number_of_thousands_of_digits(api: HttpWorld):
+def test_a_body_path_with_an_index_of_thousands_of_digits_matches_nothing(api: HttpWorld):
     path = "expected_source_generation." + "9" * 5_000
     api.emulator.fault("abort", code="service_unavailable", body={path: "x"})
 
     assert api.initialize(["x"]).status == 400
 
 
-def test_log_explains_what_a_fault_did(api: HttpWorld):
+def test_the_log_explains_the_effect_of_a_fault(api: HttpWorld):
     api.emulator.fault("latency", delay_ms=1)
     api.emulator.fault("abort", code="rate_limited", phase="after_commit")
 
@@ -370,7 +372,7 @@ def test_log_explains_what_a_fault_did(api: HttpWorld):
     ]
 
 
-def test_world_time_opens_and_closes_a_fault(api: HttpWorld):
+def test_a_fault_acts_from_its_from_until_its_ttl_ends(api: HttpWorld):
     api.emulator.fault("abort", code="rate_limited", ttl="10m", from_="1m")
 
     statuses = []
@@ -384,7 +386,7 @@ def test_world_time_opens_and_closes_a_fault(api: HttpWorld):
 # --- The plugin's handle -------------------------------------------------------------------------
 
 
-def test_fault_lasts_as_long_as_its_block(api: HttpWorld):
+def test_a_fault_is_removed_at_the_end_of_its_block(api: HttpWorld):
     with api.emulator.fault("abort", code="rate_limited") as fault:
         assert api.dns().status == 429
         assert fault.hits == 1
@@ -392,7 +394,7 @@ def test_fault_lasts_as_long_as_its_block(api: HttpWorld):
     assert api.dns().status == 200
 
 
-def test_a_fault_that_was_removed_still_tells_its_counts(api: HttpWorld):
+def test_a_removed_fault_keeps_its_counts(api: HttpWorld):
     with api.emulator.fault("abort", code="rate_limited") as fault:
         api.dns()
     api.dns()
@@ -400,7 +402,7 @@ def test_a_fault_that_was_removed_still_tells_its_counts(api: HttpWorld):
     assert (fault.seen, fault.hits, fault.spent) == (1, 1, False)
 
 
-def test_fault_goes_though_the_block_fails(api: HttpWorld):
+def test_a_fault_is_removed_although_its_block_fails(api: HttpWorld):
     def fail() -> None:
         with api.emulator.fault("abort", code="rate_limited"):
             raise RuntimeError("the test")
@@ -411,14 +413,14 @@ def test_fault_goes_though_the_block_fails(api: HttpWorld):
     assert api.dns().status == 200
 
 
-def test_fault_may_be_removed_inside_its_block(api: HttpWorld):
+def test_a_fault_can_be_removed_inside_its_block(api: HttpWorld):
     with api.emulator.fault(abort={"code": "rate_limited"}, from_="0s") as fault:
         fault.remove()
 
         assert api.dns().status == 200
 
 
-def test_effect_and_rule_may_be_written_side_by_side(api: HttpWorld):
+def test_the_options_of_an_effect_can_be_written_beside_the_rule(api: HttpWorld):
     written: dict[str, Any] = {
         "call": "list_deployments",
         "times": 2,

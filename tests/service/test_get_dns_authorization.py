@@ -17,7 +17,7 @@ from tests.support.response_checks import moment
         ("garden", "outsider", "revoked"),
     ],
 )
-def test_every_state_but_the_first_has_a_zone(
+def test_an_authorization_has_a_zone_in_every_state_except_not_authorized(
     api: CheckedWorld, project: str, who: str, status: str
 ) -> None:
     answer = api.dns(project=project, who=who)
@@ -32,7 +32,7 @@ def test_every_state_but_the_first_has_a_zone(
 
 
 @pytest.mark.parametrize(("project", "who"), [("labs", "owner"), ("notes", "outsider")])
-def test_without_an_authorization_nothing_is_inferred(
+def test_no_zone_is_inferred_without_an_authorization(
     api: CheckedWorld, project: str, who: str
 ) -> None:
     answer = api.dns(project=project, who=who)
@@ -45,7 +45,7 @@ def test_without_an_authorization_nothing_is_inferred(
     }
 
 
-def test_an_authorization_expires_at_its_moment_of_world_time(api: CheckedWorld) -> None:
+def test_an_authorization_expires_at_its_expires_at(api: CheckedWorld) -> None:
     granted = api.dns().json
     left = moment(granted["expires_at"]) - api.now()
 
@@ -58,7 +58,9 @@ def test_an_authorization_expires_at_its_moment_of_world_time(api: CheckedWorld)
     assert then == granted | {"status": "expired"}
 
 
-def test_what_was_pending_revoked_or_expired_stays_so(api: CheckedWorld) -> None:
+def test_a_pending_revoked_or_expired_authorization_does_not_change_with_time(
+    api: CheckedWorld,
+) -> None:
     asked = [("blog", "owner"), ("docs", "owner"), ("garden", "outsider"), ("labs", "owner")]
     before = [api.dns(project=project, who=who).body for project, who in asked]
 

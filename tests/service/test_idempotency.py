@@ -67,7 +67,9 @@ def test_a_key_of_1_to_128_characters_is_required(
 
 @every_call
 @pytest.mark.parametrize("key", ["k", "k" * 128, "a b;c=d,\"e'", "é" * 128])
-def test_any_text_of_1_to_128_characters_is_a_key(api: CheckedWorld, call: Call, key: str) -> None:
+def test_any_text_of_1_to_128_characters_is_accepted_as_a_key(
+    api: CheckedWorld, call: Call, key: str
+) -> None:
     sent = key.encode().decode("latin-1")
     first = call(api, sent)
 
@@ -82,7 +84,7 @@ def test_any_text_of_1_to_128_characters_is_a_key(api: CheckedWorld, call: Call,
 
 
 @every_call_but_keys
-def test_a_retry_gets_the_first_answer_byte_for_byte(api: CheckedWorld, call: Call) -> None:
+def test_a_retry_gets_the_first_response_byte_for_byte(api: CheckedWorld, call: Call) -> None:
     first = call(api, "k")
     after = api.state()
 
@@ -94,7 +96,9 @@ def test_a_retry_gets_the_first_answer_byte_for_byte(api: CheckedWorld, call: Ca
 
 
 @every_call_but_keys
-def test_even_when_the_world_has_moved_on(api: CheckedWorld, call: Call) -> None:
+def test_a_retry_gets_the_first_response_although_the_world_has_changed(
+    api: CheckedWorld, call: Call
+) -> None:
     first = call(api, "k")
     api.advance("23h")
     api.set_flag(True)
@@ -104,7 +108,7 @@ def test_even_when_the_world_has_moved_on(api: CheckedWorld, call: Call) -> None
     assert (again.status, again.body) == (first.status, first.body)
 
 
-def test_a_replayed_switch_switches_nothing(api: CheckedWorld) -> None:
+def test_a_replay_does_not_switch_the_flag(api: CheckedWorld) -> None:
     api.set_flag(False, key="hide")
     since = api.set_flag(True, key="show").json["enabled_at"]
     api.advance("1h")
@@ -167,7 +171,7 @@ SPELLINGS: tuple[tuple[int, tuple[bytes, ...]], ...] = (
 
 
 @pytest.mark.parametrize(("number", "bodies"), SPELLINGS)
-def test_a_body_that_says_the_same_is_the_same_request(
+def test_another_spelling_of_the_same_json_is_the_same_request(
     api: CheckedWorld, number: int, bodies: tuple[bytes, ...]
 ) -> None:
     method, path, _ = _paths(api)[number]
@@ -199,7 +203,9 @@ def reused(answer: Response) -> None:
         (2, {"name": "ci "}),
     ],
 )
-def test_a_changed_body_is_refused(api: CheckedWorld, number: int, body: dict[str, Any]) -> None:
+def test_a_reused_key_with_a_changed_body_is_refused(
+    api: CheckedWorld, number: int, body: dict[str, Any]
+) -> None:
     method, path, first = _paths(api)[number]
     assert api.call(method, path, key="k", body=first).status < 300
 
@@ -207,13 +213,13 @@ def test_a_changed_body_is_refused(api: CheckedWorld, number: int, body: dict[st
 
 
 @pytest.mark.parametrize("call", [set_flag, initialize, apply_domains])
-def test_a_changed_path_is_refused(api: CheckedWorld, call: Call) -> None:
+def test_a_reused_key_on_another_project_is_refused(api: CheckedWorld, call: Call) -> None:
     assert call(api, "k", project="shop").status < 300
 
     reused(call(api, "k", project="blog"))
 
 
-def test_a_changed_organization_is_refused(api: CheckedWorld) -> None:
+def test_a_reused_key_on_another_organization_is_refused(api: CheckedWorld) -> None:
     # given someone who belongs to two organizations
     state = api.state()
     owner = next(p for p, row in state["tables"]["people"].items() if row["alias"] == "owner")
@@ -229,14 +235,16 @@ def test_a_changed_organization_is_refused(api: CheckedWorld) -> None:
 
 
 @pytest.mark.parametrize(("first", "second"), list(permutations(ALL, 2)))
-def test_another_call_is_refused(api: CheckedWorld, first: Call, second: Call) -> None:
+def test_a_reused_key_on_another_call_is_refused(
+    api: CheckedWorld, first: Call, second: Call
+) -> None:
     assert first(api, "k").status < 300
 
     reused(second(api, "k"))
 
 
 @every_call
-def test_after_a_refused_reuse_the_first_can_still_be_retried(
+def test_the_first_request_can_be_retried_after_a_refused_reuse_of_its_key(
     api: CheckedWorld, call: Call
 ) -> None:
     first = call(api, "k")
@@ -253,7 +261,7 @@ def test_after_a_refused_reuse_the_first_can_still_be_retried(
 
 
 @pytest.mark.parametrize("call", [initialize, create_key, apply_domains])
-def test_keys_of_two_principals_do_not_meet(api: CheckedWorld, call: Call) -> None:
+def test_two_principals_can_use_the_same_key(api: CheckedWorld, call: Call) -> None:
     mine, theirs = call(api, "k", who="owner"), call(api, "k", who="member")
 
     assert mine.status == theirs.status < 300
@@ -262,7 +270,7 @@ def test_keys_of_two_principals_do_not_meet(api: CheckedWorld, call: Call) -> No
 
 
 @every_call
-def test_upper_and_lower_case_are_two_keys(api: CheckedWorld, call: Call) -> None:
+def test_keys_are_case_sensitive(api: CheckedWorld, call: Call) -> None:
     call(api, "key")
     call(api, "KEY")
 
@@ -284,7 +292,9 @@ def test_access_is_checked_before_a_replay(api: CheckedWorld) -> None:
 
 
 @every_call
-def test_a_key_is_remembered_for_as_long_as_is_assumed(api: CheckedWorld, call: Call) -> None:
+def test_a_key_is_remembered_until_the_assumed_retention_ends(
+    api: CheckedWorld, call: Call
+) -> None:
     api.assume(idempotency_retention="24h")
     first = call(api, "k")
     api.advance("23h59m59s999ms")
@@ -293,7 +303,7 @@ def test_a_key_is_remembered_for_as_long_as_is_assumed(api: CheckedWorld, call: 
 
 
 @every_call
-def test_and_free_again_after_that(api: CheckedWorld, call: Call) -> None:
+def test_a_key_is_unused_again_after_the_assumed_retention(api: CheckedWorld, call: Call) -> None:
     api.assume(idempotency_retention="24h")
     call(api, "k")
     api.advance("24h")
@@ -312,7 +322,7 @@ def test_every_call_remembers_a_key_for_years(api: CheckedWorld, call: Call) -> 
     assert _same(first, call(api, "k"))
 
 
-def test_a_retry_after_retention_is_a_request_of_its_own(api: CheckedWorld) -> None:
+def test_a_retry_after_the_retention_creates_another_key(api: CheckedWorld) -> None:
     api.assume(idempotency_retention="24h")
     first = create_key(api, "k").json
     api.advance("24h")
@@ -348,7 +358,7 @@ def test_a_refused_request_leaves_its_key_free(api: CheckedWorld) -> None:
     assert api.initialize(1, key="k").status == 202
 
 
-def test_what_was_refused_may_succeed_later_with_the_same_key(api: CheckedWorld) -> None:
+def test_a_refused_request_can_succeed_later_with_the_same_key(api: CheckedWorld) -> None:
     first = api.initialize(0, project="labs").json
     problem(api.initialize(1, project="labs", key="k"), 409, "etag_mismatch")
     api.emulator.clock.until(first["id"])
@@ -360,7 +370,9 @@ def test_what_was_refused_may_succeed_later_with_the_same_key(api: CheckedWorld)
 
 
 @pytest.mark.parametrize("number", range(4))
-def test_requests_at_the_same_time_make_one_result(api: CheckedWorld, number: int) -> None:
+def test_simultaneous_requests_with_the_same_key_have_a_single_result(
+    api: CheckedWorld, number: int
+) -> None:
     method, path, body = _paths(api)[number]
     before = {name: len(rows) for name, rows in api.state()["tables"].items()}
     token = api.emulator.token("owner")

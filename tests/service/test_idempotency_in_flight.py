@@ -98,7 +98,7 @@ def silent(connection: Wire) -> bool:
     return False
 
 
-def test_the_second_waits_for_the_first_and_gets_its_answer(stage: Stage) -> None:
+def test_a_retry_waits_for_the_first_request_and_gets_its_response(stage: Stage) -> None:
     # given a first request whose change is on its way to the disk
     stage.begin()
 
@@ -112,7 +112,7 @@ def test_the_second_waits_for_the_first_and_gets_its_answer(stage: Stage) -> Non
     assert first.body == second.body
 
 
-def test_where_it_is_assumed_the_second_is_refused(stage: Stage) -> None:
+def test_a_retry_during_the_first_request_is_refused_if_so_assumed(stage: Stage) -> None:
     stage.api.emulator.control.world("held").set_assumptions({"idempotency_in_flight": "refuse"})
     stage.begin()
 
@@ -126,7 +126,7 @@ def test_where_it_is_assumed_the_second_is_refused(stage: Stage) -> None:
     assert stage.api.set_flag(False, key="k").body == first.body
 
 
-def test_what_differs_is_told_so_all_the_same(stage: Stage) -> None:
+def test_a_changed_request_during_the_first_one_is_a_reused_key(stage: Stage) -> None:
     """A changed request is `idempotency_key_reused` (contract, 1), whatever becomes of the first."""
     stage.api.emulator.control.world("held").set_assumptions({"idempotency_in_flight": "refuse"})
     stage.begin()
@@ -138,7 +138,7 @@ def test_what_differs_is_told_so_all_the_same(stage: Stage) -> None:
     problem(stage.other.read_response(), 409, "idempotency_key_reused")
 
 
-def test_then_another_key_is_answered_all_the_same(stage: Stage) -> None:
+def test_a_request_with_another_key_does_not_wait_for_the_first_one(stage: Stage) -> None:
     stage.api.emulator.control.world("held").set_assumptions({"idempotency_in_flight": "refuse"})
     stage.begin()
 

@@ -65,7 +65,7 @@ def test_the_published_keys_are_public(api: CheckedWorld) -> None:
         assert key.keys() <= {"kty", "crv", "x", "n", "e", "kid", "use", "alg"}
 
 
-def test_a_person_signs_in_with_a_session(api: CheckedWorld) -> None:
+def test_the_password_grant_gives_a_token_with_a_session(api: CheckedWorld) -> None:
     status, found = ask(api, grant_type="password", username="owner", password="anything")
 
     assert status == 200
@@ -75,7 +75,9 @@ def test_a_person_signs_in_with_a_session(api: CheckedWorld) -> None:
 
 
 @pytest.mark.parametrize("basic", [True, False], ids=["basic", "in the form"])
-def test_a_machine_signs_in_without_one(api: CheckedWorld, basic: bool) -> None:
+def test_the_client_credentials_grant_gives_a_token_without_a_session(
+    api: CheckedWorld, basic: bool
+) -> None:
     headers, form = {}, {"client_id": "owner", "client_secret": "anything"}
     if basic:
         headers = {"Authorization": "Basic " + b64encode(b"owner:anything").decode()}
@@ -88,7 +90,7 @@ def test_a_machine_signs_in_without_one(api: CheckedWorld, basic: bool) -> None:
     problem(api.create_key(token=found["access_token"]), 403, "interactive_login_required")
 
 
-def test_somebody_without_an_organization_gets_a_token_without_one(api: CheckedWorld) -> None:
+def test_the_token_of_a_user_without_an_organization_has_no_org_id(api: CheckedWorld) -> None:
     _, found = ask(api, grant_type="password", username="no-organization")
 
     assert "org_id" not in parts(found["access_token"])[1]
@@ -104,7 +106,7 @@ def test_somebody_without_an_organization_gets_a_token_without_one(api: CheckedW
         ({"username": "owner"}, "unsupported_grant_type"),
     ],
 )
-def test_what_it_refuses_it_refuses_as_oauth_does(
+def test_the_token_endpoint_refuses_with_the_error_codes_of_oauth(
     api: CheckedWorld, form: dict[str, str], error: str
 ) -> None:
     status, found = ask(api, None, **form)

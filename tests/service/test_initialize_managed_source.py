@@ -39,7 +39,7 @@ def test_the_operation_is_accepted_and_queued(api: CheckedWorld) -> None:
     }
 
 
-def test_it_creates_a_deployment_that_is_listed_first(api: CheckedWorld) -> None:
+def test_initializing_creates_a_deployment_that_is_listed_first(api: CheckedWorld) -> None:
     operation = api.initialize(1).json
 
     newest = api.deployments("?limit=1").json["items"][0]
@@ -64,7 +64,7 @@ def test_each_success_raises_the_generation_by_one_from_zero(api: CheckedWorld) 
 
 
 @pytest.mark.parametrize("generation", [0, 2, HUGE])
-def test_another_generation_than_the_current_is_refused(api: CheckedWorld, generation: int) -> None:
+def test_a_stale_or_future_generation_is_refused(api: CheckedWorld, generation: int) -> None:
     # given a project at generation 1
     refused = problem(api.initialize(generation, project="shop"), 409, "etag_mismatch")
 
@@ -81,7 +81,7 @@ def test_an_accepted_operation_does_not_raise_the_generation_yet(api: CheckedWor
 
 
 @pytest.mark.parametrize("generation", [-1, 1.5, True, False, "1", None, [1], {}])
-def test_anything_but_an_integer_from_zero_is_refused_by_name(
+def test_a_generation_that_is_not_an_integer_from_zero_is_refused_by_name(
     api: CheckedWorld, generation: Any
 ) -> None:
     refused = problem(api.initialize(generation), 400, "invalid_request")
@@ -113,7 +113,7 @@ def test_the_colon_of_the_path_may_be_escaped(api: CheckedWorld) -> None:
 
 
 @pytest.mark.parametrize("body", [{}, {"expected_source_generation": 99}])
-def test_a_generation_that_is_not_looked_at_may_be_left_out(api: CheckedWorld, body: Any) -> None:
+def test_an_ignored_generation_can_be_left_out(api: CheckedWorld, body: Any) -> None:
     api.emulator.set_assumptions({"source_generation": "ignored"})
 
     answer = api.call("POST", api.project_path("source:initialize"), key="k", body=body)
@@ -125,7 +125,7 @@ def test_a_generation_that_is_not_looked_at_may_be_left_out(api: CheckedWorld, b
     ("generation", "body"),
     [("any_integer", {"expected_source_generation": -1, "hurry": True}), ("ignored", {"hurry": 1})],
 )
-def test_a_generation_that_is_let_through_hides_no_unknown_field(
+def test_an_unknown_field_is_refused_beside_any_accepted_generation(
     api: CheckedWorld, generation: str, body: Any
 ) -> None:
     api.emulator.set_assumptions(

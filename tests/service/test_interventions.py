@@ -17,7 +17,7 @@ def intervene(api: CheckedWorld, word: str, **fields: Any) -> str:
     return api.emulator.intervene(word, **fields)
 
 
-def test_all_are_listed_with_their_fields(api: CheckedWorld):
+def test_all_interventions_are_listed_with_their_fields(api: CheckedWorld):
     listed = api.emulator.control.contract("interventions")
 
     in_scenarios = schema_check().schema["$defs"]["Intervention"]["properties"]
@@ -27,7 +27,7 @@ def test_all_are_listed_with_their_fields(api: CheckedWorld):
     assert required == ["project", "to"]
 
 
-def test_answer_names_the_intervention_and_says_what_was_done(api: CheckedWorld):
+def test_the_response_names_the_intervention_and_describes_the_change(api: CheckedWorld):
     control = api.emulator.control
     operation = api.initialize().json["id"]
 
@@ -51,7 +51,7 @@ def test_answer_names_the_intervention_and_says_what_was_done(api: CheckedWorld)
         ("revoke_key", {"key": "x"}, 409, "there is no API key 'x'"),
     ],
 )
-def test_refusal_changes_nothing(
+def test_a_refused_intervention_changes_nothing(
     api: CheckedWorld, word: str, fields: dict[str, Any], status: int, words: str
 ):
     before = api.state()
@@ -63,7 +63,7 @@ def test_refusal_changes_nothing(
     assert api.state() == before
 
 
-def test_other_worlds_stay_as_they_are(api: CheckedWorld):
+def test_an_intervention_does_not_change_other_worlds(api: CheckedWorld):
     control = api.emulator.control
     other = control.world(api.emulator.name).copy()["name"]
     before = control.world(other).export()
@@ -78,7 +78,7 @@ def test_other_worlds_stay_as_they_are(api: CheckedWorld):
 # --- The flag (call 1) ---------------------------------------------------------------------------
 
 
-def test_free_domain_needs_the_flag(api: CheckedWorld):
+def test_a_domain_of_a_free_workspace_needs_the_flag(api: CheckedWorld):
     intervene(api, "set_plan", organization="acme", plan="free")
     problem(api.set_flag(False), 409, "powered_by_flag_required")
 
@@ -90,7 +90,7 @@ def test_free_domain_needs_the_flag(api: CheckedWorld):
     problem(api.set_flag(False), 409, "powered_by_flag_required")
 
 
-def test_new_owner_may_show_the_flag_and_the_old_may_not(api: CheckedWorld):
+def test_only_the_new_owner_can_show_the_flag_after_a_transfer(api: CheckedWorld):
     intervene(api, "transfer_ownership", organization="acme", to="member")
 
     assert api.set_flag(True, who="member").status == 200
@@ -100,7 +100,7 @@ def test_new_owner_may_show_the_flag_and_the_old_may_not(api: CheckedWorld):
 # --- Operations (calls 2 and 4, and the poll) ----------------------------------------------------
 
 
-def test_stuck_and_released(api: CheckedWorld):
+def test_a_stuck_operation_does_not_move_until_it_is_released(api: CheckedWorld):
     operation = api.apply_domains().json["id"]
     intervene(api, "stick_operation", project="shop")
 
@@ -118,7 +118,7 @@ def test_stuck_and_released(api: CheckedWorld):
     assert api.poll(operation).json["state"] == "succeeded"
 
 
-def test_failed_with_the_error_that_was_given(api: CheckedWorld):
+def test_a_failed_operation_has_the_error_of_the_intervention(api: CheckedWorld):
     operation = api.initialize().json["id"]
 
     intervene(api, "fail_operation", operation=operation, code="quota", message="Full.")
@@ -131,7 +131,7 @@ def test_failed_with_the_error_that_was_given(api: CheckedWorld):
     assert api.deployments().json["items"][0]["status"] == "failed"
 
 
-def test_cancelled(api: CheckedWorld):
+def test_a_cancelled_operation_cancels_its_deployment(api: CheckedWorld):
     operation = api.initialize().json["id"]
 
     intervene(api, "cancel_operation", operation=operation)
@@ -140,7 +140,7 @@ def test_cancelled(api: CheckedWorld):
     assert api.deployments().json["items"][0]["status"] == "cancelled"
 
 
-def test_reconciliation_until_it_is_exhausted(api: CheckedWorld):
+def test_an_exhausted_reconciliation_fails_the_operation(api: CheckedWorld):
     operation = api.initialize().json["id"]
     shown = []
     for word in ("require_reconciliation", "run_reconciliation"):
@@ -155,7 +155,7 @@ def test_reconciliation_until_it_is_exhausted(api: CheckedWorld):
     assert "reconciliation" not in ended
 
 
-def test_reconciliation_completed_is_no_success_by_itself(api: CheckedWorld):
+def test_a_completed_reconciliation_alone_does_not_end_the_operation(api: CheckedWorld):
     operation = api.initialize().json["id"]
     for word in ("require", "run", "complete"):
         intervene(api, f"{word}_reconciliation", operation=operation)
@@ -166,7 +166,7 @@ def test_reconciliation_completed_is_no_success_by_itself(api: CheckedWorld):
     assert api.poll(operation).json["state"] == "succeeded"
 
 
-def test_claim_that_somebody_else_holds(api: CheckedWorld):
+def test_an_operation_waits_until_a_held_claim_is_released(api: CheckedWorld):
     intervene(api, "hold_claim", project="shop")
     waiting = api.initialize().json
     api.advance("1h")
@@ -183,7 +183,7 @@ def test_claim_that_somebody_else_holds(api: CheckedWorld):
 # --- Keys (call 3) -------------------------------------------------------------------------------
 
 
-def test_creation_left_uncertain_is_found_by_the_same_name_and_key(api: CheckedWorld):
+def test_an_uncertain_key_creation_is_replayed_with_the_same_name_and_key(api: CheckedWorld):
     intervene(api, "leave_key_creation_uncertain")
 
     lost = api.send(
@@ -197,14 +197,14 @@ def test_creation_left_uncertain_is_found_by_the_same_name_and_key(api: CheckedW
     assert (found["replayed"], found["value"], found["key"]["name"]) == (True, None, "ci")
 
 
-def test_key_at_zero_credits(api: CheckedWorld):
+def test_a_key_can_be_created_at_zero_credits(api: CheckedWorld):
     intervene(api, "set_credits", organization="acme", credits=0)
 
     assert api.create_key().status == 201
 
 
 @pytest.mark.parametrize("word", ["expire_key", "revoke_key"])
-def test_key_that_ended(api: CheckedWorld, word: str):
+def test_an_expired_or_revoked_key_is_unauthenticated(api: CheckedWorld, word: str):
     made = api.create_key("ci").json
     assert api.dns(token=made["value"]).status == 200
 
@@ -213,7 +213,7 @@ def test_key_that_ended(api: CheckedWorld, word: str):
     problem(api.dns(token=made["value"]), 401, "unauthenticated")
 
 
-def test_permissions_taken_from_an_organization(api: CheckedWorld):
+def test_a_key_loses_the_permissions_that_its_organization_loses(api: CheckedWorld):
     key = api.create_key().json["value"]
 
     intervene(api, "set_permissions", organization="acme", permissions=["database.read"])
@@ -225,7 +225,7 @@ def test_permissions_taken_from_an_organization(api: CheckedWorld):
 # --- DNS (call 5) --------------------------------------------------------------------------------
 
 
-def test_dns_goes_through_every_state(api: CheckedWorld):
+def test_move_dns_reaches_every_state(api: CheckedWorld):
     shown = [api.dns(project="labs").json]
     for to in ("pending", "authorized", "revoked", "pending", "authorized"):
         intervene(api, "move_dns", project="labs", to=to, zone="labs.test", expires_in="1h")
@@ -243,7 +243,7 @@ def test_dns_goes_through_every_state(api: CheckedWorld):
 # --- Deployments (call 6) ------------------------------------------------------------------------
 
 
-def test_deployments_added_and_failed(api: CheckedWorld):
+def test_deployments_can_be_added_and_the_latest_one_failed(api: CheckedWorld):
     intervene(api, "add_deployments", project="labs", count=2, status="failed")
     assert [d["status"] for d in api.deployments(project="labs").json["items"]] == ["failed"] * 2
 
@@ -255,7 +255,7 @@ def test_deployments_added_and_failed(api: CheckedWorld):
     assert api.poll(operation["id"]).json["error"]["message"] == "Boom."
 
 
-def test_member_who_left_sees_nothing(api: CheckedWorld):
+def test_a_removed_member_finds_nothing_until_added_again(api: CheckedWorld):
     assert api.deployments(who="reader").status == 200
 
     intervene(api, "remove_member", organization="acme", person="reader")
@@ -265,7 +265,7 @@ def test_member_who_left_sees_nothing(api: CheckedWorld):
     assert api.deployments(who="reader", project="labs").status == 200
 
 
-def test_role_taken_away(api: CheckedWorld):
+def test_set_role_takes_effect_at_once(api: CheckedWorld):
     intervene(api, "set_role", project="shop", person="reader", role="none")
     problem(api.deployments(who="reader"), 404, "resource_not_found")
 
@@ -277,7 +277,7 @@ def test_role_taken_away(api: CheckedWorld):
 
 
 @pytest.mark.parametrize("word", ["expire_ticket", "revoke_ticket"])
-def test_ticket_that_ended_is_as_unknown_to_a_stranger(api: CheckedWorld, word: str):
+def test_an_expired_or_revoked_ticket_cannot_be_ended_again(api: CheckedWorld, word: str):
     ticket = api.ticket().json
 
     assert ticket["ticket_id"] in intervene(api, word, person="owner")
@@ -290,7 +290,7 @@ def test_ticket_that_ended_is_as_unknown_to_a_stranger(api: CheckedWorld, word: 
 # --- Databases (call 8) --------------------------------------------------------------------------
 
 
-def test_provider_that_fails_never_invents(api: CheckedWorld):
+def test_a_failing_database_provider_gives_a_problem_until_it_recovers(api: CheckedWorld):
     intervene(api, "fail_database_provider", project="shop", environment="prod")
 
     problem(api.compute("?environment=prod"), 503, "service_unavailable")
@@ -300,7 +300,7 @@ def test_provider_that_fails_never_invents(api: CheckedWorld):
     assert api.compute("?environment=prod").status == 200
 
 
-def test_database_absent_suspended_resizing_and_shared(api: CheckedWorld):
+def test_set_database_shows_in_the_compute_configuration(api: CheckedWorld):
     intervene(api, "set_database", project="shop", environment="dev", state="absent")
     assert api.compute().json["database"] is None
 
@@ -319,7 +319,7 @@ def test_database_absent_suspended_resizing_and_shared(api: CheckedWorld):
 
 
 @pytest.mark.parametrize("word", ["revoke_key", "expire_key"])
-def test_of_two_keys_of_one_name_none_is_picked(api: CheckedWorld, word: str):
+def test_an_ambiguous_key_name_is_refused_with_the_ids(api: CheckedWorld, word: str):
     ids = [api.create_key("ci", who=who).json["key"]["id"] for who in ("owner", "member")]
 
     with pytest.raises(

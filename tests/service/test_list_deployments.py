@@ -49,7 +49,7 @@ def test_an_empty_project_has_one_empty_page(api: CheckedWorld) -> None:
     assert api.deployments(project="labs").json == {"items": []}
 
 
-def test_deployments_that_arrive_meanwhile_shift_nothing(api: CheckedWorld) -> None:
+def test_a_new_deployment_does_not_shift_the_next_page(api: CheckedWorld) -> None:
     everything = [item["id"] for item in api.deployments("?limit=100").json["items"]]
     first = api.deployments("?limit=10").json
 
@@ -68,7 +68,7 @@ def test_a_cursor_can_be_used_again_with_another_size(api: CheckedWorld) -> None
         assert [item["id"] for item in page["items"]] == everything[5 : 5 + size]
 
 
-def test_each_names_an_operation_that_can_be_polled(api: CheckedWorld) -> None:
+def test_each_deployment_names_an_operation_that_can_be_polled(api: CheckedWorld) -> None:
     results = {"ready": "succeeded", "failed": "failed", "cancelled": "cancelled"}
     for item in api.deployments("?limit=15").json["items"]:
         operation = api.poll(item["operation_id"]).json
@@ -79,7 +79,7 @@ def test_each_names_an_operation_that_can_be_polled(api: CheckedWorld) -> None:
         assert ("url" in item) == (item["status"] == "ready")
 
 
-def test_a_page_shows_a_deployment_as_it_now_is(api: CheckedWorld) -> None:
+def test_a_page_shows_the_current_state_of_a_deployment(api: CheckedWorld) -> None:
     operation = api.initialize(1).json
     before = api.deployments("?limit=2").json["items"]
 
@@ -101,7 +101,7 @@ def test_a_page_size_is_an_integer_from_1_to_100(api: CheckedWorld, size: str) -
 
 
 @pytest.mark.parametrize("size", [1, 100])
-def test_the_bounds_belong_to_the_range(api: CheckedWorld, size: int) -> None:
+def test_a_page_size_of_1_or_100_is_accepted(api: CheckedWorld, size: int) -> None:
     assert len(api.deployments(f"?limit={size}").json["items"]) == min(size, 45)
 
 
@@ -122,7 +122,7 @@ def spoiled(cursor: str) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("how", spoiled("AAAAAAAAAAAAAAAA"))
-def test_a_cursor_that_no_page_gave_is_refused(api: CheckedWorld, how: str) -> None:
+def test_a_cursor_that_no_page_returned_is_refused(api: CheckedWorld, how: str) -> None:
     cursor = spoiled(api.deployments("?limit=5").json["next_cursor"])[how]
 
     answer = api.deployments(f"?cursor={cursor}")
@@ -130,14 +130,14 @@ def test_a_cursor_that_no_page_gave_is_refused(api: CheckedWorld, how: str) -> N
     assert "cursor" in problem(answer, 400, "invalid_request")["detail"]
 
 
-def test_a_cursor_belongs_to_its_project(api: CheckedWorld) -> None:
+def test_a_cursor_of_another_project_is_refused(api: CheckedWorld) -> None:
     cursor = api.deployments("?limit=5", project="docs").json["next_cursor"]
 
     problem(api.deployments(f"?cursor={cursor}", project="shop"), 400, "invalid_request")
 
 
 @pytest.mark.parametrize("query", ["?limit=5&limit=5", "?limit=5&limit=6", "?cursor=a&cursor=a"])
-def test_a_parameter_given_twice_is_refused(api: CheckedWorld, query: str) -> None:
+def test_a_repeated_parameter_is_refused(api: CheckedWorld, query: str) -> None:
     problem(api.deployments(query), 400, "invalid_request")
 
 

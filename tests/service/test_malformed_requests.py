@@ -67,7 +67,7 @@ NO_OBJECTS = [
 ]
 
 
-def test_a_body_that_is_no_json_object_is_refused(api: CheckedWorld) -> None:
+def test_a_body_that_is_not_a_json_object_is_refused(api: CheckedWorld) -> None:
     for raw in NO_OBJECTS:
         answer = send_flag(api, raw)
 
@@ -78,7 +78,7 @@ def test_a_body_that_is_no_json_object_is_refused(api: CheckedWorld) -> None:
 @pytest.mark.parametrize(
     "name", ["\\ud800", "\\udc00x", "a\\udfff"], ids=["high", "low", "at the end"]
 )
-def test_half_a_surrogate_pair_is_no_name(api: CheckedWorld, name: str) -> None:
+def test_a_name_with_half_a_surrogate_pair_is_refused(api: CheckedWorld, name: str) -> None:
     path = f"/v1/organizations/{api.emulator.organization}/user-api-keys"
     raw = f'{{"name": "{name}"}}'.encode()
 
@@ -129,7 +129,9 @@ def test_a_missing_content_type_is_refused_by_name(api: CheckedWorld) -> None:
         "application/json;",
     ],
 )
-def test_json_may_be_spelled_in_several_ways(api: CheckedWorld, content_type: str) -> None:
+def test_every_spelling_of_the_content_type_of_json_is_accepted(
+    api: CheckedWorld, content_type: str
+) -> None:
     assert send_flag(api, b'{"enabled": true}', Content_Type=content_type).status == 200
 
 
@@ -140,11 +142,11 @@ def padded(size: int) -> bytes:
     return b'{"enabled": true}'.ljust(size)
 
 
-def test_a_body_of_one_mebibyte_is_taken(api: CheckedWorld) -> None:
+def test_a_body_of_one_mebibyte_is_accepted(api: CheckedWorld) -> None:
     assert send_flag(api, padded(MEBIBYTE)).status == 200
 
 
-def test_one_byte_more_is_too_large(api: CheckedWorld) -> None:
+def test_a_body_of_more_than_one_mebibyte_is_too_large(api: CheckedWorld) -> None:
     document = problem(send_flag(api, padded(MEBIBYTE + 1)), 400, "payload_too_large")
 
     assert str(MEBIBYTE) in document["detail"]
@@ -158,7 +160,7 @@ def _headers(api: CheckedWorld) -> list[tuple[str, str]]:
     ]
 
 
-def test_an_announced_size_is_refused_before_it_is_sent(api: CheckedWorld) -> None:
+def test_an_announced_size_is_refused_before_the_body_is_sent(api: CheckedWorld) -> None:
     path, before = api.project_path("powered-by-flag"), api.state()
     with wire(api.emulator.base_url) as connection:
         connection.send_request("PUT", path, _headers(api), length=10**12)
@@ -168,7 +170,7 @@ def test_an_announced_size_is_refused_before_it_is_sent(api: CheckedWorld) -> No
     assert api.state() == before
 
 
-def test_a_body_in_chunks_is_counted_as_it_comes(api: CheckedWorld) -> None:
+def test_a_chunked_body_is_limited_while_it_arrives(api: CheckedWorld) -> None:
     path, before = api.project_path("powered-by-flag"), api.state()
     with wire(api.emulator.base_url) as connection:
         headers = [*_headers(api), ("Transfer-Encoding", "chunked")]
@@ -182,7 +184,7 @@ def test_a_body_in_chunks_is_counted_as_it_comes(api: CheckedWorld) -> None:
 
 
 @pytest.mark.parametrize("pack", [gzip.compress, zlib.compress], ids=["gzip", "deflate"])
-def test_a_packed_body_is_counted_unpacked(api: CheckedWorld, pack: object) -> None:
+def test_the_limit_holds_for_the_decompressed_body(api: CheckedWorld, pack: object) -> None:
     assert callable(pack)
     encoding = "gzip" if pack is gzip.compress else "deflate"
     bomb = pack(padded(20 * MEBIBYTE))
@@ -194,7 +196,7 @@ def test_a_packed_body_is_counted_unpacked(api: CheckedWorld, pack: object) -> N
 
 
 @pytest.mark.parametrize("encoding", ["gzip", "deflate"])
-def test_a_body_that_is_not_packed_as_it_says_is_refused(api: CheckedWorld, encoding: str) -> None:
+def test_a_body_that_cannot_be_decompressed_is_refused(api: CheckedWorld, encoding: str) -> None:
     answer = send_flag(
         api, b'{"enabled": true}', Content_Type="application/json", Content_Encoding=encoding
     )
@@ -228,7 +230,7 @@ def test_a_broken_query_is_refused(api: CheckedWorld, query: str) -> None:
     ("name", "value"),
     [("Idempotency-Key", b"\xff\xfe"), ("X-Request-Id", b"\xff\xfe"), ("X-Request-Id", b"a\tb")],
 )
-def test_headers_that_are_no_text_never_break_the_answer(
+def test_a_header_that_is_not_text_is_refused_with_a_problem(
     api: CheckedWorld, name: str, value: bytes
 ) -> None:
     before = api.state()

@@ -33,14 +33,14 @@ def projects_dns(api: CheckedWorld) -> str:
     return f"/v1/projects/{api.project_id('shop')}/edge-dns"
 
 
-def test_a_world_that_is_not_there_is_named_to_the_client(api: CheckedWorld) -> None:
+def test_the_detail_names_a_world_that_does_not_exist(api: CheckedWorld) -> None:
     answer = visit(api, "http://localhost/worlds/nope/v1/projects/x/edge-dns")
 
     detail = problem(answer, 404, "resource_not_found")["detail"]
     assert detail == "No world is named 'nope': GET /_emulator/worlds lists them."
 
 
-def test_the_log_names_the_world_whose_token_came(
+def test_the_log_names_the_world_of_a_foreign_token(
     api: CheckedWorld, other: HostingEmulator
 ) -> None:
     answer = api.call("GET", projects_dns(api), token=other.token())
@@ -51,7 +51,7 @@ def test_the_log_names_the_world_whose_token_came(
     )
 
 
-def test_the_log_names_the_world_whose_api_key_came(
+def test_the_log_names_the_world_of_a_foreign_api_key(
     api: CheckedWorld, other: HostingEmulator
 ) -> None:
     key = other.api_key("owner")
@@ -63,7 +63,9 @@ def test_the_log_names_the_world_whose_api_key_came(
     assert told in refusal(api)
 
 
-def test_the_log_says_nothing_of_other_worlds_about_a_key_of_its_own(api: CheckedWorld) -> None:
+def test_the_log_does_not_blame_another_world_for_a_revoked_key_of_its_own(
+    api: CheckedWorld,
+) -> None:
     key = api.emulator.api_key("owner")
     with api.emulator.fork():  # it has the key as well
         api.emulator.intervene("revoke_key", all=True)
@@ -72,7 +74,7 @@ def test_the_log_says_nothing_of_other_worlds_about_a_key_of_its_own(api: Checke
     assert "API key of world" not in refusal(api)
 
 
-def test_the_log_knows_a_token_of_another_seed(api: CheckedWorld) -> None:
+def test_the_log_recognizes_a_token_of_another_seed(api: CheckedWorld) -> None:
     token = api.emulator.token()
     api.load(api.emulator.export())  # it goes on with a seed of its own
 
@@ -82,7 +84,9 @@ def test_the_log_knows_a_token_of_another_seed(api: CheckedWorld) -> None:
 
 
 @pytest.mark.parametrize("method", ["GET", "PUT"])
-def test_a_page_that_is_not_let_in_is_told_of_the_option(api: CheckedWorld, method: str) -> None:
+def test_a_refused_preflight_names_the_option_that_allows_its_origin(
+    api: CheckedWorld, method: str
+) -> None:
     headers = {"Origin": "https://app.example.com", "Access-Control-Request-Method": method}
 
     answer = api.call("OPTIONS", projects_dns(api), who=None, headers=headers)
@@ -94,14 +98,14 @@ def test_a_page_that_is_not_let_in_is_told_of_the_option(api: CheckedWorld, meth
 
 
 @pytest.mark.parametrize(("family", "kind"), [("fault", "abort"), ("outcome", "fail")])
-def test_a_code_in_place_of_a_kind_is_told_how_it_is_written(
+def test_a_problem_code_in_place_of_a_kind_is_refused_with_the_right_form(
     hosting_emulator: HostingEmulator, family: str, kind: str
 ) -> None:
     with pytest.raises(ControlRefused, match=f"write {kind} code=service_unavailable"):
         getattr(hosting_emulator, family)("service_unavailable")
 
 
-def test_a_call_goes_by_the_name_that_the_openapi_document_gives_it(api: CheckedWorld) -> None:
+def test_a_call_can_be_named_by_its_operation_id_of_the_openapi_document(api: CheckedWorld) -> None:
     name: Any = "initializeManagedSource"  # the types know the call_id only
     fault = api.emulator.fault("abort", code="service_unavailable", call=name, times=1)
 
@@ -112,7 +116,7 @@ def test_a_call_goes_by_the_name_that_the_openapi_document_gives_it(api: Checked
     api.emulator.requests.assert_made(name)
 
 
-def test_a_stale_generation_says_the_present_one_and_where_it_stands(api: CheckedWorld) -> None:
+def test_the_refusal_of_a_stale_generation_names_the_current_one(api: CheckedWorld) -> None:
     told = problem(api.initialize(7), 409, "etag_mismatch")
 
     assert "source generation is 1" in told["detail"]

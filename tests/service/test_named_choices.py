@@ -17,7 +17,9 @@ from tests.support.wire import wire
 
 
 @pytest.mark.parametrize("before", ["principal", "principal_and_call"])
-def test_changing_the_scope_of_keys_forgets_none(api: CheckedWorld, before: str) -> None:
+def test_changing_the_scope_of_idempotency_keys_keeps_their_responses(
+    api: CheckedWorld, before: str
+) -> None:
     after = {"principal": "principal_and_call", "principal_and_call": "principal"}[before]
     api.assume(idempotency_scope=before)
     created = api.create_key(key="k").json["key"]["id"]
@@ -45,7 +47,7 @@ def test_a_key_that_two_calls_used_is_replayed_to_each_of_them(api: CheckedWorld
 # --- Identifiers ----------------------------------------------------------------------------------
 
 
-def test_a_request_that_is_no_http_gets_an_id_of_the_usual_form(api: CheckedWorld) -> None:
+def test_a_request_that_is_not_http_gets_a_request_id_of_the_usual_form(api: CheckedWorld) -> None:
     ids = []
     for _ in range(2):
         with wire(api.emulator.base_url) as connection:

@@ -42,7 +42,7 @@ def end_of(api: CheckedWorld, operation: str) -> tuple[str, str | None, list[str
 @told
 @pytest.mark.parametrize("mode", ["frozen", "real", "scaled", "skip"])
 @pytest.mark.parametrize("profile", ["timed 2s 8s", "per_poll 2"])
-def test_the_end_is_as_told_under_every_clock_and_profile(
+def test_an_operation_ends_with_its_outcome_under_every_clock_and_profile(
     hosting_emulator: HostingEmulator, name: str, mode: str, profile: str
 ) -> None:
     api = CheckedWorld(hosting_emulator)
@@ -64,7 +64,9 @@ def exhausted(api: CheckedWorld) -> str:
     return operation
 
 
-def test_each_attempt_is_seen_by_who_polls_as_told(api: CheckedWorld, exhausted: str) -> None:
+def test_a_client_that_polls_as_advised_sees_each_reconciliation_attempt(
+    api: CheckedWorld, exhausted: str
+) -> None:
     seen = end_of(api, exhausted)[2]
 
     assert seen == ["required", "running", "completed", "required", "running"]
@@ -72,7 +74,9 @@ def test_each_attempt_is_seen_by_who_polls_as_told(api: CheckedWorld, exhausted:
 
 @pytest.mark.parametrize("after", ["0s", "9s", "13s", "21s"])
 @pytest.mark.parametrize("way", ["restart", "fork", "rewind", "snapshot"])
-def test_the_end_is_as_told_after(api: CheckedWorld, exhausted: str, way: str, after: str) -> None:
+def test_an_operation_ends_with_its_outcome_after_a_restart_fork_rewind_or_restore(
+    api: CheckedWorld, exhausted: str, way: str, after: str
+) -> None:
     api.advance(after)
     commit = api.emulator.history[-1].commit
 
@@ -90,7 +94,7 @@ def test_the_end_is_as_told_after(api: CheckedWorld, exhausted: str, way: str, a
     assert end_of(api, exhausted)[:2] == ("failed", "reconciliation_exhausted")
 
 
-def test_they_are_consumed_in_order_and_once_each(api: CheckedWorld) -> None:
+def test_outcomes_are_used_in_order_and_as_often_as_their_times(api: CheckedWorld) -> None:
     api.emulator.outcome("fail", code="first")
     api.emulator.outcome("fail", code="of_blog", project="blog")
     api.emulator.outcome("fail", code="second", times=2)
@@ -109,7 +113,7 @@ def test_they_are_consumed_in_order_and_once_each(api: CheckedWorld) -> None:
     ]
 
 
-def test_a_replay_and_a_refusal_consume_nothing(api: CheckedWorld) -> None:
+def test_a_replay_or_a_refused_request_uses_no_outcome(api: CheckedWorld) -> None:
     told = api.emulator.outcome("fail")
     api.initialize(7)
     assert told.hits == 0
@@ -120,7 +124,7 @@ def test_a_replay_and_a_refusal_consume_nothing(api: CheckedWorld) -> None:
     assert told.hits == 1
 
 
-def test_an_operation_without_that_phase_is_passed_over(api: CheckedWorld) -> None:
+def test_an_outcome_skips_an_operation_without_its_phase(api: CheckedWorld) -> None:
     told = api.emulator.outcome("fail", phase="building")
 
     domains = api.apply_domains().json["id"]
@@ -141,7 +145,7 @@ def test_the_deployment_ends_with_its_operation(api: CheckedWorld) -> None:
     assert (newest["id"], newest["status"]) == (operation["deployment_id"], "cancelled")
 
 
-def test_it_takes_as_long_as_told_also_by_polls(api: CheckedWorld) -> None:
+def test_the_times_of_an_outcome_hold_under_the_profile_per_poll_too(api: CheckedWorld) -> None:
     api.assume(domains_profile="per_poll 1")
     api.emulator.outcome("succeed", queued="10s", running="40s")
     operation = api.apply_domains().json["id"]
@@ -160,7 +164,7 @@ def test_it_takes_as_long_as_told_also_by_polls(api: CheckedWorld) -> None:
     }
 
 
-def test_one_that_is_stuck_moves_again_when_it_is_released(api: CheckedWorld) -> None:
+def test_an_operation_that_an_outcome_stuck_goes_on_after_its_release(api: CheckedWorld) -> None:
     api.emulator.outcome("stick", phase="verifying")
     operation = api.apply_domains().json["id"]
     api.advance("1h")
@@ -172,7 +176,9 @@ def test_one_that_is_stuck_moves_again_when_it_is_released(api: CheckedWorld) ->
     assert end_of(api, operation)[0] == "succeeded"
 
 
-def test_a_hand_may_be_quicker(api: CheckedWorld, exhausted: str) -> None:
+def test_an_outcome_goes_on_after_a_reconciliation_completed_by_an_intervention(
+    api: CheckedWorld, exhausted: str
+) -> None:
     """What somebody completes by hand is passed over, and the rest comes as told."""
     api.advance("10s")
     assert api.poll(exhausted).json["reconciliation"]["state"] == "required"
@@ -188,7 +194,7 @@ def test_a_hand_may_be_quicker(api: CheckedWorld, exhausted: str) -> None:
 # --- it is seen before it happens -----------------------------------------------------------------
 
 
-def test_why_says_it_before_during_and_after(api: CheckedWorld) -> None:
+def test_why_names_the_outcome_before_during_and_after_it_acts(api: CheckedWorld) -> None:
     api.emulator.outcome("fail", phase="deploying", code="build_broken")
     operation = api.apply_domains().json["id"]
 
@@ -241,7 +247,7 @@ def test_the_log_says_which_outcome_a_request_met(api: CheckedWorld) -> None:
         ({"fail": {}, "while": {"dns": "expird"}}, "did you mean expired?"),
     ],
 )
-def test_what_could_never_happen_is_refused(
+def test_an_outcome_that_could_never_act_is_refused(
     hosting_emulator: HostingEmulator, document: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(ControlRefused) as refused:
@@ -251,7 +257,7 @@ def test_what_could_never_happen_is_refused(
     assert hosting_emulator.outcomes == []
 
 
-def test_one_is_removed_by_its_block(hosting_emulator: HostingEmulator) -> None:
+def test_an_outcome_is_removed_at_the_end_of_its_block(hosting_emulator: HostingEmulator) -> None:
     with hosting_emulator.outcome("fail") as told:
         assert [one.id for one in hosting_emulator.outcomes] == [told.id]
 

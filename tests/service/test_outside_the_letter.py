@@ -111,7 +111,7 @@ def test_a_list_of_words_without_the_contracts_own_word_is_refused(
     api.assume(**{name: [named, *words[1:]]})
 
 
-def test_the_code_of_a_condition_is_never_one_that_the_contract_gives_a_condition(
+def test_a_condition_cannot_have_a_code_that_the_contract_gives_to_another(
     api: CheckedWorld,
 ) -> None:
     """ "A missing organization context with code organization_required": no other condition has it."""
@@ -124,7 +124,7 @@ def test_the_code_of_a_condition_is_never_one_that_the_contract_gives_a_conditio
 
 
 @pytest.mark.parametrize("call", ["create_user_api_key", "set_project_powered_by_flag"])
-def test_a_query_that_is_not_read_never_makes_a_key_or_flag_request_another_one(
+def test_an_unknown_query_does_not_make_a_replay_of_call_1_or_3_another_request(
     api: CheckedWorld, call: str
 ) -> None:
     """Calls 1 and 3 say what makes a request the same: key and body, key and name."""

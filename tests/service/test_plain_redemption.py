@@ -31,7 +31,7 @@ def fetch(url: str) -> Response:
             return Response(error.code, error.headers, error.read())
 
 
-def test_a_ticket_is_redeemed_where_every_client_gets_to(api: CheckedWorld) -> None:
+def test_a_ticket_can_be_redeemed_over_plain_http_at_the_base_url(api: CheckedWorld) -> None:
     ticket = issue(api)
     url = api.emulator.redeem_url(ticket["redeem_url"])
     assert url.startswith(f"{api.emulator.base_url}/.service/")
@@ -44,7 +44,7 @@ def test_a_ticket_is_redeemed_where_every_client_gets_to(api: CheckedWorld) -> N
     problem(redeem(api, ticket), 404, "resource_not_found")
 
 
-def test_the_log_offers_it_and_names_no_secret(api: CheckedWorld) -> None:
+def test_the_log_explains_the_plain_redemption_without_its_secret(api: CheckedWorld) -> None:
     url = api.emulator.redeem_url(issue(api)["redeem_url"])
     fetch(url)
 
@@ -68,7 +68,9 @@ def test_a_ticket_opens_only_in_its_own_world(api: CheckedWorld) -> None:
 
 
 @pytest.mark.parametrize("path", ["dev-access/redeem?stage=dev&ticket=none", "dev-access", ""])
-def test_what_is_not_there_says_what_to_do(api: CheckedWorld, path: str) -> None:
+def test_an_unknown_path_below_service_names_the_path_of_redemption(
+    api: CheckedWorld, path: str
+) -> None:
     detail = problem(fetch(f"{api.emulator.base_url}/.service/{path}"), 404, "resource_not_found")[
         "detail"
     ]

@@ -38,7 +38,7 @@ both = pytest.mark.parametrize("start", [initialize, apply_domains])
         ("365d", "succeeded"),
     ],
 )
-def test_it_is_queued_for_two_seconds_and_runs_for_eight(
+def test_an_operation_is_queued_for_two_seconds_and_runs_for_eight(
     api: CheckedWorld, start: Start, after: str, state: str
 ) -> None:
     operation = start(api).json
@@ -64,7 +64,7 @@ def follow(api: CheckedWorld, operation: dict[str, Any]) -> list[dict[str, Any]]
 
 
 @both
-def test_polling_as_told_sees_every_state_and_ends(api: CheckedWorld, start: Start) -> None:
+def test_polling_as_advised_sees_every_state_up_to_the_end(api: CheckedWorld, start: Start) -> None:
     seen = follow(api, start(api).json)
 
     states = list(dict.fromkeys(answer["state"] for answer in seen))
@@ -77,7 +77,9 @@ def test_polling_as_told_sees_every_state_and_ends(api: CheckedWorld, start: Sta
 
 
 @both
-def test_updated_at_moves_with_what_a_client_sees(api: CheckedWorld, start: Start) -> None:
+def test_updated_at_changes_exactly_with_the_state_and_the_phase(
+    api: CheckedWorld, start: Start
+) -> None:
     seen = follow(api, start(api).json)
 
     for before, after in pairwise(seen):
@@ -89,7 +91,7 @@ def test_updated_at_moves_with_what_a_client_sees(api: CheckedWorld, start: Star
 
 
 @both
-def test_the_progress_is_observed_now(api: CheckedWorld, start: Start) -> None:
+def test_the_progress_is_observed_at_the_time_of_the_poll(api: CheckedWorld, start: Start) -> None:
     operation = start(api).json
     api.advance("900ms")
 
@@ -101,7 +103,7 @@ def test_the_progress_is_observed_now(api: CheckedWorld, start: Start) -> None:
 
 
 @both
-def test_looking_changes_nothing(api: CheckedWorld, start: Start) -> None:
+def test_polling_changes_nothing(api: CheckedWorld, start: Start) -> None:
     operation = start(api).json
     api.advance("3s")
     before = api.state()
@@ -127,7 +129,9 @@ def test_a_terminal_operation_never_changes_again(api: CheckedWorld, start: Star
 
 
 @both
-def test_what_happened_does_not_depend_on_who_looked(api: CheckedWorld, start: Start) -> None:
+def test_the_course_of_an_operation_does_not_depend_on_polling(
+    api: CheckedWorld, start: Start
+) -> None:
     """Each event happens at its own moment, however late anybody asks."""
     operation = start(api).json
     control, name = api.emulator.control, api.emulator.name
@@ -180,7 +184,7 @@ def test_the_deployment_moves_with_its_operation(api: CheckedWorld) -> None:
     assert deployment["url"].startswith("https://")
 
 
-def test_the_end_of_the_build_is_noted_once(api: CheckedWorld) -> None:
+def test_build_completed_at_is_set_at_the_end_of_the_build_and_stays(api: CheckedWorld) -> None:
     seen = follow(api, api.initialize(1).json)
 
     built = [answer["progress"].get("build_completed_at") for answer in seen]
@@ -190,14 +194,14 @@ def test_the_end_of_the_build_is_noted_once(api: CheckedWorld) -> None:
     assert set(built[first:]) == {seen[first]["updated_at"]}
 
 
-def test_applying_domains_builds_nothing(api: CheckedWorld) -> None:
+def test_applying_domains_has_no_build_and_no_deployment(api: CheckedWorld) -> None:
     seen = follow(api, api.apply_domains().json)
 
     assert all("build_completed_at" not in answer["progress"] for answer in seen)
     assert all("deployment_id" not in answer for answer in seen)
 
 
-def test_advancing_until_an_operation_ends_moves_no_further(api: CheckedWorld) -> None:
+def test_advancing_until_an_operation_ends_stops_at_its_end(api: CheckedWorld) -> None:
     operation = api.initialize(1).json
 
     moved = api.emulator.clock.move(until_operation=operation["id"])
@@ -209,5 +213,5 @@ def test_advancing_until_an_operation_ends_moves_no_further(api: CheckedWorld) -
 @pytest.mark.parametrize(
     "operation_id", ["01JGFJJZ000000000000000000", "nonsense", "%00", "01jgfjjz000000000000000000"]
 )
-def test_an_operation_that_is_not_there_is_not_found(api: CheckedWorld, operation_id: str) -> None:
+def test_an_unknown_operation_is_not_found(api: CheckedWorld, operation_id: str) -> None:
     problem(api.poll(operation_id), 404, "resource_not_found")

@@ -30,7 +30,7 @@ def test_the_table_holds_the_contracts_57_codes(api: CheckedWorld) -> None:
     assert len(set(CODES)) == 57
 
 
-def test_what_the_contract_fixes_is_so(api: CheckedWorld) -> None:
+def test_the_statuses_of_the_contract_are_in_the_table(api: CheckedWorld) -> None:
     table = {row["code"]: row for row in api.emulator.control.contract("problems")}
 
     missing, reused = table["resource_not_found"], table["idempotency_key_reused"]
@@ -79,7 +79,7 @@ def test_the_link_leads_back_to_where_the_client_came_from(api: CheckedWorld) ->
 
 
 @pytest.mark.parametrize("sent", ["r", "r" * 128, "trace-1/span:2", "é" * 128, "a b"])
-def test_the_clients_request_id_comes_back(api: CheckedWorld, sent: str) -> None:
+def test_a_problem_has_the_request_id_of_the_client(api: CheckedWorld, sent: str) -> None:
     headers = {"X-Request-Id": sent.encode().decode("latin-1")}
 
     answer = api.send("PUT", api.project_path("powered-by-flag"), who="owner", headers=headers)
@@ -88,14 +88,14 @@ def test_the_clients_request_id_comes_back(api: CheckedWorld, sent: str) -> None
     assert answer.headers["X-Request-Id"].encode("latin-1").decode() == sent
 
 
-def test_without_one_each_request_gets_its_own(api: CheckedWorld) -> None:
+def test_a_request_without_an_id_gets_its_own(api: CheckedWorld) -> None:
     ids = {api.set_flag("no").json["request_id"] for _ in range(5)}
 
     assert len(ids) == 5
 
 
 @pytest.mark.parametrize("sent", ["", " ", "r" * 129, "é" * 129])
-def test_an_id_out_of_bounds_is_refused_under_a_new_one(api: CheckedWorld, sent: str) -> None:
+def test_a_request_id_out_of_bounds_is_refused_and_replaced(api: CheckedWorld, sent: str) -> None:
     headers = {"X-Request-Id": sent.encode().decode("latin-1")}
 
     document = problem(api.dns(headers=headers), 400, "invalid_request")
@@ -104,7 +104,7 @@ def test_an_id_out_of_bounds_is_refused_under_a_new_one(api: CheckedWorld, sent:
     assert document["request_id"] not in ("", sent)
 
 
-def test_two_ids_are_refused_under_a_new_one(api: CheckedWorld) -> None:
+def test_two_request_ids_are_refused_and_replaced(api: CheckedWorld) -> None:
     with wire(api.emulator.base_url) as connection:
         token = ("Authorization", f"Bearer {api.emulator.token()}")
         ids = [("X-Request-Id", "one"), ("X-Request-Id", "two")]
@@ -115,7 +115,7 @@ def test_two_ids_are_refused_under_a_new_one(api: CheckedWorld) -> None:
     assert document["request_id"] not in ("one", "two", "one, two")
 
 
-def test_a_success_carries_none(api: CheckedWorld) -> None:
+def test_a_successful_response_has_no_request_id(api: CheckedWorld) -> None:
     answer = api.dns(headers={"X-Request-Id": "mine"})
 
     assert answer.status == 200
@@ -165,7 +165,7 @@ def test_an_unknown_path_is_not_found(api: CheckedWorld, method: str) -> None:
         problem(answer, 404, "resource_not_found")
 
 
-def test_an_unknown_path_outside_every_world_too(api: CheckedWorld) -> None:
+def test_an_unknown_path_outside_every_world_is_not_found(api: CheckedWorld) -> None:
     root = api.emulator.base_url.partition("/worlds/")[0]
     for path in ("/", "/favicon.ico", "/worlds", "/worlds/", "/worlds/nowhere/v1/x", "/worlds/%00"):
         api.emulator.base_url = root
@@ -189,7 +189,7 @@ METHODS = ("GET", "PUT", "POST", "PATCH", "DELETE", "OPTIONS", "TRACE", "HEAD")
 
 
 @pytest.mark.parametrize("path", ALLOW)
-def test_another_method_is_refused_and_the_right_one_named(api: CheckedWorld, path: str) -> None:
+def test_a_wrong_method_is_refused_and_the_allowed_one_named(api: CheckedWorld, path: str) -> None:
     target = path.format(project=api.emulator.project, organization=api.emulator.organization)
 
     for method in METHODS:
@@ -203,7 +203,7 @@ def test_another_method_is_refused_and_the_right_one_named(api: CheckedWorld, pa
             problem(answer, 405, "invalid_request")
 
 
-def test_a_wrong_method_says_nothing_of_what_exists(api: CheckedWorld) -> None:
+def test_a_wrong_method_does_not_reveal_whether_a_project_exists(api: CheckedWorld) -> None:
     there = api.call("DELETE", api.project_path("edge-dns"), who="outsider")
     missing = api.call("DELETE", "/v1/projects/01JGFJJZ000000000000000000/edge-dns")
 
@@ -213,7 +213,7 @@ def test_a_wrong_method_says_nothing_of_what_exists(api: CheckedWorld) -> None:
 # --- Limits ---------------------------------------------------------------------------------------
 
 
-def test_a_rate_limit_tells_how_long_to_wait(api: CheckedWorld) -> None:
+def test_a_rate_limit_gives_the_seconds_to_wait(api: CheckedWorld) -> None:
     api.assume(rate_limit="3/60s")
     assert [api.dns().status for _ in range(3)] == [200] * 3
     api.advance("1500ms")
@@ -226,7 +226,7 @@ def test_a_rate_limit_tells_how_long_to_wait(api: CheckedWorld) -> None:
     assert document["retryable"] is True
 
 
-def test_who_waits_as_long_as_told_is_answered(api: CheckedWorld) -> None:
+def test_a_request_after_retry_after_is_accepted(api: CheckedWorld) -> None:
     api.assume(rate_limit="1/90s")
     api.dns()
 
@@ -239,7 +239,7 @@ def test_who_waits_as_long_as_told_is_answered(api: CheckedWorld) -> None:
     assert api.dns().status == 200
 
 
-def test_the_limit_is_each_principals_own(api: CheckedWorld) -> None:
+def test_the_rate_limit_counts_each_principal_separately(api: CheckedWorld) -> None:
     api.assume(rate_limit="1/60s")
 
     answers = [api.dns(who=who).status for who in ("owner", "owner", "reader", "reader")]
@@ -247,7 +247,7 @@ def test_the_limit_is_each_principals_own(api: CheckedWorld) -> None:
     assert answers == [200, 429, 200, 429]
 
 
-def test_a_limited_request_leaves_its_key_free(api: CheckedWorld) -> None:
+def test_a_rate_limited_request_leaves_its_key_unused(api: CheckedWorld) -> None:
     api.assume(rate_limit="1/60s")
     api.dns()
     problem(api.apply_domains(key="k"), 429, "rate_limited")
@@ -260,7 +260,7 @@ def test_a_problem_is_never_cached(api: CheckedWorld) -> None:
     assert api.dns(project="garden").headers["Cache-Control"] == "no-store"
 
 
-def test_no_problem_tells_a_secret(api: CheckedWorld) -> None:
+def test_a_problem_contains_no_secret(api: CheckedWorld) -> None:
     token = api.emulator.token()
     sent: list[dict[str, Any]] = [
         {"token": token + "x"},

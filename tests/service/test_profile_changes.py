@@ -124,7 +124,7 @@ def rewound(world: HostingEmulator) -> HostingEmulator:
 
 @each_pair
 @pytest.mark.parametrize("way", [forked, imported, rewound])
-def test_it_keeps_its_profile_in_a_copy_of_the_world(
+def test_an_operation_keeps_its_profile_in_a_copy_of_the_world(
     api: HttpWorld,
     accepted_under: str,
     changed_to: str,
@@ -138,7 +138,7 @@ def test_it_keeps_its_profile_in_a_copy_of_the_world(
     goes_by_its_profile(world, operation, accepted_under)
 
 
-def test_it_keeps_its_profile_after_a_restart(tmp_path: Path) -> None:
+def test_an_operation_keeps_its_profile_after_a_restart(tmp_path: Path) -> None:
     data = ("--data-dir", str(tmp_path / "data"))
     accepted: list[tuple[str, str, str]] = []
     with emulator(*data) as process, ControlClient(process.ready["control_url"]) as control:
@@ -174,7 +174,7 @@ def refusal(api: HttpWorld, operation: str) -> str:
     return str(refused.value.detail)
 
 
-def test_why_names_the_profile_under_which_it_was_accepted(api: HttpWorld) -> None:
+def test_why_names_the_profile_under_which_an_operation_was_accepted(api: HttpWorld) -> None:
     operation = accept(api, "domains_profile", "manual")
     api.emulator.set_assumptions({"domains_profile": "timed 2s 8s"})
 
@@ -212,7 +212,7 @@ def test_the_refusal_to_advance_names_the_one_cause_that_holds(api: HttpWorld, n
             assert words not in detail
 
 
-def test_who_made_an_operation_stuck_is_named_also_the_second_time(api: HttpWorld) -> None:
+def test_why_names_the_latest_reason_that_an_operation_is_stuck(api: HttpWorld) -> None:
     api.emulator.outcome("stick", phase="queued")
     operation = str(api.apply_domains().json["id"])
     api.emulator.clock.advance("1h")

@@ -45,7 +45,7 @@ def state(api: CheckedWorld, operation: dict[str, Any]) -> str:
 
 
 @both
-def test_timed_lasts_as_long_as_it_says(
+def test_the_profile_timed_takes_the_time_it_names(
     api: CheckedWorld, start: Start, profile: str, other: str
 ) -> None:
     api.assume(**{profile: "timed 1m 1h", other: "immediate"})
@@ -61,7 +61,7 @@ def test_timed_lasts_as_long_as_it_says(
 
 
 @both
-def test_immediate_is_accepted_first_and_done_by_the_first_poll(
+def test_an_immediate_operation_is_accepted_first_and_finished_at_the_first_poll(
     api: CheckedWorld, start: Start, profile: str, other: str
 ) -> None:
     api.assume(**{profile: "immediate", other: "manual"})
@@ -86,7 +86,7 @@ def test_immediate_operations_never_block(
 
 @both
 @pytest.mark.parametrize("polls", [1, 3])
-def test_per_poll_moves_with_polls_and_not_with_time(
+def test_the_profile_per_poll_moves_with_polls_and_not_with_time(
     api: CheckedWorld, start: Start, profile: str, other: str, polls: int
 ) -> None:
     api.assume(**{profile: f"per_poll {polls}", other: "immediate"})
@@ -105,7 +105,7 @@ def test_per_poll_moves_with_polls_and_not_with_time(
 
 
 @both
-def test_under_per_poll_polls_of_one_who_waits_do_not_count(
+def test_under_per_poll_the_polls_of_a_waiting_operation_do_not_count(
     api: CheckedWorld, start: Start, profile: str, other: str
 ) -> None:
     api.assume(**{profile: "per_poll 1", other: "per_poll 1"})
@@ -120,7 +120,9 @@ def test_under_per_poll_polls_of_one_who_waits_do_not_count(
 
 
 @both
-def test_manual_waits_to_be_told(api: CheckedWorld, start: Start, profile: str, other: str) -> None:
+def test_a_manual_operation_moves_only_by_steps(
+    api: CheckedWorld, start: Start, profile: str, other: str
+) -> None:
     api.assume(**{profile: "manual", other: "immediate"})
     operation = start(api)
     api.advance("30d")
@@ -151,7 +153,7 @@ def test_time_alone_cannot_bring_a_manual_operation_to_its_end(
     assert refused.value.status == 409
 
 
-def test_one_who_waits_cannot_be_stepped_past_the_holder(api: CheckedWorld) -> None:
+def test_a_waiting_operation_cannot_be_stepped(api: CheckedWorld) -> None:
     api.assume(source_profile="manual", domains_profile="manual")
     first, second = api.initialize(1).json, api.apply_domains().json
 
@@ -163,7 +165,7 @@ def test_one_who_waits_cannot_be_stepped_past_the_holder(api: CheckedWorld) -> N
 
 
 @both
-def test_a_timed_operation_may_be_stepped_ahead_of_its_time(
+def test_a_timed_operation_can_be_stepped_ahead_of_its_time(
     api: CheckedWorld, start: Start, profile: str, other: str
 ) -> None:
     operation = start(api)
@@ -216,7 +218,7 @@ def test_on_the_skip_clock_nothing_else_moves_time(api: CheckedWorld) -> None:
     assert api.emulator.clock.now == ended
 
 
-def test_on_the_skip_clock_polling_one_who_waits_moves_the_holder(api: CheckedWorld) -> None:
+def test_on_the_skip_clock_polling_a_waiting_operation_moves_the_holder(api: CheckedWorld) -> None:
     api.emulator.clock.set("skip")
     first, second = api.initialize(1).json, api.apply_domains().json
     polls = 0
@@ -255,7 +257,7 @@ def test_a_scaled_clock_runs_by_itself(api: CheckedWorld) -> None:
     assert took.total_seconds() == 10
 
 
-def test_time_does_not_go_back(api: CheckedWorld) -> None:
+def test_world_time_does_not_go_back(api: CheckedWorld) -> None:
     before = api.emulator.clock.now
 
     with pytest.raises(ControlRefused) as refused:

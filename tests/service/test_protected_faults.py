@@ -60,7 +60,7 @@ WAYS: dict[str, Callable[[HostingEmulator], Any]] = {
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_it_survives_whatever_a_client_puts_back(
+def test_a_protected_fault_survives_every_way_to_replace_a_world(
     hosting_emulator: HostingEmulator, protect: Callable[..., Any], way: str
 ):
     protect(fault=FAULT)
@@ -69,7 +69,7 @@ def test_it_survives_whatever_a_client_puts_back(
     assert status_of(hosting_emulator) == 503
 
 
-def test_it_is_shown_as_protected_and_cannot_be_removed(
+def test_a_protected_fault_is_listed_and_cannot_be_removed_by_a_world(
     hosting_emulator: HostingEmulator, control: ControlClient, protect: Callable[..., Any]
 ):
     id_ = protect(fault=FAULT)["id"]
@@ -84,7 +84,7 @@ def test_it_is_shown_as_protected_and_cannot_be_removed(
     assert control.delete(faults) == {"removed": 0}
 
 
-def test_all_worlds_share_its_counts(
+def test_all_worlds_share_the_counts_of_a_protected_fault(
     hosting_emulator: HostingEmulator, control: ControlClient, protect: Callable[..., Any]
 ):
     id_ = protect(fault={**FAULT, "skip_first": 2, "times": 1})["id"]
@@ -99,7 +99,7 @@ def test_all_worlds_share_its_counts(
     assert (shown["seen"], shown["hits"]) == (4, 1)
 
 
-def test_a_new_world_has_it_unless_worlds_are_named(
+def test_a_new_world_has_a_protected_fault_unless_worlds_are_named(
     hosting_emulator: HostingEmulator, control: ControlClient, protect: Callable[..., Any]
 ):
     protect(fault=FAULT)
@@ -110,7 +110,7 @@ def test_a_new_world_has_it_unless_worlds_are_named(
         assert status_of(other) == 503
 
 
-def test_an_intervention_is_made_again_in_each_life_of_a_world(
+def test_a_protected_intervention_is_repeated_after_a_reset(
     hosting_emulator: HostingEmulator, protect: Callable[..., Any]
 ):
     def count() -> int:
@@ -127,14 +127,16 @@ def test_an_intervention_is_made_again_in_each_life_of_a_world(
     assert count() == usual + 3
 
 
-def test_an_exported_state_has_none(hosting_emulator: HostingEmulator, protect: Callable[..., Any]):
+def test_an_exported_state_has_no_protected_fault(
+    hosting_emulator: HostingEmulator, protect: Callable[..., Any]
+):
     protect(fault=FAULT)
     assert status_of(hosting_emulator) == 503
 
     assert hosting_emulator.export()["tables"].get("faults", {}) == {}
 
 
-def test_once_removed_it_is_gone_from_all_worlds(
+def test_a_removed_protected_fault_is_gone_from_all_worlds(
     hosting_emulator: HostingEmulator, control: ControlClient
 ):
     body = {"fault": FAULT, "worlds": [hosting_emulator.name]}
@@ -147,7 +149,7 @@ def test_once_removed_it_is_gone_from_all_worlds(
 
 
 @pytest.mark.parametrize("body", [{}, {"fault": FAULT, "outcome": {"fail": {}}}])
-def test_exactly_one_kind_is_given(control: ControlClient, body: Any):
+def test_a_protected_fault_must_have_exactly_one_kind(control: ControlClient, body: Any):
     with pytest.raises(ControlRefused) as refused:
         control.post("protected-faults", body)
 

@@ -31,7 +31,9 @@ def compute(
 
 
 @pytest.mark.parametrize("environment", ["dev", "prod"])
-def test_what_is_observed_is_shown_and_nothing_else(api: CheckedWorld, environment: str) -> None:
+def test_the_response_has_exactly_the_observed_configuration(
+    api: CheckedWorld, environment: str
+) -> None:
     found = compute(api, environment, "shop")
 
     assert found.keys() == {"project_id", "environment", "data_mode", "observed_at", "database"}
@@ -78,7 +80,7 @@ def test_without_a_placement_the_database_is_null(
     assert compute(api, environment, project)["database"] is None
 
 
-def test_a_pending_state_is_shown_while_there_is_one(api: CheckedWorld) -> None:
+def test_a_resizing_database_has_a_pending_state(api: CheckedWorld) -> None:
     resizing = compute(api, "prod", "garden", "outsider")["database"]
 
     assert resizing["state"] == "resizing"
@@ -101,5 +103,5 @@ def test_a_pending_state_is_shown_while_there_is_one(api: CheckedWorld) -> None:
         "?env=dev",
     ],
 )
-def test_the_environment_is_required_and_one_of_two(api: CheckedWorld, query: str) -> None:
+def test_the_environment_must_be_dev_or_prod(api: CheckedWorld, query: str) -> None:
     assert "environment" in problem(api.compute(query), 400, "invalid_request")["detail"]

@@ -58,7 +58,7 @@ def test_a_used_up_fault_stays_used_up(api: HttpWorld, way: Way, phase: Any) -> 
 
 
 @each_way
-def test_a_fault_goes_on_where_its_count_was(api: HttpWorld, way: Way) -> None:
+def test_a_copied_fault_continues_its_count(api: HttpWorld, way: Way) -> None:
     api.emulator.fault("abort", code="service_unavailable", skip_first=1, every=2)
     statuses = [api.dns().status for _ in range(3)]
 
@@ -69,7 +69,7 @@ def test_a_fault_goes_on_where_its_count_was(api: HttpWorld, way: Way) -> None:
 
 
 @each_way
-def test_a_fault_with_a_probability_draws_on(api: HttpWorld, way: Way) -> None:
+def test_a_copied_fault_continues_its_random_sequence(api: HttpWorld, way: Way) -> None:
     api.emulator.fault("abort", code="service_unavailable", probability=0.5)
     alone = HttpWorld(api.emulator.fork())
     expected = [alone.dns().status for _ in range(16)]
@@ -82,7 +82,7 @@ def test_a_fault_with_a_probability_draws_on(api: HttpWorld, way: Way) -> None:
 
 
 @each_way
-def test_a_rate_limit_has_counted_as_many_requests(api: HttpWorld, way: Way) -> None:
+def test_a_copied_rate_limit_keeps_its_count(api: HttpWorld, way: Way) -> None:
     api.emulator.set_assumptions({"rate_limit": "3/60s"})
     assert [api.dns().status for _ in range(2)] == [200, 200]
 

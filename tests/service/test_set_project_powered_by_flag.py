@@ -14,7 +14,7 @@ GARDEN: dict[str, Any] = {"project": "garden", "who": "outsider"}
 NOTES: dict[str, Any] = {"project": "notes", "who": "outsider"}
 
 
-def test_showing_a_hidden_flag_says_when(api: CheckedWorld) -> None:
+def test_showing_a_hidden_flag_sets_enabled_at(api: CheckedWorld) -> None:
     # given a project whose flag is hidden
     assert api.set_flag(False, project="blog").json["enabled_at"] is None
 
@@ -28,7 +28,7 @@ def test_showing_a_hidden_flag_says_when(api: CheckedWorld) -> None:
     }
 
 
-def test_hiding_a_shown_flag_leaves_no_moment(api: CheckedWorld) -> None:
+def test_hiding_a_shown_flag_sets_enabled_at_to_null(api: CheckedWorld) -> None:
     hidden = api.set_flag(False, project="shop")
 
     assert hidden.status == 200
@@ -39,7 +39,7 @@ def test_hiding_a_shown_flag_leaves_no_moment(api: CheckedWorld) -> None:
     }
 
 
-def test_showing_again_keeps_the_moment_of_the_first_switch(api: CheckedWorld) -> None:
+def test_showing_a_shown_flag_keeps_enabled_at(api: CheckedWorld) -> None:
     first = api.set_flag(True, project="blog").json
     api.advance("1h")
 
@@ -48,7 +48,7 @@ def test_showing_again_keeps_the_moment_of_the_first_switch(api: CheckedWorld) -
     assert again == first
 
 
-def test_hiding_and_showing_again_is_a_new_switch(api: CheckedWorld) -> None:
+def test_hiding_and_showing_a_flag_sets_a_new_enabled_at(api: CheckedWorld) -> None:
     first = api.set_flag(True, project="blog").json["enabled_at"]
     api.advance("1h")
     api.set_flag(False, project="blog")
@@ -84,7 +84,7 @@ def test_hiding_is_allowed_where_nothing_depends_on_the_flag(
     assert api.set_flag(False, **where).json["enabled"] is False
 
 
-def test_a_workspace_that_turns_paid_may_hide(api: CheckedWorld) -> None:
+def test_a_workspace_that_becomes_paid_can_hide_the_flag(api: CheckedWorld) -> None:
     # given the Free workspace whose domain depends on the flag has bought a plan
     state = api.state()
     state["tables"]["organizations"][api.emulator.organizations["hobby"]]["plan"] = "paid"
@@ -107,7 +107,7 @@ def test_a_workspace_that_turns_paid_may_hide(api: CheckedWorld) -> None:
         ({"enabled": True, "enabled_at": None}, "enabled_at"),
     ],
 )
-def test_anything_but_one_boolean_is_refused_by_name(
+def test_a_body_without_exactly_one_boolean_is_refused_by_name(
     api: CheckedWorld, body: dict[str, Any], named: str
 ) -> None:
     path = api.project_path("powered-by-flag", "blog")

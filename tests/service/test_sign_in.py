@@ -21,7 +21,9 @@ def browser(api: CheckedWorld) -> Browser:
     return Browser(api.emulator.summary["issuer"])
 
 
-def test_a_person_who_is_chosen_is_signed_in(api: CheckedWorld, browser: Browser) -> None:
+def test_choosing_a_user_on_the_page_signs_that_user_in(
+    api: CheckedWorld, browser: Browser
+) -> None:
     back = browser.choose("owner")
     tokens = browser.redeem(back.answer["code"]).json
 
@@ -33,7 +35,7 @@ def test_a_person_who_is_chosen_is_signed_in(api: CheckedWorld, browser: Browser
     assert api.create_key(token=tokens["access_token"]).status == 201  # it has a session
 
 
-def test_the_page_names_everybody_and_what_will_happen(browser: Browser) -> None:
+def test_the_sign_in_page_names_every_user_and_the_destination(browser: Browser) -> None:
     page = browser.authorize()
 
     assert page.text.count('<button name="choice"') == 5
@@ -43,7 +45,7 @@ def test_the_page_names_everybody_and_what_will_happen(browser: Browser) -> None
     assert "<script" not in page.text
 
 
-def test_the_id_token_says_who_for_whom_and_when(api: CheckedWorld, browser: Browser) -> None:
+def test_the_id_token_has_the_claims_of_openid(api: CheckedWorld, browser: Browser) -> None:
     tokens = browser.redeem(browser.choose("owner").answer["code"]).json
     discovered = browser.send("/.well-known/openid-configuration").json
     keys = jwt.PyJWKSet.from_dict(browser.send("/jwks.json").json)
@@ -65,7 +67,9 @@ def test_the_id_token_says_who_for_whom_and_when(api: CheckedWorld, browser: Bro
     assert claims["exp"] - claims["iat"] == tokens["expires_in"]
 
 
-def test_an_id_token_is_no_access_token(api: CheckedWorld, browser: Browser) -> None:
+def test_an_id_token_is_not_accepted_as_an_access_token(
+    api: CheckedWorld, browser: Browser
+) -> None:
     """Not even when the client is named like the API's audience."""
     code = browser.choose("owner", client_id="hosting-control-api").answer["code"]
     tokens = browser.redeem(code, client_id="hosting-control-api").json
@@ -82,7 +86,9 @@ def test_an_id_token_is_no_access_token(api: CheckedWorld, browser: Browser) -> 
         ("openid email unheard-of", {"sub", "email", "email_verified"}),
     ],
 )
-def test_a_client_learns_what_it_asked_for(browser: Browser, scope: str, known: set[str]) -> None:
+def test_userinfo_has_the_claims_of_the_requested_scopes(
+    browser: Browser, scope: str, known: set[str]
+) -> None:
     tokens = browser.redeem(browser.choose("owner", scope=scope).answer["code"]).json
 
     bearer = f"Bearer {tokens['access_token']}"
@@ -91,7 +97,7 @@ def test_a_client_learns_what_it_asked_for(browser: Browser, scope: str, known: 
     assert "refresh_token" not in tokens
 
 
-def test_without_openid_there_is_no_id_token(browser: Browser) -> None:
+def test_a_client_without_the_scope_openid_gets_no_id_token(browser: Browser) -> None:
     tokens = browser.redeem(browser.choose("owner", scope=None).answer["code"]).json
 
     assert "id_token" not in tokens
@@ -107,7 +113,9 @@ def test_without_openid_there_is_no_id_token(browser: Browser) -> None:
         ({"code": "made-up"}, "code"),
     ],
 )
-def test_a_code_is_bound(browser: Browser, changed: dict[str, str], says: str) -> None:
+def test_a_code_is_bound_to_its_client_redirect_uri_and_verifier(
+    browser: Browser, changed: dict[str, str], says: str
+) -> None:
     code = browser.choose("owner").answer["code"]
 
     refused = browser.redeem(**({"code": code} | changed))
@@ -118,7 +126,7 @@ def test_a_code_is_bound(browser: Browser, changed: dict[str, str], says: str) -
         assert browser.redeem(code).json["error"] == "invalid_grant"
 
 
-def test_a_code_is_used_once_and_a_second_try_ends_all(browser: Browser) -> None:
+def test_a_code_that_is_redeemed_twice_revokes_its_refresh_token(browser: Browser) -> None:
     code = browser.choose("owner").answer["code"]
     tokens = browser.redeem(code).json
 
@@ -126,7 +134,7 @@ def test_a_code_is_used_once_and_a_second_try_ends_all(browser: Browser) -> None
     assert browser.refresh(tokens["refresh_token"]).json["error"] == "invalid_grant"
 
 
-def test_a_code_is_good_for_a_minute_of_world_time(api: CheckedWorld, browser: Browser) -> None:
+def test_a_code_is_valid_for_a_minute_of_world_time(api: CheckedWorld, browser: Browser) -> None:
     early, late = (browser.choose("owner").answer["code"] for _ in range(2))
 
     api.advance("59s")
@@ -136,13 +144,13 @@ def test_a_code_is_good_for_a_minute_of_world_time(api: CheckedWorld, browser: B
 
 
 @pytest.mark.parametrize("missing", ["code", "client_id", "redirect_uri", "code_verifier"])
-def test_redeeming_needs_all_fields(browser: Browser, missing: str) -> None:
+def test_redeeming_a_code_requires_all_fields(browser: Browser, missing: str) -> None:
     refused = browser.redeem(**({"code": "x"} | {missing: ""}))
 
     assert (refused.status, refused.json["error"]) == (400, "invalid_request")
 
 
-def test_a_refresh_token_changes_each_time(api: CheckedWorld, browser: Browser) -> None:
+def test_each_refresh_gives_a_new_refresh_token(api: CheckedWorld, browser: Browser) -> None:
     first = browser.redeem(browser.choose("owner").answer["code"]).json["refresh_token"]
     api.advance("29d")
     second = browser.refresh(first)
@@ -152,7 +160,9 @@ def test_a_refresh_token_changes_each_time(api: CheckedWorld, browser: Browser) 
     assert browser.refresh(second.json["refresh_token"]).json["error"] == "invalid_grant"
 
 
-def test_a_refresh_token_ends(api: CheckedWorld, browser: Browser) -> None:
+def test_a_refresh_token_is_valid_for_30_days_and_for_its_own_client(
+    api: CheckedWorld, browser: Browser
+) -> None:
     tokens = browser.redeem(browser.choose("owner").answer["code"]).json
 
     assert browser.refresh(tokens["refresh_token"], client_id="another").status == 400
@@ -190,7 +200,7 @@ def test_a_member_who_was_removed_gets_no_more_tokens(api: CheckedWorld, browser
         ({"login_hint": "owner", "organization": "hobby"}, "access_denied"),
     ],
 )
-def test_what_is_wrong_is_told_to_the_client(
+def test_an_invalid_authorization_request_is_redirected_to_the_client_with_an_error(
     browser: Browser, changed: dict[str, str | None], error: str
 ) -> None:
     back = browser.authorize(**changed)
@@ -217,7 +227,7 @@ def test_what_is_wrong_is_told_to_the_client(
         "x" * 3000,
     ],
 )
-def test_an_address_that_is_none_is_answered_by_a_page(browser: Browser, uri: str | None) -> None:
+def test_an_invalid_redirect_uri_is_refused_on_a_page(browser: Browser, uri: str | None) -> None:
     page = browser.authorize(redirect_uri=uri)
 
     assert page.status == 400
@@ -241,7 +251,7 @@ def test_an_address_that_is_none_is_answered_by_a_page(browser: Browser, uri: st
         "com.example.app:/callback",
     ],
 )
-def test_nobody_is_sent_elsewhere_without_seeing_where(browser: Browser, uri: str) -> None:
+def test_a_redirect_to_a_foreign_host_first_shows_its_name(browser: Browser, uri: str) -> None:
     browser.choose("owner")  # there is a session
     for fields in ({}, {"login_hint": "owner"}):
         page = browser.authorize(redirect_uri=uri, **fields)
@@ -261,13 +271,13 @@ def test_nobody_is_sent_elsewhere_without_seeing_where(browser: Browser, uri: st
         *("app.test", "app.test.:9", "web:80"),
     ],
 )
-def test_an_address_of_this_network_is_answered(browser: Browser, host: str) -> None:
+def test_a_redirect_to_a_local_host_needs_no_page(browser: Browser, host: str) -> None:
     back = browser.authorize(redirect_uri=f"http://{host}/", login_hint="owner")
 
     assert back.headers["Location"].startswith(f"http://{host}/?code=")
 
 
-def test_a_hint_signs_in_without_a_page(api: CheckedWorld, browser: Browser) -> None:
+def test_a_login_hint_signs_in_without_a_page(api: CheckedWorld, browser: Browser) -> None:
     for hint in ("reader", api.emulator.people["reader"]):
         tokens = browser.redeem(browser.authorize(login_hint=hint).answer["code"]).json
         assert api.dns(token=tokens["access_token"]).status == 200
@@ -276,7 +286,7 @@ def test_a_hint_signs_in_without_a_page(api: CheckedWorld, browser: Browser) -> 
     assert browser.authorize(login_hint="reader", prompt="login").status == 200
 
 
-def test_a_session_answers_without_a_page(api: CheckedWorld, browser: Browser) -> None:
+def test_a_session_signs_in_again_without_a_page(api: CheckedWorld, browser: Browser) -> None:
     browser.choose("reader")
     api.advance("1h")
 
@@ -290,14 +300,14 @@ def test_a_session_answers_without_a_page(api: CheckedWorld, browser: Browser) -
     assert browser.authorize(prompt="none").answer["error"] == "login_required"
 
 
-def test_a_session_of_one_world_is_none_in_another(api: CheckedWorld, browser: Browser) -> None:
+def test_a_session_is_valid_only_in_its_own_world(api: CheckedWorld, browser: Browser) -> None:
     browser.choose("owner")
     elsewhere = Browser(api.emulator.control.world("default").summary["issuer"], browser.cookie)
 
     assert elsewhere.authorize(prompt="none").answer["error"] == "login_required"
 
 
-def test_the_cookie_is_for_the_provider_alone(browser: Browser) -> None:
+def test_the_session_cookie_is_limited_to_the_identity_provider(browser: Browser) -> None:
     kept = browser.choose("owner").headers["Set-Cookie"]
 
     assert "HttpOnly" in kept
@@ -342,7 +352,7 @@ def test_the_key_of_id_tokens_stays_the_same_after_a_reset_and_in_a_fork(
 
 
 @pytest.mark.parametrize("claims", [{"aud": "app"}, {"sid": "made-up"}, {"aud": ["app"], "sid": 1}])
-def test_a_forged_hint_at_the_end_of_a_session_breaks_nothing(
+def test_a_forged_id_token_hint_at_sign_out_is_refused_and_changes_nothing(
     api: CheckedWorld, browser: Browser, claims: dict[str, Any]
 ) -> None:
     issuer = browser.send("/.well-known/openid-configuration").json["issuer"]
@@ -356,7 +366,7 @@ def test_a_forged_hint_at_the_end_of_a_session_breaks_nothing(
     assert api.state() == before
 
 
-def test_nobody_may_be_chosen(browser: Browser) -> None:
+def test_choosing_no_user_or_an_unknown_one_denies_access(browser: Browser) -> None:
     back = browser.send("/authorize", browser.authorize().fields() | {"choice": "nobody"})
 
     assert back.answer["error"] == "access_denied"
@@ -382,7 +392,7 @@ def test_a_person_of_several_organizations_chooses_one(api: CheckedWorld, browse
         assert jwt.decode(token, options={"verify_signature": False})["org_id"] == hobby
 
 
-def test_what_a_request_says_is_only_text_on_the_page(browser: Browser) -> None:
+def test_the_sign_in_page_escapes_the_fields_of_the_request(browser: Browser) -> None:
     page = browser.authorize(client_id="<b>x", state='"><script>', login_hint="<i>")
 
     assert "<script" not in page.text
@@ -390,18 +400,18 @@ def test_what_a_request_says_is_only_text_on_the_page(browser: Browser) -> None:
     assert page.fields()["state"] == '"><script>'
 
 
-def test_a_parameter_that_comes_twice_is_refused(browser: Browser) -> None:
+def test_repeated_or_too_many_parameters_are_refused(browser: Browser) -> None:
     assert browser.send("/authorize?client_id=a&client_id=b").status == 400
     assert browser.send("/authorize?" + "&".join(f"p{n}=1" for n in range(101))).status == 400
 
 
-def test_the_answer_may_come_in_the_fragment(browser: Browser) -> None:
+def test_the_code_can_be_returned_in_the_fragment(browser: Browser) -> None:
     back = browser.authorize(login_hint="owner", response_mode="fragment")
 
     assert "#code=" in back.headers["Location"]
 
 
-def test_userinfo_needs_a_good_access_token(api: CheckedWorld, browser: Browser) -> None:
+def test_userinfo_requires_a_valid_access_token(api: CheckedWorld, browser: Browser) -> None:
     key = api.create_key().json["value"]
     for bearer in ("", "Bearer x.y.z", f"Bearer {key}"):
         refused = browser.send("/userinfo", Authorization=bearer)
@@ -409,7 +419,7 @@ def test_userinfo_needs_a_good_access_token(api: CheckedWorld, browser: Browser)
         assert refused.headers["WWW-Authenticate"].startswith("Bearer")
 
 
-def test_discovery_names_what_there_is(browser: Browser) -> None:
+def test_discovery_names_working_endpoints(browser: Browser) -> None:
     found = browser.send("/.well-known/openid-configuration").json
 
     assert browser.send(found["authorization_endpoint"].removeprefix(browser.issuer)).status == 400
@@ -422,7 +432,7 @@ def test_discovery_names_what_there_is(browser: Browser) -> None:
 # --- what outlives the process, and what is over ----------------------------------------------------
 
 
-def test_a_code_that_comes_twice_revokes_the_access_token_too(
+def test_a_code_that_is_redeemed_twice_revokes_its_access_token(
     api: CheckedWorld, browser: Browser
 ) -> None:
     """RFC 6749, 4.1.2."""
@@ -437,7 +447,7 @@ def test_a_code_that_comes_twice_revokes_the_access_token_too(
     assert "revoked" in refused.json["detail"]
 
 
-def test_a_refresh_token_that_comes_twice_revokes_what_its_grant_gave(
+def test_a_refresh_token_that_is_used_twice_revokes_all_tokens_of_its_grant(
     api: CheckedWorld, browser: Browser
 ) -> None:
     first = browser.redeem(browser.choose("owner").answer["code"]).json
@@ -458,7 +468,7 @@ def test_no_two_access_tokens_are_the_same(browser: Browser) -> None:
     assert first["access_token"] != second["access_token"]
 
 
-def test_sign_ins_are_state_of_the_world(api: CheckedWorld, browser: Browser) -> None:
+def test_sign_ins_survive_an_export_and_an_import(api: CheckedWorld, browser: Browser) -> None:
     """An export holds what a restart reads back; it has no code in it that could be used."""
     spent, open_ = (browser.choose("owner").answer["code"] for _ in range(2))
     first = browser.redeem(spent).json
@@ -486,7 +496,7 @@ def sign_in_many(browser: Browser, count: int) -> None:
         assert browser.redeem(code).status == 200
 
 
-def test_however_many_sign_in_a_code_lasts_its_minute_and_what_was_revoked_stays_so(
+def test_many_sign_ins_neither_end_a_valid_code_early_nor_restore_a_revoked_token(
     api: CheckedWorld, browser: Browser
 ) -> None:
     """Tokens that can be refreshed are good for longer than any code: it is not the first to go."""
@@ -503,9 +513,7 @@ def test_however_many_sign_in_a_code_lasts_its_minute_and_what_was_revoked_stays
     assert api.dns(token=token).status == 401
 
 
-def test_a_token_of_a_sign_in_that_was_taken_back_is_refused(
-    api: CheckedWorld, browser: Browser
-) -> None:
+def test_a_rewind_before_a_sign_in_ends_its_tokens(api: CheckedWorld, browser: Browser) -> None:
     commit = api.emulator.history[-1].commit
     token = browser.redeem(browser.choose("owner").answer["code"]).json["access_token"]
     assert api.dns(token=token).status == 200
@@ -515,7 +523,9 @@ def test_a_token_of_a_sign_in_that_was_taken_back_is_refused(
     assert api.dns(token=token).status == 401
 
 
-def test_a_rewind_takes_a_redemption_back(api: CheckedWorld, browser: Browser) -> None:
+def test_a_rewind_before_a_redemption_makes_the_code_valid_again(
+    api: CheckedWorld, browser: Browser
+) -> None:
     code = browser.choose("owner").answer["code"]
     commit = api.emulator.history[-1].commit
     assert browser.redeem(code).status == 200

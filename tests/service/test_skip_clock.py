@@ -26,7 +26,7 @@ def asked(api: CheckedWorld) -> int:
     return api.send("GET", api.project_path("edge-dns")).status
 
 
-def test_a_retry_moves_time_as_far_as_retry_after_said_and_no_further(api: CheckedWorld) -> None:
+def test_a_retry_moves_time_by_exactly_its_retry_after(api: CheckedWorld) -> None:
     began = api.now()
     api.emulator.fault("abort", code="rate_limited", retry_after_seconds=7, until="20s")
 
@@ -39,7 +39,7 @@ def test_a_retry_moves_time_as_far_as_retry_after_said_and_no_further(api: Check
     assert seconds(api, began) == 21
 
 
-def test_an_outage_with_an_end_ends_for_the_retry(api: CheckedWorld) -> None:
+def test_a_retry_moves_time_to_the_end_of_an_outage(api: CheckedWorld) -> None:
     """`exec --clock skip --scenario provider-outage` was refused for ever."""
     began = api.now()
     api.emulator.load_scenario(name="provider-outage")
@@ -52,7 +52,7 @@ def test_an_outage_with_an_end_ends_for_the_retry(api: CheckedWorld) -> None:
     assert seconds(api, began) == 300
 
 
-def test_another_request_moves_nothing(api: CheckedWorld) -> None:
+def test_a_request_that_is_not_a_retry_does_not_move_time(api: CheckedWorld) -> None:
     began = api.now()
     api.emulator.fault(
         "abort", code="rate_limited", retry_after_seconds=7, call="list_deployments", times=1
@@ -67,7 +67,7 @@ def test_another_request_moves_nothing(api: CheckedWorld) -> None:
     assert seconds(api, began) == 7
 
 
-def test_a_rate_limits_window_passes(api: CheckedWorld) -> None:
+def test_a_retry_moves_time_to_the_end_of_the_rate_limit_window(api: CheckedWorld) -> None:
     api.assume(rate_limit="2/60s")
     began = api.now()
 
@@ -77,7 +77,7 @@ def test_a_rate_limits_window_passes(api: CheckedWorld) -> None:
     assert seconds(api, began) == 60
 
 
-def test_a_provider_that_the_timeline_brings_back(api: CheckedWorld) -> None:
+def test_a_retry_moves_time_to_the_recovery_in_the_timeline(api: CheckedWorld) -> None:
     text = """{"name": "x", "description": "x", "clock": {"mode": "skip"}, "timeline": [
       {"at": "0s", "intervene": {"fail_database_provider": {"project": "shop"}}},
       {"at": "90s", "intervene": {"recover_database_provider": {"project": "shop"}}}]}"""
@@ -90,7 +90,7 @@ def test_a_provider_that_the_timeline_brings_back(api: CheckedWorld) -> None:
     assert seconds(api, began) == 90
 
 
-def test_a_fault_without_an_end_stays(api: CheckedWorld) -> None:
+def test_a_retry_does_not_move_time_under_a_fault_without_an_end(api: CheckedWorld) -> None:
     began = api.now()
     api.emulator.fault("abort", code="service_unavailable")
 
@@ -99,7 +99,7 @@ def test_a_fault_without_an_end_stays(api: CheckedWorld) -> None:
 
 
 @pytest.mark.parametrize("told", ["soon", "Wed, 21 Oct 2026 07:28:00 GMT", "9" * 14, "9" * 5000])
-def test_a_retry_after_that_tells_no_seconds_moves_nothing(api: CheckedWorld, told: str) -> None:
+def test_a_retry_after_without_seconds_does_not_move_time(api: CheckedWorld, told: str) -> None:
     """A header of one's own may say anything: the retry was a server's error."""
     began = api.now()
     api.emulator.fault("respond", status=502, headers={"Retry-After": told})
@@ -108,21 +108,21 @@ def test_a_retry_after_that_tells_no_seconds_moves_nothing(api: CheckedWorld, to
     assert seconds(api, began) == 0
 
 
-def test_no_retry_after_moves_time_beyond_its_end(api: CheckedWorld) -> None:
+def test_a_retry_after_does_not_move_time_beyond_the_last_moment(api: CheckedWorld) -> None:
     api.emulator.fault("respond", status=502, headers={"Retry-After": "999999999"})
     api.emulator.clock.advance_to("9999-12-31T00:00:00Z")
 
     assert [asked(api) for _ in range(3)] == [502] * 3
 
 
-def test_a_poll_at_the_end_of_time_finds_what_there_is(api: CheckedWorld) -> None:
+def test_a_poll_at_the_last_moment_shows_the_operation_as_it_is(api: CheckedWorld) -> None:
     api.emulator.clock.advance_to("9999-12-31T23:59:59.999Z")
     operation = api.initialize().json["id"]
 
     assert [api.poll(operation).json["state"] for _ in range(2)] == ["queued", "queued"]
 
 
-def test_the_log_says_why_time_moved(api: CheckedWorld) -> None:
+def test_the_log_explains_why_time_moved(api: CheckedWorld) -> None:
     api.emulator.fault("abort", code="rate_limited", retry_after_seconds=7, times=1)
     api.dns()
     api.dns()

@@ -16,7 +16,7 @@ from tests.support.response_checks import hold_problem, problem, without_request
 # --- Success --------------------------------------------------------------------------------------
 
 
-def test_redeeming_leads_to_the_origin_with_a_session(api: CheckedWorld) -> None:
+def test_redeeming_a_ticket_redirects_to_the_origin_with_a_session(api: CheckedWorld) -> None:
     ticket = issue(api)
 
     answer = redeem(api, ticket)
@@ -27,7 +27,7 @@ def test_redeeming_leads_to_the_origin_with_a_session(api: CheckedWorld) -> None
     assert len(answer.headers.get_all("Set-Cookie")) == 1
 
 
-def test_the_cookie_is_host_only_and_kept_from_scripts_and_plain_http(api: CheckedWorld) -> None:
+def test_the_session_cookie_is_host_only_secure_and_http_only(api: CheckedWorld) -> None:
     answer = redeem(api, issue(api))
 
     (cookie,) = SimpleCookie(answer.headers["Set-Cookie"]).values()
@@ -38,7 +38,7 @@ def test_the_cookie_is_host_only_and_kept_from_scripts_and_plain_http(api: Check
     assert cookie["samesite"].lower() in ("lax", "strict")
 
 
-def test_the_session_is_another_secret_than_the_ticket(api: CheckedWorld) -> None:
+def test_the_session_cookie_does_not_contain_the_secret_of_the_ticket(api: CheckedWorld) -> None:
     ticket = issue(api)
     cookie = redeem(api, ticket).headers["Set-Cookie"].partition(";")[0]
 
@@ -49,7 +49,7 @@ def test_the_session_is_another_secret_than_the_ticket(api: CheckedWorld) -> Non
     assert cookie.rpartition(".")[2] not in state
 
 
-def test_the_session_opens_the_site_and_nothing_else_does(api: CheckedWorld) -> None:
+def test_only_the_session_opens_the_dev_site(api: CheckedWorld) -> None:
     ticket = issue(api)
     elsewhere = issue(api, project="blog", who="owner")["origin"]
     ticket = issue(api)
@@ -75,14 +75,14 @@ def test_the_port_of_the_host_header_does_not_matter(api: CheckedWorld) -> None:
 # --- Refusals -------------------------------------------------------------------------------------
 
 
-def test_a_ticket_is_good_for_ten_minutes_of_world_time(api: CheckedWorld) -> None:
+def test_a_ticket_is_valid_for_ten_minutes_of_world_time(api: CheckedWorld) -> None:
     ticket = issue(api)
     api.advance("9m59s999ms")
 
     assert redeem(api, ticket).status == 303
 
 
-def test_and_no_longer(api: CheckedWorld) -> None:
+def test_a_ticket_is_refused_after_ten_minutes(api: CheckedWorld) -> None:
     ticket = issue(api)
     api.advance("10m")
 
@@ -160,7 +160,7 @@ BAD = (
 
 
 @pytest.mark.parametrize("bad", BAD)
-def test_a_ticket_that_is_no_good_tells_a_stranger_nothing(api: CheckedWorld, bad: Any) -> None:
+def test_every_invalid_ticket_gets_the_same_response(api: CheckedWorld, bad: Any) -> None:
     """Unknown, used, expired, revoked or another origin's: byte for byte the same answer."""
     ticket = bad(api)
     before = api.state()
@@ -192,7 +192,7 @@ def test_only_the_principals_own_earlier_tickets_are_revoked(api: CheckedWorld) 
     assert redeem(api, theirs).status == 303
 
 
-def test_a_key_issues_for_the_same_principal_as_its_user(api: CheckedWorld) -> None:
+def test_a_ticket_issued_by_a_key_revokes_the_earlier_ticket_of_its_user(api: CheckedWorld) -> None:
     mine = issue(api)
     value = api.create_key().json["value"]
 
@@ -202,7 +202,7 @@ def test_a_key_issues_for_the_same_principal_as_its_user(api: CheckedWorld) -> N
     assert redeem(api, by_key).status == 303
 
 
-def test_a_used_ticket_is_not_revoked_and_its_session_lives_on(api: CheckedWorld) -> None:
+def test_a_new_ticket_does_not_end_the_session_of_a_used_one(api: CheckedWorld) -> None:
     ticket = issue(api)
     cookie = redeem(api, ticket).headers["Set-Cookie"].partition(";")[0]
 
@@ -213,7 +213,7 @@ def test_a_used_ticket_is_not_revoked_and_its_session_lives_on(api: CheckedWorld
 
 
 @pytest.mark.parametrize("bad", BAD)
-def test_a_refused_redemption_leaves_the_good_ticket_alone(api: CheckedWorld, bad: Any) -> None:
+def test_a_refused_redemption_does_not_end_a_valid_ticket(api: CheckedWorld, bad: Any) -> None:
     refused = bad(api)
     good = issue(api)
 
@@ -236,7 +236,7 @@ def test_a_refused_redemption_leaves_the_good_ticket_alone(api: CheckedWorld, ba
         "?stage=dev&Ticket={secret}",
     ],
 )
-def test_a_url_of_another_form_redeems_nothing(api: CheckedWorld, query: str) -> None:
+def test_a_redeem_url_of_another_form_is_refused(api: CheckedWorld, query: str) -> None:
     ticket = issue(api)
     before = api.state()
 
@@ -247,7 +247,7 @@ def test_a_url_of_another_form_redeems_nothing(api: CheckedWorld, query: str) ->
     assert redeem(api, ticket).status == 303
 
 
-def test_a_refusals_type_opens_on_this_emulator(api: CheckedWorld) -> None:
+def test_the_link_of_a_refused_redemption_opens_on_this_emulator(api: CheckedWorld) -> None:
     """Whether the asker says with the dev host at which port it is, or not."""
     ticket = issue(api)
     base = urlsplit(api.emulator.base_url)
@@ -278,7 +278,7 @@ def test_redeeming_leaves_no_gap_in_the_request_log(api: CheckedWorld) -> None:
 
 
 @pytest.mark.parametrize("method", ["HEAD", "POST", "PUT", "DELETE", "OPTIONS"])
-def test_only_get_redeems(api: CheckedWorld, method: str) -> None:
+def test_only_the_method_get_redeems_a_ticket(api: CheckedWorld, method: str) -> None:
     ticket = issue(api)
 
     answer = visit(api, ticket["redeem_url"], method=method)
@@ -288,7 +288,7 @@ def test_only_get_redeems(api: CheckedWorld, method: str) -> None:
     assert redeem(api, ticket).status == 303
 
 
-def test_a_dev_site_tells_all_methods_that_it_takes(api: CheckedWorld) -> None:
+def test_a_dev_site_names_all_its_methods_in_allow(api: CheckedWorld) -> None:
     origin = issue(api)["origin"]
 
     refused = visit(api, f"{origin}/", method="POST")
@@ -299,7 +299,7 @@ def test_a_dev_site_tells_all_methods_that_it_takes(api: CheckedWorld) -> None:
 
 
 @pytest.mark.parametrize("host", ["dev-no-such-site.dev.localhost", "localhost", "evil.example"])
-def test_elsewhere_a_ticket_is_worth_nothing(api: CheckedWorld, host: str) -> None:
+def test_a_ticket_is_refused_at_every_other_host(api: CheckedWorld, host: str) -> None:
     ticket = issue(api)
 
     answer = visit(api, ticket["redeem_url"], host=host)
@@ -308,7 +308,7 @@ def test_elsewhere_a_ticket_is_worth_nothing(api: CheckedWorld, host: str) -> No
     assert redeem(api, ticket).status == 303
 
 
-def test_a_ticket_of_one_world_is_worth_nothing_in_another(api: CheckedWorld) -> None:
+def test_redeeming_a_ticket_in_a_fork_does_not_use_the_original(api: CheckedWorld) -> None:
     # given a world that knows the very same ticket
     ticket = issue(api)
     fork = api.emulator.copy()["name"]
@@ -322,7 +322,7 @@ def test_a_ticket_of_one_world_is_worth_nothing_in_another(api: CheckedWorld) ->
     problem(redeem(api, ticket), 404, "resource_not_found")
 
 
-def test_the_api_does_not_answer_at_a_dev_origin_with_a_cookie(api: CheckedWorld) -> None:
+def test_the_session_cookie_gives_no_access_to_the_api(api: CheckedWorld) -> None:
     ticket = issue(api)
     cookie = redeem(api, ticket).headers["Set-Cookie"].partition(";")[0]
 
@@ -331,7 +331,7 @@ def test_the_api_does_not_answer_at_a_dev_origin_with_a_cookie(api: CheckedWorld
     assert hold_problem(answer)["code"] in ("unauthenticated", "resource_not_found")
 
 
-def test_the_request_log_keeps_no_secret(api: CheckedWorld) -> None:
+def test_the_request_log_contains_no_secret(api: CheckedWorld) -> None:
     ticket = issue(api)
     redeem(api, ticket)
     api.call("GET", f"/v1/x?ticket={secret_of(ticket)}")
@@ -343,7 +343,9 @@ def test_the_request_log_keeps_no_secret(api: CheckedWorld) -> None:
 
 
 @pytest.mark.parametrize(("ends", "state"), [("expire", "has expired"), ("revoke", "is revoked")])
-def test_the_trail_says_why_a_ticket_is_refused(api: CheckedWorld, ends: str, state: str) -> None:
+def test_the_trail_explains_why_a_ticket_is_refused(
+    api: CheckedWorld, ends: str, state: str
+) -> None:
     ticket = issue(api)
     api.emulator.intervene(f"{ends}_ticket", person="owner")
     redeem(api, ticket)

@@ -52,7 +52,7 @@ def test_enabled_at_is_when_the_current_owner_switched_the_flag_on(
     assert (again == own) is (assumed == "kept")
 
 
-def test_an_owner_through_the_project_alone_is_an_owner_too(api: CheckedWorld) -> None:
+def test_a_second_owner_by_project_role_counts_as_an_owner_of_the_flag(api: CheckedWorld) -> None:
     """Of two owners at a time either one may have switched it on; who is none any more has not."""
     role: dict[str, Any] = {"project": "shop", "person": "member"}
     api.set_flag(False)
@@ -66,7 +66,7 @@ def test_an_owner_through_the_project_alone_is_an_owner_too(api: CheckedWorld) -
     assert api.set_flag(True).json["enabled_at"] == api.emulator.clock.now
 
 
-def test_the_flag_of_a_world_that_begins_was_switched_on_by_its_owner(api: CheckedWorld) -> None:
+def test_the_flag_of_a_new_world_was_switched_on_by_its_first_owner(api: CheckedWorld) -> None:
     """Its first owner keeps the moment; the next owner does not."""
     began = api.set_flag(True).json["enabled_at"]
     assert began < api.emulator.clock.now
@@ -79,7 +79,7 @@ def test_the_flag_of_a_world_that_begins_was_switched_on_by_its_owner(api: Check
 # --- "next_cursor (string, opaque continuation cursor, characters A-Z a-z 0-9 _ -)" ---------------
 
 
-def test_next_cursor_is_a_string_or_is_not_there(api: CheckedWorld) -> None:
+def test_next_cursor_is_a_string_or_absent(api: CheckedWorld) -> None:
     """Page of deployments: "next_cursor (string, opaque continuation cursor […])".
 
     Where the contract allows null it writes "or null".
@@ -180,7 +180,7 @@ def link(answer: Response) -> str:
 
 
 @pytest.mark.parametrize("host", ["hosting.attacker.com", "hosting.attacker.example", "", "a b"])
-def test_no_link_follows_a_host_that_is_not_ours(api: CheckedWorld, host: str) -> None:
+def test_the_link_of_a_problem_ignores_a_foreign_host_header(api: CheckedWorld, host: str) -> None:
     """type: "documentation link of the form {docs_url}/errors/<code with hyphens […]>"."""
     ours = urlsplit(api.emulator.base_url)._replace(path="/_emulator/docs").geturl()
 
@@ -190,14 +190,14 @@ def test_no_link_follows_a_host_that_is_not_ours(api: CheckedWorld, host: str) -
         assert link(connection.read_response()) == ours
 
 
-def test_a_link_follows_another_name_of_this_machine(api: CheckedWorld) -> None:
+def test_the_link_of_a_problem_uses_another_name_of_this_machine(api: CheckedWorld) -> None:
     """So that it opens through a mapped port as well."""
     found = link(api.dns(project="garden", headers={"Host": "localhost:81"}))
 
     assert found == "http://localhost:81/_emulator/docs"
 
 
-def test_a_request_that_nobody_can_parse_gets_a_whole_link(api: CheckedWorld) -> None:
+def test_a_request_that_cannot_be_parsed_gets_a_complete_link(api: CheckedWorld) -> None:
     """The default world's docs_url, since it can be said to belong to no other."""
 
     def broken() -> str:
@@ -218,7 +218,7 @@ def test_a_request_that_nobody_can_parse_gets_a_whole_link(api: CheckedWorld) ->
 # --- "rather than creating another token" ---------------------------------------------------------
 
 
-def test_an_exact_replay_never_makes_another_key_however_late(api: CheckedWorld) -> None:
+def test_an_exact_replay_never_creates_another_key_however_late(api: CheckedWorld) -> None:
     """ "After any uncertainty the same name and Idempotency-Key are reused rather than creating
     another token": no expiry of that is given, and "only the first creation returns the full value".
     """
@@ -241,7 +241,7 @@ def test_the_first_result_is_returned_however_late(api: CheckedWorld) -> None:
     problem(api.set_flag(True, key="k"), 409, "idempotency_key_reused")
 
 
-def test_a_refusal_that_says_retryable_is_never_remembered(api: CheckedWorld) -> None:
+def test_a_retryable_refusal_is_never_remembered(api: CheckedWorld) -> None:
     """retryable: the same request, sent again unchanged, can succeed; so its key cannot be bound."""
     api.assume(idempotency_remembers="all_answers")
     api.emulator.intervene("set_permissions", organization="acme", permissions=[])
@@ -258,7 +258,7 @@ def test_a_refusal_that_says_retryable_is_never_remembered(api: CheckedWorld) ->
 LISTED = {400, 401, 403, 404, 409, 503}
 
 
-def test_call_1_answers_no_status_that_it_does_not_list() -> None:
+def test_call_1_has_only_listed_statuses_for_every_code() -> None:
     """ "Error statuses listed: 400, 401, 403, 404, 409, 503", whatever is refused, and why."""
     for code, known in PROBLEMS.items():
         api = InProcess()
@@ -272,7 +272,7 @@ def test_call_1_answers_no_status_that_it_does_not_list() -> None:
         assert api.apply_domains().status == known.status, code  # of others they are "not shown"
 
 
-def test_call_1_answers_400_where_a_body_is_too_long_or_a_limit_is_reached(
+def test_call_1_responds_400_to_a_long_body_and_at_a_rate_limit(
     api: CheckedWorld,
 ) -> None:
     api.assume(body_limit_bytes=64, rate_limit="1/60s")
@@ -309,7 +309,7 @@ def test_no_fault_gives_call_1_another_status(api: CheckedWorld, assumed: str, s
     problem(api.send("GET", api.project_path("edge-dns")), 422, "invalid_request")
 
 
-def test_the_document_of_call_1_lists_no_other_status() -> None:
+def test_the_openapi_document_lists_exactly_the_statuses_of_call_1() -> None:
     document = openapi_document(DEFAULTS)
 
     flag = document["paths"]["/v1/projects/{project_id}/powered-by-flag"]["put"]["responses"]
@@ -321,7 +321,7 @@ def test_the_document_of_call_1_lists_no_other_status() -> None:
 
 
 @pytest.mark.parametrize("code", ["resource_not_found", "idempotency_key_reused"])
-def test_a_status_that_is_given_cannot_be_another(api: CheckedWorld, code: str) -> None:
+def test_a_status_that_the_contract_fixes_cannot_be_changed(api: CheckedWorld, code: str) -> None:
     """ "Resource missing or outside the caller's access scope | 404", "Idempotency-Key reused with a
     changed request | 409 […] Both are given with status 404 and 409 respectively."
     """
@@ -348,7 +348,7 @@ def test_no_assumption_is_about_the_status_of_a_refused_ticket(api: CheckedWorld
 # --- retry_after_seconds: "for a rate limit; matches Retry-After" ---------------------------------
 
 
-def test_no_scenario_of_the_library_tells_to_wait_but_for_a_rate_limit() -> None:
+def test_no_scenario_of_the_library_has_a_retry_after_except_for_a_rate_limit() -> None:
     """retry_after_seconds: "1 to 86400; for a rate limit; matches Retry-After"."""
     all_aborts = [
         (path.stem, options)
@@ -361,7 +361,7 @@ def test_no_scenario_of_the_library_tells_to_wait_but_for_a_rate_limit() -> None
         assert options["code"] == "rate_limited" or "retry_after_seconds" not in options, name
 
 
-def test_no_call_tells_to_wait_but_for_a_rate_limit(api: CheckedWorld) -> None:
+def test_a_refusal_other_than_a_rate_limit_has_no_retry_after(api: CheckedWorld) -> None:
     api.emulator.fault("abort", code="service_unavailable")
 
     unavailable = api.send("GET", api.project_path("edge-dns"))
@@ -370,7 +370,7 @@ def test_no_call_tells_to_wait_but_for_a_rate_limit(api: CheckedWorld) -> None:
     assert "Retry-After" not in unavailable.headers
 
 
-def test_telling_to_wait_otherwise_is_possible_and_marked(api: CheckedWorld) -> None:
+def test_a_retry_after_without_a_rate_limit_is_possible_and_marked(api: CheckedWorld) -> None:
     api.emulator.fault("abort", code="service_unavailable", retry_after_seconds=5)
     assert api.send("GET", api.project_path("edge-dns")).json["retry_after_seconds"] == 5
 
@@ -402,7 +402,9 @@ def browser(api: CheckedWorld) -> Browser:
 
 
 @pytest.mark.parametrize("by", ["cookie", "hint"])
-def test_an_ended_session_makes_no_api_key(api: CheckedWorld, browser: Browser, by: str) -> None:
+def test_an_ended_session_cannot_create_an_api_key(
+    api: CheckedWorld, browser: Browser, by: str
+) -> None:
     """Operation 3 "requires a current interactive user session"."""
     tokens = browser.redeem(browser.choose("owner").answer["code"]).json
     assert api.create_key(token=tokens["access_token"]).status == 201
@@ -413,7 +415,7 @@ def test_an_ended_session_makes_no_api_key(api: CheckedWorld, browser: Browser, 
 
 
 @pytest.mark.parametrize("by", ["cookie", "hint"])
-def test_a_sessions_refresh_tokens_and_codes_die_with_it(browser: Browser, by: str) -> None:
+def test_ending_a_session_ends_its_refresh_tokens_and_codes(browser: Browser, by: str) -> None:
     tokens = browser.redeem(browser.choose("owner").answer["code"]).json
     code = browser.authorize(prompt="none").answer["code"]
 
@@ -426,7 +428,9 @@ def test_a_sessions_refresh_tokens_and_codes_die_with_it(browser: Browser, by: s
     assert browser.authorize(prompt="none").answer["error"] == "login_required"
 
 
-def test_other_calls_go_on_until_the_token_expires(api: CheckedWorld, browser: Browser) -> None:
+def test_other_calls_accept_the_token_of_an_ended_session_until_it_expires(
+    api: CheckedWorld, browser: Browser
+) -> None:
     """ "Session-only onboarding and session revocation require an interactive access JWT"; other
     operations take any bearer token.
     """
@@ -438,7 +442,7 @@ def test_other_calls_go_on_until_the_token_expires(api: CheckedWorld, browser: B
     assert api.dns(token=tokens["access_token"]).status == 401
 
 
-def test_signing_out_ends_one_session_and_no_other(api: CheckedWorld, browser: Browser) -> None:
+def test_signing_out_ends_only_its_own_session(api: CheckedWorld, browser: Browser) -> None:
     elsewhere = Browser(browser.issuer)
     other = elsewhere.redeem(elsewhere.choose("owner").answer["code"]).json
     tokens = browser.redeem(browser.choose("owner").answer["code"]).json
@@ -464,7 +468,7 @@ def test_a_session_is_state_of_its_world(api: CheckedWorld, browser: Browser) ->
     assert browser.refresh(tokens["refresh_token"]).status == 200
 
 
-def test_a_token_made_by_name_speaks_for_a_session_that_can_be_ended(
+def test_a_token_minted_by_name_has_a_session_that_can_be_ended(
     api: CheckedWorld, browser: Browser
 ) -> None:
     """Of operation 3 "an exact replay" too: nobody without a current session is answered."""
@@ -506,7 +510,7 @@ def sign_out(browser: Browser, tokens: dict[str, Any], by: str) -> None:
 # --- "current observation for queued or running work" --------------------------------------------
 
 
-def test_a_reconciliation_is_observed_when_it_is_shown(api: CheckedWorld) -> None:
+def test_a_reconciliation_is_observed_at_the_time_of_the_poll(api: CheckedWorld) -> None:
     """reconciliation: "current observation for queued or running work, separate from the immutable
     terminal state"; as progress, it is observed by whoever polls.
     """
@@ -529,7 +533,7 @@ def test_a_reconciliation_is_observed_when_it_is_shown(api: CheckedWorld) -> Non
     ("port", "ending"),
     [(None, "dev.localhost"), (443, "dev.localhost"), (4643, "dev.localhost:4643")],
 )
-def test_an_origin_has_no_port_but_where_it_would_open_nowhere(
+def test_an_origin_has_a_port_only_where_it_would_not_open_without_it(
     port: int | None, ending: str
 ) -> None:
     """origin: "of the form https://dev-<word>-<word>-<word>.<dev_zone> (lowercase letters […])"."""

@@ -117,7 +117,7 @@ def test_an_entry_that_never_acted_fails_the_story_and_the_report_says_why(
 
 
 @pytest.mark.parametrize("name", UNUSED)
-def test_an_optional_entry_may_stay_unused(run_story: RunStory, name: str) -> None:
+def test_an_optional_entry_can_stay_unused(run_story: RunStory, name: str) -> None:
     entry = UNUSED[name][0]
     for brace in ("[{", "}, {"):
         entry = entry.replace(brace, f"{brace}optional: true, ")
@@ -147,7 +147,7 @@ def test_a_fault_that_an_intervention_armed_is_reported_at_its_step(run_story: R
     assert entry["line"] == 5
 
 
-def test_a_fault_that_an_intervention_armed_may_be_optional(run_story: RunStory) -> None:
+def test_a_fault_that_an_intervention_armed_can_be_optional(run_story: RunStory) -> None:
     report = run_story(UNCERTAIN_KEYS.replace("OPTIONAL", ", optional: true"))
 
     assert report["entries"][0]["unused"]
@@ -177,7 +177,7 @@ def test_the_nearest_request_is_the_one_that_differs_least(run_story: RunStory) 
     assert "principal" not in reason
 
 
-def test_each_entry_has_its_counts_and_its_line(run_story: RunStory) -> None:
+def test_the_report_has_the_counts_and_the_line_of_each_entry(run_story: RunStory) -> None:
     report = run_story(
         """
         faults:
@@ -199,7 +199,7 @@ def test_each_entry_has_its_counts_and_its_line(run_story: RunStory) -> None:
     ]
 
 
-def test_a_fault_that_a_step_arms_must_act_too(run_story: RunStory) -> None:
+def test_a_fault_that_a_step_arms_must_act(run_story: RunStory) -> None:
     story = """
         story:
           - call: get_dns_authorization

@@ -33,7 +33,7 @@ def created(control: ControlClient, **options: Any) -> Any:
     return made
 
 
-def test_a_world_varies_from_now_on_and_no_longer(api: HttpWorld):
+def test_a_world_varies_until_unvary(api: HttpWorld):
     emulator = api.emulator
     usual = api.dns().body
 
@@ -57,7 +57,7 @@ def _varied(emulator: HostingEmulator) -> list[Any]:
     return [exchange for exchange in exchanges if exchange["varied"] == ["key-order"]]
 
 
-def test_the_log_says_of_each_answer_what_was_varied(api: HttpWorld):
+def test_the_log_names_the_variation_of_each_response(api: HttpWorld):
     api.emulator.vary(7, only=["request-id-on-success"])
     while "X-Request-Id" not in (answer := api.dns()).headers:
         pass
@@ -74,7 +74,7 @@ def test_the_log_says_of_each_answer_what_was_varied(api: HttpWorld):
     }
 
 
-def test_points_are_listed(control: ControlClient):
+def test_the_points_of_variation_are_listed(control: ControlClient):
     rows = control.get("contract/variation-points")["items"]
 
     only = schema_check().schema["$defs"]["VaryPart"]["properties"]["only"]
@@ -92,7 +92,9 @@ def test_points_are_listed(control: ControlClient):
         ({"seed": 7}, "seed: it must be text"),
     ],
 )
-def test_what_cannot_be_is_refused_and_changes_nothing(api: HttpWorld, body: Any, why: str):
+def test_an_impossible_variation_is_refused_and_changes_nothing(
+    api: HttpWorld, body: Any, why: str
+):
     control, world = api.emulator.control, api.emulator.name
     with pytest.raises(ControlRefused, match=why) as refused:
         control.put(f"worlds/{world}/variation", body)
@@ -101,7 +103,7 @@ def test_what_cannot_be_is_refused_and_changes_nothing(api: HttpWorld, body: Any
     assert control.get(f"worlds/{world}/variation") is None
 
 
-def test_a_world_can_begin_with_it(control: ControlClient):
+def test_a_world_can_begin_with_a_variation(control: ControlClient):
     made = created(control, vary="7", only=["accepted-status", "page-size"])
 
     assert made["variation"]["seed"] == "7"
@@ -109,7 +111,7 @@ def test_a_world_can_begin_with_it(control: ControlClient):
     assert created(control)["variation"] is None
 
 
-def test_assumptions_that_a_world_is_made_with_stay(control: ControlClient):
+def test_a_variation_does_not_change_assumptions_that_were_set(control: ControlClient):
     statuses = {
         created(control, vary=str(seed), assumptions={"accepted_status": 202})["assumptions"].get(
             "accepted_status"
@@ -125,7 +127,7 @@ def test_points_without_a_seed_are_refused(control: ControlClient):
         created(control, only=["page-size"])
 
 
-def test_a_scenario_can_say_it(control: ControlClient):
+def test_a_scenario_can_set_the_variation(control: ControlClient):
     made = created(control, scenario={"text": INLINE})
     over = created(control, scenario={"text": INLINE}, vary="9")
 
@@ -133,7 +135,9 @@ def test_a_scenario_can_say_it(control: ControlClient):
     assert (over["variation"]["seed"], over["variation"]["only"]) == ("9", None)
 
 
-def test_a_story_that_depends_on_our_choice_fails_and_tells_the_seed(control: ControlClient):
+def test_a_story_that_depends_on_a_default_fails_under_a_variation_and_reports_the_seed(
+    control: ControlClient,
+):
 
     report = control.run_scenario(text=INLINE)
 
@@ -152,7 +156,7 @@ def test_a_story_that_depends_on_our_choice_fails_and_tells_the_seed(control: Co
         ({"only": ["page-size"]}, "'seed' is missing", "vary"),
     ],
 )
-def test_a_scenario_that_is_wrong_names_the_place(
+def test_an_invalid_vary_in_a_scenario_is_refused_with_line_and_column(
     control: ControlClient, vary: Any, where: str, why: str
 ):
     text = json.dumps({"name": "x", "description": "x", "vary": vary})
@@ -165,7 +169,7 @@ def test_a_scenario_that_is_wrong_names_the_place(
     assert abs(text.index(f'"{why}"') - int(column)) < 40
 
 
-def test_a_reset_keeps_it_and_a_fork_has_it(api: HttpWorld):
+def test_a_variation_survives_a_reset_and_a_fork(api: HttpWorld):
     emulator = api.emulator
     told = emulator.vary(7)
     emulator.reset()
@@ -175,7 +179,7 @@ def test_a_reset_keeps_it_and_a_fork_has_it(api: HttpWorld):
         assert copy.variation == told
 
 
-def test_the_report_says_how_to_have_it_again(api: HttpWorld):
+def test_the_report_shows_how_to_repeat_the_variation(api: HttpWorld):
     api.emulator.vary("a b", only=["key-order", "extra-headers"])
     api.dns()
 
@@ -189,7 +193,7 @@ def test_the_report_says_how_to_have_it_again(api: HttpWorld):
     assert "--hosting-emulator-vary='a b' --hosting-emulator-vary-only=key-order,ex" in text
 
 
-def test_the_document_of_a_varied_world_requires_less(api: HttpWorld):
+def test_the_openapi_document_of_a_varied_world_requires_fewer_fields(api: HttpWorld):
     def required() -> list[str]:
         document = api.emulator.openapi()
         found: list[str] = document["components"]["schemas"]["Deployment"]["required"]

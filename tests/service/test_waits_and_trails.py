@@ -92,7 +92,7 @@ def test_a_retry_jumps_its_wait_after_a_restart(tmp_path: Path) -> None:
         process.stop()
 
 
-def test_no_token_is_kept_for_a_wait(api: HttpWorld) -> None:
+def test_an_export_during_a_wait_contains_no_token(api: HttpWorld) -> None:
     limited(api.emulator)
     token = api.emulator.token()
 
@@ -118,7 +118,7 @@ def trail(api: HttpWorld) -> list[str]:
         ({"while": {"plan": "free"}}, "plan is free"),
     ],
 )
-def test_an_outcome_that_matched_but_did_not_act_says_why(
+def test_the_trail_explains_why_a_matching_outcome_did_not_act(
     api: HttpWorld, rule: dict[str, object], reason: str
 ) -> None:
     api.emulator.tell({"fail": {"phase": "deploying"}, **rule})
@@ -132,7 +132,7 @@ def test_an_outcome_that_matched_but_did_not_act_says_why(
     assert reason in sentence
 
 
-def test_an_outcome_whose_phase_the_operation_lacks_says_so(api: HttpWorld) -> None:
+def test_the_trail_names_the_phase_that_an_operation_lacks(api: HttpWorld) -> None:
     api.emulator.tell({"fail": {"phase": "building"}})
 
     assert api.apply_domains().status == 202
@@ -141,7 +141,7 @@ def test_an_outcome_whose_phase_the_operation_lacks_says_so(api: HttpWorld) -> N
     assert "no phase building" in sentence
 
 
-def test_an_outcome_for_other_requests_leaves_no_trail(api: HttpWorld) -> None:
+def test_an_outcome_that_does_not_match_leaves_no_trail(api: HttpWorld) -> None:
     api.emulator.tell({"fail": {"phase": "deploying"}, "project": "blog"})
     api.emulator.tell({"fail": {"phase": "building"}, "call": "initialize_managed_source"})
 
@@ -150,7 +150,7 @@ def test_an_outcome_for_other_requests_leaves_no_trail(api: HttpWorld) -> None:
     assert trail(api) == []
 
 
-def test_the_outcome_that_acts_comes_after_those_that_did_not(api: HttpWorld) -> None:
+def test_the_trail_names_the_acting_outcome_after_those_that_did_not_act(api: HttpWorld) -> None:
     api.emulator.tell({"fail": {"phase": "deploying"}, "skip_first": 1})
     api.emulator.tell({"cancel": {"phase": "deploying"}})
 

@@ -103,7 +103,7 @@ each_way = pytest.mark.parametrize("way", WAYS)
 
 
 @each_way
-def test_why_names_what_decided(api: HttpWorld, way: str) -> None:
+def test_why_names_the_cause_of_the_end(api: HttpWorld, way: str) -> None:
     end, words = WAYS[way]
 
     explanation = says(api, end(api))
@@ -126,7 +126,7 @@ ARMED: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("kind", ARMED)
 @pytest.mark.parametrize("way", ["stale generation", *INTERVENTIONS])
-def test_an_outcome_that_did_not_decide_is_not_named_as_the_cause(
+def test_why_does_not_name_an_outcome_that_did_not_decide_as_the_cause(
     api: HttpWorld, way: str, kind: str
 ) -> None:
     end, words = WAYS[way]
@@ -153,7 +153,7 @@ def test_an_outcome_that_did_not_decide_is_not_named_as_the_cause(
     ],
 )
 @pytest.mark.parametrize("move", ["time", "steps"])
-def test_an_outcome_that_decided_is_named(
+def test_why_names_the_outcome_that_decided(
     api: HttpWorld, kind: str, options: dict[str, Any], move: str
 ) -> None:
     api.emulator.outcome(kind, **options)
@@ -166,9 +166,7 @@ def test_an_outcome_that_decided_is_named(
 
 
 @pytest.mark.parametrize("kind", ["stick", "reconcile"])
-def test_an_outcome_that_acted_before_the_end_is_told_apart_from_the_decision(
-    api: HttpWorld, kind: str
-) -> None:
+def test_why_tells_an_earlier_outcome_from_the_cause_of_the_end(api: HttpWorld, kind: str) -> None:
     api.emulator.outcome(kind, phase="building")
     operation = started(api)
     api.emulator.clock.advance("1h")
@@ -183,7 +181,7 @@ def test_an_outcome_that_acted_before_the_end_is_told_apart_from_the_decision(
     assert "Before that, outcome-1 had acted in building" in explanation
 
 
-def test_an_outcome_that_only_sets_times_is_named_for_them(api: HttpWorld) -> None:
+def test_why_names_an_outcome_that_only_set_times(api: HttpWorld) -> None:
     api.emulator.outcome("succeed", running="40s")
 
     explanation = says(api, by_time(api))
@@ -193,7 +191,7 @@ def test_an_outcome_that_only_sets_times_is_named_for_them(api: HttpWorld) -> No
 
 
 @pytest.mark.parametrize("way", ["fork", "import"])
-def test_the_decision_is_known_in_a_copy_too(api: HttpWorld, way: str) -> None:
+def test_why_names_the_cause_in_a_copy_of_the_world(api: HttpWorld, way: str) -> None:
     api.emulator.outcome("fail")
     operation = intervened("cancel_operation")(api)
     before = says(api, operation)

@@ -124,7 +124,7 @@ def test_the_commands_lead_to_the_end_after_interventions(
 
 
 @pytest.mark.parametrize("profile", PROFILES)
-def test_a_stuck_operation_is_said_to_have_been_stopped(api: HttpWorld, profile: str) -> None:
+def test_why_names_the_intervention_that_stopped_an_operation(api: HttpWorld, profile: str) -> None:
     """Only a timed operation has a step on the schedule; no profile moves a stuck one."""
     assume(api, source_profile=profile)
     operation = started(api)
@@ -140,7 +140,7 @@ def test_a_stuck_operation_is_said_to_have_been_stopped(api: HttpWorld, profile:
         api.emulator.intervene("step_operation", operation=operation)
 
 
-def test_a_stuck_operation_that_waits_is_said_to_wait_too(api: HttpWorld) -> None:
+def test_why_names_both_reasons_of_a_stuck_operation_that_waits(api: HttpWorld) -> None:
     first = started(api)
     operation = api.apply_domains().json["id"]
     api.emulator.intervene("stick_operation", operation=operation)
@@ -152,7 +152,7 @@ def test_a_stuck_operation_that_waits_is_said_to_wait_too(api: HttpWorld) -> Non
     assert f"operation {first} holds the mutation claim" in says(api, operation)
 
 
-def test_sticking_what_holds_a_claim_by_hand_does_not_hide_its_cause(api: HttpWorld) -> None:
+def test_why_names_hold_claim_although_its_operation_is_stuck_too(api: HttpWorld) -> None:
     api.emulator.intervene("hold_claim", project="shop")
     waiting = api.initialize(1).json
     holder = waiting["blocking_operation_id"]
@@ -173,7 +173,7 @@ def stale(api: HttpWorld, profile: str) -> str:
 
 
 @pytest.mark.parametrize("profile", ["timed 60s 8s", "per_poll 2", "manual"])
-def test_an_operation_whose_next_step_fails_it_says_so(api: HttpWorld, profile: str) -> None:
+def test_why_announces_that_the_next_step_fails_the_operation(api: HttpWorld, profile: str) -> None:
     operation = stale(api, profile)
 
     explanation = says(api, operation)
@@ -187,7 +187,7 @@ def test_an_operation_whose_next_step_fails_it_says_so(api: HttpWorld, profile: 
     assert api.poll(operation).json["state"] == "failed"
 
 
-def test_turns_of_an_outcome_that_can_happen_no_more_are_not_announced(api: HttpWorld) -> None:
+def test_why_does_not_announce_outcome_steps_that_can_no_longer_happen(api: HttpWorld) -> None:
     api.emulator.outcome("reconcile", phase="building", each="5s")
     operation = started(api)
     api.emulator.clock.advance("6s")
@@ -206,9 +206,7 @@ def test_turns_of_an_outcome_that_can_happen_no_more_are_not_announced(api: Http
 
 
 @pytest.mark.parametrize("profile", ["manual", "per_poll 2", "immediate"])
-def test_a_time_that_an_outcome_set_is_not_said_to_be_the_profiles(
-    api: HttpWorld, profile: str
-) -> None:
+def test_why_attributes_times_of_an_outcome_to_the_outcome(api: HttpWorld, profile: str) -> None:
     assume(api, source_profile=profile)
     api.emulator.outcome("succeed", queued="5s")
     operation = started(api)
@@ -228,7 +226,7 @@ def key_step(api: HttpWorld, number: int) -> str:
     return str(sentence)
 
 
-def test_a_replay_names_the_request_of_its_own_call(api: HttpWorld) -> None:
+def test_the_trail_of_a_replay_names_the_first_request_of_its_own_call(api: HttpWorld) -> None:
     assume(api, idempotency_scope="principal_and_call")
     for _ in range(2):
         api.set_flag(False, key="k")
@@ -238,7 +236,7 @@ def test_a_replay_names_the_request_of_its_own_call(api: HttpWorld) -> None:
     assert "first used by #2" in key_step(api, 4)
 
 
-def test_a_key_whose_response_was_forgotten_was_not_unused(api: HttpWorld) -> None:
+def test_the_trail_says_that_the_response_of_a_key_was_forgotten(api: HttpWorld) -> None:
     assume(api, idempotency_retention="1h")
     api.set_flag(False, key="k")
     api.emulator.clock.advance("2h")
