@@ -6,17 +6,16 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from hosting_emulator.settings import Settings
 from hosting_emulator_scenarios import FOLDER
 from pytest_hosting_emulator import BackgroundEmulator
+from tests.support.emulator_in_thread import emulator_in_thread
 from tests.support.served_worlds import served_worlds
 
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[BackgroundEmulator]:
     """An emulator on this machine alone, as `start` makes one, with its clock standing still."""
-    settings = Settings(port=0, tls_port=0, data_dir=None, clock="frozen", library=FOLDER)
-    with BackgroundEmulator(settings) as running:
+    with emulator_in_thread(tls_port=0, library=FOLDER) as running:
         yield running
 
 

@@ -9,10 +9,10 @@ from urllib.parse import quote, urlsplit
 
 import pytest
 
-from hosting_emulator.settings import Settings
 from hosting_emulator_scenarios import FOLDER
 from pytest_hosting_emulator import BackgroundEmulator
 from tests.support.calls import Response
+from tests.support.emulator_in_thread import emulator_in_thread
 from tests.support.forged_tokens import b64, unb64
 from tests.support.wire import exchange_raw, host_of
 
@@ -23,8 +23,7 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[BackgroundE
     around = tmp_path_factory.mktemp("around")
     (around / "secret.yaml").write_text("name: secret")
     data = around / "data"
-    settings = Settings(port=0, data_dir=data, clock="frozen", library=FOLDER)
-    with BackgroundEmulator(settings) as running:
+    with emulator_in_thread(data_dir=data, library=FOLDER) as running:
         yield running, around
 
 

@@ -13,9 +13,9 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from hosting_emulator.conduct.rules import RULES
 from hosting_emulator.sdk import ControlRefused, HostingEmulator
 from tests.support.checked_world import CheckedWorld
+from tests.support.conduct_rules import conduct_rule_ids
 from tests.support.dev_origins import issue, redeem, secret_of
 from tests.support.http_world import HttpWorld
 
@@ -31,26 +31,27 @@ def test_what_the_client_did_is_told_with_all_that_is_known_of_it(api: CheckedWo
 
     found = api.emulator.conduct.read()
 
-    rule = RULES["missing-idempotency-key"]
+    rules = api.emulator.control.contract("conduct-rules")
+    rule = next(rule for rule in rules if rule["id"] == "missing-idempotency-key")
     assert found == {
         "judged": 2,
         "unseen": 0,
         "findings": [
             {
-                "rule": rule.id,
+                "rule": rule["id"],
                 "severity": "error",
-                "title": rule.title,
+                "title": rule["title"],
                 "says": "apply_project_domains was sent without an Idempotency-Key.",
                 "requests": [1],
                 "more_requests": 0,
                 "at": "2026-01-01T00:00:00.000Z",
-                "because": rule.because,
-                "place": rule.place,
-                "matters": rule.matters,
-                "instead": rule.instead,
+                "because": rule["because"],
+                "place": rule["place"],
+                "matters": rule["matters"],
+                "instead": rule["instead"],
             }
         ],
-        "counts": {rule.id: 1},
+        "counts": {rule["id"]: 1},
         "rules_off": [],
         "remarks": [],
         "errors": [],
@@ -87,7 +88,7 @@ def test_what_is_wrong_is_refused_in_one_line(api: CheckedWorld, query: str, say
 def test_every_rule_is_told(api: CheckedWorld) -> None:
     rules = api.emulator.control.contract("conduct-rules")
 
-    assert [rule["id"] for rule in rules] == list(RULES)
+    assert [rule["id"] for rule in rules] == conduct_rule_ids()
     assert {rule["severity"] for rule in rules} == {"error", "warning", "note"}
 
 

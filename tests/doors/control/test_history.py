@@ -4,9 +4,11 @@ from typing import Any
 
 import pytest
 
-from hosting_emulator.engine.history import CAPACITY
 from hosting_emulator.sdk import ControlRefused, HostingEmulator
 from tests.support.http_world import HttpWorld
+
+#: How many commits a world's history keeps.
+KEPT_COMMITS = 1000
 
 
 def path(api: HttpWorld, rest: str) -> str:
@@ -88,12 +90,12 @@ def test_counting_for_faults_is_no_history(api: HttpWorld):
 
 
 def test_only_the_last_are_kept(api: HttpWorld):
-    for _ in range(CAPACITY + 5):
+    for _ in range(KEPT_COMMITS + 5):
         api.emulator.clock.change({"mode": "frozen"})
 
     found = history(api, 1000)
 
-    assert len(found["items"]) == CAPACITY
+    assert len(found["items"]) == KEPT_COMMITS
     assert found["first"] == found["items"][-1]["commit"]
 
 

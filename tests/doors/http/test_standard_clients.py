@@ -13,9 +13,9 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from hosting_emulator.settings import Settings
 from hosting_emulator_scenarios import FOLDER
 from pytest_hosting_emulator import BackgroundEmulator
+from tests.support.emulator_in_thread import emulator_in_thread
 from tests.support.sign_in_client import Browser
 
 CALLBACK = "http://localhost:5173/callback"
@@ -25,8 +25,7 @@ CLIENT = Path(__file__).with_name("standard_client.mjs")
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[BackgroundEmulator]:
-    settings = Settings(port=0, data_dir=None, clock="real", library=FOLDER)
-    with BackgroundEmulator(settings) as running:
+    with emulator_in_thread(clock="real", library=FOLDER) as running:
         yield running
 
 

@@ -1,0 +1,201 @@
+"""The guard of the control API: who must send the control token, and in which forms it counts."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from unittest.mock import Mock
+
+import pytest
+from aiohttp import web
+from aiohttp.test_utils import make_mocked_request
+
+from hosting_emulator.server import guard as guard_module
+from hosting_emulator.server.guard import TOKEN_HEADER, Site
+
+TOKEN = "only-here-0123456789"
+STATE = "/_emulator/worlds/default/state"
+OPEN = (
+    "/_emulator/health",
+    "/_emulator/docs",
+    "/_emulator/docs/errors/forbidden",
+    "/_emulator/contract/openapi.json",
+    "/_emulator/static/sign-in.css",
+    "/_emulator/idp/jwks.json",
+    "/_emulator/idp/authorize",
+    "/_emulator/worlds/ci-1/idp/token",
+)
+CLOSED = (
+    "/_emulator",
+    "/_emulator/",
+    "/_emulator/info",
+    "/_emulator/worlds",
+    "/_emulator/worlds/default/tokens",
+    "/_emulator/worlds/default/requests/1",
+    "/_emulator/worlds/idp/state",
+    "/_emulator/healthy",
+    "/_emulator/health\n",
+    "/_emulator/worlds/a/b/idp/token",
+    STATE,
+)
+ELSEWHERE = ["192.168.1.7", "172.17.0.1", "10.0.0.1", "2001:db8::1", "::ffff:10.0.0.1", "0.0.0.0"]
+HERE = ["127.0.0.1", "127.8.8.8", "::1", "::ffff:127.0.0.1"]
+HANDED_ON = [
+    ("X-Forwarded-For", "203.0.113.9"),
+    ("X-Forwarded-For", "127.0.0.1"),
+    ("X-Forwarded-Host", "hosting.example.com"),
+    ("X-Real-IP", "127.0.0.1"),
+    ("Forwarded", "for=127.0.0.1;host=localhost"),
+    ("Via", "1.1 proxy"),
+]
+
+
+def request(peer: str | None, path: str, method: str = "GET", **headers: str) -> web.BaseRequest:
+    """Return a request that came from an address (None: from a socket without one)."""
+    transport = Mock()
+    transport.get_extra_info = lambda name, default=None: (
+        (peer, 50_000) if name == "peername" and peer else default
+    )
+    sent = {name.replace("_", "-"): value for name, value in headers.items()}
+    sent.setdefault("Host", "192.168.1.5:4620")
+    return make_mocked_request(method, path.strip(), sent, transport=transport)
+
+
+def status(guard: Site, request: web.BaseRequest, path: str) -> int:
+    refusal = guard.refusal(request, path)
+    return 200 if refusal is None else refusal.status
+
+
+@pytest.fixture
+def guard() -> Site:
+    return Site(token=TOKEN)
+
+
+@pytest.mark.parametrize("peer", [*ELSEWHERE, None])
+def test_requests_from_other_machines_need_the_token(guard: Site, peer: str | None):
+    for path in CLOSED:
+        assert status(guard, request(peer, path), path) == 401, path
+        assert status(guard, request(peer, path, X_Control_Token=TOKEN), path) == 200, path
+
+
+@pytest.mark.parametrize("path", OPEN)
+def test_paths_that_an_application_under_test_needs_are_open(guard: Site, path: str):
+    assert status(guard, request("172.17.0.1", path), path) == 200
+    # but not to the pages of a site that rebound its name to ours
+    evil = {"Host": "evil.example.com", "Origin": "http://evil.example.com"}
+    assert status(guard, request("172.17.0.1", path, **evil), path) == 403
+
+
+@pytest.mark.parametrize("peer", HERE)
+def test_requests_from_this_machine_need_no_token(guard: Site, peer: str):
+    assert status(guard, request(peer, STATE, Host="localhost:4620"), STATE) == 200
+
+
+@pytest.mark.parametrize("header", HANDED_ON, ids=str)
+@pytest.mark.parametrize("path", CLOSED[:5])
+def test_a_request_that_a_proxy_forwards_needs_the_token(
+    guard: Site, path: str, header: tuple[str, str]
+):
+    name, value = header
+    sent = {"Host": "127.0.0.1:4620", name.replace("-", "_"): value}
+
+    assert status(guard, request("127.0.0.1", path, **sent), path) == 401
+    assert status(guard, request("127.0.0.1", path, X_Control_Token=TOKEN, **sent), path) == 200
+
+
+@pytest.mark.parametrize("header", HANDED_ON, ids=str)
+def test_no_header_lets_another_machine_pass_as_local(guard: Site, header: tuple[str, str]):
+    sent = {"Host": "127.0.0.1:4620", header[0].replace("-", "_"): header[1]}
+
+    assert status(guard, request("192.168.1.7", STATE, **sent), STATE) == 401
+
+
+WRONG_TOKENS = [
+    "",
+    " ",
+    TOKEN[:-1],
+    TOKEN + "0",
+    TOKEN.upper(),
+    f" {TOKEN}x",
+    "ü",
+    "null",
+    f"Bearer {TOKEN}",
+]
+
+
+@pytest.mark.parametrize("token", WRONG_TOKENS)
+def test_a_wrong_token_is_refused(guard: Site, token: str):
+    assert status(guard, request("10.0.0.1", STATE, X_Control_Token=token), STATE) == 401
+
+
+def test_other_machines_are_refused_where_no_token_exists():
+    guard = Site()
+
+    for token in ("", "None", "null"):
+        assert status(guard, request("10.0.0.1", STATE, X_Control_Token=token), STATE) == 401
+
+
+def test_a_token_in_a_url_a_cookie_or_as_bearer_is_refused(guard: Site):
+    for asked in (
+        request("10.0.0.1", f"{STATE}?control_token={TOKEN}&token={TOKEN}&X-Control-Token={TOKEN}"),
+        request("10.0.0.1", STATE, Cookie=f"X-Control-Token={TOKEN}; control_token={TOKEN}"),
+        request("10.0.0.1", STATE, Authorization=f"Bearer {TOKEN}"),
+    ):
+        assert status(guard, asked, STATE) == 401
+
+
+def test_the_token_does_not_admit_a_page_of_another_site(guard: Site):
+    """A browser that was given the token adds it to requests of foreign pages as well."""
+    for foreign in ({"Origin": "http://evil.example.com"}, {"Sec_Fetch_Site": "cross-site"}):
+        asked = request("10.0.0.1", STATE, Authorization=_basic(TOKEN), **foreign)
+        assert status(guard, asked, STATE) == 403
+
+
+def test_the_token_is_compared_in_constant_time(guard: Site, monkeypatch: pytest.MonkeyPatch):
+    comparisons: list[tuple[bytes, bytes]] = []
+
+    def compare(sent: bytes, token: bytes) -> bool:
+        comparisons.append((sent, token))
+        return False
+
+    monkeypatch.setattr(guard_module, "compare_digest", compare)
+
+    assert status(guard, request("10.0.0.1", STATE, X_Control_Token=TOKEN), STATE) == 401
+    assert comparisons == [(TOKEN.encode(), TOKEN.encode())]
+
+
+# --- In a browser -------------------------------------------------------------------------------
+
+
+def _basic(password: str, user: str = "anybody") -> str:
+    return "Basic " + b64encode(f"{user}:{password}".encode()).decode()
+
+
+def test_a_browser_is_asked_for_the_token_and_reads_where_to_find_it(guard: Site):
+    refusal = guard.refusal(request("10.0.0.1", "/_emulator", Accept="text/html"), "/_emulator")
+
+    assert isinstance(refusal, web.Response)
+    assert refusal.status == 401
+    assert refusal.headers["WWW-Authenticate"].startswith("Basic realm=")
+    assert refusal.content_type == "text/html"
+    assert "--control-token" in str(refusal.text)
+    assert TOKEN not in str(refusal.text)
+
+
+def test_a_program_gets_no_authentication_challenge(guard: Site):
+    refusal = guard.refusal(request("10.0.0.1", STATE), STATE)
+
+    assert isinstance(refusal, web.Response)
+    assert "WWW-Authenticate" not in refusal.headers
+    assert TOKEN_HEADER in str(refusal.text)
+
+
+@pytest.mark.parametrize("user", ["", "anybody", "ü"])
+def test_basic_credentials_with_the_token_are_accepted(guard: Site, user: str):
+    asked = request("10.0.0.1", STATE, Authorization=_basic(TOKEN, user))
+
+    assert status(guard, asked, STATE) == 200
+
+
+@pytest.mark.parametrize("sent", ["Basic", "Basic !", "Basic /w==", "Basic " + "A" * 5000])
+def test_broken_credentials_are_refused(guard: Site, sent: str):
+    assert status(guard, request("10.0.0.1", STATE, Authorization=sent), STATE) == 401

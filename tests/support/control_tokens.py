@@ -1,0 +1,18 @@
+"""When an emulator demands a control token: decided from its settings, before it opens a port."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hosting_emulator.bootstrap import control_token, is_reached_from_outside
+from hosting_emulator.settings import Settings
+
+
+def control_token_for(**settings: Any) -> str | None:
+    """Return the control token of an emulator with these settings; None if it demands none."""
+    return control_token(Settings(**settings))
+
+
+def is_reachable_from_outside(public_url: str | None) -> bool:
+    """Return whether other machines can reach an emulator at its public address."""
+    return is_reached_from_outside(public_url)

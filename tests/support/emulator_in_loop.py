@@ -1,0 +1,71 @@
+"""An emulator in the event loop of a test, for pytest-aiohttp's fixtures and for raw connections.
+
+`aiohttp_client(EmulatorServer())` starts one and returns a client of it: every task, connection and
+listener of both is then in sight of the test.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+from aiohttp.test_utils import BaseTestServer
+from aiohttp.web import BaseRunner
+from yarl import URL
+
+from hosting_emulator.bootstrap import Emulator
+from hosting_emulator.settings import Settings, StartError
+
+
+def _settings(options: dict[str, Any]) -> Settings:
+    return Settings(**{"port": 0, "data_dir": None, **options})
+
+
+@asynccontextmanager
+async def emulator_in_loop(**settings: Any) -> AsyncIterator[Emulator]:
+    """Run an emulator on a free port. It keeps nothing on disk unless `settings` say otherwise."""
+    async with Emulator(_settings(settings)) as emulator:
+        yield emulator
+
+
+class EmulatorServer(BaseTestServer):
+    """An emulator as a server of pytest-aiohttp. It keeps nothing on disk; its clock is frozen."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__()
+        self.emulator = Emulator(_settings({"clock": "frozen", **settings}))
+        self._is_started = False
+
+    async def start_server(self, loop: Any = None, **options: Any) -> None:
+        """Start the emulator. Its own server listens, not one of aiohttp."""
+        if self._is_started:
+            return
+        await self.emulator.start()
+        self._is_started = True
+        self._root = URL(self.emulator.ready().base_url)
+        self.host = str(self._root.host)
+        self.port = self._root.port
+        self.scheme = self._root.scheme
+
+    async def _make_runner(self, **options: Any) -> BaseRunner:
+        raise NotImplementedError("the emulator has its own server")
+
+    @property
+    def started(self) -> bool:
+        return self._is_started
+
+    async def close(self) -> None:
+        """Stop the emulator, unless it has stopped."""
+        if self._is_started and not self.closed:
+            self._closed = True
+            await self.emulator.stop()
+
+
+def refusal_of_settings(**settings: Any) -> str:
+    """Return why an emulator with these settings is refused before it starts."""
+    try:
+        Emulator(_settings(settings))
+    except StartError as error:
+        return str(error)
+    raise AssertionError(f"an emulator with these settings is not refused: {settings}")
