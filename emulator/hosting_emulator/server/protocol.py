@@ -18,6 +18,7 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import suppress
 from email.utils import formatdate
+from math import inf
 from time import perf_counter
 from typing import Any
 
@@ -200,8 +201,13 @@ class Protocol(web.RequestHandler):
             return
         self._arrivals.append(data)
         if self._parsing is None and not self.held_back:
-            is_short = len(data) <= _SMALL or LongJob.takes_single_slice()
-            if is_short and self._parse(perf_counter() + SLICE_S):
+            # Small data is parsed completely even if the system suspends this process meanwhile. The
+            # connection would otherwise wait for all long jobs before its next request is read.
+            if len(data) <= _SMALL:
+                is_parsed = self._parse(inf)
+            else:
+                is_parsed = LongJob.takes_single_slice() and self._parse(perf_counter() + SLICE_S)
+            if is_parsed:
                 return
             self._parsing = asyncio.ensure_future(self._parse_in_slices())
         if self.transport is not None:

@@ -12,8 +12,10 @@ import pytest
 
 from hosting_emulator.engine.explanations import Explanations
 from hosting_emulator.scenario.document import Scenario, ScenarioLibrary, read_scenario
+from hosting_emulator.server import protocol as server_protocol
 from hosting_emulator.server.control import requests, scenarios, worlds
 from hosting_emulator.server.protocol import Protocol
+from hosting_emulator.server.time_slices import LongJob
 from hosting_emulator.storage.documents import export_state
 from hosting_emulator.world.value import World
 from tests.support.raw_requests import Requests
@@ -250,3 +252,19 @@ async def test_a_body_packed_in_many_parts_is_refused(stage: Stage):
 
     assert said.status == 400
     assert b"encoding that its headers announce" in said.body
+
+
+async def test_a_client_with_short_requests_never_waits_for_a_long_job(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+):
+    """Not even if its request takes longer than a slice to parse, as on a busy machine."""
+    monkeypatch.setattr(server_protocol, "SLICE_S", 0.0)
+    get = Requests.of(stage).get
+    reader, writer = await asyncio.open_connection("127.0.0.1", stage.port)
+    async with LongJob():
+        for _ in range(3):
+            writer.write(get)
+            head = await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), LONG_S)
+            assert head.startswith(b"HTTP/1.1 200")
+            await reader.readexactly(int(head.lower().partition(b"content-length: ")[2].split()[0]))
+    writer.close()
