@@ -99,9 +99,10 @@ _Zone = Annotated[str, whole(rf"^{_LABEL}(\.{_LABEL}){{0,5}}$")]
 class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """All assumptions of one world. Immutable: `changed()` returns another."""
 
-    # What stands below each is shown to users: what it decides, `unseen` why the contract check does not
-    # find it out, and between brackets the calls whose answers it shapes, as `CallSpec.is_shaped_by`
-    # knows them. The sentence of the contract that leaves it, and those after it, open stands above.
+    # The text below each field is shown to users: what the assumption decides; after `unseen` why the
+    # contract check never observes it, or after `needs` the options that the check needs to observe it;
+    # and between brackets the calls whose responses it shapes, as `CallSpec.is_shaped_by` knows them.
+    # The sentence of the contract that leaves it, and those after it, open stands above.
 
     """> Success status codes of operations 2, 3 and 4: not shown."""
     accepted_status: Literal[202, 200, 201] = 202
@@ -213,18 +214,16 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     (unseen: no call shows the plan) [apply_project_domains]"""
     """> Roles or permissions required by the remaining operations: not shown."""
     source_role: Role = "maintainer"
-    """Least role for call 2. (unseen: it needs --allow source, and --maintainer-token and
-    --reader-token)"""
+    """Least role for call 2. (needs: --allow source, --maintainer-token and --reader-token)"""
     domains_role: Role = "maintainer"
-    """Least role for call 4. (unseen: it needs --allow domains, and --maintainer-token and
-    --reader-token)"""
+    """Least role for call 4. (needs: --allow domains, --maintainer-token and --reader-token)"""
     dns_role: Role = "reader"
-    """Least role for call 5."""
+    """Least role for call 5. (needs: --maintainer-token and --reader-token)"""
     deployments_role: Role = "reader"
-    """Least role for call 6."""
+    """Least role for call 6. (needs: --maintainer-token and --reader-token)"""
     operation_role: Role = "reader"
-    """Least role to poll an operation. (unseen: it needs an operation, and --maintainer-token and
-    --reader-token)"""
+    """Least role to poll an operation. (needs: --allow source or --allow domains, --maintainer-token
+    and --reader-token)"""
     """> Names of the permissions carried in key.permissions: not shown."""
     key_permissions: tuple[str, str, str, str, str, str, str] = PERMISSIONS
     """Names of a key's permissions, in the order read projects, write projects, write domains, read
@@ -473,6 +472,7 @@ class _Text(NamedTuple):
     about: str
     sentence: str
     note: str
+    needs: str
     calls: frozenset[str]
 
 
@@ -495,9 +495,15 @@ def _texts() -> dict[str, _Text]:
             sentence = text[2:]
         elif name:
             text, _, calls = text.removesuffix("]").partition(" [")
-            about, *note = re.split(r" \((?:unseen|why): ", text)
-            why = note[0].removesuffix(")") if note else ""
-            found[name] = _Text(about, sentence, why, frozenset(calls.split()))
+            about, *notes = re.split(r" \((?:unseen|why): ", text)
+            about, *needs = about.split(" (needs: ")
+            found[name] = _Text(
+                about,
+                sentence,
+                notes[0].removesuffix(")") if notes else "",
+                needs[0].removesuffix(")") if needs else "",
+                frozenset(calls.split()),
+            )
     return found
 
 
@@ -507,12 +513,15 @@ def shaped_by(name: str) -> frozenset[str]:
 
 
 def why_unseen(name: str) -> str:
-    """Return why the contract check may not find an assumption out; empty: nothing stands against."""
-    if unseen := _texts()[name].note:
-        return unseen
-    if isinstance(getattr(DEFAULTS, name), tuple):
+    """Return why the contract check never observes an assumption; empty if it can observe it."""
+    if isinstance(getattr(DEFAULTS, name), tuple) and not _texts()[name].note:
         return "in which order words are used is not shown"
-    return "it needs --reader-token and --maintainer-token" if name.endswith("_role") else ""
+    return _texts()[name].note
+
+
+def needed_to_observe(name: str) -> str:
+    """Return the options that the contract check needs to observe an assumption, if it needs any."""
+    return _texts()[name].needs
 
 
 def alternatives(name: str) -> list[Any]:

@@ -11,7 +11,12 @@ from urllib.parse import urlsplit
 
 from msgspec import to_builtins
 
-from hosting_emulator.contract.assumptions import DEFAULTS, Assumptions, why_unseen
+from hosting_emulator.contract.assumptions import (
+    DEFAULTS,
+    Assumptions,
+    needed_to_observe,
+    why_unseen,
+)
 from hosting_emulator.contract.calls import CALLS
 from hosting_emulator.contract.ids import is_ulid
 from hosting_emulator.contract.words import each_text
@@ -171,7 +176,9 @@ def _report(run: Run, unchecked: str | None) -> Report:
     verdicts = [sentence["verdict"] for sentence in sentences]
     assumptions: list[dict[str, Any]] = []
     for name in DEFAULTS.__struct_fields__:
-        why = why_unseen(name) or "no permitted request showed it"
+        needed = needed_to_observe(name)
+        why = why_unseen(name) or (f"it needs {needed}" if needed else "")
+        why = why or "no permitted request showed it"
         one = {"observed": settled[name]} if name in settled else {"why": why}
         assumptions.append({"name": name, "default": to_builtins(getattr(DEFAULTS, name)), **one})
     report: Report = {

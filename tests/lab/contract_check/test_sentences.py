@@ -102,12 +102,27 @@ def test_every_sentence_is_judged_or_says_why_it_cannot_be(report: Report) -> No
 def test_every_assumption_is_observed_or_says_why_not(report: Report) -> None:
     observed = {row["name"] for row in report["observed"] if "observed" in row}
     unseen = {name for name in DEFAULTS.__struct_fields__ if why_unseen(name)}
-    assert observed.isdisjoint(unseen - {"source_role", "domains_role"} - ROLES)
+    assert observed.isdisjoint(unseen)
     assert observed | unseen == set(DEFAULTS.__struct_fields__)
     assert all(row.get("why", "x") for row in report["observed"])
 
 
-ROLES = {"operation_role", "dns_role", "deployments_role"}
+def test_a_role_that_was_not_observed_names_the_options_that_show_it() -> None:
+    report = TamperedWorld().checked(
+        maintainer_token=None, reader_token=None, allow=frozenset({"flag", "keys", "tickets"})
+    )
+
+    reasons = {row["name"]: row.get("why") for row in report["observed"]}
+    tokens = "--maintainer-token and --reader-token"
+    assert {name: why for name, why in reasons.items() if name.endswith("_role")} == {
+        "source_role": f"it needs --allow source, {tokens}",
+        "domains_role": f"it needs --allow domains, {tokens}",
+        "operation_role": f"it needs --allow source or --allow domains, {tokens}",
+        "dns_role": f"it needs {tokens}",
+        "deployments_role": f"it needs {tokens}",
+    }
+
+
 #: The assumptions that hold a list of words, of which a point draws other words for each response.
 DRAWN_WORDS = {
     "progress_phases": "unknown-phase",
