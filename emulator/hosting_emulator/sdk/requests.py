@@ -546,7 +546,7 @@ class WorldConduct(InWorld):
     def read(self, *, off: Collection[str] = (), final: bool = False) -> api.ConductReport:
         """Read what was found by now, of any severity; with `final` as for `findings`."""
         rules = off if isinstance(off, str) else ",".join(off)
-        query = {"off": rules, "final": "true" if final else None}
+        query = {"off": rules or None, "final": "true" if final else None}
         return api.ConductReport(self._ask("GET", "conduct", **query))
 
     def findings(
