@@ -6,6 +6,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from hosting_emulator_cli.main import cli
+from tests.support.fake_bootstrap import FakeBootstrap, fake_bootstrap
 from tests.support.fake_control import FakeControl
 
 Run = Callable[..., Result]
@@ -34,3 +35,9 @@ def ask(run: Run, control: FakeControl, monkeypatch: pytest.MonkeyPatch) -> Run:
     """Run a command line that finds the fake control server."""
     monkeypatch.setenv("HOSTING_EMULATOR_URL", control.url)
     return run
+
+
+@pytest.fixture
+def bootstrap(monkeypatch: pytest.MonkeyPatch) -> FakeBootstrap:
+    """Let `start` run a fake emulator."""
+    return fake_bootstrap(monkeypatch)

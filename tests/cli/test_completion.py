@@ -7,17 +7,17 @@ from collections.abc import Iterator
 import pytest
 from click.shell_completion import ShellComplete
 
-from hosting_emulator.settings import Settings
 from hosting_emulator_cli.main import cli
 from hosting_emulator_scenarios import FOLDER
 from pytest_hosting_emulator import BackgroundEmulator
+from tests.support.emulator_in_thread import emulator_in_thread
 from tests.support.http_world import HttpWorld
 
 
 @pytest.fixture(scope="module")
 def emulator() -> Iterator[BackgroundEmulator]:
-    with BackgroundEmulator(Settings(port=0, data_dir=None, clock="frozen", library=FOLDER)) as it:
-        yield it
+    with emulator_in_thread(library=FOLDER) as emulator:
+        yield emulator
 
 
 def offered(line: str) -> set[str]:

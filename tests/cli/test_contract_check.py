@@ -107,17 +107,6 @@ def test_a_scenario_of_a_server_like_ours_can_be_checked_too(check: Check, run, 
     assert run("scenario", "check", str(path)).exit_code == 0
 
 
-@pytest.mark.parametrize("option", ["--scenario", "--junit"])
-def test_what_cannot_be_written_ends_it_before_it_begins(
-    check: Check, hosting_emulator: HostingEmulator, option: str
-):
-    result = check("--allow", "keys", option, "nowhere/observed.yaml")
-
-    assert (result.exit_code, result.stdout) == (2, "")
-    assert result.stderr == "Error: cannot write nowhere/observed.yaml: no such directory\n"
-    assert len(hosting_emulator.requests) == 0
-
-
 def test_the_report_is_shown_though_a_file_cannot_be_written_after_all(
     check: Check, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ):
@@ -207,36 +196,6 @@ def test_a_project_that_is_not_there(check: Check):
     said = one_line(check("--project", "7ZZZZZZZZZZZZZZZZZZZZZZZZZ"))
 
     assert said.endswith("with this token (404): is --project right?\n")
-
-
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (["--project", "shop"], "--project: 'shop' is not a Ulid"),
-        (["--organization", "acme"], "--organization: 'acme' is not a Ulid"),
-        (["--base-url", "staging.example"], "--base-url: 'staging.example' is not an address"),
-        (["--base-url", "http://x/v1?y=1"], "--base-url: 'http://x/v1?y=1' is not an address"),
-        (["--origin-url", "ftp://x"], "--origin-url: 'ftp://x' is not an address"),
-        (["--allow", "flags"], "unknown word 'flags'; did you mean flag?"),
-        (["--timeout", "soon"], "'soon'"),
-        (["--token", "a\nb"], "--token cannot be sent"),
-        (["--ca-file", "/no/such/file"], "--ca-file: cannot read /no/such/file"),
-        (["--assume", "operation_path=/jobs"], "operation_path '/jobs' is not a path below /v1"),
-        (
-            ["--assume", "operation_pth=x"],
-            "the check does not take 'operation_pth'; it takes operation_path",
-        ),
-    ],
-    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
-)
-def test_what_cannot_be_used_is_said_in_one_line(check: Check, words: list[str], said: str):
-    assert said in one_line(check(*words))
-
-
-def test_it_needs_to_be_told_where(run, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.delenv("HOSTING_BASE_URL", raising=False)
-
-    assert "'--base-url'" in one_line(run("contract", "check"))
 
 
 def _answers_everything_with(status: int, code: str | None) -> Tampering:

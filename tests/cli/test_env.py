@@ -143,19 +143,3 @@ def test_an_api_key_is_made_instead(ask, control: FakeControl):
         {},
         {"as": "reader", "organization": "free", "permissions": ["dns.read", "projects.read"]},
     ]
-
-
-@pytest.mark.parametrize(
-    ("options", "why"),
-    [
-        (("--api-key", "--api-client"), "leave out --api-client and --expires-in"),
-        (("--api-key", "--expires-in", "5m"), "leave out --api-client and --expires-in"),
-        (("--permission", "dns.read"), "--permission needs --api-key"),
-    ],
-)
-def test_what_does_not_go_together_is_refused(ask, options: tuple[str, ...], why: str):
-    result = ask("token", *options)
-
-    assert result.exit_code == 2
-    assert why in result.stderr
-    assert result.stderr.count("\n") == 1

@@ -11,14 +11,15 @@ from pathlib import Path
 import pytest
 
 from hosting_emulator.settings import Settings
-from hosting_emulator.variation.points import POINTS
 from hosting_emulator_cli import execution as execution_module
-from hosting_emulator_cli.commands.exec import VARIABLES
 from hosting_emulator_cli.execution import CommandResult, Execution
 from hosting_emulator_scenarios import FOLDER
 from tests.support.control_samples import story_report
+from tests.support.fake_bootstrap import FakeBootstrap
 from tests.support.fake_control import FakeControl
+from tests.support.product_tables import variation_points
 
+POINTS = tuple(variation_points())
 PLAIN = Execution(
     command=("node", "--test"),
     settings=Settings(port=0, data_dir=None, library=FOLDER),
@@ -116,30 +117,6 @@ def test_what_follows_the_command_is_its_own(
     assert executed[0].command == command
 
 
-@pytest.mark.parametrize(
-    ("arguments", "why"),
-    [
-        ((), "give a command to run: hosting-emulator exec -- CMD [ARGS]..."),
-        (("--export", "HOSTING_BASE_URL"), "'HOSTING_BASE_URL' is not NAME=OTHER, such as"),
-        (("--export", "HOSTING_BASE_URL=A URL"), "is not NAME=OTHER"),
-        (("--export", "HOSTING_BASEURL=A"), "did you mean HOSTING_BASE_URL?"),
-        (("--export", "X=A"), f"no variable is named 'X'; there are {', '.join(VARIABLES)}"),
-        (("--kill-after", "soon"), "'soon' is not a duration"),
-        (("--clock", "soon"), "'soon' is not real, frozen, skip or scaled:RATE"),
-        (("--keep", "no/such/folder.json", "true"), "no such directory"),
-    ],
-)
-def test_a_wrong_option_is_one_line(
-    run, executed: list[Execution], arguments: tuple[str, ...], why: str
-):
-    result = run("exec", *arguments)
-
-    assert (result.exit_code, result.stdout) == (2, "")
-    assert why in result.stderr
-    assert result.stderr.count("\n") == 1
-    assert executed == []
-
-
 @pytest.fixture
 def runs(monkeypatch: pytest.MonkeyPatch) -> list[Execution]:
     """What is run. A run fails when `extra-fields` and `page-size` can both vary."""
@@ -150,7 +127,7 @@ def runs(monkeypatch: pytest.MonkeyPatch) -> list[Execution]:
         settings = wanted.settings
         if settings.vary is None:
             return CommandResult(0)
-        points = settings.vary_only or tuple(POINTS)
+        points = settings.vary_only or POINTS
         return CommandResult(3 if {"extra-fields", "page-size"} <= {*points} else 0, points)
 
     monkeypatch.setattr(execution_module, "execute", execute)
@@ -175,30 +152,6 @@ def test_the_environment_says_it_where_nothing_else_does(
 
     settings = runs[0].settings
     assert (settings.vary, settings.vary_only) == ("9", ("page-size", "key-order"))
-
-
-@pytest.mark.parametrize("command", ["exec", "start", "scenario run"])
-@pytest.mark.parametrize(
-    ("options", "why"),
-    [
-        (("--only", "page-size"), "--only needs --vary"),
-        (("--vary", "7", "--only", "page-sizes"), "did you mean page-size?"),
-    ],
-)
-def test_what_cannot_be_is_one_line(run, runs, command: str, options: tuple[str, ...], why: str):
-    result = run(*command.split(), *options, *(["x"] if command != "start" else []))
-
-    assert result.exit_code == 2
-    assert why in result.stderr
-    assert result.stderr.count("\n") == 1
-    assert runs == []
-
-
-def test_shrinking_needs_a_seed(run, runs):
-    result = run("exec", "--shrink", "--", "x")
-
-    assert (result.exit_code, runs) == (2, [])
-    assert "--shrink needs --vary" in result.stderr
 
 
 def test_a_failure_tells_seed_points_and_the_line_that_repeats_it(run, runs):
@@ -263,7 +216,7 @@ def test_shrinking_finds_the_points_that_matter(run, runs):
 
 def test_a_mistake_that_another_hides_is_found_as_well(run, monkeypatch: pytest.MonkeyPatch):
     def execute(wanted: Execution) -> CommandResult:
-        points = wanted.settings.vary_only or (tuple(POINTS) if wanted.settings.vary else ())
+        points = wanted.settings.vary_only or (POINTS if wanted.settings.vary else ())
         # Where one breaks it, it never comes to what another would break.
         met = ("absent-fields",) if "absent-fields" in points else points
         bad = {"absent-fields", "timestamp-form", "id-order"} & {*met}
@@ -358,16 +311,8 @@ def test_a_story_that_passes_varied_says_nothing_of_it(ask, control: FakeControl
     assert "--vary" not in ask("scenario", "run", "outage", "--vary", "7").stderr
 
 
-def test_start_hands_it_on(run, monkeypatch: pytest.MonkeyPatch):
-    from hosting_emulator import bootstrap
-
-    found = []
-
-    def began(settings, tell):
-        found.append(settings)
-
-    monkeypatch.setattr(bootstrap, "run", began)
+def test_start_passes_the_variation_on(run, bootstrap: FakeBootstrap):
     run("start", "--ephemeral", "--vary", "7", "--only", "page-size")
 
-    assert found[0].vary == "7"
-    assert found[0].vary_only == ("page-size",)
+    [settings] = bootstrap.settings
+    assert (settings.vary, settings.vary_only) == ("7", ("page-size",))

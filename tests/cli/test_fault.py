@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from hosting_emulator.interventions import INTERVENTIONS
 from tests.support.control_samples import fault, items
 from tests.support.fake_control import FakeControl, refusal
+from tests.support.product_tables import intervention_words
 
 ARMED = fault(
     "abort",
@@ -33,16 +33,6 @@ def test_add_prints_the_id_and_says_the_rest(ask, control: FakeControl):
         "Armed fault-1 in world default: abort code=service_unavailable, "
         "call=apply_project_domains header=X-Try:1, times=2, after_commit.\n"
     )
-
-
-@pytest.mark.parametrize(
-    "line", ["fault remove", "outcome remove", "world reset", "world delete", "why"]
-)
-def test_an_empty_name_is_no_other_thing(ask, control: FakeControl, line: str):
-    result = ask(*line.split(), "")
-
-    assert (result.exit_code, result.stdout, control.requests) == (2, "", [])
-    assert result.stderr.startswith("Error: a name is empty: worlds/")
 
 
 def test_list_shows_faults_in_their_order(ask, control: FakeControl):
@@ -129,7 +119,7 @@ def test_refusal_is_one_line(ask, control: FakeControl):
 def test_list_without_an_emulator(run):
     lines = run("intervene", "--list").stdout.splitlines()
 
-    assert [line.split()[0] for line in lines[1:]] == list(INTERVENTIONS)
+    assert [line.split()[0] for line in lines[1:]] == intervention_words()
     moved = next(line for line in lines if line.startswith("move_dns"))
     assert "project to [zone] [expires_in]" in moved
 

@@ -17,10 +17,9 @@ import click
 import pytest
 
 from hosting_emulator import __version__
-from hosting_emulator.settings import Settings
 from hosting_emulator_cli.main import cli
 from hosting_emulator_scenarios import FOLDER
-from pytest_hosting_emulator import BackgroundEmulator
+from tests.support.emulator_in_thread import emulator_in_thread
 
 GOLDEN = Path(__file__).with_name("command_line.txt")
 #: Typed one after the other, against one emulator whose time stands still.
@@ -209,10 +208,7 @@ def printed(run, lines: str, places: dict[str, str]) -> Iterator[str]:
 
 @pytest.fixture
 def url(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    settings = Settings(
-        port=0, data_dir=None, clock="frozen", at="2030-01-31T09:30:00Z", library=FOLDER
-    )
-    with BackgroundEmulator(settings) as emulator:
+    with emulator_in_thread(at="2030-01-31T09:30:00Z", library=FOLDER) as emulator:
         monkeypatch.setenv("HOSTING_EMULATOR_URL", emulator.base_url)
         yield emulator.base_url
 

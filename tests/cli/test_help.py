@@ -47,28 +47,6 @@ def command_at(path: tuple[str, ...]) -> click.Command:
 ALL = list(commands(cli))
 
 
-def test_the_whole_tree_is_there():
-    assert {" ".join(path) for path in ALL} == {
-        "",
-        *("start", "exec", "status", "env", "wait", "token", "clock", "world", "contract"),
-        *("fault", "intervene", "scenario", "doctor", "requests", "why", "conduct", "explore"),
-        *(f"clock {c}" for c in ("show", "freeze", "run", "scale", "skip", "advance", "set")),
-        *(f"world {c}" for c in ("list", "create", "fork", "reset", "delete", "export", "import")),
-        *(f"world {c}" for c in ("add", "history", "rewind")),
-        *(
-            f"contract {c}"
-            for c in ("openapi", "problems", "assumptions", "variation-points", "check")
-        ),
-        *(f"fault {c}" for c in ("add", "list", "remove", "clear", "kinds")),
-        *("outcome", *(f"outcome {c}" for c in ("add", "list", "remove", "clear", "kinds"))),
-        *(f"scenario {c}" for c in ("list", "show", "check", "load", "run", "schema")),
-        *("scenario record", "scenario shrink"),
-        "conduct clear",
-        "conduct rules",
-        *(f"requests {c}" for c in ("list", "show", "tail", "har", "replay")),
-    }
-
-
 def test_command_says_what_it_does_in_one_short_line():
     for path in ALL:
         help_text = command_at(path).help

@@ -8,9 +8,8 @@ from xml.etree import ElementTree as Xml
 import jsonschema  # type: ignore[import-untyped]
 import pytest
 
-from hosting_emulator.scenario.schema import scenario_schema
+from hosting_emulator.sdk import HostingEmulator
 from hosting_emulator_cli.files import library_names
-from tests.cli.conftest import Run
 from tests.support.control_samples import story_report, world
 from tests.support.fake_control import FakeControl, refusal
 
@@ -217,15 +216,6 @@ def test_check_from_stdin(run):
     assert run("scenario", "check", "-", stdin=GOOD).stdout.startswith("one-call (stdin)\n")
 
 
-def test_file_that_is_not_text(run, tmp_path: Path):
-    path = tmp_path / "x.yaml"
-    path.write_bytes(b"\xff\xfe\x00")
-
-    result = run("scenario", "check", str(path))
-
-    assert (result.exit_code, result.stderr) == (2, f"Error: {path}: not UTF-8 text\n")
-
-
 def test_a_file_that_cannot_be_read_loses_no_report_of_the_others(run, tmp_path: Path):
     good = tmp_path / "good.yaml"
     good.write_text(GOOD)
@@ -332,12 +322,12 @@ def test_junit_has_a_suite_a_scenario_and_a_case_a_step(ask, control: FakeContro
 # --- Schema --------------------------------------------------------------------------------------
 
 
-def test_schema_is_the_published_one(run):
+def test_schema_is_the_published_one(run, hosting_emulator: HostingEmulator):
     """That the library fits it, tests/golden shows."""
     schema = json.loads(run("scenario", "schema").stdout)
 
     jsonschema.Draft202012Validator.check_schema(schema)
-    assert schema == json.loads(json.dumps(scenario_schema()))
+    assert schema == hosting_emulator.control.contract("scenario-schema.json")
 
 
 def test_schema_into_a_file_from_a_named_emulator(run, control: FakeControl, tmp_path: Path):
@@ -348,23 +338,6 @@ def test_schema_into_a_file_from_a_named_emulator(run, control: FakeControl, tmp
 
     assert result.stderr == f"The schema was written to {path}.\n"
     assert json.loads(path.read_text(encoding="utf-8")) == {"type": "object"}
-
-
-@pytest.mark.parametrize(
-    ("text", "told"),
-    [
-        ("name: x\ndescription: y\n", "has no `world`"),
-        ("- 1\n", "has no `world`"),
-        ("world: [", "own.yaml:1:9: this is not YAML"),
-    ],
-)
-def test_a_file_that_is_added_holds_a_world(run: Run, tmp_path: Path, text: str, told: str) -> None:
-    (tmp_path / "own.yaml").write_text(text)
-
-    result = run("world", "add", "--from", str(tmp_path / "own.yaml"))
-
-    assert result.exit_code == 2
-    assert told in result.stderr
 
 
 # --- What a failing step shows -------------------------------------------------------------------

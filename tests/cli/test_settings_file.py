@@ -16,10 +16,9 @@ from hosting_emulator_cli.commands.start import start
 from hosting_emulator_cli.options import default_url
 from hosting_emulator_scenarios import FOLDER
 from tests.cli.conftest import Run
-from tests.cli.test_start import Bootstrap, bootstrap
 from tests.docs.markdown import blocks
+from tests.support.fake_bootstrap import FakeBootstrap
 
-__all__ = ["bootstrap"]
 #: As the page shows it, before any other YAML.
 PAGE = Path(__file__).parents[2] / "docs" / "running.md"
 YAML, *_ = [each.text for each in blocks(PAGE.read_text("utf-8")) if each.language == "yaml"]
@@ -55,7 +54,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.parametrize(
     ("name", "text"), [("hosting-emulator.yaml", YAML), ("pyproject.toml", TOML)]
 )
-def test_start_needs_no_options(run: Run, bootstrap: Bootstrap, name: str, text: str) -> None:
+def test_start_needs_no_options(run: Run, bootstrap: FakeBootstrap, name: str, text: str) -> None:
     Path(name).write_text(text)
 
     assert run("start").exit_code == 0
@@ -63,7 +62,7 @@ def test_start_needs_no_options(run: Run, bootstrap: Bootstrap, name: str, text:
     assert bootstrap.settings == [SAID]
 
 
-def test_a_table_that_is_commented_out_says_nothing(run: Run, bootstrap: Bootstrap) -> None:
+def test_a_table_that_is_commented_out_says_nothing(run: Run, bootstrap: FakeBootstrap) -> None:
     Path("pyproject.toml").write_text("# [tool.hosting-emulator]\n# port = 4711\n")
 
     run("start")
@@ -72,7 +71,7 @@ def test_a_table_that_is_commented_out_says_nothing(run: Run, bootstrap: Bootstr
 
 
 def test_an_option_comes_before_a_variable_and_that_before_the_file(
-    run: Run, bootstrap: Bootstrap, monkeypatch: pytest.MonkeyPatch
+    run: Run, bootstrap: FakeBootstrap, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     Path("hosting-emulator.yaml").write_text("{port: 4711, seed: file, clock: frozen, host: '::1'}")
     monkeypatch.setenv("HOSTING_EMULATOR_PORT", "4712")
@@ -85,7 +84,7 @@ def test_an_option_comes_before_a_variable_and_that_before_the_file(
 
 
 def test_a_data_directory_that_is_typed_comes_before_a_file_that_keeps_nothing(
-    run: Run, bootstrap: Bootstrap
+    run: Run, bootstrap: FakeBootstrap
 ) -> None:
     Path("hosting-emulator.yaml").write_text("ephemeral: true")
 
@@ -106,7 +105,7 @@ def test_other_commands_and_the_sdk_find_the_emulator_at_the_files_port(
     assert default_url() == "http://127.0.0.1:4620"
 
 
-def test_a_moment_needs_no_quotes(run: Run, bootstrap: Bootstrap) -> None:
+def test_a_moment_needs_no_quotes(run: Run, bootstrap: FakeBootstrap) -> None:
     Path("hosting-emulator.yaml").write_text("at: 2030-01-31T09:30:00Z")
 
     run("start")
@@ -163,7 +162,7 @@ def test_what_is_typed_around_a_command_comes_before_the_file(
 
 
 def test_a_state_in_a_variable_comes_before_the_files_scenario(
-    run: Run, bootstrap: Bootstrap, monkeypatch: pytest.MonkeyPatch
+    run: Run, bootstrap: FakeBootstrap, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     Path("hosting-emulator.yaml").write_text("{scenario: ours.yaml, clock: skip, seed: file}")
     monkeypatch.setenv("HOSTING_EMULATOR_FROM", "state.json")
@@ -172,45 +171,6 @@ def test_a_state_in_a_variable_comes_before_the_files_scenario(
 
     [found] = bootstrap.settings
     assert (found.scenario, found.clock, found.seed) == (None, None, "file")
-
-
-def test_a_wrong_file_stops_a_run_around_a_command_too(run: Run, around: list[Settings]) -> None:
-    Path("hosting-emulator.yaml").write_text("prot: 4711")
-
-    result = run("exec", "--", "true")
-
-    assert (result.exit_code, around) == (2, [])
-    assert "there is no setting 'prot'; did you mean port?" in result.stderr
-
-
-@pytest.mark.parametrize(
-    ("text", "told"),
-    [
-        ("prot: 4711", "hosting-emulator.yaml: there is no setting 'prot'; did you mean port?"),
-        ("5: 4711", "hosting-emulator.yaml: there is no setting '5'; there are host, port, "),
-        ("replace: true", "there is no setting 'replace'"),
-        ("port: 70000", "hosting-emulator.yaml: Invalid value for '--port': '70000' is not"),
-        ("clock: slow", "hosting-emulator.yaml: Invalid value for '--clock': 'slow' is not"),
-        ("port: [", "hosting-emulator.yaml:1:8: this is not YAML"),
-        ("at: 2030-01-31", "hosting-emulator.yaml: Invalid value for '--at': '2030-01-31' is not"),
-        ("{vary: 7, only: page-sise}", "hosting-emulator.yaml: Invalid value for '--only'"),
-        ("assumptions: 5", "hosting-emulator.yaml: assumptions is several values: write a mapping"),
-        ("scenario: [a]", "hosting-emulator.yaml: scenario is one value"),
-        ("port", "hosting-emulator.yaml contains no settings"),
-        (r'scenario: "a\0b.yaml"', "Invalid value for '--scenario': 'a\\x00b.yaml' has a NUL"),
-        (r'data-dir: "a\0b"', "Invalid value for '--data-dir': 'a\\x00b' has a NUL"),
-    ],
-)
-def test_what_is_wrong_is_one_line_that_names_the_file(
-    run: Run, bootstrap: Bootstrap, text: str, told: str
-) -> None:
-    Path("hosting-emulator.yaml").write_text(text)
-
-    result = run("start")
-
-    assert (result.exit_code, result.stderr.count("\n")) == (2, 1)
-    assert told in result.stderr
-    assert bootstrap.settings == []
 
 
 def test_each_option_of_start_may_be_set_but_those_of_one_start() -> None:
@@ -240,16 +200,6 @@ def test_doctor_shows_where_each_value_came_from(
         "--control-token (hidden), from hosting-emulator.yaml.",
     }
     assert any("kept does not exist yet" in each["seen"] for each in found)
-
-
-def test_what_is_wrong_in_a_variable_names_it(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HOSTING_EMULATOR_PORT", "abc")
-
-    refused, asked = run("start"), run("status")
-
-    assert refused.stderr.startswith("Error: the variable HOSTING_EMULATOR_PORT: Invalid value")
-    assert "the variable HOSTING_EMULATOR_PORT: 'http://127.0.0.1:abc' is not" in asked.stderr
-    assert (refused.exit_code, asked.exit_code) == (2, 2)
 
 
 def test_doctor_notes_a_variable_that_no_command_reads(
@@ -287,22 +237,9 @@ def test_doctor_misses_a_scenario_that_is_not_there(run: Run, named: str) -> Non
     assert "nope" in result.stdout
 
 
-@pytest.mark.parametrize(
-    ("name", "called"),
-    [
-        ("hosting-emulator.yaml", "hosting-emulator.yaml"),
-        ("pyproject.toml", "pyproject.toml [tool.hosting-emulator]"),
-    ],
-)
-def test_a_file_that_is_no_text_is_named_itself(run: Run, name: str, called: str) -> None:
-    Path(name).write_bytes(b'[tool.hosting-emulator]\nseed = "\xff"\n')
-
-    result = run("start")
-
-    assert (result.exit_code, result.stderr) == (2, f"Error: {called}: not UTF-8 text\n")
-
-
-def test_another_tools_file_that_is_no_text_is_none_of_ours(run: Run, bootstrap: Bootstrap) -> None:
+def test_another_tools_file_that_is_no_text_is_none_of_ours(
+    run: Run, bootstrap: FakeBootstrap
+) -> None:
     Path("pyproject.toml").write_bytes(b'[tool.other]\nname = "\xff"\n')
 
     assert run("start").exit_code == 0

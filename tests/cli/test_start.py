@@ -2,73 +2,26 @@
 
 import json
 import sys
-from collections.abc import Callable
 from dataclasses import asdict, replace
 from pathlib import Path
-from types import ModuleType
 
 import click
 import pytest
 
-from hosting_emulator.settings import Ready, Settings, StartError
+from hosting_emulator.settings import Settings, StartError
 from hosting_emulator_cli.commands.start import start
 from hosting_emulator_scenarios import FOLDER
-
-READY = Ready(
-    base_url="http://127.0.0.1:4620",
-    dev_base_url="http://localhost:4620",
-    control_url="http://127.0.0.1:4620/_emulator",
-    docs_url="http://127.0.0.1:4620/_emulator/docs",
-    openapi_url="http://127.0.0.1:4620/_emulator/contract/openapi.json",
-    tls_url=None,
-    ca_file=None,
-    person="owner",
-    token="eyJ.eyJ.sig",
-    organization_id="01ORGFREE",
-    project_id="01PROJ1",
-    data_dir="/data",
-    world="default",
-    pid=4242,
-    control_token=None,
-    fresh=True,
-    local_url="http://127.0.0.1:4620",
-)
+from tests.support.fake_bootstrap import READY, FakeBootstrap
 
 
-class Bootstrap:
-    """Stands for the emulator: it is ready at once, looks around, and stops."""
-
-    def __init__(self) -> None:
-        self.settings: list[Settings] = []
-        self.ready = READY
-        self.error: Exception | None = None
-        self.while_running: Callable[[], object] = lambda: None
-
-    def run(self, settings: Settings, announce: Callable[[Ready], None]) -> None:
-        self.settings.append(settings)
-        if self.error:
-            raise self.error
-        announce(self.ready)
-        self.while_running()
-
-
-@pytest.fixture
-def bootstrap(monkeypatch: pytest.MonkeyPatch) -> Bootstrap:
-    fake = Bootstrap()
-    module = ModuleType("hosting_emulator.bootstrap")
-    module.run = fake.run  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "hosting_emulator.bootstrap", module)
-    return fake
-
-
-def test_no_options_are_the_default_settings(run, bootstrap: Bootstrap):
+def test_no_options_are_the_default_settings(run, bootstrap: FakeBootstrap):
     result = run("start")
 
     assert result.exit_code == 0
     assert bootstrap.settings == [Settings(library=FOLDER)]
 
 
-def test_every_option_becomes_a_setting(run, bootstrap: Bootstrap):
+def test_every_option_becomes_a_setting(run, bootstrap: FakeBootstrap):
     run(
         *("start", "--host", "0.0.0.0", "--port", "0", "--tls-port", "4621"),
         *("--data-dir", "here", "--durability", "disk", "--seed", "42"),
@@ -101,25 +54,25 @@ def test_every_option_becomes_a_setting(run, bootstrap: Bootstrap):
     ]
 
 
-def test_state_to_begin_with_becomes_a_setting(run, bootstrap: Bootstrap):
+def test_state_to_begin_with_becomes_a_setting(run, bootstrap: FakeBootstrap):
     run("start", "--from", "kept.json")
 
     assert bootstrap.settings == [Settings(library=FOLDER, state=Path("kept.json"))]
 
 
-def test_seed_beside_a_state_is_the_one_it_goes_on_with(run, bootstrap: Bootstrap):
+def test_seed_beside_a_state_is_the_one_it_goes_on_with(run, bootstrap: FakeBootstrap):
     run("start", "--from", "kept.json", "--seed", "42")
 
     assert [found.state_seed for found in bootstrap.settings] == ["42"]
 
 
-def test_ephemeral_keeps_nothing(run, bootstrap: Bootstrap):
+def test_ephemeral_keeps_nothing(run, bootstrap: FakeBootstrap):
     run("start", "--ephemeral")
 
     assert bootstrap.settings[0].data_dir is None
 
 
-def test_banner_tells_all_a_first_request_needs(run, bootstrap: Bootstrap):
+def test_banner_tells_all_a_first_request_needs(run, bootstrap: FakeBootstrap):
     result = run("start")
 
     out = result.stdout
@@ -146,7 +99,7 @@ def test_banner_tells_all_a_first_request_needs(run, bootstrap: Bootstrap):
     assert "control token" not in out
 
 
-def test_banner_of_a_state_that_was_there_and_one_that_will_not_be(run, bootstrap: Bootstrap):
+def test_banner_of_a_state_that_was_there_and_one_that_will_not_be(run, bootstrap: FakeBootstrap):
     bootstrap.ready = replace(READY, fresh=False, data_dir=None, control_token="s3cret")
 
     out = run("start").stdout
@@ -156,7 +109,7 @@ def test_banner_of_a_state_that_was_there_and_one_that_will_not_be(run, bootstra
     assert "control token  s3cret" in out
 
 
-def test_banner_says_by_which_seed_answers_vary(run, bootstrap: Bootstrap):
+def test_banner_says_by_which_seed_answers_vary(run, bootstrap: FakeBootstrap):
     assert "varied" not in run("start").stdout
 
     bootstrap.ready = replace(READY, vary="5")
@@ -165,20 +118,20 @@ def test_banner_says_by_which_seed_answers_vary(run, bootstrap: Bootstrap):
     assert "varied by seed 5, at page-size, key-order only\n" in run("start").stdout
 
 
-def test_json_is_one_object(run, bootstrap: Bootstrap):
+def test_json_is_one_object(run, bootstrap: FakeBootstrap):
     result = run("start", "--json")
 
     assert json.loads(result.stdout) == asdict(READY)
     assert result.stderr == ""
 
 
-def test_quiet_prints_nothing(run, bootstrap: Bootstrap):
+def test_quiet_prints_nothing(run, bootstrap: FakeBootstrap):
     result = run("start", "--quiet")
 
     assert (result.stdout, result.stderr, result.exit_code) == ("", "", 0)
 
 
-def test_ready_file_is_there_while_it_runs(run, bootstrap: Bootstrap, tmp_path: Path):
+def test_ready_file_is_there_while_it_runs(run, bootstrap: FakeBootstrap, tmp_path: Path):
     path = tmp_path / "ready.json"
     seen: list[tuple[object, int]] = []
     bootstrap.while_running = lambda: seen.append(
@@ -193,7 +146,7 @@ def test_ready_file_is_there_while_it_runs(run, bootstrap: Bootstrap, tmp_path: 
 
 @pytest.mark.parametrize("there", [True, False])
 def test_ready_file_takes_the_place_of_a_link(
-    run, bootstrap: Bootstrap, tmp_path: Path, there: bool
+    run, bootstrap: FakeBootstrap, tmp_path: Path, there: bool
 ):
     """Somebody else may have laid it, to read the token or to have a file of ours overwritten."""
     path, target = tmp_path / "ready.json", tmp_path / "theirs"
@@ -210,7 +163,7 @@ def test_ready_file_takes_the_place_of_a_link(
 
 
 def test_ready_file_that_anybody_may_read_becomes_private(
-    run, bootstrap: Bootstrap, tmp_path: Path
+    run, bootstrap: FakeBootstrap, tmp_path: Path
 ):
     path = tmp_path / "ready.json"
     path.write_text("{}")
@@ -224,7 +177,7 @@ def test_ready_file_that_anybody_may_read_becomes_private(
 
 
 def test_ready_file_of_an_earlier_run_is_gone_before_this_one_is_ready(
-    run, bootstrap: Bootstrap, tmp_path: Path, monkeypatch
+    run, bootstrap: FakeBootstrap, tmp_path: Path, monkeypatch
 ):
     path = tmp_path / "ready.json"
     path.write_text("from an earlier run", encoding="utf-8")
@@ -241,7 +194,7 @@ def test_ready_file_of_an_earlier_run_is_gone_before_this_one_is_ready(
 
 
 def test_failed_start_leaves_the_ready_file_of_the_one_that_runs(
-    run, bootstrap: Bootstrap, tmp_path: Path
+    run, bootstrap: FakeBootstrap, tmp_path: Path
 ):
     path = tmp_path / "ready.json"
     path.write_text("of the one that runs", encoding="utf-8")
@@ -252,7 +205,7 @@ def test_failed_start_leaves_the_ready_file_of_the_one_that_runs(
     assert path.read_text(encoding="utf-8") == "of the one that runs"
 
 
-def test_ready_file_somebody_else_replaced_is_left(run, bootstrap: Bootstrap, tmp_path: Path):
+def test_ready_file_somebody_else_replaced_is_left(run, bootstrap: FakeBootstrap, tmp_path: Path):
     path = tmp_path / "ready.json"
     bootstrap.while_running = lambda: path.write_text("theirs", encoding="utf-8")
 
@@ -261,17 +214,7 @@ def test_ready_file_somebody_else_replaced_is_left(run, bootstrap: Bootstrap, tm
     assert path.read_text(encoding="utf-8") == "theirs"
 
 
-def test_ready_file_in_no_folder_is_refused_before_anything_starts(
-    run, bootstrap: Bootstrap, tmp_path: Path
-):
-    result = run("start", "--ready-file", str(tmp_path / "no" / "ready.json"))
-
-    assert result.exit_code == 2
-    assert "no such directory" in result.stderr
-    assert bootstrap.settings == []
-
-
-def test_start_error_is_one_line(run, bootstrap: Bootstrap):
+def test_start_error_is_one_line(run, bootstrap: FakeBootstrap):
     bootstrap.error = StartError("port 4620 is in use; choose another with --port")
 
     result = run("start")
@@ -291,7 +234,7 @@ def test_start_error_is_one_line(run, bootstrap: Bootstrap):
 )
 def test_start_error_names_the_variable_whose_value_it_is_about(
     run,
-    bootstrap: Bootstrap,
+    bootstrap: FakeBootstrap,
     monkeypatch: pytest.MonkeyPatch,
     typed: list[str],
     variable: str,
@@ -307,7 +250,7 @@ def test_start_error_names_the_variable_whose_value_it_is_about(
     assert result.stderr == f"Error: {origin.replace('…', 'HOSTING_EMULATOR')}{wrong}\n"
 
 
-def test_ctrl_c_that_the_emulator_did_not_take_is_quiet(run, bootstrap: Bootstrap):
+def test_ctrl_c_that_the_emulator_did_not_take_is_quiet(run, bootstrap: FakeBootstrap):
     def interrupt() -> None:
         raise KeyboardInterrupt
 
@@ -319,7 +262,7 @@ def test_ctrl_c_that_the_emulator_did_not_take_is_quiet(run, bootstrap: Bootstra
     assert result.stderr.strip() == ""
 
 
-def test_control_token_comes_from_the_environment(run, bootstrap: Bootstrap, monkeypatch):
+def test_control_token_comes_from_the_environment(run, bootstrap: FakeBootstrap, monkeypatch):
     monkeypatch.setenv("HOSTING_EMULATOR_CONTROL_TOKEN", "s3cret")
 
     run("start", "--quiet")
@@ -328,7 +271,7 @@ def test_control_token_comes_from_the_environment(run, bootstrap: Bootstrap, mon
 
 
 def test_each_option_may_be_given_by_a_variable(
-    run, bootstrap: Bootstrap, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    run, bootstrap: FakeBootstrap, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ):
     """A service container of a CI has nothing else."""
     for name, value in {
@@ -359,17 +302,3 @@ def test_no_two_options_share_a_variable():
 
     assert all(str(each.envvar).startswith("HOSTING_EMULATOR_") for each in parameters)
     assert len({each.envvar for each in parameters}) == len(parameters)
-
-
-@pytest.mark.parametrize(
-    "option", ["--data-dir", "--ready-file", "--scenario", "--from"], ids=lambda name: name[2:]
-)
-def test_an_option_that_names_a_file_is_refused_when_it_is_empty(
-    run, bootstrap: Bootstrap, option: str
-):
-    result = run("start", option, "")
-
-    assert (result.exit_code, bootstrap.settings) == (2, [])
-    assert result.stderr == (
-        f"Error: Invalid value for '{option}': it is empty: name one, or leave the option out\n"
-    )

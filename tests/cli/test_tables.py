@@ -8,10 +8,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from hosting_emulator.settings import Settings
 from hosting_emulator_scenarios import FOLDER
 from pytest_hosting_emulator import BackgroundEmulator
 from tests.cli.conftest import Run
+from tests.support.emulator_in_thread import emulator_in_thread
 from tests.support.http_world import HttpWorld
 
 LONG = "a-world-whose-name-is-as-long-as-the-names-of-worlds-may-be-63"
@@ -36,8 +36,7 @@ contract variation-points
 @pytest.fixture(scope="module")
 def emulator() -> Iterator[BackgroundEmulator]:
     """An emulator with something in each of its lists."""
-    settings = Settings(port=0, data_dir=None, clock="frozen", library=FOLDER)
-    with BackgroundEmulator(settings) as background:
+    with emulator_in_thread(library=FOLDER) as background:
         world = background.world()
         world.control.create_world(LONG, clock={"mode": "skip"})
         world.fault(

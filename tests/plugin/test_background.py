@@ -13,8 +13,12 @@ import pytest
 from freezegun import freeze_time
 
 from hosting_emulator.sdk import EmulatorUnreachable
-from hosting_emulator.settings import StartError
-from pytest_hosting_emulator import BackgroundEmulator, ProcessEmulator, RunningEmulator
+from pytest_hosting_emulator import (
+    BackgroundEmulator,
+    ProcessEmulator,
+    RunningEmulator,
+    StartError,
+)
 from tests.plugin.conftest import Suite
 from tests.support.warm import programs
 

@@ -11,8 +11,7 @@ from subprocess import PIPE, Popen
 
 import pytest
 
-from hosting_emulator.settings import StartError
-from pytest_hosting_emulator import ProcessEmulator
+from pytest_hosting_emulator import ProcessEmulator, StartError
 from tests.plugin.conftest import Suite
 from tests.support.exec_process import until
 

@@ -1,0 +1,296 @@
+"""The table of refusals: command lines, documents and variables that no command can use.
+
+The sentences of these refusals stand here and in no other test. Each refusal is one line on stderr, with
+exit code 2 and nothing on stdout, and it comes before anything is started or asked for.
+"""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+
+import pytest
+from click.testing import Result
+
+from hosting_emulator_cli import execution, exploration
+from tests.cli.conftest import Run
+from tests.support.fake_bootstrap import FakeBootstrap
+from tests.support.fake_control import FakeControl
+
+ULID = "01J00000000000000000000000"
+#: Where `contract check` would look, and as whom. Nothing listens there.
+CHECKED_SERVER = {
+    "HOSTING_BASE_URL": "http://127.0.0.1:1",
+    "HOSTING_TOKEN": "token",
+    "HOSTING_PROJECT_ID": ULID,
+    "HOSTING_ORGANIZATION_ID": ULID,
+}
+
+
+class Refusal:
+    """A command line, the words that its refusal contains, and the files and variables it meets."""
+
+    def __init__(
+        self,
+        line: str,
+        *words: str,
+        files: dict[str, str | bytes] | None = None,
+        variables: dict[str, str] | None = None,
+    ) -> None:
+        self.line = line
+        self.words = words
+        self.files = files or {}
+        self.variables = variables or {}
+
+    def __str__(self) -> str:
+        inputs = [*map(repr, self.files.values()), *self.variables]
+        return " ".join([self.line, *inputs])[:80]
+
+
+def settings_refusal(text: str | bytes, *words: str, line: str = "start") -> Refusal:
+    """Return the refusal of a settings file beside the app."""
+    return Refusal(line, *words, files={"hosting-emulator.yaml": text})
+
+
+def check_refusal(options: str, *words: str) -> Refusal:
+    """Return the refusal of options of `contract check`."""
+    return Refusal(f"contract check {options}", *words, variables=CHECKED_SERVER)
+
+
+POINT = "create_user_api_key#1/timeout/after_commit"
+DEEP_JSON = "[" * 100_000 + "]" * 100_000
+REFUSALS = [
+    Refusal("nonsense", "nonsense"),
+    Refusal("--nonsense", "--nonsense"),
+    Refusal("clock nonsense", "'nonsense'", "there are show, freeze"),
+    Refusal("strat", "did you mean start?"),
+    Refusal("world lst", "did you mean list?"),
+    Refusal("clock scale", "RATE"),
+    Refusal("clock scale fast", "fast", "above 0"),
+    Refusal("clock scale 0", "above 0"),
+    Refusal("clock scale nan", "above 0"),
+    Refusal("clock set yesterday", "yesterday", "2026-01-31T09:30:00Z"),
+    Refusal("clock advance", "exactly one", "DURATION", "--to", "--until"),
+    Refusal("clock advance 1m --to 2030-01-01T00:00:00Z", "exactly one"),
+    Refusal("clock advance -5m", "'-5…' is no option", "below 0"),
+    Refusal("world rewind -1", "'-1…' is no option", "below 0"),
+    Refusal("clock advance --to soon", "--to", "soon"),
+    Refusal("env --shell cmd", "--shell", "fish"),
+    Refusal("start --clock slow", "--clock", "scaled:RATE"),
+    Refusal("start --clock scaled:-1", "--clock", "above 0"),
+    Refusal("start --at noon", "--at", "noon"),
+    Refusal("start --port 70000", "--port", "65535"),
+    Refusal("start --assume rate_limit", "--assume", "NAME=VALUE"),
+    Refusal("start --assume =x", "--assume", "NAME=VALUE"),
+    Refusal("start --json --quiet", "--json", "--quiet"),
+    Refusal("start --ephemeral --data-dir x", "--ephemeral", "--data-dir"),
+    Refusal("status --url 127.0.0.1:4620", "--url", "http://127.0.0.1:4620"),
+    Refusal("token --expires-in 1.5s", "--expires-in", "whole seconds"),
+    Refusal("token --expires-in 0s", "--expires-in", "whole seconds"),
+    Refusal("token --expires-in long", "--expires-in", "'long'", "10m"),
+    Refusal("wait --timeout long", "--timeout", "'long'"),
+    Refusal("world delete", "NAME"),
+    Refusal("world create --clock scaled", "--clock", "scaled:RATE"),
+    Refusal("start --watch", "--watch", "--scenario"),
+    Refusal("start --watch --scenario stuck-operation", "--watch", "a file"),
+    Refusal("fault add", "EFFECT", "--json-fault"),
+    Refusal("fault add timeout --json-fault {}", "EFFECT", "--json-fault"),
+    Refusal("fault add --json-fault {} --times 2", "--json-fault", "alone"),
+    Refusal("fault add --json-fault {", "--json-fault", "not JSON"),
+    Refusal("fault add --json-fault [1]", "--json-fault", "object"),
+    Refusal("fault add abort --code x", "--code", "code=VALUE"),
+    Refusal("requests list --limit many", "--limit", "'many'", "1 to 1000"),
+    Refusal("requests show 0", "'0'", "from 1 or more"),
+    Refusal("fault add abort code", "'code'", "NAME=VALUE"),
+    Refusal("fault add timeout --times two", "--times", "two"),
+    Refusal("fault add timeout --header X", "--header", "NAME=VALUE"),
+    Refusal("fault remove", "FAULT"),
+    Refusal("intervene", "WORD", "--list"),
+    Refusal("intervene stick_operation --list", "WORD", "--list"),
+    Refusal("intervene stick_operation project", "'project'", "NAME=VALUE"),
+    Refusal("scenario show no-such-thing", "no-such-thing", "scenario list"),
+    Refusal("scenario show stuck-operatio", "did you mean stuck-operation"),
+    Refusal("scenario check no/such.yaml", "no/such.yaml", "No such file"),
+    Refusal("scenario load no/such.yaml", "no/such.yaml", "No such file"),
+    Refusal("scenario run", "SCENARIO"),
+    Refusal("scenario record /", "'/' is a directory"),
+    Refusal("token --api-key --api-client", "leave out --api-client and --expires-in"),
+    Refusal("token --api-key --expires-in 5m", "leave out --api-client and --expires-in"),
+    Refusal("token --permission dns.read", "--permission needs --api-key"),
+    Refusal("doctor --url nonsense", "is not an address"),
+    *(
+        Refusal(f"{line} ''", "a name is empty: worlds/")
+        for line in ("fault remove", "outcome remove", "world reset", "world delete", "why")
+    ),
+    *(
+        Refusal(
+            f"start {option} ''",
+            f"Invalid value for '{option}': it is empty: name one, or leave the option out",
+        )
+        for option in ("--data-dir", "--ready-file", "--scenario", "--from")
+    ),
+    Refusal("start --ready-file no/ready.json", "no such directory"),
+    # Commands that are run around an emulator.
+    Refusal("exec", "give a command to run: hosting-emulator exec -- CMD [ARGS]..."),
+    Refusal("exec --export HOSTING_BASE_URL x", "'HOSTING_BASE_URL' is not NAME=OTHER, such as"),
+    Refusal("exec --export 'HOSTING_BASE_URL=A URL' x", "is not NAME=OTHER"),
+    Refusal("exec --export HOSTING_BASEURL=A x", "did you mean HOSTING_BASE_URL?"),
+    Refusal("exec --export X=A x", "no variable is named 'X'; there are HOSTING_BASE_URL, "),
+    Refusal("exec --kill-after soon x", "'soon' is not a duration"),
+    Refusal("exec --clock soon x", "'soon' is not real, frozen, skip or scaled:RATE"),
+    Refusal("exec --keep no/such/folder.json x", "no such directory"),
+    Refusal("exec --conduct-off polled-too-early x", "--conduct-off needs --conduct: give report"),
+    Refusal("exec --shrink x", "--shrink needs --vary"),
+    *(
+        refusal
+        for line in ("exec {} x", "start {}", "scenario run {} x")
+        for refusal in (
+            Refusal(line.format("--only page-size"), "--only needs --vary"),
+            Refusal(line.format("--vary 7 --only page-sizes"), "did you mean page-size?"),
+        )
+    ),
+    Refusal("explore", "give a command to run: hosting-emulator explore -- CMD [ARGS]..."),
+    Refusal("explore --faults timeot x", "did you mean timeout?"),
+    Refusal("explore --faults abort:rate_limit x", "did you mean abort:rate_limited?"),
+    Refusal("explore --calls list_deployment x", "did you mean list_deployments?"),
+    Refusal("explore --point nonsense x", "write CALL#N/FAULT/PHASE"),
+    Refusal(f"explore --point '{POINT}' --json x", "--point runs one point"),
+    Refusal("explore --time-limit 0s x", "leaves no time"),
+    Refusal("explore --time-limit 2 x", "'2' has no unit: write 2s for seconds"),
+    Refusal("explore --conduct loud x", "'loud' is not one of"),
+    Refusal("explore --budget soon x", "is not a duration"),
+    Refusal("explore --html no/such/folder.html x", "no such directory"),
+    Refusal("explore -j 0 x", "is not a whole number from"),
+    # The contract check.
+    Refusal("contract check", "'--base-url'"),
+    check_refusal("--project shop", "--project: 'shop' is not a Ulid"),
+    check_refusal("--organization acme", "--organization: 'acme' is not a Ulid"),
+    check_refusal("--base-url a.example", "--base-url: 'a.example' is not an address"),
+    check_refusal("--base-url http://x/v1?y=1", "--base-url: 'http://x/v1?y=1' is not an address"),
+    check_refusal("--origin-url ftp://x", "--origin-url: 'ftp://x' is not an address"),
+    check_refusal("--allow flags", "unknown word 'flags'; did you mean flag?"),
+    check_refusal("--timeout soon", "'soon'"),
+    check_refusal("--token 'a\nb'", "--token cannot be sent"),
+    check_refusal("--ca-file /no/such/file", "--ca-file: cannot read /no/such/file"),
+    check_refusal(
+        "--assume operation_path=/jobs", "operation_path '/jobs' is not a path below /v1"
+    ),
+    check_refusal(
+        "--assume operation_pth=x",
+        "the check does not take 'operation_pth'; it takes operation_path",
+    ),
+    *(
+        check_refusal(
+            f"--allow keys {option} nowhere/observed.yaml",
+            "cannot write nowhere/observed.yaml: no such directory",
+        )
+        for option in ("--scenario", "--junit")
+    ),
+    # The settings file beside an app.
+    settings_refusal(
+        "prot: 4711", "hosting-emulator.yaml: there is no setting 'prot'; did you mean port?"
+    ),
+    settings_refusal("prot: 4711", "there is no setting 'prot'", line="exec x"),
+    settings_refusal(
+        "5: 4711", "hosting-emulator.yaml: there is no setting '5'; there are host, port, "
+    ),
+    settings_refusal("replace: true", "there is no setting 'replace'"),
+    settings_refusal(
+        "port: 70000", "hosting-emulator.yaml: Invalid value for '--port': '70000' is not"
+    ),
+    settings_refusal(
+        "clock: slow", "hosting-emulator.yaml: Invalid value for '--clock': 'slow' is not"
+    ),
+    settings_refusal("port: [", "hosting-emulator.yaml:1:8: this is not YAML"),
+    settings_refusal(
+        "at: 2030-01-31", "hosting-emulator.yaml: Invalid value for '--at': '2030-01-31' is not"
+    ),
+    settings_refusal(
+        "{vary: 7, only: page-sise}", "hosting-emulator.yaml: Invalid value for '--only'"
+    ),
+    settings_refusal(
+        "assumptions: 5",
+        "hosting-emulator.yaml: assumptions is several values: write a mapping",
+    ),
+    settings_refusal("scenario: [a]", "hosting-emulator.yaml: scenario is one value"),
+    settings_refusal("port", "hosting-emulator.yaml contains no settings"),
+    settings_refusal(
+        r'scenario: "a\0b.yaml"', "Invalid value for '--scenario': 'a\\x00b.yaml' has a NUL"
+    ),
+    settings_refusal(r'data-dir: "a\0b"', "Invalid value for '--data-dir': 'a\\x00b' has a NUL"),
+    settings_refusal(b'seed: "\xff"\n', "Error: hosting-emulator.yaml: not UTF-8 text"),
+    Refusal(
+        "start",
+        "Error: pyproject.toml [tool.hosting-emulator]: not UTF-8 text",
+        files={"pyproject.toml": b'[tool.hosting-emulator]\nseed = "\xff"\n'},
+    ),
+    # Variables.
+    Refusal(
+        "start",
+        "Error: the variable HOSTING_EMULATOR_PORT: Invalid value",
+        variables={"HOSTING_EMULATOR_PORT": "abc"},
+    ),
+    Refusal(
+        "status",
+        "the variable HOSTING_EMULATOR_PORT: 'http://127.0.0.1:abc' is not",
+        variables={"HOSTING_EMULATOR_PORT": "abc", "HOSTING_EMULATOR_URL": ""},
+    ),
+    # Documents.
+    Refusal("world import no.json", "no.json", "No such file"),
+    Refusal("world import a.json", "a.json", "nested too deeply", files={"a.json": DEEP_JSON}),
+    Refusal("world import a.json", "a.json:2:1", "not JSON", files={"a.json": '{"a": 1,\n}'}),
+    Refusal("world import a.json", "not JSON", files={"a.json": b"\xff\xfe\xfa"}),
+    Refusal("world import a.json", "JSON object", files={"a.json": "[1]"}),
+    Refusal(
+        "scenario check a.yaml", "Error: a.yaml: not UTF-8 text", files={"a.yaml": b"\xff\xfe"}
+    ),
+    *(
+        Refusal("world add --from own.yaml", words, files={"own.yaml": text})
+        for text, words in (
+            ("name: x\ndescription: y\n", "has no `world`"),
+            ("- 1\n", "has no `world`"),
+            ("world: [", "own.yaml:1:9: this is not YAML"),
+        )
+    ),
+]
+
+
+@pytest.fixture
+def refuse(
+    run: Run,
+    control: FakeControl,
+    bootstrap: FakeBootstrap,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> Run:
+    """Run a command line that must be refused before it starts or asks for anything."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOSTING_EMULATOR_URL", control.url)
+    for module, name in ((execution, "execute"), (exploration, "explore")):
+        monkeypatch.setattr(module, name, lambda *arguments: pytest.fail("a command was run"))
+
+    def refuse(*arguments: str) -> Result:
+        result = run(*arguments)
+        assert control.requests == []
+        assert bootstrap.settings == []
+        return result
+
+    return refuse
+
+
+@pytest.mark.parametrize("refusal", REFUSALS, ids=str)
+def test_a_command_refuses_what_it_cannot_use(
+    refuse: Run, refusal: Refusal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, content in refusal.files.items():
+        Path(name).write_bytes(content.encode() if isinstance(content, str) else content)
+    for name, value in refusal.variables.items():
+        monkeypatch.setenv(name, value)
+
+    result = refuse(*shlex.split(refusal.line))
+
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr.startswith("Error: ")
+    assert result.stderr.count("\n") == 1
+    for words in refusal.words:
+        assert words in result.stderr
