@@ -45,10 +45,10 @@ def test_every_public_part_of_the_contract_has_a_docstring():
 
 def public_parts(parent: ast.Module | ast.ClassDef) -> list[Documented]:
     """Return the public functions and classes of a module, with the public methods of these."""
-    found: list[Documented] = []
+    parts: list[Documented] = []
     for node in parent.body:
         if isinstance(node, Documented) and not node.name.startswith("_"):
-            found.append(node)
+            parts.append(node)
             if isinstance(node, ast.ClassDef):
-                found.extend(public_parts(node))
-    return found
+                parts.extend(public_parts(node))
+    return parts

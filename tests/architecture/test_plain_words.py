@@ -72,7 +72,7 @@ def literals(source: str) -> Iterator[str]:
 
 
 @cache
-def seen() -> dict[str, str]:
+def texts_by_file() -> dict[str, str]:
     """Return what users meet, or are told from, by file: in one line, in small letters."""
     texts = {name: " ".join(literals(source)) for name, source in modules(*PACKAGES)}
     for pattern in TEXTS:
@@ -84,6 +84,6 @@ def seen() -> dict[str, str]:
 
 @pytest.mark.parametrize("word", PLAIN)
 def test_no_text_for_users_contains_an_unnatural_phrase(word: str) -> None:
-    found = [name for name, text in seen().items() if word.lower() in text]
+    files = [name for name, text in texts_by_file().items() if word.lower() in text]
 
-    assert found == [], f"say {PLAIN[word]!r} instead of {word!r}"
+    assert files == [], f"say {PLAIN[word]!r} instead of {word!r}"

@@ -29,10 +29,12 @@ ALLOWED = {
 
 def modules() -> list[str]:
     return [
-        found.name
+        module.name
         for package in PACKAGES
-        for found in pkgutil.walk_packages(importlib.import_module(package).__path__, f"{package}.")
-        if not found.name.endswith("__main__")
+        for module in pkgutil.walk_packages(
+            importlib.import_module(package).__path__, f"{package}."
+        )
+        if not module.name.endswith("__main__")
     ]
 
 
@@ -79,14 +81,16 @@ def nodes() -> dict[str, list[ast.AST]]:
 def test_no_package_uses_a_private_name_of_another(
     nodes: dict[str, list[ast.AST]],
 ):
-    ours = {name for found in nodes.values() for name in names_made_in(found) if is_private(name)}
+    own_names = {
+        name for tree in nodes.values() for name in names_made_in(tree) if is_private(name)
+    }
 
     used = {
         (module, name)
-        for module, found in nodes.items()
+        for module, tree in nodes.items()
         for name in (
-            *private_imports(found),
-            *(f".{node.attr}" for node in attributes(found) if node.attr not in ours),
+            *private_imports(tree),
+            *(f".{node.attr}" for node in attributes(tree) if node.attr not in own_names),
         )
     }
 
@@ -95,11 +99,11 @@ def test_no_package_uses_a_private_name_of_another(
 
 def test_no_subclass_defines_a_private_name_of_a_class_of_another_package():
     """Neither to use it nor by chance: it would be another's state that is read, or overwritten."""
-    found = []
+    uses = []
     for name in modules():
         module = importlib.import_module(name)
         for kind in classes_of(module):
-            theirs = {
+            foreign_names = {
                 slot
                 for base in kind.__mro__[1:]
                 if not is_ours(base.__module__)
@@ -107,12 +111,12 @@ def test_no_subclass_defines_a_private_name_of_a_class_of_another_package():
                 for slot in (*vars(base), *getattr(base, "__slots__", ()))
                 if is_private(slot)
             }
-            if not theirs:
+            if not foreign_names:
                 continue
             used = {node.attr for node in attributes(ast.walk(source_of(kind))) if reads_self(node)}
-            found += [f"{name}.{kind.__name__}: {slot}" for slot in sorted(used & theirs)]
+            uses += [f"{name}.{kind.__name__}: {slot}" for slot in sorted(used & foreign_names)]
 
-    assert found == []
+    assert uses == []
 
 
 def classes_of(module: ModuleType) -> list[type]:

@@ -36,11 +36,14 @@ def started(args: list[str], **options: Any) -> subprocess.CompletedProcess[str]
 def test_a_warm_process_ends_as_a_real_process_does(code: str):
     args = [sys.executable, "-c", code]
 
-    real = started(args)
-    found = warm.run(args)
+    real_process = started(args)
+    warm_process = warm.run(args)
 
-    assert (found.returncode, found.stdout) == (real.returncode, real.stdout)
-    assert found.stderr.splitlines()[-1:] == real.stderr.splitlines()[-1:]
+    assert (warm_process.returncode, warm_process.stdout) == (
+        real_process.returncode,
+        real_process.stdout,
+    )
+    assert warm_process.stderr.splitlines()[-1:] == real_process.stderr.splitlines()[-1:]
 
 
 def test_a_warm_process_sees_what_a_real_process_sees(tmp_path: Path):
@@ -55,10 +58,10 @@ def test_a_warm_process_sees_what_a_real_process_sees(tmp_path: Path):
     environment = {"PATH": os.environ["PATH"], "LC_ALL": "C.UTF-8", "ODD": "\udcff\n="}
     options: dict[str, Any] = {"cwd": tmp_path, "env": environment}
 
-    real = started(args, input="typed", **options)
-    found = warm.run(args, input="typed", **options)
+    real_process = started(args, input="typed", **options)
+    warm_process = warm.run(args, input="typed", **options)
 
-    assert found.stdout == real.stdout
+    assert warm_process.stdout == real_process.stdout
 
 
 def test_a_warm_program_passes_on_input_output_and_exit_code(tmp_path: Path):

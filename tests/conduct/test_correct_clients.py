@@ -35,9 +35,9 @@ class Place(Watched):
     def by(self, connection: int | None, ask: Callable[..., Response], *args: Any, **options: Any):
         """Ask by a connection, or by one of its own."""
         self.connection = next(self.connections) if connection is None else connection
-        answer = ask(*args, **options)
+        response = ask(*args, **options)
         self.pass_time(ROUND_TRIP_S)
-        return answer
+        return response
 
     def follow(self, operation: dict[str, Any], connection: int | None, **options: Any) -> str:
         """Poll an operation to its end, as often as told."""
@@ -53,8 +53,8 @@ def hedged(api: Place) -> None:
     operation = api.by(1, api.apply_domains, key="a").json
     while operation["state"] not in ENDS:
         api.sleep(operation["progress"]["next_poll_after_seconds"])
-        asked = [api.by(connection, api.poll, operation["id"]) for connection in (1, 2)]
-        operation = asked[-1].json
+        polls = [api.by(connection, api.poll, operation["id"]) for connection in (1, 2)]
+        operation = polls[-1].json
 
 
 def parallel(api: Place) -> None:
@@ -73,7 +73,9 @@ def two_processes(api: Place) -> None:
     first, second = (api.by(None, api.apply_domains, key="a").json for _ in range(2))
     for _ in range(6):
         api.sleep(first["progress"]["next_poll_after_seconds"])
-        first, second = (api.by(None, api.poll, one["id"]).json for one in (first, second))
+        first, second = (
+            api.by(None, api.poll, operation["id"]).json for operation in (first, second)
+        )
         if first["state"] in ENDS:
             return
 
@@ -100,10 +102,10 @@ def retrying_proxy(api: Place) -> None:
     api.fault(gateway_error={"status": 502}, times=3)
     lines = [next(api.connections) for _ in range(2)]
     for line in (*lines, *lines):
-        answer = api.by(line, api.apply_domains, key="a")
-        if answer.status < 500:
+        response = api.by(line, api.apply_domains, key="a")
+        if response.status < 500:
             break
-    api.follow(answer.json, lines[1])
+    api.follow(response.json, lines[1])
 
 
 def crash_and_resume(api: Place) -> None:
@@ -111,8 +113,8 @@ def crash_and_resume(api: Place) -> None:
     api.by(None, api.apply_domains, key="kept on disk")
     operation = api.by(None, api.apply_domains, key="kept on disk").json
     api.follow(operation, None)
-    again = api.by(None, api.apply_domains, key="kept on disk").json
-    api.follow(again, None)
+    replay = api.by(None, api.apply_domains, key="kept on disk").json
+    api.follow(replay, None)
 
 
 def token_refresh(api: Place) -> None:
@@ -126,14 +128,14 @@ def short_timeouts(api: Place) -> None:
     operation = api.by(1, api.apply_domains, key="a").json
     api.sleep(operation["progress"]["next_poll_after_seconds"])
     path = f"/v1/operations/{operation['id']}"
-    answers = []
+    responses = []
 
     def give_up() -> None:
         api.pass_time(0.2)
-        answers.append(api.by(2, api.poll, operation["id"]))
+        responses.append(api.by(2, api.poll, operation["id"]))
 
     api.send_late(400, "GET", path, between=give_up)
-    api.follow(answers[0].json, 2)
+    api.follow(responses[0].json, 2)
 
 
 def dashboard(api: Place) -> None:

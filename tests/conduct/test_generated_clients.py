@@ -93,8 +93,8 @@ class Careful:
 
     def reads(self) -> Worker:
         for _ in range(self.random.randint(1, 5)):
-            what = self.random.choice(["edge-dns", "database/compute?environment=dev"])
-            yield from self.send("GET", f"/v1/projects/{self.api.project()}/{what}")
+            resource = self.random.choice(["edge-dns", "database/compute?environment=dev"])
+            yield from self.send("GET", f"/v1/projects/{self.api.project()}/{resource}")
             yield Sleep(self.random.random() / 2)
 
     def asks_once_for_what_is_not_there(self) -> Worker:

@@ -118,8 +118,8 @@ def test_a_retry_may_spell_its_json_body_differently(client: Watched):
     path = f"/v1/organizations/{client.organization()}/user-api-keys"
     client.lose()
     client.create_key("ci", key="first")
-    sent = [("Authorization", f"Bearer {client.token()}"), ("Content-Type", "application/json")]
-    client.send("POST", path, [*sent, ("Idempotency-Key", "second")], b'{ "name":"ci" }')
+    headers = [("Authorization", f"Bearer {client.token()}"), ("Content-Type", "application/json")]
+    client.send("POST", path, [*headers, ("Idempotency-Key", "second")], b'{ "name":"ci" }')
 
     assert client.broken() == [(NEW_KEY, [1, 2])]
 
@@ -239,11 +239,11 @@ def test_another_api_key_after_its_value_was_lost_is_no_finding(client: Watched)
     assert client.broken(final=True) == []
 
 
-@pytest.mark.parametrize(("other", "broken"), [("second", 1), ("first", 0)])
+@pytest.mark.parametrize(("second_key", "broken"), [("second", 1), ("first", 0)])
 def test_the_same_mutation_with_two_keys_at_once_is_a_note(
-    client: Watched, other: str, broken: int
+    client: Watched, second_key: str, broken: int
 ):
-    for connection, key in ((1, "first"), (2, other)):
+    for connection, key in ((1, "first"), (2, second_key)):
         client.connection = connection
         client.create_key(key=key)
         client.pass_time(0.1)

@@ -107,8 +107,8 @@ def test_a_loop_past_the_end_with_a_connection_for_each_poll_is_a_finding(client
 
     (finding,) = client.findings()
     assert (finding.rule, finding.severity) == ("polled-after-end", "warning")
-    named = [int(n) for n in re.findall(r"#([0-9]+)", finding.says)]
-    assert {*named} <= {*finding.requests}
+    named_requests = [int(n) for n in re.findall(r"#([0-9]+)", finding.says)]
+    assert {*named_requests} <= {*finding.requests}
 
 
 def test_no_poll_is_too_early_with_the_clock_skip():
@@ -297,9 +297,9 @@ def test_another_token_of_a_user_may_poll_the_end_for_itself(client: Watched):
 
 
 def test_two_tokens_of_a_user_each_have_their_own_wait(client: Watched):
-    operation, other = client.operation(), client.token(interactive=False)
+    operation, other_token = client.operation(), client.token(interactive=False)
     client.pass_time(1)
-    client.poll(operation, token=other)
+    client.poll(operation, token=other_token)
     client.pass_time(1)
     client.poll(operation)
     assert client.broken() == []

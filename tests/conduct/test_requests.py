@@ -95,7 +95,7 @@ def test_an_idempotency_key_on_a_call_without_one_is_a_note(client: Watched):
 
 
 @pytest.mark.parametrize(
-    ("what", "severity"),
+    ("send", "severity"),
     [
         (lambda client: client.deployments("?page=2"), "warning"),
         (lambda client: client.compute("?environment=dev&verbose=1"), "warning"),
@@ -110,9 +110,9 @@ def test_an_idempotency_key_on_a_call_without_one_is_a_note(client: Watched):
     ],
 )
 def test_a_parameter_or_body_that_no_call_reads_is_a_finding(
-    client: Watched, what, severity: str | None
+    client: Watched, send, severity: str | None
 ):
-    what(client)
+    send(client)
 
     finding = [(f.rule, f.severity) for f in client.findings()]
     assert finding == ([(UNREAD, severity)] if severity else [])

@@ -176,8 +176,8 @@ def test_a_client_may_wait_for_retry_after_in_world_time(
 def test_waiting_for_the_rate_limit_of_the_world_is_no_finding():
     client = Watched("real", rate_limit="1/10s")
     client.dns()
-    told = int(client.dns().headers["Retry-After"])
-    client.pass_time(told)
+    wait_s = int(client.dns().headers["Retry-After"])
+    client.pass_time(wait_s)
 
     assert client.dns().status == 200
     assert client.broken() == []
@@ -268,9 +268,9 @@ def test_the_same_request_on_a_new_connection_is_a_retry(
     client: Watched, path: str, findings: list[tuple[str, str]]
 ):
     client.fault(**LIMITED)
-    for connection, asked in ((1, "edge-dns"), (2, path)):
+    for connection, resource in ((1, "edge-dns"), (2, path)):
         client.connection = connection
-        client.call("GET", f"/v1/projects/{client.project()}/{asked}")
+        client.call("GET", f"/v1/projects/{client.project()}/{resource}")
         client.pass_time(1)
 
     assert [(finding.rule, finding.severity) for finding in client.findings()] == findings
@@ -301,9 +301,9 @@ def test_the_same_key_on_successive_connections_is_a_retry(
         client.apply_domains(key="a")
         client.pass_time(0.002)
 
-    finding = client.findings()
-    assert [one.rule for one in finding] == [rule]
-    assert [one.severity for one in finding] == severities
+    findings = client.findings()
+    assert [finding.rule for finding in findings] == [rule]
+    assert [finding.severity for finding in findings] == severities
 
 
 def test_the_same_key_on_open_connections_may_come_from_two_workers(client: Watched):

@@ -174,8 +174,8 @@ ELSEWHERE = "token-sent-elsewhere"
 
 
 def test_a_token_sent_to_a_dev_origin_is_a_finding(client: Watched):
-    sent = {"Host": "dev-a-b-c.dev.localhost", "Authorization": f"Bearer {client.token()}"}
-    client.redeem(client.ticket().json["redeem_url"], sent)
+    headers = {"Host": "dev-a-b-c.dev.localhost", "Authorization": f"Bearer {client.token()}"}
+    client.redeem(client.ticket().json["redeem_url"], headers)
 
     (finding,) = client.findings()
     assert (finding.rule, finding.severity, finding.requests) == (ELSEWHERE, "error", [2])

@@ -53,17 +53,17 @@ def test_no_request_after_the_first_check_is_missed():
 
 
 def test_a_judged_request_takes_little_memory():
-    api, asked, big = Watched(), 100, "x" * 12_000
-    for n in range(asked):
+    api, count, big = Watched(), 100, "x" * 12_000
+    for n in range(count):
         path, body = f"/v1/projects/{n}/powered-by-flag", {"enabled": big}
         api.call("PUT", path, token=f"{n}{big}", key=f"{n}{big}", body=body)
     tracemalloc.start()
 
     api.look()
 
-    kept, _ = tracemalloc.get_traced_memory()
+    memory_bytes, _ = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert kept < asked * len(big) / 2
+    assert memory_bytes < count * len(big) / 2
 
 
 def test_a_check_judges_no_request_twice():
@@ -165,8 +165,8 @@ def test_a_thousand_exchanges_are_judged_in_50_milliseconds():
         api.poll(api.apply_domains().json["id"])
 
     def judged_in_s() -> float:
-        began = perf_counter()
+        start_s = perf_counter()
         assert Watch(api.engine).look().judged == CAPACITY
-        return perf_counter() - began
+        return perf_counter() - start_s
 
     assert min(judged_in_s() for _ in range(5)) < 0.05

@@ -14,9 +14,9 @@ TABLE = CallTable()
 def test_every_call_is_found_by_method_and_path(spec):
     path = spec.path.replace(f"{{{spec.subject}_id}}", "THE-ID")
 
-    found, subject_id = TABLE.find(spec.method, path)
+    call, subject_id = TABLE.find(spec.method, path)
 
-    assert (found.call_id, subject_id) == (spec.call_id, "THE-ID")
+    assert (call.call_id, subject_id) == (spec.call_id, "THE-ID")
 
 
 @pytest.mark.parametrize(
@@ -52,9 +52,9 @@ def test_a_path_of_no_call_is_not_found(path):
 
 
 def test_a_path_with_escapes_is_the_same_path():
-    found, subject_id = TABLE.find("POST", "/v1/projects/%41/source%3Ainitialize")
+    call, subject_id = TABLE.find("POST", "/v1/projects/%41/source%3Ainitialize")
 
-    assert (found.call_id, subject_id) == ("initialize_managed_source", "A")
+    assert (call.call_id, subject_id) == ("initialize_managed_source", "A")
 
 
 @pytest.mark.parametrize("method", ["GET", "HEAD", "OPTIONS", "DELETE", "put", "X" * 500])
@@ -70,9 +70,9 @@ def test_a_wrong_method_is_refused_with_the_allowed_methods(method):
 def test_operations_are_polled_where_the_assumption_says(template):
     table = CallTable(Assumptions(operation_path=template))
 
-    found, subject_id = table.find("GET", template.replace("{operation_id}", "OP"))
+    call, subject_id = table.find("GET", template.replace("{operation_id}", "OP"))
 
-    assert (found.call_id, subject_id) == ("get_operation", "OP")
+    assert (call.call_id, subject_id) == ("get_operation", "OP")
     assert table.find("GET", "/v1/projects/P/edge-dns")[0].call_id == "get_dns_authorization"
 
 

@@ -52,7 +52,7 @@ def test_a_duration_above_a_thousand_years_is_refused(text):
 @given(text=st.text(alphabet="0123456789.PTmshdw -٣", max_size=80))
 def test_any_text_is_a_duration_or_a_value_error(text):
     try:
-        found = parse_duration_ms(text)
+        duration_ms = parse_duration_ms(text)
     except ValueError:
         return
-    assert 0 <= found <= LONGEST_MS
+    assert 0 <= duration_ms <= LONGEST_MS

@@ -90,6 +90,6 @@ def test_unusual_json_is_read(body, value):
 
 @pytest.mark.parametrize("body", [b"1.0", b"1e0", b"10E-1"])
 def test_a_whole_number_is_an_integer_in_every_notation(body):
-    found = read_json(body)
+    value = read_json(body)
 
-    assert (found, type(found)) == (1, int)
+    assert (value, type(value)) == (1, int)

@@ -143,9 +143,9 @@ def test_importing_the_table_is_cheap() -> None:
         f"print(*(name for name in '{heavy}'.split() if name in sys.modules))"
     )
 
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    process = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
 
-    assert (done.returncode, done.stdout.strip()) == (0, ""), done.stderr
+    assert (process.returncode, process.stdout.strip()) == (0, ""), process.stderr
 
 
 def test_a_refusal_takes_its_status_from_the_table() -> None:
@@ -190,14 +190,14 @@ def test_a_problem_status_that_is_not_an_error_is_refused(status: int) -> None:
         Refused("invalid_request", "Wrong.", status=status)
 
 
-@pytest.mark.parametrize("again", [copy.copy, lambda error: pickle.loads(pickle.dumps(error))])
-def test_a_refusal_can_be_copied_and_pickled(again) -> None:
+@pytest.mark.parametrize("make_copy", [copy.copy, lambda error: pickle.loads(pickle.dumps(error))])
+def test_a_refusal_can_be_copied_and_pickled(make_copy) -> None:
     refused = Refused("rate_limited", "Slow down.", retry_after_seconds=7, why="10 in 1 s")
 
-    other = again(refused)
+    copied = make_copy(refused)
 
-    assert vars(other) == vars(refused)
-    assert str(other) == str(refused)
+    assert vars(copied) == vars(refused)
+    assert str(copied) == str(refused)
 
 
 @pytest.mark.parametrize("code", PROBLEMS)

@@ -31,9 +31,9 @@ def test_the_standard_library_reads_a_written_timestamp(at_ms):
     assert round(moment.timestamp() * 1000) == at_ms
 
 
-@given(one=MOMENTS, other=MOMENTS)
-def test_timestamps_sort_as_text_in_the_order_of_time(one, other):
-    assert (format_timestamp(one) < format_timestamp(other)) == (one < other)
+@given(first_ms=MOMENTS, second_ms=MOMENTS)
+def test_timestamps_sort_as_text_in_the_order_of_time(first_ms, second_ms):
+    assert (format_timestamp(first_ms) < format_timestamp(second_ms)) == (first_ms < second_ms)
 
 
 @given(at_ms=MOMENTS, form=st.sampled_from(["milliseconds", "microseconds", "offset"]))

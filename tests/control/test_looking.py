@@ -32,14 +32,14 @@ def states(row: dict[str, Any]) -> list[str]:
 def test_a_project_lists_everything_that_belongs_to_it(api: HttpWorld):
     operation = api.initialize().json["id"]
 
-    found = shop(api)
+    project = shop(api)
 
-    assert found["organization"] == "acme"
-    assert found["claim"] == operation
-    assert found["dns"] == api.dns().json
-    assert found["databases"]["dev"]["compute"] == api.compute().json["database"]
-    assert found["deployments"] == api.deployments("?limit=10").json["items"]
-    assert found["flag"]["enabled"] is True
+    assert project["organization"] == "acme"
+    assert project["claim"] == operation
+    assert project["dns"] == api.dns().json
+    assert project["databases"]["dev"]["compute"] == api.compute().json["database"]
+    assert project["deployments"] == api.deployments("?limit=10").json["items"]
+    assert project["flag"]["enabled"] is True
 
 
 def test_a_project_lists_the_role_of_each_user_and_its_source(api: HttpWorld):
@@ -54,10 +54,10 @@ def test_a_project_lists_the_role_of_each_user_and_its_source(api: HttpWorld):
 
 def test_a_ticket_shows_its_state_and_no_secret(api: HttpWorld):
     issued = api.ticket().json
-    shown = shop(api)["tickets"]
+    tickets = shop(api)["tickets"]
 
-    assert [(row["who"], row["state"]) for row in shown] == [("owner", "unused")]
-    assert issued["redeem_url"].rpartition("=")[2] not in json.dumps(shown)
+    assert [(row["who"], row["state"]) for row in tickets] == [("owner", "unused")]
+    assert issued["redeem_url"].rpartition("=")[2] not in json.dumps(tickets)
 
     api.emulator.clock.advance("11m")
     assert shop(api)["tickets"][0]["state"] == "expired"
@@ -98,7 +98,7 @@ def test_the_timeline_contains_each_state_of_an_operation(api: HttpWorld):
         "done",
     ]
     spans = row["spans"]
-    assert all(one["to"] == following["from"] for one, following in pairwise(spans))
+    assert all(span["to"] == following["from"] for span, following in pairwise(spans))
     assert spans[2]["from"] == "2026-01-01T00:00:03.000Z"
     assert spans[2]["to"] == "2026-01-01T00:05:03.000Z"
     assert spans[-1]["from"] == spans[-1]["to"]
@@ -129,16 +129,16 @@ def test_the_present_state_in_the_timeline_has_no_end(api: HttpWorld):
 
 
 def test_the_timeline_is_newest_first_and_states_the_total(api: HttpWorld):
-    began = [row["spans"][0]["from"] for row in items(api, "timeline?limit=1000")]
+    starts = [row["spans"][0]["from"] for row in items(api, "timeline?limit=1000")]
 
-    assert began == sorted(began, reverse=True)
-    assert looked(api, "timeline?limit=1")["total"] == len(began) > 30
+    assert starts == sorted(starts, reverse=True)
+    assert looked(api, "timeline?limit=1")["total"] == len(starts) > 30
 
 
 def test_a_project_lists_as_many_deployments_as_are_requested(api: HttpWorld):
-    (found,) = (row for row in items(api, "projects?deployments=1000") if row["alias"] == "shop")
+    (project,) = (row for row in items(api, "projects?deployments=1000") if row["alias"] == "shop")
 
-    assert len(found["deployments"]) == found["counts"]["deployments"] > 10
+    assert len(project["deployments"]) == project["counts"]["deployments"] > 10
     assert len(shop(api)["deployments"]) == 10
 
 
@@ -159,13 +159,13 @@ def test_the_history_says_what_commits_changed(api: HttpWorld):
     api.dns(token=value)
     api.emulator.clock.advance("1h")
 
-    last, *_ = told = [row["says"] for row in items(api, "history")]
+    last, *_ = sentences = [row["says"] for row in items(api, "history")]
 
     assert last == "time moved by 1h; apply project domains of shop: succeeded"
-    assert "the API key ci was used" in told
-    assert "apply project domains of shop: queued" in told
-    assert any(says.startswith("the clock is frozen") for says in told)
-    assert any(says.startswith("the clock is scaled, 60 times as fast") for says in told)
+    assert "the API key ci was used" in sentences
+    assert "apply project domains of shop: queued" in sentences
+    assert any(says.startswith("the clock is frozen") for says in sentences)
+    assert any(says.startswith("the clock is scaled, 60 times as fast") for says in sentences)
 
 
 def test_the_clock_names_the_next_event(api: HttpWorld):
@@ -179,8 +179,8 @@ def test_the_clock_names_the_next_event(api: HttpWorld):
 
 def test_a_summary_has_the_generation_that_is_expected_next(api: HttpWorld):
     def generation() -> int:
-        (found,) = (p for p in looked(api, "")["projects"] if p["alias"] == "shop")
-        return int(found["source_generation"])
+        (project,) = (p for p in looked(api, "")["projects"] if p["alias"] == "shop")
+        return int(project["source_generation"])
 
     before = generation()
     api.emulator.clock.until(api.initialize(before).json["id"])
@@ -205,8 +205,8 @@ def test_the_page_reads_the_calls_from_the_server_and_contains_no_path_of_theirs
 
 def test_the_html_of_the_page_has_no_inline_script_or_style(api: HttpWorld):
     parts = urlsplit(api.emulator.base_url)
-    with urllib.request.urlopen(f"{parts.scheme}://{parts.netloc}/_emulator/") as found:
-        html = found.read().decode()
+    with urllib.request.urlopen(f"{parts.scheme}://{parts.netloc}/_emulator/") as response:
+        html = response.read().decode()
 
     assert re.findall(r"<script(?![^>]* src=)[^>]*>|<style|style=|\son\w+=", html) == []
     assert "<noscript><main>" in html

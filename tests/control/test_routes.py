@@ -9,8 +9,8 @@ def test_every_path_has_the_parameters_that_its_handler_names():
     for route in ROUTES:
         handler = load_handler(route.handler)
 
-        named = handler.parameters - {"context", "engine", "body"} - set(handler.query)
-        assert named <= set(route.pattern.groupindex), route
+        parameters = handler.parameters - {"context", "engine", "body"} - set(handler.query)
+        assert parameters <= set(route.pattern.groupindex), route
 
 
 def test_no_route_is_declared_twice():

@@ -32,10 +32,10 @@ class Timers:
 
 @pytest.fixture
 def timers(monkeypatch: pytest.MonkeyPatch) -> Timers:
-    found = Timers()
-    loop = SimpleNamespace(get_running_loop=lambda: found)
+    fake_timers = Timers()
+    loop = SimpleNamespace(get_running_loop=lambda: fake_timers)
     monkeypatch.setattr(control, "asyncio", loop)
-    return found
+    return fake_timers
 
 
 def test_a_world_with_a_time_to_live_lives_while_it_gets_requests(timers: Timers):
@@ -100,7 +100,7 @@ def test_the_timer_of_a_deleted_world_holds_no_reference_to_it(timers: Timers):
     worlds = new_worlds()
     engine = worlds.create("ci", "seed", world_origin(), ephemeral=True)
     engine.ttl_ms = 1_000
-    kept = ref(engine)
+    reference = ref(engine)
     control._watch_idle(worlds, engine)
     engine.call_off()
     worlds.delete("ci")
@@ -108,5 +108,5 @@ def test_the_timer_of_a_deleted_world_holds_no_reference_to_it(timers: Timers):
     del engine
     gc.collect()
 
-    assert kept() is None
+    assert reference() is None
     assert timers.asked == []

@@ -25,14 +25,14 @@ Verdict = Literal["green", "red", "refused"]
 class Claim(NamedTuple):
     """An expected value, and what a check must say about it."""
 
-    wanted: Any
+    expected: Any
     verdict: Verdict
 
 
 def claims(kind: ValueType, actual: Any) -> Iterator[Claim]:
     """Yield claims about an actual value of a type."""
     if isinstance(kind, Either):
-        kind = next(one for one in kind.types if not isinstance(one, Either))
+        kind = next(candidate for candidate in kind.types if not isinstance(candidate, Either))
     if isinstance(kind, AnyValue):
         return
     yield from _impossible(kind)
@@ -134,22 +134,22 @@ def _of_list(kind: Array, actual: list[Any]) -> Iterator[Claim]:
 def _impossible(kind: ValueType) -> Iterator[Claim]:
     """Yield values that no value of a type can match."""
     if isinstance(kind, Array | Fields):
-        wrong: list[Any] = ["text", 7, True, {"at_leest": 1}]
+        impossible: list[Any] = ["text", 7, True, {"at_leest": 1}]
     else:
-        wrong = [{}, [], {"at_leest": 1}, {"has": 1}]
+        impossible = [{}, [], {"at_leest": 1}, {"has": 1}]
     if isinstance(kind, Word):
-        wrong += [f"{kind.words[0]}x", 7, True, "/no such word/", {"above": 3}]
+        impossible += [f"{kind.words[0]}x", 7, True, "/no such word/", {"above": 3}]
     elif isinstance(kind, Timestamp):
-        wrong += ["yesterday", 7, {"above": "soon"}]
+        impossible += ["yesterday", 7, {"above": "soon"}]
     elif isinstance(kind, Text):
-        wrong += [7, True, {"above": 3}]
-        wrong += ["nonsense"] if kind.pattern else []
+        impossible += [7, True, {"above": 3}]
+        impossible += ["nonsense"] if kind.pattern else []
     elif isinstance(kind, Boolean):
-        wrong += ["true", 1, "/true/", {"at_least": 0}]
+        impossible += ["true", 1, "/true/", {"at_least": 0}]
     elif isinstance(kind, Number):
-        wrong += ["7", True, "/7/", {"above": "soon"}, {"at_least": 3, "below": 3}]
-        wrong += [{"at_most": "soon"}]
-    for value in wrong:
+        impossible += ["7", True, "/7/", {"above": "soon"}, {"at_least": 3, "below": 3}]
+        impossible += [{"at_most": "soon"}]
+    for value in impossible:
         yield Claim(value, "refused")
         yield Claim({"not": value}, "refused")
         yield Claim({"optional": value}, "refused")
@@ -170,4 +170,4 @@ def _other(kind: ValueType, actual: Any) -> Any:
     elif isinstance(kind, Number):
         least = 0 if kind.least == float("-inf") else int(kind.least)
         candidates = [least, least + 1]
-    return next((one for one in candidates if one != actual), None)
+    return next((candidate for candidate in candidates if candidate != actual), None)

@@ -44,10 +44,10 @@ def body_of(call: str) -> Any:
 
 def claims_within(kind: ValueType, actual: Any, path: tuple[str, ...] = ()) -> Iterator[Any]:
     """Yield claims about a body, its fields and the first item of its lists."""
-    for wanted, verdict in claims(kind, actual):
+    for expected, verdict in claims(kind, actual):
         for name in reversed(path):
-            wanted = {name: wanted}
-        yield wanted, verdict
+            expected = {name: expected}
+        yield expected, verdict
     if isinstance(kind, Fields) and isinstance(actual, dict):
         for name, inner in kind.fields.items():
             yield from claims_within(inner, actual.get(name, MISSING), (*path, name))
@@ -59,14 +59,14 @@ def all_body_claims() -> Iterator[tuple[str, Any, Verdict]]:
     words = open_words()
     for call, spec in CALLS.items():
         kind = resource_type(spec.response, words)
-        for wanted, verdict in claims_within(kind, body_of(call)):
-            yield call, wanted, verdict
+        for expected, verdict in claims_within(kind, body_of(call)):
+            yield call, expected, verdict
 
 
 def test_every_comparison_has_a_true_a_false_and_an_impossible_claim():
     verdicts: dict[str, set[Verdict]] = {word: set() for word in COMPARISONS}
-    for _, wanted, verdict in all_body_claims():
-        inner = wanted
+    for _, expected, verdict in all_body_claims():
+        inner = expected
         while isinstance(inner, dict) and inner:
             for name in inner.keys() & verdicts.keys():
                 verdicts[name].add(verdict)
@@ -75,9 +75,11 @@ def test_every_comparison_has_a_true_a_false_and_an_impossible_claim():
     assert verdicts == {word: {"green", "red", "refused"} for word in COMPARISONS}
 
 
-@pytest.mark.parametrize(("call", "wanted", "verdict"), rotating(all_body_claims(), 300), ids=str)
-def test_a_claim_about_a_body_is_green_only_if_it_is_true(call: str, wanted: Any, verdict: Verdict):
-    step = {"call": call, **INPUTS.get(call, {}), "expect": {"body": wanted}}
+@pytest.mark.parametrize(("call", "expected", "verdict"), rotating(all_body_claims(), 300), ids=str)
+def test_a_claim_about_a_body_is_green_only_if_it_is_true(
+    call: str, expected: Any, verdict: Verdict
+):
+    step = {"call": call, **INPUTS.get(call, {}), "expect": {"body": expected}}
     if call == "list_deployments":
         step["query"] = {"limit": 2}
     first = {**LIST, "save": {"dns": "answer"}} if call == READ_DNS["call"] else READ_DNS

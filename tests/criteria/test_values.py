@@ -8,7 +8,7 @@ from hosting_emulator.criteria.values import ABSENT, ANY, Mismatch, compare
 
 
 @pytest.mark.parametrize(
-    ("expected", "found"),
+    ("expected", "actual"),
     [
         ({}, {"more": 1}),
         ({"a": 1}, {"a": 1, "b": 2}),
@@ -27,12 +27,12 @@ from hosting_emulator.criteria.values import ABSENT, ANY, Mismatch, compare
         ({"not": "text"}, None),
     ],
 )
-def test_an_equal_value_has_no_difference(expected, found):
-    assert compare(ANY, expected, found, "") == []
+def test_an_equal_value_has_no_difference(expected, actual):
+    assert compare(ANY, expected, actual, "") == []
 
 
 @pytest.mark.parametrize(
-    ("expected", "found", "at"),
+    ("expected", "actual", "at"),
     [
         ("*", None, ""),
         ("/^b/", "ab", ""),
@@ -51,17 +51,17 @@ def test_an_equal_value_has_no_difference(expected, found):
         ({"a": {"b": 1}}, {"a": "text"}, "a"),
     ],
 )
-def test_a_different_value_has_one_difference(expected, found, at):
-    differences = compare(ANY, expected, found, "")
+def test_a_different_value_has_one_difference(expected, actual, at):
+    differences = compare(ANY, expected, actual, "")
 
     assert [difference.at for difference in differences] == [at]
 
 
 def test_each_difference_names_its_path_and_both_values():
     expected = {"state": "failed", "error": {"code": "x"}, "items": {"7": "*"}}
-    found = {"state": "running", "items": [1]}
+    actual = {"state": "running", "items": [1]}
 
-    assert compare(ANY, expected, found, "") == [
+    assert compare(ANY, expected, actual, "") == [
         Mismatch("state", "failed", "running"),
         Mismatch("error", {"code": "x"}, ABSENT),
         Mismatch("items.7", "*", ABSENT),

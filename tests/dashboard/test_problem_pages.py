@@ -58,17 +58,17 @@ class Outline(HTMLParser):
 
 
 def example_on(html: str) -> dict[str, object]:
-    found = re.search(r"<pre[^>]*><code>.*?\n\n(.*?)</code></pre>", html, re.DOTALL)
-    assert found
-    document = json.loads(unescape(re.sub(r"<[^>]+>", "", found[1])))
+    match = re.search(r"<pre[^>]*><code>.*?\n\n(.*?)</code></pre>", html, re.DOTALL)
+    assert match
+    document = json.loads(unescape(re.sub(r"<[^>]+>", "", match[1])))
     assert isinstance(document, dict)
     return document
 
 
 def fact_on(html: str, label: str) -> str:
-    found = re.search(rf"<dt>{label}</dt>(.*?)</div>", html)
-    assert found
-    return found[1]
+    match = re.search(rf"<dt>{label}</dt>(.*?)</div>", html)
+    assert match
+    return match[1]
 
 
 PLAIN_PAGES = {"index": str(errors().text)} | {
@@ -95,7 +95,7 @@ def test_a_page_works_under_its_content_security_policy() -> None:
 
         assert "script" not in outline.tags, name
         assert "style" not in outline.tags | outline.attributes, name
-        assert not any(found.startswith("on") for found in outline.attributes), name
+        assert not any(attribute.startswith("on") for attribute in outline.attributes), name
         assert f'href="{DOCS_PATH}/style.css"' in html, name
 
 
@@ -161,26 +161,26 @@ def test_each_value_is_marked_as_stated_by_the_contract_or_assumed() -> None:
     for code, problem in PROBLEMS.items():
         for name, label in labels.items():
             marks = ("the contract says so", "our assumption")
-            right, wrong = marks if name in problem.specified else marks[::-1]
-            assert right in fact_on(PLAIN_PAGES[code], label), (code, label)
-            assert wrong not in fact_on(PLAIN_PAGES[code], label), (code, label)
+            mark, other_mark = marks if name in problem.specified else marks[::-1]
+            assert mark in fact_on(PLAIN_PAGES[code], label), (code, label)
+            assert other_mark not in fact_on(PLAIN_PAGES[code], label), (code, label)
 
 
 def test_the_example_is_a_problem_document_of_the_contract() -> None:
     required = {"type", "title", "status", "code", "request_id", "retryable", "suggested_action"}
     allowed = required | {"detail", "instance", "retry_after_seconds"}
     for code, problem in PROBLEMS.items():
-        shown = example_on(PLAIN_PAGES[code])
+        example = example_on(PLAIN_PAGES[code])
 
-        assert shown == example_document(problem), code
-        assert shown["type"] == f"/_emulator/docs/errors/{problem.slug}", code
-        assert shown["code"] == code
-        assert shown["status"] == problem.status, code
-        assert shown["retryable"] is problem.retryable, code
-        assert shown["suggested_action"] == problem.suggested_action, code
-        assert str(shown["detail"])[0].isupper(), code
-        assert "Our reading" not in str(shown["detail"]), code
-        assert required <= shown.keys() <= allowed, code
+        assert example == example_document(problem), code
+        assert example["type"] == f"/_emulator/docs/errors/{problem.slug}", code
+        assert example["code"] == code
+        assert example["status"] == problem.status, code
+        assert example["retryable"] is problem.retryable, code
+        assert example["suggested_action"] == problem.suggested_action, code
+        assert str(example["detail"])[0].isupper(), code
+        assert "Our reading" not in str(example["detail"]), code
+        assert required <= example.keys() <= allowed, code
 
 
 def test_only_a_rate_limit_shows_how_long_to_wait() -> None:
@@ -262,16 +262,16 @@ def luminance(colour: str) -> float:
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
-def contrast(one: str, other: str) -> float:
-    low, high = sorted((luminance(one), luminance(other)))
+def contrast(first: str, second: str) -> float:
+    low, high = sorted((luminance(first), luminance(second)))
     return (high + 0.05) / (low + 0.05)
 
 
 @pytest.mark.parametrize("theme", [0, 1], ids=["light", "dark"])
 def test_text_can_be_read_on_its_background(theme: int) -> None:
     pair = r"--([a-z-]+): light-dark\((#[0-9a-f]{6}), (#[0-9a-f]{6})\)"
-    found = re.findall(pair, base_style() + template("style.css"))
-    colours = {name: both[theme] for name, *both in found}
+    declarations = re.findall(pair, base_style() + template("style.css"))
+    colours = {name: both[theme] for name, *both in declarations}
     pairs = [
         *(
             (text, back)

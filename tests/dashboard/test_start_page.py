@@ -30,16 +30,16 @@ def world(**more: Any) -> dict[str, Any]:
 
 def test_the_first_request_on_the_start_page_works_in_a_shell(api: HttpWorld):
     parts = urlsplit(api.emulator.base_url)
-    with urllib.request.urlopen(f"{parts.scheme}://{parts.netloc}/_emulator") as found:
-        html = found.read().decode()
+    with urllib.request.urlopen(f"{parts.scheme}://{parts.netloc}/_emulator") as response:
+        html = response.read().decode()
     lines = re.search(r"<pre[^>]*><code>(.*?)</code></pre>", html, re.DOTALL)
     assert lines
 
-    done = subprocess.run(
+    process = subprocess.run(
         ["bash", "-c", unescape(lines[1])], capture_output=True, text=True, check=True
     )
 
-    assert len(json.loads(done.stdout)["items"]) == 20
+    assert len(json.loads(process.stdout)["items"]) == 20
 
 
 def test_an_empty_world_has_no_first_request():

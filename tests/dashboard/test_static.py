@@ -15,11 +15,13 @@ from tests.support.http_world import HttpWorld
 
 def fetch(api: HttpWorld, name: str, **headers: str):
     parts = urlsplit(api.emulator.base_url)
-    sent = {key.replace("_", "-"): value for key, value in headers.items()}
+    request_headers = {key.replace("_", "-"): value for key, value in headers.items()}
     url = f"{parts.scheme}://{parts.netloc}{STATIC_PATH}/{name}"
     try:
-        with urllib.request.urlopen(urllib.request.Request(url, headers=sent)) as found:
-            return found.status, found.headers, found.read()
+        with urllib.request.urlopen(
+            urllib.request.Request(url, headers=request_headers)
+        ) as response:
+            return response.status, response.headers, response.read()
     except urllib.error.HTTPError as error:
         with error:
             return error.code, error.headers, error.read()
@@ -41,8 +43,8 @@ def test_a_static_file_is_served_and_revalidated_by_its_etag(api: HttpWorld, nam
     assert headers["Content-Type"] == kind
     assert headers["X-Content-Type-Options"] == "nosniff"
     assert headers["Cache-Control"] == "no-cache"
-    for known in (headers["ETag"], f'"other", W/{headers["ETag"]}', "*"):
-        assert fetch(api, name, If_None_Match=known)[::2] == (304, b"")
+    for etag in (headers["ETag"], f'"other", W/{headers["ETag"]}', "*"):
+        assert fetch(api, name, If_None_Match=etag)[::2] == (304, b"")
     assert fetch(api, name, If_None_Match='"other"')[0] == 200
 
 

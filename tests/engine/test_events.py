@@ -8,9 +8,9 @@ def nothing() -> None:
     """Stand for a listener."""
 
 
-def kinds(found: list[FeedEvent] | None) -> list[str]:
-    assert found is not None
-    return [event.kind for event in found]
+def kinds(events: list[FeedEvent] | None) -> list[str]:
+    assert events is not None
+    return [event.kind for event in events]
 
 
 def test_a_feed_without_listeners_records_no_events():
@@ -30,9 +30,9 @@ def test_a_listener_is_woken_for_each_event():
     api.apply_domains()
     api.dns()
 
-    found = feed.since(start, 100)
-    assert kinds(found) == ["commit", "clock", "request", "request"]
-    assert woken == [event.id for event in found or []] == list(range(start + 1, start + 5))
+    events = feed.since(start, 100)
+    assert kinds(events) == ["commit", "clock", "request", "request"]
+    assert woken == [event.id for event in events or []] == list(range(start + 1, start + 5))
 
 
 def test_the_feed_reports_faults_and_replacements_of_the_world():

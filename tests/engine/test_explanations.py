@@ -26,10 +26,10 @@ WROTE = (
 
 
 def steps(api: InProcess, n: int | None = None) -> list[tuple[str, str]]:
-    found = api.engine.log.find(n or api.engine.log.count)
-    assert found is not None
-    told = Explanations(api.engine.log).steps(api.world, found)
-    return [(step["step"], step["says"]) for step in told]
+    entry = api.engine.log.find(n or api.engine.log.count)
+    assert entry is not None
+    trail = Explanations(api.engine.log).steps(api.world, entry)
+    return [(step["step"], step["says"]) for step in trail]
 
 
 def says(api: InProcess, step: str, n: int | None = None) -> list[str]:
@@ -49,11 +49,11 @@ def test_the_trail_of_a_read_states_principal_scope_and_role():
 
 def test_the_trail_names_the_users_who_can_see_a_project_outside_the_scope():
     api = InProcess()
-    answer = api.dns(who="outsider")
+    response = api.dns(who="outsider")
 
     assert says(api, "scope") == [OUTSIDE]
     assert says(api, "role") == []
-    assert "acme" not in answer.body.decode()
+    assert "acme" not in response.body.decode()
 
 
 def test_within_the_scope_only_the_role_of_the_caller_is_looked_up(monkeypatch: pytest.MonkeyPatch):
@@ -78,8 +78,8 @@ def test_the_trail_names_the_project_of_an_operation_outside_the_scope():
     operation = api.apply_domains().json["id"]
     api.poll(operation, who="outsider")
 
-    (told,) = says(api, "scope")
-    assert told.startswith("The operation of the project shop exists in acme, outside")
+    (sentence,) = says(api, "scope")
+    assert sentence.startswith("The operation of the project shop exists in acme, outside")
 
 
 def test_the_trail_names_the_members_of_an_organization_outside_the_scope():
@@ -222,7 +222,7 @@ def test_a_replay_commits_nothing():
 
 
 @pytest.mark.parametrize(
-    ("fault", "told"),
+    ("fault", "sentence"),
     [
         ({"abort": {"code": "rate_limited"}}, "fault-1 (abort, before_commit) acted, hit 1."),
         ({"abort": {"code": "rate_limited"}, "skip_first": 1}, "it skips the first 1"),
@@ -236,12 +236,12 @@ def test_a_replay_commits_nothing():
         ({"connection_reset": {}}, "The response did not arrive: connection_reset."),
     ],
 )
-def test_the_trail_says_whether_a_fault_acted_or_why_not(fault: Mapping[str, Any], told: str):
+def test_the_trail_says_whether_a_fault_acted_or_why_not(fault: Mapping[str, Any], sentence: str):
     api = InProcess()
     api.add_fault(**fault)
     api.dns()
 
-    assert told in " ".join(says(api, "fault"))
+    assert sentence in " ".join(says(api, "fault"))
 
 
 def test_the_trail_says_that_a_fault_may_have_come_after_the_fault_that_acted():
@@ -250,8 +250,8 @@ def test_the_trail_says_that_a_fault_may_have_come_after_the_fault_that_acted():
         api.add_fault(truncate={}, phase=phase)
     api.dns()
 
-    told = "1 armed fault does not match the request, or came after fault-1."
-    assert told in says(api, "fault")
+    sentence = "1 armed fault does not match the request, or came after fault-1."
+    assert sentence in says(api, "fault")
 
 
 def test_the_trail_explains_the_counters_every_and_times_of_a_fault():
@@ -320,14 +320,14 @@ def test_the_trail_names_the_default_assumption_that_decided_the_response(ask, n
     api = InProcess()
     ask(api)
 
-    assert any(told.startswith(name) for told in says(api, "assumption"))
+    assert any(sentence.startswith(name) for sentence in says(api, "assumption"))
 
 
 def test_the_trail_of_a_refusal_names_no_assumption_that_did_not_decide_it():
     api = InProcess()
     _with_a_key_that_reads(api)
 
-    assert not any(told.startswith("domains_role") for told in says(api, "assumption"))
+    assert not any(sentence.startswith("domains_role") for sentence in says(api, "assumption"))
 
 
 def test_the_trail_names_changed_assumptions_only_where_they_matter():
@@ -336,9 +336,11 @@ def test_the_trail_names_changed_assumptions_only_where_they_matter():
     api.deployments()
 
     applied, listed = says(api, "assumption", 1), says(api, "assumption", 2)
-    assert any(told.startswith("domains_role is owner (default maintainer).") for told in applied)
-    assert any(told.startswith("default_page_size is 5 (default 20).") for told in listed)
-    assert not any("dns_role" in told for told in applied + listed)
+    assert any(
+        sentence.startswith("domains_role is owner (default maintainer).") for sentence in applied
+    )
+    assert any(sentence.startswith("default_page_size is 5 (default 20).") for sentence in listed)
+    assert not any("dns_role" in sentence for sentence in applied + listed)
 
 
 def test_the_trail_of_a_refusal_gives_a_reason_that_the_response_omits():
@@ -445,8 +447,8 @@ def test_the_trail_says_that_a_refusal_is_remembered():
 
     assert "this response is remembered" in says(api, "idempotency", 1)[0]
     assert says(api, "idempotency", 2) == ["Replay: the key k was first used by #1."]
-    first, again = api.engine.log.after(0)
-    assert again.code == first.code == "etag_mismatch"
+    first, replay = api.engine.log.after(0)
+    assert replay.code == first.code == "etag_mismatch"
 
 
 def test_the_trail_says_that_a_fault_prevented_the_commit():
@@ -465,9 +467,9 @@ def test_a_trail_contains_no_secret():
     api.set_flag(True, key=key)
     api.call("GET", f"/v1/projects/{key}/edge-dns")
 
-    told = json.dumps([steps(api, n) for n in (1, 2, 3)])
-    assert key not in told
-    assert "<redacted>" in told
+    text = json.dumps([steps(api, n) for n in (1, 2, 3)])
+    assert key not in text
+    assert "<redacted>" in text
 
 
 def test_a_trail_describes_the_world_at_the_time_of_the_request():

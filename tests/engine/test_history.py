@@ -9,8 +9,8 @@ from hosting_emulator.engine.history import History
 from tests.support.in_process import InProcess, fresh_world
 
 
-def numbers(kept: History) -> list[int]:
-    return [commit.number for commit in reversed(kept)]
+def numbers(commits: History) -> list[int]:
+    return [commit.number for commit in reversed(commits)]
 
 
 def test_the_history_forgets_replaced_worlds_above_a_number_of_rows(
@@ -24,11 +24,11 @@ def test_the_history_forgets_replaced_worlds_above_a_number_of_rows(
         api.set_flag(number % 2 == 0)
         api.engine.replace_world(fresh_world())
 
-    kept = api.engine.history
-    assert numbers(kept)[0] == api.world.commit
-    replaced = [c for c in kept if not c.writes and c.before is not c.world]
+    commits = api.engine.history
+    assert numbers(commits)[0] == api.world.commit
+    replaced = [c for c in commits if not c.writes and c.before is not c.world]
     assert len(replaced) == 3
-    oldest = kept[0]
+    oldest = commits[0]
     assert oldest.before is oldest.world  # what lay before it is forgotten
 
 

@@ -113,12 +113,12 @@ def test_a_request_whose_sync_fails_gets_a_503(machine):
 
     api = InProcess(fresh_world(machine=machine))
     api.engine.keeper = Syncing()
-    sent = [("Authorization", f"Bearer {api.token()}"), ("Idempotency-Key", "k")]
+    headers = [("Authorization", f"Bearer {api.token()}"), ("Idempotency-Key", "k")]
     context = ExchangeContext(
         method="PUT",
         path=f"/v1/projects/{api.project()}/domains",
         docs_url=lambda: "http://docs",
-        headers=CIMultiDict(sent),
+        headers=CIMultiDict(headers),
     )
 
     reply = run_through(api.engine.exchange(context, wait=wait))
@@ -153,13 +153,13 @@ def test_world_time_follows_the_machine_at_the_rate_of_its_clock(
 def test_world_time_stands_still_while_the_machine_clock_goes_back(notebook, machine):
     world = live(notebook, machine, mode="real")
     machine.at_ms += 10_000
-    seen = world.now_ms()
+    latest_ms = world.now_ms()
 
     machine.at_ms -= 7_000
-    assert world.now_ms() == seen
+    assert world.now_ms() == latest_ms
 
     machine.at_ms += 8_000
-    assert world.now_ms() == seen + 1_000
+    assert world.now_ms() == latest_ms + 1_000
 
 
 @pytest.mark.parametrize("at_ms", [0, 1_800_000_000_000])
@@ -167,17 +167,17 @@ def test_world_time_is_right_although_the_machine_clock_never_moves(notebook, at
     # given a machine whose clock stands still, perhaps at its very beginning
     world = fresh_world()
     engine = Engine(world, notebook, lambda: at_ms)
-    began = engine.now_ms()
-    assert began >= world.at_ms
+    start_ms = engine.now_ms()
+    assert start_ms >= world.at_ms
 
     # when the same world takes its own place, then an hour passes, and then it does so again
     engine.replace_world(world)
-    assert engine.now_ms() == began
+    assert engine.now_ms() == start_ms
     engine.move_by(3_600_000)
-    assert engine.now_ms() == began + 3_600_000
+    assert engine.now_ms() == start_ms + 3_600_000
     engine.replace_world(world)
 
-    assert engine.now_ms() == began
+    assert engine.now_ms() == start_ms
 
 
 def test_a_request_first_runs_the_due_events_in_commits_of_their_own(notebook, machine):
@@ -251,7 +251,7 @@ def test_every_call_works_at_the_last_moment_of_the_year_9999(notebook, machine)
         api.engine.move_by(LATEST_MS)
     api.engine.move_to(parse_timestamp("9999-12-31T23:59:59.999Z"))
 
-    answers = [
+    responses = [
         api.create_key(),
         api.ticket(),
         api.apply_domains(),
@@ -259,7 +259,7 @@ def test_every_call_works_at_the_last_moment_of_the_year_9999(notebook, machine)
         api.set_flag(True),
         api.compute(),
     ]
-    assert all(answer.status < 500 for answer in answers)
+    assert all(response.status < 500 for response in responses)
 
 
 def test_a_waiting_operation_is_due_when_the_operation_before_it_is(notebook, machine):

@@ -15,10 +15,10 @@ from tests.support.in_process import InProcess, fresh_world
 def test_a_renamed_world_equals_a_world_built_under_that_name(before, name):
     built = fresh_world(name)
 
-    found = Worlds(None).fresh(name, "key", lambda: fresh_world(before))
+    world = Worlds(None).fresh(name, "key", lambda: fresh_world(before))
 
-    assert exported(found) == exported(built)
-    page = InProcess(found).deployments()
+    assert exported(world) == exported(built)
+    page = InProcess(world).deployments()
     assert page.body == InProcess(built).deployments().body
     assert b"shop.prod" in page.body or b"shop.world-7.prod" in page.body
 
@@ -34,40 +34,40 @@ def test_renaming_a_world_leaves_the_original_unchanged():
 
 def test_a_world_is_built_once_for_each_key():
     built = count()
-    kept = Worlds(None)
+    registry = Worlds(None)
 
     def build():
         next(built)
         return fresh_world("first")
 
     for name in ("first", "second", "third"):
-        assert kept.fresh(name, "key", build).name == name
+        assert registry.fresh(name, "key", build).name == name
     assert next(built) == 1
-    kept.fresh("fourth", "another key", build)
+    registry.fresh("fourth", "another key", build)
     assert next(built) == 3
 
 
 def test_changes_of_a_world_do_not_reach_the_next_world_of_its_prototype():
-    kept = Worlds(None)
-    first = InProcess(kept.fresh("first", "key", lambda: fresh_world("first")))
+    registry = Worlds(None)
+    first = InProcess(registry.fresh("first", "key", lambda: fresh_world("first")))
     first.set_flag(False)
     first.apply_domains()
 
-    second = kept.fresh("second", "key", lambda: fresh_world("never"))
+    second = registry.fresh("second", "key", lambda: fresh_world("never"))
 
     assert exported(second) == exported(fresh_world("second"))
 
 
 def test_the_prototype_unused_for_longest_is_evicted_first(monkeypatch):
     monkeypatch.setattr(worlds, "MOST_PROTOTYPES", 2)
-    kept, built = Worlds(None), []
+    registry, built = Worlds(None), []
 
     def ask(key):
         def build():
             built.append(key)
             return fresh_world("world")
 
-        kept.fresh("world", key, build)
+        registry.fresh("world", key, build)
 
     for key in ("a", "b", "a", "c", "a", "b"):
         ask(key)
@@ -76,11 +76,11 @@ def test_the_prototype_unused_for_longest_is_evicted_first(monkeypatch):
 
 
 def test_a_build_that_fails_is_not_remembered():
-    kept = Worlds(None)
+    registry = Worlds(None)
 
     def broken():
         raise ValueError("no")
 
     with pytest.raises(ValueError, match="no"):
-        kept.fresh("world", "key", broken)
-    assert kept.fresh("world", "key", lambda: fresh_world("world")).name == "world"
+        registry.fresh("world", "key", broken)
+    assert registry.fresh("world", "key", lambda: fresh_world("world")).name == "world"

@@ -76,13 +76,13 @@ def test_a_secret_is_redacted_in_every_encoding(secrets: Secrets, kind: str, spe
     secret = getattr(secrets, kind)
     spelled = SPELLINGS[spelling](secret)
 
-    shown = secrets.redactor.text(f"before {spelled} after")
+    redacted = secrets.redactor.text(f"before {spelled} after")
 
-    assert REDACTED in shown
-    assert shown.startswith("before ")
-    assert shown.endswith(" after")
+    assert REDACTED in redacted
+    assert redacted.startswith("before ")
+    assert redacted.endswith(" after")
     for part in {spelled, secret, secret[:30]}:
-        assert part not in shown
+        assert part not in redacted
 
 
 @pytest.mark.parametrize(
@@ -90,19 +90,21 @@ def test_a_secret_is_redacted_in_every_encoding(secrets: Secrets, kind: str, spe
     ["{} Bearer", "{}", "Bearer {}", "Basic {}", "{} {}", "Bearer  {}", "x{} y"],
 )
 def test_an_authorization_header_shows_only_a_known_scheme(secrets: Secrets, value: str):
-    [(_, shown)] = secrets.redactor.headers([("Authorization", value.replace("{}", secrets.key))])
+    [(_, redacted)] = secrets.redactor.headers(
+        [("Authorization", value.replace("{}", secrets.key))]
+    )
 
-    assert shown in (REDACTED, f"Bearer {REDACTED}", f"Basic {REDACTED}")
+    assert redacted in (REDACTED, f"Bearer {REDACTED}", f"Basic {REDACTED}")
 
 
 @pytest.mark.parametrize("name", ["Referer", "X-Forwarded-Uri", "Idempotency-Key", "Location"])
 def test_the_value_of_a_header_shows_no_secret(secrets: Secrets, name: str):
     value = quote(f"https://dev.example/?ticket={secrets.ticket}", safe="")
 
-    [(_, shown)] = secrets.redactor.headers([(name, value)])
+    [(_, redacted)] = secrets.redactor.headers([(name, value)])
 
-    assert REDACTED in str(shown)
-    assert secrets.ticket not in str(shown)
+    assert REDACTED in str(redacted)
+    assert secrets.ticket not in str(redacted)
 
 
 @pytest.mark.parametrize("beside", ["{}", "x3D{}", "{}Bearer"])
@@ -115,9 +117,9 @@ def test_an_api_key_is_redacted_after_the_key_prefix_changed(beside: str):
 
 
 def test_the_name_of_a_header_shows_no_secret(secrets: Secrets):
-    [(shown, _)] = secrets.redactor.headers([(f"X-{secrets.key}", "1")])
+    [(redacted, _)] = secrets.redactor.headers([(f"X-{secrets.key}", "1")])
 
-    assert secrets.key not in str(shown)
+    assert secrets.key not in str(redacted)
 
 
 @pytest.mark.parametrize(
@@ -148,7 +150,7 @@ def test_redaction_takes_time_linear_in_the_length_of_the_text(secrets: Secrets,
 @given(before=st.text(max_size=60), after=st.text(max_size=60))
 @settings(max_examples=60)
 def test_a_secret_is_redacted_between_any_other_text(secrets: Secrets, before: str, after: str):
-    shown = secrets.redactor.text(before + secrets.key + after)
+    redacted = secrets.redactor.text(before + secrets.key + after)
 
-    assert secrets.key not in shown
-    json.dumps(shown).encode()
+    assert secrets.key not in redacted
+    json.dumps(redacted).encode()

@@ -38,23 +38,23 @@ def test_an_entry_states_principal_request_and_reason_of_the_response():
     assert entry["why"] == ["the call needs the role owner, the user has reader"]
 
 
-@pytest.mark.parametrize(("sent", "shown"), [("schlüssel", "schlüssel"), ("\udcff", "ÿ")])
-def test_an_entry_shows_headers_as_the_calls_read_them(sent: str, shown: str):
+@pytest.mark.parametrize(("header", "text"), [("schlüssel", "schlüssel"), ("\udcff", "ÿ")])
+def test_an_entry_shows_headers_as_the_calls_read_them(header: str, text: str):
     api = InProcess()
-    api.set_flag(True, key=sent)
+    api.set_flag(True, key=header)
 
-    assert whole(api)["idempotency_key"] == shown
-    assert ("Idempotency-Key", shown) in whole(api)["request"]["headers"]
+    assert whole(api)["idempotency_key"] == text
+    assert ("Idempotency-Key", text) in whole(api)["request"]["headers"]
 
 
 def test_an_entry_gives_a_reason_that_the_caller_may_not_know():
     api = InProcess()
-    answer = api.dns(who="outsider")
+    response = api.dns(who="outsider")
 
     (entry,) = short(api)
 
     assert "outside the user's access" in entry["why"][0]
-    assert "outside the user's access" not in answer.json["detail"]
+    assert "outside the user's access" not in response.json["detail"]
 
 
 def test_an_entry_says_that_a_response_is_a_replay():
@@ -118,33 +118,33 @@ def test_the_log_keeps_the_newest_entries_and_lists_them_first():
     assert [entry["n"] for entry in short(api, 2)] == [CAPACITY + 10, CAPACITY + 9]
     assert (len(api.engine.log), api.engine.log.count) == (CAPACITY, CAPACITY + 10)
     assert api.engine.log.find(10) is None
-    found = api.engine.log.find(11)
-    assert found is not None
-    assert found.n == 11
+    entry = api.engine.log.find(11)
+    assert entry is not None
+    assert entry.n == 11
 
 
 def test_the_log_keeps_request_and_response():
     api = InProcess()
-    answer = api.set_flag(True, key="flag-1")
+    response = api.set_flag(True, key="flag-1")
 
-    found = whole(api)
+    exchange = whole(api)
 
-    assert json.loads(found["request"]["body"]) == {"enabled": True}
-    assert found["request"]["body_bytes"] == len('{"enabled": true}')
-    assert ("Idempotency-Key", "flag-1") in found["request"]["headers"]
-    assert ("Authorization", "Bearer <redacted>") in found["request"]["headers"]
-    assert json.loads(found["answer"]["body"]) == answer.json
-    assert ("Content-Type", "application/json") in found["answer"]["headers"]
+    assert json.loads(exchange["request"]["body"]) == {"enabled": True}
+    assert exchange["request"]["body_bytes"] == len('{"enabled": true}')
+    assert ("Idempotency-Key", "flag-1") in exchange["request"]["headers"]
+    assert ("Authorization", "Bearer <redacted>") in exchange["request"]["headers"]
+    assert json.loads(exchange["answer"]["body"]) == response.json
+    assert ("Content-Type", "application/json") in exchange["answer"]["headers"]
 
 
 def test_the_log_keeps_the_beginning_of_a_long_body():
     api = InProcess()
     api.send("PUT", "/nowhere", body=b"x" * (BODY_KEPT + 1))
 
-    found = whole(api)["request"]
+    request = whole(api)["request"]
 
-    assert (len(found["body"]), found["body_bytes"]) == (BODY_KEPT, BODY_KEPT + 1)
-    assert found["body_cut"]
+    assert (len(request["body"]), request["body_bytes"]) == (BODY_KEPT, BODY_KEPT + 1)
+    assert request["body_cut"]
     assert not whole(api)["answer"]["body_cut"]
 
 
@@ -153,18 +153,18 @@ def test_a_long_body_is_not_cut_within_a_character(before: int):
     api = InProcess()
     api.send("PUT", "/nowhere", body=b"x" * before + "𝄞x".encode())
 
-    found = whole(api)["request"]
+    request = whole(api)["request"]
 
-    assert found["body"] == "x" * before
-    assert found["body_cut"]
+    assert request["body"] == "x" * before
+    assert request["body_cut"]
 
 
-@pytest.mark.parametrize("shown", range(1, 44))
-def test_a_body_that_is_cut_within_a_secret_keeps_no_part_of_the_secret(shown: int):
+@pytest.mark.parametrize("length", range(1, 44))
+def test_a_body_that_is_cut_within_a_secret_keeps_no_part_of_the_secret(length: int):
     """A part of one is not known by its digest, and may be nearly all of it."""
     api = InProcess()
     ticket = api.ticket().json["redeem_url"].rpartition("=")[2]
-    before = "é " * (BODY_KEPT // 4) + "x" * (BODY_KEPT - 3 * (BODY_KEPT // 4) - shown - 1) + " "
+    before = "é " * (BODY_KEPT // 4) + "x" * (BODY_KEPT - 3 * (BODY_KEPT // 4) - length - 1) + " "
     api.send("PUT", "/nowhere", body=(before + ticket + "x").encode())
 
     assert whole(api)["request"]["body"] == before

@@ -20,17 +20,17 @@ def test_why_names_the_next_change_of_an_operation_that_moves_with_time():
     api = stage()
     operation = started(api)
 
-    found = api.why(operation)
+    explanation = api.why(operation)
 
-    assert (found["state"], found["project"]) == ("queued", "shop")
-    assert found["next"] == {
+    assert (explanation["state"], explanation["project"]) == ("queued", "shop")
+    assert explanation["next"] == {
         "at": "2026-01-01T00:00:02.000Z",
         "what": "it changes from queued to running",
     }
-    assert "in 2s of world time" in found["says"][0]
-    assert "frozen" in found["says"][1]
-    assert found["commands"] == [f"clock advance --until {operation}"]
-    assert (found["waits_for"], found["held_by"]) == (None, None)
+    assert "in 2s of world time" in explanation["says"][0]
+    assert "frozen" in explanation["says"][1]
+    assert explanation["commands"] == [f"clock advance --until {operation}"]
+    assert (explanation["waits_for"], explanation["held_by"]) == (None, None)
 
 
 @pytest.mark.parametrize(
@@ -48,22 +48,22 @@ def test_why_names_the_phase_of_a_running_operation():
     operation = started(api)
     api.engine.move_by(2_000)
 
-    found = api.why(operation)
+    explanation = api.why(operation)
 
-    assert found["next"]["what"] == "it changes from running (building) to deploying"
+    assert explanation["next"]["what"] == "it changes from running (building) to deploying"
 
 
 def test_why_names_the_operation_that_blocks_a_waiting_operation():
     api = stage()
     first, second, third = started(api), started(api), started(api)
 
-    found = api.why(third)
+    explanation = api.why(third)
 
-    assert found["waits_for"] == first
-    assert "with 1 more waiting ahead of it" in found["says"][0]
-    assert found["says"][1].startswith("Blocking operation: It is queued")
-    assert found["next"]["what"].endswith("(the operation it waits for)")
-    assert found["commands"] == [f"clock advance --until {third}"]
+    assert explanation["waits_for"] == first
+    assert "with 1 more waiting ahead of it" in explanation["says"][0]
+    assert explanation["says"][1].startswith("Blocking operation: It is queued")
+    assert explanation["next"]["what"].endswith("(the operation it waits for)")
+    assert explanation["commands"] == [f"clock advance --until {third}"]
     assert "ahead" not in api.why(second)["says"][0]
 
 
@@ -72,11 +72,14 @@ def test_why_names_the_intervention_that_holds_an_operation_and_those_behind_it(
     first, second = started(api), started(api)
     api.intervene("stick_operation", project="shop")
 
-    found, behind = api.why(first), api.why(second)
+    explanation, behind = api.why(first), api.why(second)
 
     release = f"intervene release_operation operation={first}"
-    assert (found["held_by"], found["next"]) == ("the intervention stick_operation", None)
-    assert found["commands"] == [release]
+    assert (explanation["held_by"], explanation["next"]) == (
+        "the intervention stick_operation",
+        None,
+    )
+    assert explanation["commands"] == [release]
     assert (behind["held_by"], behind["waits_for"]) == ("the intervention stick_operation", first)
     assert behind["commands"] == [release]
 
@@ -86,10 +89,10 @@ def test_why_names_the_intervention_that_holds_the_claim():
     api.intervene("hold_claim", project="shop")
     operation = started(api)
 
-    found = api.why(operation)
+    explanation = api.why(operation)
 
-    assert found["held_by"] == "the intervention hold_claim"
-    assert found["commands"] == ["intervene release_claim project=shop"]
+    assert explanation["held_by"] == "the intervention hold_claim"
+    assert explanation["commands"] == ["intervene release_claim project=shop"]
 
 
 def test_why_names_the_commands_that_end_a_reconciliation():
@@ -97,10 +100,10 @@ def test_why_names_the_commands_that_end_a_reconciliation():
     operation = started(api)
     api.intervene("require_reconciliation", project="shop")
 
-    found = api.why(operation)
+    explanation = api.why(operation)
 
-    assert found["held_by"] == "a reconciliation that is required"
-    assert [command.split()[1] for command in found["commands"]] == [
+    assert explanation["held_by"] == "a reconciliation that is required"
+    assert [command.split()[1] for command in explanation["commands"]] == [
         "run_reconciliation",
         "complete_reconciliation",
     ]
@@ -123,9 +126,9 @@ def test_why_counts_the_polls_of_an_operation_that_moves_by_polls():
     operation = started(api)
     api.poll(operation)
 
-    found = api.why(operation)
+    explanation = api.why(operation)
 
-    assert "each state lasts 2 polls, and it has had 1" in found["says"][0]
+    assert "each state lasts 2 polls, and it has had 1" in explanation["says"][0]
 
 
 def test_why_names_an_armed_fault_on_polls_until_it_is_spent():
@@ -143,14 +146,14 @@ def test_why_says_what_ended_a_failed_operation():
     operation = started(api)
     api.intervene("fail_operation", project="shop", message="No space left.")
 
-    found = api.why(operation)
+    explanation = api.why(operation)
 
-    assert found["says"] == [
+    assert explanation["says"] == [
         "It failed at 2026-01-01T00:00:00.000Z; that is final.",
         "The intervention fail_operation ended it.",
         "Its error is operation_failed: No space left. It is not retryable.",
     ]
-    assert found["commands"] == []
+    assert explanation["commands"] == []
 
 
 def test_why_of_an_unknown_operation_is_none():

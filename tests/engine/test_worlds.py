@@ -21,9 +21,9 @@ def worlds(machine):
 
 
 def default(worlds):
-    found = worlds.get("default")
-    assert found is not None
-    return found
+    engine = worlds.get("default")
+    assert engine is not None
+    return engine
 
 
 def flag(engine, alias="shop"):
@@ -39,30 +39,30 @@ def api_of(engine):
 
 def test_the_default_world_is_created_only_once(tmp_path, machine):
     directory = open_directory(tmp_path)
-    made = Worlds(directory, machine).open("seed", world_origin())
+    is_created = Worlds(directory, machine).open("seed", world_origin())
     directory.close()
     directory = open_directory(tmp_path)
-    again = Worlds(directory, machine)
-    made_again = again.open("another seed", world_origin("real"))
+    reopened = Worlds(directory, machine)
+    is_created_again = reopened.open("another seed", world_origin("real"))
     directory.close()
 
-    assert (made, made_again) == (True, False)
-    assert default(again).world.seed == "seed"
+    assert (is_created, is_created_again) == (True, False)
+    assert default(reopened).world.seed == "seed"
 
 
 def test_a_change_of_one_world_leaves_the_others_unchanged(worlds):
-    one = worlds.create("one", "seed", world_origin(), ephemeral=True)
+    other = worlds.create("one", "seed", world_origin(), ephemeral=True)
 
-    api_of(one).set_flag(False)
+    api_of(other).set_flag(False)
 
     assert [flag(engine) for engine in worlds] == [True, False]
 
 
 def test_worlds_with_the_same_seed_refuse_tokens_of_each_other(worlds):
-    one = worlds.create("one", "seed", world_origin(), ephemeral=True)
-    token = api_of(one).token("owner")
+    other = worlds.create("one", "seed", world_origin(), ephemeral=True)
+    token = api_of(other).token("owner")
 
-    assert api_of(one).dns(token=token).status == 200
+    assert api_of(other).dns(token=token).status == 200
     assert api_of(worlds.get("default")).dns(token=token).status == 401
 
 
@@ -152,11 +152,11 @@ def test_a_scaled_clock_stands_still_while_no_process_runs(tmp_path, machine, mo
 
     machine.at_ms += 3_600_000
     directory = open_directory(tmp_path)
-    again = Worlds(directory, machine)
-    again.open("seed", world_origin("real"))
-    started_ms = default(again).now_ms()
+    reopened = Worlds(directory, machine)
+    reopened.open("seed", world_origin("real"))
+    started_ms = default(reopened).now_ms()
     machine.at_ms += 1_000
-    later_ms = default(again).now_ms()
+    later_ms = default(reopened).now_ms()
     directory.close()
 
     slept = {"scaled": 0, "real": 3_600_000, "frozen": 0}[mode]

@@ -44,7 +44,7 @@ class Desk:
         phase: Literal["before_commit", "after_commit"] = "before_commit",
     ) -> Decision:
         """Decide one request."""
-        sent = [(name, value) for name, values in (headers or {}).items() for value in values]
+        pairs = [(name, value) for name, values in (headers or {}).items() for value in values]
         subject = FaultSubject(
             call=call,
             project=self.project(project) if project else None,
@@ -52,7 +52,7 @@ class Desk:
             principal=str(self.world.indexes[f"person:{who}"]),
             method=method,
             path=path,
-            headers=CIMultiDict(sent).getall,
+            headers=CIMultiDict(pairs).getall,
         )
         change = new_change(self.world, self.now_ms)
         decision = decide(change, subject, phase)
@@ -85,7 +85,7 @@ class Desk:
 def desk() -> Iterator[Desk]:
     """A desk whose world, with all that is armed, can be exported and taken in again."""
     desk = Desk()
-    begun = desk.world
+    beginning = desk.world
     yield desk
-    if desk.world is not begun:
+    if desk.world is not beginning:
         assert_sound(desk.world)

@@ -47,7 +47,7 @@ def test_each_match_alone_decides_whether_a_fault_acts(
 
 
 @pytest.mark.parametrize(
-    ("pattern", "sent", "matches"),
+    ("pattern", "headers", "matches"),
     [
         ("1", {"X-Try": ["1"]}, True),
         ("1", {"X-Try": ["12"]}, False),
@@ -61,11 +61,11 @@ def test_each_match_alone_decides_whether_a_fault_acts(
     ],
 )
 def test_a_header_matches_by_any_of_its_values(
-    desk: Desk, pattern: str, sent: dict[str, list[str]], matches: bool
+    desk: Desk, pattern: str, headers: dict[str, list[str]], matches: bool
 ):
     desk.arm(timeout={}, header={"X-Try": pattern})
 
-    assert desk.acts(headers=sent) is matches
+    assert desk.acts(headers=headers) is matches
 
 
 def test_a_fault_acts_only_if_all_its_matches_hold(desk: Desk):
@@ -124,11 +124,11 @@ def test_skip_first_every_and_times_work_together(desk: Desk):
 
 
 def test_the_probability_of_a_fault_is_drawn_from_the_seed():
-    one, same, other = Desk("a"), Desk("a"), Desk("b")
-    for desk in (one, same, other):
+    first, second, third = Desk("a"), Desk("a"), Desk("b")
+    for desk in (first, second, third):
         desk.arm(timeout={}, probability=0.3)
 
-    patterns = [desk.pattern(400) for desk in (one, same, other)]
+    patterns = [desk.pattern(400) for desk in (first, second, third)]
 
     assert patterns[0] == patterns[1] != patterns[2]
     assert all(80 <= pattern.count("x") <= 160 for pattern in patterns)
@@ -159,12 +159,12 @@ def test_from_and_until_are_moments_of_world_time(desk: Desk, as_timestamp: bool
     moments = ("2026-03-01T12:01:00Z", "2026-03-01T12:02:00Z") if as_timestamp else ("1m", "PT2M")
     desk.arm(timeout={}, from_=moments[0], until=moments[1])
 
-    seen = []
+    marks = []
     for minute_tenths in range(25):
         desk.now_ms = NOON_MS + minute_tenths * MINUTE_MS // 10
-        seen.append("x" if desk.acts() else ".")
+        marks.append("x" if desk.acts() else ".")
 
-    assert "".join(seen) == "." * 10 + "x" * 10 + "." * 5
+    assert "".join(marks) == "." * 10 + "x" * 10 + "." * 5
     assert NOON.isoformat() == "2026-03-01T12:00:00+00:00"
 
 
@@ -281,10 +281,10 @@ def test_jitter_is_drawn_from_the_seed_and_never_negative():
     for desk in desks:
         desk.arm(latency={"delay_ms": 0, "jitter_ms": 50, "distribution": "normal"})
 
-    one, same = ([desk.ask().delay_ms for _ in range(50)] for desk in desks)
+    first, second = ([desk.ask().delay_ms for _ in range(50)] for desk in desks)
 
-    assert one == same
-    assert min(one) == 0 < max(one)
+    assert first == second
+    assert min(first) == 0 < max(first)
 
 
 def test_a_rate_limit_lets_its_limit_pass_in_each_window(desk: Desk):

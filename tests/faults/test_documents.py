@@ -222,9 +222,9 @@ def test_a_fault_is_shown_without_fields_that_were_omitted(desk: Desk):
 def test_a_fault_can_be_armed_again_as_it_is_shown(desk: Desk, kind: str):
     first = desk.view(desk.arm(**{kind: dict(fault_kinds()[kind].example)}))
 
-    again = desk.view(desk.arm(**{kind: first[kind]}))
+    copy = desk.view(desk.arm(**{kind: first[kind]}))
 
-    assert again[kind] == first[kind]
+    assert copy[kind] == first[kind]
 
 
 def test_the_description_of_a_fault_kind_is_one_line():
@@ -238,7 +238,7 @@ def test_every_fault_kind_has_an_example_of_its_options():
 
 
 def test_every_field_of_a_rule_is_described():
-    found = describe_kinds()
+    description = describe_kinds()
 
-    assert all([*found["matches"].values(), *found["conditions"].values()])
-    assert [*found["matches"], *found["conditions"]] == list(RULE_FIELDS)
+    assert all([*description["matches"].values(), *description["conditions"].values()])
+    assert [*description["matches"], *description["conditions"]] == list(RULE_FIELDS)

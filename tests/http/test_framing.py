@@ -18,20 +18,20 @@ PIECES = (GET, PUT, AROUND, AROUND + GET[:5], HALF, REST, CHUNKED, CHUNK, b"\r\n
 @given(st.lists(st.sampled_from(PIECES), max_size=12))
 def test_requests_are_cut_the_same_in_pieces_and_byte_by_byte(pieces: list[bytes]) -> None:
     # given a reader that gets each piece as it comes, and one that gets byte by byte
-    known, plain = RequestFraming(), RequestFraming()
+    by_piece, by_byte = RequestFraming(), RequestFraming()
 
-    told = [cut for piece in pieces for cut in known.feed(piece)]
-    each = [
-        cut for piece in pieces for at in range(len(piece)) for cut in plain.feed(piece[at:][:1])
+    whole_cuts = [cut for piece in pieces for cut in by_piece.feed(piece)]
+    byte_cuts = [
+        cut for piece in pieces for at in range(len(piece)) for cut in by_byte.feed(piece[at:][:1])
     ]
 
     # then both found the same; the one that refused tells why, and is asked no more
-    if known.wrong is None and plain.wrong is None:
-        assert b"".join(told) == b"".join(each)
-        assert (known.count, known.partial, known.in_body) == (
-            plain.count,
-            plain.partial,
-            plain.in_body,
+    if by_piece.wrong is None and by_byte.wrong is None:
+        assert b"".join(whole_cuts) == b"".join(byte_cuts)
+        assert (by_piece.count, by_piece.partial, by_piece.in_body) == (
+            by_byte.count,
+            by_byte.partial,
+            by_byte.in_body,
         )
 
 

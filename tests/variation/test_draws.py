@@ -18,13 +18,13 @@ SEEDS = range(12)
 
 def client(api: InProcess, *, also: Callable[[], Any] = lambda: None) -> list[list[str]]:
     """Do a job, with something else now and then; return at which points its answers vary."""
-    seen: list[list[str]] = []
+    varied_points: list[list[str]] = []
 
     def ask(*args: Any, call: Callable[..., Any], **options: Any) -> Any:
-        answer = call(*args, **options)
-        seen.append(list(api.engine.log.newest(1)[0].varied))
+        response = call(*args, **options)
+        varied_points.append(list(api.engine.log.newest(1)[0].varied))
         also()
-        return answer
+        return response
 
     operation = ask(call=api.apply_domains, key="a").json["id"]
     for _ in range(4):
@@ -34,7 +34,7 @@ def client(api: InProcess, *, also: Callable[[], Any] = lambda: None) -> list[li
     ask("x", call=api.set_flag, key="b")
     ask(True, call=api.set_flag, key="b")
     ask(1, call=api.initialize, key="c")
-    return seen
+    return varied_points
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -69,7 +69,7 @@ def test_a_response_may_spell_its_timestamps_in_several_ways():
         texts = re.findall(r'T[0-9:]+([^"]*)"', json.dumps([item["created_at"] for item in items]))
         forms.append({re.sub("[0-9]", "0", text) for text in texts})
 
-    assert {len(found) > 1 for found in forms} == {True, False}
+    assert {len(spellings) > 1 for spellings in forms} == {True, False}
 
 
 def test_a_replay_has_the_headers_of_the_first_response():
@@ -97,7 +97,7 @@ def test_an_imported_world_keeps_the_order_of_deployments_with_unordered_ids():
     api.intervene("add_deployments", project="shop", count=40)
     listed = [item["id"] for item in api.deployments("?limit=100").json["items"]]
 
-    again = InProcess(imported(exported(api.world, with_seed=True)))
+    copy = InProcess(imported(exported(api.world, with_seed=True)))
 
     assert listed[:40] != sorted(listed[:40], reverse=True)
-    assert [item["id"] for item in again.deployments("?limit=100").json["items"]] == listed
+    assert [item["id"] for item in copy.deployments("?limit=100").json["items"]] == listed

@@ -114,15 +114,15 @@ def test_a_fork_and_a_reset_keep_the_variation():
 
 
 def test_a_restart_from_journal_or_snapshot_keeps_the_variation(tmp_path):
-    kept = Folder(tmp_path / "default")
-    kept.api.vary(SEED)
-    page = kept.api.deployments("?limit=7").json
-    from_journal = kept.read()
-    kept.keeper.close()
-    from_snapshot = kept.read()
+    folder = Folder(tmp_path / "default")
+    folder.api.vary(SEED)
+    page = folder.api.deployments("?limit=7").json
+    from_journal = folder.read()
+    folder.keeper.close()
+    from_snapshot = folder.read()
 
     for world in (from_journal, from_snapshot):
-        assert world.variation == kept.api.world.variation
+        assert world.variation == folder.api.world.variation
         api = InProcess(world)
         cursor = page["next_cursor"]
         assert api.deployments(f"?limit=7&cursor={cursor}").status == 200
@@ -193,12 +193,15 @@ def test_every_poll_of_an_ended_operation_lacks_the_same_fields():
     lacking = set()
     for seed in range(24):
         api = InProcess(varied(str(seed), "absent-fields"))
-        began = api.initialize().json["id"]
-        while "state" not in (shown := api.poll(began).json) or shown["state"] != "succeeded":
+        operation_id = api.initialize().json["id"]
+        while (
+            "state" not in (document := api.poll(operation_id).json)
+            or document["state"] != "succeeded"
+        ):
             pass
-        fields = {frozenset(api.poll(began).json) for _ in range(5)}
+        fields = {frozenset(api.poll(operation_id).json) for _ in range(5)}
         assert len(fields) == 1
-        lacking |= set(shown) ^ {"id", "state", "created_at", "updated_at", "result"}
+        lacking |= set(document) ^ {"id", "state", "created_at", "updated_at", "result"}
 
     assert {"created_at", "updated_at", "result"} <= lacking
 

@@ -7,15 +7,15 @@ from hosting_emulator.variation.draws import objects_in
 
 
 def test_only_fields_that_the_contract_leaves_open_may_be_absent():
-    named = {
+    resources = {
         *("Operation", "Progress", "Reconciliation", "Deployment", "UserApiKey"),
         *("DevAccessTicket", "DatabaseCompute", "DatabasePlacement"),
     }
     # progress: another point
     needed = {"id", "deployment_id", "progress", "redeem_url", "database"}
 
-    assert {name for name, found in RESOURCES.items() if found.may_lack} == named
-    for name in named:
+    assert {name for name, resource in RESOURCES.items() if resource.may_lack} == resources
+    for name in resources:
         left = RESOURCES[name].names - set(RESOURCES[name].may_lack)
         assert left <= needed | {"state"} if name == "Operation" else left <= needed
 
@@ -23,6 +23,6 @@ def test_only_fields_that_the_contract_leaves_open_may_be_absent():
 def test_resources_in_a_response_are_found_with_their_paths():
     page = {"items": [{"id": "a"}, {"id": "b"}]}
 
-    found = [(each.resource.name, each.place) for each in objects_in("DeploymentPage", page)]
+    pairs = [(part.resource.name, part.place) for part in objects_in("DeploymentPage", page)]
 
-    assert found == [("DeploymentPage", ""), ("Deployment", "/items/0"), ("Deployment", "/items/1")]
+    assert pairs == [("DeploymentPage", ""), ("Deployment", "/items/0"), ("Deployment", "/items/1")]

@@ -17,9 +17,9 @@ CLOCKS = st.one_of(
 )
 
 
-@given(clock=CLOCKS, one=MOMENTS, other=MOMENTS)
-def test_world_time_never_goes_back_while_machine_time_does_not(clock, one, other):
-    earlier, later = sorted((one, other))
+@given(clock=CLOCKS, first_ms=MOMENTS, second_ms=MOMENTS)
+def test_world_time_never_goes_back_while_machine_time_does_not(clock, first_ms, second_ms):
+    earlier, later = sorted((first_ms, second_ms))
 
     assert clocks.read(clock, earlier) <= clocks.read(clock, later) <= LATEST_MS
 

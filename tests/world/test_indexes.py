@@ -45,19 +45,19 @@ ARRIVALS = st.lists(
 def test_the_index_lists_deployments_in_the_order_of_arrival(arrivals, data):
     indexes = EMPTY
     lists: dict[str, list[Deployment]] = {"A": [], "B": []}
-    known: list[Deployment] = []
+    all_deployments: list[Deployment] = []
     for step in arrivals:
         if isinstance(step, str):
-            new = deployment(len(known), step)
+            new = deployment(len(all_deployments), step)
             indexes = index(indexes, DEPLOYMENTS.name, new.id, None, new)
             lists[step].append(new)
-            known.append(new)
-        elif known:
-            old = known[step % len(known)]
+            all_deployments.append(new)
+        elif all_deployments:
+            old = all_deployments[step % len(all_deployments)]
             new = deployment(int(old.id[1:]), old.project_id, f"status {step}")
             indexes = index(indexes, DEPLOYMENTS.name, new.id, old, new)
             place = lists[old.project_id].index(old)
-            lists[old.project_id][place] = known[step % len(known)] = new
+            lists[old.project_id][place] = all_deployments[step % len(all_deployments)] = new
 
     for project, listed in lists.items():
         start = data.draw(st.integers(0, len(listed)))
@@ -134,14 +134,16 @@ class Looked:
 
 
 def test_an_old_deployment_is_found_by_binary_search():
-    indexes, made = EMPTY, [deployment(10_000 + number, "A") for number in range(256 * RUN)]
-    for new in made:
+    indexes, deployments = EMPTY, [deployment(10_000 + number, "A") for number in range(256 * RUN)]
+    for new in deployments:
         indexes = index(indexes, DEPLOYMENTS.name, new.id, None, new)
 
-    for old in (made[0], made[100 * RUN + 5], made[-RUN - 1]):
-        looked = Looked(indexes)
+    for old in (deployments[0], deployments[100 * RUN + 5], deployments[-RUN - 1]):
+        counted = Looked(indexes)
         changed = deployment(int(old.id[1:]), "A", "cancelled")
-        after = index(looked, DEPLOYMENTS.name, old.id, old, changed)  # type: ignore[arg-type]
+        after = index(counted, DEPLOYMENTS.name, old.id, old, changed)  # type: ignore[arg-type]
 
-        assert changed in in_runs(deployment_runs(after, "A", 0, len(made)), 0, len(made))
-        assert looked.times <= 12  # the list, eight halvings of 255 runs, and the run
+        assert changed in in_runs(
+            deployment_runs(after, "A", 0, len(deployments)), 0, len(deployments)
+        )
+        assert counted.times <= 12  # the list, eight halvings of 255 runs, and the run

@@ -12,7 +12,7 @@ from hosting_emulator.world.lifecycles import (
     STATE_WORDS,
 )
 
-BY_NAME = pytest.mark.parametrize("lifecycle", LIFECYCLES, ids=lambda found: found.name)
+BY_NAME = pytest.mark.parametrize("lifecycle", LIFECYCLES, ids=lambda lifecycle: lifecycle.name)
 
 
 @BY_NAME

@@ -16,10 +16,10 @@ def world():
     ("table", "alias"), [(ORGANIZATIONS, "acme"), (PEOPLE, "owner"), (PROJECTS, "shop")]
 )
 def test_a_record_is_found_by_alias_and_by_id(world, table, alias):
-    found = id_of(world, table, alias)
+    record_id = id_of(world, table, alias)
 
-    assert world.get(table, found).alias == alias
-    assert id_of(world, table, found) == found
+    assert world.get(table, record_id).alias == alias
+    assert id_of(world, table, record_id) == record_id
 
 
 def test_an_alias_of_another_kind_is_not_found(world):
@@ -27,13 +27,13 @@ def test_an_alias_of_another_kind_is_not_found(world):
 
 
 @pytest.mark.parametrize(
-    ("table", "name", "said"),
+    ("table", "name", "sentence"),
     [
         (PEOPLE, "ownr", "no user is 'ownr' (by alias or id); did you mean owner?"),
         (ORGANIZATIONS, "zzz", "no organization is 'zzz' (by alias or id); there are acme, hobby"),
         (PROJECTS, "z" * 81, f"no project is {'z' * 80!r} (by alias or id); there are blog, "),
     ],
 )
-def test_an_unknown_name_is_refused_with_the_nearest_or_all_names(world, table, name, said):
-    assert not_found(world, table, name).startswith(said)
-    assert kind_of(table) in said
+def test_an_unknown_name_is_refused_with_the_nearest_or_all_names(world, table, name, sentence):
+    assert not_found(world, table, name).startswith(sentence)
+    assert kind_of(table) in sentence

@@ -91,7 +91,9 @@ def test_a_cancelled_operation_leaves_the_queue_at_any_position(table, cancelled
         order.append(table.project.claim)
         table.run(table.project.claim)
 
-    assert order == [one for one in ids if one != ids[cancelled]] + [last]
+    assert order == [operation_id for operation_id in ids if operation_id != ids[cancelled]] + [
+        last
+    ]
     assert table.project.queue_tail is None
 
 
@@ -99,8 +101,8 @@ def test_cancelling_every_operation_leaves_no_claim_and_no_events(table):
     before = list(table.world.rows(SCHEDULE))
     ids = [table.begin() for _ in range(3)]
 
-    for one in reversed(ids):
-        table.finish(one, "cancelled")
+    for operation_id in reversed(ids):
+        table.finish(operation_id, "cancelled")
 
     assert table.project.claim is None
     assert list(table.change.applied().rows(SCHEDULE)) == before
@@ -110,12 +112,12 @@ def test_an_initialization_moves_its_deployment_through_its_states(table):
     operation = table.begin(INITIALIZE, expected_generation=1)
     deployment = table.get(operation).deployment_id
 
-    seen = [(table.state(operation), table.change.row(DEPLOYMENTS, deployment).status)]
+    states = [(table.state(operation), table.change.row(DEPLOYMENTS, deployment).status)]
     while not ops.finished(table.get(operation)):
         table.step(operation)
-        seen.append((table.state(operation), table.change.row(DEPLOYMENTS, deployment).status))
+        states.append((table.state(operation), table.change.row(DEPLOYMENTS, deployment).status))
 
-    assert seen == [
+    assert states == [
         ("queued", "queued"),
         ("running", "building"),
         ("running", "deploying"),
@@ -179,9 +181,9 @@ def test_each_state_of_a_per_poll_operation_lasts_n_polls():
     table = Table(domains_profile="per_poll 2")
     operation = table.begin()
 
-    seen = [ops.count_poll(table.change, table.get(operation)).phase for _ in range(4)]
+    phases = [ops.count_poll(table.change, table.get(operation)).phase for _ in range(4)]
 
-    assert seen == "queued deploying verifying done".split()
+    assert phases == "queued deploying verifying done".split()
 
 
 def test_polls_of_a_waiting_operation_do_not_move_it():

@@ -46,7 +46,7 @@ def busy_world(beginnings: Any) -> Any:
     return world, start_ms
 
 
-def ran(world: Any, until_ms: int) -> Any:
+def after_due_events(world: Any, until_ms: int) -> Any:
     """Return the world after all that is due by then."""
     due, count = run_due(world, until_ms)
     assert count
@@ -56,9 +56,9 @@ def ran(world: Any, until_ms: int) -> Any:
 def authorization(world: Any) -> Any:
     """Return the project shop's DNS authorization, and its id."""
     shop = world.indexes["project:shop"]
-    found = world.get(DNS, shop)
-    assert found is not None
-    return shop, found
+    record = world.get(DNS, shop)
+    assert record is not None
+    return shop, record
 
 
 def rows(world):
@@ -71,7 +71,7 @@ def test_the_result_of_due_events_does_not_depend_on_how_often_they_run(beginnin
     busy, start_ms = busy_world(beginnings)
     end_ms = start_ms + 120_000
 
-    at_once = ran(busy, end_ms)
+    at_once = after_due_events(busy, end_ms)
     often = busy
     for look in [*sorted(looks), 120_000]:
         due, count = run_due(often, start_ms + look)
@@ -85,7 +85,7 @@ def test_the_result_of_due_events_does_not_depend_on_how_often_they_run(beginnin
 def test_every_operation_ends_and_leaves_no_claim_and_no_event(beginnings):
     busy, start_ms = busy_world(beginnings)
 
-    after = ran(busy, start_ms + 600_000)
+    after = after_due_events(busy, start_ms + 600_000)
 
     assert all(
         operation.state in ("succeeded", "failed", "cancelled")
@@ -97,9 +97,11 @@ def test_every_operation_ends_and_leaves_no_claim_and_no_event(beginnings):
 
 def test_each_event_happens_at_its_due_moment():
     busy, start_ms = busy_world([(0, "shop", APPLY_DOMAINS)])
-    (operation_id,) = [key for key, found in busy.rows(OPERATIONS) if found.state == "queued"]
+    (operation_id,) = [
+        key for key, operation in busy.rows(OPERATIONS) if operation.state == "queued"
+    ]
 
-    after = ran(busy, start_ms + DAY_MS)
+    after = after_due_events(busy, start_ms + DAY_MS)
 
     ended = after.get(OPERATIONS, operation_id)
     assert ended.updated_at == format_timestamp(start_ms + 10_000)
@@ -122,7 +124,7 @@ def test_an_authorization_expires_when_its_time_is_over():
     _, dns = authorization(world)
 
     assert run_due(world, dns.expires_ms - 1)[1] == 0
-    after = ran(world, dns.expires_ms)
+    after = after_due_events(world, dns.expires_ms)
 
     assert authorization(after)[1].status == "expired"
 
@@ -135,8 +137,8 @@ def test_a_renewed_authorization_outlives_the_old_expiry():
     schedule_event(change, dns.expires_ms + DAY_MS, "dns_expiry", shop)
     renewed = change.applied()
 
-    after = ran(renewed, dns.expires_ms)
+    after = after_due_events(renewed, dns.expires_ms)
     assert authorization(after)[1].status == "authorized"
 
-    after = ran(after, dns.expires_ms + DAY_MS)
+    after = after_due_events(after, dns.expires_ms + DAY_MS)
     assert authorization(after)[1].status == "expired"

@@ -29,10 +29,10 @@ def change(seed: str = "seed", now_ms: int = 1_800_000_000_000) -> Change:
 def test_a_stream_yields_the_same_bytes_whatever_other_streams_yield(order):
     mixed, alone = change(), change()
 
-    found = [draw(mixed, stream, 16) for stream in order]
+    outputs = [draw(mixed, stream, 16) for stream in order]
 
     for stream in set(order):
-        own = [drawn for drawn, name in zip(found, order, strict=True) if name == stream]
+        own = [drawn for drawn, name in zip(outputs, order, strict=True) if name == stream]
         assert own == [draw(alone, stream, 16) for _ in own]
 
 
@@ -57,27 +57,27 @@ def test_numbers_count_from_zero_and_continue_in_the_next_change():
 
 
 def test_ids_of_one_millisecond_are_ulids_in_the_order_of_creation():
-    made = change()
+    fresh = change()
 
-    ids = [new_id(made) for _ in range(500)]
+    ids = [new_id(fresh) for _ in range(500)]
 
     assert all(map(is_ulid, ids))
     assert ids == sorted(set(ids))
 
 
 def test_a_seeded_id_depends_only_on_seed_kind_and_alias():
-    one = seeded_id("seed", 1, "project", "shop")
+    project_id = seeded_id("seed", 1, "project", "shop")
 
-    assert is_ulid(one)
-    assert one == seeded_id("seed", 1, "project", "shop")
+    assert is_ulid(project_id)
+    assert project_id == seeded_id("seed", 1, "project", "shop")
     others = [("other", "project", "shop"), ("seed", "person", "shop"), ("seed", "project", "x")]
-    assert one not in [seeded_id(seed, 1, kind, alias) for seed, kind, alias in others]
+    assert project_id not in [seeded_id(seed, 1, kind, alias) for seed, kind, alias in others]
 
 
 def test_a_secret_has_43_characters_that_its_digest_does_not_contain():
-    made = change()
+    fresh = change()
 
-    secrets = [new_secret(made) for _ in range(50)]
+    secrets = [new_secret(fresh) for _ in range(50)]
 
     assert all(re.fullmatch("[A-Za-z0-9_-]{43}", secret) for secret in secrets)
     assert len(set(secrets)) == 50

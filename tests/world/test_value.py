@@ -65,9 +65,9 @@ def test_deleting_a_missing_row_is_no_change(world):
 @given(st.lists(st.tuples(st.integers(0, 60), st.booleans()), max_size=150))
 def test_a_table_contains_exactly_the_rows_that_were_written(steps):
     world, expected = empty_world("w", "s"), dict[str, int]()
-    for number, (key, kept) in enumerate(steps):
+    for number, (key, is_put) in enumerate(steps):
         before, had, change = world, dict(expected), Change(world, 0)
-        if kept:
+        if is_put:
             change.put(STREAMS, f"s{key}", number)
             expected[f"s{key}"] = number
         else:
@@ -164,15 +164,15 @@ def test_adding_a_row_costs_little_for_any_number_of_waiting_rows(world, table, 
     def cost_s(waiting):
         rows = {str(number): row(number) for number in range(waiting)}
         full = apply(world, {table.name: rows}, commit=9, at_ms=world.at_ms)
-        took = []
+        times_s = []
         for _ in range(7):
             change = Change(full, world.at_ms)
-            began = time.perf_counter()
+            start_s = time.perf_counter()
             change.put(table, "one more", row(waiting))
             change.applied()
             change.next_due(world.at_ms)
-            took.append(time.perf_counter() - began)
-        return min(took)
+            times_s.append(time.perf_counter() - start_s)
+        return min(times_s)
 
     few, many = (cost_s(waiting) for waiting in (10, most))
     assert many < 10 * few + 0.000_2, (few, many)

@@ -18,9 +18,9 @@ class Stage(InProcess):
 
     def begin(self, *, project: str = "shop") -> str:
         """Start an operation that makes a deployment; return its id."""
-        answer = self.initialize(project=project)
-        assert answer.status == 202, answer.json
-        return str(answer.json["id"])
+        response = self.initialize(project=project)
+        assert response.status == 202, response.json
+        return str(response.json["id"])
 
     def observe(self, environment: str = "dev") -> Response:
         """Read the compute of a database of `shop`."""
@@ -46,7 +46,7 @@ class Stage(InProcess):
 def stage() -> Iterator[Stage]:
     """A stage whose world, whatever was done to it, can be exported and taken in again."""
     stage = Stage()
-    begun = stage.world
+    beginning = stage.world
     yield stage
-    if stage.world is not begun:
+    if stage.world is not beginning:
         assert_sound(stage.world)

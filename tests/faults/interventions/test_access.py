@@ -19,10 +19,10 @@ def test_a_ticket_can_be_expired_or_revoked_early(stage: Stage, by: str, end: st
     ticket = stage.ticket().json["ticket_id"]
     field = {"ticket": ticket} if by == "ticket" else {"person": "owner"}
 
-    said = stage.intervene(f"{end}_ticket", **field)
+    sentence = stage.intervene(f"{end}_ticket", **field)
 
     record = stage.ticket_record(ticket)
-    assert ticket in said
+    assert ticket in sentence
     if end == "expire":
         assert (record.state, record.expires_ms) == ("unused", stage.engine.now_ms())
     else:
@@ -84,12 +84,12 @@ def test_a_ticket_that_does_not_exist_is_refused(stage: Stage, fields: dict[str,
 @pytest.mark.parametrize("by", ["id", "name"])
 @pytest.mark.parametrize("end", ["expire", "revoke"])
 def test_a_key_that_was_ended_early_is_refused(stage: Stage, by: str, end: str):
-    made = stage.create_key("nightly").json
-    assert stage.deployments(token=made["value"]).status == 200
+    key = stage.create_key("nightly").json
+    assert stage.deployments(token=key["value"]).status == 200
 
-    stage.intervene(f"{end}_key", key=made["key"]["id"] if by == "id" else "nightly")
+    stage.intervene(f"{end}_key", key=key["key"]["id"] if by == "id" else "nightly")
 
-    refused = stage.deployments(token=made["value"])
+    refused = stage.deployments(token=key["value"])
     assert (refused.status, refused.json["code"]) == (401, "unauthenticated")
 
 
@@ -137,13 +137,13 @@ def test_an_uncertain_creation_is_replayed_by_the_same_key(stage: Stage):
     stage.intervene("leave_key_creation_uncertain")
 
     lost = stage.create_key("ci", key="k")
-    found = stage.create_key("ci", key="k")
+    replay = stage.create_key("ci", key="k")
     next_one = stage.create_key("cd")
 
     assert (lost.status, lost.json["code"]) == (503, "api_key_creation_uncertain")
-    assert found.json["replayed"] is True
-    assert found.json["value"] is None
-    assert found.json["key"]["name"] == "ci"
+    assert replay.json["replayed"] is True
+    assert replay.json["value"] is None
+    assert replay.json["key"]["name"] == "ci"
     assert next_one.status == 201
 
 

@@ -14,19 +14,19 @@ def test_all_operations_of_a_project_can_stick_including_waiting_ones(stage: Sta
         stage.apply_domains(project="labs").json["id"],
     )
 
-    said = stage.intervene("stick_operation", all=True, project="shop")
+    sentence = stage.intervene("stick_operation", all=True, project="shop")
 
-    assert said == f"operation {first} is stuck while queued, and 1 more"
-    stuck = [stage.operation(each).stuck for each in (first, second, elsewhere)]
+    assert sentence == f"operation {first} is stuck while queued, and 1 more"
+    stuck = [stage.operation(operation).stuck for operation in (first, second, elsewhere)]
     assert stuck == [True, True, False]
 
 
 def test_all_without_a_project_means_all_operations_of_the_world(stage: Stage):
-    made = [stage.begin(), stage.begin(), stage.apply_domains(project="labs").json["id"]]
+    operations = [stage.begin(), stage.begin(), stage.apply_domains(project="labs").json["id"]]
 
     stage.intervene("cancel_operation", all=True)
 
-    assert {stage.operation(each).state for each in made} == {"cancelled"}
+    assert {stage.operation(operation).state for operation in operations} == {"cancelled"}
     assert stage.project_record().claim is None
 
 
@@ -34,9 +34,9 @@ def test_an_intervention_on_all_skips_and_names_those_that_refuse_it(stage: Stag
     first, second = stage.begin(), stage.begin()
     stage.intervene("stick_operation", operation=first)
 
-    said = stage.intervene("stick_operation", all=True)
+    sentence = stage.intervene("stick_operation", all=True)
 
-    assert said == (
+    assert sentence == (
         f"operation {second} is stuck while queued; 1 skipped: operation {first} is already stuck"
     )
 
@@ -48,7 +48,7 @@ def test_all_tickets_of_a_user_can_be_revoked(stage: Stage):
 
     stage.intervene("revoke_ticket", all=True, person="owner")
 
-    states = [stage.ticket_record(each).state for each in (*mine, hers)]
+    states = [stage.ticket_record(ticket).state for ticket in (*mine, hers)]
     assert states == ["revoked", "revoked", "unused"]
 
 
@@ -56,11 +56,11 @@ def test_all_tickets_of_a_user_can_be_revoked(stage: Stage):
 def test_all_keys_of_a_user_an_organization_or_the_world_can_expire(
     stage: Stage, fields: dict[str, str]
 ):
-    made = [stage.create_key(name).json["key"]["id"] for name in ("one", "two")]
+    keys = [stage.create_key(name).json["key"]["id"] for name in ("one", "two")]
 
     stage.intervene("expire_key", all=True, **fields)
 
-    assert {stage.key_record(each).expires_ms for each in made} == {stage.engine.now_ms()}
+    assert {stage.key_record(key).expires_ms for key in keys} == {stage.engine.now_ms()}
 
 
 @pytest.mark.parametrize(

@@ -16,10 +16,10 @@ def test_a_stuck_operation_stays_in_its_state_until_released(stage: Stage, after
     stage.advance_ms(after_ms)
     state = stage.operation(operation).state
 
-    said = stage.intervene("stick_operation", project="shop")
+    sentence = stage.intervene("stick_operation", project="shop")
     stage.advance_ms(HOUR_MS)
 
-    assert said == f"operation {operation} is stuck while {state}"
+    assert sentence == f"operation {operation} is stuck while {state}"
     assert stage.poll(operation).json["state"] == state
     assert stage.poll(operation).json["progress"]["next_poll_after_seconds"] == 60
 
@@ -62,10 +62,10 @@ def test_a_stuck_operation_stays_stuck_after_its_reconciliation(stage: Stage):
         "complete_reconciliation",
         "release_operation",
     ]
-    said = stage.intervene("complete_reconciliation", operation=operation)
+    sentence = stage.intervene("complete_reconciliation", operation=operation)
     stage.advance_ms(HOUR_MS)
 
-    assert "still stuck" in said
+    assert "still stuck" in sentence
     assert stage.operation(operation).state == "queued"
     assert "stick_operation" in str(stage.why(operation)["held_by"])
 
@@ -123,8 +123,8 @@ def test_a_failed_operation_shows_the_error_of_the_intervention(stage: Stage, af
         suggested_action="Free some.",
     )
 
-    shown = stage.poll(operation).json
-    assert (shown["state"], shown["error"]) == (
+    document = stage.poll(operation).json
+    assert (document["state"], document["error"]) == (
         "failed",
         {
             "code": "quota",
@@ -215,14 +215,14 @@ def test_an_operation_cannot_be_stuck_or_released_twice(stage: Stage):
 
 
 def test_a_held_claim_makes_operations_wait(stage: Stage):
-    said = stage.intervene("hold_claim", project="shop")
+    sentence = stage.intervene("hold_claim", project="shop")
     waiting = stage.begin()
     stage.advance_ms(HOUR_MS)
 
-    shown = stage.poll(waiting).json
-    assert shown["state"] == "queued"
-    assert shown["blocking_operation_id"] in said
-    holder = stage.poll(shown["blocking_operation_id"]).json
+    document = stage.poll(waiting).json
+    assert document["state"] == "queued"
+    assert document["blocking_operation_id"] in sentence
+    holder = stage.poll(document["blocking_operation_id"]).json
     assert holder["state"] == "running"
 
     stage.intervene("release_claim", project="shop")
@@ -258,11 +258,13 @@ def test_a_completed_reconciliation_lets_the_operation_continue(stage: Stage):
     stage.intervene("complete_reconciliation", project="shop")
     completed = stage.poll(operation).json
 
-    shown = [found["reconciliation"] for found in (required, running, completed)]
-    assert [found["state"] for found in shown] == ["required", "running", "completed"]
-    assert len({found["attempt_id"] for found in shown}) == 1
-    assert shown[0]["observed_at"] < shown[1]["observed_at"]
-    assert [found["state"] for found in (required, running, completed)] == ["running"] * 3
+    operations = [required, running, completed]
+    reconciliations = [operation["reconciliation"] for operation in operations]
+    states = [reconciliation["state"] for reconciliation in reconciliations]
+    assert states == ["required", "running", "completed"]
+    assert len({reconciliation["attempt_id"] for reconciliation in reconciliations}) == 1
+    assert reconciliations[0]["observed_at"] < reconciliations[1]["observed_at"]
+    assert {operation["state"] for operation in operations} == {"running"}
 
     stage.advance_ms(10_000)
     ended = stage.poll(operation).json
@@ -289,13 +291,13 @@ def test_an_exhausted_reconciliation_fails_the_operation(stage: Stage):
 
     stage.intervene("exhaust_reconciliation", project="shop")
 
-    shown = stage.poll(operation).json
-    assert (shown["state"], shown["error"]["code"]) == ("failed", "reconciliation_exhausted")
-    assert shown["error"]["retryable"] is False
+    document = stage.poll(operation).json
+    assert (document["state"], document["error"]["code"]) == ("failed", "reconciliation_exhausted")
+    assert document["error"]["retryable"] is False
 
 
 @pytest.mark.parametrize(
-    ("before", "word", "said"),
+    ("before", "word", "words"),
     [
         ([], "run_reconciliation", "is none and cannot become running"),
         ([], "complete_reconciliation", "is none"),
@@ -309,13 +311,13 @@ def test_an_exhausted_reconciliation_fails_the_operation(stage: Stage):
     ],
 )
 def test_a_reconciliation_step_out_of_order_is_refused(
-    stage: Stage, before: list[str], word: str, said: str
+    stage: Stage, before: list[str], word: str, words: str
 ):
     stage.begin()
     for each in before:
         stage.intervene(f"{each}_reconciliation", project="shop")
 
-    with pytest.raises(DocumentRefused, match=said):
+    with pytest.raises(DocumentRefused, match=words):
         stage.intervene(word, project="shop")
 
 
@@ -330,9 +332,9 @@ def test_added_deployments_are_the_newest_and_have_operations(stage: Stage, stat
 
     after = stage.deployments("?limit=100").json["items"]
     assert after[3:] == before
-    assert [found["status"] for found in after[:3]] == [status] * 3
-    assert len({found["id"] for found in after}) == len(after)
-    assert {"url" in found for found in after[:3]} == {status == "ready"}
+    assert [item["status"] for item in after[:3]] == [status] * 3
+    assert len({item["id"] for item in after}) == len(after)
+    assert {"url" in item for item in after[:3]} == {status == "ready"}
     states = {"ready": "succeeded"}
     made_by = stage.poll(after[0]["operation_id"]).json
     assert made_by["state"] == states.get(status, status)
@@ -341,16 +343,16 @@ def test_added_deployments_are_the_newest_and_have_operations(stage: Stage, stat
 def test_hundreds_of_added_deployments_can_be_paged(stage: Stage):
     stage.intervene("add_deployments", project="labs", count=250)
 
-    seen, cursor = [], ""
+    ids, cursor = [], ""
     while True:
         page = stage.deployments(f"?limit=100{cursor}", project="labs").json
-        seen += [found["id"] for found in page["items"]]
+        ids += [item["id"] for item in page["items"]]
         if "next_cursor" not in page:
             break
         cursor = f"&cursor={page['next_cursor']}"
 
-    assert len(seen) == len(set(seen)) == 250
-    assert seen == sorted(seen, reverse=True)
+    assert len(ids) == len(set(ids)) == 250
+    assert ids == sorted(ids, reverse=True)
 
 
 def test_a_failed_deployment_fails_its_operation(stage: Stage):
@@ -359,10 +361,10 @@ def test_a_failed_deployment_fails_its_operation(stage: Stage):
 
     stage.intervene("fail_deployment", project="shop", message="Out of memory.")
 
-    shown = stage.poll(operation).json
-    assert shown["error"]["message"] == "Out of memory."
+    document = stage.poll(operation).json
+    assert document["error"]["message"] == "Out of memory."
     assert stage.deployments().json["items"][0]["status"] == "failed"
-    assert stage.deployments().json["items"][0]["id"] == shown["deployment_id"]
+    assert stage.deployments().json["items"][0]["id"] == document["deployment_id"]
 
 
 def test_an_operation_without_deployment_refuses_fail_deployment(stage: Stage):

@@ -51,9 +51,12 @@ def test_an_authorization_has_its_zone_and_expires_in_time(stage: Stage):
     stage.intervene("move_dns", project="labs", to="pending", zone="customer.example")
     stage.intervene("move_dns", project="labs", to="authorized", expires_in="1d")
 
-    shown = stage.dns(project="labs").json
-    assert (shown["zone"], shown["scopes"]) == ("customer.example", ["dns.write", "zone.read"])
-    assert shown["expires_at"] == "2026-01-02T00:00:00.000Z"
+    document = stage.dns(project="labs").json
+    assert (document["zone"], document["scopes"]) == (
+        "customer.example",
+        ["dns.write", "zone.read"],
+    )
+    assert document["expires_at"] == "2026-01-02T00:00:00.000Z"
 
     stage.advance_ms(DAY_MS)
     assert stage.dns(project="labs").json["status"] == "expired"
@@ -107,17 +110,17 @@ def test_a_failing_database_provider_recovers(stage: Stage, environment: str, fa
 
 @pytest.mark.parametrize("state", ["init", "ready", "suspended", "resizing", "failed"])
 def test_a_database_can_be_set_to_each_state(stage: Stage, state: str):
-    said = stage.intervene("set_database", project="shop", environment="dev", state=state)
+    sentence = stage.intervene("set_database", project="shop", environment="dev", state=state)
 
-    assert said == f"the database of shop (dev) is {state}"
+    assert sentence == f"the database of shop (dev) is {state}"
     assert stage.observe("dev").json["database"]["state"] == state
     assert stage.observe("prod").json["database"]["state"] == "ready"
 
 
 def test_a_resizing_database_shows_its_pending_state(stage: Stage):
     stage.intervene("set_database", project="shop", state="resizing", pending_state="ready")
-    shown = stage.observe().json["database"]
-    assert (shown["state"], shown["pending_state"]) == ("resizing", "ready")
+    document = stage.observe().json["database"]
+    assert (document["state"], document["pending_state"]) == ("resizing", "ready")
 
     stage.intervene("set_database", project="shop", state="ready")
     assert "pending_state" not in stage.observe().json["database"]
@@ -128,8 +131,8 @@ def test_an_absent_database_is_null_and_can_be_placed(stage: Stage):
     assert stage.observe().json["database"] is None
 
     stage.intervene("set_database", project="shop", state="init", suspend_timeout_seconds=-1)
-    shown = stage.observe().json["database"]
-    assert (shown["state"], shown["suspend_timeout_seconds"]) == ("init", -1)
+    document = stage.observe().json["database"]
+    assert (document["state"], document["suspend_timeout_seconds"]) == ("init", -1)
 
 
 def test_a_shared_database_is_the_same_in_both_environments(stage: Stage):
@@ -142,8 +145,8 @@ def test_a_shared_database_is_the_same_in_both_environments(stage: Stage):
     assert dev["database"] == prod["database"]
     assert dev["database"]["state"] == "suspended"
 
-    said = stage.intervene("set_database", project="shop", environment="prod", state="ready")
-    assert said == "the database of shop (dev and prod) is ready"
+    sentence = stage.intervene("set_database", project="shop", environment="prod", state="ready")
+    assert sentence == "the database of shop (dev and prod) is ready"
     assert stage.observe("dev").json["database"] == stage.observe("prod").json["database"]
 
 
@@ -159,7 +162,7 @@ def test_a_shared_database_can_become_separate(stage: Stage):
     stage.intervene("set_database", project="notes", environment="dev", state="suspended")
 
     states = [stage.database(name, "notes").placement for name in ("dev", "prod")]
-    assert [found.state for found in states if found] == ["suspended", "ready"]
+    assert [placement.state for placement in states if placement] == ["suspended", "ready"]
 
 
 @pytest.mark.parametrize(

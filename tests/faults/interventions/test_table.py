@@ -56,12 +56,12 @@ def test_a_malformed_intervention_is_refused_with_its_field(
 def test_every_intervention_is_described_in_one_sentence_with_its_fields():
     described = describe_interventions()
 
-    assert [found["word"] for found in described] == list(INTERVENTIONS)
-    for found in described:
-        assert found["about"].endswith("."), found["word"]
-        assert "\n" not in found["about"]
-        kind = INTERVENTIONS[found["word"]]
-        assert [f["name"] for f in found["fields"]] == [
+    assert [description["word"] for description in described] == list(INTERVENTIONS)
+    for description in described:
+        assert description["about"].endswith("."), description["word"]
+        assert "\n" not in description["about"]
+        kind = INTERVENTIONS[description["word"]]
+        assert [f["name"] for f in description["fields"]] == [
             field.encode_name for field in msgspec.structs.fields(kind)
         ]
 
