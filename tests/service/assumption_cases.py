@@ -41,9 +41,9 @@ class Cases:
         return add
 
 
-def code(answer: Response) -> tuple[int, str | None]:
+def code(response: Response) -> tuple[int, str | None]:
     """Return status and problem code of an answer."""
-    return answer.status, answer.json["code"] if answer.status >= 400 else None
+    return response.status, response.json["code"] if response.status >= 400 else None
 
 
 def done(api: CheckedWorld, operation: Response) -> dict[str, Any]:
@@ -61,18 +61,18 @@ cases = Cases()
 
 @cases.add("accepted_status", 200, [202, 202], [200, 200])
 @cases.add("accepted_status", 201, [202, 202], [201, 201])
-def _(api: CheckedWorld) -> list[int]:
+def probe_accepted_status(api: CheckedWorld) -> list[int]:
     return [api.initialize(1).status, api.apply_domains().status]
 
 
 @cases.add("key_created_status", 200, [201, 200], [200, 200])
 @cases.add("key_replayed_status", 201, [201, 200], [201, 201])
-def _(api: CheckedWorld) -> list[int]:
+def probe_key_created_status(api: CheckedWorld) -> list[int]:
     return [api.create_key(key="k").status, api.create_key(key="k").status]
 
 
 @cases.add("ticket_created_status", 200, 201, 200)
-def _(api: CheckedWorld) -> int:
+def probe_ticket_created_status(api: CheckedWorld) -> int:
     return api.ticket().status
 
 
@@ -82,14 +82,14 @@ def _(api: CheckedWorld) -> int:
     {"/v1/operations/{}": 200, "/v1/jobs/{}/state": 404},
     {"/v1/operations/{}": 404, "/v1/jobs/{}/state": 200},
 )
-def _(api: CheckedWorld) -> dict[str, int]:
+def probe_operation_path(api: CheckedWorld) -> dict[str, int]:
     operation_id = api.initialize(1).json["id"]
     paths = ("/v1/operations/{}", "/v1/jobs/{}/state")
     return {path: api.send("GET", path.format(operation_id)).status for path in paths}
 
 
 @cases.add("last_page_cursor", "null", [False, True], [True, True])
-def _(api: CheckedWorld) -> list[bool]:
+def probe_last_page_cursor(api: CheckedWorld) -> list[bool]:
     return ["next_cursor" in api.deployments(query).json for query in ("?limit=100", "?limit=1")]
 
 
@@ -102,7 +102,7 @@ def _(api: CheckedWorld) -> list[bool]:
     [(403, "interactive_login_required"), (403, "organization_required"), (409, "etag_mismatch")],
     [(401, "interactive_login_required"), (400, "organization_required"), (412, "etag_mismatch")],
 )
-def _(api: CheckedWorld) -> list[Any]:
+def probe_problem_statuses(api: CheckedWorld) -> list[Any]:
     return [
         code(api.create_key(token=api.emulator.token("owner", interactive=False))),
         code(api.dns(who="no-organization")),
@@ -116,7 +116,7 @@ def _(api: CheckedWorld) -> list[Any]:
     ["interactive_login_required", "etag_mismatch"],
     ["forbidden", "promotion_source_stale"],
 )
-def _(api: CheckedWorld) -> list[str]:
+def probe_session_and_generation(api: CheckedWorld) -> list[str]:
     token = api.emulator.token("owner", interactive=False)
     return [api.create_key(token=token).json["code"], api.initialize(9).json["code"]]
 
@@ -127,7 +127,7 @@ def _(api: CheckedWorld) -> list[str]:
     ["invalid_request", "powered_by_flag_required"],
     ["payload_too_large", "paid_plan_required"],
 )
-def _(api: CheckedWorld) -> list[str]:
+def probe_media_type_and_flag(api: CheckedWorld) -> list[str]:
     token = api.emulator.token("outsider")
     return [
         api.set_flag(False, headers={"Content-Type": "text/plain"}).json["code"],
@@ -141,7 +141,7 @@ def _(api: CheckedWorld) -> list[str]:
     ["service_unavailable", "api_key_permissions_unavailable"],
     ["compute_performance_unavailable", "forbidden"],
 )
-def _(api: CheckedWorld) -> list[str]:
+def probe_provider_and_permissions(api: CheckedWorld) -> list[str]:
     api.emulator.intervene("fail_database_provider", project="shop")
     state = api.state()
     state["tables"]["organizations"][api.emulator.organization]["permissions"] = []
@@ -163,7 +163,7 @@ def _(api: CheckedWorld) -> list[str]:
         ("service_unavailable", True),
     ],
 )
-def _(api: CheckedWorld) -> list[Any]:
+def probe_limits_and_uncertain_creation(api: CheckedWorld) -> list[Any]:
     api.emulator.intervene("leave_key_creation_uncertain")
     found: list[Any] = [
         api.apply_domains(raw=b" " * (1_048_576 + 1)).json["code"],
@@ -183,19 +183,19 @@ def _(api: CheckedWorld) -> list[Any]:
 
 
 @cases.add("listed_statuses", "open", [(400, "rate_limited"), 429], [(429, "rate_limited"), 429])
-def _(api: CheckedWorld) -> list[Any]:
+def probe_listed_statuses(api: CheckedWorld) -> list[Any]:
     api.assume(rate_limit="1/60s")
     api.dns()
     return [code(api.set_flag(True)), api.dns().status]
 
 
 @cases.add("rate_limit", "2/60s", [200, 200, 200], [200, 200, 429])
-def _(api: CheckedWorld) -> list[int]:
+def probe_rate_limit(api: CheckedWorld) -> list[int]:
     return [api.dns().status for _ in range(3)]
 
 
 @cases.add("docs_url", "https://docs.example/api", True, False)
-def _(api: CheckedWorld) -> bool:
+def probe_docs_url(api: CheckedWorld) -> bool:
     link = api.dns(project="garden").json["type"]
     assert link.endswith("/errors/resource-not-found")
     return not link.startswith("https://docs.example/api/errors/")
@@ -223,11 +223,11 @@ def _timestamps(found: Any) -> Iterator[str]:
 
 @cases.add("timestamp_form", "microseconds", "milliseconds", "microseconds")
 @cases.add("timestamp_form", "offset", "milliseconds", "offset")
-def _(api: CheckedWorld) -> str:
+def probe_timestamp_form(api: CheckedWorld) -> str:
     operation = api.initialize(1)
     created = api.create_key(key="k")
     api.dns(token=created.json["value"])
-    answers = [
+    responses = [
         operation.json,
         done(api, operation),
         api.set_flag(True).json,
@@ -239,7 +239,7 @@ def _(api: CheckedWorld) -> str:
         api.ticket().json,
         api.compute().json,
     ]
-    found = [list(_timestamps(answer)) for answer in answers]
+    found = [list(_timestamps(response)) for response in responses]
     assert all(found)
     every = [text for texts in found for text in texts]
     (form,) = [n for n, p in _FORMS.items() if all(re.search(p + "$", text) for text in every)]
@@ -252,7 +252,7 @@ def _(api: CheckedWorld) -> str:
     ["dev.localhost", "prod.localhost", "mail.localhost"],
     ["dev.test", "prod.localhost", "mail.localhost"],
 )
-def _(api: CheckedWorld) -> list[str]:
+def probe_dev_zone(api: CheckedWorld) -> list[str]:
     hosts = done(api, api.apply_domains())["result"]["hostnames"]
     ticket = issue(api)
     assert ticket["origin"] == f"https://{hosts['development']}"
@@ -268,7 +268,7 @@ def _(api: CheckedWorld) -> list[str]:
 
 
 @cases.add("cursor_parameter", "after", ["cursor"], ["after"])
-def _(api: CheckedWorld) -> list[str]:
+def probe_cursor_parameter(api: CheckedWorld) -> list[str]:
     first = api.deployments().json
     names = ("cursor", "after")
     pages = {n: api.deployments(f"?{n}={first['next_cursor']}").json["items"] for n in names}
@@ -278,12 +278,12 @@ def _(api: CheckedWorld) -> list[str]:
 @cases.add("limit_parameter", "page_size", [3, 20], [20, 3])
 @cases.add("default_page_size", 7, [3, 20], [3, 7])
 @cases.add("default_page_size", 100, [3, 20], [3, 45])
-def _(api: CheckedWorld) -> list[int]:
+def probe_limit_parameter(api: CheckedWorld) -> list[int]:
     return [len(api.deployments(query).json["items"]) for query in ("?limit=3", "?page_size=3")]
 
 
 @cases.add("deployment_order", "oldest_first", "newest first", "oldest first")
-def _(api: CheckedWorld) -> str:
+def probe_deployment_order(api: CheckedWorld) -> str:
     items, cursor = [], ""
     while cursor is not None:
         page = api.deployments(f"?limit=10{cursor and f'&cursor={cursor}'}").json
@@ -298,27 +298,27 @@ def _(api: CheckedWorld) -> str:
 
 
 @cases.add("environment_parameter", "stage", [200, 400], [400, 200])
-def _(api: CheckedWorld) -> list[int]:
+def probe_environment_parameter(api: CheckedWorld) -> list[int]:
     return [api.compute(query).status for query in ("?environment=dev", "?stage=dev")]
 
 
 @cases.add("missing_environment", "dev", (400, None), (200, "dev"))
 @cases.add("missing_environment", "prod", (400, None), (200, "prod"))
-def _(api: CheckedWorld) -> tuple[int, str | None]:
+def probe_missing_environment(api: CheckedWorld) -> tuple[int, str | None]:
     problem(api.compute("?environment=x"), 400, "invalid_request")
-    answer = api.compute("")
-    return answer.status, answer.json.get("environment")
+    response = api.compute("")
+    return response.status, response.json.get("environment")
 
 
 @cases.add("source_generation", "ignored", [409, "failed", 2], [202, "succeeded", 3])
-def _(api: CheckedWorld) -> list[Any]:
+def probe_ignored_generation(api: CheckedWorld) -> list[Any]:
     api.initialize(1)
     second = done(api, api.initialize(1))
     return [api.initialize(99).status, second["state"], api.project()["source_generation"]]
 
 
 @cases.add("unknown_body_fields", "refused", [202, 201], [400, 400])
-def _(api: CheckedWorld) -> list[int]:
+def probe_unknown_body_fields(api: CheckedWorld) -> list[int]:
     source, keys = api.project_path("source:initialize"), "user-api-keys"
     organization = f"/v1/organizations/{api.emulator.organization}/{keys}"
     generation = {"expected_source_generation": 1}
@@ -329,7 +329,7 @@ def _(api: CheckedWorld) -> list[int]:
 
 
 @cases.add("unexpected_body", "refused", [202, 201, 200, 202], [400, 400, 400, 202])
-def _(api: CheckedWorld) -> list[int]:
+def probe_unexpected_body(api: CheckedWorld) -> list[int]:
     return [
         api.apply_domains(body={}).status,
         api.ticket(body={}).status,
@@ -341,7 +341,7 @@ def _(api: CheckedWorld) -> list[int]:
 @cases.add(
     "unknown_query_parameters", "refused", [200, 200, 200, 202, 200], [400, 400, 400, 400, 200]
 )
-def _(api: CheckedWorld) -> list[int]:
+def probe_unknown_query_parameters(api: CheckedWorld) -> list[int]:
     return [
         api.deployments("?limit=2&x=1").status,
         api.compute("?environment=dev&limit=2").status,
@@ -357,7 +357,7 @@ def _(api: CheckedWorld) -> list[int]:
     [(404, "resource_not_found")] * 4,
     [(400, "invalid_request")] * 3 + [(404, "resource_not_found")],
 )
-def _(api: CheckedWorld) -> list[Any]:
+def probe_malformed_project_id(api: CheckedWorld) -> list[Any]:
     api.emulator.projects |= {"bad": "shop", "missing": "01JGFJJZ000000000000000000"}
     api.emulator.organizations["bad"] = "acme"
     return [
@@ -369,37 +369,37 @@ def _(api: CheckedWorld) -> list[Any]:
 
 
 @cases.add("source_generation", "any_integer", [400, 409], [409, 409])
-def _(api: CheckedWorld) -> list[int]:
+def probe_any_generation(api: CheckedWorld) -> list[int]:
     return [api.initialize(-1).status, api.initialize(9).status]
 
 
 @cases.add("source_generation", "optional", [400, 409, 400], [202, 409, 202])
-def _(api: CheckedWorld) -> list[int]:
+def probe_optional_generation(api: CheckedWorld) -> list[int]:
     path, key = api.project_path("source:initialize"), "one"
     found = [api.call("POST", path, key=key, body={}).status, api.initialize(9).status]
     return [*found, api.call("POST", path, key=key, body={}).status]
 
 
 @cases.add("wrong_method", "not_found", [(405, "GET"), (405, "GET")], [(404, None), (404, None)])
-def _(api: CheckedWorld) -> list[Any]:
+def probe_wrong_method(api: CheckedWorld) -> list[Any]:
     path = api.project_path("edge-dns")
     found = [api.call("DELETE", path), api.send("HEAD", path)]
-    return [(answer.status, answer.headers["Allow"]) for answer in found]
+    return [(response.status, response.headers["Allow"]) for response in found]
 
 
 @cases.add("request_id_invalid", "ignored", [400, 400], [200, 200])
-def _(api: CheckedWorld) -> list[int]:
+def probe_request_id_invalid(api: CheckedWorld) -> list[int]:
     return [api.dns(headers={"X-Request-Id": sent}).status for sent in ("", "x" * 129)]
 
 
 @cases.add("request_id_on_success", "echoed", None, "mine")
-def _(api: CheckedWorld) -> str | None:
+def probe_request_id_on_success(api: CheckedWorld) -> str | None:
     found: str | None = api.dns(headers={"X-Request-Id": "mine"}).headers["X-Request-Id"]
     return found
 
 
 @cases.add("body_limit_bytes", 64, [202, 202], [202, 413])
-def _(api: CheckedWorld) -> list[int]:
+def probe_body_limit_bytes(api: CheckedWorld) -> list[int]:
     return [api.apply_domains(raw=b" " * size).status for size in (64, 65)]
 
 
@@ -407,7 +407,7 @@ def _(api: CheckedWorld) -> list[int]:
 
 
 @cases.add("idempotency_scope", "principal_and_call", [200, 409, 409], [200, 202, 409])
-def _(api: CheckedWorld) -> list[int]:
+def probe_idempotency_scope(api: CheckedWorld) -> list[int]:
     return [
         api.set_flag(False, key="k").status,
         api.apply_domains(key="k").status,
@@ -421,14 +421,14 @@ def _(api: CheckedWorld) -> list[int]:
     [False, (202, None)],
     [True, (409, "idempotency_key_reused")],
 )
-def _(api: CheckedWorld) -> list[Any]:
+def probe_idempotency_remembers(api: CheckedWorld) -> list[Any]:
     first, again = api.initialize(9, key="k"), api.initialize(9, key="k")
     assert first.status == again.status == 409
     return [first.body == again.body, code(api.initialize(1, key="k"))]
 
 
 @cases.add("idempotency_retention", "1h", [True, True], [True, False])
-def _(api: CheckedWorld) -> list[bool]:
+def probe_retention_of_an_hour(api: CheckedWorld) -> list[bool]:
     first = api.create_key(key="k").json["key"]["id"]
     api.advance("59m")
     soon = api.create_key(key="k").json["key"]["id"]
@@ -437,19 +437,21 @@ def _(api: CheckedWorld) -> list[bool]:
 
 
 @cases.add("idempotency_retention", "90d", True, False)
-def _(api: CheckedWorld) -> bool:
+def probe_retention_of_90_days(api: CheckedWorld) -> bool:
     first = api.create_key(key="k").json["key"]["id"]
     api.advance("90d")
     return bool(api.create_key(key="k").json["key"]["id"] == first)
 
 
 @cases.add("operation_replay", "current", ["queued", "queued"], ["succeeded", "succeeded"])
-def _(api: CheckedWorld) -> list[str]:
+def probe_operation_replay(api: CheckedWorld) -> list[str]:
     first = [api.initialize(1, key="s"), api.apply_domains(key="d")]
     api.advance("1h")
     again = [api.initialize(1, key="s"), api.apply_domains(key="d")]
-    assert [answer.json["id"] for answer in first] == [answer.json["id"] for answer in again]
-    return [answer.json["state"] for answer in again]
+    assert [response.json["id"] for response in first] == [
+        response.json["id"] for response in again
+    ]
+    return [response.json["state"] for response in again]
 
 
 # --- Operations -----------------------------------------------------------------------------------
@@ -457,7 +459,7 @@ def _(api: CheckedWorld) -> list[str]:
 
 @cases.add("source_profile", "immediate", ["queued", "queued"], ["succeeded", "queued"])
 @cases.add("domains_profile", "immediate", ["queued", "queued"], ["queued", "succeeded"])
-def _(api: CheckedWorld) -> list[str]:
+def probe_source_profile(api: CheckedWorld) -> list[str]:
     source, domains = api.initialize(1).json, api.apply_domains(project="blog").json
     return [api.poll(operation["id"]).json["state"] for operation in (source, domains)]
 
@@ -468,7 +470,7 @@ _PHASES = ["queued", "making", "shipping", "checking", "finished"]
 @cases.add(
     "progress_phases", _PHASES, ["queued", "building", "done"], ["queued", "making", "finished"]
 )
-def _(api: CheckedWorld) -> list[str]:
+def probe_progress_phases(api: CheckedWorld) -> list[str]:
     operation = api.initialize(1)
     seen = [operation.json["progress"]["phase"]]
     for by in ("2s", "8s"):
@@ -483,7 +485,7 @@ def _(api: CheckedWorld) -> list[str]:
     ["required", "running", "completed"],
     ["required", "trying", "settled"],
 )
-def _(api: CheckedWorld) -> list[str]:
+def probe_reconciliation_states(api: CheckedWorld) -> list[str]:
     operation_id = api.initialize(1).json["id"]
     seen = []
     for step in ("require", "run", "complete"):
@@ -498,7 +500,7 @@ def _(api: CheckedWorld) -> list[str]:
     {"queued", "ready", "failed", "cancelled"},
     {"queued", "live", "broken", "dropped"},
 )
-def _(api: CheckedWorld) -> set[str]:
+def probe_deployment_statuses(api: CheckedWorld) -> set[str]:
     api.initialize(1)
     return {item["status"] for item in api.deployments("?limit=100").json["items"]}
 
@@ -509,20 +511,20 @@ def _(api: CheckedWorld) -> set[str]:
     ["ready", "suspended", "init", "ready"],
     ["up", "asleep", "init", "up"],
 )
-def _(api: CheckedWorld) -> list[str]:
+def probe_database_states(api: CheckedWorld) -> list[str]:
     found = {p: api.compute(project=p).json["database"] for p in ("shop", "blog", "docs")}
     return [*(found[p]["state"] for p in found), found["docs"]["pending_state"]]
 
 
 @cases.add("zero_credits", "nothing_refused", [402, 402, 201, 200], [202, 202, 201, 200])
-def _(api: CheckedWorld) -> list[int]:
+def probe_zero_credits(api: CheckedWorld) -> list[int]:
     api.emulator.intervene("set_credits", organization="acme", credits=0)
     calls = (api.initialize(1), api.apply_domains(), api.create_key(), api.set_flag(False))
-    return [answer.status for answer in calls]
+    return [response.status for response in calls]
 
 
 @cases.add("domains_plan", "paid", [202, 202], [402, 202])
-def _(api: CheckedWorld) -> list[int]:
+def probe_domains_plan(api: CheckedWorld) -> list[int]:
     api.emulator.intervene("set_plan", organization="acme", plan="free")
     free = api.apply_domains().status
     api.emulator.intervene("set_plan", organization="acme", plan="paid")
@@ -530,7 +532,7 @@ def _(api: CheckedWorld) -> list[int]:
 
 
 @cases.add("flag_reenabled", "renewed", False, True)
-def _(api: CheckedWorld) -> bool:
+def probe_flag_reenabled(api: CheckedWorld) -> bool:
     first = api.set_flag(True).json["enabled_at"]
     api.advance("1h")
     return bool(api.set_flag(True).json["enabled_at"] != first)
@@ -573,7 +575,7 @@ for name, usual, ask in (
 
 
 @cases.add("data_modes", ["shared", "isolated"], ["separate", "shared"], ["isolated", "shared"])
-def _(api: CheckedWorld) -> list[str]:
+def probe_data_modes(api: CheckedWorld) -> list[str]:
     return [api.compute(project=project).json["data_mode"] for project in ("shop", "blog")]
 
 
@@ -586,28 +588,28 @@ def _(api: CheckedWorld) -> list[str]:
     ["projects.read", "dev_access.write", 200],
     ["see", "peek", 200],
 )
-def _(api: CheckedWorld) -> list[Any]:
+def probe_key_permissions(api: CheckedWorld) -> list[Any]:
     created = api.create_key().json
     permissions = created["key"]["permissions"]
     return [permissions[0], permissions[-1], api.dns(token=created["value"]).status]
 
 
 @cases.add("key_prefix", "sk_", ["phk_", "phk_…", 200], ["sk_", "sk_…", 200])
-def _(api: CheckedWorld) -> list[Any]:
+def probe_key_prefix(api: CheckedWorld) -> list[Any]:
     created = api.create_key().json
     value, shown = created["value"], created["key"]["obfuscated_value"]
     return [value[:-43], shown[:-4], api.dns(token=value).status]
 
 
 @cases.add("token_lifetime", "5m", [3600, 200], [300, 401])
-def _(api: CheckedWorld) -> list[int]:
+def probe_token_lifetime(api: CheckedWorld) -> list[int]:
     token = api.emulator.mint_token("owner")
     api.advance("5m")
     return [token["expires_in"], api.dns(token=token["access_token"]).status]
 
 
 @cases.add("token_audience", "another-api", "hosting-control-api", "another-api")
-def _(api: CheckedWorld) -> str:
+def probe_token_audience(api: CheckedWorld) -> str:
     token = api.emulator.token("owner")
     assert api.dns(token=token).status == 200
     claims = parts(token)[1]

@@ -62,12 +62,12 @@ def test_each_role_may_make_exactly_the_calls_of_its_project_role(
     otherwise: tuple[int, str],
 ) -> None:
     for name, call in CALLS.items():
-        answer = call(api, who=who, project=project)
+        response = call(api, who=who, project=project)
 
         if name in allowed:
-            assert answer.status in (200, 201, 202), name
+            assert response.status in (200, 201, 202), name
         else:
-            problem(answer, *otherwise)
+            problem(response, *otherwise)
 
 
 def test_a_request_without_a_token_is_unauthenticated_on_every_call(api: CheckedWorld) -> None:
@@ -121,10 +121,10 @@ def test_a_project_outside_the_access_scope_looks_like_a_missing_one(
 ) -> None:
     outside = _at(api, _outside(api, name, project), name, who=who)
 
-    answers = [_at(api, subject, name, who=who) for subject in (NOWHERE, "short", "%F0%9F%94%91")]
+    responses = [_at(api, subject, name, who=who) for subject in (NOWHERE, "short", "%F0%9F%94%91")]
 
     problem(outside, 404, "resource_not_found")
-    for missing in answers:
+    for missing in responses:
         assert without_request_id(missing) == without_request_id(outside)
 
 

@@ -21,9 +21,9 @@ from tests.support.response_checks import problem
 from tests.support.wire import wire
 
 
-def refused(answer: Response) -> None:
-    problem(answer, 401, "unauthenticated")
-    assert answer.headers["WWW-Authenticate"].startswith("Bearer")
+def refused(response: Response) -> None:
+    problem(response, 401, "unauthenticated")
+    assert response.headers["WWW-Authenticate"].startswith("Bearer")
 
 
 # --- The header ---------------------------------------------------------------------------------
@@ -75,9 +75,9 @@ def test_two_authorization_headers_are_refused(api: CheckedWorld) -> None:
 def test_the_scheme_is_case_insensitive(api: CheckedWorld, scheme: str) -> None:
     headers = {"Authorization": f"{scheme} {api.emulator.token()}"}
 
-    answer = api.call("GET", api.project_path("edge-dns"), who=None, headers=headers)
+    response = api.call("GET", api.project_path("edge-dns"), who=None, headers=headers)
 
-    assert answer.status == 200
+    assert response.status == 200
 
 
 @pytest.mark.parametrize("where", ["?access_token={token}", "?token={token}"])
@@ -385,21 +385,21 @@ def calls(api: CheckedWorld, **options: Any) -> dict[str, Response]:
 
 
 def test_every_call_needs_a_token(api: CheckedWorld) -> None:
-    for answer in calls(api, who=None).values():
-        refused(answer)
+    for response in calls(api, who=None).values():
+        refused(response)
 
 
 def test_every_call_needs_an_organization(api: CheckedWorld) -> None:
-    for answer in calls(api, who="no-organization").values():
-        problem(answer, 403, "organization_required")
+    for response in calls(api, who="no-organization").values():
+        problem(response, 403, "organization_required")
 
 
 def test_only_call_3_needs_a_session(api: CheckedWorld) -> None:
-    answers = calls(api, token=api.emulator.token("owner", interactive=False))
+    responses = calls(api, token=api.emulator.token("owner", interactive=False))
 
-    problem(answers.pop("3"), 403, "interactive_login_required")
-    problem(answers.pop("poll"), 404, "resource_not_found")
-    assert {answer.status for answer in answers.values()} <= {200, 201, 202}
+    problem(responses.pop("3"), 403, "interactive_login_required")
+    problem(responses.pop("poll"), 404, "resource_not_found")
+    assert {response.status for response in responses.values()} <= {200, 201, 202}
 
 
 def test_a_token_for_an_organization_of_other_users_gives_access_to_nothing(

@@ -55,12 +55,12 @@ def test_a_new_key_can_make_every_call_of_its_user(api: CheckedWorld, call: str)
 @pytest.mark.parametrize("call", NEEDS)
 def test_a_key_is_limited_to_its_permissions(api: CheckedWorld, call: str) -> None:
     for permission in PERMISSIONS:
-        answer = ask(api, call, make_key(api, permissions=[permission]))
+        response = ask(api, call, make_key(api, permissions=[permission]))
 
         if NEEDS[call] == permission:
-            assert answer.status < 300, permission
+            assert response.status < 300, permission
         else:
-            problem(answer, 403, "forbidden")
+            problem(response, 403, "forbidden")
 
 
 @pytest.mark.parametrize("call", NEEDS)

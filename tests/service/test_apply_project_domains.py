@@ -21,12 +21,12 @@ def apply(api: CheckedWorld, project: str = "shop", who: str = "owner") -> dict[
 def test_the_operation_is_accepted_without_a_body(api: CheckedWorld) -> None:
     now = api.emulator.clock.now
 
-    answer = api.apply_domains()
+    response = api.apply_domains()
 
-    assert answer.status == 202
-    assert answer.json["state"] == "queued"
-    assert answer.json["created_at"] == answer.json["updated_at"] == now
-    assert answer.json.keys() == {"id", "state", "created_at", "updated_at", "progress"}
+    assert response.status == 202
+    assert response.json["state"] == "queued"
+    assert response.json["created_at"] == response.json["updated_at"] == now
+    assert response.json.keys() == {"id", "state", "created_at", "updated_at", "progress"}
 
 
 def test_the_result_names_the_development_production_and_mail_hosts(api: CheckedWorld) -> None:

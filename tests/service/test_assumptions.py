@@ -232,9 +232,9 @@ def test_a_fault_can_match_the_polls_of_a_single_project(api: CheckedWorld) -> N
     api.emulator.fault(gateway_error={}, path=f"/v1/projects/{shop}/operations/*")
     operation = api.apply_domains().json["id"]
 
-    answer = api.send("GET", NESTED.format(project_id=shop, operation_id=operation))
+    response = api.send("GET", NESTED.format(project_id=shop, operation_id=operation))
 
-    assert answer.status == 502
+    assert response.status == 502
     with pytest.raises(ControlRefused, match="it could never act"):
         api.emulator.fault(gateway_error={}, path=f"/v1/projects/{shop}/jobs/*")
 

@@ -12,10 +12,10 @@ from tests.support.response_checks import moment
 
 
 def test_a_ticket_opens_the_dev_origin_for_ten_minutes(api: CheckedWorld) -> None:
-    answer = api.ticket()
+    response = api.ticket()
 
-    ticket = answer.json
-    assert answer.status == 201
+    ticket = response.json
+    assert response.status == 201
     assert ticket.keys() == {
         "ticket_id",
         "project_id",

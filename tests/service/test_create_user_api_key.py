@@ -24,10 +24,10 @@ PERMISSIONS = [
 
 
 def test_the_first_creation_shows_the_whole_key(api: CheckedWorld) -> None:
-    answer = api.create_key("deploy bot", headers={"X-Request-Id": "trace-7"})
+    response = api.create_key("deploy bot", headers={"X-Request-Id": "trace-7"})
 
-    created, key = answer.json, answer.json["key"]
-    assert answer.status == 201
+    created, key = response.json, response.json["key"]
+    assert response.status == 201
     assert created.keys() == {"replayed", "value", "request_id", "key"}
     assert created["replayed"] is False
     assert created["request_id"] == "trace-7"
@@ -72,10 +72,10 @@ def test_any_member_can_create_a_key_even_at_zero_credits(
     api: CheckedWorld, who: str, organization: str
 ) -> None:
     api.emulator.intervene("set_credits", organization=organization, credits=0)
-    answer = api.create_key(who=who, organization=organization)
+    response = api.create_key(who=who, organization=organization)
 
-    assert answer.status == 201
-    assert answer.json["key"]["organization_id"] == api.emulator.organizations[organization]
+    assert response.status == 201
+    assert response.json["key"]["organization_id"] == api.emulator.organizations[organization]
 
 
 @pytest.mark.parametrize("name", ["x", "n" * 64, "é" * 64, "🔑" * 64, " ", 'a "quoted"\nname'])

@@ -70,16 +70,16 @@ def test_the_default_world_has_shared_separate_and_missing_databases(api: Checke
         for environment in ("dev", "prod")
     ]
 
-    assert {answer["data_mode"] for answer in found} == {"shared", "separate"}
-    assert any(answer["database"] is None for answer in found)
-    states = {answer["database"]["state"] for answer in found if answer["database"]}
+    assert {response["data_mode"] for response in found} == {"shared", "separate"}
+    assert any(response["database"] is None for response in found)
+    states = {response["database"]["state"] for response in found if response["database"]}
     assert {"init", "ready"} <= states
 
 
 def test_the_default_world_has_a_flag_that_cannot_be_hidden(api: CheckedWorld) -> None:
-    answers = {p: api.set_flag(False, project=p, who=who).status for p, who in projects(api)}
+    responses = {p: api.set_flag(False, project=p, who=who).status for p, who in projects(api)}
 
-    assert sorted(set(answers.values())) == [200, 409]
+    assert sorted(set(responses.values())) == [200, 409]
 
 
 def test_the_default_world_has_no_unfinished_operation(

@@ -184,10 +184,10 @@ def test_an_abort_with_rate_limited_has_the_retry_after_of_its_fault(api: HttpWo
     api.emulator.fault("abort", code="rate_limited", times=1)
     api.emulator.fault("abort", code="rate_limited", retry_after_seconds=7, times=1)
 
-    answers = [api.dns() for _ in range(2)]
+    responses = [api.dns() for _ in range(2)]
 
-    assert [found.json["retry_after_seconds"] for found in answers] == [1, 7]
-    assert [found.headers["Retry-After"] for found in answers] == ["1", "7"]
+    assert [found.json["retry_after_seconds"] for found in responses] == [1, 7]
+    assert [found.headers["Retry-After"] for found in responses] == ["1", "7"]
 
 
 # --- Ids -----------------------------------------------------------------------------------------
@@ -231,9 +231,9 @@ def ids_of_a_story(api: HttpWorld) -> list[str]:
     """Go through calls that make things, retrying what is refused, and return what was drawn."""
 
     def until_done(ask: Callable[[], Response]) -> Any:
-        while (answer := ask()).status >= 400:
+        while (response := ask()).status >= 400:
             pass
-        return answer.json
+        return response.json
 
     until_done(api.compute)
     key = until_done(lambda: api.create_key("ci", key="key"))

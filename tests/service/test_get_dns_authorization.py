@@ -20,14 +20,14 @@ from tests.support.response_checks import moment
 def test_an_authorization_has_a_zone_in_every_state_except_not_authorized(
     api: CheckedWorld, project: str, who: str, status: str
 ) -> None:
-    answer = api.dns(project=project, who=who)
+    response = api.dns(project=project, who=who)
 
-    assert answer.status == 200
-    assert answer.json.keys() == {"status", "zone", "scopes", "expires_at"}
-    assert answer.json["status"] == status
-    assert answer.json["zone"]
-    assert set(answer.json["scopes"]) <= {"dns.write", "zone.read"}
-    past = moment(answer.json["expires_at"]) <= api.now()
+    assert response.status == 200
+    assert response.json.keys() == {"status", "zone", "scopes", "expires_at"}
+    assert response.json["status"] == status
+    assert response.json["zone"]
+    assert set(response.json["scopes"]) <= {"dns.write", "zone.read"}
+    past = moment(response.json["expires_at"]) <= api.now()
     assert past == (status == "expired")
 
 
@@ -35,9 +35,9 @@ def test_an_authorization_has_a_zone_in_every_state_except_not_authorized(
 def test_no_zone_is_inferred_without_an_authorization(
     api: CheckedWorld, project: str, who: str
 ) -> None:
-    answer = api.dns(project=project, who=who)
+    response = api.dns(project=project, who=who)
 
-    assert answer.json == {
+    assert response.json == {
         "status": "not_authorized",
         "zone": None,
         "scopes": [],

@@ -60,9 +60,9 @@ def test_a_key_of_1_to_128_characters_is_required(
     method, path, body = _paths(api)[number]
     headers = {} if key is None else {"Idempotency-Key": key.encode().decode("latin-1")}
 
-    answer = api.call(method, path, body=body, headers=headers)
+    response = api.call(method, path, body=body, headers=headers)
 
-    assert "Idempotency-Key" in problem(answer, 400, "invalid_request")["detail"]
+    assert "Idempotency-Key" in problem(response, 400, "invalid_request")["detail"]
 
 
 @every_call
@@ -177,9 +177,9 @@ def test_another_spelling_of_the_same_json_is_the_same_request(
     method, path, _ = _paths(api)[number]
     json_type = {"Content-Type": "application/json"}
 
-    answers = [api.call(method, path, key="k", raw=raw, headers=json_type) for raw in bodies]
+    responses = [api.call(method, path, key="k", raw=raw, headers=json_type) for raw in bodies]
 
-    assert all(answer.status < 300 for answer in answers)
+    assert all(response.status < 300 for response in responses)
     made = api.state()["tables"]
     assert len(made["remembered_answers"]) == 1
     assert len(made["user_api_keys"]) == (1 if number == 2 else 0)
@@ -188,8 +188,8 @@ def test_another_spelling_of_the_same_json_is_the_same_request(
 # --- Another request ----------------------------------------------------------------------------
 
 
-def reused(answer: Response) -> None:
-    refused = problem(answer, 409, "idempotency_key_reused")
+def reused(response: Response) -> None:
+    refused = problem(response, 409, "idempotency_key_reused")
     assert refused["retryable"] is False
     assert "new key" in refused["suggested_action"].lower()
 
@@ -353,7 +353,7 @@ def test_a_refused_request_leaves_its_key_free(api: CheckedWorld) -> None:
         api.initialize(9, key="k"),  # 409
         api.set_flag(True, key="k", headers={"X-Request-Id": "x" * 129}),  # 400
     ]
-    assert [answer.status for answer in refusals] == [400, 401, 403, 404, 409, 400]
+    assert [response.status for response in refusals] == [400, 401, 403, 404, 409, 400]
 
     assert api.initialize(1, key="k").status == 202
 
@@ -381,17 +381,17 @@ def test_simultaneous_requests_with_the_same_key_have_a_single_result(
         return api.send(method, path, token=token, key="k", body=body)
 
     with ThreadPoolExecutor(8) as pool:
-        answers = list(pool.map(send, range(16)))
+        responses = list(pool.map(send, range(16)))
 
     after = {name: len(rows) for name, rows in api.state()["tables"].items()}
     made = {name for name in after if after[name] != before[name]} - {"schedule", "streams"}
-    assert all(answer.status < 300 for answer in answers)
+    assert all(response.status < 300 for response in responses)
     assert {after[name] - before[name] for name in made} == {1}
     assert "remembered_answers" in made
     if number == 2:
-        values = [a.json["value"] for a in answers if a.json["value"] is not None]
+        values = [a.json["value"] for a in responses if a.json["value"] is not None]
         assert len(values) == 1
-        assert sum(a.json["replayed"] for a in answers) == 15
-        assert len({json.dumps(a.json["key"]) for a in answers}) == 1
+        assert sum(a.json["replayed"] for a in responses) == 15
+        assert len({json.dumps(a.json["key"]) for a in responses}) == 1
     else:
-        assert len({(answer.status, answer.body) for answer in answers}) == 1
+        assert len({(response.status, response.body) for response in responses}) == 1

@@ -25,8 +25,8 @@ def discover(api: CheckedWorld) -> dict[str, Any]:
 
 
 def get(url: str) -> dict[str, Any]:
-    with urllib.request.urlopen(url) as answer:
-        found: dict[str, Any] = json.loads(answer.read())
+    with urllib.request.urlopen(url) as response:
+        found: dict[str, Any] = json.loads(response.read())
     return found
 
 
@@ -35,8 +35,8 @@ def ask(api: CheckedWorld, headers: dict[str, str] | None = None, **form: str) -
         discover(api)["token_endpoint"], urlencode(form).encode(), headers or {}
     )
     try:
-        with urllib.request.urlopen(request) as answer:
-            return answer.status, json.loads(answer.read())
+        with urllib.request.urlopen(request) as response:
+            return response.status, json.loads(response.read())
     except urllib.error.HTTPError as error:
         with error:
             return error.code, json.loads(error.read())

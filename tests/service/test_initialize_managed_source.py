@@ -15,10 +15,10 @@ HUGE = 10**30
 def test_the_operation_is_accepted_and_queued(api: CheckedWorld) -> None:
     now = api.emulator.clock.now
 
-    answer = api.initialize(1)
+    response = api.initialize(1)
 
-    operation = answer.json
-    assert answer.status == 202
+    operation = response.json
+    assert response.status == 202
     assert operation["state"] == "queued"
     assert operation["created_at"] == operation["updated_at"] == now
     assert operation.keys() == {
@@ -90,35 +90,35 @@ def test_a_generation_that_is_not_an_integer_from_zero_is_refused_by_name(
 
 
 def test_the_generation_is_required(api: CheckedWorld) -> None:
-    answer = api.call("POST", api.project_path("source:initialize"), key="k", body={"other": 1})
+    response = api.call("POST", api.project_path("source:initialize"), key="k", body={"other": 1})
 
-    assert "expected_source_generation" in problem(answer, 400, "invalid_request")["detail"]
+    assert "expected_source_generation" in problem(response, 400, "invalid_request")["detail"]
 
 
 def test_unknown_fields_are_ignored(api: CheckedWorld) -> None:
     body = {"expected_source_generation": 1, "hurry": True}
 
-    answer = api.call("POST", api.project_path("source:initialize"), key="k", body=body)
+    response = api.call("POST", api.project_path("source:initialize"), key="k", body=body)
 
-    assert answer.status == 202
+    assert response.status == 202
 
 
 def test_the_colon_of_the_path_may_be_escaped(api: CheckedWorld) -> None:
     # given a client library that escapes every reserved character of a path
     path = api.project_path("source%3Ainitialize")
 
-    answer = api.call("POST", path, key="k", body={"expected_source_generation": 1})
+    response = api.call("POST", path, key="k", body={"expected_source_generation": 1})
 
-    assert answer.status == 202
+    assert response.status == 202
 
 
 @pytest.mark.parametrize("body", [{}, {"expected_source_generation": 99}])
 def test_an_ignored_generation_can_be_left_out(api: CheckedWorld, body: Any) -> None:
     api.emulator.set_assumptions({"source_generation": "ignored"})
 
-    answer = api.call("POST", api.project_path("source:initialize"), key="k", body=body)
+    response = api.call("POST", api.project_path("source:initialize"), key="k", body=body)
 
-    assert answer.status == 202
+    assert response.status == 202
 
 
 @pytest.mark.parametrize(
@@ -132,6 +132,6 @@ def test_an_unknown_field_is_refused_beside_any_accepted_generation(
         {"source_generation": generation, "unknown_body_fields": "refused"}
     )
 
-    answer = api.call("POST", api.project_path("source:initialize"), key="k", body=body)
+    response = api.call("POST", api.project_path("source:initialize"), key="k", body=body)
 
-    assert "hurry" in problem(answer, 400, "invalid_request")["detail"]
+    assert "hurry" in problem(response, 400, "invalid_request")["detail"]

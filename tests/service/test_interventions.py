@@ -32,31 +32,31 @@ def test_the_response_names_the_intervention_and_describes_the_change(api: Check
     operation = api.initialize().json["id"]
 
     path = api.emulator.control_path("interventions")
-    answer = control.post(path, {"stick_operation": {"project": "shop"}})
+    response = control.post(path, {"stick_operation": {"project": "shop"}})
 
-    assert answer == {
+    assert response == {
         "intervention": "stick_operation",
         "said": f"operation {operation} is stuck while queued",
     }
 
 
 @pytest.mark.parametrize(
-    ("word", "fields", "status", "words"),
+    ("word", "fields", "status", "named"),
     [
-        ("stick_operatoin", {"project": "shop"}, 400, "did you mean stick_operation"),
-        ("stick_operation", {"projet": "shop"}, 400, "did you mean project"),
+        ("stick_operatoin", {"project": "shop"}, 400, "stick_operation"),
+        ("stick_operation", {"projet": "shop"}, 400, "project"),
         ("set_plan", {"organization": "acme", "plan": "gold"}, 400, "set_plan.plan"),
-        ("stick_operation", {"project": "shpo"}, 409, "did you mean shop"),
-        ("stick_operation", {"project": "shop"}, 409, "no operation in progress"),
-        ("revoke_key", {"key": "x"}, 409, "there is no API key 'x'"),
+        ("stick_operation", {"project": "shpo"}, 409, "shop"),
+        ("stick_operation", {"project": "shop"}, 409, "shop"),
+        ("revoke_key", {"key": "x"}, 409, "'x'"),
     ],
 )
 def test_a_refused_intervention_changes_nothing(
-    api: CheckedWorld, word: str, fields: dict[str, Any], status: int, words: str
+    api: CheckedWorld, word: str, fields: dict[str, Any], status: int, named: str
 ):
     before = api.state()
 
-    with pytest.raises(ControlRefused, match=words) as caught:
+    with pytest.raises(ControlRefused, match=named) as caught:
         intervene(api, word, **fields)
 
     assert caught.value.status == status
@@ -106,11 +106,9 @@ def test_a_stuck_operation_does_not_move_until_it_is_released(api: CheckedWorld)
 
     api.advance("1h")
     assert api.poll(operation).json["state"] == "queued"
-    with pytest.raises(
-        ControlRefused, match="It is stuck while queued: the intervention stick_operation "
-    ):
+    with pytest.raises(ControlRefused, match="stick_operation"):
         api.emulator.clock.until(operation)
-    with pytest.raises(ControlRefused, match="is stuck; release it first"):
+    with pytest.raises(ControlRefused, match="stuck"):
         api.emulator.control.post(f"worlds/{api.emulator.name}/operations/{operation}/step")
 
     intervene(api, "release_operation", project="shop")

@@ -15,9 +15,9 @@ def walk(api: CheckedWorld, size: int, project: str = "shop") -> list[list[dict[
     """Follow next_cursor to its end."""
     pages, cursor = [], ""
     while True:
-        answer = api.deployments(f"?limit={size}{cursor}", project=project)
-        pages.append(answer.json["items"])
-        following = answer.json.get("next_cursor")
+        response = api.deployments(f"?limit={size}{cursor}", project=project)
+        pages.append(response.json["items"])
+        following = response.json.get("next_cursor")
         if following is None:
             return pages
         assert re.fullmatch("[A-Za-z0-9_-]+", following)
@@ -95,9 +95,9 @@ def test_a_page_shows_the_current_state_of_a_deployment(api: CheckedWorld) -> No
     "size", ["0", "101", "-1", "1.5", "1e1", "abc", "", "%2B5", "05", "%20 5", "٣", "1000", "true"]
 )
 def test_a_page_size_is_an_integer_from_1_to_100(api: CheckedWorld, size: str) -> None:
-    answer = api.deployments("?limit=" + size.replace(" ", "").replace("٣", "%D9%A3"))
+    response = api.deployments("?limit=" + size.replace(" ", "").replace("٣", "%D9%A3"))
 
-    assert "limit" in problem(answer, 400, "invalid_request")["detail"]
+    assert "limit" in problem(response, 400, "invalid_request")["detail"]
 
 
 @pytest.mark.parametrize("size", [1, 100])
@@ -125,9 +125,9 @@ def spoiled(cursor: str) -> dict[str, str]:
 def test_a_cursor_that_no_page_returned_is_refused(api: CheckedWorld, how: str) -> None:
     cursor = spoiled(api.deployments("?limit=5").json["next_cursor"])[how]
 
-    answer = api.deployments(f"?cursor={cursor}")
+    response = api.deployments(f"?cursor={cursor}")
 
-    assert "cursor" in problem(answer, 400, "invalid_request")["detail"]
+    assert "cursor" in problem(response, 400, "invalid_request")["detail"]
 
 
 def test_a_cursor_of_another_project_is_refused(api: CheckedWorld) -> None:

@@ -69,10 +69,10 @@ NO_OBJECTS = [
 
 def test_a_body_that_is_not_a_json_object_is_refused(api: CheckedWorld) -> None:
     for raw in NO_OBJECTS:
-        answer = send_flag(api, raw)
+        response = send_flag(api, raw)
 
-        assert answer.status == 400, raw[:24]
-        problem(answer, 400, "invalid_request")
+        assert response.status == 400, raw[:24]
+        problem(response, 400, "invalid_request")
 
 
 @pytest.mark.parametrize(
@@ -101,9 +101,9 @@ def test_a_name_with_half_a_surrogate_pair_is_refused(api: CheckedWorld, name: s
     ],
 )
 def test_another_content_type_is_refused_by_name(api: CheckedWorld, content_type: str) -> None:
-    answer = send_flag(api, b'{"enabled": true}', Content_Type=content_type)
+    response = send_flag(api, b'{"enabled": true}', Content_Type=content_type)
 
-    assert "Content-Type" in problem(answer, 400, "invalid_request")["detail"]
+    assert "Content-Type" in problem(response, 400, "invalid_request")["detail"]
 
 
 def test_a_missing_content_type_is_refused_by_name(api: CheckedWorld) -> None:
@@ -190,18 +190,18 @@ def test_the_limit_holds_for_the_decompressed_body(api: CheckedWorld, pack: obje
     bomb = pack(padded(20 * MEBIBYTE))
     assert len(bomb) < MEBIBYTE
 
-    answer = send_flag(api, bomb, Content_Type="application/json", Content_Encoding=encoding)
+    response = send_flag(api, bomb, Content_Type="application/json", Content_Encoding=encoding)
 
-    problem(answer, 400, "payload_too_large")
+    problem(response, 400, "payload_too_large")
 
 
 @pytest.mark.parametrize("encoding", ["gzip", "deflate"])
 def test_a_body_that_cannot_be_decompressed_is_refused(api: CheckedWorld, encoding: str) -> None:
-    answer = send_flag(
+    response = send_flag(
         api, b'{"enabled": true}', Content_Type="application/json", Content_Encoding=encoding
     )
 
-    problem(answer, 400, "invalid_request")
+    problem(response, 400, "invalid_request")
 
 
 def test_calls_without_a_body_are_limited_too(api: CheckedWorld) -> None:

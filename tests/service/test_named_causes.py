@@ -34,18 +34,18 @@ def projects_dns(api: CheckedWorld) -> str:
 
 
 def test_the_detail_names_a_world_that_does_not_exist(api: CheckedWorld) -> None:
-    answer = visit(api, "http://localhost/worlds/nope/v1/projects/x/edge-dns")
+    response = visit(api, "http://localhost/worlds/nope/v1/projects/x/edge-dns")
 
-    detail = problem(answer, 404, "resource_not_found")["detail"]
+    detail = problem(response, 404, "resource_not_found")["detail"]
     assert detail == "No world is named 'nope': GET /_emulator/worlds lists them."
 
 
 def test_the_log_names_the_world_of_a_foreign_token(
     api: CheckedWorld, other: HostingEmulator
 ) -> None:
-    answer = api.call("GET", projects_dns(api), token=other.token())
+    response = api.call("GET", projects_dns(api), token=other.token())
 
-    assert "the-other-world" not in problem(answer, 401, "unauthenticated")["detail"]
+    assert "the-other-world" not in problem(response, 401, "unauthenticated")["detail"]
     assert f"a token of world the-other-world, but this is world {api.emulator.name}" in refusal(
         api
     )
@@ -56,9 +56,9 @@ def test_the_log_names_the_world_of_a_foreign_api_key(
 ) -> None:
     key = other.api_key("owner")
 
-    answer = api.call("GET", projects_dns(api), token=key)
+    response = api.call("GET", projects_dns(api), token=key)
 
-    assert "the-other-world" not in problem(answer, 401, "unauthenticated")["detail"]
+    assert "the-other-world" not in problem(response, 401, "unauthenticated")["detail"]
     told = f"an API key of world the-other-world, but this is world {api.emulator.name}"
     assert told in refusal(api)
 
@@ -89,9 +89,9 @@ def test_a_refused_preflight_names_the_option_that_allows_its_origin(
 ) -> None:
     headers = {"Origin": "https://app.example.com", "Access-Control-Request-Method": method}
 
-    answer = api.call("OPTIONS", projects_dns(api), who=None, headers=headers)
+    response = api.call("OPTIONS", projects_dns(api), who=None, headers=headers)
 
-    told = problem(answer, 403, "forbidden")
+    told = problem(response, 403, "forbidden")
     assert "'https://app.example.com'" in told["detail"]
     assert "`start --allow-origin`" in told["detail"]
     assert "--allow-origin" in told["suggested_action"]

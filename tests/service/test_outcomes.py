@@ -29,13 +29,13 @@ def end_of(api: CheckedWorld, operation: str) -> tuple[str, str | None, list[str
     """Poll an operation to its end: its state, its error's code, and the reconciliations seen."""
     seen: list[str] = []
     for _ in range(100):
-        answer = api.poll(operation).json
-        if (found := answer.get("reconciliation")) and found["state"] not in seen[-1:]:
+        response = api.poll(operation).json
+        if (found := response.get("reconciliation")) and found["state"] not in seen[-1:]:
             seen.append(found["state"])
-        if "next_poll_after_seconds" not in answer["progress"]:
-            return answer["state"], answer.get("error", {}).get("code"), seen
+        if "next_poll_after_seconds" not in response["progress"]:
+            return response["state"], response.get("error", {}).get("code"), seen
         if api.emulator.clock.mode in ("frozen", "real", "scaled"):
-            api.advance(f"{answer['progress']['next_poll_after_seconds']}s")
+            api.advance(f"{response['progress']['next_poll_after_seconds']}s")
     raise AssertionError("it does not end")
 
 
@@ -228,32 +228,34 @@ def test_the_log_says_which_outcome_a_request_met(api: CheckedWorld) -> None:
 
 
 @pytest.mark.parametrize(
-    ("document", "message"),
+    ("document", "named"),
     [
-        ({"fial": {}}, "there is no outcome 'fial'; did you mean fail?"),
-        ({"nonsense": {}}, "there is no outcome 'nonsense'; there are succeed"),
-        ({"fail": {"code": 5}}, "fail code: it must be text"),
-        ({"fail": {"phase": "bulding"}}, "did you mean building?"),
-        ({"fail": {}, "call": "list_deployments"}, "it is one of initialize_managed_source"),
-        ({"fail": {}, "method": "PUT"}, "an outcome has no field 'method'"),
+        ({"fial": {}}, ["fial", "fail?"]),
+        ({"nonsense": {}}, ["nonsense", "succeed"]),
+        ({"fail": {"code": 5}}, ["fail", "code"]),
+        ({"fail": {"phase": "bulding"}}, ["bulding", "building?"]),
+        ({"fail": {}, "call": "list_deployments"}, ["initialize_managed_source"]),
+        ({"fail": {}, "method": "PUT"}, ["method"]),
         (
             {"cancel": {"phase": "building"}, "call": "apply_project_domains"},
-            "operations of apply_project_domains have no phase 'building'",
+            ["apply_project_domains", "building"],
         ),
-        ({"succeed": {"running": "soon"}}, "'soon' is not a duration"),
-        ({"reconcile": {"each": "soon"}}, "'soon' is not a duration"),
-        ({"fail": {}, "stick": {}}, "fail and stick are given"),
-        ({"fail": {}, "while": {"dsn": "expired"}}, "no condition is named 'dsn'; did you mean"),
-        ({"fail": {}, "while": {"dns": "expird"}}, "did you mean expired?"),
+        ({"succeed": {"running": "soon"}}, ["running", "soon"]),
+        ({"reconcile": {"each": "soon"}}, ["each", "soon"]),
+        ({"fail": {}, "stick": {}}, ["fail", "stick"]),
+        ({"fail": {}, "while": {"dsn": "expired"}}, ["dsn", "dns?"]),
+        ({"fail": {}, "while": {"dns": "expird"}}, ["expird", "expired?"]),
     ],
 )
 def test_an_outcome_that_could_never_act_is_refused(
-    hosting_emulator: HostingEmulator, document: dict[str, Any], message: str
+    hosting_emulator: HostingEmulator, document: dict[str, Any], named: list[str]
 ) -> None:
     with pytest.raises(ControlRefused) as refused:
         hosting_emulator.tell(document)
 
-    assert message in str(refused.value)
+    assert refused.value.status == 400
+    for word in named:
+        assert word in str(refused.value)
     assert hosting_emulator.outcomes == []
 
 

@@ -67,13 +67,13 @@ def follow(api: CheckedWorld, operation: dict[str, Any]) -> list[dict[str, Any]]
 def test_polling_as_advised_sees_every_state_up_to_the_end(api: CheckedWorld, start: Start) -> None:
     seen = follow(api, start(api).json)
 
-    states = list(dict.fromkeys(answer["state"] for answer in seen))
-    phases = list(dict.fromkeys(answer["progress"]["phase"] for answer in seen))
+    states = list(dict.fromkeys(response["state"] for response in seen))
+    phases = list(dict.fromkeys(response["progress"]["phase"] for response in seen))
     known = ["queued", "building", "deploying", "verifying", "done"]
     assert states == ["queued", "running", "succeeded"]
     assert [phases[0], phases[-1]] == ["queued", "done"]
     assert phases == [phase for phase in known if phase in phases]
-    assert all(answer["progress"]["next_poll_after_seconds"] >= 1 for answer in seen[:-1])
+    assert all(response["progress"]["next_poll_after_seconds"] >= 1 for response in seen[:-1])
 
 
 @both
@@ -108,9 +108,9 @@ def test_polling_changes_nothing(api: CheckedWorld, start: Start) -> None:
     api.advance("3s")
     before = api.state()
 
-    answers = {api.poll(operation["id"]).body for _ in range(3)}
+    responses = {api.poll(operation["id"]).body for _ in range(3)}
 
-    assert len(answers) == 1
+    assert len(responses) == 1
     assert api.state() == before
 
 
@@ -187,8 +187,8 @@ def test_the_deployment_moves_with_its_operation(api: CheckedWorld) -> None:
 def test_build_completed_at_is_set_at_the_end_of_the_build_and_stays(api: CheckedWorld) -> None:
     seen = follow(api, api.initialize(1).json)
 
-    built = [answer["progress"].get("build_completed_at") for answer in seen]
-    phases = [answer["progress"]["phase"] for answer in seen]
+    built = [response["progress"].get("build_completed_at") for response in seen]
+    phases = [response["progress"]["phase"] for response in seen]
     first = phases.index("deploying")
     assert built[:first] == [None] * first
     assert set(built[first:]) == {seen[first]["updated_at"]}
@@ -197,8 +197,8 @@ def test_build_completed_at_is_set_at_the_end_of_the_build_and_stays(api: Checke
 def test_applying_domains_has_no_build_and_no_deployment(api: CheckedWorld) -> None:
     seen = follow(api, api.apply_domains().json)
 
-    assert all("build_completed_at" not in answer["progress"] for answer in seen)
-    assert all("deployment_id" not in answer for answer in seen)
+    assert all("build_completed_at" not in response["progress"] for response in seen)
+    assert all("deployment_id" not in response for response in seen)
 
 
 def test_advancing_until_an_operation_ends_stops_at_its_end(api: CheckedWorld) -> None:

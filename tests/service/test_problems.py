@@ -14,10 +14,10 @@ from tests.support.wire import wire
 
 
 def read(url: str) -> str:
-    with urllib.request.urlopen(url) as answer:
-        assert answer.status == 200
-        assert answer.headers["Content-Type"].startswith("text/html")
-        return str(answer.read().decode())
+    with urllib.request.urlopen(url) as response:
+        assert response.status == 200
+        assert response.headers["Content-Type"].startswith("text/html")
+        return str(response.read().decode())
 
 
 # --- The codes ------------------------------------------------------------------------------------
@@ -82,10 +82,10 @@ def test_the_link_leads_back_to_where_the_client_came_from(api: CheckedWorld) ->
 def test_a_problem_has_the_request_id_of_the_client(api: CheckedWorld, sent: str) -> None:
     headers = {"X-Request-Id": sent.encode().decode("latin-1")}
 
-    answer = api.send("PUT", api.project_path("powered-by-flag"), who="owner", headers=headers)
+    response = api.send("PUT", api.project_path("powered-by-flag"), who="owner", headers=headers)
 
-    assert answer.json["request_id"] == sent
-    assert answer.headers["X-Request-Id"].encode("latin-1").decode() == sent
+    assert response.json["request_id"] == sent
+    assert response.headers["X-Request-Id"].encode("latin-1").decode() == sent
 
 
 def test_a_request_without_an_id_gets_its_own(api: CheckedWorld) -> None:
@@ -116,10 +116,10 @@ def test_two_request_ids_are_refused_and_replaced(api: CheckedWorld) -> None:
 
 
 def test_a_successful_response_has_no_request_id(api: CheckedWorld) -> None:
-    answer = api.dns(headers={"X-Request-Id": "mine"})
+    response = api.dns(headers={"X-Request-Id": "mine"})
 
-    assert answer.status == 200
-    assert "X-Request-Id" not in answer.headers
+    assert response.status == 200
+    assert "X-Request-Id" not in response.headers
 
 
 # --- Paths and methods ----------------------------------------------------------------------------
@@ -160,9 +160,9 @@ UNKNOWN_PATHS = [
 @pytest.mark.parametrize("method", ["GET", "POST"])
 def test_an_unknown_path_is_not_found(api: CheckedWorld, method: str) -> None:
     for path in UNKNOWN_PATHS:
-        answer = api.call(method, path.format(project=api.emulator.project))
+        response = api.call(method, path.format(project=api.emulator.project))
 
-        problem(answer, 404, "resource_not_found")
+        problem(response, 404, "resource_not_found")
 
 
 def test_an_unknown_path_outside_every_world_is_not_found(api: CheckedWorld) -> None:
@@ -195,12 +195,12 @@ def test_a_wrong_method_is_refused_and_the_allowed_one_named(api: CheckedWorld, 
     for method in METHODS:
         if method == ALLOW[path]:
             continue
-        answer = api.send(method, target)
+        response = api.send(method, target)
 
-        assert answer.status == 405, method
-        assert answer.headers["Allow"] == ALLOW[path], method
+        assert response.status == 405, method
+        assert response.headers["Allow"] == ALLOW[path], method
         if method != "HEAD":
-            problem(answer, 405, "invalid_request")
+            problem(response, 405, "invalid_request")
 
 
 def test_a_wrong_method_does_not_reveal_whether_a_project_exists(api: CheckedWorld) -> None:
@@ -242,9 +242,9 @@ def test_a_request_after_retry_after_is_accepted(api: CheckedWorld) -> None:
 def test_the_rate_limit_counts_each_principal_separately(api: CheckedWorld) -> None:
     api.assume(rate_limit="1/60s")
 
-    answers = [api.dns(who=who).status for who in ("owner", "owner", "reader", "reader")]
+    responses = [api.dns(who=who).status for who in ("owner", "owner", "reader", "reader")]
 
-    assert answers == [200, 429, 200, 429]
+    assert responses == [200, 429, 200, 429]
 
 
 def test_a_rate_limited_request_leaves_its_key_unused(api: CheckedWorld) -> None:

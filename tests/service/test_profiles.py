@@ -190,9 +190,9 @@ def test_on_the_skip_clock_each_poll_moves_time_to_the_next_event(
     seen: list[tuple[str, float]] = []
 
     while not seen or seen[-1][0] != "succeeded":
-        answer = api.poll(operation["id"]).json
-        seen.append((answer["state"], (api.now() - began).total_seconds()))
-        assert answer["progress"]["observed_at"] == api.emulator.clock.now
+        response = api.poll(operation["id"]).json
+        seen.append((response["state"], (api.now() - began).total_seconds()))
+        assert response["progress"]["observed_at"] == api.emulator.clock.now
         assert len(seen) <= 5
 
     assert seen[0] == ("running", 2)

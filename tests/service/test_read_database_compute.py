@@ -24,9 +24,9 @@ _PLACEMENT = {
 def compute(
     api: CheckedWorld, environment: str, project: str, who: str = "owner"
 ) -> dict[str, Any]:
-    answer = api.compute(f"?environment={environment}", project=project, who=who)
-    assert answer.status == 200
-    found: dict[str, Any] = answer.json
+    response = api.compute(f"?environment={environment}", project=project, who=who)
+    assert response.status == 200
+    found: dict[str, Any] = response.json
     return found
 
 

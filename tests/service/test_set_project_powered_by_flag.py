@@ -112,6 +112,6 @@ def test_a_body_without_exactly_one_boolean_is_refused_by_name(
 ) -> None:
     path = api.project_path("powered-by-flag", "blog")
 
-    answer = api.call("PUT", path, key="k", body=body)
+    response = api.call("PUT", path, key="k", body=body)
 
-    assert named in problem(answer, 400, "invalid_request")["detail"]
+    assert named in problem(response, 400, "invalid_request")["detail"]

@@ -387,8 +387,8 @@ def test_a_person_of_several_organizations_chooses_one(api: CheckedWorld, browse
     named = browser.authorize(login_hint="owner", organization="hobby")
 
     assert page.text.count(f'value="{owner}/') == 2
-    for answer in (back.answer, named.answer):
-        token = browser.redeem(answer["code"]).json["access_token"]
+    for response in (back.answer, named.answer):
+        token = browser.redeem(response["code"]).json["access_token"]
         assert jwt.decode(token, options={"verify_signature": False})["org_id"] == hobby
 
 

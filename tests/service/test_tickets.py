@@ -19,18 +19,18 @@ from tests.support.response_checks import hold_problem, problem, without_request
 def test_redeeming_a_ticket_redirects_to_the_origin_with_a_session(api: CheckedWorld) -> None:
     ticket = issue(api)
 
-    answer = redeem(api, ticket)
+    response = redeem(api, ticket)
 
-    assert answer.status == 303
-    assert answer.headers["Location"] == ticket["origin"] + "/"
-    assert answer.headers["Cache-Control"] == "no-store"
-    assert len(answer.headers.get_all("Set-Cookie")) == 1
+    assert response.status == 303
+    assert response.headers["Location"] == ticket["origin"] + "/"
+    assert response.headers["Cache-Control"] == "no-store"
+    assert len(response.headers.get_all("Set-Cookie")) == 1
 
 
 def test_the_session_cookie_is_host_only_secure_and_http_only(api: CheckedWorld) -> None:
-    answer = redeem(api, issue(api))
+    response = redeem(api, issue(api))
 
-    (cookie,) = SimpleCookie(answer.headers["Set-Cookie"]).values()
+    (cookie,) = SimpleCookie(response.headers["Set-Cookie"]).values()
     assert cookie["httponly"] is True
     assert cookie["secure"] is True
     assert cookie["domain"] == ""
@@ -67,9 +67,9 @@ def test_the_port_of_the_host_header_does_not_matter(api: CheckedWorld) -> None:
     ticket = issue(api)
     host = urlsplit(ticket["origin"]).netloc
 
-    answer = visit(api, ticket["redeem_url"], host=f"{host.upper()}:4620")
+    response = visit(api, ticket["redeem_url"], host=f"{host.upper()}:4620")
 
-    assert answer.status == 303
+    assert response.status == 303
 
 
 # --- Refusals -------------------------------------------------------------------------------------
@@ -165,11 +165,11 @@ def test_every_invalid_ticket_gets_the_same_response(api: CheckedWorld, bad: Any
     ticket = bad(api)
     before = api.state()
 
-    answer = redeem(api, ticket)
+    response = redeem(api, ticket)
 
-    problem(answer, 404, "resource_not_found")
-    assert "Set-Cookie" not in answer.headers
-    assert without_request_id(answer) == without_request_id(redeem(api, unknown_at(ticket)))
+    problem(response, 404, "resource_not_found")
+    assert "Set-Cookie" not in response.headers
+    assert without_request_id(response) == without_request_id(redeem(api, unknown_at(ticket)))
     assert api.state() == before
 
 
@@ -240,9 +240,9 @@ def test_a_redeem_url_of_another_form_is_refused(api: CheckedWorld, query: str) 
     ticket = issue(api)
     before = api.state()
 
-    answer = visit(api, ticket["origin"] + REDEEM + query.format(secret=secret_of(ticket)))
+    response = visit(api, ticket["origin"] + REDEEM + query.format(secret=secret_of(ticket)))
 
-    problem(answer, 400, "invalid_request")
+    problem(response, 400, "invalid_request")
     assert api.state() == before
     assert redeem(api, ticket).status == 303
 
@@ -257,9 +257,9 @@ def test_the_link_of_a_refused_redemption_opens_on_this_emulator(api: CheckedWor
         (dev_host, base.netloc),
         (f"{dev_host}:{base.port}", f"{dev_host}:{base.port}"),
     ]:
-        answer = visit(api, ticket["origin"] + REDEEM, host=host)
+        response = visit(api, ticket["origin"] + REDEEM, host=host)
 
-        link = urlsplit(problem(answer, 400, "invalid_request")["type"])
+        link = urlsplit(problem(response, 400, "invalid_request")["type"])
         assert link.netloc == expected
         page = visit(api, f"https://x{link.path}", host=link.netloc)
         assert page.status == 200
@@ -281,10 +281,10 @@ def test_redeeming_leaves_no_gap_in_the_request_log(api: CheckedWorld) -> None:
 def test_only_the_method_get_redeems_a_ticket(api: CheckedWorld, method: str) -> None:
     ticket = issue(api)
 
-    answer = visit(api, ticket["redeem_url"], method=method)
+    response = visit(api, ticket["redeem_url"], method=method)
 
-    assert answer.status == 405
-    assert answer.headers["Allow"] == "GET"
+    assert response.status == 405
+    assert response.headers["Allow"] == "GET"
     assert redeem(api, ticket).status == 303
 
 
@@ -302,9 +302,9 @@ def test_a_dev_site_names_all_its_methods_in_allow(api: CheckedWorld) -> None:
 def test_a_ticket_is_refused_at_every_other_host(api: CheckedWorld, host: str) -> None:
     ticket = issue(api)
 
-    answer = visit(api, ticket["redeem_url"], host=host)
+    response = visit(api, ticket["redeem_url"], host=host)
 
-    problem(answer, 404, "resource_not_found")
+    problem(response, 404, "resource_not_found")
     assert redeem(api, ticket).status == 303
 
 
@@ -326,9 +326,9 @@ def test_the_session_cookie_gives_no_access_to_the_api(api: CheckedWorld) -> Non
     ticket = issue(api)
     cookie = redeem(api, ticket).headers["Set-Cookie"].partition(";")[0]
 
-    answer = visit(api, ticket["origin"] + api.project_path("edge-dns"), cookie=cookie)
+    response = visit(api, ticket["origin"] + api.project_path("edge-dns"), cookie=cookie)
 
-    assert hold_problem(answer)["code"] in ("unauthenticated", "resource_not_found")
+    assert hold_problem(response)["code"] in ("unauthenticated", "resource_not_found")
 
 
 def test_the_request_log_contains_no_secret(api: CheckedWorld) -> None:

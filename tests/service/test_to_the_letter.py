@@ -95,7 +95,7 @@ def test_no_variation_writes_null_where_the_contract_does_not_write_or_null() ->
     """ "timestamp or null", "string or null", "object or null" are the contract's words."""
     for seed in range(100):
         api = InProcess(varied(str(seed)))
-        answers = [
+        responses = [
             api.create_key(key="k"),
             api.create_key(key="k"),
             api.initialize(1),
@@ -106,7 +106,7 @@ def test_no_variation_writes_null_where_the_contract_does_not_write_or_null() ->
             api.dns(project="garden"),
         ]
 
-        assert set().union(*(nulls(answer.json) for answer in answers)) <= NULLABLE, seed
+        assert set().union(*(nulls(response.json) for response in responses)) <= NULLABLE, seed
 
 
 NULLABLE = {"enabled_at", "value", "zone", "expires_at", "database"}
@@ -173,9 +173,9 @@ def test_unauthenticated_requests_fail_with_code_unauthenticated(
 # --- "documentation link of the form {docs_url}/errors/<code>" ------------------------------------
 
 
-def link(answer: Response) -> str:
+def link(response: Response) -> str:
     """Return where a problem points, without the end that its code gives."""
-    found: str = hold_problem(answer)["type"]
+    found: str = hold_problem(response)["type"]
     return found.partition("/errors/")[0]
 
 

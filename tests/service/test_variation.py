@@ -59,12 +59,12 @@ def _varied(emulator: HostingEmulator) -> list[Any]:
 
 def test_the_log_names_the_variation_of_each_response(api: HttpWorld):
     api.emulator.vary(7, only=["request-id-on-success"])
-    while "X-Request-Id" not in (answer := api.dns()).headers:
+    while "X-Request-Id" not in (response := api.dns()).headers:
         pass
 
     exchange = api.emulator.requests.page(limit=1)["items"][0]
 
-    assert answer.status == 200
+    assert response.status == 200
     assert exchange["varied"] == ["request-id-on-success"]
     points = {row["id"]: row for row in api.emulator.control.contract("variation-points")}
     about = points["request-id-on-success"]["about"]
@@ -85,11 +85,11 @@ def test_the_points_of_variation_are_listed(control: ControlClient):
 @pytest.mark.parametrize(
     ("body", "why"),
     [
-        ({"seed": "7", "only": ["page-sizes"]}, "did you mean page-size"),
-        ({"seed": "7", "only": []}, "at least one point"),
-        ({"seed": ""}, "1 to 200 printable"),
+        ({"seed": "7", "only": ["page-sizes"]}, r"page-size\?"),
+        ({"seed": "7", "only": []}, "only"),
+        ({"seed": ""}, "seed"),
         ({}, "seed"),
-        ({"seed": 7}, "seed: it must be text"),
+        ({"seed": 7}, "seed"),
     ],
 )
 def test_an_impossible_variation_is_refused_and_changes_nothing(
