@@ -156,7 +156,8 @@ def cron(api: Place) -> None:
 
 
 def reads_all_pages(api: Place) -> None:
-    query, line = "", next(api.connections)
+    query = ""
+    line = next(api.connections)
     while True:
         page = api.by(line, api.deployments, query).json
         if "next_cursor" not in page:
@@ -191,9 +192,21 @@ def value_lost(api: Place) -> None:
 
 
 CLIENTS = (
-    *(hedged, parallel, two_processes, retrying_proxy, crash_and_resume, token_refresh),
-    *(two_processes_in_an_outage, looks_again_in_an_outage),
-    *(short_timeouts, dashboard, cron, reads_all_pages, a_connection_each, two_jobs, value_lost),
+    hedged,
+    parallel,
+    two_processes,
+    retrying_proxy,
+    crash_and_resume,
+    token_refresh,
+    two_processes_in_an_outage,
+    looks_again_in_an_outage,
+    short_timeouts,
+    dashboard,
+    cron,
+    reads_all_pages,
+    a_connection_each,
+    two_jobs,
+    value_lost,
 )
 
 

@@ -22,7 +22,8 @@ class Careful:
     """Makes workers that do as the contract says. Each worker knows only what it received itself."""
 
     def __init__(self, api: Simulation, random: Random) -> None:
-        self.api, self.random = api, random
+        self.api = api
+        self.random = random
         self._keys = 0
 
     def key(self) -> str:
@@ -56,7 +57,7 @@ class Careful:
     # --- Workers --------------------------------------------------------------------------------
 
     def applies_domains(self) -> Worker:
-        path = f"/v1/projects/{self.api.project()}/domains"
+        path = f"/v1/projects/{self.api.project_id()}/domains"
         for _ in range(self.random.randint(1, 3)):
             operation = (yield from self.mutation(path)).json
             yield from self.follow(operation)
@@ -68,13 +69,13 @@ class Careful:
         yield from self.follow((yield from self.send("GET", path)).json)
 
     def switches_flag(self) -> Worker:
-        path = f"/v1/projects/{self.api.project()}/powered-by-flag"
+        path = f"/v1/projects/{self.api.project_id()}/powered-by-flag"
         for _ in range(self.random.randint(1, 3)):
             yield from self.mutation(path, body={"enabled": self.random.random() < 0.5})
             yield Sleep(self.random.random())
 
     def creates_keys(self) -> Worker:
-        path = f"/v1/organizations/{self.api.organization()}/user-api-keys"
+        path = f"/v1/organizations/{self.api.organization_id()}/user-api-keys"
         name = self.random.choice(["ci", "laptop"])
         while True:
             response = yield from self.mutation(path, "POST", {"name": name})
@@ -85,7 +86,7 @@ class Careful:
     def pages(self) -> Worker:
         query = "?limit=2"
         while True:
-            path = f"/v1/projects/{self.api.project()}/deployments"
+            path = f"/v1/projects/{self.api.project_id()}/deployments"
             page = (yield from self.send("GET", path + query)).json
             if "next_cursor" not in page:
                 return
@@ -94,14 +95,14 @@ class Careful:
     def reads(self) -> Worker:
         for _ in range(self.random.randint(1, 5)):
             resource = self.random.choice(["edge-dns", "database/compute?environment=dev"])
-            yield from self.send("GET", f"/v1/projects/{self.api.project()}/{resource}")
+            yield from self.send("GET", f"/v1/projects/{self.api.project_id()}/{resource}")
             yield Sleep(self.random.random() / 2)
 
     def asks_once_for_what_is_not_there(self) -> Worker:
         yield from self.send("GET", f"/v1/projects/{NOWHERE}/edge-dns")
 
     def refreshes_its_token(self) -> Worker:
-        path = f"/v1/projects/{self.api.project()}/domains"
+        path = f"/v1/projects/{self.api.project_id()}/domains"
         key = self.key()
         refused = yield from self.send("PUT", path, key=key, token="expired")
         assert refused.status == 401
@@ -109,9 +110,15 @@ class Careful:
 
 
 WORKERS = (
-    *(Careful.applies_domains, Careful.applies_domains, Careful.several_follow_one),
-    *(Careful.switches_flag, Careful.creates_keys, Careful.pages, Careful.reads),
-    *(Careful.asks_once_for_what_is_not_there, Careful.refreshes_its_token),
+    Careful.applies_domains,
+    Careful.applies_domains,
+    Careful.several_follow_one,
+    Careful.switches_flag,
+    Careful.creates_keys,
+    Careful.pages,
+    Careful.reads,
+    Careful.asks_once_for_what_is_not_there,
+    Careful.refreshes_its_token,
 )
 FAULTS: tuple[dict[str, Any], ...] = (
     {"connection_reset": {}},
@@ -161,7 +168,7 @@ def test_generated_careful_clients_break_no_rule(seed: int):
 
 def new_key_after_a_loss(careful: Careful) -> Worker:
     """Send a mutation again under a new key after each uncertainty."""
-    path = f"/v1/projects/{careful.api.project()}/domains"
+    path = f"/v1/projects/{careful.api.project_id()}/domains"
     careful.api.fault(**careful.random.choice(FAULTS[:5]), call="apply_project_domains")
     for _ in range(2):
         yield Request("PUT", path, key=careful.key(), timeout_ms=700)
@@ -169,7 +176,7 @@ def new_key_after_a_loss(careful: Careful) -> Worker:
 
 
 def new_key_after_giving_up(careful: Careful) -> Worker:
-    path = f"/v1/projects/{careful.api.project()}/domains"
+    path = f"/v1/projects/{careful.api.project_id()}/domains"
     careful.api.fault(latency={"delay_ms": 3000}, call="apply_project_domains")
     for _ in range(2):
         yield Request("PUT", path, key=careful.key(), timeout_ms=700)
@@ -182,7 +189,7 @@ def ignores_retry_after(careful: Careful) -> Worker:
         abort={**fault, "retry_after_seconds": 30}, times=40, call="get_dns_authorization"
     )
     for _ in range(12):
-        yield Request("GET", f"/v1/projects/{careful.api.project()}/edge-dns")
+        yield Request("GET", f"/v1/projects/{careful.api.project_id()}/edge-dns")
         yield Sleep(0.2)
 
 
@@ -191,12 +198,12 @@ def retries_without_a_pause(careful: Careful) -> Worker:
         abort={"code": "service_unavailable"}, times=400, call="get_dns_authorization"
     )
     for _ in range(60):
-        yield Request("GET", f"/v1/projects/{careful.api.project()}/edge-dns")
+        yield Request("GET", f"/v1/projects/{careful.api.project_id()}/edge-dns")
         yield Sleep(0.01)
 
 
 def polls_without_a_pause(careful: Careful) -> Worker:
-    path = f"/v1/projects/{careful.api.project()}/domains"
+    path = f"/v1/projects/{careful.api.project_id()}/domains"
     operation = yield Request("PUT", path, key=careful.key())
     for _ in range(20):
         yield Request("GET", f"/v1/operations/{operation.json['id']}")
@@ -204,7 +211,7 @@ def polls_without_a_pause(careful: Careful) -> Worker:
 
 
 def does_not_see_the_end(careful: Careful) -> Worker:
-    path = f"/v1/projects/{careful.api.project()}/domains"
+    path = f"/v1/projects/{careful.api.project_id()}/domains"
     operation = (yield from careful.mutation(path)).json
     yield from careful.follow(operation)
     for _ in range(20):
@@ -227,7 +234,7 @@ def retries_a_refused_mutation(careful: Careful) -> Worker:
 
 
 def reuses_a_key(careful: Careful) -> Worker:
-    path = f"/v1/projects/{careful.api.project()}/powered-by-flag"
+    path = f"/v1/projects/{careful.api.project_id()}/powered-by-flag"
     key = careful.key()
     for enabled in (True, False):
         yield Request("PUT", path, key=key, body={"enabled": enabled})

@@ -115,7 +115,7 @@ def test_a_new_key_after_the_retention_time_is_no_finding():
 
 
 def test_a_retry_may_spell_its_json_body_differently(client: Watched):
-    path = f"/v1/organizations/{client.organization()}/user-api-keys"
+    path = f"/v1/organizations/{client.organization_id()}/user-api-keys"
     client.lose()
     client.create_key("ci", key="first")
     headers = [("Authorization", f"Bearer {client.token()}"), ("Content-Type", "application/json")]
@@ -130,7 +130,7 @@ def test_a_new_key_before_a_late_response_arrives_is_a_finding(client: Watched):
         client.next_connection()
         client.apply_domains(key="second")
 
-    path = f"/v1/projects/{client.project()}/domains"
+    path = f"/v1/projects/{client.project_id()}/domains"
     client.send_late(5000, "PUT", path, key="first", between=give_up)
 
     # The log lists requests in the order in which they arrived.
@@ -139,7 +139,7 @@ def test_a_new_key_before_a_late_response_arrives_is_a_finding(client: Watched):
 
 
 def test_a_new_key_after_a_late_response_arrived_is_no_finding(client: Watched):
-    client.send_late(5000, "PUT", f"/v1/projects/{client.project()}/domains", key="first")
+    client.send_late(5000, "PUT", f"/v1/projects/{client.project_id()}/domains", key="first")
     client.apply_domains(key="second")
 
     assert client.broken() == []
@@ -154,7 +154,11 @@ def test_a_worker_may_send_its_own_request_while_another_waits_for_a_late_respon
 
     client.connection = 1
     client.send_late(
-        5000, "PUT", f"/v1/projects/{client.project()}/domains", key="first", between=another_worker
+        5000,
+        "PUT",
+        f"/v1/projects/{client.project_id()}/domains",
+        key="first",
+        between=another_worker,
     )
 
     assert client.broken() == []
@@ -207,7 +211,7 @@ def test_an_uncertain_creation_is_uncertain_with_any_status():
 
 @pytest.mark.parametrize(("second", "broken"), [("first", 0), ("second", 1)])
 def test_an_escaped_path_is_the_same_request(client: Watched, second: str, broken: int):
-    path = f"/v1/projects/{client.project()}/source%3Ainitialize"
+    path = f"/v1/projects/{client.project_id()}/source%3Ainitialize"
     client.lose()
     client.initialize(1, key="first")
     client.call("POST", path, key=second, body={"expected_source_generation": 1})

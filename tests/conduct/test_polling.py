@@ -297,7 +297,8 @@ def test_another_token_of_a_user_may_poll_the_end_for_itself(client: Watched):
 
 
 def test_two_tokens_of_a_user_each_have_their_own_wait(client: Watched):
-    operation, other_token = client.operation(), client.token(interactive=False)
+    operation = client.operation()
+    other_token = client.token(interactive=False)
     client.pass_time(1)
     client.poll(operation, token=other_token)
     client.pass_time(1)
@@ -439,7 +440,8 @@ def read_pages(client: Watched, pages: int = 99, *, limit: int = 20) -> None:
         cursor = client.deployments(query).json.get("next_cursor")
         if cursor is None:
             return
-        query, pages = f"?limit={limit}&cursor={cursor}", pages - 1
+        query = f"?limit={limit}&cursor={cursor}"
+        pages = pages - 1
 
 
 @pytest.mark.parametrize(("follows", "severity"), [(True, "warning"), (False, "note")])

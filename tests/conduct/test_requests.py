@@ -27,7 +27,7 @@ def test_a_cursor_of_another_project_is_a_finding(client: Watched):
 
     (finding,) = client.findings()
     assert (finding.rule, finding.requests) == (CURSOR, [2])
-    assert client.project("shop") in finding.says
+    assert client.project_id("shop") in finding.says
 
 
 def test_a_cursor_is_judged_under_its_assumed_parameter_name():
@@ -119,7 +119,7 @@ def test_a_parameter_or_body_that_no_call_reads_is_a_finding(
 
 
 def test_an_unknown_body_field_is_a_finding(client: Watched):
-    path = f"/v1/organizations/{client.organization()}/user-api-keys"
+    path = f"/v1/organizations/{client.organization_id()}/user-api-keys"
     client.call("POST", path, key="a", body={"name": "ci", "scopes": ["all"]})
 
     (finding,) = client.findings()
@@ -127,12 +127,12 @@ def test_an_unknown_body_field_is_a_finding(client: Watched):
 
 
 def test_a_finding_quotes_the_sentence_about_what_was_sent(client: Watched):
-    path = f"/v1/organizations/{client.organization()}/user-api-keys"
+    path = f"/v1/organizations/{client.organization_id()}/user-api-keys"
     client.call("POST", path, key="a", body={"name": "ci", "scopes": ["all"]})
     client.apply_domains(body={"hostnames": []})
     client.deployments("?page=2")
     client.compute("?environment=dev&verbose=1")
-    client.call("GET", f"/v1/projects/{client.project('shop')}/edge-dns?verbose=1")
+    client.call("GET", f"/v1/projects/{client.project_id('shop')}/edge-dns?verbose=1")
 
     findings = client.look()["findings"]
     quoted = [(finding["because"], finding["place"]) for finding in findings]

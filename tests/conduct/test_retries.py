@@ -114,7 +114,7 @@ def test_retrying_a_refused_mutation_after_a_change_is_no_finding(client: Watche
 @pytest.mark.parametrize("method", ["HEAD", "OPTIONS"])
 def test_repeated_head_and_options_requests_are_no_finding(client: Watched, method: str):
     for _ in range(2):
-        assert client.call(method, f"/v1/projects/{client.project()}/edge-dns").status == 405
+        assert client.call(method, f"/v1/projects/{client.project_id()}/edge-dns").status == 405
 
     assert client.broken() == []
 
@@ -270,7 +270,7 @@ def test_the_same_request_on_a_new_connection_is_a_retry(
     client.fault(**LIMITED)
     for connection, resource in ((1, "edge-dns"), (2, path)):
         client.connection = connection
-        client.call("GET", f"/v1/projects/{client.project()}/{resource}")
+        client.call("GET", f"/v1/projects/{client.project_id()}/{resource}")
         client.pass_time(1)
 
     assert [(finding.rule, finding.severity) for finding in client.findings()] == findings

@@ -38,7 +38,7 @@ def test_a_secret_outside_authorization_is_a_finding_that_does_not_show_it(
     client: Watched, kind: str, rule: str, where: str
 ):
     value = secret(client, kind)
-    path = f"/v1/projects/{client.project()}/edge-dns"
+    path = f"/v1/projects/{client.project_id()}/edge-dns"
     if where == "query":
         client.call("GET", f"{path}?access_token={value}")
     elif where == "path":
@@ -91,7 +91,7 @@ def test_an_encoded_secret_in_a_header_is_a_finding(
 
 
 def test_a_secret_in_either_of_two_equal_headers_is_a_finding(client: Watched):
-    path = f"/v1/projects/{client.project()}/edge-dns"
+    path = f"/v1/projects/{client.project_id()}/edge-dns"
     signed_in = ("Authorization", f"Bearer {client.token()}")
     client.send("GET", path, [signed_in, ("X-Debug", f"t={client.token()}"), ("X-Debug", "x")])
 
@@ -127,7 +127,7 @@ def test_redeeming_a_ticket_at_its_address_is_no_finding(client: Watched):
     redeemed = client.engine.log.newest(1)[0]
     assert (redeemed.call, redeemed.project, redeemed.status) == (
         "redeem_ticket",
-        client.project(),
+        client.project_id(),
         303,
     )
 
@@ -196,7 +196,7 @@ def test_a_token_sent_to_the_host_of_a_redirect_is_a_finding(
 
 def test_following_a_redirect_within_the_host_is_no_finding(client: Watched):
     client.fault(redirect={"location": "http://127.0.0.1:8080/v1/elsewhere"})
-    for path in (f"/v1/projects/{client.project()}/edge-dns", "/v1/elsewhere"):
+    for path in (f"/v1/projects/{client.project_id()}/edge-dns", "/v1/elsewhere"):
         client.call("GET", path, headers={"Host": "127.0.0.1:8080"})
 
     assert client.broken() == []

@@ -53,9 +53,12 @@ def test_no_request_after_the_first_check_is_missed():
 
 
 def test_a_judged_request_takes_little_memory():
-    api, count, big = Watched(), 100, "x" * 12_000
+    api = Watched()
+    count = 100
+    big = "x" * 12_000
     for n in range(count):
-        path, body = f"/v1/projects/{n}/powered-by-flag", {"enabled": big}
+        path = f"/v1/projects/{n}/powered-by-flag"
+        body = {"enabled": big}
         api.call("PUT", path, token=f"{n}{big}", key=f"{n}{big}", body=body)
     tracemalloc.start()
 
@@ -78,7 +81,7 @@ def test_a_check_judges_no_request_twice():
 def test_findings_of_a_rule_are_bounded_and_counted():
     api = Watched()
     for n in range(MOST_FINDINGS + 20):
-        api.call("GET", f"/v1/projects/{api.project()}/edge-dns?p{n}=1")
+        api.call("GET", f"/v1/projects/{api.project_id()}/edge-dns?p{n}=1")
 
     conduct = api.look()
 

@@ -76,7 +76,8 @@ def test_values_that_the_contract_fixes_are_marked_and_right() -> None:
     specified = {problem.code: problem for problem in PROBLEMS.values() if problem.specified}
 
     assert specified.keys() == {"resource_not_found", "idempotency_key_reused"}
-    missing, reused = specified["resource_not_found"], specified["idempotency_key_reused"]
+    missing = specified["resource_not_found"]
+    reused = specified["idempotency_key_reused"]
     assert (missing.status, missing.retryable) == (404, False)
     assert missing.specified == {"status", "retryable"}
     assert (reused.status, reused.retryable) == (409, False)

@@ -37,7 +37,8 @@ def claims(kind: ValueType, actual: Any) -> Iterator[Claim]:
         return
     yield from _impossible(kind)
     if actual is MISSING:
-        if (other := _other(kind, None)) is not None:
+        other = _other(kind, None)
+        if other is not None:
             yield Claim(other, "red")
             yield Claim({"not": other}, "red")
             yield Claim({"optional": other}, "green")
@@ -64,7 +65,8 @@ def _of_null(kind: ValueType) -> Iterator[Claim]:
     yield Claim(None, "green")
     yield Claim("*", "red")
     yield Claim({"not": None}, "red")
-    if (other := _other(kind, None)) is not None:
+    other = _other(kind, None)
+    if other is not None:
         yield Claim(other, "red")
         yield Claim({"not": other}, "green")
 

@@ -23,7 +23,8 @@ def test_a_feed_without_listeners_records_no_events():
 
 
 def test_a_listener_is_woken_for_each_event():
-    api, woken = InProcess(), []
+    api = InProcess()
+    woken = []
     feed = api.engine.feed
     start = feed.last_id
     feed.listen(lambda: woken.append(feed.last_id))
@@ -37,7 +38,8 @@ def test_a_listener_is_woken_for_each_event():
 
 def test_the_feed_reports_faults_and_replacements_of_the_world():
     api = InProcess()
-    feed, start = api.engine.feed, api.engine.feed.last_id
+    feed = api.engine.feed
+    start = api.engine.feed.last_id
     feed.listen(nothing)
     api.add_fault(abort={"code": "rate_limited"})
     api.dns()
@@ -55,7 +57,8 @@ def test_the_feed_reports_faults_and_replacements_of_the_world():
 
 def test_the_feed_reports_a_refused_request_without_a_commit():
     api = InProcess()
-    feed, start = api.engine.feed, api.engine.feed.last_id
+    feed = api.engine.feed
+    start = api.engine.feed.last_id
     feed.listen(nothing)
     api.set_flag(True, who="reader")
 
@@ -74,7 +77,8 @@ def test_each_listener_reads_from_its_own_position():
 
 
 def test_a_listener_that_falls_behind_the_ring_learns_that_it_missed_events():
-    feed, world = Feed(0), InProcess().world
+    feed = Feed(0)
+    world = InProcess().world
     feed.listen(nothing)
     for _ in range(RING + 1):
         feed.tell("world", (world.commit, "x"))
@@ -85,7 +89,8 @@ def test_a_listener_that_falls_behind_the_ring_learns_that_it_missed_events():
 
 
 def test_a_feed_without_listeners_sleeps_only_after_a_full_ring_of_events():
-    feed, world = Feed(0), InProcess().world
+    feed = Feed(0)
+    world = InProcess().world
     feed.listen(nothing)
     feed.leave(nothing)
     feed.tell("world", (world.commit, "while it was away"))
@@ -101,7 +106,8 @@ def test_a_feed_without_listeners_sleeps_only_after_a_full_ring_of_events():
 
 
 def test_the_end_of_a_world_wakes_its_listeners():
-    feed, woken = Feed(0), []
+    feed = Feed(0)
+    woken = []
     feed.listen(lambda: woken.append(True))
     feed.end()
 

@@ -300,14 +300,14 @@ def _with_a_key_that_reads(api: InProcess) -> None:
             "malformed_project_id is not_found, the default.",
         ),
         (
-            lambda api: api.call("DELETE", f"/v1/projects/{api.project()}/edge-dns"),
+            lambda api: api.call("DELETE", f"/v1/projects/{api.project_id()}/edge-dns"),
             "wrong_method is method_not_allowed, the default.",
         ),
         (_with_a_key_that_reads, "call_permissions cannot be set. Each call requires"),
         (
             lambda api: api.call(
                 "PUT",
-                f"/v1/projects/{api.project()}/powered-by-flag",
+                f"/v1/projects/{api.project_id()}/powered-by-flag",
                 headers={"Content-Type": "text/plain"},
                 body={"enabled": True},
                 key="k",
@@ -335,7 +335,8 @@ def test_the_trail_names_changed_assumptions_only_where_they_matter():
     api.apply_domains()
     api.deployments()
 
-    applied, listed = says(api, "assumption", 1), says(api, "assumption", 2)
+    applied = says(api, "assumption", 1)
+    listed = says(api, "assumption", 2)
     assert any(
         sentence.startswith("domains_role is owner (default maintainer).") for sentence in applied
     )
@@ -365,8 +366,18 @@ def test_the_trail_says_that_a_fault_sent_a_response_in_place_of_a_proxy():
 
 #: `fault` comes once more after `commit`: the faults that act after it, and what became of the answer.
 STEPS = (
-    *("due", "principal", "fault", "scope", "role", "idempotency", "outcome", "commit", "fault"),
-    *("assumption", "variation", "refusal"),
+    "due",
+    "principal",
+    "fault",
+    "scope",
+    "role",
+    "idempotency",
+    "outcome",
+    "commit",
+    "fault",
+    "assumption",
+    "variation",
+    "refusal",
 )
 
 

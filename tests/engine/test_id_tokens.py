@@ -23,7 +23,8 @@ def test_the_key_is_a_sound_rsa_key_of_2048_bits() -> None:
 
 
 def test_worlds_of_any_seed_show_the_same_key_for_id_tokens() -> None:
-    first, second = Identity("a", "w").jwks()["keys"], Identity("b", "v").jwks()["keys"]
+    first = Identity("a", "w").jwks()["keys"]
+    second = Identity("b", "v").jwks()["keys"]
 
     assert first[1] == second[1]
     assert first[0] != second[0]

@@ -116,7 +116,7 @@ def test_a_request_whose_sync_fails_gets_a_503(machine):
     headers = [("Authorization", f"Bearer {api.token()}"), ("Idempotency-Key", "k")]
     context = ExchangeContext(
         method="PUT",
-        path=f"/v1/projects/{api.project()}/domains",
+        path=f"/v1/projects/{api.project_id()}/domains",
         docs_url=lambda: "http://docs",
         headers=CIMultiDict(headers),
     )

@@ -60,7 +60,8 @@ def test_changes_of_a_world_do_not_reach_the_next_world_of_its_prototype():
 
 def test_the_prototype_unused_for_longest_is_evicted_first(monkeypatch):
     monkeypatch.setattr(worlds, "MOST_PROTOTYPES", 2)
-    registry, built = Worlds(None), []
+    registry = Worlds(None)
+    built = []
 
     def ask(key):
         def build():

@@ -52,8 +52,8 @@ def test_a_filter_names_a_user_by_id(api: InProcess):
 
 
 def test_a_filter_by_project_matches_its_paths_and_its_operations(api: InProcess):
-    assert numbers(api, RequestFilter(project=api.project())) == [1, 2, 4, 5]
-    assert numbers(api, RequestFilter(project=api.project("blog"))) == [3]
+    assert numbers(api, RequestFilter(project=api.project_id())) == [1, 2, 4, 5]
+    assert numbers(api, RequestFilter(project=api.project_id("blog"))) == [3]
 
 
 def test_a_filter_by_time_uses_world_time_and_excludes_the_end(api: InProcess):

@@ -33,7 +33,7 @@ def test_an_entry_states_principal_request_and_reason_of_the_response():
     assert (entry["n"], entry["method"], entry["status"]) == (1, "PUT", 403)
     assert (entry["call"], entry["code"]) == ("set_project_powered_by_flag", "forbidden")
     assert entry["principal"] == api.world.indexes["person:reader"]
-    assert (entry["who"], entry["project"]) == ("reader", api.project())
+    assert (entry["who"], entry["project"]) == ("reader", api.project_id())
     assert (entry["idempotency_key"], entry["replayed"], entry["lost"]) == ("flag-1", False, None)
     assert entry["why"] == ["the call needs the role owner, the user has reader"]
 
@@ -76,7 +76,7 @@ def test_the_entry_of_a_poll_names_the_operation_and_its_project():
     (entry,) = short(api)
 
     assert (entry["call"], entry["operation"]) == ("get_operation", operation)
-    assert entry["project"] == api.project()
+    assert entry["project"] == api.project_id()
 
 
 def test_the_entry_of_a_poll_of_an_unknown_operation_names_no_project():
@@ -189,8 +189,8 @@ def test_a_lost_response_has_no_headers_in_the_log():
     ("ask", "who"),
     [
         (lambda api: api.dns(token="x.y.z"), "nobody"),
-        (lambda api: api.send("GET", f"/v1/projects/{api.project()}/edge-dns"), "nobody"),
-        (lambda api: api.call("POST", f"/v1/projects/{api.project()}/edge-dns"), "owner"),
+        (lambda api: api.send("GET", f"/v1/projects/{api.project_id()}/edge-dns"), "nobody"),
+        (lambda api: api.call("POST", f"/v1/projects/{api.project_id()}/edge-dns"), "owner"),
         (lambda api: api.call("GET", "/v1/nowhere"), "owner"),
         (lambda api: api.call("GET", "/nowhere"), None),
         (lambda api: api.dns(who="no-organization"), "no-organization"),
@@ -207,11 +207,11 @@ def test_an_entry_names_nobody_for_a_request_without_a_valid_token(
 
 def test_an_entry_names_the_project_in_the_path_for_any_method():
     api = InProcess()
-    api.call("DELETE", f"/v1/projects/{api.project()}/domains")
+    api.call("DELETE", f"/v1/projects/{api.project_id()}/domains")
 
     (entry,) = short(api)
 
-    assert (entry["status"], entry["call"], entry["project"]) == (405, None, api.project())
+    assert (entry["status"], entry["call"], entry["project"]) == (405, None, api.project_id())
 
 
 def test_request_ids_made_outside_the_log_leave_no_gap_in_its_numbers():

@@ -55,7 +55,9 @@ def test_why_names_the_phase_of_a_running_operation():
 
 def test_why_names_the_operation_that_blocks_a_waiting_operation():
     api = stage()
-    first, second, third = started(api), started(api), started(api)
+    first = started(api)
+    second = started(api)
+    third = started(api)
 
     explanation = api.why(third)
 
@@ -69,10 +71,12 @@ def test_why_names_the_operation_that_blocks_a_waiting_operation():
 
 def test_why_names_the_intervention_that_holds_an_operation_and_those_behind_it():
     api = stage()
-    first, second = started(api), started(api)
+    first = started(api)
+    second = started(api)
     api.intervene("stick_operation", project="shop")
 
-    explanation, behind = api.why(first), api.why(second)
+    explanation = api.why(first)
+    behind = api.why(second)
 
     release = f"intervene release_operation operation={first}"
     assert (explanation["held_by"], explanation["next"]) == (

@@ -47,7 +47,7 @@ class Desk:
         pairs = [(name, value) for name, values in (headers or {}).items() for value in values]
         subject = FaultSubject(
             call=call,
-            project=self.project(project) if project else None,
+            project=self.project_id(project) if project else None,
             organization=None,
             principal=str(self.world.indexes[f"person:{who}"]),
             method=method,
@@ -74,10 +74,10 @@ class Desk:
     def view(self, fault_id: str) -> dict[str, Any]:
         return fault_view(self.world, self.fault(fault_id), self.now_ms)
 
-    def project(self, alias: str) -> str:
+    def project_id(self, alias: str) -> str:
         return str(self.world.indexes[f"project:{alias}"])
 
-    def person(self, alias: str) -> str:
+    def person_id(self, alias: str) -> str:
         return str(self.world.indexes[f"person:{alias}"])
 
 

@@ -138,7 +138,7 @@ def test_a_fault_counts_matched_requests_and_says_why_it_did_not_act():
     api.dns()
 
     fault = next(iter(api.world.tables["faults"].values()))
-    reason = idle_reason(fault, api.world.at_ms, api.world, api.project("shop"), None)
+    reason = idle_reason(fault, api.world.at_ms, api.world, api.project_id("shop"), None)
 
     assert (fault.seen, fault.hits) == (1, 0)
     assert reason == "it acts only while dns is expired: dns is authorized"

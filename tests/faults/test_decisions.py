@@ -78,7 +78,7 @@ def test_a_fault_acts_only_if_all_its_matches_hold(desk: Desk):
 
 
 def test_a_match_can_name_project_and_principal_by_id(desk: Desk):
-    desk.arm(timeout={}, project=desk.project("blog"), principal=desk.person("reader"))
+    desk.arm(timeout={}, project=desk.project_id("blog"), principal=desk.person_id("reader"))
 
     assert desk.acts(project="blog", who="reader")
     assert not desk.acts(project="blog", who="owner")
@@ -124,7 +124,9 @@ def test_skip_first_every_and_times_work_together(desk: Desk):
 
 
 def test_the_probability_of_a_fault_is_drawn_from_the_seed():
-    first, second, third = Desk("a"), Desk("a"), Desk("b")
+    first = Desk("a")
+    second = Desk("a")
+    third = Desk("b")
     for desk in (first, second, third):
         desk.arm(timeout={}, probability=0.3)
 
@@ -217,7 +219,8 @@ def test_a_request_without_faults_leaves_the_world_unchanged(desk: Desk):
 
 
 def test_the_fault_armed_first_acts_and_the_next_is_not_counted(desk: Desk):
-    first, second = desk.arm(timeout={}), desk.arm(connection_reset={})
+    first = desk.arm(timeout={})
+    second = desk.arm(connection_reset={})
 
     decision = desk.ask()
 

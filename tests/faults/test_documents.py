@@ -120,12 +120,16 @@ def test_a_fault_that_cannot_be_right_is_refused_with_its_field(
 @pytest.mark.parametrize(
     "path",
     [
-        *("*", "/*", "/v1/*", "/v1/*/domains", "*:initialize", "/v1/projects/*", "*/deployments"),
-        *(
-            "/v1/projects/01JGFJJZ00000000000000000A/domains",
-            "/v1/projects/01*Z/d*s",
-            "/v1/op*/01*",
-        ),
+        "*",
+        "/*",
+        "/v1/*",
+        "/v1/*/domains",
+        "*:initialize",
+        "/v1/projects/*",
+        "*/deployments",
+        "/v1/projects/01JGFJJZ00000000000000000A/domains",
+        "/v1/projects/01*Z/d*s",
+        "/v1/op*/01*",
     ],
 )
 def test_a_path_that_a_call_can_have_is_accepted(desk: Desk, path: str):
@@ -174,7 +178,7 @@ def test_a_fault_is_shown_as_it_was_written(desk: Desk):
     fault = desk.arm(
         abort={"code": "rate_limited", "retry_after_seconds": 5},
         call="apply_project_domains",
-        project=desk.project("shop"),
+        project=desk.project_id("shop"),
         principal="member",
         method="PUT",
         path="/v1/*",
@@ -214,7 +218,14 @@ def test_a_fault_is_shown_as_it_was_written(desk: Desk):
 
 def test_a_fault_is_shown_without_fields_that_were_omitted(desk: Desk):
     assert desk.view(desk.arm(timeout={})).keys() == {
-        *("id", "order", "timeout", "phase", "armed_at", "seen", "hits", "spent")
+        "id",
+        "order",
+        "timeout",
+        "phase",
+        "armed_at",
+        "seen",
+        "hits",
+        "spent",
     }
 
 

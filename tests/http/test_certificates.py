@@ -25,7 +25,8 @@ def _issue(authority: LocalAuthority, folder: Path, *names: str) -> tuple[Path, 
     found = trustme.CA.from_pem(
         (folder / CA_CERTIFICATE).read_bytes(), (folder / CA_KEY).read_bytes()
     ).issue_cert(*names)
-    certificate, key = folder / "leaf.pem", folder / "leaf.key"
+    certificate = folder / "leaf.pem"
+    key = folder / "leaf.key"
     found.cert_chain_pems[0].write_to_path(certificate)
     found.private_key_pem.write_to_path(key)
     return certificate, key
@@ -34,7 +35,8 @@ def _issue(authority: LocalAuthority, folder: Path, *names: str) -> tuple[Path, 
 def _shake_hands(authority: LocalAuthority, name: str, server: ssl.SSLContext) -> None:
     """Let a client that trusts the authority meet a server. Raises SSLError."""
     client = ssl.create_default_context(cafile=str(authority.ca_file))
-    up, down = ssl.MemoryBIO(), ssl.MemoryBIO()
+    up = ssl.MemoryBIO()
+    down = ssl.MemoryBIO()
     asking = client.wrap_bio(down, up, server_hostname=name)
     answering = server.wrap_bio(up, down, server_side=True)
     for _ in range(6):
@@ -49,8 +51,12 @@ def _shake_hands(authority: LocalAuthority, name: str, server: ssl.SSLContext) -
 @pytest.mark.parametrize(
     "name",
     [
-        *("localhost", "127.0.0.1", "::1", "Dev-Olive.Dev.LocalHost"),
-        *("dev-olive.dev.localhost", "dev-a.ci-1.dev.localhost"),
+        "localhost",
+        "127.0.0.1",
+        "::1",
+        "Dev-Olive.Dev.LocalHost",
+        "dev-olive.dev.localhost",
+        "dev-a.ci-1.dev.localhost",
     ],
 )
 def test_certificates_for_names_of_this_machine_are_accepted(tmp_path: Path, name: str):

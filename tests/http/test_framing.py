@@ -9,7 +9,8 @@ GET = b"GET /v1/x HTTP/1.1\r\nHost: h\r\n\r\n"
 PUT = b"PUT /v1/x HTTP/1.1\r\nHost: h\r\nContent-Length: 4\r\n\r\nbody"
 #: Has the first of these for its body, or a part of it.
 AROUND = b"PUT /v1/x HTTP/1.1\r\nContent-Length: %d\r\n\r\n" % len(GET)
-HALF, REST = GET[:9], GET[9:]
+HALF = GET[:9]
+REST = GET[9:]
 CHUNKED = b"PUT /v1/x HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n"
 CHUNK = b"%x\r\n%s\r\n0\r\n\r\n" % (len(GET), GET)
 PIECES = (GET, PUT, AROUND, AROUND + GET[:5], HALF, REST, CHUNKED, CHUNK, b"\r\n", b"x")
@@ -18,7 +19,8 @@ PIECES = (GET, PUT, AROUND, AROUND + GET[:5], HALF, REST, CHUNKED, CHUNK, b"\r\n
 @given(st.lists(st.sampled_from(PIECES), max_size=12))
 def test_requests_are_cut_the_same_in_pieces_and_byte_by_byte(pieces: list[bytes]) -> None:
     # given a reader that gets each piece as it comes, and one that gets byte by byte
-    by_piece, by_byte = RequestFraming(), RequestFraming()
+    by_piece = RequestFraming()
+    by_byte = RequestFraming()
 
     whole_cuts = [cut for piece in pieces for cut in by_piece.feed(piece)]
     byte_cuts = [

@@ -19,30 +19,54 @@ from hosting_emulator.variation.worlds import STATUSES, draw_assumptions, read_v
 CALLS = {spec.call_id: spec for spec in CallTable(DEFAULTS)}
 #: What a client must know before its first request: it cannot find it out from an answer.
 KNOWN_BEFOREHAND = {
-    *("cursor_parameter", "limit_parameter", "environment_parameter", "operation_path"),
-    *("source_role", "domains_role", "dns_role", "deployments_role", "operation_role"),
-    *("token_audience", "token_lifetime", "docs_url", "dev_zone"),
+    "cursor_parameter",
+    "limit_parameter",
+    "environment_parameter",
+    "operation_path",
+    "source_role",
+    "domains_role",
+    "dns_role",
+    "deployments_role",
+    "operation_role",
+    "token_audience",
+    "token_lifetime",
+    "docs_url",
+    "dev_zone",
 }
 
 
 #: Assumptions whose answers vary one by one, so that none is drawn for a world.
 VARIED_EACH_TIME = {
-    *("progress_phases", "reconciliation_states", "deployment_statuses", "database_states"),
-    *("data_modes", "default_page_size", "timestamp_form", "request_id_on_success"),
+    "progress_phases",
+    "reconciliation_states",
+    "deployment_statuses",
+    "database_states",
+    "data_modes",
+    "default_page_size",
+    "timestamp_form",
+    "request_id_on_success",
 }
 #: What is drawn for none, and why.
 NOT_VARIED = {
     "a client would have to do something first that none does by accident": {
-        *("idempotency_scope", "idempotency_remembers", "idempotency_retention"),
-        *("idempotency_in_flight", "source_generation", "request_id_invalid"),
-        *("missing_environment", "zero_credits", "domains_plan"),
+        "idempotency_scope",
+        "idempotency_remembers",
+        "idempotency_retention",
+        "idempotency_in_flight",
+        "source_generation",
+        "request_id_invalid",
+        "missing_environment",
+        "zero_credits",
+        "domains_plan",
     },
     "it is outside the letter": {"last_page_cursor", "listed_statuses"},
     "a suite finds its own requests and refusals by it": {
-        *("condition_codes", "key_prefix"),
+        "condition_codes",
+        "key_prefix",
     },
     "it is a limit, which a suite sets where it is about limits": {
-        *("rate_limit", "body_limit_bytes"),
+        "rate_limit",
+        "body_limit_bytes",
     },
 }
 

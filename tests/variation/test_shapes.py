@@ -8,8 +8,14 @@ from hosting_emulator.variation.draws import objects_in
 
 def test_only_fields_that_the_contract_leaves_open_may_be_absent():
     resources = {
-        *("Operation", "Progress", "Reconciliation", "Deployment", "UserApiKey"),
-        *("DevAccessTicket", "DatabaseCompute", "DatabasePlacement"),
+        "Operation",
+        "Progress",
+        "Reconciliation",
+        "Deployment",
+        "UserApiKey",
+        "DevAccessTicket",
+        "DatabaseCompute",
+        "DatabasePlacement",
     }
     # progress: another point
     needed = {"id", "deployment_id", "progress", "redeem_url", "database"}

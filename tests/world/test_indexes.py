@@ -119,7 +119,8 @@ class Looked:
     """Indexes that count how often they are looked at."""
 
     def __init__(self, indexes) -> None:
-        self.indexes, self.times = indexes, 0
+        self.indexes = indexes
+        self.times = 0
 
     def get(self, name, default=None):
         self.times += 1
@@ -134,7 +135,8 @@ class Looked:
 
 
 def test_an_old_deployment_is_found_by_binary_search():
-    indexes, deployments = EMPTY, [deployment(10_000 + number, "A") for number in range(256 * RUN)]
+    indexes = EMPTY
+    deployments = [deployment(10_000 + number, "A") for number in range(256 * RUN)]
     for new in deployments:
         indexes = index(indexes, DEPLOYMENTS.name, new.id, None, new)
 

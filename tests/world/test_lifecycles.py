@@ -17,7 +17,8 @@ BY_NAME = pytest.mark.parametrize("lifecycle", LIFECYCLES, ids=lambda lifecycle:
 
 @BY_NAME
 def test_every_state_can_be_reached_from_the_first(lifecycle):
-    reached, waiting = set(), [lifecycle.initial]
+    reached = set()
+    waiting = [lifecycle.initial]
     while waiting:
         state = waiting.pop()
         if state not in reached:

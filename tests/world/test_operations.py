@@ -71,7 +71,8 @@ def test_waiting_operations_run_in_the_order_of_arrival(table):
 
 
 def test_a_waiting_operation_is_scheduled_only_when_it_gets_the_claim(table):
-    first, second = table.begin(), table.begin()
+    first = table.begin()
+    second = table.begin()
     assert table.get(second).event is None
 
     table.finish(first, "cancelled")
@@ -183,12 +184,13 @@ def test_each_state_of_a_per_poll_operation_lasts_n_polls():
 
     phases = [ops.count_poll(table.change, table.get(operation)).phase for _ in range(4)]
 
-    assert phases == "queued deploying verifying done".split()
+    assert phases == ["queued", "deploying", "verifying", "done"]
 
 
 def test_polls_of_a_waiting_operation_do_not_move_it():
     table = Table(domains_profile="per_poll 1")
-    first, second = table.begin(), table.begin()
+    first = table.begin()
+    second = table.begin()
 
     ops.count_poll(table.change, table.get(second))
 

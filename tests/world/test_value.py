@@ -64,9 +64,12 @@ def test_deleting_a_missing_row_is_no_change(world):
 
 @given(st.lists(st.tuples(st.integers(0, 60), st.booleans()), max_size=150))
 def test_a_table_contains_exactly_the_rows_that_were_written(steps):
-    world, expected = empty_world("w", "s"), dict[str, int]()
+    world = empty_world("w", "s")
+    expected = dict[str, int]()
     for number, (key, is_put) in enumerate(steps):
-        before, had, change = world, dict(expected), Change(world, 0)
+        before = world
+        had = dict(expected)
+        change = Change(world, 0)
         if is_put:
             change.put(STREAMS, f"s{key}", number)
             expected[f"s{key}"] = number
@@ -136,7 +139,8 @@ def test_events_come_due_in_order_after_any_puts_and_deletes(steps):
 @given(steps=st.lists(st.one_of(st.integers(0, 9), st.none()), max_size=60))
 @settings(deadline=None)
 def test_remembered_responses_are_evicted_in_the_order_of_storing(steps):
-    world, queue = fresh_world(), list[str]()
+    world = fresh_world()
+    queue = list[str]()
 
     for step in steps:
         change = Change(world, world.at_ms)

@@ -8,11 +8,9 @@ from tests.faults.interventions.conftest import Stage
 
 
 def test_all_operations_of_a_project_can_stick_including_waiting_ones(stage: Stage):
-    first, second, elsewhere = (
-        stage.begin(),
-        stage.begin(),
-        stage.apply_domains(project="labs").json["id"],
-    )
+    first = stage.begin()
+    second = stage.begin()
+    elsewhere = stage.apply_domains(project="labs").json["id"]
 
     sentence = stage.intervene("stick_operation", all=True, project="shop")
 
@@ -31,7 +29,8 @@ def test_all_without_a_project_means_all_operations_of_the_world(stage: Stage):
 
 
 def test_an_intervention_on_all_skips_and_names_those_that_refuse_it(stage: Stage):
-    first, second = stage.begin(), stage.begin()
+    first = stage.begin()
+    second = stage.begin()
     stage.intervene("stick_operation", operation=first)
 
     sentence = stage.intervene("stick_operation", all=True)

@@ -75,7 +75,8 @@ def test_a_stuck_operation_stays_stuck_after_its_reconciliation(stage: Stage):
 
 
 def test_a_stuck_operation_does_not_hold_other_projects(stage: Stage):
-    stuck, other = stage.begin(), stage.begin(project="blog")
+    stuck = stage.begin()
+    other = stage.begin(project="blog")
 
     stage.intervene("stick_operation", operation=stuck)
     stage.advance_ms(10_000)
@@ -85,7 +86,8 @@ def test_a_stuck_operation_does_not_hold_other_projects(stage: Stage):
 
 
 def test_operations_behind_a_stuck_operation_wait(stage: Stage):
-    first, second = stage.begin(), stage.begin()
+    first = stage.begin()
+    second = stage.begin()
     stage.intervene("stick_operation", project="shop")
     stage.advance_ms(HOUR_MS)
 
@@ -97,7 +99,8 @@ def test_operations_behind_a_stuck_operation_wait(stage: Stage):
 
 
 def test_a_waiting_operation_can_be_stuck(stage: Stage):
-    first, second = stage.begin(), stage.begin()
+    first = stage.begin()
+    second = stage.begin()
     stage.intervene("stick_operation", operation=second)
     stage.advance_ms(HOUR_MS)
     assert (stage.operation(first).state, stage.operation(second).state) == ("succeeded", "queued")
@@ -149,7 +152,8 @@ def test_an_operation_failed_without_options_has_a_default_error(stage: Stage):
 
 
 def test_a_cancelled_operation_lets_the_next_one_start(stage: Stage):
-    first, second = stage.begin(), stage.begin()
+    first = stage.begin()
+    second = stage.begin()
 
     stage.intervene("cancel_operation", operation=first)
     stage.advance_ms(10_000)
@@ -159,7 +163,9 @@ def test_a_cancelled_operation_lets_the_next_one_start(stage: Stage):
 
 
 def test_a_waiting_operation_can_be_cancelled(stage: Stage):
-    first, second, third = stage.begin(), stage.begin(), stage.begin()
+    first = stage.begin()
+    second = stage.begin()
+    third = stage.begin()
 
     stage.intervene("cancel_operation", operation=second)
     stage.advance_ms(HOUR_MS)
@@ -343,7 +349,8 @@ def test_added_deployments_are_the_newest_and_have_operations(stage: Stage, stat
 def test_hundreds_of_added_deployments_can_be_paged(stage: Stage):
     stage.intervene("add_deployments", project="labs", count=250)
 
-    ids, cursor = [], ""
+    ids = []
+    cursor = ""
     while True:
         page = stage.deployments(f"?limit=100{cursor}", project="labs").json
         ids += [item["id"] for item in page["items"]]

@@ -140,7 +140,8 @@ def test_a_shared_database_is_the_same_in_both_environments(stage: Stage):
 
     stage.intervene("set_database", project="shop", data_mode="shared")
 
-    dev, prod = stage.observe("dev").json, stage.observe("prod").json
+    dev = stage.observe("dev").json
+    prod = stage.observe("prod").json
     assert (dev["data_mode"], prod["data_mode"]) == ("shared", "shared")
     assert dev["database"] == prod["database"]
     assert dev["database"]["state"] == "suspended"
