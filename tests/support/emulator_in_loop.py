@@ -15,6 +15,8 @@ from aiohttp.web import BaseRunner
 from yarl import URL
 
 from hosting_emulator.bootstrap import Emulator
+from hosting_emulator.engine.engine import Engine
+from hosting_emulator.interventions import read_intervention
 from hosting_emulator.settings import Settings, StartError
 
 
@@ -60,6 +62,13 @@ class EmulatorServer(BaseTestServer):
         if self._is_started and not self.closed:
             self._closed = True
             await self.emulator.stop()
+
+
+def intervene_in(engine: Engine, name: str, /, **fields: Any) -> None:
+    """Carry out an intervention in a world of this process, without a request."""
+    change = engine.begin_change()
+    read_intervention({name: fields}).apply(change)
+    engine.commit(change, name)
 
 
 def refusal_of_settings(**settings: Any) -> str:

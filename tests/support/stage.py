@@ -11,14 +11,15 @@ import sys
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 from hosting_emulator.bootstrap import Emulator
-from hosting_emulator.faults.documents import arm
-from hosting_emulator.interventions import read_intervention
+from hosting_emulator.faults.documents import FAULT, arm
 from hosting_emulator.world.naming import DEFAULT_WORLD
 from hosting_emulator.world.tables import FAULTS
-from hosting_emulator.world.value import Change
+from tests.support.calls import fault_document
+from tests.support.emulator_in_loop import intervene_in
 from tests.support.held_connections import held_connections
 
 AT_A_TIME = 50
@@ -73,21 +74,22 @@ class Stage:
             f"Authorization: Bearer {ready.token}\r\nConnection: close\r\n\r\n"
         ).encode()
 
-    def arm(self, **document: object) -> str:
-        change = Change(self.engine.world, self.engine.run_due())
-        fault = arm(change, document)
+    def add_fault(self, **fault: Any) -> str:
+        """Arm a fault, written as in a scenario. Returns its id."""
+        change = self.engine.begin_change()
+        armed = arm(change, fault_document(fault), FAULT)
         self.engine.commit(change, "armed")
-        return fault.id
+        return armed.id
 
-    def intervene(self, word: str, **options: object) -> None:
-        change = Change(self.engine.world, self.engine.run_due())
-        read_intervention({word: options}).apply(change)
-        self.engine.commit(change, word)
+    def intervene(self, name: str, /, **fields: Any) -> None:
+        """Carry out an intervention."""
+        intervene_in(self.engine, name, **fields)
 
     def hits(self, fault_id: str) -> int:
-        found = self.engine.world.get(FAULTS, fault_id)
-        assert found is not None
-        return found.hits
+        """Return how often a fault acted."""
+        fault = self.engine.world.get(FAULTS, fault_id)
+        assert fault is not None
+        return fault.hits
 
     async def one(self, patience_s: float) -> str:
         """Send one request on a connection of its own, and say how that ended."""

@@ -7,8 +7,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from hosting_emulator.bootstrap import Emulator
-from hosting_emulator.settings import Settings
+from tests.support.emulator_in_loop import emulator_in_loop
 from tests.support.held_connections import PROC
 from tests.support.stage import LONG_S, Stage, assert_nothing_open
 
@@ -17,16 +16,12 @@ from tests.support.stage import LONG_S, Stage, assert_nothing_open
 async def stage(caplog: pytest.LogCaptureFixture) -> AsyncIterator[Stage]:
     if not PROC.exists():
         pytest.skip("looks at this process through /proc")
-    emulator = Emulator(Settings(port=0, data_dir=None))
-    await emulator.start()
-    found = Stage(emulator)
-    try:
-        assert await found.one(LONG_S) == "whole"
-        before = await found.quiet()
-        yield found
-        assert await found.one(LONG_S) == "whole"
-        assert_nothing_open(before, await found.quiet())
-        lines = [*caplog.get_records("call"), *caplog.records]
-        assert [line for line in lines if line.levelno >= logging.WARNING] == []
-    finally:
-        await emulator.stop()
+    async with emulator_in_loop() as emulator:
+        stage = Stage(emulator)
+        assert await stage.one(LONG_S) == "whole"
+        before = await stage.quiet()
+        yield stage
+        assert await stage.one(LONG_S) == "whole"
+        assert_nothing_open(before, await stage.quiet())
+        records = [*caplog.get_records("call"), *caplog.records]
+        assert [record for record in records if record.levelno >= logging.WARNING] == []

@@ -12,8 +12,7 @@ from contextlib import suppress
 
 import pytest
 
-from hosting_emulator.bootstrap import Emulator
-from hosting_emulator.settings import Settings
+from tests.support.emulator_in_loop import emulator_in_loop
 from tests.support.held_connections import PROC
 from tests.support.stage import (
     AT_A_TIME,
@@ -39,12 +38,9 @@ pytestmark = [
 
 @pytest.fixture
 async def stage() -> AsyncIterator[Stage]:
-    emulator = Emulator(Settings(port=0, data_dir=None))
-    await emulator.start()
-    try:
+    """An emulator whose tests themselves check what is left open at the end."""
+    async with emulator_in_loop() as emulator:
         yield Stage(emulator)
-    finally:
-        await emulator.stop()
 
 
 @pytest.mark.parametrize(
@@ -63,7 +59,7 @@ async def stage() -> AsyncIterator[Stage]:
 async def test_a_thousand_requests_leave_nothing(
     stage: Stage, effect: str, options: dict[str, int], end: str
 ):
-    fault = stage.arm(**{effect: options})
+    fault = stage.add_fault(**{effect: options})
     patience_s = BRIEF_S if end == "silent" else LONG_S
     await stage.many(WARM_UP, patience_s)
     before, memory_before = await stage.quiet(), memory()
@@ -81,7 +77,7 @@ async def test_a_thousand_requests_leave_nothing(
 
 async def test_what_is_open_is_seen(stage: Stage):
     before = await stage.quiet()
-    stage.arm(timeout={})
+    stage.add_fault(timeout={})
     clients = asyncio.gather(*(stage.one(LONG_S) for _ in range(AT_A_TIME)))
 
     try:
@@ -107,7 +103,7 @@ async def test_what_is_open_is_seen(stage: Stage):
 async def test_clients_that_give_up_leave_nothing(stage: Stage, fault: dict[str, object]):
     await stage.many(AT_A_TIME, LONG_S)
     before = await stage.quiet()
-    stage.arm(**fault)
+    stage.add_fault(**fault)
 
     ends = await stage.many(4 * AT_A_TIME, BRIEF_S)
 

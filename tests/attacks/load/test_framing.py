@@ -174,7 +174,7 @@ async def test_http_1_0_closes_unless_it_is_asked_to_stay(stage: Stage):
 
 @pytest.mark.parametrize("status", [204, 304])
 async def test_a_response_of_ones_own_without_content_has_no_length(stage: Stage, status: int):
-    stage.arm(respond={"status": status, "headers": {"content-type": "text/x"}}, times=1)
+    stage.add_fault(respond={"status": status, "headers": {"content-type": "text/x"}}, times=1)
     requests = Requests.of(stage)
 
     first, second = read_responses(await stage.talk(requests.get + requests.last))

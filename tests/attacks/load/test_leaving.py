@@ -10,11 +10,10 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from hosting_emulator.bootstrap import Emulator
 from hosting_emulator.server import protocol as server_protocol
 from hosting_emulator.server.control import requests as control_requests
 from hosting_emulator.server.protocol import MOST_UNANSWERED, Protocol
-from hosting_emulator.settings import Settings
+from tests.support.emulator_in_loop import emulator_in_loop
 from tests.support.held_connections import held_connections
 from tests.support.raw_requests import BODY, Requests
 from tests.support.stage import LONG_S, Ear, Stage, memory
@@ -140,7 +139,7 @@ async def test_who_ends_before_its_request_does_gets_none(stage: Stage, count: i
 
 
 async def test_who_ends_while_an_answer_never_comes_is_let_go(stage: Stage):
-    stage.arm(timeout={}, times=1)
+    stage.add_fault(timeout={}, times=1)
 
     assert await stage.talk(Requests.of(stage).get, end=True) == b""
 
@@ -174,7 +173,7 @@ async def test_who_vanishes_leaves_nothing(stage: Stage, part: str, reset: bool)
 @pytest.mark.parametrize("effect", ["latency", "slow_response", "timeout"])
 async def test_who_vanishes_while_a_fault_holds_it_leaves_nothing(stage: Stage, effect: str):
     options = {"latency": {"delay_ms": 600_000}, "slow_response": {"bytes_per_second": 1}}
-    stage.arm(**{effect: options.get(effect, {})}, phase="after_commit", times=40)
+    stage.add_fault(**{effect: options.get(effect, {})}, phase="after_commit", times=40)
     request = Requests.of(stage).get
 
     await asyncio.gather(*(stage.vanish(request, b"", reset=n % 2 == 0) for n in range(40)))
@@ -200,14 +199,12 @@ async def test_who_does_not_read_its_answers_is_not_written_to_without_end(stage
 
 @pytest.mark.parametrize("endless", ["listens", "never answered"])
 async def test_who_leaves_without_a_word_over_tls_is_let_go_with_all_that_it_asked(endless: str):
-    emulator = Emulator(Settings(port=0, tls_port=0, data_dir=None))
-    await emulator.start()
-    try:
+    async with emulator_in_loop(tls_port=0) as emulator:
         stage = Stage(emulator)
         port = int(urlsplit(emulator.ready().tls_url or "").port or 0)
         first = b"GET /_emulator/worlds/default/events HTTP/1.1\r\nHost: localhost\r\n\r\n"
         if endless == "never answered":
-            stage.arm(timeout={}, times=1)
+            stage.add_fault(timeout={}, times=1)
             first = b""
         trusting = ssl.create_default_context()
         trusting.check_hostname, trusting.verify_mode = False, ssl.CERT_NONE
@@ -223,8 +220,6 @@ async def test_who_leaves_without_a_word_over_tls_is_let_go_with_all_that_it_ask
 
         assert (await stage.quiet()).connections == 0
         writer.transport.abort()
-    finally:
-        await emulator.stop()
 
 
 async def test_a_listener_that_ends_its_side_at_once_is_let_go(

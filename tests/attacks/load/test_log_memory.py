@@ -57,9 +57,9 @@ def alive(kind: type) -> list[object]:
 @pytest.mark.parametrize("fault", [False, True], ids=["", "faults"])
 async def test_no_request_is_alive_once_it_is_over(stage: Stage, fault: bool):
     if fault:  # they look at refused requests, too
-        stage.arm(abort={"code": "service_unavailable"}, times=3)
-        stage.arm(latency={"delay_ms": 1}, phase="before_commit")
-        stage.arm(latency={"delay_ms": 1}, phase="after_commit")
+        stage.add_fault(abort={"code": "service_unavailable"}, times=3)
+        stage.add_fault(latency={"delay_ms": 1}, phase="before_commit")
+        stage.add_fault(latency={"delay_ms": 1}, phase="after_commit")
     requests = refused_requests(stage)
     before = len(alive(web.BaseRequest))
 
