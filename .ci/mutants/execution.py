@@ -15,8 +15,8 @@ from mutants.product import Mutant, Renames
 from mutants.samples import Outcome, Result
 from mutants.working_copy import WorkingCopy
 
-#: Tests that hold digests of whole responses. They run last, and what only they notice counts as
-#: surviving.
+#: Tests that compare whole responses with golden files. They run last. A mutant that only they
+#: notice counts as surviving, because a renewal of the golden files would accept it.
 RECORD_TESTS = ("tests/golden/test_record.py",)
 #: How long the tests of one mutant may take, by what each took when it was recorded.
 BUDGET_S = 120.0

@@ -1,7 +1,6 @@
 """The command line as a whole: what each command takes, and what commands print of one world.
 
-`command_line.txt` is what it shall be. `UPDATE_GOLDEN=1 pytest tests/cli/test_golden.py` writes it
-anew, for a change that is meant.
+`command_line.txt` is the golden file. `make record` renews it after an intended change.
 """
 
 from __future__ import annotations
@@ -10,6 +9,7 @@ import os
 import re
 import shlex
 from collections.abc import Iterator
+from difflib import SequenceMatcher
 from inspect import cleandoc
 from pathlib import Path
 
@@ -21,6 +21,7 @@ from hosting_emulator_cli.main import cli
 from hosting_emulator_scenarios import FOLDER
 from tests.support.emulator_in_thread import emulator_in_thread
 
+SHOWN_LINES = 60
 GOLDEN = Path(__file__).with_name("command_line.txt")
 #: Typed one after the other, against one emulator whose time stands still.
 LINES = """
@@ -223,6 +224,34 @@ def test_command_line_is_as_it_was(run, url: str, tmp_path: Path, monkeypatch: p
     found += ["", "--- on a terminal", *printed(run, TERMINAL_LINES, places)]
     text = "\n".join(found) + "\n"
 
-    if os.environ.get("UPDATE_GOLDEN"):
+    if os.environ.get("RENEW_GOLDEN_FILES"):
         GOLDEN.write_text(text, "utf-8")
-    assert text.splitlines() == GOLDEN.read_text("utf-8").splitlines()
+    recorded = GOLDEN.read_text("utf-8")
+    if text != recorded:
+        raise AssertionError(description_of_differences(recorded, text))
+
+
+def description_of_differences(recorded: str, current: str) -> str:
+    """Return each line that differs, below the command that prints it."""
+    lines = [f"The command line differs from {GOLDEN.name}. Lines with - are recorded, + are now."]
+    before = recorded.splitlines()
+    after = current.splitlines()
+    for tag, start, end, new_start, new_end in SequenceMatcher(
+        None, before, after, autojunk=False
+    ).get_opcodes():
+        if tag != "equal":
+            lines += ["", heading_above(after, new_start)]
+            lines += [f"- {line}" for line in before[start:end]]
+            lines += [f"+ {line}" for line in after[new_start:new_end]]
+    lines = lines[:SHOWN_LINES]
+    lines += [
+        "",
+        "If the change is intended, run `make record` and read the diff of the golden file.",
+    ]
+    return "\n".join(lines)
+
+
+def heading_above(lines: list[str], index: int) -> str:
+    """Return the last line up to an index that names a command."""
+    above = reversed(lines[: index + 1])
+    return next((line for line in above if line.startswith(("$ ", "=== ", "--- "))), "")

@@ -1,13 +1,12 @@
-"""What the emulator says is what it said: a walk of a thousand requests, held byte for byte.
+"""Whole responses of both APIs: a walk of more than a thousand requests beside its record.
 
-Whoever means to change an answer writes the record anew with `make record`. The control API's answers
-are held against its own OpenAPI document as well.
+`make record` renews the record after a response was meant to change. The responses of the control
+API are also held against its own OpenAPI document.
 """
 
 from __future__ import annotations
 
 import copy
-import difflib
 import re
 from typing import Any
 from urllib.parse import urlsplit
@@ -15,9 +14,12 @@ from urllib.parse import urlsplit
 import pytest
 from openapi_schema_validator import OAS31Validator
 
-from tests.golden.walk import RECORD, Walk, record
+from tests.golden.differences import describe_differences, differences_of_values
+from tests.golden.reading import read_exchanges
+from tests.golden.record import read
+from tests.golden.walk import Walk, walk_emulator
+from tests.golden.writing import files_of
 
-_SHOWN = 60
 _DOCUMENT = "/_emulator/openapi.json"
 #: Streams, and what is held in tests of its own.
 _NOT_WALKED = {
@@ -37,48 +39,80 @@ _OPEN = {"FaultState", "OutcomeState", "StoryStep"}
 
 @pytest.fixture(scope="module")
 def walk() -> Walk:
-    return record()
+    return walk_emulator()
 
 
-def test_each_answer_of_the_walk_is_the_one_on_record(walk: Walk, tmp_path):
-    kept = RECORD.read_text("utf-8").splitlines()
-
-    if walk.lines != kept:
-        whole = tmp_path / "walk.txt"
-        whole.write_text("\n".join(walk.lines), "utf-8")
-        raise AssertionError(_difference(kept, walk) + f"\n\nThe whole walk: {whole}")
+@pytest.fixture(scope="module")
+def current_files(walk: Walk) -> dict[str, str]:
+    return files_of(walk.parts)
 
 
-def test_each_answer_of_the_control_api_is_as_its_document_says(walk: Walk):
+def test_each_response_of_the_walk_is_the_recorded_response(current_files: dict[str, str]):
+    differences = describe_differences(read(), current_files)
+
+    if differences:
+        raise AssertionError(differences)
+
+
+def test_a_renamed_field_is_reported_with_its_place_and_both_names(current_files: dict[str, str]):
+    name = "documents.txt"
+    changed = current_files[name].replace('"docs_url":', '"docs_link":', 1)
+    assert changed != current_files[name]
+
+    message = describe_differences(current_files, {**current_files, name: changed})
+
+    assert re.search(
+        r"documents\.txt #\d+ GET /_emulator/\S+\n  body /\S*docs_url: recorded .*docs_link",
+        message,
+    )
+
+
+def test_golden_files_hold_the_whole_body_of_each_response(
+    walk: Walk, current_files: dict[str, str]
+):
+    exchanges = read_exchanges(current_files)
+
+    for part in walk.parts:
+        recorded = exchanges[part.title]
+        assert len(recorded) == len(part.exchanges)
+        for exchange, written in zip(part.exchanges, recorded, strict=True):
+            body = part.named_body(exchange)
+            assert list(differences_of_values(written.body, body)) == [], written.place
+
+
+def test_each_response_of_the_control_api_matches_its_document(walk: Walk):
     """With nothing more in it than what the document names, and nothing less."""
-    document = next(answer.json for _, path, answer in walk.answers if path.endswith(_DOCUMENT))
+    document = next(
+        response.json for _, path, response in walk.control_responses if path.endswith(_DOCUMENT)
+    )
     closed = _closed(document)
     unseen = {path for path in document["paths"] if "/idp/" not in path}
 
-    for method, path, answer in walk.answers:
+    for method, path, response in walk.control_responses:
         template = _template(path, document["paths"])
         if template is None:
-            assert answer.status == 404 or "text/" in answer.headers["Content-Type"], path
+            assert response.status == 404 or "text/" in response.headers["Content-Type"], path
             continue
         unseen.discard(template)
-        told = document["paths"][template].get(method.lower())
-        if told is None:
-            assert answer.status == 405
+        operation = document["paths"][template].get(method.lower())
+        if operation is None:
+            assert response.status == 405
             continue
-        span = f"{answer.status // 100}XX"
-        found = told["responses"].get(str(answer.status)) or told["responses"][span]
-        if "content" not in found:
-            assert answer.body == b"", path
+        span = f"{response.status // 100}XX"
+        responses = operation["responses"]
+        declared = responses.get(str(response.status)) or responses[span]
+        if "content" not in declared:
+            assert response.body == b"", path
             continue
-        media_type = answer.headers["Content-Type"].partition(";")[0]
-        assert media_type in found["content"], (path, media_type)
+        media_type = response.headers["Content-Type"].partition(";")[0]
+        assert media_type in declared["content"], (path, media_type)
         if "json" in media_type:
-            validator = _validator(closed, found["content"][media_type]["schema"])
-            wrong = [
+            validator = _validator(closed, declared["content"][media_type]["schema"])
+            errors = [
                 f"{'/'.join(map(str, error.path))}: {error.message[:300]}"
-                for error in validator.iter_errors(answer.json)
+                for error in validator.iter_errors(response.json)
             ]
-            assert not wrong, (method, path, wrong)
+            assert not errors, (method, path, errors)
 
     assert unseen <= _NOT_WALKED, unseen - _NOT_WALKED
 
@@ -104,11 +138,3 @@ def _closed(document: dict[str, Any]) -> dict[str, Any]:
 
 def _validator(document: dict[str, Any], schema: dict[str, Any]) -> OAS31Validator:
     return OAS31Validator({**schema, "components": document["components"]})
-
-
-def _difference(kept: list[str], walk: Walk) -> str:
-    """Return the first lines that differ, and the whole answer of the first of them."""
-    lines = list(difflib.unified_diff(kept, walk.lines, "on record", "now", n=1, lineterm=""))
-    first = next((n for n, (a, b) in enumerate(zip(kept, walk.lines, strict=False)) if a != b), 0)
-    answer = walk.whole.get(first, "")
-    return "\n".join([*lines[:_SHOWN], "", "The first answer that differs, whole:", answer[:4000]])

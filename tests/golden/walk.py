@@ -1,30 +1,31 @@
-"""One walk through the public API and the control API of a real process, written down as text.
+"""One walk through the public API and the control API of a real process.
 
-Everything is sent over HTTP, so the record outlives any change inside. Each exchange is two lines:
-what is sent; the status, the digest of the whole answer (headers and body), and the body in brief,
-where longer parts are digests of their own, so that a difference shows its place. What differs
-between two runs of the same emulator (port, process id, real durations) is masked.
+Everything is sent over HTTP, so the record outlives any change inside. What differs between two
+runs of the same emulator (port, process id, real durations) is masked. `record.py` says how the
+walk is written down.
 
-    python -m tests.golden.walk (`make record`) writes tests/golden/record.txt anew
+    python -m tests.golden.walk (`make record`) writes the golden files anew
 """
 
 from __future__ import annotations
 
-import hashlib
 import http.client
 import json
 import re
 import socket
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from tests.golden.names import Names
+from tests.golden.record import Exchange, Part, write
+from tests.golden.writing import files_of
 from tests.support.calls import Response
 from tests.support.emulator_process import TEN_YEARS_S, Client, emulator
 
-RECORD = Path(__file__).with_name("record.txt")
+#: Every world has the same, so a value that is the same in two worlds is written once.
+SEED = "golden"
 NOON = "2030-01-31T12:00:00Z"
 #: Links and token issuers are made of it, so it is the same in each run.
 HOST = "localhost:4620"
@@ -150,7 +151,7 @@ VIEWS = (
     "requests?limit=0",
     "requests?since=10m&until=1s",
     "requests/0",
-    "requests.har",
+    "requests.har?limit=10",
     "requests.har?state=true&limit=2",
     "snapshots",
     "state",
@@ -158,10 +159,10 @@ VIEWS = (
     "variation",
 )
 #: What is read of the worlds that only the public API was used in.
-FEW_VIEWS = ("", "conduct", "operations", "report", "requests?limit=1000", "state", "timeline")
+FEW_VIEWS = ("", "conduct", "operations", "report", "requests?limit=30", "state", "timeline")
 _MASKS = (
     (re.compile(rb'"(duration_us|time|wait|pid)":\s*[0-9.]+'), rb'"\1":0'),
-    (re.compile(rb'"(started_at|version)":\s*"[^"]*"'), rb'"\1":"-"'),
+    (re.compile(rb'"(started_at|version|written_by)":\s*"[^"]*"'), rb'"\1":"-"'),
     (re.compile(rb"127\.0\.0\.1:[0-9]+"), b"127.0.0.1:PORT"),
 )
 #: Rules of conduct that measure how long the client really waited.
@@ -169,85 +170,72 @@ TIMED_RULES = frozenset(
     "polled-too-early polled-after-end retried-not-retryable retried-too-soon "
     "new-key-after-uncertainty sent-twice-at-once".split()
 )
-ROOM = 110
-
-
-def digest(data: bytes) -> str:
-    """Return what a line of the record holds of bytes."""
-    return hashlib.sha256(data).hexdigest()[:10]
-
-
-def brief(value: Any, room: int = ROOM) -> Any:
-    """Return JSON with whatever is longer than the room it has as a digest of its own."""
-    text = json.dumps(value, separators=(",", ":"))
-    if len(text) <= room:
-        return value
-    if isinstance(value, dict) and len(value) <= 16 and room >= 8 * len(value):
-        return {name: brief(part, room // len(value)) for name, part in value.items()}
-    return f"{len(text)}:{digest(text.encode())[:6]}"
 
 
 class Walk:
-    """Sends requests, and writes down what they and their answers are."""
+    """Sends requests, and keeps them with their responses."""
 
     def __init__(self, client: Client) -> None:
         self.client = client
-        self.lines: list[str] = []
-        #: The whole of each answer, by the number of its line.
-        self.whole: dict[int, str] = {}
-        #: The answers of the control API, each with the method and path that was asked.
-        self.answers: list[tuple[str, str, Response]] = []
-        #: What stands in the record for ids and tokens.
-        self.names: dict[str, str] = {}
+        self.parts: list[Part] = []
+        #: The names of what each world has at its start.
+        self.population = Names()
+        #: The responses of the control API, each with the method and path of its request.
+        self.control_responses: list[tuple[str, str, Response]] = []
+        #: The users by their access tokens.
+        self.users: dict[str, str] = {}
 
-    def title(self, text: str) -> None:
-        self.lines += ["", f"# {text}"]
+    def begin(self, title: str) -> None:
+        """Begin a part of the record."""
+        self.parts.append(Part(title, self.population.copy()))
+
+    def keep_population(self) -> None:
+        """Name what the first world has at its start, for each part that begins later."""
+        self.parts[0].name_population()
+        self.population = self.parts[0].names.copy()
 
     def send(
         self, method: str, path: str, body: Any = None, headers: dict[str, str] | None = None
     ) -> Response:
         sent = {"Host": HOST, **(headers or {})}
-        self.lines.append(self._request_line(method, path, body, sent))
         try:
-            answer = self.client.send(method, path, body, sent)
+            response = self.client.send(method, path, body, sent)
         except (OSError, http.client.HTTPException) as error:
             self.client.close()
-            self._write(f"no answer, {type(error).__name__}", [], getattr(error, "partial", b""))
+            status = f"no response, {type(error).__name__}"
+            self._keep(method, path, body, sent, status, {}, getattr(error, "partial", b""))
             return Response(0, {}, b"")
         if path.startswith("/_emulator"):
-            self.answers.append((method, path, answer))
-        masked = _masked(path, answer.body)
-        kept = [
-            f"{name}: {answer.headers[name]}" for name in KEPT_HEADERS if name in answer.headers
-        ]
-        if masked != answer.body:  # its length may differ as well
-            kept = [line for line in kept if not line.startswith("Content-Length")]
-        self._write(str(answer.status), kept, masked)
-        return answer
+            self.control_responses.append((method, path, response))
+        kept = {name: response.headers[name] for name in KEPT_HEADERS if name in response.headers}
+        if kept.get("Content-Length") == str(len(response.body)):
+            del kept["Content-Length"]
+        masked = _masked(path, response.body)
+        self._keep(method, path, body, sent, str(response.status), kept, masked)
+        return response
 
     def control(self, method: str, path: str, body: Any = None) -> Response:
         return self.send(method, f"/_emulator/{path}", body)
 
-    def _write(self, head: str, headers: list[str], body: bytes) -> None:
-        whole = "\n".join(headers).encode() + b"\n\n" + body
-        self.lines.append(f"  {head} {digest(whole)} {_brief_body(body)}".rstrip())
-        self.whole[len(self.lines) - 1] = whole.decode("utf-8", "backslashreplace")
-
-    def _request_line(self, method: str, path: str, body: Any, sent: dict[str, str]) -> str:
-        who = sent.get("Authorization", "").removeprefix("Bearer ")
-        shown = [
-            f"{name}={value[:40]}"
+    def _keep(
+        self,
+        method: str,
+        path: str,
+        body: Any,
+        sent: dict[str, str],
+        status: str,
+        headers: dict[str, str],
+        response_body: bytes,
+    ) -> None:
+        token = sent.get("Authorization", "").removeprefix("Bearer ")
+        shown = {
+            name: value
             for name, value in sent.items()
             if name != "Authorization" and (name, value) != ("Host", HOST)
-        ]
-        text = "" if body is None else json.dumps(body)
-        text = text if len(text) <= 200 else f"{len(text)}:{digest(text.encode())}"
-        parts = [self.names.get(who, who[:12]), method, path, *shown, text]
-        line = " ".join(part for part in parts if part)
-        for found, name in self.names.items():
-            if len(found) == 26:
-                line = line.replace(found, name)
-        return line
+        }
+        user = self.users.get(token, token)
+        exchange = Exchange(user, method, path, shown, body, status, headers, response_body)
+        self.parts[-1].exchanges.append(exchange)
 
 
 def _masked(path: str, body: bytes) -> bytes:
@@ -276,34 +264,25 @@ def _untimed(value: Any) -> Any:
     return value
 
 
-def _brief_body(body: bytes) -> str:
-    try:
-        value = json.loads(body)
-    except ValueError:
-        return f"{len(body)}:{digest(body)[:6]}" if body else ""
-    if isinstance(value, dict) and "detail" in value:
-        value = [value.get("code") or value["title"], value["detail"]]
-        return json.dumps(value, ensure_ascii=False)[:ROOM]
-    return json.dumps(brief(value), separators=(",", ":"), ensure_ascii=False)
-
-
 class WorldWalk:
     """Everything a client can do in one world."""
 
     def __init__(self, walk: Walk, name: str, **options: Any) -> None:
         self.walk, self.name = walk, name
         self.prefix = "" if name == "default" else f"/worlds/{name}"
-        walk.title(f"the world {name}")
+        walk.begin(name)
         if name != "default":
-            asked = {"name": name, "seed": name, "clock": {"mode": "frozen", "at": NOON}}
-            made = walk.control("POST", "worlds", {**asked, **options})
-            assert made.status == 201, made.body
+            world = {"name": name, "seed": SEED, "clock": {"mode": "frozen", "at": NOON}}
+            created = walk.control("POST", "worlds", {**world, **options})
+            assert created.status == 201, created.body
         summary = walk.control("GET", f"worlds/{name}").json
         self.projects = {found["alias"]: found["id"] for found in summary["projects"]}
         self.organizations = {found["alias"]: found["id"] for found in summary["organizations"]}
         self.tokens = {who: self._token(who) for who in PEOPLE}
-        walk.names |= {token: who for who, token in self.tokens.items()}
-        walk.names |= {found: f"{{{alias}}}" for alias, found in self.projects.items()}
+        walk.users |= {token: who for who, token in self.tokens.items()}
+        if name == "default":
+            self.control("GET", "state")
+            walk.keep_population()
         self.keys = 0
         template = options.get("assumptions", {}).get(
             "operation_path", "/v1/operations/{operation_id}"
@@ -312,8 +291,11 @@ class WorldWalk:
 
     def _token(self, who: str) -> str:
         asked = {"as": who, "expires_in_seconds": TEN_YEARS_S}
-        found = self.walk.control("POST", f"worlds/{self.name}/tokens", asked).json
-        return str(found["access_token"])
+        token = str(
+            self.walk.control("POST", f"worlds/{self.name}/tokens", asked).json["access_token"]
+        )
+        self.walk.parts[-1].names.add(token, f"{{token-{who}}}")
+        return token
 
     def control(self, method: str, path: str, body: Any = None) -> Response:
         return self.walk.control(method, f"worlds/{self.name}/{path}".rstrip("/"), body)
@@ -492,7 +474,7 @@ def outcomes(world: WorldWalk) -> None:
         world.control("GET", f"operations/{operation}/why")
         for _ in range(6):
             world.advance("5s")
-            world.call("GET", f"/v1/operations/{operation}")
+            world.call("GET", f"operations/{operation}")
         world.control("GET", f"outcomes/{armed.json['id']}")
     world.control("POST", "outcomes", {"fail": {"phase": "built"}})
     world.control("GET", "outcomes")
@@ -583,13 +565,13 @@ def views(world: WorldWalk, which: Sequence[str] = VIEWS) -> None:
 
 def documents(walk: Walk) -> None:
     """Read what is the same for all worlds, and run each story of the library."""
-    walk.title("documents")
+    walk.begin("documents")
     for path in DOCUMENTS:
         walk.control("GET", path)
     walk.control("POST", "health")
     walk.control("POST", "worlds", {"nmae": "x"})
     walk.control("POST", "worlds", {"name": "other"})
-    walk.title("the library")
+    walk.begin("library")
     for found in walk.client.control("GET", "scenarios")["items"]:
         walk.control("POST", "scenarios/run", {"name": found["name"]})
 
@@ -616,9 +598,9 @@ def whole_walk(walk: Walk) -> None:
     documents(walk)
 
 
-def record() -> Walk:
+def walk_emulator() -> Walk:
     """Walk through a new emulator."""
-    options = ("--ephemeral", "--clock", "frozen", "--at", NOON, "--seed", "golden")
+    options = ("--ephemeral", "--clock", "frozen", "--at", NOON, "--seed", SEED)
     with emulator(*options) as process:
         walk = Walk(process.client())
         whole_walk(walk)
@@ -626,4 +608,4 @@ def record() -> Walk:
 
 
 if __name__ == "__main__":
-    RECORD.write_text("\n".join(record().lines) + "\n", "utf-8")
+    write(files_of(walk_emulator().parts))
