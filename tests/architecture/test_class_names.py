@@ -1,4 +1,4 @@
-"""A class name means one class: whoever reads it need not ask of which file."""
+"""A class name means one class, so that a reader need not look up its file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Words that users asked us to drop do not come back: each stands here beside the plain one."""
+"""Phrases that users asked us to drop do not come back. Each is listed with its replacement."""
 
 import ast
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ import pytest
 from tests.architecture.test_docstrings import PACKAGES, modules
 
 REPOSITORY = Path(__file__).parents[2]
-#: What nobody would say, and what to say instead. See `docs/words.md`.
+#: Unnatural phrases and their replacements. See `docs/words.md`.
 PLAIN = {
     "all is well": "works, succeeds",
     "answers otherwise": "responds differently",
@@ -73,7 +73,7 @@ def literals(source: str) -> Iterator[str]:
 
 @cache
 def texts_by_file() -> dict[str, str]:
-    """Return what users meet, or are told from, by file: in one line, in small letters."""
+    """Return the texts for users by file, each on one line and in lower case."""
     texts = {name: " ".join(literals(source)) for name, source in modules(*PACKAGES)}
     for pattern in TEXTS:
         for path in REPOSITORY.glob(pattern):

@@ -1,4 +1,4 @@
-"""Only public names of other packages are used: what they do not promise changes with their versions."""
+"""Only public names of other packages are used, because private names change between versions."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def attributes(nodes: Iterable[ast.AST]) -> Iterator[ast.Attribute]:
 
 
 def names_made_in(nodes: list[ast.AST]) -> Iterator[str]:
-    """Every name that these nodes of one module define, anywhere."""
+    """Yield every name that these nodes of a module define."""
     for node in nodes:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             yield node.name
@@ -98,7 +98,7 @@ def test_no_package_uses_a_private_name_of_another(
 
 
 def test_no_subclass_defines_a_private_name_of_a_class_of_another_package():
-    """Neither to use it nor by chance: it would be another's state that is read, or overwritten."""
+    """Such a name would read or overwrite the state of the other class."""
     uses = []
     for name in modules():
         module = importlib.import_module(name)

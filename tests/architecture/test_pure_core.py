@@ -1,4 +1,4 @@
-"""The core reads neither the machine's clock nor its randomness: it is told both.
+"""The kernel reads neither the machine's clock nor its randomness: both are passed in.
 
 Read from the syntax tree, so that a forbidden name is found wherever it stands, called or only
 handed on (`default_factory=datetime.now`), and under whatever name it was imported.

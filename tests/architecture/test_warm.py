@@ -1,4 +1,4 @@
-"""A process of the warm interpreter behaves as one that was started: what tests rely on."""
+"""A process of the warm interpreter behaves as a process that was started."""
 
 from __future__ import annotations
 

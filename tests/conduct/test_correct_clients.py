@@ -1,4 +1,4 @@
-"""Clients that are right, each in its own unusual way: none is accused of more than a note."""
+"""Correct clients that behave in unusual ways: none gets a finding above a note."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ENDS = ("succeeded", "failed", "cancelled")
 
 
 class Place(Watched):
-    """A world whose clients sleep, and whose requests take a moment each."""
+    """A world whose clients can sleep, and whose requests each take some time."""
 
     def __init__(self, mode: str) -> None:
         super().__init__(mode, RATE if mode == "scaled" else None)
@@ -26,21 +26,21 @@ class Place(Watched):
         self.connections = count(1)
 
     def sleep(self, seconds: float) -> None:
-        """Let the world's time pass, as far as a client can."""
+        """Let world time pass, as far as a client can."""
         if self.mode == "frozen":
             self.engine.move_by(round(seconds * 1000))
         else:
             self.pass_time(seconds / RATE if self.mode == "scaled" else seconds)
 
     def by(self, connection: int | None, ask: Callable[..., Response], *args: Any, **options: Any):
-        """Ask by a connection, or by one of its own."""
+        """Send a request on a connection, or without a number on a new connection."""
         self.connection = next(self.connections) if connection is None else connection
         response = ask(*args, **options)
         self.pass_time(ROUND_TRIP_S)
         return response
 
     def follow(self, operation: dict[str, Any], connection: int | None, **options: Any) -> str:
-        """Poll an operation to its end, as often as told."""
+        """Poll an operation until it ends, and wait as each response requests."""
         for _ in range(20):
             if operation["state"] in ENDS:
                 return str(operation["state"])
@@ -151,7 +151,7 @@ def cron(api: Place) -> None:
     api.fault(abort={"code": "service_unavailable"}, times=2)
     for minute in range(0, 20, 5):
         api.by(None, api.apply_domains, key=f"run of minute {minute}")
-        # A machine's own clock starts them, whatever the world's does.
+        # The machine's clock starts each run, whatever the world's clock does.
         api.pass_time(300)
 
 

@@ -1,4 +1,4 @@
-"""Generated clients: careful ones are accused of nothing, and each careless one of its mistake."""
+"""Generated clients: careful clients get no finding, and each careless client that of its mistake."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Careful:
         return f"intent-{self._keys}"
 
     def send(self, method: str, path: str, **options: Any) -> Part:
-        """Send a request until it is known what became of it: with one key, waiting in between."""
+        """Send a request with one key, and wait and retry until its outcome is known."""
         timeout_ms = self.random.choice([None, 700, 5000])
         pause_s = 0.5
         while True:
@@ -64,7 +64,7 @@ class Careful:
             yield Sleep(self.random.random() * 3)
 
     def several_follow_one(self) -> Worker:
-        """Look at an operation that somebody else started."""
+        """Poll an operation that another client started."""
         path = f"/v1/operations/{self.api.shared_operation}"  # type: ignore[attr-defined]
         yield from self.follow((yield from self.send("GET", path)).json)
 
@@ -263,7 +263,7 @@ def test_a_careless_client_breaks_the_rule_of_its_mistake(mistake: str, seed: in
     careful = Careful(api, random)
     others = [Careful.switches_flag, Careful.pages, Careful.applies_domains]
     if mistake.startswith(("retried-not-retryable (m", "new-key", "polled")):
-        others = [Careful.pages]  # whose requests change nothing of the others'
+        others = [Careful.pages]  # its requests change nothing for the others
     beside = [make(careful) for make in random.choices(others, k=random.randint(0, 2))]
     same_program = random.random() < 0.5
     pooled = random.random() < 0.7

@@ -1,4 +1,4 @@
-"""Idempotency-Keys: what is a mistake with them, and what is only care."""
+"""Rules about Idempotency-Keys: which uses are mistakes, and which are only careful."""
 
 from copy import copy
 from typing import Any
@@ -54,7 +54,7 @@ def test_an_uncertain_mutation_sent_with_the_same_key_is_no_finding(client: Watc
     client.fault(**fault)
     client.create_key(key="first")
     client.create_key(key="first")
-    client.create_key(key="another")  # its outcome is known by now: this is another wish
+    client.create_key(key="another")  # the outcome is known by now: this is another intent
 
     assert client.broken() == []
 
@@ -280,7 +280,9 @@ OUTLIVES = "key-outlives-intent"
 def test_a_key_derived_from_the_body_outlives_its_intent(client: Watched):
     client.set_flag(True, key="on")
     client.set_flag(False, key="off")
-    assert client.set_flag(True, key="on").json["enabled"] is True  # which it is not
+    assert (
+        client.set_flag(True, key="on").json["enabled"] is True
+    )  # although the flag is hidden by now
 
     (finding,) = client.findings()
     assert (finding.rule, finding.severity, finding.requests) == (OUTLIVES, "warning", [1, 2, 3])
@@ -304,7 +306,7 @@ def test_an_equal_mutation_in_between_makes_no_key_outlive_its_intent(client: Wa
     assert client.broken() == []
 
 
-# --- Keys used again ------------------------------------------------------------------------------
+# --- Reused keys ----------------------------------------------------------------------------------
 
 
 def test_a_key_reused_for_another_request_is_a_finding(client: Watched):
@@ -345,7 +347,7 @@ def test_reusing_the_key_of_a_refused_request_is_a_note(client: Watched):
 
 
 class AllUnderWay(dict[str, Any]):
-    """Stands for an engine that is just answering a first request with every key."""
+    """The requests in flight of an engine that is processing a request with every key."""
 
     def setdefault(self, _: str, request: Any = None) -> Any:
         return copy(request)

@@ -1,4 +1,4 @@
-"""Polling and following: as often as told, to the end, and past what one does not know."""
+"""Rules about polling: not too early, until the operation ends, and past unknown values."""
 
 import re
 
@@ -60,7 +60,7 @@ def test_a_lost_response_requests_no_wait(client: Watched):
     client.fault(connection_reset={}, call="get_operation")
     client.poll(operation)
     client.pass_time(0.05)
-    client.poll(operation)  # as soon as one likes: more than 2 s after the last that was heard
+    client.poll(operation)  # any time is allowed: the latest received response is more than 2 s old
 
     assert client.broken() == []
 
@@ -337,7 +337,7 @@ def test_one_replay_and_poll_of_an_ended_operation_is_no_finding(client: Watched
     operation = client.apply_domains(key="a").json["id"]
     client.pass_time(20)
     client.poll(operation)
-    assert client.apply_domains(key="a").json["state"] == "queued"  # its first answer again
+    assert client.apply_domains(key="a").json["state"] == "queued"  # the first response again
     client.pass_time(2)
     client.poll(operation)
 
@@ -350,7 +350,7 @@ def test_an_operation_that_is_never_polled_is_a_note(client: Watched):
 
     (finding,) = client.findings(final=True)
     assert (finding.rule, finding.severity, finding.requests) == (NOT_FOLLOWED, "note", [1])
-    assert client.broken() == []  # the client may go on all the same
+    assert client.broken() == []  # the client may still continue
 
 
 def test_a_replay_starts_no_operation_to_follow(client: Watched):
@@ -385,7 +385,7 @@ def test_an_operation_started_before_the_log_need_not_be_followed(client: Watche
     assert client.broken(final=True) == []
 
 
-# --- What is unknown ------------------------------------------------------------------------------
+# --- Unknown values -------------------------------------------------------------------------------
 
 
 def test_a_client_that_stops_at_an_unknown_word_gets_a_finding():
@@ -427,7 +427,7 @@ STATUSES = ("queued", "building", "deploying", "live", "failed", "gone")
 
 
 def make_unknown(client: Watched, n: int) -> None:
-    """Add a field that nobody knows to an answer."""
+    """Add an unknown field to a logged response."""
     entry = client.engine.log.find(n)
     assert entry is not None
     entry.answer = entry.answer[:-1] + b',"region":"north"}'
@@ -448,7 +448,7 @@ def read_pages(client: Watched, pages: int = 99, *, limit: int = 20) -> None:
 def test_stopping_at_the_unknown_is_a_warning_for_a_client_that_follows_otherwise(
     client: Watched, follows: bool, severity: str
 ):
-    for polls in (3, 2) if follows else (2,):  # who never sees an end may have a deadline
+    for polls in (3, 2) if follows else (2,):  # a client that never sees an end may have a deadline
         operation = client.operation()
         for _ in range(polls):
             client.pass_time(4)

@@ -1,4 +1,4 @@
-"""Asking: cursors, sessions, keys and fields, where they belong and where not."""
+"""Rules about the contents of requests: cursors, sessions, keys, parameters and fields."""
 
 import pytest
 
@@ -174,7 +174,7 @@ def test_a_finding_names_the_assumption_of_a_similar_parameter(
     assert finding.says.endswith("read." if assumption is None else f"assumption {assumption}.")
 
 
-# --- What is stored, and taken for all ------------------------------------------------------------
+# --- Lost values and incomplete lists -------------------------------------------------------------
 
 
 @pytest.mark.parametrize("token", ["null", "None", "undefined"])

@@ -1,4 +1,4 @@
-"""Trying again: in vain, too soon, or as one should."""
+"""Rules about retries: not of what cannot succeed, and not before Retry-After."""
 
 import pytest
 
@@ -240,7 +240,7 @@ def test_requests_already_sent_when_a_limit_arrives_are_no_finding(mode: str, ra
     for connection, ask in enumerate((client.dns, client.deployments, client.dns), 1):
         client.connection = connection
         ask()
-        client.pass_time(0.01)  # a second of a world that is a hundred times as fast
+        client.pass_time(0.01)  # one second in a world whose time is a hundred times as fast
     client.pass_time(5)
     client.deployments()
 
@@ -388,7 +388,7 @@ def test_a_retry_after_in_a_lost_response_requests_no_wait(client: Watched):
     client.fault(latency={"delay_ms": 3000}, phase="after_commit")
     client.dns()
     first = client.engine.log.newest(1)[0]
-    first.lost = "truncate"  # what the socket did to it
+    first.lost = "truncate"  # as if the connection had ended early
     client.dns()
 
     assert client.broken() == []

@@ -1,4 +1,4 @@
-"""Secrets and tickets: where they may stand, and how often a ticket is good."""
+"""Rules about secrets and tickets: where they may be sent, and how often a ticket is redeemed."""
 
 import json
 from base64 import b64encode

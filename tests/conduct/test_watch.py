@@ -1,4 +1,4 @@
-"""The watch: it judges each exchange once, misses none, and costs the way of a request nothing."""
+"""The watch judges each exchange exactly once and delays no request."""
 
 import tracemalloc
 from time import perf_counter
@@ -109,7 +109,7 @@ def test_requests_after_a_restored_snapshot_are_judged_without_the_past():
     api.set_flag(False, key="a")
     operation = api.operation()
     api.engine.restore(before)
-    api.set_flag(True, key="a")  # of what happened in between the world knows nothing
+    api.set_flag(True, key="a")  # the restored world does not contain the first use of this key
     api.poll(operation)
 
     assert api.broken(final=True) == [(MISSING, [1])]

@@ -1,4 +1,4 @@
-"""The table of calls: the contract's paths and nothing beside them, and every call described."""
+"""The table of calls: exactly the paths of the contract, and a description of every call."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Durations: what people write for lengths of time, as whole milliseconds."""
+"""Durations: common notations for lengths of time, read as whole milliseconds."""
 
 import pytest
 from hypothesis import given

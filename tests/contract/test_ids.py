@@ -1,4 +1,4 @@
-"""ULIDs: written as the standard's own library writes them."""
+"""ULIDs: written as the library python-ulid writes them."""
 
 import pytest
 from hypothesis import given

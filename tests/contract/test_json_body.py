@@ -1,4 +1,4 @@
-"""Reading JSON strictly: the standard's language, and one clear reason for anything else."""
+"""JSON is read strictly: what the standard allows, and a clear reason for refusing the rest."""
 
 import json
 

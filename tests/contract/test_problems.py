@@ -1,4 +1,4 @@
-"""The table of problem codes: complete, consistent and fit to be read; and the refusal itself."""
+"""The table of problem codes is complete, consistent and readable; and the exception `Refused`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pytest
 from hosting_emulator.contract.problems import BY_FAULT_ONLY, PROBLEMS, Refused
 from tests.support.response_checks import CODES
 
-# What the calls answer with on their own; all others wait for a fault.
+#: The codes that calls produce. All others need a fault.
 PRODUCED = {
     "invalid_request",
     "unauthenticated",
@@ -120,7 +120,7 @@ def test_unavailable_and_rate_limited_codes_are_retryable() -> None:
         if problem.status in {429, 503}:
             assert problem.retryable, problem.code
         elif problem.retryable:
-            assert problem.status == 409, problem.code  # something pending: it passes by itself
+            assert problem.status == 409, problem.code  # it waits for something that ends by itself
 
 
 def test_codes_that_only_a_fault_produces_are_marked() -> None:

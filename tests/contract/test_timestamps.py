@@ -1,4 +1,4 @@
-"""Timestamps: RFC 3339 outside, milliseconds inside, and nothing lost on the way."""
+"""Timestamps: RFC 3339 on the wire, milliseconds inside, converted without loss."""
 
 from datetime import UTC, datetime
 

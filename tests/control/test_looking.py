@@ -1,4 +1,4 @@
-"""What the page looks at: projects, keys and the timeline of operations, as the control API tells them."""
+"""The resources that the page shows: projects, API keys, history and the timeline of operations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A request of the log that is sent again, and what else happens meanwhile."""
+"""A logged request is sent again while other requests arrive."""
 
 from __future__ import annotations
 

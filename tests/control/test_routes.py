@@ -1,4 +1,4 @@
-"""The table of routes: each names a handler that is there, and that its path can satisfy."""
+"""The table of routes: each names an existing handler whose parameters its path provides."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def test_no_route_is_declared_twice():
 
 
 def test_a_route_with_a_parameter_follows_the_literal_routes_that_it_matches():
-    """The first that fits answers, and says which methods its path takes."""
+    """The first route that matches handles a request and names the methods of its path."""
     for number, route in enumerate(ROUTES):
         shadowed = [
             later.path

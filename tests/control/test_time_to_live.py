@@ -1,4 +1,4 @@
-"""A world with a time to live ends when nobody asks any more, and no sooner."""
+"""A world with a time to live ends when requests have stopped for that time, and not before."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from tests.support.in_process import new_worlds, world_origin
 
 
 class Timers:
-    """What an event loop is asked to do later, done when the test says so."""
+    """The timers of an event loop, which ring when the test says so."""
 
     def __init__(self) -> None:
-        self.asked: list[tuple[float, Any, tuple[Any, ...]]] = []
+        self.calls: list[tuple[float, Any, tuple[Any, ...]]] = []
 
     def call_later(self, seconds: float, act: Any, *arguments: Any) -> SimpleNamespace:
-        self.asked.append((seconds, act, arguments))
-        return SimpleNamespace(cancel=self.asked.clear)
+        self.calls.append((seconds, act, arguments))
+        return SimpleNamespace(cancel=self.calls.clear)
 
     def ring(self) -> float:
-        [(seconds, act, arguments)] = self.asked
-        self.asked.clear()
+        [(seconds, act, arguments)] = self.calls
+        self.calls.clear()
         act(*arguments)
         return seconds
 
@@ -54,7 +54,7 @@ def test_a_world_with_a_time_to_live_lives_while_it_gets_requests(timers: Timers
 
     timers.ring()
     assert worlds.get("ci") is None
-    assert timers.asked == []
+    assert timers.calls == []
 
 
 def test_a_world_with_a_time_to_live_lives_while_it_has_a_listener(timers: Timers):
@@ -85,7 +85,7 @@ def test_a_time_to_live_does_not_end_a_later_world_of_the_same_name(timers: Time
     timers.ring()
 
     assert worlds.get("ci") is not None
-    assert timers.asked == []
+    assert timers.calls == []
 
 
 def test_a_world_without_a_time_to_live_has_no_timer(timers: Timers):
@@ -93,7 +93,7 @@ def test_a_world_without_a_time_to_live_has_no_timer(timers: Timers):
     engine = worlds.create("ci", "seed", world_origin(), ephemeral=True)
     control._watch_idle(worlds, engine)
 
-    assert timers.asked == []
+    assert timers.calls == []
 
 
 def test_the_timer_of_a_deleted_world_holds_no_reference_to_it(timers: Timers):
@@ -109,4 +109,4 @@ def test_the_timer_of_a_deleted_world_holds_no_reference_to_it(timers: Timers):
     gc.collect()
 
     assert reference() is None
-    assert timers.asked == []
+    assert timers.calls == []

@@ -1,4 +1,4 @@
-"""Patterns of users: a verdict depends only on the pattern and the text, not on other threads."""
+"""Patterns that users write: a verdict depends only on pattern and text, not on other threads."""
 
 from __future__ import annotations
 

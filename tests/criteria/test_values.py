@@ -1,4 +1,4 @@
-"""Comparing: which fields matter, what the two wildcards stand for, and where a difference is."""
+"""Comparisons: which fields matter, the two wildcards, and the path of each difference."""
 
 from __future__ import annotations
 

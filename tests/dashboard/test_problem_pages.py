@@ -1,4 +1,4 @@
-"""The documentation pages: well-formed, escaped, honest about what is assumed, and linked right."""
+"""The documentation pages: well-formed, escaped, correctly linked, with assumptions marked."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ VOID = {"meta", "link"}
 
 
 class Outline(HTMLParser):
-    """What a test asks of a page; refuses tags that are not closed in order."""
+    """The tags, links and headings of a page. Refuses tags that are not closed in order."""
 
     def __init__(self, html: str) -> None:
         super().__init__()

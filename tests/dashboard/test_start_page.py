@@ -1,4 +1,4 @@
-"""The start page: its first request works as it stands, and nothing of a world becomes markup."""
+"""The start page: its first request works as shown, and no text of a world becomes markup."""
 
 from __future__ import annotations
 

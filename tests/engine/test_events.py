@@ -1,11 +1,11 @@
-"""The feed: one ring for all listeners, each with its own place, and nothing at all without one."""
+"""The feed of events: all listeners share one ring, and without listeners it records nothing."""
 
 from hosting_emulator.engine.history import RING, Feed, FeedEvent, SavedState
 from tests.support.in_process import InProcess
 
 
 def nothing() -> None:
-    """Stand for a listener."""
+    """Do nothing, as a listener."""
 
 
 def kinds(events: list[FeedEvent] | None) -> list[str]:
@@ -85,7 +85,7 @@ def test_a_listener_that_falls_behind_the_ring_learns_that_it_missed_events():
 
     assert feed.since(0, 10) is None
     assert len(feed.since(1, RING) or []) == RING
-    assert feed.since(feed.last_id + 1, 10) is None  # another process's, or made up
+    assert feed.since(feed.last_id + 1, 10) is None  # an id from another process
 
 
 def test_a_feed_without_listeners_sleeps_only_after_a_full_ring_of_events():

@@ -1,4 +1,4 @@
-"""The trail of an exchange: each decision on its way, in order, as a sentence with facts."""
+"""The trail of an exchange: every decision about a request, in order, as a sentence with facts."""
 
 import json
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ OUTSIDE = (
     "Users who can see it: member (maintainer), owner (owner), reader (reader)."
 )
 
-#: The steps whose order is the order of what happened to the world.
+#: The steps that change the world. They stand in the order in which they happened.
 ORDERED = ("fault", "idempotency", "commit")
 WROTE = (
     "Commit 6 (apply_project_domains) changed rows in projects (1), operations (1), remembered "
@@ -364,7 +364,7 @@ def test_the_trail_says_that_a_fault_sent_a_response_in_place_of_a_proxy():
     ]
 
 
-#: `fault` comes once more after `commit`: the faults that act after it, and what became of the answer.
+#: A second `fault` follows `commit`: the faults that act after it, and whether the response arrived.
 STEPS = (
     "due",
     "principal",

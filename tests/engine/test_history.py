@@ -1,4 +1,4 @@
-"""The history keeps what one can go back to, and bounds what that takes."""
+"""The history keeps the states that a world can return to, within a bounded amount of memory."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_the_history_forgets_replaced_worlds_above_a_number_of_rows(
     replaced = [c for c in commits if not c.writes and c.before is not c.world]
     assert len(replaced) == 3
     oldest = commits[0]
-    assert oldest.before is oldest.world  # what lay before it is forgotten
+    assert oldest.before is oldest.world  # the state before it is forgotten
 
 
 def test_the_history_keeps_the_commits_of_a_world_of_any_size(monkeypatch: pytest.MonkeyPatch):

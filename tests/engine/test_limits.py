@@ -1,4 +1,4 @@
-"""The rate limit: so many requests in a window of world time, for each principal."""
+"""The rate limit: a number of requests in a window of world time, for each principal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A live world: its time, and the way from one commit to the next."""
+"""A live world: its time, and how each commit is stored before the world changes."""
 
 import pytest
 from multidict import CIMultiDict
@@ -12,7 +12,7 @@ from tests.support.stories import scenario_world
 
 
 class Notebook(Keeper):
-    """A keeper that notes what it is given, and fails when told to."""
+    """A keeper that records the commits it stores. It fails while `fails` is true."""
 
     def __init__(self):
         self.commits = []
@@ -80,7 +80,7 @@ def test_reads_succeed_although_the_last_use_of_a_key_cannot_be_stored(notebook,
 
 
 class NearlyFull(Keeper):
-    """A keeper with room for what calls change, and for nothing that is counted."""
+    """A keeper that can store the changes of calls, but no changed counters."""
 
     def append(self, commit):
         if commit.title in ("faults counted", "timeline"):
@@ -102,7 +102,7 @@ def test_a_stored_change_succeeds_although_its_counters_cannot_be_stored(machine
 
 
 class Syncing(Keeper):
-    """A keeper whose answers have to wait for a sync."""
+    """A keeper whose commits must be synced before the response is sent."""
 
     waits = True
 
@@ -164,13 +164,13 @@ def test_world_time_stands_still_while_the_machine_clock_goes_back(notebook, mac
 
 @pytest.mark.parametrize("at_ms", [0, 1_800_000_000_000])
 def test_world_time_is_right_although_the_machine_clock_never_moves(notebook, at_ms):
-    # given a machine whose clock stands still, perhaps at its very beginning
+    # given a machine whose clock stands still, perhaps at the epoch
     world = fresh_world()
     engine = Engine(world, notebook, lambda: at_ms)
     start_ms = engine.now_ms()
     assert start_ms >= world.at_ms
 
-    # when the same world takes its own place, then an hour passes, and then it does so again
+    # when the world is replaced by itself, an hour passes, and it is replaced by itself again
     engine.replace_world(world)
     assert engine.now_ms() == start_ms
     engine.move_by(3_600_000)

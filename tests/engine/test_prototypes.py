@@ -1,4 +1,4 @@
-"""Prototypes: what is handed out under a name is what would have been built under it."""
+"""Prototypes: a world made from a prototype equals a world that was built under its name."""
 
 from itertools import count
 

@@ -1,4 +1,4 @@
-"""What is shown of requests and answers holds no secret, wherever and however a client put it."""
+"""Requests and responses are shown without secrets, in whatever place and encoding they are sent."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.support.in_process import InProcess
 
 @dataclass(frozen=True)
 class Secrets:
-    """A world's live secrets, and what redacts them."""
+    """The live secrets of a world, and its redactor."""
 
     redactor: Redactor
     key: str
@@ -143,7 +143,7 @@ def test_text_without_a_secret_is_not_redacted(secrets: Secrets, text: str):
     ["eyJ" * 150_000, "eyJeyJ." * 70_000, "A" * 500_000, "%41" * 150_000, "a.b" * 150_000],
 )
 def test_redaction_takes_time_linear_in_the_length_of_the_text(secrets: Secrets, text: str):
-    """Half a million characters: by their square it would take ten minutes."""
+    """Quadratic time would be ten minutes for half a million characters."""
     assert secrets.redactor.text(text)
 
 

@@ -1,4 +1,4 @@
-"""Filters of the request log: all that is given must fit."""
+"""Filters of the request log: an entry must match all of them."""
 
 import pytest
 
@@ -8,7 +8,11 @@ from tests.support.in_process import InProcess
 
 @pytest.fixture(scope="module")
 def api() -> InProcess:
-    """Seven requests: read, hidden, refused, accepted, polled a second later, nowhere, unknown."""
+    """A world after seven requests.
+
+    They are: a read, a read outside the scope, a refused flag, an accepted operation, a poll a second
+    later, an unknown path, and an unknown token.
+    """
     api = InProcess()
     api.dns()
     api.dns(who="outsider")

@@ -1,4 +1,4 @@
-"""The request log: the last exchanges with their reasons, and no secrets."""
+"""The request log: the latest exchanges with the reasons for their responses, without secrets."""
 
 import json
 from collections.abc import Callable
@@ -161,7 +161,7 @@ def test_a_long_body_is_not_cut_within_a_character(before: int):
 
 @pytest.mark.parametrize("length", range(1, 44))
 def test_a_body_that_is_cut_within_a_secret_keeps_no_part_of_the_secret(length: int):
-    """A part of one is not known by its digest, and may be nearly all of it."""
+    """A part of a secret cannot be recognized by its digest, and may be nearly the whole secret."""
     api = InProcess()
     ticket = api.ticket().json["redeem_url"].rpartition("=")[2]
     before = "é " * (BODY_KEPT // 4) + "x" * (BODY_KEPT - 3 * (BODY_KEPT // 4) - length - 1) + " "

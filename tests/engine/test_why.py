@@ -1,4 +1,4 @@
-"""Why: every reason for which an operation stands where it does, and a command that moves it."""
+"""Why an operation is in its state, and the commands that would change that."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The worlds of one process: each alone, and each found again by the next process."""
+"""The worlds of one process: each is independent, and the next process finds each again."""
 
 import pytest
 

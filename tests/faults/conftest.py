@@ -1,4 +1,4 @@
-"""A world in which faults are armed and asked, with no engine and no socket around it."""
+"""A world in which faults are armed and requests decided, without an engine or a socket."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Literal
@@ -21,7 +21,7 @@ class Desk:
         self.now_ms = NOON_MS
 
     def arm(self, **document: Any) -> str:
-        """Arm a fault, `from_` being `from`, and return its id."""
+        """Arm a fault, with `from_` for `from`. Returns its id."""
         change = new_change(self.world, self.now_ms)
         fault = arm(change, fault_document(document))
         self.world = change.applied()
@@ -43,7 +43,7 @@ class Desk:
         headers: Mapping[str, list[str]] | None = None,
         phase: Literal["before_commit", "after_commit"] = "before_commit",
     ) -> Decision:
-        """Decide one request."""
+        """Decide which faults act on one request."""
         pairs = [(name, value) for name, values in (headers or {}).items() for value in values]
         subject = FaultSubject(
             call=call,
@@ -61,11 +61,11 @@ class Desk:
         return decision
 
     def acts(self, **options: Any) -> bool:
-        """Whether a request meets a fault that acts."""
+        """Whether a fault acts on a request."""
         return bool(self.ask(**options).acted)
 
     def pattern(self, count: int, **options: Any) -> str:
-        """Ask so many times: `x` where a fault acts, `.` where none does."""
+        """Decide `count` requests. Returns `x` for each on which a fault acts, and `.` for the others."""
         return "".join("x" if self.acts(**options) else "." for _ in range(count))
 
     def fault(self, fault_id: str) -> Any:
@@ -83,7 +83,7 @@ class Desk:
 
 @pytest.fixture
 def desk() -> Iterator[Desk]:
-    """A desk whose world, with all that is armed, can be exported and taken in again."""
+    """A desk. After the test, its world must survive an export and import."""
     desk = Desk()
     beginning = desk.world
     yield desk

@@ -1,4 +1,4 @@
-"""Conditions on the world: a fault acts while they hold, and says why it does not."""
+"""Conditions on the world: a fault acts while its condition holds, and otherwise says why not."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def nothing(_: InProcess) -> None:
     """Leave the world unchanged."""
 
 
-#: A condition, what makes it hold, and what makes it hold no more.
+#: A condition, a function that makes it hold, and a function that ends it.
 CASES: list[tuple[dict[str, Any], Do, Do]] = [
     (
         {"dns": "authorized"},
@@ -94,7 +94,7 @@ def test_a_fault_acts_exactly_while_its_condition_holds(condition, begin: Do, en
     assert (while_it_holds, afterwards) == (503, 200)
 
 
-#: How the project of a fresh world is, by what a condition may ask of it.
+#: The facts about projects of a fresh world that a condition can name.
 FACTS: dict[str, dict[str, Any]] = {
     "shop": {"zone": True, "deployed": True, "database": "ready", "data_mode": "separate"},
     "labs": {"zone": False, "deployed": False, "database_change": False},

@@ -1,4 +1,4 @@
-"""Which faults act: what they match, how often and when, and what they come to together."""
+"""Which faults act on a request: matches, counters, times, and several faults together."""
 
 from datetime import UTC, datetime
 from statistics import mean, stdev
@@ -107,7 +107,7 @@ def test_times_limits_how_often_a_fault_acts(desk: Desk):
 def test_skip_first_lets_the_first_matching_requests_pass(desk: Desk):
     desk.arm(timeout={}, skip_first=2, call="list_deployments")
 
-    assert not desk.acts(call="get_dns_authorization")  # does not match, and is not counted
+    assert not desk.acts(call="get_dns_authorization")  # does not match and is not counted
     assert desk.pattern(4) == "..xx"
 
 
@@ -202,7 +202,7 @@ def test_a_fault_is_spent_by_its_times_or_by_its_ttl(desk: Desk):
     assert not desk.view(by_times)["spent"]
     desk.ask()
     assert (desk.view(by_times)["spent"], desk.view(by_time)["spent"]) == (True, False)
-    desk.now_ms += MINUTE_MS  # nobody asks: the world itself has not moved
+    desk.now_ms += MINUTE_MS  # without a request, the world itself has not changed
     assert desk.view(by_time)["spent"]
 
 

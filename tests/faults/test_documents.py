@@ -1,4 +1,4 @@
-"""A fault is refused when it is armed, saying what would be right; and shown as it was written."""
+"""Documents of faults: a mistake is refused with a suggestion, and a fault is shown as written."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Cutting bytes into requests: however they come, and however often, the cuts are the same."""
+"""Bytes are cut into requests in the same way, whatever pieces they arrive in."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -18,7 +18,7 @@ PIECES = (GET, PUT, AROUND, AROUND + GET[:5], HALF, REST, CHUNKED, CHUNK, b"\r\n
 
 @given(st.lists(st.sampled_from(PIECES), max_size=12))
 def test_requests_are_cut_the_same_in_pieces_and_byte_by_byte(pieces: list[bytes]) -> None:
-    # given a reader that gets each piece as it comes, and one that gets byte by byte
+    # given a reader that receives whole pieces, and one that receives byte by byte
     by_piece = RequestFraming()
     by_byte = RequestFraming()
 
@@ -27,7 +27,7 @@ def test_requests_are_cut_the_same_in_pieces_and_byte_by_byte(pieces: list[bytes
         cut for piece in pieces for at in range(len(piece)) for cut in by_byte.feed(piece[at:][:1])
     ]
 
-    # then both found the same; the one that refused tells why, and is asked no more
+    # then both cut the same requests, unless one of them refused the bytes
     if by_piece.wrong is None and by_byte.wrong is None:
         assert b"".join(whole_cuts) == b"".join(byte_cuts)
         assert (by_piece.count, by_piece.partial, by_piece.in_body) == (

@@ -1,4 +1,4 @@
-"""Long work in threads: a few jobs at a time, so that the event loop keeps its share of the time."""
+"""Long work runs in threads, only a few jobs at a time, so that the event loop keeps its share."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is drawn for an answer hangs on what is asked, not on what else was, and not on the time."""
+"""The variation of a response depends on its request, not on other requests and not on the time."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SEEDS = range(12)
 
 
 def client(api: InProcess, *, also: Callable[[], Any] = lambda: None) -> list[list[str]]:
-    """Do a job, with something else now and then; return at which points its answers vary."""
+    """Send the requests of a job, with other requests between. Returns the points at which they vary."""
     varied_points: list[list[str]] = []
 
     def ask(*args: Any, call: Callable[..., Any], **options: Any) -> Any:

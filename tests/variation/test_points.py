@@ -1,4 +1,4 @@
-"""The table of points: each names a freedom once, and what it stands on is there."""
+"""The table of variation points: each names one freedom of the contract."""
 
 import re
 
@@ -17,7 +17,7 @@ from hosting_emulator.variation.points import (
 from hosting_emulator.variation.worlds import STATUSES, draw_assumptions, read_variation
 
 CALLS = {spec.call_id: spec for spec in CallTable(DEFAULTS)}
-#: What a client must know before its first request: it cannot find it out from an answer.
+#: What a client must know before its first request, because no response can tell it.
 KNOWN_BEFOREHAND = {
     "cursor_parameter",
     "limit_parameter",
@@ -35,7 +35,7 @@ KNOWN_BEFOREHAND = {
 }
 
 
-#: Assumptions whose answers vary one by one, so that none is drawn for a world.
+#: Assumptions whose responses vary one by one, so that no value is drawn for a world.
 VARIED_EACH_TIME = {
     "progress_phases",
     "reconciliation_states",
@@ -46,7 +46,7 @@ VARIED_EACH_TIME = {
     "timestamp_form",
     "request_id_on_success",
 }
-#: What is drawn for none, and why.
+#: Assumptions that no seed varies, and why.
 NOT_VARIED = {
     "a client would have to do something first that none does by accident": {
         "idempotency_scope",

@@ -1,4 +1,4 @@
-"""A variation is a part of its world: set, told, kept through everything, taken away without trace."""
+"""A variation is part of its world: it can be set, shown, stored and removed without a trace."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.support.exported_worlds import exported, imported
 from tests.support.in_process import InProcess, fresh_world, new_worlds, world_origin
 from tests.support.worlds_on_disk import Folder, content
 
-#: Draws that assume something at every point: found by trying.
+#: A seed that changes an assumption at every point. It was found by trial.
 SEED = "everything"
 
 

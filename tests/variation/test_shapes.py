@@ -1,4 +1,4 @@
-"""What of an answer may vary: nothing that a client cannot go on without."""
+"""Which fields of a response may be absent: none that a client needs to continue."""
 
 from __future__ import annotations
 

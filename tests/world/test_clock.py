@@ -1,4 +1,4 @@
-"""The world's clock: pure arithmetic between the machine's time and the world's."""
+"""The clock of a world: pure arithmetic between machine time and world time."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""Indexes: lists and look-ups that follow the tables, checked against plain Python containers."""
+"""Indexes: lists and look-ups derived from the tables, compared with plain Python containers."""
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -16,7 +16,7 @@ from hosting_emulator.world.value import (
 
 
 def test_every_default_of_a_deployment_field_is_none():
-    """It is written without what equals a default."""
+    """A field that equals its default is omitted on the wire, so only null may be a default."""
     assert {*Deployment.__struct_defaults__} == {None}
 
 
@@ -115,8 +115,8 @@ def project(alias: str) -> Project:
     )
 
 
-class Looked:
-    """Indexes that count how often they are looked at."""
+class CountedIndexes:
+    """Indexes that count their look-ups."""
 
     def __init__(self, indexes) -> None:
         self.indexes = indexes
@@ -141,7 +141,7 @@ def test_an_old_deployment_is_found_by_binary_search():
         indexes = index(indexes, DEPLOYMENTS.name, new.id, None, new)
 
     for old in (deployments[0], deployments[100 * RUN + 5], deployments[-RUN - 1]):
-        counted = Looked(indexes)
+        counted = CountedIndexes(indexes)
         changed = deployment(int(old.id[1:]), "A", "cancelled")
         after = index(counted, DEPLOYMENTS.name, old.id, old, changed)  # type: ignore[arg-type]
 

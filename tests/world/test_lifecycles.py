@@ -1,4 +1,4 @@
-"""Lifecycles: tables of transitions that are whole, and refuse what is not in them."""
+"""Lifecycles: complete tables of transitions, which refuse every other transition."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Finding by alias or id, and what is said where nothing is found."""
+"""Records are found by alias or id, and an unknown name is refused with suggestions."""
 
 import pytest
 

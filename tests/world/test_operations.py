@@ -1,4 +1,4 @@
-"""Operations: their plans, and the claim that lets one operation of a project move at a time."""
+"""Operations: their plans, and the claim by which a project runs one operation at a time."""
 
 import pytest
 from msgspec.structs import replace
@@ -12,7 +12,7 @@ from tests.support.in_process import fresh_world
 
 
 class Table:
-    """A project and its operations, worked on in one change."""
+    """A project and its operations, changed in one change."""
 
     def __init__(self, **assumptions):
         self.world = fresh_world(**assumptions)
@@ -231,7 +231,7 @@ def test_an_operation_that_joins_a_long_queue_changes_two_rows(table):
     ops.begin(change, change.row(PROJECTS, table.project_id), APPLY_DOMAINS)
 
     touched = sum(len(rows) for name, rows in change.writes.items() if name == OPERATIONS.name)
-    assert touched == 2  # itself, and the one it stands behind
+    assert touched == 2  # the new operation and the one before it
     assert replace(change.row(OPERATIONS, ids[-1]), next_waiting=None) == world.get(
         OPERATIONS, ids[-1]
     )

@@ -1,4 +1,4 @@
-"""What a world holds can be described, and what is made of the description is the like of it."""
+"""The contents of a world can be described, and the description makes an equal world."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.support.in_process import fresh_world
 from tests.support.sampling import rotating
 from tests.support.stories import scenario_world, world_of_scenario
 
-#: What is not of its population.
+#: Tables that are not part of the population of a world.
 BESIDE = {t.CLOCK, t.ORIGIN, t.ASSUMPTIONS, t.FAULTS, t.OUTCOMES, t.TIMELINE, t.VARIATION}
 BESIDE |= {t.SCHEDULE, t.STREAMS}
 

@@ -1,4 +1,4 @@
-"""The schedule: what is due happens in order, at its own moment, however seldom anybody looks."""
+"""The schedule: due events happen in order and at their moments, however seldom they are run."""
 
 from typing import Any
 
@@ -33,7 +33,7 @@ BEGINNINGS = st.lists(
 
 
 def busy_world(beginnings: Any) -> Any:
-    """Return a world in which operations were accepted and time then stood still."""
+    """Return a world in which operations were accepted, and the moment at which it began."""
     world = fresh_world()
     start_ms = world.at_ms
     for offset, alias, kind in sorted(beginnings):
@@ -47,7 +47,7 @@ def busy_world(beginnings: Any) -> Any:
 
 
 def after_due_events(world: Any, until_ms: int) -> Any:
-    """Return the world after all that is due by then."""
+    """Return the world after all events that are due by a moment."""
     due, count = run_due(world, until_ms)
     assert count
     return due.applied()

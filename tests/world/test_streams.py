@@ -1,4 +1,4 @@
-"""Random streams: everything random follows from the seed, and no stream moves another."""
+"""Random streams: every random value follows from the seed, and streams are independent."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""The world as a value: a change reads through to it, and applying one makes the next."""
+"""The world as a value: a change reads through to its world, and applying it makes the next world."""
 
 import time
 from typing import Any

@@ -1,4 +1,4 @@
-"""A world whose clock stands still, with interventions and its calls, in this process."""
+"""A world in this process whose clock stands still, for tests of interventions."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -11,13 +11,13 @@ from tests.support.worlds_on_disk import assert_sound
 
 
 class Stage(InProcess):
-    """The calls of a world, and a hand that reaches into it."""
+    """The calls of a world, its clock, and its stored records."""
 
     def advance_ms(self, by_ms: int) -> None:
         self.engine.move_to(self.engine.now_ms() + by_ms)
 
     def begin(self, *, project: str = "shop") -> str:
-        """Start an operation that makes a deployment; return its id."""
+        """Start an operation that creates a deployment. Returns its id."""
         response = self.initialize(project=project)
         assert response.status == 202, response.json
         return str(response.json["id"])
@@ -44,7 +44,7 @@ class Stage(InProcess):
 
 @pytest.fixture
 def stage() -> Iterator[Stage]:
-    """A stage whose world, whatever was done to it, can be exported and taken in again."""
+    """A stage. After the test, its world must survive an export and import."""
     stage = Stage()
     beginning = stage.world
     yield stage

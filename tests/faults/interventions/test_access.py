@@ -1,4 +1,4 @@
-"""Tickets and keys that end early, people and organizations that change."""
+"""Interventions on tickets, API keys, organizations and their members."""
 
 from typing import Any
 
@@ -147,7 +147,7 @@ def test_an_uncertain_creation_is_replayed_by_the_same_key(stage: Stage):
     assert next_one.status == 201
 
 
-# --- Organizations and people --------------------------------------------------------------------
+# --- Organizations and users ---------------------------------------------------------------------
 
 
 def test_the_plan_decides_whether_the_flag_may_be_hidden(stage: Stage):

@@ -1,4 +1,4 @@
-"""One intervention on all that match: operations of a project or world, tickets, keys."""
+"""Interventions with `all`: on every matching operation, ticket or API key."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Operations stuck, released, failed, cancelled and reconciled; claims held; deployments made."""
+"""Interventions on operations, mutation claims, reconciliations and deployments."""
 
 from typing import Any
 
@@ -108,7 +108,7 @@ def test_a_waiting_operation_can_be_stuck(stage: Stage):
     stage.intervene("release_operation", operation=second)
     stage.advance_ms(10_000)
 
-    assert stage.operation(second).state == "failed"  # its generation was taken by the first
+    assert stage.operation(second).state == "failed"  # the first operation used its generation
     assert stage.operation(second).error is not None
 
 
@@ -172,7 +172,7 @@ def test_a_waiting_operation_can_be_cancelled(stage: Stage):
 
     assert stage.operation(first).state == "succeeded"
     assert stage.operation(second).state == "cancelled"
-    assert stage.operation(third).state == "failed"  # the first took its generation
+    assert stage.operation(third).state == "failed"  # the first operation used its generation
 
 
 @pytest.mark.parametrize("word", ["stick_operation", "fail_operation", "cancel_operation"])

@@ -1,4 +1,4 @@
-"""DNS authorization through every state, databases in every state, domains of a project's own."""
+"""Interventions on projects: DNS authorization, databases and custom domains."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ DAY_MS = 86_400_000
 
 # --- DNS -----------------------------------------------------------------------------------------
 
-#: How `labs`, which is not_authorized, comes to each state.
+#: The steps that lead `labs`, whose state is not_authorized, to each state.
 WAYS = {
     "not_authorized": [],
     "pending": ["pending"],

@@ -1,4 +1,4 @@
-"""Interventions are read as people write them, and each is described."""
+"""The table of interventions: how their documents are read, and how each is described."""
 
 from typing import Any
 
