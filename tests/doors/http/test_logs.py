@@ -10,16 +10,12 @@ import socket
 import subprocess
 import sys
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from hosting_emulator.bootstrap import JsonLines, TextLines, log_requests
-from hosting_emulator.engine.engine import Worlds
-from hosting_emulator.engine.history import Keeper
-from hosting_emulator.settings import Settings
-from hosting_emulator.world.records import Origin
-from tests.support.in_process import InProcess, fresh_world
+from tests.support.log_lines import as_json, as_text
 from tests.support.warm import COMMAND, run
 
 #: What a client does: a read, a change twice under one key, a secret where none belongs, a lost answer.
@@ -75,28 +71,30 @@ def stderr_of(*options: str, client: str = CLIENT, **environment: str) -> str:
 
 
 @pytest.fixture(scope="module")
-def as_json() -> list[dict[str, Any]]:
+def json_log() -> list[dict[str, Any]]:
     text = stderr_of("--log-requests", "--log-format", "json")
     return [json.loads(line) for line in text.splitlines()]
 
 
 @pytest.fixture(scope="module")
-def as_text() -> list[str]:
+def text_log() -> list[str]:
     return stderr_of(HOSTING_EMULATOR_LOG_REQUESTS="1").splitlines()
 
 
-def test_nothing_is_written_unless_it_is_asked_for():
+def test_requests_are_not_logged_by_default():
     assert stderr_of() == ""
     assert stderr_of("--log-format", "json") == ""
 
 
-def test_a_client_that_has_gone_is_no_warning():
+def test_a_client_that_disconnects_causes_no_warning():
     assert stderr_of("--tls-port", "0", client=GONE) == ""
 
 
-def test_json_is_one_object_an_exchange_with_real_time(as_json: list[dict[str, Any]]):
-    assert [line["n"] for line in as_json] == [1, 2, 3, 4, 5, 6]
-    for line in as_json:
+def test_the_json_log_has_one_object_for_each_request_with_real_time(
+    json_log: list[dict[str, Any]],
+):
+    assert [line["n"] for line in json_log] == [1, 2, 3, 4, 5, 6]
+    for line in json_log:
         assert line["level"] == "info"
         assert line["logger"] == "hosting_emulator.requests"
         assert line["world"] == "default"
@@ -106,8 +104,8 @@ def test_json_is_one_object_an_exchange_with_real_time(as_json: list[dict[str, A
         assert 0 <= age.total_seconds() < 600
 
 
-def test_an_exchange_says_what_was_asked_and_answered(as_json: list[dict[str, Any]]):
-    read, first, again, stray, *_ = as_json
+def test_a_logged_request_shows_the_call_the_status_and_the_reason(json_log: list[dict[str, Any]]):
+    read, first, again, stray, *_ = json_log
 
     assert (read["method"], read["call"], read["query"]) == ("GET", "list_deployments", "limit=1")
     assert (read["who"], read["status"], read["code"]) == ("owner", 200, None)
@@ -119,27 +117,27 @@ def test_an_exchange_says_what_was_asked_and_answered(as_json: list[dict[str, An
     assert stray["why"] == ["no call has this path"]
 
 
-def test_an_answer_that_was_lost_says_so(as_json: list[dict[str, Any]]):
-    assert [line["lost"] for line in as_json] == [None] * 5 + ["empty_response"]
-    assert as_json[-1]["status"] == 0
+def test_the_log_names_the_fault_that_lost_a_response(json_log: list[dict[str, Any]]):
+    assert [line["lost"] for line in json_log] == [None] * 5 + ["empty_response"]
+    assert json_log[-1]["status"] == 0
 
 
-def test_no_secret_is_written(as_json: list[dict[str, Any]], as_text: list[str]):
-    for written in (json.dumps(as_json), "\n".join(as_text)):
+def test_the_log_contains_no_secret(json_log: list[dict[str, Any]], text_log: list[str]):
+    for written in (json.dumps(json_log), "\n".join(text_log)):
         assert "<redacted>" in written
         assert "eyJ" not in written
         assert "open-sesame" not in written
 
 
-def test_text_is_one_aligned_line_an_exchange(as_text: list[str]):
-    assert len(as_text) == 6
-    assert len({re.search(r" (GET|PUT) ", line).start() for line in as_text}) == 1  # type: ignore[union-attr]
-    assert len({line.index("/v1/") for line in as_text}) == 1
-    assert all(re.match(r"\d\d:\d\d:\d\d\.\d{3}  default     #\d ", line) for line in as_text)
-    assert "  set_project_powered_by_flag  /v1/projects/" in as_text[2]
-    assert "  key=hide-1  replayed  replay of the first response" in as_text[2]
-    assert "  lost=empty_response" in as_text[5]
-    assert not any("\x1b" in line for line in as_text)  # it is no terminal
+def test_the_text_log_has_one_aligned_line_for_each_request(text_log: list[str]):
+    assert len(text_log) == 6
+    assert len({re.search(r" (GET|PUT) ", line).start() for line in text_log}) == 1  # type: ignore[union-attr]
+    assert len({line.index("/v1/") for line in text_log}) == 1
+    assert all(re.match(r"\d\d:\d\d:\d\d\.\d{3}  default     #\d ", line) for line in text_log)
+    assert "  set_project_powered_by_flag  /v1/projects/" in text_log[2]
+    assert "  key=hide-1  replayed  replay of the first response" in text_log[2]
+    assert "  lost=empty_response" in text_log[5]
+    assert not any("\x1b" in line for line in text_log)  # it is no terminal
 
 
 # --- The two forms -------------------------------------------------------------------------------
@@ -159,9 +157,9 @@ def record(message: str = "said", **changes: Any) -> logging.LogRecord:
 
 
 @pytest.mark.parametrize("nasty", ["a\nb", "a\r\nb", "a\x1b[2Jb", "a\x85b", "a\u2028b", "a\u202eb"])
-def test_what_a_client_sends_neither_breaks_a_line_nor_steers_a_terminal(nasty: str):
-    text = TextLines(color=False).format(record(idempotency_key=nasty))
-    line = JsonLines().format(record(idempotency_key=nasty))
+def test_odd_characters_of_a_client_break_no_line_and_control_no_terminal(nasty: str):
+    text = as_text(record(idempotency_key=nasty))
+    line = as_json(record(idempotency_key=nasty))
 
     assert text.isprintable()
     assert line.isascii()
@@ -181,7 +179,8 @@ def test_what_a_client_sends_neither_breaks_a_line_nor_steers_a_terminal(nasty: 
 )
 def test_on_a_terminal_the_status_has_a_color(changes: dict[str, Any], code: int):
     made = record(**changes)
-    plain, colored = (TextLines(color=color).format(made) for color in (False, True))
+    plain = as_text(made)
+    colored = as_text(made, color=True)
 
     shown = str(changes["status"] or "---")
     assert f"\x1b[{code}m{shown}\x1b[0m GET " in colored
@@ -189,17 +188,17 @@ def test_on_a_terminal_the_status_has_a_color(changes: dict[str, Any], code: int
 
 
 def test_a_warning_is_a_line_with_the_name_of_the_program():
-    assert TextLines(color=True).format(record("disk full")) == "hosting-emulator: disk full"
+    assert as_text(record("disk full"), color=True) == "hosting-emulator: disk full"
 
 
-def test_an_exception_is_one_field():
+def test_an_exception_is_one_field_of_the_json_log():
     made = record("a response could not be created")
     try:
         raise RuntimeError("line one\nline two")
     except RuntimeError:
         made.exc_info = sys.exc_info()
 
-    line = JsonLines().format(made)
+    line = as_json(made)
 
     assert len(line.splitlines()) == 1
     found = json.loads(line)
@@ -208,25 +207,13 @@ def test_an_exception_is_one_field():
     assert found["exception"].endswith("RuntimeError: line one\nline two")
 
 
-def test_in_json_nothing_else_reaches_stderr():
-    code = """
-import logging, threading, warnings
-from hosting_emulator.bootstrap import log_to_stderr
-from hosting_emulator.settings import Settings
-log_to_stderr(Settings(log_format="json"))
-logging.getLogger("asyncio").error("from a library")
-warnings.warn("old", DeprecationWarning, stacklevel=1)
-thread = threading.Thread(target=lambda: 1 / 0)
-thread.start()
-thread.join()
-class Odd:
-    def __del__(self): raise ValueError("too late")
-odd = Odd()
-del odd
-raise LookupError("at last")
-"""
+def test_every_line_on_stderr_is_json_if_the_log_is():
     done = subprocess.run(
-        [sys.executable, "-W", "always", "-c", code], capture_output=True, text=True, timeout=60
+        [sys.executable, "-W", "always", "-m", "tests.support.log_lines"],
+        cwd=Path(__file__).parents[3],
+        capture_output=True,
+        text=True,
+        timeout=60,
     )
 
     lines = [json.loads(line) for line in done.stderr.splitlines()]
@@ -242,7 +229,7 @@ raise LookupError("at last")
     ]
 
 
-def test_a_start_that_fails_is_one_clear_line_whatever_the_format():
+def test_a_failed_start_is_one_line_of_text_in_every_log_format():
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         done = run(
@@ -255,28 +242,25 @@ def test_a_start_that_fails_is_one_clear_line_whatever_the_format():
     assert len(done.stderr.splitlines()) == 1
 
 
-# --- Off by default ------------------------------------------------------------------------------
+# --- Other worlds --------------------------------------------------------------------------------
+
+#: A client that makes a world and sends a request to it.
+CLIENT_OF_ANOTHER_WORLD = r"""
+import json, os, urllib.error, urllib.request
+url = os.environ["HOSTING_EMULATOR_URL"]
+headers = {"Content-Type": "application/json"}
+body = json.dumps({"name": "later"}).encode()
+urllib.request.urlopen(urllib.request.Request(url + "/_emulator/worlds", body, headers))
+for _ in range(2):
+    try:
+        urllib.request.urlopen(url + "/worlds/later/v1/projects/x/edge-dns")
+    except urllib.error.HTTPError:
+        pass
+"""
 
 
-def test_nobody_listens_unless_requests_are_logged():
-    worlds = Worlds(None)
+def test_requests_of_a_world_that_is_made_later_are_logged():
+    text = stderr_of("--log-requests", "--log-format", "json", client=CLIENT_OF_ANOTHER_WORLD)
 
-    log_requests(Settings(), worlds)
-    assert worlds.tally.listener is None
-
-    log_requests(Settings(log_requests=True), worlds)
-    assert worlds.tally.listener is not None
-
-
-def test_worlds_made_later_are_listened_to():
-    worlds = Worlds(None)
-    worlds.open("seed", Origin())
-    heard: list[tuple[str, int]] = []
-    worlds.tally.listener = lambda world, entry: heard.append((world.name, entry.n))
-    driver = InProcess(fresh_world("later"), Keeper())
-    driver.engine = worlds.add(driver.world, ephemeral=True)
-
-    driver.dns()
-    driver.dns()
-
-    assert heard == [("later", 1), ("later", 2)]
+    lines = [json.loads(line) for line in text.splitlines()]
+    assert [(line["world"], line["n"]) for line in lines] == [("later", 1), ("later", 2)]
