@@ -9,6 +9,7 @@ import pytest
 
 from tests.support.emulator_in_loop import emulator_in_loop
 from tests.support.held_connections import PROC
+from tests.support.server_internals import ServerInternals
 from tests.support.stage import LONG_S, Stage, assert_nothing_open
 
 
@@ -25,3 +26,9 @@ async def stage(caplog: pytest.LogCaptureFixture) -> AsyncIterator[Stage]:
         assert_nothing_open(before, await stage.quiet())
         records = [*caplog.get_records("call"), *caplog.records]
         assert [record for record in records if record.levelno >= logging.WARNING] == []
+
+
+@pytest.fixture
+def internals(monkeypatch: pytest.MonkeyPatch) -> ServerInternals:
+    """The inside of the server, for what no client can see."""
+    return ServerInternals(monkeypatch)

@@ -6,36 +6,13 @@ import asyncio
 import gzip
 import socket
 import threading
-from typing import Any
 
 import pytest
 
-from hosting_emulator.engine.explanations import Explanations
-from hosting_emulator.scenario.document import Scenario, ScenarioLibrary, read_scenario
-from hosting_emulator.server import protocol as server_protocol
-from hosting_emulator.server.control import requests, scenarios, worlds
-from hosting_emulator.server.protocol import Protocol
-from hosting_emulator.server.time_slices import LongJob
-from hosting_emulator.storage.documents import export_state
-from hosting_emulator.world.value import World
 from tests.support.raw_requests import Requests
+from tests.support.server_internals import ServerInternals, long_job
 from tests.support.stage import LONG_S, Ear, Stage
 from tests.support.wire import read_responses, read_statuses
-
-
-@pytest.fixture
-def protocols(monkeypatch: pytest.MonkeyPatch) -> list[Protocol]:
-    """The server's ends of all connections that were made."""
-    made: list[Protocol] = []
-    connection_made = Protocol.connection_made
-
-    def keep(protocol: Protocol, transport: asyncio.BaseTransport) -> None:
-        made.append(protocol)
-        connection_made(protocol, transport)
-
-    monkeypatch.setattr(Protocol, "connection_made", keep)
-    return made
-
 
 STATE = (
     b"GET /_emulator/worlds/default/state HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
@@ -76,43 +53,44 @@ async def rest(stage: Stage) -> int:
     return stage.engine.log.count
 
 
-def waiting(protocols: list[Protocol]) -> int:
-    """Return how many bytes wait in this process for clients to read."""
-    return sum(one.transport.get_write_buffer_size() for one in protocols if one.transport)
+async def wait_for_buffered_bytes(internals: ServerInternals) -> None:
+    """Wait until the server holds bytes that a client does not read."""
+    async with asyncio.timeout(LONG_S):
+        while not internals.buffered_bytes():
+            await asyncio.sleep(0)
 
 
-async def until_something_waits(protocols: list[Protocol]) -> None:
-    while not waiting(protocols):
-        await asyncio.sleep(0)
-
-
-async def test_who_reads_no_answers_is_not_read_either(stage: Stage, protocols: list[Protocol]):
-    count, page = 600, Requests.of(stage).get.replace(b"/edge-dns", b"/deployments?limit=100")
+async def test_a_client_that_reads_no_responses_is_not_read_either(
+    stage: Stage, internals: ServerInternals
+):
+    count = 600
+    page = Requests.of(stage).get.replace(b"/edge-dns", b"/deployments?limit=100")
     stage.intervene("add_deployments", project="shop", count=10_000)
+    internals.watch_connections()
     transport, ear = await deaf(stage)
 
     transport.write(
         page * (count - 1) + page.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n")
     )
     answered = await rest(stage)
-    [protocol] = protocols
 
     assert answered < count / 2
-    assert waiting(protocols) < 300_000
-    assert protocol.framing.count - protocol.answered < count / 2
+    assert internals.buffered_bytes() < 300_000
+    assert internals.unanswered_requests() < count / 2
 
     assert await listen(transport, ear) == count
 
 
-async def test_a_large_answer_waits_for_its_reader(stage: Stage, protocols: list[Protocol]):
+async def test_a_large_response_waits_for_its_reader(stage: Stage, internals: ServerInternals):
     stage.intervene("add_deployments", project="shop", count=10_000)
+    internals.watch_connections()
     transport, ear = await deaf(stage)
 
     transport.write(STATE)
-    await asyncio.wait_for(until_something_waits(protocols), LONG_S)
+    await wait_for_buffered_bytes(internals)
     await rest(stage)
 
-    assert waiting(protocols) < 300_000
+    assert internals.buffered_bytes() < 300_000
 
     assert await listen(transport, ear) == 1
     assert len(ear.heard) > 2_000_000
@@ -120,78 +98,70 @@ async def test_a_large_answer_waits_for_its_reader(stage: Stage, protocols: list
 
 @pytest.mark.parametrize("path", ["requests?limit=1000", "requests.har"])
 async def test_a_long_list_is_made_as_fast_as_it_is_read(
-    stage: Stage, protocols: list[Protocol], monkeypatch: pytest.MonkeyPatch, path: str
+    stage: Stage, internals: ServerInternals, path: str
 ):
     await stage.talk(Requests.of(stage).get * 400 + Requests.of(stage).last)
-    protocols.clear()
-    made: list[object] = []
+    created_items: list[object] = []
 
-    def one(*_: object) -> dict[str, str]:
-        made.append(None)
+    def make_item(*_: object) -> dict[str, str]:
+        created_items.append(None)
         return {"text": "x" * 50_000}
 
-    monkeypatch.setattr(requests, "_entry", one)
-    monkeypatch.setattr(Explanations, "item", one)
+    internals.replace_log_items(make_item)
+    internals.watch_connections()
     transport, ear = await deaf(stage)
     transport.write(STATE.replace(b"state", path.encode()))
-    await asyncio.wait_for(until_something_waits(protocols), LONG_S)
+    await wait_for_buffered_bytes(internals)
     for _ in range(2_000):
         await asyncio.sleep(0)
 
-    assert len(made) < 200
-    assert waiting(protocols) < 300_000
+    assert len(created_items) < 200
+    assert internals.buffered_bytes() < 300_000
 
     assert await listen(transport, ear) == 1
-    assert len(made) > 400
+    assert len(created_items) > 400
 
 
 async def test_a_list_that_breaks_off_is_a_line_in_the_log(
-    stage: Stage, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    stage: Stage, internals: ServerInternals, caplog: pytest.LogCaptureFixture
 ):
     await stage.talk(Requests.of(stage).get * 20 + Requests.of(stage).last)
     texts = iter(["x" * 50_000] * 10)
-    monkeypatch.setattr(requests, "_entry", lambda *_: next(texts))
+    internals.replace_log_items(lambda *_: next(texts))
 
-    heard = await stage.talk(STATE.replace(b"state", b"requests.har"))
+    received = await stage.talk(STATE.replace(b"state", b"requests.har"))
 
-    assert heard.startswith(b"HTTP/1.1 200")
-    assert not heard.endswith(b"0\r\n\r\n")
-    [line] = caplog.records
-    assert line.exc_info is not None
+    assert received.startswith(b"HTTP/1.1 200")
+    assert not received.endswith(b"0\r\n\r\n")
+    [record] = caplog.records
+    assert record.exc_info is not None
     caplog.clear()
 
 
-async def test_others_are_answered_while_a_list_is_made(stage: Stage):
+async def test_other_requests_are_answered_while_a_list_is_made(stage: Stage):
     await stage.talk(Requests.of(stage).get * 400 + Requests.of(stage).last)
-    asked = asyncio.gather(*(stage.talk(STATE.replace(b"state", LOG)) for _ in range(5)))
+    reading = asyncio.gather(*(stage.talk(STATE.replace(b"state", LOG)) for _ in range(5)))
     turns = 0
-    while not asked.done():
+    while not reading.done():
         turns += 1
         await asyncio.sleep(0)
 
     assert turns >= 10  # the lists are made in slices of a millisecond
-    assert [read_statuses(one) for one in asked.result()] == [[200]] * 5
+    assert [read_statuses(data) for data in reading.result()] == [[200]] * 5
 
 
-async def test_the_library_is_read_apart(stage: Stage, monkeypatch: pytest.MonkeyPatch):
-    readers = set[int]()
+async def test_the_library_is_read_in_another_thread(stage: Stage, internals: ServerInternals):
+    reading_threads = set[int]()
+    internals.replace_library(lambda: reading_threads.add(threading.get_ident()))
 
-    def read(text: str, file: str) -> Scenario:
-        readers.add(threading.get_ident())
-        return read_scenario(text, file)
+    [response] = read_responses(await stage.talk(LIBRARY))
 
-    monkeypatch.setattr(scenarios, "read_scenario", read)
-    monkeypatch.setattr(ScenarioLibrary, "names", lambda _: ["one"])
-    monkeypatch.setattr(ScenarioLibrary, "text", lambda *_: "name: one\ndescription: One.\n")
-
-    [said] = read_responses(await stage.talk(LIBRARY))
-
-    assert said.status == 200
-    assert readers
-    assert threading.get_ident() not in readers
+    assert response.status == 200
+    assert reading_threads
+    assert threading.get_ident() not in reading_threads
 
 
-async def test_line_ends_are_no_request(stage: Stage):
+async def test_line_ends_between_requests_are_skipped_and_a_flood_of_them_is_refused(stage: Stage):
     """A few between two requests are borne (RFC 9112, 2.2); a flood of them is refused."""
     requests = Requests.of(stage)
 
@@ -200,26 +170,20 @@ async def test_line_ends_are_no_request(stage: Stage):
     assert read_statuses(await stage.talk(*[b"\r\n"] * 100)) == [400]
 
 
-async def test_one_export_serves_all_who_want_it_meanwhile(
-    stage: Stage, monkeypatch: pytest.MonkeyPatch
+async def test_one_export_serves_every_client_that_requests_it_meanwhile(
+    stage: Stage, internals: ServerInternals
 ):
-    written: list[World] = []
-    export = export_state
+    exports: list[None] = []
+    internals.on_export(lambda: exports.append(None))
 
-    def count(world: World, *, with_seed: bool) -> dict[str, Any]:
-        written.append(world)
-        return export(world, with_seed=with_seed)
+    received = await asyncio.gather(*(stage.talk(STATE) for _ in range(20)))
 
-    monkeypatch.setattr(worlds, "export_state", count)
-
-    said = await asyncio.gather(*(stage.talk(STATE) for _ in range(20)))
-
-    assert [read_statuses(one) for one in said] == [[200]] * 20
-    assert len({one.partition(b"\r\n\r\n")[2] for one in said}) == 1
-    assert len(written) < 20
+    assert [read_statuses(data) for data in received] == [[200]] * 20
+    assert len({data.partition(b"\r\n\r\n")[2] for data in received}) == 1
+    assert 0 < len(exports) < 20
 
 
-# --- packed bodies --------------------------------------------------------------------------------
+# --- Compressed bodies -----------------------------------------------------------------------------
 
 PUT = b"PUT /_emulator/worlds/new/state HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
 
@@ -231,37 +195,39 @@ PUT = b"PUT /_emulator/worlds/new/state HTTP/1.1\r\nHost: localhost\r\nConnectio
         pytest.param(5_000_000, 400, b"not an exported state", id="within the bound"),
     ],
 )
-async def test_a_packed_body_unpacks_to_a_bound(stage: Stage, size: int, status: int, words: bytes):
+async def test_a_compressed_body_is_unpacked_to_a_limit(
+    stage: Stage, size: int, status: int, words: bytes
+):
     packed = gzip.compress(b" " * size + b"{}")
     head = PUT + b"Content-Encoding: gzip\r\nContent-Length: %d\r\n\r\n" % len(packed)
 
-    [said] = read_responses(await stage.talk(head + packed))
+    [response] = read_responses(await stage.talk(head + packed))
 
-    assert said.status == status
-    assert words in said.body
+    assert response.status == status
+    assert words in response.body
 
 
-async def test_a_body_packed_in_many_parts_is_refused(stage: Stage):
+async def test_a_body_compressed_in_many_parts_is_refused(stage: Stage):
     """Each part costs a walk over all that follow it."""
     packed = gzip.compress(b"") * 40_000
     put = Requests.of(stage).put + b"Connection: close\r\nContent-Encoding: gzip\r\n"
 
-    [said] = read_responses(
+    [response] = read_responses(
         await stage.talk(put + b"Content-Length: %d\r\n\r\n" % len(packed) + packed)
     )
 
-    assert said.status == 400
-    assert b"encoding that its headers announce" in said.body
+    assert response.status == 400
+    assert b"encoding that its headers announce" in response.body
 
 
 async def test_a_client_with_short_requests_never_waits_for_a_long_job(
-    stage: Stage, monkeypatch: pytest.MonkeyPatch
+    stage: Stage, internals: ServerInternals
 ):
     """Not even if its request takes longer than a slice to parse, as on a busy machine."""
-    monkeypatch.setattr(server_protocol, "SLICE_S", 0.0)
+    internals.parse_one_request_at_once()
     get = Requests.of(stage).get
     reader, writer = await asyncio.open_connection("127.0.0.1", stage.port)
-    async with LongJob():
+    async with long_job():
         for _ in range(3):
             writer.write(get)
             head = await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), LONG_S)

@@ -10,12 +10,15 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from hosting_emulator.server import protocol as server_protocol
-from hosting_emulator.server.control import requests as control_requests
-from hosting_emulator.server.protocol import MOST_UNANSWERED, Protocol
 from tests.support.emulator_in_loop import emulator_in_loop
 from tests.support.held_connections import held_connections
 from tests.support.raw_requests import BODY, Requests
+from tests.support.server_internals import (
+    CROWD,
+    MOST_UNANSWERED,
+    ServerInternals,
+    return_memory_to_the_system,
+)
 from tests.support.stage import LONG_S, Ear, Stage, memory
 from tests.support.wire import read_responses, read_statuses
 
@@ -38,7 +41,7 @@ async def slowly(stage: Stage, data: bytes) -> bytes:
 # --- slow ones --------------------------------------------------------------------------------------
 
 
-async def test_a_slow_but_whole_request_is_answered(stage: Stage):
+async def test_a_request_that_arrives_byte_by_byte_is_answered(stage: Stage):
     requests = Requests.of(stage)
     body = requests.put + b"Connection: close\r\n" + LENGTH + BODY
 
@@ -47,10 +50,10 @@ async def test_a_slow_but_whole_request_is_answered(stage: Stage):
 
 
 @pytest.mark.parametrize("part", ["line", "headers", "body", "chunks", "behind a good one"])
-async def test_half_a_request_holds_a_connection_only_so_long(
-    stage: Stage, monkeypatch: pytest.MonkeyPatch, part: str
+async def test_an_incomplete_request_holds_its_connection_only_until_a_limit(
+    stage: Stage, internals: ServerInternals, part: str
 ):
-    monkeypatch.setattr(Protocol, "half_request_s", LIMIT_S)
+    internals.limit_incomplete_requests(LIMIT_S)
     requests, world = Requests.of(stage), stage.engine.world
     data = {
         "line": b"GET /" + b"x" * 8_000,
@@ -60,27 +63,29 @@ async def test_half_a_request_holds_a_connection_only_so_long(
         "behind a good one": b"GET /" + b"x" * 8_000,
     }[part]
     if part == "behind a good one":
-        found = read_responses(await stage.talk(requests.get + data))
-        assert found.pop(0).status == 200
+        responses = read_responses(await stage.talk(requests.get + data))
+        assert responses.pop(0).status == 200
     else:
-        found = read_responses(await slowly(stage, data))
+        responses = read_responses(await slowly(stage, data))
 
-    assert [said.status for said in found] == [400]
-    assert b"did not arrive completely in time" in found[0].body or part in ("body", "chunks")
+    assert [response.status for response in responses] == [400]
+    assert b"did not arrive completely in time" in responses[0].body or part in ("body", "chunks")
     assert stage.engine.world is world
 
 
-async def test_silent_halves_are_ended_too(stage: Stage, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(Protocol, "half_request_s", LIMIT_S)
+async def test_an_incomplete_request_that_goes_silent_is_refused(
+    stage: Stage, internals: ServerInternals
+):
+    internals.limit_incomplete_requests(LIMIT_S)
     put = Requests.of(stage).put
 
     for half in (b"GET /v1", put, put + LENGTH + BODY[:-1]):
         assert read_statuses(await stage.talk(half)) == [400]
 
 
-async def test_an_idle_connection_is_left_alone(stage: Stage, monkeypatch: pytest.MonkeyPatch):
+async def test_an_idle_connection_stays_open(stage: Stage, internals: ServerInternals):
     """Neither before a request, nor between two, nor with the line ends some clients send there."""
-    monkeypatch.setattr(Protocol, "half_request_s", LIMIT_S)
+    internals.limit_incomplete_requests(LIMIT_S)
     requests = Requests.of(stage)
     reader, writer = await asyncio.open_connection("127.0.0.1", stage.port)
 
@@ -94,11 +99,11 @@ async def test_an_idle_connection_is_left_alone(stage: Stage, monkeypatch: pytes
     writer.close()
 
 
-async def test_a_request_in_parts_has_the_whole_time_each_time(
-    stage: Stage, monkeypatch: pytest.MonkeyPatch
+async def test_each_request_of_a_connection_has_the_whole_time_limit(
+    stage: Stage, internals: ServerInternals
 ):
     """Many requests on one connection, each in two parts, last longer together than the limit."""
-    monkeypatch.setattr(Protocol, "half_request_s", 0.2)
+    internals.limit_incomplete_requests(0.2)
     requests = Requests.of(stage)
     reader, writer = await asyncio.open_connection("127.0.0.1", stage.port)
     end = asyncio.get_running_loop().time() + 0.5
@@ -121,7 +126,7 @@ async def test_a_request_in_parts_has_the_whole_time_each_time(
 # --- those that only listen on ----------------------------------------------------------------------
 
 
-async def test_who_has_ended_its_side_gets_its_answers(stage: Stage):
+async def test_a_client_that_ended_its_side_receives_its_responses(stage: Stage):
     requests = Requests.of(stage)
 
     assert read_statuses(await stage.talk(requests.get, end=True)) == [200]
@@ -131,14 +136,16 @@ async def test_who_has_ended_its_side_gets_its_answers(stage: Stage):
 
 
 @pytest.mark.parametrize("count", [0, 1, 10, -3, -25], ids=str)
-async def test_who_ends_before_its_request_does_gets_none(stage: Stage, count: int):
+async def test_a_client_that_ends_within_its_request_receives_nothing(stage: Stage, count: int):
     request = Requests.of(stage).put + LENGTH + BODY
 
     for data in (request[:count], request[:count] if count else b"GET / HTTP/1.1\r\nA: b\r\n"):
         assert await stage.talk(data, end=True) == b""
 
 
-async def test_who_ends_while_an_answer_never_comes_is_let_go(stage: Stage):
+async def test_a_client_that_ends_while_a_fault_withholds_the_response_is_disconnected(
+    stage: Stage,
+):
     stage.add_fault(timeout={}, times=1)
 
     assert await stage.talk(Requests.of(stage).get, end=True) == b""
@@ -151,7 +158,7 @@ async def test_who_ends_while_an_answer_never_comes_is_let_go(stage: Stage):
 @pytest.mark.parametrize(
     "part", ["nothing", "line", "head", "body", "all", "many", "big answers", "garbage"]
 )
-async def test_who_vanishes_leaves_nothing(stage: Stage, part: str, reset: bool):
+async def test_a_client_that_vanishes_leaves_nothing_open(stage: Stage, part: str, reset: bool):
     requests = Requests.of(stage)
     page = requests.get.replace(b"/edge-dns", b"/deployments?limit=100")
     pieces = {
@@ -171,7 +178,9 @@ async def test_who_vanishes_leaves_nothing(stage: Stage, part: str, reset: bool)
 
 
 @pytest.mark.parametrize("effect", ["latency", "slow_response", "timeout"])
-async def test_who_vanishes_while_a_fault_holds_it_leaves_nothing(stage: Stage, effect: str):
+async def test_a_client_that_vanishes_while_a_fault_delays_it_leaves_nothing_open(
+    stage: Stage, effect: str
+):
     options = {"latency": {"delay_ms": 600_000}, "slow_response": {"bytes_per_second": 1}}
     stage.add_fault(**{effect: options.get(effect, {})}, phase="after_commit", times=40)
     request = Requests.of(stage).get
@@ -179,7 +188,7 @@ async def test_who_vanishes_while_a_fault_holds_it_leaves_nothing(stage: Stage, 
     await asyncio.gather(*(stage.vanish(request, b"", reset=n % 2 == 0) for n in range(40)))
 
 
-async def test_who_does_not_read_its_answers_is_not_written_to_without_end(stage: Stage):
+async def test_responses_that_a_client_does_not_read_take_little_memory(stage: Stage):
     """What it asked for waits on its side of the socket, not in our memory."""
     page = Requests.of(stage).get.replace(b"/edge-dns", b"/deployments?limit=100")
     _, writer = await asyncio.open_connection("127.0.0.1", stage.port, limit=1_024)
@@ -198,7 +207,7 @@ async def test_who_does_not_read_its_answers_is_not_written_to_without_end(stage
 
 
 @pytest.mark.parametrize("endless", ["listens", "never answered"])
-async def test_who_leaves_without_a_word_over_tls_is_let_go_with_all_that_it_asked(endless: str):
+async def test_a_tls_client_that_leaves_without_a_close_is_disconnected(endless: str):
     async with emulator_in_loop(tls_port=0) as emulator:
         stage = Stage(emulator)
         port = int(urlsplit(emulator.ready().tls_url or "").port or 0)
@@ -222,10 +231,10 @@ async def test_who_leaves_without_a_word_over_tls_is_let_go_with_all_that_it_ask
         writer.transport.abort()
 
 
-async def test_a_listener_that_ends_its_side_at_once_is_let_go(
-    stage: Stage, monkeypatch: pytest.MonkeyPatch
+async def test_a_listener_that_ends_its_side_at_once_is_disconnected(
+    stage: Stage, internals: ServerInternals
 ):
-    monkeypatch.setattr(control_requests, "HEARTBEAT_S", 1_000)
+    internals.stop_heartbeats()
     reader, writer = await asyncio.open_connection("127.0.0.1", stage.port)
 
     writer.write(b"GET /_emulator/events HTTP/1.1\r\nHost: localhost\r\n\r\n")
@@ -240,48 +249,40 @@ async def test_a_listener_that_ends_its_side_at_once_is_let_go(
 
 
 @pytest.fixture
-async def given(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """How many requests there were when memory was given back, without waiting for a quiet time."""
-    given: list[int] = []
-    here = asyncio.get_running_loop()
-
-    def give_back() -> None:
-        # Another server of this process, in a thread with a loop of its own, may have had a crowd, too.
-        if asyncio.get_running_loop() is here:
-            given.append(stage.engine.log.count)
-
-    monkeypatch.setattr(server_protocol, "AFTER_S", 0)
-    monkeypatch.setattr(server_protocol, "give_back", give_back)
-    return given
+async def memory_returns(stage: Stage, internals: ServerInternals) -> list[int]:
+    """The number of requests so far at each return of memory. No return waits for a quiet time."""
+    request_counts: list[int] = []
+    internals.on_memory_return(lambda: request_counts.append(stage.engine.log.count))
+    return request_counts
 
 
-@pytest.mark.parametrize("count", [server_protocol.CROWD, server_protocol.CROWD // 2])
-async def test_what_a_crowd_has_left_goes_back_to_the_system(
-    stage: Stage, given: list[int], count: int
+@pytest.mark.parametrize("count", [CROWD, CROWD // 2])
+async def test_memory_of_a_crowd_that_has_left_is_returned_to_the_system(
+    stage: Stage, memory_returns: list[int], count: int
 ):
     crowd = [await asyncio.open_connection("127.0.0.1", stage.port) for _ in range(count)]
     await stage.one(LONG_S)
-    assert given == []
+    assert memory_returns == []
 
     for _, writer in crowd:
         writer.close()
     await stage.quiet()
     await stage.one(LONG_S)
 
-    assert len(given) == (count >= server_protocol.CROWD)
+    assert len(memory_returns) == (count >= CROWD)
 
 
-async def test_what_many_one_after_another_have_left_goes_back_too(
-    stage: Stage, monkeypatch: pytest.MonkeyPatch, given: list[int]
+async def test_memory_of_many_connections_in_turn_is_returned_to_the_system(
+    stage: Stage, internals: ServerInternals, memory_returns: list[int]
 ):
-    monkeypatch.setattr(server_protocol, "MANY", 30)
+    internals.return_memory_after(30)
     for expected in (0, 1):
         for _ in range(20):
             await stage.one(LONG_S)
         await stage.quiet()
         await stage.one(LONG_S)
-        assert len(given) == expected
+        assert len(memory_returns) == expected
 
 
 def test_giving_memory_back_harms_nothing():
-    server_protocol.give_back()
+    return_memory_to_the_system()

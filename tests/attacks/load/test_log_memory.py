@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 import gc
 import types
+from collections.abc import Sequence
 from contextlib import closing
 
 import pytest
 from aiohttp import web
 
-from hosting_emulator.engine.exchange import Entry
 from tests.support.emulator_process import Process, emulator
 from tests.support.held_connections import PROC
 from tests.support.process_limits import Watched
@@ -51,7 +51,7 @@ def refused_requests(stage: Stage) -> dict[str, bytes]:
 
 def alive(kind: type) -> list[object]:
     gc.collect()
-    return [one for one in gc.get_objects() if isinstance(one, kind)]
+    return [value for value in gc.get_objects() if isinstance(value, kind)]
 
 
 @pytest.mark.parametrize("fault", [False, True], ids=["", "faults"])
@@ -72,26 +72,26 @@ async def test_no_request_is_alive_once_it_is_over(stage: Stage, fault: bool):
 
     assert len(stage.engine.log) >= 2 * len(requests)
     assert len(alive(web.BaseRequest)) == before
-    assert not held_by_records()
+    assert forbidden_objects_of(stage.engine.log.after(0)) == []
 
 
-def held_by_records() -> list[str]:
-    """Return what the records of requests hold, directly or not, but must not."""
+def forbidden_objects_of(entries: Sequence[object]) -> list[str]:
+    """Return what entries of the request log hold, directly or not, but must not."""
     forbidden = (BaseException, types.TracebackType, types.FrameType, web.BaseRequest)
-    seen: set[int] = set()
+    visited: set[int] = set()
     matches = []
-    ahead = alive(Entry)
-    while ahead:
-        one = ahead.pop()
-        if id(one) in seen or isinstance(one, (type, types.ModuleType, types.FunctionType)):
+    remaining = list(entries)
+    while remaining:
+        value = remaining.pop()
+        if id(value) in visited or isinstance(value, (type, types.ModuleType, types.FunctionType)):
             continue
-        seen.add(id(one))
-        if isinstance(one, forbidden):
-            matches.append(repr(one))
+        visited.add(id(value))
+        if isinstance(value, forbidden):
+            matches.append(repr(value))
             continue
-        if isinstance(one, (asyncio.AbstractEventLoop, asyncio.BaseProtocol)):
+        if isinstance(value, (asyncio.AbstractEventLoop, asyncio.BaseProtocol)):
             continue
-        ahead += gc.get_referents(one)
+        remaining += gc.get_referents(value)
     return matches
 
 

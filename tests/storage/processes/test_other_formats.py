@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from hosting_emulator import __version__
-from hosting_emulator.build_id import BUILD_ID
 from hosting_emulator.sdk import ControlClient, ControlRefused
+from tests.support.builds import build_id, pretend_to_be_another_build
 from tests.support.emulator_process import emulator, failed_start
 
 
@@ -29,14 +29,14 @@ def data(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("options", [(), ("--salvage",)])
-def test_the_refusal_names_who_can_read_it_and_suggests_no_salvage(
+def test_the_refusal_names_the_build_that_can_read_it_and_suggests_no_salvage(
     data: Path, options: tuple[str, ...]
 ) -> None:
     refusal = failed_start("--data-dir", str(data), "--port", "0", *options)
 
     assert refusal.returncode != 0
     assert "97" in refusal.stderr
-    assert f"use hosting-emulator {__version__}+{BUILD_ID}" in refusal.stderr
+    assert f"use hosting-emulator {__version__}+{build_id()}" in refusal.stderr
     assert "--salvage" not in refusal.stderr
     assert "or newer" not in refusal.stderr
 
@@ -57,7 +57,7 @@ def test_the_version_names_the_build() -> None:
     command = [sys.executable, "-m", "hosting_emulator_cli", "--version"]
     printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
-    assert printed == f"hosting-emulator {__version__} (build {BUILD_ID})\n"
+    assert printed == f"hosting-emulator {__version__} (build {build_id()})\n"
 
 
 def test_a_running_emulator_names_its_build_and_a_client_compares_it(
@@ -68,12 +68,12 @@ def test_a_running_emulator_names_its_build_and_a_client_compares_it(
         ControlClient(process.ready["control_url"]) as control,
     ):
         info = control.info()
-        assert (info["version"], info["build"]) == (__version__, BUILD_ID)
+        assert (info["version"], info["build"]) == (__version__, build_id())
         with pytest.raises(ControlRefused) as refused:
             control.world("nowhere").reset()
         assert "this client" not in str(refused.value)
 
-        monkeypatch.setattr("hosting_emulator.build_id.BUILD_ID", "0123456789ab")
+        pretend_to_be_another_build(monkeypatch)
         with pytest.raises(ControlRefused) as refused:
             control.world("nowhere").reset()
         assert "this client" in str(refused.value)

@@ -1,0 +1,138 @@
+"""What tests change and observe inside the server that runs in their own event loop.
+
+No client can see these: limits that are hours away, buffers, and how often something is computed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+from typing import Any
+
+import pytest
+
+from hosting_emulator.engine.explanations import Explanations
+from hosting_emulator.scenario.document import Scenario, ScenarioLibrary, read_scenario
+from hosting_emulator.server import protocol as server_protocol
+from hosting_emulator.server import time_slices
+from hosting_emulator.server.control import requests, scenarios, worlds
+from hosting_emulator.server.protocol import Protocol
+from hosting_emulator.server.time_slices import LongJob
+from hosting_emulator.storage.documents import export_state
+from hosting_emulator.world.value import World
+
+#: How many requests of one connection may wait for their responses.
+MOST_UNANSWERED = server_protocol.MOST_UNANSWERED
+#: From how many connections on the server returns memory to the system when they have left.
+CROWD = server_protocol.CROWD
+#: How many rows of a table are shown before other requests get a turn.
+ROWS_AT_ONCE = time_slices.ROWS_AT_ONCE
+
+
+class ServerInternals:
+    """The inside of the server. Every change ends with the test."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self._monkeypatch = monkeypatch
+        self._protocols: list[Protocol] = []
+
+    # --- Limits ---------------------------------------------------------------------------------
+
+    def limit_incomplete_requests(self, seconds: float) -> None:
+        """Set how long a request may take to arrive completely."""
+        self._monkeypatch.setattr(Protocol, "half_request_s", seconds)
+
+    def stop_heartbeats(self) -> None:
+        """Send no heartbeats on event streams."""
+        self._monkeypatch.setattr(requests, "HEARTBEAT_S", 1_000)
+
+    def yield_after_each_step(self) -> None:
+        """Let long work give way to other requests after each of its steps."""
+        self._monkeypatch.setattr(time_slices, "SLICE_S", 0.0)
+
+    def parse_one_request_at_once(self) -> None:
+        """Let the parsing of a request take longer than a slice of time, as on a busy machine."""
+        self._monkeypatch.setattr(server_protocol, "SLICE_S", 0.0)
+
+    # --- Memory ---------------------------------------------------------------------------------
+
+    def on_memory_return(self, notify: Callable[[], None]) -> None:
+        """Call `notify` in place of each return of memory to the system, and wait for no quiet time."""
+        loop = asyncio.get_running_loop()
+
+        def return_memory() -> None:
+            # A server in another thread of this process may return memory as well.
+            if asyncio.get_running_loop() is loop:
+                notify()
+
+        self._monkeypatch.setattr(server_protocol, "AFTER_S", 0)
+        self._monkeypatch.setattr(server_protocol, "give_back", return_memory)
+
+    def return_memory_after(self, connections: int) -> None:
+        """Set after how many connections, one after another, memory is returned."""
+        self._monkeypatch.setattr(server_protocol, "MANY", connections)
+
+    # --- Connections ----------------------------------------------------------------------------
+
+    def watch_connections(self) -> None:
+        """Keep the server's end of each connection that opens from now on."""
+        protocols = self._protocols
+        connection_made = Protocol.connection_made
+
+        def keep(protocol: Protocol, transport: asyncio.BaseTransport) -> None:
+            protocols.append(protocol)
+            connection_made(protocol, transport)
+
+        self._monkeypatch.setattr(Protocol, "connection_made", keep)
+
+    def forget_connections(self) -> None:
+        """Watch only the connections that open from now on."""
+        self._protocols.clear()
+
+    def buffered_bytes(self) -> int:
+        """Return how many bytes wait in this process for clients to read."""
+        transports = [protocol.transport for protocol in self._protocols]
+        return sum(transport.get_write_buffer_size() for transport in transports if transport)
+
+    def unanswered_requests(self) -> int:
+        """Return how many requests were read from the watched connections but not answered."""
+        return sum(protocol.framing.count - protocol.answered for protocol in self._protocols)
+
+    # --- Documents ------------------------------------------------------------------------------
+
+    def replace_log_items(self, make_item: Callable[..., object]) -> None:
+        """Let `make_item` make each item of the request log and of its HAR file."""
+        self._monkeypatch.setattr(requests, "_entry", make_item)
+        self._monkeypatch.setattr(Explanations, "item", make_item)
+
+    def replace_library(self, on_read: Callable[[], None]) -> None:
+        """Serve a library of one scenario, and call `on_read` whenever that is read."""
+
+        def read(text: str, file: str) -> Scenario:
+            on_read()
+            return read_scenario(text, file)
+
+        self._monkeypatch.setattr(scenarios, "read_scenario", read)
+        self._monkeypatch.setattr(ScenarioLibrary, "names", lambda _: ["one"])
+        text = "name: one\ndescription: One.\n"
+        self._monkeypatch.setattr(ScenarioLibrary, "text", lambda *_: text)
+
+    def on_export(self, notify: Callable[[], None]) -> None:
+        """Call `notify` whenever the document of a whole world is made."""
+
+        def export(world: World, *, with_seed: bool) -> dict[str, Any]:
+            notify()
+            return export_state(world, with_seed=with_seed)
+
+        self._monkeypatch.setattr(worlds, "export_state", export)
+
+
+def long_job() -> AbstractAsyncContextManager[object]:
+    """Return a long job of the server, which takes turns with requests while it is open."""
+    return LongJob()
+
+
+def return_memory_to_the_system() -> None:
+    """Return the memory that this process no longer uses, as the server does."""
+    server_protocol.give_back()
