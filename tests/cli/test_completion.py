@@ -41,11 +41,11 @@ def offered(line: str) -> set[str]:
         ("intervene stick", {"stick_operation"}),
     ],
 )
-def test_names_of_our_own(line: str, names: set[str]) -> None:
+def test_completion_offers_names_that_need_no_emulator(line: str, names: set[str]) -> None:
     assert offered(line) == names
 
 
-def test_names_that_the_emulator_knows(
+def test_completion_offers_names_from_the_running_emulator(
     emulator: BackgroundEmulator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HOSTING_EMULATOR_URL", emulator.base_url)
@@ -63,7 +63,7 @@ def test_names_that_the_emulator_knows(
     assert offered(f"requests list {there} --who own") == {"owner"}
 
 
-def test_where_no_emulator_is_nothing_is_offered(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_completion_offers_nothing_without_an_emulator(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOSTING_EMULATOR_URL", "http://127.0.0.1:1")
 
     assert offered("world delete ") == set()

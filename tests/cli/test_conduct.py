@@ -43,7 +43,7 @@ def rules(control: FakeControl) -> None:
     control.on("GET /contract/conduct-rules", {"items": list(RULES.values())})
 
 
-def test_findings_in_words_the_worst_first(ask, control: FakeControl):
+def test_conduct_prints_the_most_severe_finding_first(ask, control: FakeControl):
     control.on(PATH, conduct_report(WARNING, ERROR, remarks=["The clock skips."]))
 
     result = ask("conduct")
@@ -63,7 +63,7 @@ def test_findings_in_words_the_worst_first(ask, control: FakeControl):
     assert max(map(len, result.stdout.splitlines())) <= 120
 
 
-def test_nothing_was_found(ask, control: FakeControl):
+def test_conduct_exits_0_without_findings(ask, control: FakeControl):
     control.on(PATH, conduct_report())
 
     result = ask("conduct")
@@ -81,7 +81,7 @@ def test_nothing_was_found(ask, control: FakeControl):
         (ERROR, "error", 1),
     ],
 )
-def test_the_exit_code_is_for_scripts(
+def test_the_exit_code_of_conduct_depends_on_the_severity(
     ask, control: FakeControl, found: dict[str, Any], severity: str, code: int
 ):
     control.on(PATH, conduct_report(found))
@@ -89,13 +89,13 @@ def test_the_exit_code_is_for_scripts(
     assert ask("conduct", "--severity", severity).exit_code == code
 
 
-def test_json_is_the_control_apis(ask, control: FakeControl):
+def test_conduct_prints_the_report_of_the_control_api_as_json(ask, control: FakeControl):
     control.on(PATH, conduct_report(NOTE))
 
     assert json.loads(ask("conduct", "--json").stdout) == conduct_report(NOTE)
 
 
-def test_rules_are_left_out_and_the_client_may_be_done(ask, control: FakeControl):
+def test_conduct_passes_off_and_final_on(ask, control: FakeControl):
     asked = "GET /worlds/w/conduct?off=polled-too-early%2Cmade-up-cursor%2Cunread-field&final=true"
     control.on(asked, conduct_report())
     off = ("--off", "polled-too-early,made-up-cursor", "--off", "unread-field")
@@ -104,7 +104,7 @@ def test_rules_are_left_out_and_the_client_may_be_done(ask, control: FakeControl
 
 
 @pytest.mark.usefixtures("rules")
-def test_junit_has_a_case_for_each_rule(ask, control: FakeControl, tmp_path: Path):
+def test_junit_of_conduct_has_a_case_for_each_rule(ask, control: FakeControl, tmp_path: Path):
     control.on(PATH, conduct_report(WARNING, NOTE, ERROR, rules_off=["made-up-cursor"]))
     path = tmp_path / "conduct.xml"
 
@@ -135,7 +135,7 @@ def test_a_rule_that_does_not_exist_is_refused_with_the_command_that_lists_them(
 
 
 @pytest.mark.usefixtures("rules")
-def test_a_world_that_received_no_request_has_no_verdict(ask, control: FakeControl, tmp_path: Path):
+def test_conduct_exits_2_for_a_world_without_requests(ask, control: FakeControl, tmp_path: Path):
     control.on(PATH, conduct_report(judged=0))
     junit = tmp_path / "conduct.xml"
 
@@ -146,14 +146,14 @@ def test_a_world_that_received_no_request_has_no_verdict(ask, control: FakeContr
     assert Xml.parse(junit).getroot().find(".//error") is not None
 
 
-def test_the_help_says_when_the_exit_code_is_1(run):
+def test_the_help_of_conduct_explains_the_exit_code_1(run):
     text = " ".join(run("conduct", "--help").stdout.split())
 
     assert "The exit code is 1 if a finding has severity warning or worse" in text
 
 
 @pytest.mark.usefixtures("rules")
-def test_findings_of_one_rule_are_quoted_each_with_its_own_sentence(ask, control: FakeControl):
+def test_each_finding_of_a_rule_quotes_its_own_sentence(ask, control: FakeControl):
     body = finding("unread-field", [1], because="No request body.", place="the contract, 4")
     control.on(PATH, conduct_report(body, finding("unread-field", [2])))
 
@@ -162,7 +162,7 @@ def test_findings_of_one_rule_are_quoted_each_with_its_own_sentence(ask, control
     assert "“No request body.” (the contract, 4) “Query: a continuation cursor" in text
 
 
-def test_rules_are_listed_without_an_emulator(run):
+def test_conduct_rules_needs_no_emulator(run):
     listed = run("conduct", "rules").stdout
     told = json.loads(run("conduct", "rules", "--json").stdout)
 

@@ -10,7 +10,7 @@ from tests.support.control_samples import ASSUMPTIONS
 from tests.support.fake_control import FakeControl
 
 
-def test_problems_without_an_emulator(run):
+def test_contract_problems_needs_no_emulator(run):
     lines = run("contract", "problems").stdout.splitlines()
 
     assert lines[0].split() == ["CODE", "STATUS", "RETRYABLE", "FROM", "CONTRACT", "TITLE"]
@@ -19,7 +19,7 @@ def test_problems_without_an_emulator(run):
     assert missing.split()[1:5] == ["404", "no", "retryable,", "status"]
 
 
-def test_problems_as_json_are_whole(run):
+def test_contract_problems_prints_whole_rows_as_json(run):
     rows = json.loads(run("contract", "problems", "--json").stdout)
 
     assert len(rows) == 57
@@ -29,7 +29,7 @@ def test_problems_as_json_are_whole(run):
     assert all(row["meaning"] and row["when"] and row["advice"] for row in rows)
 
 
-def test_assumptions_without_an_emulator(run):
+def test_contract_assumptions_needs_no_emulator(run):
     result = run("contract", "assumptions")
 
     assert result.exit_code == 0
@@ -37,13 +37,13 @@ def test_assumptions_without_an_emulator(run):
     assert "accepted_status" in result.stdout
 
 
-def test_openapi_without_an_emulator(run):
+def test_contract_openapi_needs_no_emulator(run):
     document = json.loads(run("contract", "openapi").stdout)
 
     assert document["openapi"].startswith("3.1")
 
 
-def test_openapi_into_a_file(run, tmp_path: Path):
+def test_contract_openapi_writes_a_file(run, tmp_path: Path):
     path = tmp_path / "openapi.json"
 
     result = run("contract", "openapi", "--output", str(path))
@@ -52,13 +52,15 @@ def test_openapi_into_a_file(run, tmp_path: Path):
     assert json.loads(path.read_text(encoding="utf-8"))["openapi"].startswith("3.1")
 
 
-def test_environment_alone_asks_nobody(ask, control: FakeControl):
+def test_contract_problems_ignores_the_variable_of_the_address(ask, control: FakeControl):
     assert ask("contract", "problems").exit_code == 0
     assert control.requests == []
 
 
 @pytest.mark.parametrize("world", ["default", "shop"])
-def test_named_emulator_is_asked_for_openapi(run, control: FakeControl, world: str):
+def test_contract_openapi_asks_the_emulator_of_the_option_url(
+    run, control: FakeControl, world: str
+):
     control.on(f"GET /worlds/{world}/openapi.json", {"openapi": "3.1.0", "of": world})
 
     result = run("contract", "openapi", "--url", control.url, "--world", world)
@@ -66,14 +68,14 @@ def test_named_emulator_is_asked_for_openapi(run, control: FakeControl, world: s
     assert json.loads(result.stdout)["of"] == world
 
 
-def test_named_emulator_is_asked_for_problems(run, control: FakeControl):
+def test_contract_problems_asks_the_emulator_of_the_option_url(run, control: FakeControl):
     control.on("GET /contract/problems", {"items": []})
 
     assert json.loads(run("contract", "problems", "--json", "--url", control.url).stdout) == []
 
 
 @pytest.mark.parametrize("world", ["default", "shop"])
-def test_named_world_is_asked_for_assumptions(run, control: FakeControl, world: str):
+def test_contract_assumptions_asks_the_world_of_the_options(run, control: FakeControl, world: str):
     control.on(f"GET /worlds/{world}/assumptions", {"items": ASSUMPTIONS})
 
     result = run("contract", "assumptions", "--url", control.url, "--world", world)

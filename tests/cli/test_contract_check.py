@@ -39,7 +39,7 @@ def one_line(result: Result) -> str:
     return result.stderr
 
 
-def test_by_default_it_reads_and_passes(check: Check):
+def test_contract_check_passes_on_the_emulator_without_changing_it(check: Check):
     result = check()
 
     assert result.exit_code == 0, result.stdout
@@ -52,7 +52,9 @@ def test_by_default_it_reads_and_passes(check: Check):
     assert " 0 differ, " in result.stderr
 
 
-def test_a_server_that_speaks_no_json_is_one_line(check: Check, hosting_emulator: HostingEmulator):
+def test_contract_check_refuses_a_server_without_json(
+    check: Check, hosting_emulator: HostingEmulator
+):
     with wrong_server(hosting_emulator.base_url, Spoils("HTML")) as url:
         said = one_line(check("--base-url", url))
 
@@ -60,14 +62,14 @@ def test_a_server_that_speaks_no_json_is_one_line(check: Check, hosting_emulator
     assert said.rstrip().endswith("200, text/html)")
 
 
-def test_sections_are_told_in_the_contracts_order(check: Check):
+def test_contract_check_prints_sections_in_the_order_of_the_contract(check: Check):
     lines = check().stdout.splitlines()
 
     titles = [line for line in lines if line in ("Operation", "Endpoints", "Errors", "Versioning")]
     assert titles == ["Operation", "Endpoints", "Errors", "Versioning"]
 
 
-def test_json_is_the_whole_report(check: Check):
+def test_contract_check_prints_the_whole_report_as_json(check: Check):
     result = check("--json", "--allow", "keys,tickets", "--allow", "keys")
 
     report = json.loads(result.stdout)
@@ -78,7 +80,7 @@ def test_json_is_the_whole_report(check: Check):
     assert result.stderr == ""
 
 
-def test_an_assumption_is_printed_ready_for_a_scenario(
+def test_contract_check_prints_observed_assumptions_as_scenario_yaml(
     check: Check, run, hosting_emulator: HostingEmulator, tmp_path: Path
 ):
     values = {"limit_parameter": "size", "missing_environment": "prod", "timestamp_form": "offset"}
@@ -99,7 +101,7 @@ def test_an_assumption_is_printed_ready_for_a_scenario(
     assert run("scenario", "check", str(path)).exit_code == 0
 
 
-def test_a_scenario_of_a_server_like_ours_can_be_checked_too(check: Check, run, tmp_path: Path):
+def test_the_scenario_of_an_unchanged_emulator_is_valid(check: Check, run, tmp_path: Path):
     path = tmp_path / "observed.yaml"
 
     check("--scenario", str(path))
@@ -107,7 +109,7 @@ def test_a_scenario_of_a_server_like_ours_can_be_checked_too(check: Check, run, 
     assert run("scenario", "check", str(path)).exit_code == 0
 
 
-def test_the_report_is_shown_though_a_file_cannot_be_written_after_all(
+def test_contract_check_prints_its_report_when_a_file_cannot_be_written(
     check: Check, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ):
     def full(path: Path, _: str) -> None:
@@ -123,7 +125,7 @@ def test_the_report_is_shown_though_a_file_cannot_be_written_after_all(
     assert "All bodies are JSON." in result.stdout
 
 
-def test_a_difference_is_exit_code_1_and_told(
+def test_contract_check_exits_1_with_a_difference(
     check: Check, hosting_emulator: HostingEmulator, tmp_path: Path
 ):
     planted = next(found for found in DEVIATIONS if found.name == "three scopes")
@@ -148,7 +150,7 @@ def test_a_difference_is_exit_code_1_and_told(
     assert len(suite.findall("testcase/skipped")) == int(suite.attrib["skipped"]) == 2
 
 
-def test_no_secret_is_printed(check: Check, hosting_emulator: HostingEmulator):
+def test_contract_check_prints_no_secret(check: Check, hosting_emulator: HostingEmulator):
     result = check("--allow", "keys,tickets", "--json")
 
     assert hosting_emulator.token() not in result.output
@@ -159,7 +161,7 @@ def test_no_secret_is_printed(check: Check, hosting_emulator: HostingEmulator):
 # --- What keeps it from checking ------------------------------------------------------------------
 
 
-def test_nobody_listens(check: Check):
+def test_contract_check_refuses_an_address_where_nothing_listens(check: Check):
     with socket.socket() as found:
         found.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{found.getsockname()[1]}"
@@ -169,7 +171,7 @@ def test_nobody_listens(check: Check):
     assert said == f"Error: {url} cannot be reached: connection refused\n"
 
 
-def test_a_name_that_nobody_has(check: Check, monkeypatch: pytest.MonkeyPatch):
+def test_contract_check_refuses_an_unknown_host_name(check: Check, monkeypatch: pytest.MonkeyPatch):
     def unknown(*_: object, **__: object) -> None:
         raise socket.gaierror(-2, "Name or service not known")
 
@@ -182,17 +184,19 @@ def test_a_name_that_nobody_has(check: Check, monkeypatch: pytest.MonkeyPatch):
     )
 
 
-def test_https_where_http_is_spoken(check: Check, hosting_emulator: HostingEmulator):
+def test_contract_check_refuses_https_to_an_http_server(
+    check: Check, hosting_emulator: HostingEmulator
+):
     url = hosting_emulator.base_url.replace("http:", "https:")
 
     assert "cannot be reached: it does not speak TLS" in one_line(check("--base-url", url))
 
 
-def test_a_token_that_is_not_accepted(check: Check):
+def test_contract_check_refuses_an_invalid_token(check: Check):
     assert one_line(check("--token", "nobody")).endswith("refuses the token of --token (401)\n")
 
 
-def test_a_project_that_is_not_there(check: Check):
+def test_contract_check_refuses_an_unknown_project(check: Check):
     said = one_line(check("--project", "7ZZZZZZZZZZZZZZZZZZZZZZZZZ"))
 
     assert said.endswith("with this token (404): is --project right?\n")
@@ -222,7 +226,7 @@ def _answers_everything_with(status: int, code: str | None) -> Tampering:
         (500, None),
     ],
 )
-def test_a_server_of_which_nothing_succeeded_is_not_checked(
+def test_contract_check_gives_no_verdict_if_no_request_succeeds(
     check: Check, hosting_emulator: HostingEmulator, tmp_path: Path, status: int, code: str | None
 ):
     file = tmp_path / "junit.xml"
@@ -237,7 +241,7 @@ def test_a_server_of_which_nothing_succeeded_is_not_checked(
     assert int(Xml.parse(file).getroot().attrib["errors"]) == 1
 
 
-def test_the_json_report_says_that_nothing_was_checked(
+def test_the_json_report_of_contract_check_says_that_nothing_was_checked(
     check: Check, hosting_emulator: HostingEmulator
 ):
     server = _answers_everything_with(503, "service_unavailable")
@@ -249,7 +253,7 @@ def test_the_json_report_says_that_nothing_was_checked(
     assert "503 service_unavailable" in report["unchecked"]
 
 
-def test_a_check_that_is_refused_leaves_no_earlier_report(check: Check, tmp_path: Path):
+def test_a_refused_contract_check_replaces_an_earlier_report(check: Check, tmp_path: Path):
     file = tmp_path / "junit.xml"
     check("--junit", str(file))
 

@@ -53,7 +53,7 @@ def free_port() -> int:
 # --- The whole command ---------------------------------------------------------------------------
 
 
-def test_where_nothing_is_amiss_it_exits_0(run, tmp_path: Path, free_port: int):
+def test_doctor_exits_0_without_a_problem(run, tmp_path: Path, free_port: int):
     result = run("doctor", "--data-dir", str(tmp_path / "none"), "--port", str(free_port))
 
     assert result.exit_code == 0, result.stdout
@@ -62,7 +62,7 @@ def test_where_nothing_is_amiss_it_exits_0(run, tmp_path: Path, free_port: int):
     assert not (tmp_path / "none").exists()
 
 
-def test_a_problem_is_exit_code_1_and_says_what_to_do(run, tmp_path: Path, monkeypatch):
+def test_doctor_exits_1_with_a_problem_and_gives_advice(run, tmp_path: Path, monkeypatch):
     monkeypatch.setenv("HTTP_PROXY", "http://user:hush@proxy:3128")
 
     result = run("doctor", "--data-dir", str(tmp_path), "--port", "0")
@@ -75,7 +75,7 @@ def test_a_problem_is_exit_code_1_and_says_what_to_do(run, tmp_path: Path, monke
     assert "hush" not in result.stdout
 
 
-def test_json_has_every_finding(run, tmp_path: Path):
+def test_doctor_prints_every_finding_as_json(run, tmp_path: Path):
     result = run("doctor", "--json", "--data-dir", str(tmp_path / "none"), "--port", "0")
 
     found = json.loads(result.stdout)
@@ -88,7 +88,7 @@ def test_json_has_every_finding(run, tmp_path: Path):
     assert all(each["advice"] for each in found["findings"] if each["verdict"] == "problem")
 
 
-def test_a_check_that_fails_itself_does_not_stop_the_others(run, tmp_path: Path, monkeypatch):
+def test_a_check_of_doctor_that_crashes_does_not_stop_the_others(run, tmp_path: Path, monkeypatch):
     def broken() -> list[CheckFinding]:
         raise RuntimeError("no such luck")
 
@@ -108,7 +108,7 @@ def test_a_check_that_fails_itself_does_not_stop_the_others(run, tmp_path: Path,
     ("version", "verdict"),
     [("3.10.14", "problem"), ("3.11.0", "ok"), ("3.14.0rc1", "ok"), ("4.0", "ok")],
 )
-def test_python_is_held_against_the_least(
+def test_doctor_compares_python_with_the_minimum_version(
     version: str, verdict: str, monkeypatch: pytest.MonkeyPatch
 ):
     asked = SimpleNamespace(metadata={"Requires-Python": ">=3.11"}, requires=[])
@@ -118,7 +118,7 @@ def test_python_is_held_against_the_least(
     assert next(doctor_checks.check_versions()).verdict == verdict
 
 
-def test_dependencies_that_are_missing_or_old_are_named(monkeypatch: pytest.MonkeyPatch):
+def test_doctor_names_missing_and_old_dependencies(monkeypatch: pytest.MonkeyPatch):
     wanted = ["aiohttp>=3.11", "pyjwt[crypto]>=2.9", "click>=8.2", "pytest>=8; extra == 'pytest'"]
     installed = {"aiohttp": "3.9.5", "click": "8.10"}
 
@@ -137,14 +137,14 @@ def test_dependencies_that_are_missing_or_old_are_named(monkeypatch: pytest.Monk
     assert missing.seen == "pyjwt is not installed; 2.9 or newer is needed."
 
 
-def test_this_installation_is_fine():
+def test_doctor_accepts_this_installation():
     assert {finding.verdict for finding in doctor_checks.check_versions()} == {"ok"}
 
 
 # --- The emulator and its port -------------------------------------------------------------------
 
 
-def test_the_running_emulator_is_found(run, control: FakeControl, tmp_path: Path):
+def test_doctor_finds_the_running_emulator(run, control: FakeControl, tmp_path: Path):
     control.on("GET /health", {**HEALTH, "version": __version__})
     control.on("GET /info", RUNNING)
 
@@ -156,7 +156,7 @@ def test_the_running_emulator_is_found(run, control: FakeControl, tmp_path: Path
     assert taken["seen"].startswith("An emulator")
 
 
-def test_an_emulator_of_another_version_is_a_problem(run, control: FakeControl):
+def test_doctor_reports_an_emulator_of_another_version(run, control: FakeControl):
     control.on("GET /health", {**HEALTH, "version": "0.0.1"})
     control.on("GET /info", {**RUNNING, "version": "0.0.1", "data_dir": "/elsewhere"})
 
@@ -169,7 +169,7 @@ def test_an_emulator_of_another_version_is_a_problem(run, control: FakeControl):
     assert taken["seen"].endswith(" and keeps its state in /elsewhere.")
 
 
-def test_an_emulator_that_wants_a_token_is_a_note(run, control: FakeControl):
+def test_doctor_notes_an_emulator_that_requires_a_token(run, control: FakeControl):
     control.on("GET /health", {**HEALTH, "version": __version__})
     control.on("GET /info", refusal(401, "Control token required"))
 
@@ -179,7 +179,7 @@ def test_an_emulator_that_wants_a_token_is_a_note(run, control: FakeControl):
     assert "HOSTING_EMULATOR_CONTROL_TOKEN" in said["advice"]
 
 
-def test_what_is_no_emulator_is_a_problem(run, control: FakeControl):
+def test_doctor_reports_another_server_at_the_address(run, control: FakeControl):
     control.on("GET /health", ANOTHER_SERVER)
 
     result = run("doctor", "--json", "--url", control.url)
@@ -190,7 +190,7 @@ def test_what_is_no_emulator_is_a_problem(run, control: FakeControl):
     assert "which is not an emulator" in taken["seen"]
 
 
-def test_nobody_at_a_chosen_address_is_a_problem_and_else_a_note():
+def test_a_missing_emulator_is_a_problem_only_at_a_chosen_address():
     nobody = EmulatorAnswer(None, None, "connection refused", silent=True)
 
     chosen = doctor_checks.check_emulator("http://here", nobody, named=True)
@@ -201,7 +201,7 @@ def test_nobody_at_a_chosen_address_is_a_problem_and_else_a_note():
     assert default.verdict == "note"
 
 
-def test_a_port_that_another_program_has(port: int):
+def test_doctor_reports_a_port_that_another_program_uses(port: int):
     nobody = EmulatorAnswer(None, None, "it says nothing")
 
     found = doctor_checks.check_port("tls port", port, nobody)
@@ -212,7 +212,7 @@ def test_a_port_that_another_program_has(port: int):
     assert "`start --tls-port 0`" in str(found.advice)
 
 
-def test_a_port_one_may_not_have(monkeypatch: pytest.MonkeyPatch):
+def test_doctor_reports_a_port_that_needs_permission(monkeypatch: pytest.MonkeyPatch):
     def refuse(probe: socket.socket, address: object) -> None:
         raise PermissionError(errno.EACCES, "Permission denied")
 
@@ -243,7 +243,9 @@ def failing(name: str) -> list[str]:
         (failing, "problem"),
     ],
 )
-def test_localhost_must_lead_here(resolve: Callable[[str], Sequence[str]], verdict: str):
+def test_doctor_reports_a_localhost_that_is_another_machine(
+    resolve: Callable[[str], Sequence[str]], verdict: str
+):
     assert doctor_checks.check_name("localhost", "localhost", resolve).verdict == verdict
 
 
@@ -255,7 +257,7 @@ def test_localhost_must_lead_here(resolve: Callable[[str], Sequence[str]], verdi
         (failing, "note", "/etc/hosts"),
     ],
 )
-def test_dev_origins_should_lead_here(
+def test_doctor_reports_dev_origins_that_are_another_machine(
     resolve: Callable[[str], Sequence[str]], verdict: str, advice: str
 ):
     found = doctor_checks.check_name("dev origins", "x.dev.localhost", resolve)
@@ -268,14 +270,14 @@ def test_dev_origins_should_lead_here(
     ("most", "verdict"),
     [(resource.RLIM_INFINITY, "ok"), (65536, "ok"), (1024, "note"), (64, "problem")],
 )
-def test_the_limit_of_open_files(most: int, verdict: str):
+def test_doctor_checks_the_limit_of_open_files(most: int, verdict: str):
     assert doctor_checks.check_open_files(most).verdict == verdict
 
 
 @pytest.mark.parametrize(
     ("year", "verdict"), [(1970, "problem"), (2024, "problem"), (2025, "ok"), (2101, "problem")]
 )
-def test_the_clock_shows_a_time_that_can_be(year: int, verdict: str):
+def test_doctor_reports_a_wrong_machine_clock(year: int, verdict: str):
     assert doctor_checks.check_clock(datetime(year, 6, 1, tzinfo=UTC)).verdict == verdict
 
 
@@ -291,7 +293,7 @@ def test_the_clock_shows_a_time_that_can_be(year: int, verdict: str):
         ({"HTTPS_PROXY": "http://p", "NO_PROXY": "*"}, "ok"),
     ],
 )
-def test_proxies_leave_this_machine_out(environ: dict[str, str], verdict: str):
+def test_doctor_reports_a_proxy_for_this_machine(environ: dict[str, str], verdict: str):
     assert doctor_checks.check_proxies(environ).verdict == verdict
 
 
@@ -314,7 +316,7 @@ def held(path: Path) -> CheckFinding:
 # --- The data directory --------------------------------------------------------------------------
 
 
-def test_what_is_sound_is_left_as_it_was(kept: Path):
+def test_doctor_does_not_change_an_intact_data_directory(kept: Path):
     def picture() -> dict[Path, tuple[int, int, bytes]]:
         files = [path for path in kept.rglob("*") if path.is_file()]
         return {p: (p.stat().st_mtime_ns, p.stat().st_mode, p.read_bytes()) for p in files}
@@ -329,7 +331,7 @@ def test_what_is_sound_is_left_as_it_was(kept: Path):
 
 
 @pytest.mark.parametrize("name", ["snapshot.json", "journal.ndjson"])
-def test_a_flipped_byte_is_found(kept: Path, name: str):
+def test_doctor_finds_a_flipped_byte_in_a_data_directory(kept: Path, name: str):
     path = kept / "worlds" / "default" / name
     data = bytearray(path.read_bytes())
     data[len(data) // 2] ^= 1
@@ -342,7 +344,7 @@ def test_a_flipped_byte_is_found(kept: Path, name: str):
     assert "from a copy" in str(found.advice)
 
 
-def test_a_relative_path_keeps_its_first_letter(kept: Path, monkeypatch: pytest.MonkeyPatch):
+def test_doctor_does_not_capitalize_a_relative_path(kept: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.chdir(kept.parent)
     (kept / "worlds" / "default" / "snapshot.json").write_bytes(b"{")
 
@@ -353,14 +355,14 @@ def test_a_relative_path_keeps_its_first_letter(kept: Path, monkeypatch: pytest.
     assert f"{kept.name}/worlds/default" in found.seen
 
 
-def test_a_torn_last_line_is_a_note(kept: Path):
+def test_doctor_notes_a_torn_last_line_of_a_journal(kept: Path):
     with (kept / "worlds" / "default" / "journal.ndjson").open("ab") as journal:
         journal.write(b"deadbeef {")
 
     assert held(kept).verdict == "note"
 
 
-def test_a_directory_in_use_is_not_read(tmp_path: Path, run):
+def test_doctor_does_not_read_a_data_directory_in_use(tmp_path: Path, run):
     path = tmp_path / "state"
 
     with emulator_in_thread(data_dir=path) as emulator:
@@ -377,7 +379,7 @@ def test_a_directory_in_use_is_not_read(tmp_path: Path, run):
     assert reached["seen"].startswith(f"{path} is in use by the running emulator")
 
 
-def test_a_directory_that_is_a_file(tmp_path: Path):
+def test_doctor_reports_a_data_directory_that_is_a_file(tmp_path: Path):
     path = tmp_path / "file"
     path.touch()
 
@@ -386,7 +388,9 @@ def test_a_directory_that_is_a_file(tmp_path: Path):
     assert (found.verdict, found.seen) == ("problem", f"{path} is a file.")
 
 
-def test_a_directory_nobody_may_make_names_the_folder_above(tmp_path: Path, monkeypatch):
+def test_doctor_names_the_folder_in_which_no_data_directory_can_be_created(
+    tmp_path: Path, monkeypatch
+):
     monkeypatch.setattr(os, "access", lambda path, mode: path != tmp_path)
 
     (found,) = doctor_checks.check_data(tmp_path / "a" / "b", answers=False)
@@ -394,7 +398,7 @@ def test_a_directory_nobody_may_make_names_the_folder_above(tmp_path: Path, monk
     assert found.seen == f"{tmp_path} cannot be written by this user."
 
 
-def test_secrets_that_others_can_read(kept: Path):
+def test_doctor_reports_secrets_that_other_users_can_read(kept: Path):
     snapshot = kept / "worlds" / "default" / "snapshot.json"
     snapshot.chmod(0o644)
     *_, hidden = doctor_checks.check_data(kept, answers=False)
@@ -409,7 +413,7 @@ def test_secrets_that_others_can_read(kept: Path):
     assert str(found.advice).startswith(f"`chmod -R go= {kept}`")
 
 
-def test_a_directory_that_others_can_write(tmp_path: Path):
+def test_doctor_reports_a_data_directory_that_other_users_can_write(tmp_path: Path):
     tmp_path.chmod(0o777)
 
     *_, found = doctor_checks.check_data(tmp_path, answers=False)
@@ -420,7 +424,7 @@ def test_a_directory_that_others_can_write(tmp_path: Path):
 # --- Certificates --------------------------------------------------------------------------------
 
 
-def test_an_authority_that_is_kept_is_fine(kept: Path):
+def test_doctor_accepts_a_stored_certificate_authority(kept: Path):
     found = doctor_checks.check_authority(kept / "tls", datetime.now(UTC))
 
     assert found.verdict == "ok"
@@ -434,7 +438,9 @@ def test_an_authority_that_is_kept_is_fine(kept: Path):
         (-10, "problem", "in the future"),
     ],
 )
-def test_an_authority_has_its_time(kept: Path, days: int, verdict: str, seen: str):
+def test_doctor_reports_an_authority_outside_its_validity(
+    kept: Path, days: int, verdict: str, seen: str
+):
     now = datetime.now(UTC) + timedelta(days=days)
 
     found = doctor_checks.check_authority(kept / "tls", now)
@@ -443,7 +449,7 @@ def test_an_authority_has_its_time(kept: Path, days: int, verdict: str, seen: st
     assert seen in found.seen
 
 
-def test_a_key_that_others_can_read(kept: Path):
+def test_doctor_reports_an_authority_key_that_other_users_can_read(kept: Path):
     for path in (kept, kept / "tls"):
         path.chmod(0o755)
     (kept / "tls" / "ca.key").chmod(0o644)
@@ -476,7 +482,9 @@ def break_by_swap(folder: Path) -> None:
         (break_by_swap, "is not the key of"),
     ],
 )
-def test_an_authority_that_is_no_use(kept: Path, broken: Callable[[Path], None], seen: str):
+def test_doctor_reports_a_broken_certificate_authority(
+    kept: Path, broken: Callable[[Path], None], seen: str
+):
     broken(kept / "tls")
 
     found = doctor_checks.check_authority(kept / "tls", NOW)
@@ -485,7 +493,7 @@ def test_an_authority_that_is_no_use(kept: Path, broken: Callable[[Path], None],
     assert seen in found.seen
 
 
-def test_what_a_running_emulator_presents_is_verified(tmp_path: Path, run, kept: Path):
+def test_doctor_verifies_the_certificates_of_a_running_emulator(tmp_path: Path, run, kept: Path):
     with emulator_in_thread(tls_port=0, data_dir=tmp_path / "own") as emulator:
         result = run("doctor", "--json", "--url", emulator.base_url)
         port = int(str(emulator.ready.tls_url).rpartition(":")[2])

@@ -41,7 +41,7 @@ def test_env_prints_exports(ask, control: FakeControl):
     assert result.stderr == ""
 
 
-def test_token_of_a_person_comes_with_their_own_organization_and_project(ask, control: FakeControl):
+def test_env_names_the_organization_and_project_of_the_user(ask, control: FakeControl):
     answer(control, token=TOKEN_OF_PAID)
 
     shown = json.loads(ask("env", "--as", "reader", "--json").stdout)
@@ -52,7 +52,7 @@ def test_token_of_a_person_comes_with_their_own_organization_and_project(ask, co
     assert asked == [{"as": "reader"}]
 
 
-def test_organization_and_project_may_differ(ask, control: FakeControl):
+def test_env_accepts_an_organization_and_a_project(ask, control: FakeControl):
     answer(control, token=TOKEN_OF_PAID)
 
     shown = json.loads(ask("env", "--organization", "paid", "--project", "shop", "--json").stdout)
@@ -64,7 +64,7 @@ def test_organization_and_project_may_differ(ask, control: FakeControl):
 
 
 @pytest.mark.parametrize("name", ["second", "blog", "01PROJ2"])
-def test_project_goes_by_alias_handle_or_id(ask, control: FakeControl, name: str):
+def test_env_accepts_an_alias_a_handle_or_an_id_of_a_project(ask, control: FakeControl, name: str):
     answer(control)
 
     shown = json.loads(ask("env", "--project", name, "--json").stdout)
@@ -72,7 +72,7 @@ def test_project_goes_by_alias_handle_or_id(ask, control: FakeControl, name: str
     assert shown["HOSTING_PROJECT_ID"] == "01PROJ2"
 
 
-def test_unknown_project_names_the_known(ask, control: FakeControl):
+def test_env_lists_the_projects_when_it_refuses_an_unknown_one(ask, control: FakeControl):
     answer(control)
 
     result = ask("env", "--project", "nope")
@@ -83,7 +83,7 @@ def test_unknown_project_names_the_known(ask, control: FakeControl):
     )
 
 
-def test_both_servers_of_another_world(ask, control: FakeControl):
+def test_env_names_both_servers_of_another_world(ask, control: FakeControl):
     answer(control, "ci-1")
 
     shown = json.loads(ask("env", "--world", "ci-1", "--json").stdout)
@@ -93,7 +93,7 @@ def test_both_servers_of_another_world(ask, control: FakeControl):
     assert shown["HOSTING_EMULATOR_WORLD"] == "ci-1"
 
 
-def test_sh_reads_back_what_was_meant():
+def test_sh_reads_back_the_exported_values():
     script = export_lines(HARD, "sh") + '\nprintf %s "$B"'
 
     done = subprocess.run(["sh", "-c", script], capture_output=True, text=True, check=True)
@@ -109,16 +109,16 @@ def test_sh_reads_back_what_was_meant():
         ("dotenv", 'B="it\'s \\$HOME \\"and\\" `x` \\\\ more # not"'),
     ],
 )
-def test_other_shells_spell_it_their_way(shell: str, line: str):
+def test_env_quotes_values_for_each_shell(shell: str, line: str):
     assert export_lines(HARD, shell).splitlines()[1] == line
 
 
 @pytest.mark.parametrize("shell", SHELLS)
-def test_each_shell_has_a_line_for_each_variable(shell: str):
+def test_env_prints_a_line_for_each_variable_in_each_shell(shell: str):
     assert len(export_lines(HARD, shell).splitlines()) == len(HARD)
 
 
-def test_token_alone_is_printed(ask, control: FakeControl):
+def test_token_prints_only_the_token(ask, control: FakeControl):
     control.on("POST /worlds/default/tokens", TOKEN)
 
     result = ask("token")
@@ -128,7 +128,7 @@ def test_token_alone_is_printed(ask, control: FakeControl):
     assert asked == [{"interactive": True}]
 
 
-def test_an_api_key_is_made_instead(ask, control: FakeControl):
+def test_token_creates_an_api_key_with_the_option_api_key(ask, control: FakeControl):
     control.on("POST /worlds/default/api-keys", API_KEY)
 
     plain = ask("token", "--api-key")

@@ -33,7 +33,7 @@ def assert_one_line(result, *words: str):
         "scenario schema",
     ],
 )
-def test_no_emulator_there(run, line: str):
+def test_a_command_without_an_emulator_explains_how_to_start_one(run, line: str):
     with socket.socket() as bound:
         bound.bind(("127.0.0.1", 0))  # bound and not listening: nothing else can take the port
         url = f"http://127.0.0.1:{bound.getsockname()[1]}"
@@ -43,7 +43,7 @@ def test_no_emulator_there(run, line: str):
     assert_one_line(result, url, "start it with `hosting-emulator start --port ")
 
 
-def test_refusal_is_shown(ask, control: FakeControl):
+def test_a_refusal_of_the_emulator_is_printed_in_one_line(ask, control: FakeControl):
     control.on("PUT /worlds/default/clock", refusal(409, "the clock\ncannot move back"))
 
     result = ask("clock", "set", "2020-01-01T00:00:00Z")
@@ -51,7 +51,7 @@ def test_refusal_is_shown(ask, control: FakeControl):
     assert_one_line(result, "the clock cannot move back")
 
 
-def test_another_server_there(ask, control: FakeControl):
+def test_a_command_refuses_another_server_at_the_address(ask, control: FakeControl):
     control.on("GET /info", ANOTHER_SERVER)
 
     assert_one_line(ask("status"), "is not a hosting emulator")
@@ -63,7 +63,7 @@ def test_start_refuses_an_assumption_with_an_impossible_value(run):
     assert_one_line(result, "'ok'", "one of 202, 200, 201")
 
 
-def test_output_that_cannot_be_written(ask, control: FakeControl, tmp_path):
+def test_an_output_file_that_cannot_be_written_is_an_error(ask, control: FakeControl, tmp_path):
     control.on("GET /worlds/default/state", {"a": 1})
 
     result = ask("world", "export", "--output", str(tmp_path / "missing" / "x.json"))
@@ -72,7 +72,7 @@ def test_output_that_cannot_be_written(ask, control: FakeControl, tmp_path):
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
-def test_full_disk_behind_stdout():
+def test_a_full_disk_behind_stdout_is_an_error():
     with Path("/dev/full").open("w", encoding="utf-8") as full:
         done = subprocess.run(
             [sys.executable, "-m", "hosting_emulator_cli", "--version"],
@@ -85,7 +85,7 @@ def test_full_disk_behind_stdout():
     assert (done.returncode, done.stderr) == (2, "Error: no space left on device\n")
 
 
-def test_streams_that_are_closed_end_nothing(monkeypatch: pytest.MonkeyPatch):
+def test_a_command_runs_with_closed_streams(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(sys, "argv", ["hosting-emulator", "contract", "problems"])
     for name in ("stdout", "stderr"):
         monkeypatch.setattr(sys, name, None)

@@ -14,15 +14,15 @@ OWN = ['  File "/home/ann/lib/deploy.py", line 7, in ask', "    return json.load
 END = "json.decoder.JSONDecodeError: Expecting value"
 
 
-def test_a_short_output_is_shown_whole():
+def test_an_excerpt_of_a_short_output_is_the_whole_output():
     assert excerpt(["a", "b"]) == ("a", "b")
 
 
-def test_of_a_long_one_the_last_twelve_lines():
+def test_an_excerpt_of_a_long_output_has_its_last_twelve_lines():
     assert excerpt([str(n) for n in range(40)]) == tuple(str(n) for n in range(28, 40))
 
 
-def test_the_users_own_frame_stays_above_what_others_did():
+def test_an_excerpt_begins_with_the_last_frame_in_the_users_code():
     shown = excerpt(["Hello", HEAD, *OWN, *DEEP, END])
 
     assert shown[:3] == (*OWN, "…")
@@ -50,7 +50,7 @@ def test_a_frame_that_is_shown_anyway_is_not_repeated():
         "C:\\Python311\\Lib\\json\\decoder.py",
     ],
 )
-def test_what_was_installed_is_not_the_users(path: str):
+def test_a_frame_in_an_installed_package_is_not_the_users_code(path: str):
     lines = [HEAD, *OWN, *[f'  File "{path}", line 1, in x'] * 20, END]
 
     assert excerpt(lines)[:2] == tuple(OWN)

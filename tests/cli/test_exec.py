@@ -45,14 +45,14 @@ def executed(monkeypatch: pytest.MonkeyPatch) -> list[Execution]:
     return found
 
 
-def test_no_options_keep_nothing_on_a_free_port(run, executed: list[Execution]):
+def test_exec_without_options_keeps_nothing_and_uses_a_free_port(run, executed: list[Execution]):
     result = run("exec", "--", "node", "--test")
 
     assert (result.exit_code, result.output) == (42, "")
     assert executed == [PLAIN]
 
 
-def test_every_option_is_heeded(run, executed: list[Execution], tmp_path: Path):
+def test_exec_passes_every_option_on(run, executed: list[Execution], tmp_path: Path):
     keep = tmp_path / "kept.json"
     run(
         *("exec", "--scenario", "mine.yaml", "--seed", "42", "--clock", "skip"),
@@ -87,7 +87,7 @@ def test_every_option_is_heeded(run, executed: list[Execution], tmp_path: Path):
     ]
 
 
-def test_state_and_moment_are_settings_too(run, executed: list[Execution]):
+def test_exec_passes_state_and_start_time_on(run, executed: list[Execution]):
     run("exec", "--from", "kept.json", "true")
     run("exec", "--at", "2030-01-31T09:30:00Z", "true")
 
@@ -95,7 +95,7 @@ def test_state_and_moment_are_settings_too(run, executed: list[Execution]):
     assert executed[1].settings == replace(PLAIN.settings, at="2030-01-31T09:30:00Z")
 
 
-def test_quiet_tells_nothing_and_never_waits_for_ever(run, executed: list[Execution]):
+def test_exec_accepts_quiet_and_an_endless_grace_period(run, executed: list[Execution]):
     run("exec", "--quiet", "--kill-after", "never", "node", "--test")
 
     assert executed == [replace(PLAIN, quiet=True, report="never", patience_s=inf)]
@@ -109,7 +109,7 @@ def test_quiet_tells_nothing_and_never_waits_for_ever(run, executed: list[Execut
         (("--quiet", "--", "--odd"), ("--odd",)),
     ],
 )
-def test_what_follows_the_command_is_its_own(
+def test_exec_does_not_read_the_options_of_the_command(
     run, executed: list[Execution], typed: tuple[str, ...], command: tuple[str, ...]
 ):
     run("exec", *typed)
@@ -136,14 +136,14 @@ def runs(monkeypatch: pytest.MonkeyPatch) -> list[Execution]:
     return found
 
 
-def test_points_come_one_by_one_or_by_commas(run, runs: list[Execution]):
+def test_variation_points_may_be_given_one_by_one_or_by_commas(run, runs: list[Execution]):
     run("exec", "--vary", "7", "--only", "page-size", "--only", "key-order,next-poll", "--", "x")
 
     assert runs[0].settings.vary == "7"
     assert runs[0].settings.vary_only == ("page-size", "next-poll", "key-order")
 
 
-def test_the_environment_says_it_where_nothing_else_does(
+def test_exec_reads_variation_from_variables(
     run, runs: list[Execution], monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setenv("HOSTING_EMULATOR_VARY", "9")
@@ -154,7 +154,7 @@ def test_the_environment_says_it_where_nothing_else_does(
     assert (settings.vary, settings.vary_only) == ("9", ("page-size", "key-order"))
 
 
-def test_a_failure_tells_seed_points_and_the_line_that_repeats_it(run, runs):
+def test_a_failed_varied_run_prints_seed_points_and_a_command_that_repeats_it(run, runs):
     result = run("exec", "--clock=skip", "--vary=a b", "--", "npm", "test", "--vary", "x")
 
     told = result.stderr.splitlines()
@@ -166,13 +166,13 @@ def test_a_failure_tells_seed_points_and_the_line_that_repeats_it(run, runs):
     assert len(runs) == 1
 
 
-def test_the_line_that_repeats_a_failure_begins_at_the_moment_that_now_was(run, runs):
+def test_the_command_that_repeats_a_failure_contains_the_start_time(run, runs):
     told = run("exec", "--at", "now", "--vary", "7", "--", "x").stderr.splitlines()
 
     assert re.fullmatch(r"Again: .* --at \d{4}-\d\d-\d\dT[\d:.]+Z --vary 7 -- x", told[1])
 
 
-def test_a_failure_in_worlds_that_the_command_made_itself_is_not_said_to_vary_nowhere(
+def test_a_failure_in_worlds_of_the_command_itself_says_that_they_vary_too(
     run, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(execution_module, "execute", lambda wanted: CommandResult(1))
@@ -185,13 +185,13 @@ def test_a_failure_in_worlds_that_the_command_made_itself_is_not_said_to_vary_no
     )
 
 
-def test_a_success_says_nothing(run, runs):
+def test_a_successful_varied_run_prints_nothing(run, runs):
     result = run("exec", "--vary", "7", "--only", "key-order", "--shrink", "--", "x")
 
     assert (result.exit_code, result.stderr, len(runs)) == (0, "", 1)
 
 
-def test_quiet_says_nothing_of_a_failure(run, runs):
+def test_a_failed_varied_run_prints_nothing_with_quiet(run, runs):
     result = run("exec", "--quiet", "--vary", "7", "--", "x")
 
     assert (result.exit_code, result.stderr) == (3, "")
@@ -214,7 +214,7 @@ def test_shrinking_finds_the_points_that_matter(run, runs):
     assert {run.report for run in runs} == {"never"}
 
 
-def test_a_mistake_that_another_hides_is_found_as_well(run, monkeypatch: pytest.MonkeyPatch):
+def test_shrinking_finds_a_point_that_another_point_hides(run, monkeypatch: pytest.MonkeyPatch):
     def execute(wanted: Execution) -> CommandResult:
         points = wanted.settings.vary_only or (POINTS if wanted.settings.vary else ())
         # Where one breaks it, it never comes to what another would break.
@@ -235,7 +235,9 @@ def test_a_mistake_that_another_hides_is_found_as_well(run, monkeypatch: pytest.
     assert told[-1] == "Again: hosting-emulator exec --vary 7 --only timestamp-form -- x"
 
 
-def test_what_fails_without_variation_is_not_blamed_on_it(run, monkeypatch: pytest.MonkeyPatch):
+def test_shrinking_blames_no_point_for_a_run_that_fails_without_variation(
+    run, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.setattr(
         execution_module, "execute", lambda wanted: CommandResult(1, ("key-order",))
     )
@@ -245,7 +247,7 @@ def test_what_fails_without_variation_is_not_blamed_on_it(run, monkeypatch: pyte
     assert told[-1] == "It also fails without variation: no point is the cause."
 
 
-def test_what_fails_now_and_then_is_said(run, monkeypatch: pytest.MonkeyPatch):
+def test_shrinking_reports_a_run_that_fails_only_sometimes(run, monkeypatch: pytest.MonkeyPatch):
     codes = iter([1, 0, 0, 0])
     monkeypatch.setattr(
         execution_module, "execute", lambda wanted: CommandResult(next(codes), ("key-order",))
@@ -256,7 +258,7 @@ def test_what_fails_now_and_then_is_said(run, monkeypatch: pytest.MonkeyPatch):
     assert told[-1].startswith("It passed when run again with the same points")
 
 
-def test_a_signal_ends_the_search(run, monkeypatch: pytest.MonkeyPatch):
+def test_a_signal_ends_shrinking(run, monkeypatch: pytest.MonkeyPatch):
     ran = iter([CommandResult(1, ("key-order",)), CommandResult(130, signalled=True)])
     monkeypatch.setattr(execution_module, "execute", lambda wanted: next(ran))
 
@@ -267,7 +269,7 @@ def test_a_signal_ends_the_search(run, monkeypatch: pytest.MonkeyPatch):
 
 
 @pytest.mark.parametrize("code", [126, 127])
-def test_a_command_that_never_ran_says_nothing_of_variation(
+def test_exec_prints_no_variation_for_a_command_that_never_ran(
     run, monkeypatch: pytest.MonkeyPatch, code: int
 ):
     monkeypatch.setattr(execution_module, "execute", lambda wanted: CommandResult(code))
@@ -277,7 +279,7 @@ def test_a_command_that_never_ran_says_nothing_of_variation(
     assert (result.exit_code, result.stderr) == (code, "")
 
 
-def test_points_are_listed(run):
+def test_contract_variation_points_lists_all_points(run):
     lines = run("contract", "variation-points").stdout.splitlines()
     rows = json.loads(run("contract", "variation-points", "--json").stdout)
 
@@ -287,7 +289,7 @@ def test_points_are_listed(run):
     assert all(row["sentence"] for row in rows)
 
 
-def test_a_scenario_is_run_varied_and_a_failure_tells_the_seed(ask, control: FakeControl):
+def test_a_failed_varied_story_prints_its_seed(ask, control: FakeControl):
     variation = {"seed": "7", "only": ["key-order"], "assumed": {}, "varied": {"key-order": 2}}
     control.on("POST /scenarios/run", story_report(passed=False, variation=variation))
 
@@ -304,7 +306,7 @@ def test_a_scenario_is_run_varied_and_a_failure_tells_the_seed(ask, control: Fak
     )
 
 
-def test_a_story_that_passes_varied_says_nothing_of_it(ask, control: FakeControl):
+def test_a_passed_varied_story_prints_no_advice(ask, control: FakeControl):
     variation = {"seed": "7", "only": None, "assumed": {}, "varied": {"key-order": 2}}
     control.on("POST /scenarios/run", story_report(variation=variation))
 

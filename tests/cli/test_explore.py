@@ -29,7 +29,7 @@ def explored(monkeypatch: pytest.MonkeyPatch) -> list[CommandExploration]:
     return found
 
 
-def test_no_options_try_everything_on_a_clock_that_polling_moves(
+def test_explore_without_options_tries_all_faults_on_the_clock_skip(
     run, explored: list[CommandExploration]
 ):
     result = run("explore", "--", "node", "--test")
@@ -60,7 +60,7 @@ def test_no_options_try_everything_on_a_clock_that_polling_moves(
     )
 
 
-def test_every_option_is_heeded(run, explored: list[CommandExploration], tmp_path: Path):
+def test_explore_passes_every_option_on(run, explored: list[CommandExploration], tmp_path: Path):
     files = [tmp_path / name for name in ("state.json", "junit.xml", "page.html")]
     run(
         *("explore", "--faults", "timeout,abort:rate_limited", "--faults", "timeout"),
@@ -101,13 +101,15 @@ def test_every_option_is_heeded(run, explored: list[CommandExploration], tmp_pat
     )
 
 
-def test_a_point_is_read(run, explored: list[CommandExploration]):
+def test_explore_reads_a_point(run, explored: list[CommandExploration]):
     run("explore", "--point", POINT, "--", "node")
 
     assert str(explored[0].point) == POINT
 
 
-def test_a_state_brings_its_own_clock(run, explored: list[CommandExploration], tmp_path: Path):
+def test_explore_takes_the_clock_of_a_state(
+    run, explored: list[CommandExploration], tmp_path: Path
+):
     run("explore", "--from", str(tmp_path / "kept.json"), "--", "node")
 
     assert explored[0].settings.clock is None

@@ -23,7 +23,7 @@ ARMED = fault(
 ADD = "POST /worlds/default/faults"
 
 
-def test_add_prints_the_id_and_says_the_rest(ask, control: FakeControl):
+def test_fault_add_prints_the_id_on_stdout_and_the_fault_on_stderr(ask, control: FakeControl):
     control.on(ADD, ARMED)
 
     result = ask("fault", "add", "abort", "code=service_unavailable")
@@ -35,7 +35,7 @@ def test_add_prints_the_id_and_says_the_rest(ask, control: FakeControl):
     )
 
 
-def test_list_shows_faults_in_their_order(ask, control: FakeControl):
+def test_fault_list_shows_faults_in_their_order(ask, control: FakeControl):
     other = fault("connection_reset", id="fault-2", spent=True)
     control.on("GET /worlds/default/faults", items(ARMED, other))
 
@@ -62,13 +62,13 @@ def test_list_shows_faults_in_their_order(ask, control: FakeControl):
     )
 
 
-def test_list_of_none_is_its_headers(ask, control: FakeControl):
+def test_fault_list_without_faults_shows_its_headers(ask, control: FakeControl):
     control.on("GET /worlds/default/faults", items())
 
     assert len(ask("fault", "list").stdout.splitlines()) == 1
 
 
-def test_remove_takes_several(ask, control: FakeControl):
+def test_fault_remove_accepts_several_ids(ask, control: FakeControl):
     for fault_id in ("fault-1", "fault-2"):
         control.on(f"DELETE /worlds/default/faults/{fault_id}", None)
 
@@ -82,13 +82,15 @@ def test_remove_takes_several(ask, control: FakeControl):
     ("count", "said"),
     [(0, "0 faults"), (1, "1 fault"), (2, "2 faults")],
 )
-def test_clear_says_how_many(ask, control: FakeControl, count: int, said: str):
+def test_fault_clear_prints_the_number_of_removed_faults(
+    ask, control: FakeControl, count: int, said: str
+):
     control.on("DELETE /worlds/default/faults", {"removed": count})
 
     assert ask("fault", "clear").stderr == f"Removed {said}.\n"
 
 
-def test_kinds_without_an_emulator(run):
+def test_fault_kinds_needs_no_emulator(run):
     out = run("fault", "kinds").stdout
 
     first = [line.split()[0] for line in out.split("\n\n")[0].splitlines()]
@@ -97,7 +99,7 @@ def test_kinds_without_an_emulator(run):
         assert word in out
 
 
-def test_kinds_of_a_named_emulator(run, control: FakeControl):
+def test_fault_kinds_asks_the_emulator_of_the_option_url(run, control: FakeControl):
     kinds: dict[str, Any] = {"effects": [], "matches": {}, "conditions": {"x": "y"}, "while": {}}
     control.on("GET /contract/fault-kinds", kinds)
 
@@ -107,7 +109,7 @@ def test_kinds_of_a_named_emulator(run, control: FakeControl):
 SENT = "POST /worlds/default/interventions"
 
 
-def test_refusal_is_one_line(ask, control: FakeControl):
+def test_intervene_prints_a_refusal_in_one_line(ask, control: FakeControl):
     control.on(SENT, refusal(409, "no operation of shop is in progress"))
 
     result = ask("intervene", "stick_operation", "project=shop")
@@ -116,7 +118,7 @@ def test_refusal_is_one_line(ask, control: FakeControl):
     assert result.stderr == "Error: no operation of shop is in progress\n"
 
 
-def test_list_without_an_emulator(run):
+def test_intervene_list_needs_no_emulator(run):
     lines = run("intervene", "--list").stdout.splitlines()
 
     assert [line.split()[0] for line in lines[1:]] == intervention_words()
@@ -124,7 +126,7 @@ def test_list_without_an_emulator(run):
     assert "project to [zone] [expires_in]" in moved
 
 
-def test_list_of_a_named_emulator(run, control: FakeControl):
+def test_intervene_list_asks_the_emulator_of_the_option_url(run, control: FakeControl):
     control.on("GET /contract/interventions", items())
 
     assert json.loads(run("intervene", "--list", "--json", "--url", control.url).stdout) == []

@@ -214,7 +214,9 @@ def url(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
         yield emulator.base_url
 
 
-def test_command_line_is_as_it_was(run, url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_the_command_line_is_as_recorded(
+    run, url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     places = {"url": url, "tmp": str(tmp_path)}
     (tmp_path / "rude.yaml").write_text(RUDE, "utf-8")
     found = [*commands(cli, ("hosting-emulator",)), "", *printed(run, LINES, places)]

@@ -47,7 +47,7 @@ def command_at(path: tuple[str, ...]) -> click.Command:
 ALL = list(commands(cli))
 
 
-def test_command_says_what_it_does_in_one_short_line():
+def test_each_command_has_a_short_summary():
     for path in ALL:
         help_text = command_at(path).help
 
@@ -57,7 +57,7 @@ def test_command_says_what_it_does_in_one_short_line():
         assert len(first) <= 85, path
 
 
-def test_every_option_and_argument_is_explained():
+def test_each_option_and_argument_is_explained():
     silent = [
         (*path, parameter.name)
         for path in ALL
@@ -73,7 +73,7 @@ def test_every_option_and_argument_is_explained():
     assert silent == []
 
 
-def test_the_page_tells_of_nothing_that_is_not_there():
+def test_commands_md_names_only_existing_commands_and_options():
     page = Path(hosting_emulator_cli.__file__).with_name("commands.md").read_text("utf-8")
     told = dict(section.split("\n", 1) for section in page.split("\n## ")[1:])
     common = set(re.findall("^- `(--.+?)`", told.pop("Options in common"), re.MULTILINE))
@@ -101,7 +101,7 @@ def test_help_is_printed_and_fits_80_columns(run, monkeypatch: pytest.MonkeyPatc
         assert [line for line in result.stdout.splitlines() if len(line) > 80] == [], path
 
 
-def test_commands_that_give_data_can_give_json():
+def test_each_command_that_prints_data_has_the_option_json():
     without = {path for path in ALL if not any("--json" in p.opts for p in command_at(path).params)}
 
     assert without == {
@@ -145,7 +145,7 @@ def test_help_imports_nothing_heavy():
     assert done.stdout.count("Usage: ") == len(lines) - 1
 
 
-def test_version_is_the_emulators(run):
+def test_the_option_version_prints_version_and_build(run):
     from hosting_emulator import __version__
 
     result = run("--version")
@@ -155,14 +155,14 @@ def test_version_is_the_emulators(run):
     )
 
 
-def test_bare_group_shows_its_help_and_fails(run):
+def test_a_group_without_a_command_prints_its_help_and_exits_2(run):
     result = run("clock")
 
     assert result.exit_code == 2
     assert result.stderr.startswith("Usage: hosting-emulator clock")
 
 
-def test_module_runs_like_the_command():
+def test_the_module_runs_like_the_command():
     done = subprocess.run(
         [sys.executable, "-m", "hosting_emulator_cli", "--version"],
         capture_output=True,

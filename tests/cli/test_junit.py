@@ -18,7 +18,7 @@ KNOWN = {
 }
 
 
-def test_a_report_holds_what_the_schema_names():
+def test_a_junit_report_contains_only_what_the_schema_of_jenkins_names():
     outcomes = [None, *(junit.element(tag, "text") for tag in ("failure", "error", "skipped"))]
     cases = [junit.case("of", f"case {n}", outcome, time=1) for n, outcome in enumerate(outcomes)]
 

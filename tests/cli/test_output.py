@@ -10,7 +10,7 @@ from hosting_emulator_cli.main import Failure
 from hosting_emulator_cli.output import cell_text, fields, table
 
 
-def test_columns_are_aligned_and_numbers_stand_right():
+def test_a_table_aligns_columns_and_right_aligns_numbers():
     text = table(("NAME", "COUNT", "NOTE"), [["a", 5, "x"], ["bcdefg", 1234, ""]])
 
     assert text.splitlines() == [
@@ -20,7 +20,7 @@ def test_columns_are_aligned_and_numbers_stand_right():
     ]
 
 
-def test_what_is_piped_is_whole():
+def test_a_piped_table_does_not_shorten_cells():
     assert (
         table(("A", "B"), [["x" * 160, "y z " * 60]])
         .splitlines()[1]
@@ -44,7 +44,7 @@ def test_a_wide_cell_is_wrapped_between_words_on_a_terminal(terminal: None):
     ]
 
 
-def test_columns_that_would_be_too_narrow_stand_below_each_other(terminal: None):
+def test_a_narrow_terminal_shows_columns_below_each_other(terminal: None):
     row = ["first", "a-word-that-is-rather-long-indeed", 7, "and some words that go on"]
 
     assert (
@@ -54,11 +54,11 @@ def test_columns_that_would_be_too_narrow_stand_below_each_other(terminal: None)
     )
 
 
-def test_no_rows_leave_the_headers():
+def test_a_table_without_rows_shows_its_headers():
     assert table(("A", "B"), []) == "A  B"
 
 
-def test_missing_field_has_no_line():
+def test_a_missing_field_has_no_line():
     assert fields([("a", 1), ("gone", None), ("long", "x")]) == "a     1\nlong  x"
 
 
@@ -76,11 +76,11 @@ def test_missing_field_has_no_line():
         (1.5, "1.5"),
     ],
 )
-def test_value_as_text(value: object, text: str):
+def test_a_cell_shows_a_value_as_text(value: object, text: str):
     assert cell_text(value) == text
 
 
-def test_private_file_is_for_its_owner_alone(tmp_path: Path):
+def test_a_private_file_is_readable_by_its_owner_only(tmp_path: Path):
     path = tmp_path / "ready.json"
     path.write_text("", encoding="utf-8")
     path.chmod(0o644)
@@ -90,7 +90,7 @@ def test_private_file_is_for_its_owner_alone(tmp_path: Path):
     assert path.stat().st_mode & 0o777 == 0o600
 
 
-def test_failed_write_leaves_the_old_file_and_nothing_else(tmp_path: Path, monkeypatch):
+def test_a_failed_write_leaves_the_old_file_and_no_other_file(tmp_path: Path, monkeypatch):
     path = tmp_path / "state.json"
     path.write_text("old", encoding="utf-8")
 
@@ -106,7 +106,7 @@ def test_failed_write_leaves_the_old_file_and_nothing_else(tmp_path: Path, monke
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_link_stays_a_link(tmp_path: Path):
+def test_writing_to_a_link_replaces_its_target(tmp_path: Path):
     target, link = tmp_path / "target", tmp_path / "link"
     target.write_text("old", encoding="utf-8")
     link.symlink_to(target)
@@ -117,7 +117,7 @@ def test_link_stays_a_link(tmp_path: Path):
     assert target.read_text(encoding="utf-8") == "new"
 
 
-def test_device_is_written_to_and_not_replaced(tmp_path: Path):
+def test_writing_to_a_device_does_not_replace_it(tmp_path: Path):
     before = Path(os.devnull).stat()
     link = tmp_path / "null"
     link.symlink_to(os.devnull)
@@ -127,6 +127,6 @@ def test_device_is_written_to_and_not_replaced(tmp_path: Path):
     assert Path(os.devnull).stat().st_rdev == before.st_rdev
 
 
-def test_folder_is_refused(tmp_path: Path):
+def test_writing_to_a_folder_is_refused(tmp_path: Path):
     with pytest.raises(Failure, match="cannot write"):
         write_whole(tmp_path, "text")

@@ -63,7 +63,7 @@ def plain(text: str) -> str:
 # --- list ---------------------------------------------------------------------------------------
 
 
-def test_list_is_a_plain_table_when_piped(ask, control: FakeControl):
+def test_requests_list_is_a_plain_table_in_a_pipe(ask, control: FakeControl):
     control.on(LIST, request_page(ITEM, FINE))
 
     head, fine, hidden = ask("requests", "list").stdout.splitlines()
@@ -73,13 +73,13 @@ def test_list_is_a_plain_table_when_piped(ask, control: FakeControl):
     assert fine.split()[:3] == ["1", "2030-01-31T09:30:00.250Z", "200"]
 
 
-def test_list_as_json_is_what_the_emulator_said(ask, control: FakeControl):
+def test_requests_list_prints_the_exchanges_as_json(ask, control: FakeControl):
     control.on(LIST, request_page(ITEM, FINE))
 
     assert json.loads(ask("requests", "list", "--json").stdout) == [FINE, ITEM]
 
 
-def test_filters_are_handed_on(ask, control: FakeControl):
+def test_requests_list_passes_filters_on(ask, control: FakeControl):
     query = "limit=5&call=none&status=4xx&who=reader&project=shop&since=a&until=b&text=c+d"
     control.on(f"GET /worlds/default/requests?{query}", request_page(ITEM))
 
@@ -91,9 +91,7 @@ def test_filters_are_handed_on(ask, control: FakeControl):
     assert (result.exit_code, result.stderr) == (0, "")
 
 
-def test_list_on_a_terminal_has_the_newest_last_and_its_reason_below(
-    ask, control: FakeControl, colors
-):
+def test_requests_list_shows_the_newest_last_on_a_terminal(ask, control: FakeControl, colors):
     control.on(LIST, request_page(ITEM, FINE))
 
     shown = ask("requests", "list").stdout
@@ -107,7 +105,7 @@ def test_list_on_a_terminal_has_the_newest_last_and_its_reason_below(
 
 @pytest.mark.parametrize("columns", [60, 80])
 @pytest.mark.parametrize("words", [("list",), ("show", "2")])
-def test_a_narrow_terminal_cuts_no_code(
+def test_requests_on_a_narrow_terminal_keep_the_code_whole(
     ask, control: FakeControl, colors, monkeypatch, columns: int, words: tuple[str, ...]
 ):
     control.on(LIST, request_page(ITEM, FINE))
@@ -125,7 +123,7 @@ def test_a_narrow_terminal_cuts_no_code(
     assert words == ("list",) or sum(line.count("word") for line in lines) == 40
 
 
-def test_an_empty_list_is_a_head_and_a_word_when_piped(ask, control: FakeControl):
+def test_an_empty_requests_list_is_headers_and_a_remark_in_a_pipe(ask, control: FakeControl):
     control.on(LIST, request_page())
 
     result = ask("requests", "list")
@@ -135,7 +133,9 @@ def test_an_empty_list_is_a_head_and_a_word_when_piped(ask, control: FakeControl
 
 
 @pytest.mark.parametrize("options", [(), ("--who", "reader")])
-def test_an_empty_list_says_so_on_a_terminal(ask, control: FakeControl, colors, options):
+def test_an_empty_requests_list_is_a_remark_on_a_terminal(
+    ask, control: FakeControl, colors, options
+):
     query = "?limit=50&who=reader" if options else "?limit=50"
     control.on(f"GET /worlds/default/requests{query}", request_page())
 
@@ -155,7 +155,9 @@ def test_an_empty_list_says_so_on_a_terminal(ask, control: FakeControl, colors, 
         (("replay", "2"), "POST /worlds/default/requests/2/replay"),
     ],
 )
-def test_one_is_shown_whole(ask, control: FakeControl, words, request_line: str):
+def test_requests_show_and_replay_print_the_whole_exchange(
+    ask, control: FakeControl, words, request_line: str
+):
     control.on(request_line, WHOLE)
 
     shown = ask("requests", *words).stdout
@@ -167,7 +169,7 @@ def test_one_is_shown_whole(ask, control: FakeControl, words, request_line: str)
     assert json.loads(ask("requests", *words, "--json").stdout) == WHOLE
 
 
-def test_one_is_shown_whole_on_a_terminal(ask, control: FakeControl, colors):
+def test_requests_show_prints_the_whole_exchange_on_a_terminal(ask, control: FakeControl, colors):
     control.on("GET /worlds/default/requests/2", WHOLE)
 
     shown = plain(ask("requests", "show", "2").stdout)
@@ -177,7 +179,7 @@ def test_one_is_shown_whole_on_a_terminal(ask, control: FakeControl, colors):
     assert '{\n  "a": 1\n}' in shown
 
 
-def test_a_body_of_which_a_part_is_there_says_so(ask, control: FakeControl, monkeypatch):
+def test_requests_show_says_that_a_body_is_truncated(ask, control: FakeControl, monkeypatch):
     control.on("GET /worlds/default/requests/2", WHOLE)
     said = "truncated: the body has 900 bytes."
 
@@ -186,7 +188,7 @@ def test_a_body_of_which_a_part_is_there_says_so(ask, control: FakeControl, monk
     assert plain(ask("requests", "show", "2").stdout).count(said) == 1
 
 
-def test_a_body_that_is_no_text_is_counted(ask, control: FakeControl, monkeypatch):
+def test_requests_show_prints_the_size_of_a_binary_body(ask, control: FakeControl, monkeypatch):
     binary = message(None, body_bytes=2)
     control.on("GET /worlds/default/requests/2", {**WHOLE, "answer": binary})
 
@@ -195,7 +197,7 @@ def test_a_body_that_is_no_text_is_counted(ask, control: FakeControl, monkeypatc
     assert "2 bytes of binary data" in plain(ask("requests", "show", "2").stdout)
 
 
-def test_replay_can_keep_the_key(ask, control: FakeControl):
+def test_requests_replay_can_keep_the_idempotency_key(ask, control: FakeControl):
     control.on("POST /worlds/default/requests/2/replay", WHOLE)
     ask("requests", "replay", "2", "--same-key")
 
@@ -211,7 +213,7 @@ def tailed(control: FakeControl, *events: tuple[str, Any], query: str = "") -> N
     control.on("GET /worlds/default/events?only=request%2Cworld" + query, stream)
 
 
-def test_tail_begins_with_the_last_and_follows(ask, control: FakeControl):
+def test_requests_tail_begins_with_the_latest_requests_and_follows(ask, control: FakeControl):
     tailed(control, ("request", ITEM), ("request", NASTY))
 
     lines = ask("requests", "tail").stdout.splitlines()
@@ -223,7 +225,7 @@ def test_tail_begins_with_the_last_and_follows(ask, control: FakeControl):
     )
 
 
-def test_tail_listens_before_it_reads(ask, control: FakeControl):
+def test_requests_tail_listens_before_it_reads_the_log(ask, control: FakeControl):
     tailed(control)
     ask("requests", "tail")
 
@@ -231,7 +233,7 @@ def test_tail_listens_before_it_reads(ask, control: FakeControl):
     assert paths.index("/worlds/default/events") < paths.index("/worlds/default/requests")
 
 
-def test_tail_as_json_is_one_object_a_line(ask, control: FakeControl):
+def test_requests_tail_prints_one_json_object_a_line(ask, control: FakeControl):
     tailed(control, ("request", NASTY), query="&status=4xx")
 
     lines = ask("requests", "tail", "--json", "--status", "4xx").stdout.splitlines()
@@ -239,7 +241,7 @@ def test_tail_as_json_is_one_object_a_line(ask, control: FakeControl):
     assert [json.loads(line) for line in lines] == [FINE, ITEM, NASTY]
 
 
-def test_tail_says_what_it_could_not_show_and_that_the_world_is_another(ask, control: FakeControl):
+def test_requests_tail_reports_missed_requests_and_a_reset(ask, control: FakeControl):
     replaced = ("world", {"commit": 9, "title": "reset"})
     tailed(control, ("gap", {"missed": 3}), replaced, ("request", FINE))
 
@@ -249,7 +251,7 @@ def test_tail_says_what_it_could_not_show_and_that_the_world_is_another(ask, con
     assert result.stdout.splitlines()[-1].startswith("#1 ")  # numbers begin again
 
 
-def test_what_a_client_sends_does_not_steer_a_terminal(ask, control: FakeControl, colors):
+def test_requests_tail_escapes_control_characters_of_a_request(ask, control: FakeControl, colors):
     tailed(control, ("request", NASTY))
 
     shown = ask("requests", "tail").stdout
@@ -259,7 +261,7 @@ def test_what_a_client_sends_does_not_steer_a_terminal(ask, control: FakeControl
     assert "[bold]fault-1 acted" in plain(shown)
 
 
-def test_tail_ends_with_an_error_when_nobody_is_there(run):
+def test_requests_tail_exits_2_without_an_emulator(run):
     result = run("requests", "tail", "--url", "http://127.0.0.1:9")
 
     assert result.exit_code == 2
@@ -269,7 +271,7 @@ def test_tail_ends_with_an_error_when_nobody_is_there(run):
 # --- har ----------------------------------------------------------------------------------------
 
 
-def test_har_goes_to_stdout_or_to_a_file(ask, control: FakeControl, tmp_path):
+def test_requests_har_writes_to_stdout_or_to_a_file(ask, control: FakeControl, tmp_path):
     har = {"log": {"version": "1.2"}}
     control.on("GET /worlds/default/requests.har?limit=1000&state=true&status=404", har)
     file = tmp_path / "log.har"
@@ -281,7 +283,7 @@ def test_har_goes_to_stdout_or_to_a_file(ask, control: FakeControl, tmp_path):
     assert result.stderr == f"The requests were written to {file}.\n"
 
 
-def test_har_without_the_world_in_it(ask, control: FakeControl):
+def test_requests_har_can_leave_out_the_state_of_the_world(ask, control: FakeControl):
     control.on("GET /worlds/default/requests.har?limit=1000", {"log": {}})
 
     assert json.loads(ask("requests", "har", "--no-state").stdout) == {"log": {}}

@@ -59,14 +59,14 @@ def file(tmp_path: Path) -> Path:
 # --- Which scenario ------------------------------------------------------------------------------
 
 
-def test_list_is_the_shipped_library(run):
+def test_scenario_list_shows_the_shipped_library(run):
     lines = run("scenario", "list").stdout.splitlines()
 
     assert lines[0].split() == ["SCENARIO", "KIND", "DESCRIPTION"]
     assert [line.split()[0] for line in lines[1:]] == library_names()
 
 
-def test_list_of_a_named_emulator(run, control: FakeControl):
+def test_scenario_list_asks_the_emulator_of_the_option_url(run, control: FakeControl):
     items = [{"name": "outage", "kind": "world", "description": "The provider is out."}]
     control.on("GET /scenarios", {"items": items})
 
@@ -75,7 +75,7 @@ def test_list_of_a_named_emulator(run, control: FakeControl):
     assert json.loads(result.stdout) == items
 
 
-def test_show_prints_yaml_that_can_be_saved_and_checked(run, tmp_path: Path):
+def test_scenario_show_prints_yaml_that_scenario_check_accepts(run, tmp_path: Path):
     path = tmp_path / "mine.yaml"
 
     shown = run("scenario", "show", "stuck-operation").stdout
@@ -86,7 +86,7 @@ def test_show_prints_yaml_that_can_be_saved_and_checked(run, tmp_path: Path):
     assert run("scenario", "check", str(path)).exit_code == 0
 
 
-def test_show_of_a_named_emulator(run, control: FakeControl):
+def test_scenario_show_asks_the_emulator_of_the_option_url(run, control: FakeControl):
     control.on(
         "GET /scenarios/outage",
         {"name": "outage", "kind": "world", "description": "", "text": "name: x\n"},
@@ -95,7 +95,7 @@ def test_show_of_a_named_emulator(run, control: FakeControl):
     assert run("scenario", "show", "outage", "--url", control.url).stdout == "name: x\n"
 
 
-def test_load_a_file(ask, control: FakeControl, file: Path):
+def test_scenario_load_sends_a_file(ask, control: FakeControl, file: Path):
     control.on("POST /worlds/default/scenario", world())
 
     result = ask("scenario", "load", str(file), "--json")
@@ -105,7 +105,7 @@ def test_load_a_file(ask, control: FakeControl, file: Path):
     assert sent == [{"text": GOOD, "file": str(file)}]
 
 
-def test_load_from_stdin(ask, control: FakeControl):
+def test_scenario_load_reads_stdin(ask, control: FakeControl):
     control.on("POST /worlds/default/scenario", world())
 
     ask("scenario", "load", "-", stdin=GOOD)
@@ -114,7 +114,7 @@ def test_load_from_stdin(ask, control: FakeControl):
     assert sent == [{"text": GOOD, "file": "stdin"}]
 
 
-def test_load_of_a_wrong_scenario_is_one_line(ask, control: FakeControl, file: Path):
+def test_scenario_load_prints_a_refusal_in_one_line(ask, control: FakeControl, file: Path):
     problem = refusal(400, f"{file}:4:5: unknown field 'cal'")
     control.on("POST /worlds/default/scenario", problem)
 
@@ -127,7 +127,7 @@ def test_load_of_a_wrong_scenario_is_one_line(ask, control: FakeControl, file: P
 # --- Check ---------------------------------------------------------------------------------------
 
 
-def test_check_runs_the_story_without_an_emulator(run, file: Path):
+def test_scenario_check_runs_a_story_without_an_emulator(run, file: Path):
     result = run("scenario", "check", str(file))
 
     lines = result.stdout.splitlines()
@@ -138,7 +138,7 @@ def test_check_runs_the_story_without_an_emulator(run, file: Path):
     assert result.stderr == "1 story: 1 passed, 0 failed.\n"
 
 
-def test_check_shows_a_diff_where_an_answer_differs(run, file: Path):
+def test_scenario_check_shows_how_a_response_differs(run, file: Path):
     file.write_text(BAD_ANSWER, encoding="utf-8")
 
     result = run("scenario", "check", str(file))
@@ -158,7 +158,7 @@ def test_check_shows_a_diff_where_an_answer_differs(run, file: Path):
     assert result.stderr == "1 story: 0 passed, 1 failed.\n"
 
 
-def test_check_of_several_goes_on_after_a_broken_one(run, file: Path, tmp_path: Path):
+def test_scenario_check_continues_after_a_broken_file(run, file: Path, tmp_path: Path):
     broken = tmp_path / "broken.yaml"
     broken.write_text(BROKEN, encoding="utf-8")
 
@@ -172,7 +172,7 @@ def test_check_of_several_goes_on_after_a_broken_one(run, file: Path, tmp_path: 
     assert result.stderr == "3 stories: 2 passed, 1 failed.\n"
 
 
-def test_check_says_all_that_is_wrong_with_a_file(run, tmp_path: Path):
+def test_scenario_check_prints_all_errors_of_a_file(run, tmp_path: Path):
     path = tmp_path / "wrong.yaml"
     path.write_text("name: wrong\ndescription: Wrong.\nstory:\n  - {}\n  - {call: x}\n", "utf-8")
     path.write_text(path.read_text("utf-8").replace("{}", "{to: noon}"), "utf-8")
@@ -185,7 +185,7 @@ def test_check_says_all_that_is_wrong_with_a_file(run, tmp_path: Path):
     assert all(line.startswith(f"ERROR {path}:") for line in lines)
 
 
-def test_a_file_without_a_story_counts_as_none_that_passed(run, file: Path, tmp_path: Path):
+def test_a_file_without_a_story_is_no_passed_story(run, file: Path, tmp_path: Path):
     path, junit = tmp_path / "world.yaml", tmp_path / "junit.xml"
     path.write_text("name: world\ndescription: Only a world.\n", "utf-8")
 
@@ -198,7 +198,7 @@ def test_a_file_without_a_story_counts_as_none_that_passed(run, file: Path, tmp_
     assert skipped.get("message") == "it has no story"
 
 
-def test_check_as_json_is_a_list_of_reports(run, file: Path, tmp_path: Path):
+def test_scenario_check_prints_a_list_of_reports_as_json(run, file: Path, tmp_path: Path):
     broken = tmp_path / "broken.yaml"
     broken.write_text(BROKEN, encoding="utf-8")
 
@@ -212,11 +212,11 @@ def test_check_as_json_is_a_list_of_reports(run, file: Path, tmp_path: Path):
     assert result.stderr == ""
 
 
-def test_check_from_stdin(run):
+def test_scenario_check_reads_stdin(run):
     assert run("scenario", "check", "-", stdin=GOOD).stdout.startswith("one-call (stdin)\n")
 
 
-def test_a_file_that_cannot_be_read_loses_no_report_of_the_others(run, tmp_path: Path):
+def test_an_unreadable_file_does_not_hide_the_reports_of_other_files(run, tmp_path: Path):
     good = tmp_path / "good.yaml"
     good.write_text(GOOD)
     junit = tmp_path / "report.xml"
@@ -232,7 +232,7 @@ def test_a_file_that_cannot_be_read_loses_no_report_of_the_others(run, tmp_path:
 # --- Run -----------------------------------------------------------------------------------------
 
 
-def test_run_reports_step_by_step(ask, control: FakeControl):
+def test_scenario_run_reports_each_step(ask, control: FakeControl):
     control.on(RUN, PASSED)
 
     result = ask("scenario", "run", "outage")
@@ -245,7 +245,7 @@ def test_run_reports_step_by_step(ask, control: FakeControl):
     assert control.bodies(RUN) == [{"name": "outage"}]
 
 
-def test_run_of_a_file_in_a_world(ask, control: FakeControl, file: Path):
+def test_scenario_run_sends_a_file_and_a_world(ask, control: FakeControl, file: Path):
     control.on(RUN, PASSED)
 
     ask("scenario", "run", str(file), "--world", "ci-1")
@@ -253,7 +253,7 @@ def test_run_of_a_file_in_a_world(ask, control: FakeControl, file: Path):
     assert control.bodies(RUN) == [{"text": GOOD, "file": str(file), "world": "ci-1"}]
 
 
-def test_run_shows_every_difference(ask, control: FakeControl):
+def test_scenario_run_shows_every_difference(ask, control: FakeControl):
     control.on(RUN, FAILED)
 
     result = ask("scenario", "run", "outage")
@@ -269,7 +269,7 @@ def test_run_shows_every_difference(ask, control: FakeControl):
     ]
 
 
-def test_run_as_json_is_a_list_of_reports(ask, control: FakeControl):
+def test_scenario_run_prints_a_list_of_reports_as_json(ask, control: FakeControl):
     control.on(RUN, PASSED, FAILED)
 
     result = ask("scenario", "run", "outage", "other", "--json")
@@ -278,7 +278,7 @@ def test_run_as_json_is_a_list_of_reports(ask, control: FakeControl):
     assert json.loads(result.stdout) == [PASSED, FAILED]
 
 
-def test_run_of_a_wrong_scenario_exits_2(ask, control: FakeControl):
+def test_scenario_run_exits_2_for_an_invalid_scenario(ask, control: FakeControl):
     control.on(RUN, refusal(400, "x.yaml:1:1: nothing is here"))
 
     result = ask("scenario", "run", "x")
@@ -286,7 +286,9 @@ def test_run_of_a_wrong_scenario_exits_2(ask, control: FakeControl):
     assert (result.exit_code, result.stdout) == (2, "ERROR x.yaml:1:1: nothing is here\n")
 
 
-def test_junit_has_a_suite_a_scenario_and_a_case_a_step(ask, control: FakeControl, tmp_path: Path):
+def test_junit_of_scenario_run_has_a_suite_for_each_scenario_and_a_case_for_each_step(
+    ask, control: FakeControl, tmp_path: Path
+):
     control.on(RUN, PASSED, FAILED, refusal(400, "x.yaml:1:1: no"))
     path = tmp_path / "report.xml"
 
@@ -322,7 +324,9 @@ def test_junit_has_a_suite_a_scenario_and_a_case_a_step(ask, control: FakeContro
 # --- Schema --------------------------------------------------------------------------------------
 
 
-def test_schema_is_the_published_one(run, hosting_emulator: HostingEmulator):
+def test_scenario_schema_prints_the_schema_of_the_control_api(
+    run, hosting_emulator: HostingEmulator
+):
     """That the library fits it, tests/golden shows."""
     schema = json.loads(run("scenario", "schema").stdout)
 
@@ -330,7 +334,9 @@ def test_schema_is_the_published_one(run, hosting_emulator: HostingEmulator):
     assert schema == hosting_emulator.control.contract("scenario-schema.json")
 
 
-def test_schema_into_a_file_from_a_named_emulator(run, control: FakeControl, tmp_path: Path):
+def test_scenario_schema_writes_a_file_from_the_emulator_of_the_option_url(
+    run, control: FakeControl, tmp_path: Path
+):
     control.on("GET /contract/scenario-schema.json", {"type": "object"})
     path = tmp_path / "s.json"
 

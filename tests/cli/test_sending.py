@@ -156,7 +156,7 @@ CASES: list[tuple[str, str, Any, Any]] = [
 
 
 @pytest.mark.parametrize(("line", "request_line", "answer", "sent"), CASES)
-def test_what_was_typed_is_what_is_sent(
+def test_a_command_sends_its_arguments_and_prints_the_response_as_json(
     ask, control: FakeControl, line: str, request_line: str, answer: Any, sent: Any
 ):
     control.on(request_line, answer)
@@ -185,7 +185,9 @@ def test_what_was_typed_is_what_is_sent(
         ("01J00000000000000000000000", "01J00000000000000000000000"),
     ],
 )
-def test_values_are_json_where_they_read_so(ask, control: FakeControl, text: str, value: Any):
+def test_a_value_of_an_option_that_is_json_is_sent_as_json(
+    ask, control: FakeControl, text: str, value: Any
+):
     control.on(ADD, ARMED)
 
     ask("fault", "add", "abort", f"detail={text}")
@@ -196,7 +198,9 @@ def test_values_are_json_where_they_read_so(ask, control: FakeControl, text: str
 # --- Which emulator, which world -----------------------------------------------------------------
 
 
-def test_world_and_control_token_come_from_the_environment(ask, control: FakeControl, monkeypatch):
+def test_a_command_reads_world_and_control_token_from_variables(
+    ask, control: FakeControl, monkeypatch
+):
     monkeypatch.setenv("HOSTING_EMULATOR_WORLD", "ci-1")
     monkeypatch.setenv("HOSTING_EMULATOR_CONTROL_TOKEN", "s3cret")
     control.on("GET /worlds/ci-1/clock", CLOCK)
@@ -206,7 +210,7 @@ def test_world_and_control_token_come_from_the_environment(ask, control: FakeCon
 
 
 @pytest.mark.parametrize("tail", ["", "/", "/_emulator", "/_emulator/"])
-def test_address_may_be_written_in_any_usual_way(run, control: FakeControl, tail: str):
+def test_the_address_of_an_emulator_may_have_a_path(run, control: FakeControl, tail: str):
     control.on("GET /worlds/default/clock", CLOCK)
 
     assert run("clock", "show", "--url", control.url + tail).exit_code == 0
@@ -215,7 +219,7 @@ def test_address_may_be_written_in_any_usual_way(run, control: FakeControl, tail
 # --- What is no JSON or no request body ----------------------------------------------------------
 
 
-def test_clock_says_when_nothing_is_due(ask, control: FakeControl):
+def test_clock_show_says_that_nothing_is_due(ask, control: FakeControl):
     idle = {**CLOCK, "mode": "frozen", "next_due_at": None, "next_event": None, "pending": 0}
     control.on("GET /worlds/default/clock", idle)
 
@@ -225,7 +229,7 @@ def test_clock_says_when_nothing_is_due(ask, control: FakeControl):
     assert "rate" not in result.stdout
 
 
-def test_new_world_is_its_name_alone_on_stdout(ask, control: FakeControl):
+def test_world_create_prints_only_the_name_on_stdout(ask, control: FakeControl):
     control.on("POST /worlds", world("w-7"))
 
     result = ask("world", "create")
@@ -234,7 +238,7 @@ def test_new_world_is_its_name_alone_on_stdout(ask, control: FakeControl):
     assert result.stderr == "World w-7 is served at http://127.0.0.1:4620/worlds/w-7.\n"
 
 
-def test_history_lists_commits_newest_first(ask, control: FakeControl):
+def test_world_history_lists_the_newest_commit_first(ask, control: FakeControl):
     items = [
         {"commit": 12, "at": "2026-01-01T00:00:02.000Z", "title": "clock", "says": "by 2s"},
         {"commit": 1, "at": "2026-01-01T00:00:00.000Z", "title": "began", "says": ""},
@@ -250,7 +254,7 @@ def test_history_lists_commits_newest_first(ask, control: FakeControl):
     )
 
 
-def test_delete_says_so(ask, control: FakeControl):
+def test_world_delete_reports_the_deletion(ask, control: FakeControl):
     control.on("DELETE /worlds/ci-1", None)
 
     result = ask("world", "delete", "ci-1")
@@ -259,7 +263,7 @@ def test_delete_says_so(ask, control: FakeControl):
     assert result.stderr == "World ci-1 was deleted.\n"
 
 
-def test_export_prints_the_document(ask, control: FakeControl):
+def test_world_export_prints_the_document(ask, control: FakeControl):
     control.on("GET /worlds/default/state", {"projects": [{"name": "Zoë"}]})
 
     result = ask("world", "export")
@@ -268,7 +272,9 @@ def test_export_prints_the_document(ask, control: FakeControl):
     assert "Zoë" in result.stdout
 
 
-def test_export_replaces_a_file_whole_or_leaves_it(ask, control: FakeControl, tmp_path: Path):
+def test_a_refused_world_export_leaves_the_file_unchanged(
+    ask, control: FakeControl, tmp_path: Path
+):
     path = tmp_path / "state.json"
     path.write_text("old", encoding="utf-8")
     control.on("GET /worlds/default/state", refusal(404, "no such world"), {"a": 1})
@@ -281,7 +287,7 @@ def test_export_replaces_a_file_whole_or_leaves_it(ask, control: FakeControl, tm
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_import_reads_a_file_or_stdin(ask, control: FakeControl, tmp_path: Path):
+def test_world_import_reads_a_file_or_stdin(ask, control: FakeControl, tmp_path: Path):
     path = tmp_path / "state.json"
     path.write_text('{"a": 1}', encoding="utf-8")
     control.on("PUT /worlds/copy/state?replace=false", world("copy"))

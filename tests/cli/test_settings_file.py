@@ -54,7 +54,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.parametrize(
     ("name", "text"), [("hosting-emulator.yaml", YAML), ("pyproject.toml", TOML)]
 )
-def test_start_needs_no_options(run: Run, bootstrap: FakeBootstrap, name: str, text: str) -> None:
+def test_start_reads_its_settings_from_the_file(
+    run: Run, bootstrap: FakeBootstrap, name: str, text: str
+) -> None:
     Path(name).write_text(text)
 
     assert run("start").exit_code == 0
@@ -62,7 +64,7 @@ def test_start_needs_no_options(run: Run, bootstrap: FakeBootstrap, name: str, t
     assert bootstrap.settings == [SAID]
 
 
-def test_a_table_that_is_commented_out_says_nothing(run: Run, bootstrap: FakeBootstrap) -> None:
+def test_a_commented_table_of_settings_is_ignored(run: Run, bootstrap: FakeBootstrap) -> None:
     Path("pyproject.toml").write_text("# [tool.hosting-emulator]\n# port = 4711\n")
 
     run("start")
@@ -70,7 +72,7 @@ def test_a_table_that_is_commented_out_says_nothing(run: Run, bootstrap: FakeBoo
     assert bootstrap.settings == [Settings(library=FOLDER)]
 
 
-def test_an_option_comes_before_a_variable_and_that_before_the_file(
+def test_options_override_variables_and_variables_override_the_file(
     run: Run, bootstrap: FakeBootstrap, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     Path("hosting-emulator.yaml").write_text("{port: 4711, seed: file, clock: frozen, host: '::1'}")
@@ -83,7 +85,7 @@ def test_an_option_comes_before_a_variable_and_that_before_the_file(
     assert (found.port, found.seed, found.clock, found.host) == (4713, "variable", "frozen", "::1")
 
 
-def test_a_data_directory_that_is_typed_comes_before_a_file_that_keeps_nothing(
+def test_the_option_data_dir_overrides_ephemeral_in_the_file(
     run: Run, bootstrap: FakeBootstrap
 ) -> None:
     Path("hosting-emulator.yaml").write_text("ephemeral: true")
@@ -105,7 +107,9 @@ def test_other_commands_and_the_sdk_find_the_emulator_at_the_files_port(
     assert default_url() == "http://127.0.0.1:4620"
 
 
-def test_a_moment_needs_no_quotes(run: Run, bootstrap: FakeBootstrap) -> None:
+def test_a_timestamp_in_the_settings_file_needs_no_quotes(
+    run: Run, bootstrap: FakeBootstrap
+) -> None:
     Path("hosting-emulator.yaml").write_text("at: 2030-01-31T09:30:00Z")
 
     run("start")
@@ -130,7 +134,7 @@ def around(monkeypatch: pytest.MonkeyPatch) -> list[Settings]:
 
 
 @pytest.mark.parametrize("command", ["exec", "explore"])
-def test_an_emulator_around_a_command_takes_what_its_world_is(
+def test_exec_and_explore_read_the_settings_of_the_world(
     run: Run, around: list[Settings], command: str
 ) -> None:
     Path("hosting-emulator.yaml").write_text(YAML + "data-dir: kept\n")
@@ -146,7 +150,7 @@ def test_an_emulator_around_a_command_takes_what_its_world_is(
 
 
 @pytest.mark.parametrize("command", ["exec", "explore"])
-def test_what_is_typed_around_a_command_comes_before_the_file(
+def test_options_of_exec_and_explore_override_the_file(
     run: Run, around: list[Settings], command: str
 ) -> None:
     Path("hosting-emulator.yaml").write_text(
@@ -161,7 +165,7 @@ def test_what_is_typed_around_a_command_comes_before_the_file(
     assert (second.scenario, second.clock, second.at) == ("theirs.yaml", "frozen", None)
 
 
-def test_a_state_in_a_variable_comes_before_the_files_scenario(
+def test_a_state_in_a_variable_overrides_the_scenario_of_the_file(
     run: Run, bootstrap: FakeBootstrap, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     Path("hosting-emulator.yaml").write_text("{scenario: ours.yaml, clock: skip, seed: file}")
@@ -173,7 +177,7 @@ def test_a_state_in_a_variable_comes_before_the_files_scenario(
     assert (found.scenario, found.clock, found.seed) == (None, None, "file")
 
 
-def test_each_option_of_start_may_be_set_but_those_of_one_start() -> None:
+def test_each_lasting_option_of_start_is_a_setting() -> None:
     options = {max(option.opts, key=len).removeprefix("--") for option in start.params}
     once = {"from", "json", "quiet", "ready-file", "replace", "salvage"}
     nouns = {"assume": "assumptions", "allow-origin": "origins", "allow-host": "hosts"}
@@ -217,7 +221,7 @@ def test_doctor_notes_a_variable_that_no_command_reads(
     ]
 
 
-def test_doctor_says_what_start_would_refuse(run: Run) -> None:
+def test_doctor_reports_settings_that_start_refuses(run: Run) -> None:
     Path("hosting-emulator.yaml").write_text("prot: 4711")
 
     result = run("doctor", "--json", "--port", "0", "--url", "http://127.0.0.1:1")
@@ -227,7 +231,7 @@ def test_doctor_says_what_start_would_refuse(run: Run) -> None:
 
 
 @pytest.mark.parametrize("named", ["nope.yaml", "nope"])
-def test_doctor_misses_a_scenario_that_is_not_there(run: Run, named: str) -> None:
+def test_doctor_reports_a_missing_scenario(run: Run, named: str) -> None:
     Path("hosting-emulator.yaml").write_text(f"scenario: {named}")
 
     result = run("doctor", "--json", "--port", "0", "--url", "http://127.0.0.1:1")
@@ -237,9 +241,7 @@ def test_doctor_misses_a_scenario_that_is_not_there(run: Run, named: str) -> Non
     assert "nope" in result.stdout
 
 
-def test_another_tools_file_that_is_no_text_is_none_of_ours(
-    run: Run, bootstrap: FakeBootstrap
-) -> None:
+def test_a_binary_file_of_another_tool_is_ignored(run: Run, bootstrap: FakeBootstrap) -> None:
     Path("pyproject.toml").write_bytes(b'[tool.other]\nname = "\xff"\n')
 
     assert run("start").exit_code == 0

@@ -14,14 +14,14 @@ from hosting_emulator_scenarios import FOLDER
 from tests.support.fake_bootstrap import READY, FakeBootstrap
 
 
-def test_no_options_are_the_default_settings(run, bootstrap: FakeBootstrap):
+def test_start_without_options_uses_the_default_settings(run, bootstrap: FakeBootstrap):
     result = run("start")
 
     assert result.exit_code == 0
     assert bootstrap.settings == [Settings(library=FOLDER)]
 
 
-def test_every_option_becomes_a_setting(run, bootstrap: FakeBootstrap):
+def test_each_option_of_start_becomes_a_setting(run, bootstrap: FakeBootstrap):
     run(
         *("start", "--host", "0.0.0.0", "--port", "0", "--tls-port", "4621"),
         *("--data-dir", "here", "--durability", "disk", "--seed", "42"),
@@ -54,25 +54,25 @@ def test_every_option_becomes_a_setting(run, bootstrap: FakeBootstrap):
     ]
 
 
-def test_state_to_begin_with_becomes_a_setting(run, bootstrap: FakeBootstrap):
+def test_the_option_from_becomes_a_setting(run, bootstrap: FakeBootstrap):
     run("start", "--from", "kept.json")
 
     assert bootstrap.settings == [Settings(library=FOLDER, state=Path("kept.json"))]
 
 
-def test_seed_beside_a_state_is_the_one_it_goes_on_with(run, bootstrap: FakeBootstrap):
+def test_a_seed_beside_a_state_applies_from_then_on(run, bootstrap: FakeBootstrap):
     run("start", "--from", "kept.json", "--seed", "42")
 
     assert [found.state_seed for found in bootstrap.settings] == ["42"]
 
 
-def test_ephemeral_keeps_nothing(run, bootstrap: FakeBootstrap):
+def test_the_option_ephemeral_stores_nothing(run, bootstrap: FakeBootstrap):
     run("start", "--ephemeral")
 
     assert bootstrap.settings[0].data_dir is None
 
 
-def test_banner_tells_all_a_first_request_needs(run, bootstrap: FakeBootstrap):
+def test_the_banner_contains_all_that_a_first_request_needs(run, bootstrap: FakeBootstrap):
     result = run("start")
 
     out = result.stdout
@@ -99,7 +99,7 @@ def test_banner_tells_all_a_first_request_needs(run, bootstrap: FakeBootstrap):
     assert "control token" not in out
 
 
-def test_banner_of_a_state_that_was_there_and_one_that_will_not_be(run, bootstrap: FakeBootstrap):
+def test_the_banner_distinguishes_stored_and_temporary_state(run, bootstrap: FakeBootstrap):
     bootstrap.ready = replace(READY, fresh=False, data_dir=None, control_token="s3cret")
 
     out = run("start").stdout
@@ -109,7 +109,7 @@ def test_banner_of_a_state_that_was_there_and_one_that_will_not_be(run, bootstra
     assert "control token  s3cret" in out
 
 
-def test_banner_says_by_which_seed_answers_vary(run, bootstrap: FakeBootstrap):
+def test_the_banner_names_the_seed_of_variation(run, bootstrap: FakeBootstrap):
     assert "varied" not in run("start").stdout
 
     bootstrap.ready = replace(READY, vary="5")
@@ -118,20 +118,22 @@ def test_banner_says_by_which_seed_answers_vary(run, bootstrap: FakeBootstrap):
     assert "varied by seed 5, at page-size, key-order only\n" in run("start").stdout
 
 
-def test_json_is_one_object(run, bootstrap: FakeBootstrap):
+def test_start_prints_one_object_as_json(run, bootstrap: FakeBootstrap):
     result = run("start", "--json")
 
     assert json.loads(result.stdout) == asdict(READY)
     assert result.stderr == ""
 
 
-def test_quiet_prints_nothing(run, bootstrap: FakeBootstrap):
+def test_start_prints_nothing_with_quiet(run, bootstrap: FakeBootstrap):
     result = run("start", "--quiet")
 
     assert (result.stdout, result.stderr, result.exit_code) == ("", "", 0)
 
 
-def test_ready_file_is_there_while_it_runs(run, bootstrap: FakeBootstrap, tmp_path: Path):
+def test_the_ready_file_exists_while_the_emulator_runs(
+    run, bootstrap: FakeBootstrap, tmp_path: Path
+):
     path = tmp_path / "ready.json"
     seen: list[tuple[object, int]] = []
     bootstrap.while_running = lambda: seen.append(
@@ -145,9 +147,7 @@ def test_ready_file_is_there_while_it_runs(run, bootstrap: FakeBootstrap, tmp_pa
 
 
 @pytest.mark.parametrize("there", [True, False])
-def test_ready_file_takes_the_place_of_a_link(
-    run, bootstrap: FakeBootstrap, tmp_path: Path, there: bool
-):
+def test_the_ready_file_replaces_a_link(run, bootstrap: FakeBootstrap, tmp_path: Path, there: bool):
     """Somebody else may have laid it, to read the token or to have a file of ours overwritten."""
     path, target = tmp_path / "ready.json", tmp_path / "theirs"
     if there:
@@ -162,9 +162,7 @@ def test_ready_file_takes_the_place_of_a_link(
     assert (target.read_text() == "kept") if there else not target.exists()
 
 
-def test_ready_file_that_anybody_may_read_becomes_private(
-    run, bootstrap: FakeBootstrap, tmp_path: Path
-):
+def test_an_existing_ready_file_becomes_private(run, bootstrap: FakeBootstrap, tmp_path: Path):
     path = tmp_path / "ready.json"
     path.write_text("{}")
     path.chmod(0o666)
@@ -176,7 +174,7 @@ def test_ready_file_that_anybody_may_read_becomes_private(
     assert seen == [0o600]
 
 
-def test_ready_file_of_an_earlier_run_is_gone_before_this_one_is_ready(
+def test_the_ready_file_of_an_earlier_run_is_deleted_first(
     run, bootstrap: FakeBootstrap, tmp_path: Path, monkeypatch
 ):
     path = tmp_path / "ready.json"
@@ -193,7 +191,7 @@ def test_ready_file_of_an_earlier_run_is_gone_before_this_one_is_ready(
     assert seen == [False]
 
 
-def test_failed_start_leaves_the_ready_file_of_the_one_that_runs(
+def test_a_failed_start_keeps_the_ready_file_of_the_running_emulator(
     run, bootstrap: FakeBootstrap, tmp_path: Path
 ):
     path = tmp_path / "ready.json"
@@ -205,7 +203,9 @@ def test_failed_start_leaves_the_ready_file_of_the_one_that_runs(
     assert path.read_text(encoding="utf-8") == "of the one that runs"
 
 
-def test_ready_file_somebody_else_replaced_is_left(run, bootstrap: FakeBootstrap, tmp_path: Path):
+def test_a_ready_file_that_somebody_replaced_is_not_deleted(
+    run, bootstrap: FakeBootstrap, tmp_path: Path
+):
     path = tmp_path / "ready.json"
     bootstrap.while_running = lambda: path.write_text("theirs", encoding="utf-8")
 
@@ -214,7 +214,7 @@ def test_ready_file_somebody_else_replaced_is_left(run, bootstrap: FakeBootstrap
     assert path.read_text(encoding="utf-8") == "theirs"
 
 
-def test_start_error_is_one_line(run, bootstrap: FakeBootstrap):
+def test_an_error_of_start_is_one_line(run, bootstrap: FakeBootstrap):
     bootstrap.error = StartError("port 4620 is in use; choose another with --port")
 
     result = run("start")
@@ -232,7 +232,7 @@ def test_start_error_is_one_line(run, bootstrap: FakeBootstrap):
         ([], "SEED", "port 4620 is in use", ""),
     ],
 )
-def test_start_error_names_the_variable_whose_value_it_is_about(
+def test_an_error_of_start_names_the_variable_that_caused_it(
     run,
     bootstrap: FakeBootstrap,
     monkeypatch: pytest.MonkeyPatch,
@@ -250,7 +250,7 @@ def test_start_error_names_the_variable_whose_value_it_is_about(
     assert result.stderr == f"Error: {origin.replace('…', 'HOSTING_EMULATOR')}{wrong}\n"
 
 
-def test_ctrl_c_that_the_emulator_did_not_take_is_quiet(run, bootstrap: FakeBootstrap):
+def test_ctrl_c_prints_no_traceback(run, bootstrap: FakeBootstrap):
     def interrupt() -> None:
         raise KeyboardInterrupt
 
@@ -262,7 +262,7 @@ def test_ctrl_c_that_the_emulator_did_not_take_is_quiet(run, bootstrap: FakeBoot
     assert result.stderr.strip() == ""
 
 
-def test_control_token_comes_from_the_environment(run, bootstrap: FakeBootstrap, monkeypatch):
+def test_start_reads_the_control_token_from_a_variable(run, bootstrap: FakeBootstrap, monkeypatch):
     monkeypatch.setenv("HOSTING_EMULATOR_CONTROL_TOKEN", "s3cret")
 
     run("start", "--quiet")
@@ -270,7 +270,7 @@ def test_control_token_comes_from_the_environment(run, bootstrap: FakeBootstrap,
     assert bootstrap.settings[0].control_token == "s3cret"
 
 
-def test_each_option_may_be_given_by_a_variable(
+def test_start_reads_each_option_from_a_variable(
     run, bootstrap: FakeBootstrap, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ):
     """A service container of a CI has nothing else."""

@@ -33,7 +33,7 @@ def test_status_shows_process_and_worlds(ask, control: FakeControl):
     assert lines[-1].startswith("default  scaled:60")
 
 
-def test_a_world_that_varies_is_said_to(ask, control: FakeControl, monkeypatch):
+def test_status_and_world_list_name_worlds_that_vary(ask, control: FakeControl, monkeypatch):
     answer(control)
     control.on("GET /worlds", items(world(), world("w", variation=VARIATION), world("n")))
     said = "World w: varied by seed 5, at page-size only."
@@ -45,7 +45,7 @@ def test_a_world_that_varies_is_said_to(ask, control: FakeControl, monkeypatch):
     assert ask("status").stdout.splitlines()[-1] == said
 
 
-def test_status_as_json(ask, control: FakeControl):
+def test_status_prints_process_and_worlds_as_json(ask, control: FakeControl):
     answer(control, started_at="2999-01-01T00:00:00.000Z")
 
     shown = json.loads(ask("status", "--json").stdout)
@@ -55,7 +55,7 @@ def test_status_as_json(ask, control: FakeControl):
     assert shown["uptime_seconds"] == 0  # two machines' clocks may differ: never negative
 
 
-def test_a_narrow_terminal_cuts_neither_names_nor_words(ask, control: FakeControl, monkeypatch):
+def test_status_shortens_nothing_on_a_narrow_terminal(ask, control: FakeControl, monkeypatch):
     answer(control)
     for name, value in (("FORCE_COLOR", "1"), ("COLUMNS", "80"), ("TERM", "xterm-256color")):
         monkeypatch.setenv(name, value)
@@ -100,28 +100,28 @@ def fail_times(times: float):
     return attempt
 
 
-def test_up_at_once_sleeps_never(time: MachineTime):
+def test_wait_does_not_sleep_when_the_emulator_is_up(time: MachineTime):
     assert wait_until(fail_times(0), timeout_s=30) is None
     assert time.slept == []
 
 
-def test_polls_every_50_ms_until_up(time: MachineTime):
+def test_wait_polls_every_50_ms_until_the_emulator_is_up(time: MachineTime):
     assert wait_until(fail_times(3), timeout_s=30) is None
     assert time.slept == [POLL_S] * 3 == [0.05] * 3
 
 
-def test_gives_the_last_reason_when_time_is_over(time: MachineTime):
+def test_wait_returns_the_last_reason_at_its_timeout(time: MachineTime):
     reason = wait_until(fail_times(999), timeout_s=0.12)
 
     assert reason == "not yet (4)"
     assert sum(time.slept) == pytest.approx(0.12)
 
 
-def test_no_time_is_one_attempt(time: MachineTime):
+def test_wait_makes_one_attempt_without_time(time: MachineTime):
     assert wait_until(fail_times(1), timeout_s=0) == "not yet (1)"
 
 
-def test_an_attempt_may_hang_only_as_long_as_there_is_time(time: MachineTime):
+def test_an_attempt_of_wait_ends_with_the_timeout(time: MachineTime):
     allowed: list[float] = []
 
     def hang(timeout_s: float) -> None:
@@ -135,7 +135,7 @@ def test_an_attempt_may_hang_only_as_long_as_there_is_time(time: MachineTime):
     assert time.at == pytest.approx(103)
 
 
-def test_wait_says_nothing_when_up(ask, control: FakeControl):
+def test_wait_prints_nothing_when_the_emulator_is_up(ask, control: FakeControl):
     control.on("GET /health", HEALTH)
 
     result = ask("wait", "--timeout", "10s")
@@ -152,7 +152,7 @@ def test_wait_fails_with_one_line(ask, control: FakeControl):
     assert result.stderr == "Error: Starting\n"
 
 
-def test_wait_goes_on_while_the_emulator_comes_up(ask, control: FakeControl):
+def test_wait_continues_while_the_emulator_starts(ask, control: FakeControl):
     control.on(
         "GET /health",
         refusal(503, "Starting"),
@@ -164,7 +164,7 @@ def test_wait_goes_on_while_the_emulator_comes_up(ask, control: FakeControl):
     assert len(control.requests) == 3
 
 
-def test_wait_follows_a_ready_file_that_comes_later(
+def test_wait_follows_a_ready_file_that_appears_later(
     run: Run,
     control: FakeControl,
     time: MachineTime,
@@ -200,7 +200,7 @@ WHY: dict[str, Any] = {
 PATH = "GET /worlds/default/operations/01OP/why"
 
 
-def test_why_in_words(ask, control: FakeControl):
+def test_why_explains_an_operation(ask, control: FakeControl):
     control.on(PATH, WHY)
 
     assert ask("why", "01OP").stdout == (
@@ -229,7 +229,7 @@ def test_why_on_a_terminal_is_a_panel(ask, control: FakeControl, monkeypatch):
     assert "$ hosting-emulator clock advance --until 01OP" in shown
 
 
-def test_an_operation_that_is_not_there(ask):
+def test_why_refuses_an_unknown_operation(ask):
     result = ask("why", "none")
 
     assert result.exit_code == 2

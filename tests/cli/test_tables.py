@@ -53,7 +53,7 @@ def emulator() -> Iterator[BackgroundEmulator]:
 
 
 @pytest.mark.parametrize("line", TABLES.strip().splitlines())
-def test_a_table_loses_nothing(
+def test_a_table_on_a_terminal_shows_all_words_of_the_piped_table(
     run: Run, emulator: BackgroundEmulator, line: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HOSTING_EMULATOR_URL", emulator.base_url)

@@ -33,7 +33,7 @@ def warm_python(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @both
-def test_it_answers_until_it_is_stopped_however_often(own: OwnEmulator):
+def test_a_background_emulator_responds_until_it_is_stopped(own: OwnEmulator):
     before = threading.active_count()
     emulator = own().start()
     with RunningEmulator(emulator.base_url) as running:
@@ -48,7 +48,7 @@ def test_it_answers_until_it_is_stopped_however_often(own: OwnEmulator):
 
 
 @both
-def test_started_again_it_answers_where_it_is_now(own: OwnEmulator):
+def test_a_restarted_background_emulator_responds_at_its_new_address(own: OwnEmulator):
     with own() as emulator:
         first = emulator.control
         first.health()
@@ -61,13 +61,13 @@ def test_started_again_it_answers_where_it_is_now(own: OwnEmulator):
 
 
 @both
-def test_stopping_what_never_started_does_nothing(own: OwnEmulator):
+def test_stopping_an_emulator_that_never_started_does_nothing(own: OwnEmulator):
     own().stop()
 
 
 @both
 @pytest.mark.usefixtures("warm_python")
-def test_signals_are_left_alone(own: OwnEmulator):
+def test_a_background_emulator_leaves_signal_handlers_alone(own: OwnEmulator):
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
 
     with own():
@@ -78,7 +78,7 @@ def test_signals_are_left_alone(own: OwnEmulator):
 
 @both
 @pytest.mark.usefixtures("warm_python")
-def test_with_stops_it_and_its_worlds_are_gone(own: OwnEmulator):
+def test_the_end_of_with_stops_the_background_emulator(own: OwnEmulator):
     with own() as emulator, emulator.world(clock="skip") as world:
         assert world.clock.mode == "skip"
         assert world.base_url.startswith(emulator.base_url)
@@ -89,7 +89,7 @@ def test_with_stops_it_and_its_worlds_are_gone(own: OwnEmulator):
 
 @both
 @pytest.mark.usefixtures("warm_python")
-def test_what_keeps_it_from_starting_is_raised(own: OwnEmulator):
+def test_a_background_emulator_that_cannot_start_raises_start_error(own: OwnEmulator):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         with pytest.raises(StartError, match=f"port {port} on 127.0.0.1 is in use"):
@@ -98,7 +98,7 @@ def test_what_keeps_it_from_starting_is_raised(own: OwnEmulator):
         own(port=99999).start()
 
 
-def test_world_as_a_scenario_a_file_or_a_document(
+def test_a_background_emulator_makes_worlds_of_scenarios_files_and_documents(
     hosting_emulator_server: BackgroundEmulator, tmp_path: os.PathLike[str]
 ):
     from pathlib import Path
@@ -117,7 +117,7 @@ def test_world_as_a_scenario_a_file_or_a_document(
         hosting_emulator_server.world("missing.yaml")
 
 
-def test_first_request_waits_for_nothing_to_be_loaded(suite: Suite):
+def test_the_first_request_imports_no_module(suite: Suite):
     suite.write(
         test_it="""
         import json
@@ -149,7 +149,7 @@ def test_first_request_waits_for_nothing_to_be_loaded(suite: Suite):
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
 @both
 @pytest.mark.usefixtures("warm_python")
-def test_forked_process_goes_on_calling_and_cannot_stop_it(own: OwnEmulator):
+def test_a_forked_process_can_call_the_emulator_and_cannot_stop_it(own: OwnEmulator):
     with own() as emulator, emulator.world() as world:
         world.token()
         reading, writing = os.pipe()
@@ -170,7 +170,7 @@ def test_forked_process_goes_on_calling_and_cannot_stop_it(own: OwnEmulator):
 
 @both
 @pytest.mark.usefixtures("warm_python")
-def test_a_test_that_freezes_time_does_not_reach_it(own: OwnEmulator):
+def test_a_test_that_freezes_time_does_not_reach_the_emulator(own: OwnEmulator):
     """Else a latency never ends, and a clock that runs jumps to wherever the test is."""
     with own() as emulator, emulator.world(clock={"mode": "real"}) as world:
         path = f"{world.base_url}/v1/projects/{world.project}/edge-dns"

@@ -33,12 +33,12 @@ def told(result: pytest.RunResult) -> str:
     return result.stdout.str().partition("short test summary info")[0]
 
 
-def test_by_default_it_is_nobodys_business(suite: Suite):
+def test_conduct_is_not_judged_by_default(suite: Suite):
     assert "conduct" not in suite.passes().stdout.str()
 
 
 @pytest.mark.parametrize("way", ["ini", "option", "xdist"])
-def test_a_test_that_passes_fails_for_its_client(suite: Suite, way: str):
+def test_conduct_fails_a_test_that_passes(suite: Suite, way: str):
     if way == "ini":
         suite.ini("hosting_emulator_conduct = error")
         result = suite.run()
@@ -61,7 +61,7 @@ def test_a_test_that_passes_fails_for_its_client(suite: Suite, way: str):
     assert "conducting.py" not in result.stdout.str()
 
 
-def test_the_summary_names_the_rules_first(suite: Suite):
+def test_the_summary_names_the_broken_rules_first(suite: Suite):
     suite.write(
         test_it="""
         from calling import ask
@@ -86,7 +86,7 @@ def test_the_summary_names_the_rules_first(suite: Suite):
     )
 
 
-def test_rules_can_be_left_out(suite: Suite):
+def test_rules_of_conduct_can_be_left_out(suite: Suite):
     suite.ini(
         "hosting_emulator_conduct = error",
         "hosting_emulator_conduct_off = missing-idempotency-key unread-field",
@@ -95,7 +95,7 @@ def test_rules_can_be_left_out(suite: Suite):
     suite.passes()
 
 
-def test_a_rule_that_does_not_exist_is_refused_at_once(suite: Suite):
+def test_an_unknown_rule_of_conduct_is_refused_at_once(suite: Suite):
     result = suite.run("--hosting-emulator-conduct-off=missing-idempotency-keys")
 
     assert result.ret == pytest.ExitCode.USAGE_ERROR
@@ -108,7 +108,7 @@ def test_a_rule_that_does_not_exist_is_refused_at_once(suite: Suite):
 
 
 @pytest.mark.parametrize("more", [(), ("-p", "xdist.plugin", "-n", "2")])
-def test_it_is_told_at_the_end(suite: Suite, more: tuple[str, ...]):
+def test_conduct_is_reported_at_the_end(suite: Suite, more: tuple[str, ...]):
     result = suite.run("--hosting-emulator-conduct=report", *more)
 
     assert result.ret == 0
@@ -120,7 +120,7 @@ def test_it_is_told_at_the_end(suite: Suite, more: tuple[str, ...]):
     assert section.count("    instead  ") == 2
 
 
-def test_a_failed_test_names_what_its_client_did(suite: Suite):
+def test_the_report_of_a_failed_test_names_its_findings_of_conduct(suite: Suite):
     suite.write(
         test_it="""
         from calling import ask
@@ -143,7 +143,7 @@ def test_a_failed_test_names_what_its_client_did(suite: Suite):
         )
 
 
-def test_every_world_of_a_test_counts(suite: Suite):
+def test_conduct_is_judged_in_every_world_of_a_test(suite: Suite):
     suite.write(
         test_it="""
         from calling import ask
@@ -172,7 +172,7 @@ def test_every_world_of_a_test_counts(suite: Suite):
     assert "shop: conduct: 1 finding (1 error) in 2 requests" in text
 
 
-def test_the_handle_asserts(suite: Suite):
+def test_a_test_can_assert_the_conduct_of_its_client(suite: Suite):
     suite.write(
         test_it="""
         import pytest

@@ -96,7 +96,7 @@ def write(suite: Suite, test: str) -> None:
 
 
 @pytest.mark.parametrize("mistake", MISTAKES)
-def test_a_mistake_fails_its_test(suite: Suite, mistake: str):
+def test_a_mistake_of_the_client_fails_the_test(suite: Suite, mistake: str):
     write(suite, MISTAKES[mistake])
 
     result = suite.run(ERROR)
@@ -106,7 +106,7 @@ def test_a_mistake_fails_its_test(suite: Suite, mistake: str):
 
 
 @pytest.mark.parametrize("mistake", MISTAKES)
-def test_a_careful_client_passes_in_the_same_place(suite: Suite, mistake: str):
+def test_a_careful_client_passes_in_each_world(suite: Suite, mistake: str):
     careful = MISTAKES[mistake].replace(', "domains", "PUT")', ', "edge-dns")')
     careful = careful.replace("PUT", "GET").replace("/domains", "/edge-dns")
     write(suite, careful)
@@ -296,7 +296,7 @@ def test_requests_of_an_emulator_that_was_restarted_count(suite: Suite):
     result.assert_outcomes(passed=1, errors=1)
 
 
-def test_in_exec_tests_use_its_emulator(suite: Suite):
+def test_tests_inside_exec_use_its_emulator(suite: Suite):
     write(
         suite,
         """
@@ -314,7 +314,7 @@ def test_in_exec_tests_use_its_emulator(suite: Suite):
     assert "missing-idempotency-key" in done.stderr
 
 
-def test_in_exec_careful_tests_pass(suite: Suite):
+def test_careful_tests_inside_exec_pass(suite: Suite):
     write(
         suite, "def test_it(hosting_emulator):\n    assert apply_domains(hosting_emulator) == 202"
     )
@@ -330,7 +330,7 @@ def run_in_exec(suite: Suite, *options: str) -> subprocess.CompletedProcess[str]
     return warm.run([warm.COMMAND, "exec", *options, "--", *tests, str(suite.path)])
 
 
-def test_in_exec_the_emulator_is_found_under_any_name_of_its_variables(suite: Suite):
+def test_tests_inside_exec_find_the_emulator_under_any_variable_name(suite: Suite):
     write(suite, MISTAKES["in_a_fork"])
 
     done = run_in_exec(suite, "--conduct", "error", "--export", "HOSTING_EMULATOR_URL=API")

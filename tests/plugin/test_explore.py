@@ -66,7 +66,7 @@ def explored(suite: Suite) -> Suite:
     return suite
 
 
-def test_a_test_that_survives_is_one_test_that_passed(explored: Suite):
+def test_a_test_that_survives_its_exploration_is_one_passed_test(explored: Suite):
     explored.write(
         test_it=f"""
             import pytest
@@ -90,7 +90,7 @@ def test_a_test_that_survives_is_one_test_that_passed(explored: Suite):
     result.stdout.fnmatch_lines(["*hosting emulator: explored*", "7 runs: 7 survived."])
 
 
-def test_what_is_not_survived_fails_with_the_matrix_and_lines(explored: Suite):
+def test_a_fault_that_is_not_survived_fails_the_test_with_the_matrix(explored: Suite):
     explored.write(test_it=DOUBLING)
 
     result = explored.run()
@@ -108,7 +108,7 @@ def test_what_is_not_survived_fails_with_the_matrix_and_lines(explored: Suite):
     )
 
 
-def test_a_reported_point_is_seen_again_by_its_line(explored: Suite):
+def test_the_printed_command_repeats_a_reported_point(explored: Suite):
     explored.write(test_it=DOUBLING)
     line = f"test_it.py::test_key --hosting-emulator-point '{POINT}'"
 
@@ -130,7 +130,7 @@ def test_a_point_that_fails_the_test_shows_its_own_failure(explored: Suite):
     result.stdout.fnmatch_lines(["*make_key(hosting_emulator, keys=*", "*lost (connection_reset)*"])
 
 
-def test_a_test_that_fails_by_itself_fails_as_ever(explored: Suite):
+def test_a_test_that_fails_without_faults_fails_as_usual(explored: Suite):
     explored.write(test_it=f"import pytest\n\n{MARK}\ndef test_it(hosting_emulator):\n    assert 0")
 
     result = explored.run()
@@ -198,7 +198,7 @@ def test_outcomes_are_explored_and_giving_up_is_right(explored: Suite):
     assert explored.run("test_it.py::test_clear", *line).parseoutcomes() == {"passed": 1}
 
 
-def test_who_does_not_wait_for_an_end_that_is_a_failure_is_blind(explored: Suite):
+def test_a_test_that_ignores_a_failed_operation_is_reported_as_blind(explored: Suite):
     explored.write(
         test_it="""
             import pytest
@@ -264,7 +264,7 @@ def test_a_skipped_test_is_skipped(explored: Suite):
     assert explored.run().parseoutcomes() == {"skipped": 1}
 
 
-def test_what_cannot_be_explored_is_said_in_a_line(explored: Suite):
+def test_a_test_that_cannot_be_explored_is_refused_in_one_line(explored: Suite):
     whys = {
         "faults=['timeot']": "did you mean timeout?",
         "faults=5": "faults must be a list of names",
@@ -358,7 +358,7 @@ def test_fixtures_of_a_module_are_set_up_once_and_torn_down_at_its_end(explored:
     result.stdout.fnmatch_lines(["*RuntimeError: the module is over*"])
 
 
-def test_what_a_fixture_asks_for_is_explored_too(explored: Suite):
+def test_requests_of_a_fixture_are_explored(explored: Suite):
     explored.write(
         test_it="""
             import pytest
@@ -381,7 +381,7 @@ def test_what_a_fixture_asks_for_is_explored_too(explored: Suite):
     result.stdout.fnmatch_lines(["create_user_api_key#2  failed at *", "  | teardown: *"])
 
 
-def test_workers_explore_too(explored: Suite):
+def test_exploration_runs_in_workers_of_xdist(explored: Suite):
     explored.write(
         test_it=DOUBLING, test_other=DOUBLING.replace('("one", "two")', '("one", "one")')
     )
@@ -416,7 +416,7 @@ def test_key(hosting_emulator):
 """
 
 
-def test_what_explored_runs_did_is_told_at_the_end(explored: Suite):
+def test_findings_of_explored_runs_are_reported_at_the_end(explored: Suite):
     explored.write(test_it=RUDE)
 
     result = explored.passes("--hosting-emulator-conduct=report")
@@ -436,7 +436,7 @@ def test_what_explored_runs_did_is_told_at_the_end(explored: Suite):
     again.stdout.fnmatch_lines(["test_it.py::test_key: 1 finding*", "*retried-too-soon*"])
 
 
-def test_rules_that_do_not_count_are_not_told_of_explored_runs(explored: Suite):
+def test_rules_that_are_left_out_are_not_reported_for_explored_runs(explored: Suite):
     explored.write(test_it=RUDE)
     off = "--hosting-emulator-conduct-off=retried-too-soon"
 

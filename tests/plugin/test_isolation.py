@@ -55,7 +55,9 @@ def ask(
         connection.close()
 
 
-def test_a_hundred_worlds_at_once(hosting_emulator_worlds: MoreWorlds, each: Each):
+def test_a_hundred_simultaneous_worlds_are_isolated(
+    hosting_emulator_worlds: MoreWorlds, each: Each
+):
     """Each has its own time, fault, API key and token, and used the same idempotency key."""
     names: Worlds = [hosting_emulator_worlds(seed=f"seed-{n}") for n in range(WORLDS)]
 

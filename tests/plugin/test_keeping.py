@@ -46,7 +46,7 @@ def kept(folder: Path) -> list[str]:
 
 
 @pytest.mark.parametrize("way", ["option", "ini"])
-def test_worlds_of_failed_tests(suite: Suite, way: str):
+def test_the_worlds_of_failed_tests_are_kept(suite: Suite, way: str):
     suite.write(test_it=TESTS)
     suite.ini(*(["hosting_emulator_keep = failed"] if way == "ini" else []))
 
@@ -62,7 +62,7 @@ def test_worlds_of_failed_tests(suite: Suite, way: str):
     )
 
 
-def test_worlds_of_all_tests(suite: Suite):
+def test_the_worlds_of_all_tests_can_be_kept(suite: Suite):
     suite.write(test_it=TESTS)
 
     result = suite.run("--hosting-emulator-keep=all", "--hosting-emulator-report=never")
@@ -72,7 +72,7 @@ def test_worlds_of_all_tests(suite: Suite):
     result.stdout.fnmatch_lines(["hosting emulator: 4 worlds are kept in hosting-emulator-worlds"])
 
 
-def test_none_unless_wanted(suite: Suite):
+def test_no_world_is_kept_by_default(suite: Suite):
     suite.write(test_it=TESTS)
 
     told = suite.run().stdout.str()
@@ -82,7 +82,7 @@ def test_none_unless_wanted(suite: Suite):
 
 
 @pytest.mark.parametrize("way", ["option", "ini"])
-def test_folder_is_relative_to_where_it_was_said(suite: Suite, way: str):
+def test_the_folder_of_kept_worlds_is_relative_to_its_configuration(suite: Suite, way: str):
     """An option's to where pytest was called, an ini value's to the root of the tests."""
     suite.write(test_it=TESTS)
     suite.ini(*(["hosting_emulator_keep_dir = kept/here"] if way == "ini" else []))
@@ -101,7 +101,7 @@ def test_folder_is_relative_to_where_it_was_said(suite: Suite, way: str):
     assert f"hosting emulator: 2 worlds are kept in {shown}\n" in result.stdout
 
 
-def test_same_test_replaces_its_file_and_no_other_does(suite: Suite):
+def test_the_file_of_a_kept_world_is_replaced_only_by_the_same_test(suite: Suite):
     """Parametrised tests whose names look alike, in two workers, twice."""
     suite.write(
         test_it="""
@@ -128,7 +128,7 @@ def test_same_test_replaces_its_file_and_no_other_does(suite: Suite):
         assert json.loads(path.read_bytes())["kind"] == "hosting-emulator state"
 
 
-def test_file_names_are_short_plain_and_never_the_same():
+def test_names_of_kept_files_are_short_plain_and_unique():
     tests = ["a.py::t[x/y]", "a.py::t[x-y]", "a/b.py::t", "a-b.py::t", f"a.py::t[{'x' * 500}]", "ä"]
     names = [file_name(test, which) for test in tests for which in ("", "shop", "shop-2")]
 
@@ -137,7 +137,7 @@ def test_file_names_are_short_plain_and_never_the_same():
     assert file_name(tests[0], "") == file_name(tests[0], "")
 
 
-def test_trouble_with_the_folder_breaks_nothing(suite: Suite):
+def test_an_error_of_the_folder_for_kept_worlds_fails_no_test(suite: Suite):
     suite.write(test_it=TESTS)
     (suite.path / "taken").write_text("no folder", encoding="utf-8")
 
@@ -169,7 +169,7 @@ def test_a_folder_that_cannot_be_written_is_reported_once_for_all_tests(suite: S
     assert "8 worlds" in lines[0]
 
 
-def test_kept_world_opens_again(suite: Suite):
+def test_a_kept_world_can_be_opened(suite: Suite):
     """What the report says to type starts an emulator that goes on where the test was."""
     suite.write(test_it=TESTS)
     result = suite.run("--hosting-emulator-keep=failed", "-k", "test_fails")
@@ -184,7 +184,7 @@ def test_kept_world_opens_again(suite: Suite):
     assert [operation["kind"] for operation in found] == ["apply_project_domains"]
 
 
-def test_a_world_of_a_passed_test_that_could_not_be_kept_is_said(suite: Suite):
+def test_a_world_of_a_passed_test_that_cannot_be_kept_is_reported(suite: Suite):
     suite.write(test_it="def test_passes(hosting_emulator): pass")
     (suite.path / "hosting-emulator-worlds").write_text("in the way")
 

@@ -13,7 +13,7 @@ MOST_BYTES = 3 * 1024 * 1024
 
 @pytest.mark.slow
 @pytest.mark.parametrize("tests", [300, pytest.param(many.TESTS, marks=pytest.mark.torture)])
-def test_many_tests_leave_memory_flat(tmp_path: Path, tests: int):
+def test_memory_does_not_grow_with_the_number_of_tests(tmp_path: Path, tests: int):
     kept_by_pytest = grown(tmp_path, many.PLAIN, tests)
 
     kept = grown(tmp_path, many.MANY, tests)

@@ -20,7 +20,7 @@ def about(suite: Suite) -> None:
     suite.write(about=ABOUT)
 
 
-def test_closest_mark_wins(suite: Suite):
+def test_the_closest_mark_wins(suite: Suite):
     suite.ini("addopts = --strict-markers")
     suite.write(
         test_it="""
@@ -52,7 +52,7 @@ def test_closest_mark_wins(suite: Suite):
     assert suite.passes().parseoutcomes() == {"passed": 5}
 
 
-def test_file_beside_the_test_or_in_the_root(suite: Suite):
+def test_the_mark_finds_a_file_beside_the_test_or_in_the_root(suite: Suite):
     (suite.path / "root.yaml").write_text(SKIPPING, encoding="utf-8")
     folder = suite.pytester.mkdir("checkout")
     (folder / "beside.yaml").write_text(SKIPPING, encoding="utf-8")
@@ -79,7 +79,7 @@ def test_with_a_path(hosting_emulator):
     suite.passes()
 
 
-def test_keywords_are_a_scenario_or_laid_over_one(suite: Suite):
+def test_keywords_of_the_mark_are_a_scenario_or_override_one(suite: Suite):
     suite.write(
         test_it="""
         import pytest
@@ -144,7 +144,7 @@ WRONG = (
 )
 
 
-def test_what_is_wrong_fails_in_one_line(suite: Suite):
+def test_an_invalid_mark_fails_in_one_line(suite: Suite):
     (suite.path / "broken.yaml").write_text("name: broken\ndescription: [1]\n", encoding="utf-8")
     tests = [
         f"@pytest.mark.hosting_scenario({mark})\ndef test_{n}(hosting_emulator): pass\n"
@@ -162,7 +162,7 @@ def test_what_is_wrong_fails_in_one_line(suite: Suite):
         assert all(more.startswith(("___", "===")) for more in rest), part
 
 
-def test_fixture_says_it_where_no_mark_does(suite: Suite):
+def test_a_fixture_can_choose_the_scenario_without_a_mark(suite: Suite):
     (suite.path / "skipping.yaml").write_text(SKIPPING, encoding="utf-8")
     suite.write(
         conftest="""

@@ -23,7 +23,7 @@ def said(suite: Suite, way: str, name: str, value: str) -> list[str]:
 both_ways = pytest.mark.parametrize("way", ["option", "ini"])
 
 
-def test_help_tells_every_option_and_ini_value(suite: Suite):
+def test_the_help_of_pytest_lists_each_option_and_ini_value(suite: Suite):
     told = suite.run("--help").stdout.str()
 
     assert "hosting emulator (each also as an ini value)" in told
@@ -33,7 +33,7 @@ def test_help_tells_every_option_and_ini_value(suite: Suite):
 
 
 @both_ways
-def test_scenario_of_the_library(suite: Suite, way: str):
+def test_the_option_scenario_accepts_a_name_of_the_library(suite: Suite, way: str):
     suite.write(
         test_it="""
         def test_it(hosting_emulator):
@@ -44,7 +44,7 @@ def test_scenario_of_the_library(suite: Suite, way: str):
 
 
 @both_ways
-def test_scenario_in_a_file(suite: Suite, way: str):
+def test_the_option_scenario_accepts_a_file(suite: Suite, way: str):
     (suite.path / "slow.yaml").write_text(
         "name: slow\ndescription: Time runs.\nclock: {mode: skip}\n", encoding="utf-8"
     )
@@ -56,7 +56,7 @@ def test_scenario_in_a_file(suite: Suite, way: str):
 
 
 @both_ways
-def test_clock(suite: Suite, way: str):
+def test_the_option_clock_sets_the_clock(suite: Suite, way: str):
     suite.write(
         test_it="""
         def test_it(hosting_emulator):
@@ -67,7 +67,7 @@ def test_clock(suite: Suite, way: str):
     suite.passes(*said(suite, way, "clock", "scaled:60"))
 
 
-def test_clock_is_laid_over_the_scenario_of_the_options(suite: Suite):
+def test_the_option_clock_overrides_the_clock_of_the_scenario(suite: Suite):
     suite.write(
         test_it="def test_it(hosting_emulator): assert hosting_emulator.clock.mode == 'skip'"
     )
@@ -76,7 +76,7 @@ def test_clock_is_laid_over_the_scenario_of_the_options(suite: Suite):
 
 
 @both_ways
-def test_seed(suite: Suite, way: str):
+def test_the_option_seed_sets_the_seed(suite: Suite, way: str):
     suite.write(
         test_it="""
         def test_it(hosting_emulator):
@@ -88,7 +88,7 @@ def test_seed(suite: Suite, way: str):
 
 
 @both_ways
-def test_url_of_a_running_emulator(
+def test_the_option_url_uses_a_running_emulator(
     suite: Suite, way: str, hosting_emulator_server: BackgroundEmulator
 ):
     """Its worlds are made there, and none is left behind, even by what fails."""
@@ -117,7 +117,7 @@ def test_url_of_a_running_emulator(
     assert [world["name"] for world in hosting_emulator_server.control.worlds()] == before
 
 
-def test_url_where_nothing_answers(suite: Suite):
+def test_the_option_url_is_refused_if_nothing_responds(suite: Suite):
     with socket.socket() as taken:  # bound, and not listening
         taken.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{taken.getsockname()[1]}"
@@ -131,7 +131,7 @@ def test_url_where_nothing_answers(suite: Suite):
 
 
 @pytest.mark.parametrize("way", ["option", "ini", "environment"])
-def test_control_token(
+def test_the_option_control_token_is_sent(
     suite: Suite,
     way: str,
     monkeypatch: pytest.MonkeyPatch,
@@ -168,9 +168,7 @@ def test_control_token(
         ("scenario", "missing.yaml", "there is no file */missing.yaml"),
     ],
 )
-def test_what_cannot_be_used_is_refused_in_one_line(
-    suite: Suite, name: str, value: str, wanted: str
-):
+def test_an_invalid_option_is_refused_in_one_line(suite: Suite, name: str, value: str, wanted: str):
     by_option = suite.run(f"--hosting-emulator-{name}={value}")
     suite.ini(f"hosting_emulator_{name} = {value}")
     by_ini = suite.run()
@@ -182,7 +180,7 @@ def test_what_cannot_be_used_is_refused_in_one_line(
     assert len([line for line in by_option.errlines if line]) == 1
 
 
-def test_option_wins_over_ini(suite: Suite):
+def test_an_option_overrides_an_ini_value(suite: Suite):
     suite.ini("hosting_emulator_clock = real")
     suite.write(
         test_it="def test_it(hosting_emulator): assert hosting_emulator.clock.mode == 'skip'"
@@ -191,7 +189,7 @@ def test_option_wins_over_ini(suite: Suite):
     suite.passes("--hosting-emulator-clock=skip")
 
 
-def test_an_emulator_of_another_version_is_said(
+def test_an_emulator_of_another_version_is_reported(
     suite: Suite, hosting_emulator_server: BackgroundEmulator
 ):
     suite.write(
@@ -226,7 +224,7 @@ world:
 """
 
 
-def test_worlds_begin_as_the_settings_file_says_and_their_clock_stands_still(suite: Suite):
+def test_worlds_follow_the_settings_file_with_a_frozen_clock(suite: Suite):
     (suite.path / "hosting-emulator.yaml").write_text(SETTINGS, encoding="utf-8")
     (suite.path / "own.yaml").write_text(OWN, encoding="utf-8")
     suite.write(
@@ -244,7 +242,7 @@ def test_worlds_begin_as_the_settings_file_says_and_their_clock_stands_still(sui
     suite.passes()
 
 
-def test_an_option_and_an_ini_value_come_before_the_settings_file(suite: Suite):
+def test_options_and_ini_values_override_the_settings_file(suite: Suite):
     (suite.path / "hosting-emulator.yaml").write_text("{scenario: nope, seed: file, vary: 5}")
     suite.ini("hosting_emulator_scenario = stuck-operation", "hosting_emulator_vary = 7")
     suite.write(
@@ -259,7 +257,7 @@ def test_an_option_and_an_ini_value_come_before_the_settings_file(suite: Suite):
     suite.passes("--hosting-emulator-seed=option")
 
 
-def test_a_point_in_the_settings_file_that_is_no_text_is_refused_in_a_line(suite: Suite):
+def test_a_variation_point_that_is_not_text_is_refused_in_one_line(suite: Suite):
     (suite.path / "hosting-emulator.yaml").write_text("{vary: 7, only: [5]}")
     suite.write(test_it="def test_it(hosting_emulator): pass")
 
@@ -276,7 +274,7 @@ def test_a_point_in_the_settings_file_that_is_no_text_is_refused_in_a_line(suite
         ("scenaro: ours.yaml", "hosting-emulator.yaml: there is no setting 'scenaro'; did you"),
     ],
 )
-def test_what_is_wrong_in_the_settings_file_names_it(suite: Suite, text: str, wrong: str):
+def test_an_error_in_the_settings_file_names_the_file(suite: Suite, text: str, wrong: str):
     (suite.path / "hosting-emulator.yaml").write_text(text)
     suite.write(test_it="def test_it(hosting_emulator): pass")
 

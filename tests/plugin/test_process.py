@@ -71,7 +71,7 @@ def test_explored(hosting_emulator):
     suite.passes()
 
 
-def test_failed_test_tells_of_its_world_and_keeps_it(suite: Suite):
+def test_a_failed_test_reports_and_keeps_its_world_in_a_process(suite: Suite):
     suite.write(
         test_it="""
         from calling import apply_domains
@@ -89,14 +89,14 @@ def test_failed_test_tells_of_its_world_and_keeps_it(suite: Suite):
     assert json.loads(kept.read_bytes())["kind"] == "hosting-emulator state"
 
 
-def test_each_worker_has_one_of_its_own(suite: Suite):
+def test_each_worker_has_its_own_emulator_process(suite: Suite):
     suite.write(test_it=OWN_PROCESS, test_that=OWN_PROCESS)
 
     suite.passes(PROCESS, *suite.workers(2))
 
 
 @pytest.mark.parametrize("server", ["thread", "process"])
-def test_worlds_are_kept_where_a_test_has_a_file_system_of_its_own(suite: Suite, server: str):
+def test_worlds_are_kept_when_a_test_fakes_the_file_system(suite: Suite, server: str):
     suite.write(
         test_it="""
         def test_it(fs, hosting_emulator):
@@ -111,7 +111,7 @@ def test_worlds_are_kept_where_a_test_has_a_file_system_of_its_own(suite: Suite,
     assert len(list((suite.path / "hosting-emulator-worlds").iterdir())) == 1
 
 
-def test_a_file_system_of_a_tests_own_does_not_reach_it(suite: Suite):
+def test_a_fake_file_system_does_not_reach_the_emulator_process(suite: Suite):
     """Else the library's scenarios are not there."""
     suite.write(
         test_it="""
@@ -123,7 +123,7 @@ def test_a_file_system_of_a_tests_own_does_not_reach_it(suite: Suite):
     suite.passes(PROCESS, "-p", "pyfakefs.pytest_plugin")
 
 
-def test_no_module_of_where_the_tests_run_takes_the_place_of_ours(
+def test_a_module_in_the_current_folder_is_not_imported_by_the_emulator_process(
     tmp_path: os.PathLike[str], monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.chdir(tmp_path)
@@ -134,7 +134,7 @@ def test_no_module_of_where_the_tests_run_takes_the_place_of_ours(
         assert emulator.control.health()["status"] == "ok"
 
 
-def test_a_process_that_ends_at_once_is_said(monkeypatch: pytest.MonkeyPatch):
+def test_an_emulator_process_that_ends_at_once_raises_start_error(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(sys, "executable", "/bin/false")
 
     with pytest.raises(StartError, match="the emulator's process ended at once"):
@@ -142,7 +142,7 @@ def test_a_process_that_ends_at_once_is_said(monkeypatch: pytest.MonkeyPatch):
 
 
 @pytest.mark.parametrize("fork", [False, True], ids=["alone", "with a fork that goes on"])
-def test_killed_tests_leave_none_behind(suite: Suite, fork: bool):
+def test_killed_tests_leave_no_emulator_process(suite: Suite, fork: bool):
     suite.write(
         test_it=f"""
         import os

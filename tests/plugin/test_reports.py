@@ -42,7 +42,7 @@ def stories(output: str) -> list[str]:
 
 
 @pytest.mark.parametrize("workers", [0, 2])
-def test_story_in_terminal_and_junit(suite: Suite, workers: int):
+def test_the_report_of_a_failed_test_is_in_the_terminal_and_in_junit(suite: Suite, workers: int):
     """Once in the terminal, once in JUnit XML, from a worker as from this process."""
     suite.write(test_it=FAILING)
 
@@ -57,7 +57,7 @@ def test_story_in_terminal_and_junit(suite: Suite, workers: int):
 
 
 @pytest.mark.parametrize("workers", [0, 2])
-def test_color_is_for_the_terminal_alone(suite: Suite, workers: int):
+def test_only_the_terminal_report_has_colors(suite: Suite, workers: int):
     suite.write(test_it=FAILING)
 
     shared = suite.workers(workers) if workers else ()
@@ -73,7 +73,7 @@ def test_color_is_for_the_terminal_alone(suite: Suite, workers: int):
 
 
 @pytest.mark.parametrize("style", ["short", "native", "no"])
-def test_styles_of_tracebacks(suite: Suite, style: str):
+def test_the_report_appears_with_each_style_of_traceback(suite: Suite, style: str):
     suite.write(test_it=FAILING)
 
     result = suite.run(f"--tb={style}", "--junitxml=junit.xml")
@@ -82,7 +82,7 @@ def test_styles_of_tracebacks(suite: Suite, style: str):
     assert "fault-1 (abort" in (suite.path / "junit.xml").read_text(encoding="utf-8")
 
 
-def test_every_phase_and_kind_of_failure_is_told_once(suite: Suite):
+def test_each_failure_of_a_test_is_reported_once(suite: Suite):
     suite.write(
         test_it="""
         import pytest
@@ -125,7 +125,7 @@ def test_every_phase_and_kind_of_failure_is_told_once(suite: Suite):
 
 
 @pytest.mark.skipif(pytest.version_tuple < (9, 0), reason="pytest has no subtests of its own")
-def test_failed_part_of_a_test_is_told_once(suite: Suite):
+def test_a_failed_subtest_is_reported_once(suite: Suite):
     """By the part, and not once more by the test that it is a part of."""
     suite.write(
         test_it="""
@@ -143,7 +143,7 @@ def test_failed_part_of_a_test_is_told_once(suite: Suite):
     assert len(stories(result.stdout.str())) == 1
 
 
-def test_what_is_no_failure_tells_nothing(suite: Suite):
+def test_a_test_that_did_not_fail_has_no_report(suite: Suite):
     suite.write(
         test_it="""
         import pytest
@@ -170,7 +170,7 @@ def test_what_is_no_failure_tells_nothing(suite: Suite):
 
 
 @pytest.mark.parametrize("way", ["option", "ini"])
-def test_no_report_if_none_is_wanted(suite: Suite, way: str):
+def test_the_report_can_be_switched_off(suite: Suite, way: str):
     suite.write(test_it=FAILING)
     suite.ini(*(["hosting_emulator_report = never"] if way == "ini" else []))
 
@@ -180,7 +180,7 @@ def test_no_report_if_none_is_wanted(suite: Suite, way: str):
     assert stories(result.stdout.str()) == []
 
 
-def test_worlds_that_tests_share_are_told_by_name(suite: Suite):
+def test_the_report_names_shared_worlds(suite: Suite):
     suite.write(
         test_it="""
         from calling import ask
@@ -212,7 +212,7 @@ def test_worlds_that_tests_share_are_told_by_name(suite: Suite):
     assert "unused" not in result.stdout.str().partition("hosting emulator")[2]
 
 
-def test_many_worlds_are_not_all_told(suite: Suite):
+def test_the_report_omits_some_of_many_worlds(suite: Suite):
     suite.write(
         test_it="""
         def test_it(hosting_emulator_worlds):
@@ -227,7 +227,7 @@ def test_many_worlds_are_not_all_told(suite: Suite):
     assert "and 3 more of its worlds" in told
 
 
-def test_trouble_with_the_report_breaks_nothing(suite: Suite):
+def test_an_error_of_the_report_does_not_break_the_run(suite: Suite):
     """Given a world that its test deleted, and an emulator that the test stopped."""
     suite.write(
         test_it="""

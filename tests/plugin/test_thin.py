@@ -14,13 +14,13 @@ def test_it():
 """
 
 
-def test_run_that_does_not_use_it_loads_nothing_of_the_emulator(suite: Suite):
+def test_a_run_that_does_not_use_the_plugin_imports_nothing_of_the_emulator(suite: Suite):
     suite.write(test_it=LOADED)
 
     suite.passes(cold=True)
 
 
-def test_failing_run_that_does_not_use_it_says_nothing_of_it(suite: Suite):
+def test_a_failed_run_that_does_not_use_the_plugin_does_not_mention_it(suite: Suite):
     suite.write(test_it="def test_it(): assert False")
 
     result = suite.run("--hosting-emulator-keep=all")
@@ -30,7 +30,7 @@ def test_failing_run_that_does_not_use_it_says_nothing_of_it(suite: Suite):
     assert not (suite.path / "hosting-emulator-worlds").exists()
 
 
-def test_importing_the_package_loads_nothing(suite: Suite):
+def test_importing_the_plugin_imports_nothing_else(suite: Suite):
     suite.write(
         alone=f"""
         import sys
@@ -49,7 +49,7 @@ def test_importing_the_package_loads_nothing(suite: Suite):
     assert result.ret == 0, result.stderr.str()
 
 
-def test_nothing_of_it_remains_when_it_is_switched_off(suite: Suite):
+def test_a_disabled_plugin_leaves_nothing(suite: Suite):
     suite.write(
         test_it="""
         import sys
@@ -74,7 +74,7 @@ def test_nothing_of_it_remains_when_it_is_switched_off(suite: Suite):
     refused.stderr.fnmatch_lines(["*unrecognized arguments: --hosting-emulator-keep=all"])
 
 
-def test_everything_is_listed_with_its_words(suite: Suite):
+def test_the_plugin_lists_its_fixtures_and_marks_with_explanations(suite: Suite):
     fixtures = suite.run("--fixtures").stdout.str()
     markers = suite.run("--markers").stdout.str()
 

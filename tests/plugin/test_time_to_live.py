@@ -36,7 +36,7 @@ def control() -> Iterator[FakeControl]:
         yield fake
 
 
-def test_only_worlds_that_could_outlive_the_tests_have_one(
+def test_only_worlds_of_another_emulator_have_a_time_to_live(
     suite: Suite, hosting_emulator_server: RunningEmulator
 ):
     suite.write(

@@ -27,22 +27,20 @@ def nothing_said(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name, raising=False)
 
 
-def test_by_options(suite: Suite):
+def test_options_make_responses_vary(suite: Suite):
     write(suite, ("7", ["page-size", "key-order"]))
 
     suite.passes("--hosting-emulator-vary=7", "--hosting-emulator-vary-only=key-order,page-size")
 
 
-def test_by_ini_values(suite: Suite):
+def test_ini_values_make_responses_vary(suite: Suite):
     write(suite, ("7", ["key-order"]))
     suite.ini("hosting_emulator_vary = 7", "hosting_emulator_vary_only = key-order")
 
     suite.passes()
 
 
-def test_by_the_environment_where_nothing_else_is_said(
-    suite: Suite, monkeypatch: pytest.MonkeyPatch
-):
+def test_variables_make_responses_vary(suite: Suite, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("HOSTING_EMULATOR_VARY", "9")
     monkeypatch.setenv("HOSTING_EMULATOR_VARY_ONLY", "key-order,page-size")
     write(suite, ("9", ["page-size", "key-order"]))
@@ -52,7 +50,7 @@ def test_by_the_environment_where_nothing_else_is_said(
     suite.passes("--hosting-emulator-vary=7")
 
 
-def test_by_the_mark(suite: Suite):
+def test_the_mark_makes_responses_vary(suite: Suite):
     suite.write(
         test_it="""
         import pytest
@@ -71,7 +69,7 @@ def test_by_the_mark(suite: Suite):
     suite.passes("--hosting-emulator-vary=7")
 
 
-def test_seed_and_points_in_one_as_a_scenario_has_them(suite: Suite):
+def test_the_mark_accepts_seed_and_points_as_a_mapping(suite: Suite):
     suite.write(
         test_it="""
         import pytest
@@ -90,7 +88,7 @@ def test_seed_and_points_in_one_as_a_scenario_has_them(suite: Suite):
 
 
 @pytest.mark.parametrize("said", ['{"seeds": 2}', "1.5", '{"seed": 2, "only": []}'])
-def test_what_is_no_seed_is_refused_in_one_line(suite: Suite, said: str):
+def test_an_invalid_seed_is_refused_in_one_line(suite: Suite, said: str):
     suite.write(
         test_it=f"""
         import pytest
@@ -118,7 +116,9 @@ def test_what_is_no_seed_is_refused_in_one_line(suite: Suite, said: str):
         ),
     ],
 )
-def test_what_cannot_be_is_said_in_one_line(suite: Suite, arguments: list[str], why: str):
+def test_impossible_variation_options_are_refused_in_one_line(
+    suite: Suite, arguments: list[str], why: str
+):
     suite.write(test_it="def test_it(hosting_emulator): pass")
 
     result = suite.run(*arguments)
@@ -127,7 +127,7 @@ def test_what_cannot_be_is_said_in_one_line(suite: Suite, arguments: list[str], 
     assert why in result.stdout.str() + result.stderr.str()
 
 
-def test_a_failure_tells_seed_points_and_how_to_have_it_again(suite: Suite):
+def test_a_failed_varied_test_prints_seed_points_and_a_command_that_repeats_it(suite: Suite):
     suite.write(
         test_it="""
         from calling import ask

@@ -9,7 +9,7 @@ import pytest
 from tests.plugin.conftest import Suite
 
 
-def test_each_test_has_a_fresh_world_and_none_is_left(suite: Suite):
+def test_each_test_has_a_fresh_world_that_is_deleted(suite: Suite):
     suite.write(
         test_it="""
         import pytest
@@ -33,7 +33,7 @@ def test_each_test_has_a_fresh_world_and_none_is_left(suite: Suite):
     suite.passes()
 
 
-def test_worlds_of_every_scope(suite: Suite):
+def test_a_world_fixture_can_have_any_scope(suite: Suite):
     suite.write(
         conftest="""
         from pytest_hosting_emulator import world_fixture
@@ -81,7 +81,7 @@ def test_worlds_of_every_scope(suite: Suite):
     assert suite.passes().parseoutcomes() == {"passed": 4}
 
 
-def test_more_worlds_in_one_test(suite: Suite):
+def test_a_test_can_have_more_worlds(suite: Suite):
     suite.write(
         test_it="""
         import pytest
@@ -115,7 +115,7 @@ def test_more_worlds_in_one_test(suite: Suite):
     assert suite.passes().parseoutcomes() == {"passed": 4}
 
 
-def test_unittest_with_pytest(suite: Suite):
+def test_unittest_cases_run_by_pytest_have_a_world(suite: Suite):
     suite.write(
         test_it="""
         import unittest
@@ -147,7 +147,7 @@ def test_unittest_with_pytest(suite: Suite):
     result.stdout.fnmatch_lines(["*- hosting emulator -*", "1 request", "*list_deployments*429*"])
 
 
-def test_unittest_without_pytest(suite: Suite):
+def test_unittest_cases_without_pytest_can_start_an_emulator(suite: Suite):
     suite.write(
         plain="""
         import sys
@@ -179,7 +179,7 @@ def test_unittest_without_pytest(suite: Suite):
 
 
 @pytest.mark.parametrize("mode", ["auto", "strict"])
-def test_async_tests(suite: Suite, mode: str):
+def test_async_tests_have_a_world(suite: Suite, mode: str):
     suite.write(
         test_it="""
         import asyncio
@@ -195,7 +195,7 @@ def test_async_tests(suite: Suite, mode: str):
     suite.passes("-p", "pytest_asyncio.plugin", f"--asyncio-mode={mode}")
 
 
-def test_address_to_listen_at(suite: Suite):
+def test_the_emulator_can_listen_at_a_given_address(suite: Suite):
     suite.write(
         conftest="""
         import pytest
@@ -212,7 +212,7 @@ def test_address_to_listen_at(suite: Suite):
     suite.passes()
 
 
-def test_address_that_is_taken(suite: Suite):
+def test_an_address_in_use_is_refused_in_one_line(suite: Suite):
     suite.write(
         conftest="""
         import pytest, socket

@@ -9,7 +9,7 @@ from hosting_emulator.sdk import ControlRefused, HostingEmulator
 from tests.support.http_world import HttpWorld
 
 
-def test_moves_by_every_kind_of_span(hosting_emulator: HostingEmulator):
+def test_the_clock_advances_by_texts_numbers_and_timedeltas(hosting_emulator: HostingEmulator):
     clock = hosting_emulator.clock
     assert clock.now == "2026-01-01T00:00:00.000Z"
 
@@ -19,14 +19,14 @@ def test_moves_by_every_kind_of_span(hosting_emulator: HostingEmulator):
     assert clock.advance(0.995) == clock.now == "2026-01-01T00:11:01.000Z"
 
 
-def test_moves_to_a_moment(hosting_emulator: HostingEmulator):
+def test_the_clock_advances_to_a_time(hosting_emulator: HostingEmulator):
     clock = hosting_emulator.clock
 
     assert clock.advance_to("2026-01-02T00:00:00Z") == "2026-01-02T00:00:00.000Z"
     assert clock.advance_to(datetime(2026, 1, 3, tzinfo=UTC)) == "2026-01-03T00:00:00.000Z"
 
 
-def test_refuses_what_is_no_time(hosting_emulator: HostingEmulator):
+def test_the_clock_refuses_invalid_times(hosting_emulator: HostingEmulator):
     clock = hosting_emulator.clock
 
     for span in (-1, timedelta(days=-1), float("inf"), float("nan")):
@@ -41,7 +41,7 @@ def test_refuses_what_is_no_time(hosting_emulator: HostingEmulator):
     assert clock.now == "2026-01-01T00:00:00.000Z"
 
 
-def test_until_an_operation_has_ended(api: HttpWorld):
+def test_the_clock_advances_until_an_operation_has_ended(api: HttpWorld):
     clock = api.emulator.clock
     first = api.apply_domains().json
     second = api.initialize(project="blog").json
@@ -51,14 +51,14 @@ def test_until_an_operation_has_ended(api: HttpWorld):
     assert api.poll(first["id"]).json["state"] == "succeeded"
 
 
-def test_until_tells_how_it_ended(api: HttpWorld):
+def test_advancing_until_an_operation_ends_returns_its_state(api: HttpWorld):
     operation = api.initialize().json
     api.emulator.intervene("fail_operation", operation=operation["id"])
 
     assert api.emulator.clock.until(operation) == "failed"
 
 
-def test_until_what_no_clock_ends(api: HttpWorld):
+def test_the_clock_cannot_advance_until_a_stuck_operation_ends(api: HttpWorld):
     operation = api.apply_domains().json
     api.emulator.intervene("stick_operation", operation=operation["id"])
 
@@ -66,7 +66,7 @@ def test_until_what_no_clock_ends(api: HttpWorld):
         api.emulator.clock.until(operation)
 
 
-def test_until_of_no_operation(hosting_emulator: HostingEmulator):
+def test_the_clock_refuses_a_document_that_is_no_operation(hosting_emulator: HostingEmulator):
     with pytest.raises(
         ValueError, match="this is not an operation, because it has no id: forbidden"
     ):
@@ -75,7 +75,7 @@ def test_until_of_no_operation(hosting_emulator: HostingEmulator):
         hosting_emulator.clock.until({"items": [], "next_cursor": "x"})
 
 
-def test_changes_its_mode(hosting_emulator: HostingEmulator):
+def test_the_clock_changes_its_mode(hosting_emulator: HostingEmulator):
     clock = hosting_emulator.clock
     seen = [clock.mode]
 
@@ -88,13 +88,13 @@ def test_changes_its_mode(hosting_emulator: HostingEmulator):
     assert clock.mode == "scaled"
 
 
-def test_tells_what_is_due(api: HttpWorld):
+def test_the_clock_returns_the_time_of_the_next_due_event(api: HttpWorld):
     api.apply_domains()
 
     assert api.emulator.clock.next_due_at == "2026-01-01T00:00:02.000Z"
 
 
-def test_what_is_no_document_is_said_to_be_no_operation(hosting_emulator: HostingEmulator):
+def test_the_clock_refuses_an_object_that_is_no_operation(hosting_emulator: HostingEmulator):
     response: Any = object()
 
     with pytest.raises(ValueError, match=r"not an operation \(object\): give its id, or its"):

@@ -38,7 +38,7 @@ def test_requests_share_one_connection(control: FakeControl, client: ControlClie
         ("delete", "/worlds/w", None),
     ],
 )
-def test_connection_the_server_closed_meanwhile_is_renewed(
+def test_a_connection_that_the_server_closed_is_renewed(
     control: FakeControl, client: ControlClient, method: str, path: str, response: Any
 ):
     control.on("GET /health", FakeResponse(HEALTH, close_after=True))
@@ -52,7 +52,7 @@ def test_connection_the_server_closed_meanwhile_is_renewed(
     assert [request.path for request in control.requests] == ["/health", path]
 
 
-def test_dropped_read_is_sent_once_more(control: FakeControl, client: ControlClient):
+def test_a_read_whose_connection_broke_is_sent_again(control: FakeControl, client: ControlClient):
     control.on("GET /health", HEALTH)
     control.on("GET /worlds/w/clock", FakeResponse(close_before=True), CLOCK)
     client.get("health")
@@ -60,7 +60,7 @@ def test_dropped_read_is_sent_once_more(control: FakeControl, client: ControlCli
     assert client.get("worlds/w/clock") == CLOCK
 
 
-def test_dropped_read_is_not_sent_a_third_time(control: FakeControl, client: ControlClient):
+def test_a_read_is_sent_at_most_twice(control: FakeControl, client: ControlClient):
     control.on("GET /health", HEALTH)
     control.on("GET /worlds/w/clock", FakeResponse(close_before=True))
     client.get("health")
@@ -71,7 +71,9 @@ def test_dropped_read_is_not_sent_a_third_time(control: FakeControl, client: Con
     assert len(control.bodies("GET /worlds/w/clock")) == 2
 
 
-def test_dropped_write_is_not_repeated(control: FakeControl, client: ControlClient):
+def test_a_write_whose_connection_broke_is_not_repeated(
+    control: FakeControl, client: ControlClient
+):
     control.on("GET /health", HEALTH)
     control.on("POST /worlds/w/clock/advance", FakeResponse(close_before=True), ADVANCED)
     client.get("health")
@@ -82,7 +84,7 @@ def test_dropped_write_is_not_repeated(control: FakeControl, client: ControlClie
     assert len(control.bodies("POST /worlds/w/clock/advance")) == 1
 
 
-def test_works_again_after_an_error(control: FakeControl, client: ControlClient):
+def test_the_client_works_after_an_error(control: FakeControl, client: ControlClient):
     control.on("POST /worlds/w/clock/advance", FakeResponse(close_before=True))
     control.on("GET /health", HEALTH)
     with pytest.raises(EmulatorUnreachable):
@@ -91,7 +93,7 @@ def test_works_again_after_an_error(control: FakeControl, client: ControlClient)
     assert client.get("health") == HEALTH
 
 
-def test_nothing_listening_names_address_and_way_out():
+def test_an_unreachable_emulator_error_names_the_address_and_the_start_command():
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))  # bound and not listening: nothing else can take the port
         url = f"http://127.0.0.1:{taken.getsockname()[1]}/_emulator"
@@ -106,7 +108,7 @@ def test_nothing_listening_names_address_and_way_out():
     assert caught.value.address == url
 
 
-def test_no_answer_in_time(control: FakeControl):
+def test_a_response_that_does_not_arrive_in_time_is_an_error(control: FakeControl):
     control.on("GET /health", FakeResponse(HEALTH, silent=True))
 
     with (
@@ -116,7 +118,7 @@ def test_no_answer_in_time(control: FakeControl):
         client.health()
 
 
-def test_something_that_does_not_speak_http():
+def test_a_server_that_does_not_speak_http_is_refused():
     with socket.create_server(("127.0.0.1", 0)) as server, ThreadPoolExecutor(1) as threads:
         url = f"http://127.0.0.1:{server.getsockname()[1]}/_emulator"
         greeting = threads.submit(_greet_as_ssh, server)
@@ -142,9 +144,7 @@ def test_threads_share_one_connection(control: FakeControl, client: ControlClien
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")  # the fake has threads
-def test_forked_child_leaves_the_connection_to_its_parent(
-    control: FakeControl, client: ControlClient
-):
+def test_a_forked_child_opens_its_own_connection(control: FakeControl, client: ControlClient):
     control.on("GET /health", HEALTH)
     client.get("health")
 
@@ -160,7 +160,9 @@ def test_forked_child_leaves_the_connection_to_its_parent(
     assert control.connections == 2
 
 
-def test_target_that_would_break_its_line_is_refused(control: FakeControl, client: ControlClient):
+def test_a_path_that_would_break_the_request_line_is_refused(
+    control: FakeControl, client: ControlClient
+):
     for path in ("a b", "a\r\nX: y", "é"):
         with pytest.raises(ValueError, match=r"target|plain text"):
             client.get(path)
@@ -168,12 +170,12 @@ def test_target_that_would_break_its_line_is_refused(control: FakeControl, clien
     assert control.connections == 0
 
 
-def test_control_token_that_would_break_its_line_is_refused():
+def test_a_control_token_that_would_break_its_header_is_refused():
     with pytest.raises(ValueError, match="plain text of one line"):
         ControlClient("http://127.0.0.1:4620/_emulator", token="a\r\nHost: b")
 
 
-def test_speaks_tls_where_asked(
+def test_the_client_speaks_tls_to_an_https_address(
     control: FakeControl, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     authority = trustme.CA()

@@ -18,7 +18,7 @@ from tests.support.fake_control import ANOTHER_SERVER, FakeControl, FakeResponse
 from tests.support.http_world import HttpWorld
 
 
-def test_every_method_reaches_its_resource(api: HttpWorld):
+def test_each_method_of_the_sdk_reaches_its_resource(api: HttpWorld):
     """Each once, against the emulator itself; what a world answers is the contract tests' matter."""
     emulator = api.emulator
     control, world = emulator.control, emulator.name
@@ -58,7 +58,7 @@ def test_every_method_reaches_its_resource(api: HttpWorld):
     assert emulator.reset().name == world
 
 
-def test_names_are_escaped_in_paths(api: HttpWorld):
+def test_the_sdk_escapes_names_in_paths(api: HttpWorld):
     with pytest.raises(ControlRefused, match="no world is named 'a/b c'"):
         _ = api.emulator.control.world("a/b c").summary
 
@@ -72,14 +72,12 @@ def test_names_are_escaped_in_paths(api: HttpWorld):
         lambda world: world.control.delete(world.control_path("faults", "")),
     ],
 )
-def test_an_empty_name_is_never_all_there_are(
-    api: HttpWorld, ask: Callable[[HostingEmulator], object]
-):
+def test_the_sdk_refuses_an_empty_name(api: HttpWorld, ask: Callable[[HostingEmulator], object]):
     with pytest.raises(ValueError, match=r"a name is empty: (worlds|scenarios)/"):
         ask(api.emulator)
 
 
-def test_control_token_is_sent_with_every_request(control: FakeControl):
+def test_the_sdk_sends_the_control_token(control: FakeControl):
     control.on("GET /health", HEALTH)
 
     with ControlClient(control.control_url, token="s3cret") as client:
@@ -88,7 +86,7 @@ def test_control_token_is_sent_with_every_request(control: FakeControl):
     assert control.requests[0].headers["X-Control-Token"] == "s3cret"
 
 
-def test_no_control_token_no_header(control: FakeControl, client: ControlClient):
+def test_the_sdk_sends_no_token_header_without_a_token(control: FakeControl, client: ControlClient):
     control.on("GET /health", HEALTH)
 
     client.health()
@@ -96,7 +94,7 @@ def test_no_control_token_no_header(control: FakeControl, client: ControlClient)
     assert "X-Control-Token" not in control.requests[0].headers
 
 
-def test_body_is_declared_as_json(control: FakeControl, client: ControlClient):
+def test_the_sdk_declares_its_bodies_as_json(control: FakeControl, client: ControlClient):
     control.on("POST /worlds", world("w"))
 
     client.post("worlds", {"name": "é"})
@@ -105,13 +103,13 @@ def test_body_is_declared_as_json(control: FakeControl, client: ControlClient):
     assert control.requests[0].body == {"name": "é"}
 
 
-def test_empty_answer_is_none(control: FakeControl, client: ControlClient):
+def test_the_sdk_returns_none_for_an_empty_response(control: FakeControl, client: ControlClient):
     control.on("DELETE /worlds/w", None)
 
     assert client.delete("worlds/w") is None
 
 
-def test_refusal_carries_the_problem(control: FakeControl, client: ControlClient):
+def test_control_refused_carries_the_problem(control: FakeControl, client: ControlClient):
     control.on("GET /worlds/w", refusal(404, "there is no\nworld w", "No such world"))
 
     with pytest.raises(ControlRefused) as caught:
@@ -123,21 +121,27 @@ def test_refusal_carries_the_problem(control: FakeControl, client: ControlClient
     assert str(refused) == "there is no world w"
 
 
-def test_refusal_without_a_detail_shows_its_title(control: FakeControl, client: ControlClient):
+def test_control_refused_without_a_detail_shows_the_title(
+    control: FakeControl, client: ControlClient
+):
     control.on("GET /worlds/w", FakeResponse({"title": "Busy"}, 503, deliberately_wrong=True))
 
     with pytest.raises(ControlRefused, match=r"^Busy$"):
         _ = client.world("w").summary
 
 
-def test_refusal_without_a_problem_shows_its_status(control: FakeControl, client: ControlClient):
+def test_control_refused_without_a_problem_shows_the_status(
+    control: FakeControl, client: ControlClient
+):
     control.on("GET /worlds/w", FakeResponse(["?"], 500, deliberately_wrong=True))
 
     with pytest.raises(ControlRefused, match="refused with status 500"):
         _ = client.world("w").summary
 
 
-def test_another_server_at_the_address_is_told_apart(control: FakeControl, client: ControlClient):
+def test_the_sdk_recognizes_another_server_at_the_address(
+    control: FakeControl, client: ControlClient
+):
     control.on("GET /health", ANOTHER_SERVER)
 
     with pytest.raises(
@@ -146,18 +150,18 @@ def test_another_server_at_the_address_is_told_apart(control: FakeControl, clien
         client.health()
 
 
-def test_all_errors_share_a_base():
+def test_all_errors_of_the_control_api_share_a_base_class():
     assert issubclass(ControlRefused, ControlError)
     assert issubclass(UnexpectedAnswer, ControlError)
 
 
 @pytest.mark.parametrize("url", ["", "127.0.0.1:4620", "ftp://x/_emulator", "http://", "http:///a"])
-def test_malformed_address_is_refused_at_once(url: str):
+def test_the_sdk_refuses_a_malformed_address(url: str):
     with pytest.raises(ValueError, match="is not an address"):
         ControlClient(url)
 
 
-def test_a_client_of_another_version_says_so_where_it_is_refused(
+def test_a_refusal_names_both_versions_if_they_differ(
     hosting_emulator_server: RunningEmulator, monkeypatch: pytest.MonkeyPatch
 ):
     control = hosting_emulator_server.control

@@ -29,7 +29,7 @@ def names(emulator: HostingEmulator) -> list[str]:
 # --- Fresh worlds ----------------------------------------------------------------------------
 
 
-def test_fresh_world_is_deleted_at_its_end(hosting_emulator: HostingEmulator, url: str):
+def test_a_fresh_world_is_deleted_at_its_end(hosting_emulator: HostingEmulator, url: str):
     with HostingEmulator.fresh(url) as fresh:
         assert fresh.name in names(hosting_emulator)
         assert fresh.clock.mode == "frozen"
@@ -38,7 +38,7 @@ def test_fresh_world_is_deleted_at_its_end(hosting_emulator: HostingEmulator, ur
     fresh.close()
 
 
-def test_fresh_world_as_asked(url: str):
+def test_a_fresh_world_has_the_requested_name_seed_clock_and_assumptions(url: str):
     with HostingEmulator.fresh(
         f"{url}/_emulator",
         name="as-asked",
@@ -53,12 +53,12 @@ def test_fresh_world_as_asked(url: str):
     assert summary["ephemeral"]
 
 
-def test_fresh_world_of_the_library(url: str):
+def test_a_fresh_world_can_come_from_a_scenario_of_the_library(url: str):
     with HostingEmulator.fresh(url, scenario="stuck-operation") as fresh:
         assert fresh.report_document()["scenario"] is not None
 
 
-def test_fresh_world_of_a_file(url: str, tmp_path: Path):
+def test_a_fresh_world_can_come_from_a_file(url: str, tmp_path: Path):
     file = tmp_path / "mine.yaml"
     file.write_text(
         "name: mine\ndescription: Mine.\nclock: {at: 2030-01-01T00:00:00Z, mode: frozen}\n"
@@ -70,12 +70,12 @@ def test_fresh_world_of_a_file(url: str, tmp_path: Path):
             assert fresh.clock.mode == "skip"
 
 
-def test_fresh_world_of_a_document(url: str):
+def test_a_fresh_world_can_come_from_a_document(url: str):
     with HostingEmulator.fresh(url, scenario=LATER) as fresh:
         assert fresh.clock.now == "2030-01-01T00:00:00.000Z"
 
 
-def test_fresh_world_of_an_exported_state(api: HttpWorld, url: str, tmp_path: Path):
+def test_a_fresh_world_can_come_from_an_exported_state(api: HttpWorld, url: str, tmp_path: Path):
     operation = api.apply_domains().json
 
     state = api.emulator.export(tmp_path / "world.json")
@@ -85,7 +85,9 @@ def test_fresh_world_of_an_exported_state(api: HttpWorld, url: str, tmp_path: Pa
     assert '"operations"' in (tmp_path / "world.json").read_text()
 
 
-def test_wrong_document_is_told_by_its_name(hosting_emulator: HostingEmulator, url: str):
+def test_the_refusal_of_a_fresh_world_names_the_document(
+    hosting_emulator: HostingEmulator, url: str
+):
     before = names(hosting_emulator)
 
     with pytest.raises(ControlRefused, match=r"test_x \(inline\):\d+:\d+: "):
@@ -98,14 +100,14 @@ def test_wrong_document_is_told_by_its_name(hosting_emulator: HostingEmulator, u
     assert names(hosting_emulator) == before
 
 
-def test_closing_a_world_that_is_gone_is_no_error(hosting_emulator: HostingEmulator, url: str):
+def test_closing_a_deleted_world_is_no_error(hosting_emulator: HostingEmulator, url: str):
     fresh = HostingEmulator.fresh(url)
     hosting_emulator.control.world(fresh.name).delete()
 
     fresh.close()
 
 
-def test_client_to_share_stays_open(hosting_emulator: HostingEmulator):
+def test_closing_a_world_leaves_a_shared_client_open(hosting_emulator: HostingEmulator):
     shared = hosting_emulator.control
 
     with HostingEmulator.fresh(shared) as fresh:
@@ -119,7 +121,7 @@ def test_client_to_share_stays_open(hosting_emulator: HostingEmulator):
 # --- Worlds that exist -----------------------------------------------------------------------
 
 
-def test_connected_world_is_left_as_it_is(hosting_emulator: HostingEmulator, url: str):
+def test_closing_a_connected_world_does_not_delete_it(hosting_emulator: HostingEmulator, url: str):
     with HostingEmulator.connect(url) as default:
         assert default.name == "default"
     with HostingEmulator.connect(hosting_emulator.base_url) as same:
@@ -130,14 +132,14 @@ def test_connected_world_is_left_as_it_is(hosting_emulator: HostingEmulator, url
     assert hosting_emulator.clock.now == "2026-01-01T00:01:00.000Z"
 
 
-def test_world_that_is_not_there(url: str):
+def test_connecting_to_an_unknown_world_is_refused(url: str):
     with pytest.raises(ControlRefused, match="no world is named 'nowhere'"):
         HostingEmulator.connect(url, world="nowhere")
     with pytest.raises(ValueError, match="the address is of world 'a', and world is 'b'"):
         HostingEmulator.connect(f"{url}/worlds/a", world="b")
 
 
-def test_no_emulator_there():
+def test_connecting_without_an_emulator_raises_an_error():
     with pytest.raises(EmulatorUnreachable, match="start it with `hosting-emulator start --port "):
         HostingEmulator.connect("http://127.0.0.1:1")
 
@@ -153,11 +155,13 @@ def test_no_emulator_there():
         ("https://h/below/worlds/a/", "https://h/below/_emulator", "a"),
     ],
 )
-def test_addresses_as_people_write_them(url: str, control_url: str, world: str | None):
+def test_an_address_may_name_a_world_or_the_control_api(
+    url: str, control_url: str, world: str | None
+):
     assert read_address(url) == (control_url, world)
 
 
-def test_address_from_the_environment(monkeypatch: pytest.MonkeyPatch):
+def test_the_address_is_read_from_variables(monkeypatch: pytest.MonkeyPatch):
     for name in ("URL", "WORLD"):
         monkeypatch.delenv(f"HOSTING_EMULATOR_{name}", raising=False)
     assert read_address(None) == (f"{DEFAULT_URL}/_emulator", None)
@@ -169,7 +173,9 @@ def test_address_from_the_environment(monkeypatch: pytest.MonkeyPatch):
     assert read_address("http://i:2") == ("http://i:2/_emulator", None)
 
 
-def test_control_token_from_the_environment(control: FakeControl, monkeypatch: pytest.MonkeyPatch):
+def test_the_control_token_is_read_from_a_variable(
+    control: FakeControl, monkeypatch: pytest.MonkeyPatch
+):
     control.on("GET /worlds/default", world())
 
     for variable, token in (("", None), ("t", None), ("t", "u")):
@@ -193,7 +199,7 @@ def test_control_token_from_the_environment(control: FakeControl, monkeypatch: p
         (None, "http://127.0.0.1:4700"),
     ],
 )
-def test_a_ready_file_leads_to_what_was_started_here_else_the_port_does(
+def test_the_address_is_read_from_the_ready_file_before_the_port(
     written: str | None, url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setenv("HOSTING_EMULATOR_PORT", "4700")
@@ -204,7 +210,7 @@ def test_a_ready_file_leads_to_what_was_started_here_else_the_port_does(
     assert default_url() == url
 
 
-def test_a_port_in_the_environment_that_is_none_is_not_passed_over(
+def test_an_invalid_port_in_a_variable_is_refused(
     monkeypatch: pytest.MonkeyPatch,
 ):
     monkeypatch.delenv("HOSTING_EMULATOR_READY_FILE", raising=False)
@@ -214,7 +220,7 @@ def test_a_port_in_the_environment_that_is_none_is_not_passed_over(
         ControlClient(default_url())
 
 
-def test_an_option_of_a_fresh_world_that_there_is_not_is_refused(url: str):
+def test_an_unknown_option_of_a_fresh_world_is_refused(url: str):
     misspelt: dict[str, Any] = {"clok": "skip"}
 
     with pytest.raises(TypeError, match="clok"):
@@ -224,7 +230,7 @@ def test_an_option_of_a_fresh_world_that_there_is_not_is_refused(url: str):
 # --- Forks, going back -----------------------------------------------------------------------
 
 
-def test_fork_goes_its_own_way_and_ends_with_its_parent(
+def test_a_fork_is_independent_and_is_deleted_with_its_parent(
     url: str, hosting_emulator: HostingEmulator
 ):
     with HostingEmulator.fresh(url) as parent:
@@ -239,7 +245,7 @@ def test_fork_goes_its_own_way_and_ends_with_its_parent(
     assert not {parent.name, fork.name, "deeper"} & set(names(hosting_emulator))
 
 
-def test_any_commit_can_be_gone_back_to_or_begun_at(api: HttpWorld):
+def test_a_world_can_be_rewound_to_a_commit_or_forked_at_it(api: HttpWorld):
     emulator = api.emulator
     before = emulator.summary["counts"]["operations"]
     api.set_flag(False)
@@ -257,7 +263,7 @@ def test_any_commit_can_be_gone_back_to_or_begun_at(api: HttpWorld):
         emulator.rewind(9999)
 
 
-def test_snapshot_goes_back_at_its_end(api: HttpWorld):
+def test_a_snapshot_restores_the_world_at_its_end(api: HttpWorld):
     emulator = api.emulator
     emulator.fault("abort", code="rate_limited", call="list_deployments")
 
@@ -278,7 +284,7 @@ def test_snapshot_goes_back_at_its_end(api: HttpWorld):
     before.forget()
 
 
-def test_snapshot_serves_again_and_again(hosting_emulator: HostingEmulator):
+def test_a_snapshot_can_be_restored_repeatedly(hosting_emulator: HostingEmulator):
     snapshot = hosting_emulator.snapshot()
 
     for _ in range(2):
@@ -291,7 +297,7 @@ def test_snapshot_serves_again_and_again(hosting_emulator: HostingEmulator):
     )
 
 
-def test_token_of_a_future_that_was_undone_is_made_anew(api: HttpWorld):
+def test_a_token_issued_after_a_snapshot_is_replaced_when_it_is_restored(api: HttpWorld):
     with api.emulator.snapshot():
         api.emulator.clock.advance("1d")
         api.emulator.token("reader")
@@ -299,7 +305,7 @@ def test_token_of_a_future_that_was_undone_is_made_anew(api: HttpWorld):
     assert api.deployments(who="reader").status == 200
 
 
-def test_reset_begins_anew(api: HttpWorld):
+def test_reset_restores_the_initial_world(api: HttpWorld):
     api.apply_domains()
     api.emulator.clock.advance("1h")
 
@@ -328,7 +334,7 @@ def test_faults_are_listed_counted_and_cleared(api: HttpWorld):
     assert emulator.faults == []
 
 
-def test_why_reads_well(api: HttpWorld):
+def test_why_prints_a_readable_explanation(api: HttpWorld):
     operation = api.apply_domains().json
 
     told = api.emulator.why(operation)
@@ -348,7 +354,7 @@ def test_why_reads_well(api: HttpWorld):
     assert told.commands
 
 
-def test_threads_share_a_handle(api: HttpWorld):
+def test_threads_can_share_a_world(api: HttpWorld):
     emulator = api.emulator
 
     def work(n: int) -> tuple[int, str]:

@@ -19,7 +19,7 @@ def stream(text: str, **options: object) -> FakeResponse:
     return FakeResponse(text=text, content_type="text/event-stream", **options)  # type: ignore[arg-type]
 
 
-def test_events_come_one_after_the_other(client: ControlClient, control: FakeControl):
+def test_listen_yields_events_in_order(client: ControlClient, control: FakeControl):
     text = STREAM + 'id: 9\nevent: gap\ndata: {"missed": 2}\n\n'
     control.on("GET /worlds/w/events?only=request%2Cworld&status=4xx", stream(text))
 
@@ -31,7 +31,7 @@ def test_events_come_one_after_the_other(client: ControlClient, control: FakeCon
     assert found == [WorldEvent(8, "request", {"n": 1}), WorldEvent(9, "gap", {"missed": 2})]
 
 
-def test_it_goes_on_after_an_event(client: ControlClient, control: FakeControl):
+def test_listen_continues_after_an_event(client: ControlClient, control: FakeControl):
     control.on("GET /worlds/default/events", stream(STREAM))
     client.world().requests.listen(last_id=41).close()
 
@@ -39,7 +39,7 @@ def test_it_goes_on_after_an_event(client: ControlClient, control: FakeControl):
     assert control.requests[-1].headers["Accept"] == "text/event-stream"
 
 
-def test_a_token_goes_along(control: FakeControl):
+def test_listen_sends_the_control_token(control: FakeControl):
     control.on("GET /worlds/default/events", stream(STREAM))
     with ControlClient(control.control_url, token="secret") as client:
         client.world().requests.listen().close()
@@ -47,7 +47,7 @@ def test_a_token_goes_along(control: FakeControl):
     assert control.requests[-1].headers["X-Control-Token"] == "secret"
 
 
-def test_other_requests_go_on_meanwhile(client: ControlClient, control: FakeControl):
+def test_other_requests_are_sent_while_listening(client: ControlClient, control: FakeControl):
     control.on("GET /worlds/default/events", stream(STREAM))
     control.on("GET /worlds/default", world())
 
@@ -56,12 +56,12 @@ def test_other_requests_go_on_meanwhile(client: ControlClient, control: FakeCont
         assert len(list(events)) == 1
 
 
-def test_a_refusal_is_one(client: ControlClient):
+def test_listen_raises_a_refusal(client: ControlClient):
     with pytest.raises(ControlRefused, match="has no response to GET /worlds/gone/events"):
         client.world("gone").requests.listen()
 
 
-def test_what_is_no_stream_is_unexpected(client: ControlClient, control: FakeControl):
+def test_listen_refuses_a_response_that_is_no_stream(client: ControlClient, control: FakeControl):
     control.on(
         "GET /worlds/default/events", FakeResponse({"not": "a stream"}, deliberately_wrong=True)
     )
@@ -70,7 +70,7 @@ def test_what_is_no_stream_is_unexpected(client: ControlClient, control: FakeCon
         client.world().requests.listen()
 
 
-def test_events_that_are_no_json_are_unexpected(client: ControlClient, control: FakeControl):
+def test_listen_refuses_events_that_are_not_json(client: ControlClient, control: FakeControl):
     control.on("GET /worlds/default/events", stream("event: request\ndata: {\n\n"))
 
     with (
@@ -80,7 +80,7 @@ def test_events_that_are_no_json_are_unexpected(client: ControlClient, control: 
         list(events)
 
 
-def test_nobody_there_is_said_at_once():
+def test_listen_raises_an_error_without_an_emulator():
     with (
         ControlClient("http://127.0.0.1:9/_emulator") as client,
         pytest.raises(EmulatorUnreachable),
@@ -88,7 +88,9 @@ def test_nobody_there_is_said_at_once():
         client.world().requests.listen()
 
 
-def test_who_hangs_up_is_unreachable(client: ControlClient, control: FakeControl):
+def test_listen_raises_an_error_if_the_connection_is_closed(
+    client: ControlClient, control: FakeControl
+):
     control.on("GET /worlds/default/events", FakeResponse(close_before=True))
 
     with pytest.raises((EmulatorUnreachable, UnexpectedAnswer)):

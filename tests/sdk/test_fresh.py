@@ -26,7 +26,7 @@ def nothing_said(monkeypatch: pytest.MonkeyPatch) -> None:
         (None, None, (None, None)),
     ],
 )
-def test_a_seed_with_or_without_points(vary: Any, only: Any, found: Any):
+def test_vary_accepts_a_seed_with_or_without_points(vary: Any, only: Any, found: Any):
     asked = world_request(None, "", None, vary=vary, vary_only=only)
 
     assert (asked["vary"], asked["only"]) == found
@@ -48,7 +48,7 @@ def test_a_seed_with_or_without_points(vary: Any, only: Any, found: Any):
         (None, "page-size", "vary_only needs vary"),
     ],
 )
-def test_anything_else_is_refused_in_one_line(vary: Any, only: Any, why: str):
+def test_vary_refuses_other_values_in_one_line(vary: Any, only: Any, why: str):
     with pytest.raises(ValueError, match="vary") as refused:
         world_request(None, "", None, vary=vary, vary_only=only)
 

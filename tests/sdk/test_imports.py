@@ -3,7 +3,7 @@
 from tests.support.imported_modules import foreign, imported_by
 
 
-def test_imports_only_the_standard_library_and_itself():
+def test_the_sdk_imports_only_the_standard_library_and_itself():
     found = imported_by("hosting_emulator.sdk")
 
     assert "hosting_emulator.sdk" in found
@@ -11,7 +11,7 @@ def test_imports_only_the_standard_library_and_itself():
     assert foreign(found, *own) == []
 
 
-def test_does_not_import_what_few_need():
+def test_the_sdk_does_not_import_rarely_used_modules():
     found = imported_by("hosting_emulator.sdk")
 
     assert not {"http.client", "email", "ssl", "asyncio", "difflib"} & found

@@ -10,7 +10,7 @@ from hosting_emulator.sdk import Aliases, NoSuchName, WorldMember, known_call
 SHOP_AND_BLOG = [WorldMember(alias="shop", id="01A"), WorldMember(alias="blog", id="01B")]
 
 
-def test_alias_gives_its_id():
+def test_an_alias_gives_its_id():
     projects = Aliases("project", SHOP_AND_BLOG)
 
     assert projects["shop"] == "01A"
@@ -18,7 +18,7 @@ def test_alias_gives_its_id():
     assert projects.id_of("blog") == projects.id_of("01B") == "01B"
 
 
-def test_misspelt_alias_names_the_nearest():
+def test_the_refusal_of_a_misspelled_alias_names_the_nearest():
     projects = Aliases("project", SHOP_AND_BLOG)
 
     with pytest.raises(NoSuchName) as caught:
@@ -28,19 +28,19 @@ def test_misspelt_alias_names_the_nearest():
     assert isinstance(caught.value, KeyError)
 
 
-def test_far_off_alias_names_all():
+def test_the_refusal_of_an_unknown_alias_names_all():
     with pytest.raises(NoSuchName) as caught:
         Aliases("user", [WorldMember(alias="owner", id="01A")])["zz"]
 
     assert str(caught.value) == "no user is 'zz'; there are owner"
 
 
-def test_where_there_is_nothing():
+def test_the_refusal_of_an_alias_says_that_there_are_none():
     with pytest.raises(NoSuchName, match="no project is 'shop'; there is no project at all"):
         Aliases("project", [])["shop"]
 
 
-def test_misspelt_call_names_the_nearest():
+def test_the_refusal_of_a_misspelled_call_names_the_nearest():
     with pytest.raises(
         ValueError,
         match=r"no call is 'initialise-managed-source'; did you mean "
@@ -49,5 +49,5 @@ def test_misspelt_call_names_the_nearest():
         known_call("initialise-managed-source")
 
 
-def test_calls_that_editors_offer_are_those_of_the_table():
+def test_the_type_of_call_names_lists_all_calls():
     assert list(get_args(CallName)) == list(ALL_CALLS)

@@ -12,7 +12,7 @@ def changed(emulator: HostingEmulator, **parts: object) -> HostingEmulator:
     return HostingEmulator(emulator.control, summary)
 
 
-def test_names_what_is_there(hosting_emulator: HostingEmulator):
+def test_a_world_lists_its_projects_organizations_and_users(hosting_emulator: HostingEmulator):
     world = hosting_emulator
 
     assert world.base_url.endswith(f"/worlds/{world.name}")
@@ -27,7 +27,7 @@ def test_names_what_is_there(hosting_emulator: HostingEmulator):
     assert repr(world) == f"<HostingEmulator {world.name!r} at {world.base_url}>"
 
 
-def test_first_project_and_its_organization_where_there_is_no_shop(
+def test_a_world_without_shop_uses_its_first_project(
     hosting_emulator: HostingEmulator,
 ):
     notes = {"alias": "notes", "id": "01P", "handle": "n", "organization_id": "01B"}
@@ -38,7 +38,7 @@ def test_first_project_and_its_organization_where_there_is_no_shop(
     assert (world.project, world.organization) == ("01P", "01B")
 
 
-def test_nothing_there(hosting_emulator: HostingEmulator):
+def test_an_empty_world_has_no_project_and_no_organization(hosting_emulator: HostingEmulator):
     world = changed(hosting_emulator, projects=[], organizations=[])
 
     with pytest.raises(NoSuchName) as no_project:
@@ -50,7 +50,7 @@ def test_nothing_there(hosting_emulator: HostingEmulator):
     assert str(no_organization.value) == f"world {world.name} has no organization"
 
 
-def test_token_is_made_once_and_outlives_moved_time(api: HttpWorld):
+def test_a_token_is_issued_once_and_outlives_an_advanced_clock(api: HttpWorld):
     token = api.emulator.token("reader")
     api.emulator.clock.advance("1000d")
 
@@ -58,7 +58,7 @@ def test_token_is_made_once_and_outlives_moved_time(api: HttpWorld):
     assert api.deployments(token=token).status == 200
 
 
-def test_token_with_a_lifetime(api: HttpWorld):
+def test_a_token_can_have_a_lifetime(api: HttpWorld):
     token = api.emulator.token("reader", expires_in_seconds=60)
     api.emulator.clock.advance(61)
 
@@ -66,7 +66,7 @@ def test_token_with_a_lifetime(api: HttpWorld):
     assert api.deployments(token=token).status == 401
 
 
-def test_token_without_a_sign_in(api: HttpWorld):
+def test_a_token_can_be_of_a_client_without_a_sign_in(api: HttpWorld):
     token = api.emulator.token("owner", interactive=False)
     api.emulator.clock.advance("1000d")
 
@@ -74,26 +74,26 @@ def test_token_without_a_sign_in(api: HttpWorld):
     assert api.deployments(token=token).status == 200
 
 
-def test_token_of_nobody(hosting_emulator: HostingEmulator):
+def test_a_token_of_an_unknown_user_is_refused(hosting_emulator: HostingEmulator):
     with pytest.raises(ControlRefused, match="no user is 'nobody'"):
         hosting_emulator.token("nobody")
 
 
-def test_api_key_is_a_bearer_token_with_its_permissions(api: HttpWorld):
+def test_an_api_key_is_a_bearer_token_with_its_permissions(api: HttpWorld):
     key = api.emulator.api_key("owner", name="ci", permissions=["deployments.read"])
 
     assert api.deployments(token=key).status == 200
     assert api.set_flag(False, token=key).status == 403
 
 
-def test_headers_carry_token_and_key(hosting_emulator: HostingEmulator):
+def test_headers_contain_token_and_idempotency_key(hosting_emulator: HostingEmulator):
     bearer = {"Authorization": f"Bearer {hosting_emulator.token('member')}"}
 
     assert hosting_emulator.headers("member") == bearer
     assert hosting_emulator.headers("member", key="k-1") == {**bearer, "Idempotency-Key": "k-1"}
 
 
-def test_ids_take_their_places(hosting_emulator: HostingEmulator):
+def test_url_replaces_placeholders_by_ids(hosting_emulator: HostingEmulator):
     emulator = hosting_emulator
     base, blog = emulator.base_url, emulator.projects["blog"]
 
@@ -111,7 +111,7 @@ def test_ids_take_their_places(hosting_emulator: HostingEmulator):
     assert emulator.url("/v1/operations/a%7Bb") == f"{base}/v1/operations/a%7Bb"
 
 
-def test_what_is_wrong_is_said(hosting_emulator: HostingEmulator):
+def test_url_refuses_wrong_paths_and_projects(hosting_emulator: HostingEmulator):
     with pytest.raises(ValueError, match="a path starts with /"):
         hosting_emulator.url("v1/projects")
     with pytest.raises(NoSuchName, match="did you mean shop"):

@@ -129,11 +129,11 @@ TEXT = inspect.cleandoc(
 )
 
 
-def test_tells_the_whole_story():
+def test_a_report_contains_clock_requests_operations_and_faults():
     assert report_text(DOCUMENT) == TEXT
 
 
-def test_colours_change_no_word():
+def test_colors_change_no_word_of_a_report():
     colored = report_text(DOCUMENT, color=True)
 
     assert re.sub(r"\x1b\[\d+m", "", colored) == TEXT
@@ -145,12 +145,12 @@ def test_colours_change_no_word():
     assert lines[6] == "\x1b[1m2 operations not ended\x1b[0m"
 
 
-def test_colour_does_not_leak_over_lines():
+def test_colors_of_a_report_end_with_their_line():
     for line in report_text(DOCUMENT, color=True).splitlines():
         assert line.count("\x1b[0m") == line.count("\x1b[") / 2
 
 
-def test_stays_short_however_much_there_is():
+def test_a_report_stays_short():
     many = {
         **DOCUMENT,
         "requests": {"total": 5000, "items": DOCUMENT["requests"]["items"] * 50},
@@ -168,7 +168,7 @@ def test_stays_short_however_much_there_is():
     assert lines[-1] == "  … and 15 more"
 
 
-def test_of_a_real_world_also_after_a_journey_as_json(api: HttpWorld):
+def test_a_report_of_a_real_world_survives_json(api: HttpWorld):
     emulator = api.emulator
     operation = api.apply_domains(key="k").json
     emulator.fault("abort", code="rate_limited", call="list_deployments", times=2)
@@ -189,7 +189,7 @@ def test_of_a_real_world_also_after_a_journey_as_json(api: HttpWorld):
 @pytest.mark.parametrize(
     ("count", "told"), [(0, "no requests"), (1, "1 request\n"), (2, "2 requests\n")]
 )
-def test_counts_are_spelt_right(count: int, told: str):
+def test_a_report_spells_counts_correctly(count: int, told: str):
     items = DOCUMENT["requests"]["items"][:count]
 
     assert told in report_text({**DOCUMENT, "requests": {"total": count, "items": items}})

@@ -49,7 +49,7 @@ def made(api: HttpWorld) -> Requests:
 # --- Reading ---------------------------------------------------------------------------------
 
 
-def test_reads_oldest_first(made: Requests):
+def test_requests_are_listed_oldest_first(made: Requests):
     assert [request.n for request in made] == [1, 2, 3, 4, 5]
     assert (len(made), made.total) == (5, 5)
     assert made[-1].path.endswith("/deployment")
@@ -57,7 +57,7 @@ def test_reads_oldest_first(made: Requests):
     assert repr(made).startswith("<Requests of 'world-")
 
 
-def test_request_tells_what_was_sent_and_answered(made: Requests, api: HttpWorld):
+def test_a_recorded_request_has_what_was_sent_and_received(made: Requests, api: HttpWorld):
     first, again, reused, refused, nothing = made
 
     assert (first.call, first.method, first.who) == ("set_project_powered_by_flag", "PUT", "owner")
@@ -73,13 +73,13 @@ def test_request_tells_what_was_sent_and_answered(made: Requests, api: HttpWorld
     assert (nothing.call, nothing.body) == (None, None)
 
 
-def test_body_that_is_no_json_is_text(api: HttpWorld):
+def test_a_recorded_body_that_is_not_json_is_text(api: HttpWorld):
     api.call("PUT", api.project_path("powered-by-flag"), raw=b"enabled=true", key="k")
 
     assert api.emulator.requests[-1].body == "enabled=true"
 
 
-def test_lost_answer_is_told(api: HttpWorld):
+def test_a_recorded_request_names_the_fault_that_lost_its_response(api: HttpWorld):
     with (
         api.emulator.fault("empty_response", call="list_deployments"),
         pytest.raises(http.client.RemoteDisconnected),
@@ -108,11 +108,11 @@ def test_lost_answer_is_told(api: HttpWorld):
     ],
     ids=str,
 )
-def test_filters(made: Requests, filters: dict[str, Any], numbers: list[int]):
+def test_requests_can_be_filtered(made: Requests, filters: dict[str, Any], numbers: list[int]):
     assert [request.n for request in made.of(**filters)] == numbers
 
 
-def test_requests_from_now_on(made: Requests, api: HttpWorld):
+def test_from_now_counts_only_later_requests(made: Requests, api: HttpWorld):
     later = made.from_now()
     assert (list(later), later.total) == ([], 0)
 
@@ -123,7 +123,7 @@ def test_requests_from_now_on(made: Requests, api: HttpWorld):
     later.assert_not_made("set_project_powered_by_flag")
 
 
-def test_requests_from_now_on_include_those_after_a_reset(made: Requests, api: HttpWorld):
+def test_from_now_counts_requests_after_a_reset(made: Requests, api: HttpWorld):
     later = made.from_now()
     api.emulator.reset()
 
@@ -134,9 +134,7 @@ def test_requests_from_now_on_include_those_after_a_reset(made: Requests, api: H
     later.assert_made("list_deployments")
 
 
-def test_a_reset_after_from_now_leaves_no_proof_that_something_was_not_made(
-    made: Requests, api: HttpWorld
-):
+def test_no_assertion_about_absent_requests_passes_after_a_reset(made: Requests, api: HttpWorld):
     later = made.from_now()
     api.emulator.reset()
 
@@ -158,7 +156,7 @@ def test_a_reset_after_from_now_leaves_no_proof_that_something_was_not_made(
         ({"stauts": 200}, TypeError, "no filter is 'stauts'; did you mean status"),
     ],
 )
-def test_wrong_names_are_refused(
+def test_an_unknown_name_in_a_filter_is_refused(
     made: Requests, filters: dict[str, Any], error: type[Exception], said: str
 ):
     with pytest.raises(error, match=said):
@@ -168,13 +166,13 @@ def test_wrong_names_are_refused(
 # --- Asserting -------------------------------------------------------------------------------
 
 
-def test_what_was_made_is_returned(made: Requests):
+def test_assert_made_returns_the_matching_requests(made: Requests):
     [first] = made.assert_made("set_project_powered_by_flag", status=200, replayed=False)
 
     assert first.n == 1
 
 
-def test_counts_that_are_right(made: Requests):
+def test_assert_made_passes_for_correct_counts(made: Requests):
     made.assert_made("set_project_powered_by_flag", times=4)
     made.assert_made("set_project_powered_by_flag", at_least=4)
     made.assert_made("set_project_powered_by_flag", at_most=4)
@@ -184,12 +182,12 @@ def test_counts_that_are_right(made: Requests):
     made.assert_not_made("apply_project_domains")
 
 
-def test_times_is_exact(made: Requests):
+def test_assert_made_refuses_times_with_at_least(made: Requests):
     with pytest.raises(TypeError, match="times is exact: do not give at_least or at_most with it"):
         made.assert_made(times=1, at_least=1)
 
 
-def test_made_too_often(made: Requests, api: HttpWorld):
+def test_assert_made_lists_the_requests_that_it_counted(made: Requests, api: HttpWorld):
     said = failure(lambda: made.assert_made("set_project_powered_by_flag", key="flag-1", times=1))
 
     assert said == golden(
@@ -207,7 +205,7 @@ def test_made_too_often(made: Requests, api: HttpWorld):
     )
 
 
-def test_never_made_by_that_person(made: Requests, api: HttpWorld):
+def test_assert_made_explains_why_the_nearest_requests_do_not_match(made: Requests, api: HttpWorld):
     said = failure(
         lambda: made.assert_made("set_project_powered_by_flag", who="reader", status=200)
     )
@@ -232,7 +230,7 @@ def test_never_made_by_that_person(made: Requests, api: HttpWorld):
     )
 
 
-def test_never_made_but_something_like_it(made: Requests):
+def test_assert_made_names_a_request_with_a_similar_path(made: Requests):
     said = failure(lambda: made.assert_made("list_deployments", at_least=2))
 
     assert said.startswith(
@@ -249,7 +247,7 @@ def test_never_made_but_something_like_it(made: Requests):
     )
 
 
-def test_made_although_it_must_not_be(made: Requests):
+def test_assert_not_made_lists_the_requests_that_match(made: Requests):
     said = failure(lambda: made.assert_not_made(who="reader"))
 
     assert said.startswith("expected a request by reader not to be made, but it was made once\n")
@@ -267,13 +265,13 @@ def test_made_although_it_must_not_be(made: Requests):
     ],
     ids=str,
 )
-def test_counts_in_words(made: Requests, count: dict[str, Any], said: str):
+def test_assert_made_names_counts_in_words(made: Requests, count: dict[str, Any], said: str):
     told = failure(lambda: made.assert_made("set_project_powered_by_flag", **count))
 
     assert told.splitlines()[0] == f"expected set_project_powered_by_flag {said}"
 
 
-def test_differences_in_words(api: HttpWorld):
+def test_assert_made_names_differences_in_words(api: HttpWorld):
     api.set_flag(False, key="flag-1")
     requests = api.emulator.requests
 
@@ -288,7 +286,7 @@ def test_differences_in_words(api: HttpWorld):
     assert nearest(failed=True, status=500) == ("#1 was answered 200, and was not refused or lost")
 
 
-def test_nothing_was_asked(hosting_emulator: HostingEmulator):
+def test_assert_made_says_that_no_request_arrived(hosting_emulator: HostingEmulator):
     said = failure(lambda: hosting_emulator.requests.assert_made("list_deployments"))
 
     assert said == (
@@ -297,13 +295,13 @@ def test_nothing_was_asked(hosting_emulator: HostingEmulator):
     )
 
 
-def test_all_went_well(api: HttpWorld):
+def test_assert_none_failed_passes_if_all_succeeded(api: HttpWorld):
     api.deployments()
 
     api.emulator.requests.assert_none_failed()
 
 
-def test_some_failed(made: Requests):
+def test_assert_none_failed_lists_the_failed_requests(made: Requests):
     assert failure(made.assert_none_failed) == inspect.cleandoc(
         """
         expected every request to succeed, but 3 of 5 did not
@@ -336,7 +334,7 @@ def ring(control: FakeControl, client: ControlClient) -> Requests:
     return HostingEmulator(client, WorldSummary(world("w"))).requests
 
 
-def test_count_that_older_requests_could_change_is_no_proof(ring: Requests):
+def test_no_count_is_proved_if_requests_have_left_the_log(ring: Requests):
     ring.assert_made("list_deployments", at_least=1000)
 
     said = failure(lambda: ring.assert_made("list_deployments", times=1000))
@@ -356,7 +354,7 @@ def test_requests_that_left_the_log_leave_no_proof_that_none_failed(ring: Reques
     ring.from_now().assert_none_failed()
 
 
-def test_full_log_is_shown_from_its_end(ring: Requests):
+def test_assert_made_shows_the_end_of_a_full_log(ring: Requests):
     said = failure(lambda: ring.assert_made("list_deployments", times=1))
 
     assert "\n    … 1,214 earlier requests left out\n  > #1215  GET  list_deploy" in said
@@ -364,11 +362,11 @@ def test_full_log_is_shown_from_its_end(ring: Requests):
     assert len(said.splitlines()) == 24
 
 
-def test_what_is_counted_from_now_has_lost_nothing(ring: Requests):
+def test_from_now_counts_exactly_with_a_full_log(ring: Requests):
     ring.from_now().assert_not_made("list_deployments")
 
 
-def test_request_that_has_left_the_log(ring: Requests, control: FakeControl):
+def test_the_body_of_a_request_that_left_the_log_is_refused(ring: Requests, control: FakeControl):
     with pytest.raises(ControlRefused) as refused:
         _ = ring[0].body
 

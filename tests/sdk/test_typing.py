@@ -57,11 +57,11 @@ def what_an_editor_underlines(world: HostingEmulator) -> None:
     assert_type(world.why("x"), Why)
 
 
-def test_editor_is_right(hosting_emulator: HostingEmulator):
+def test_the_declared_types_are_the_real_ones(hosting_emulator: HostingEmulator):
     as_an_editor_sees_it(hosting_emulator)
 
 
-def test_what_is_underlined_fails(hosting_emulator: HostingEmulator):
+def test_calls_that_a_type_checker_rejects_fail_at_run_time(hosting_emulator: HostingEmulator):
     with pytest.raises(ValueError, match="no call is 'list_deployment'"):
         what_an_editor_underlines(hosting_emulator)
 
@@ -76,7 +76,7 @@ def public_parts() -> Iterator[tuple[str, object]]:
                     yield f"{name}.{part}", getattr(value, "fget", value)
 
 
-def test_every_public_part_is_typed_and_says_what_it_is_for():
+def test_each_public_part_of_the_sdk_is_typed_and_documented():
     parts = dict(public_parts())
 
     assert len(parts) > 40
