@@ -33,7 +33,7 @@ def told(result: pytest.RunResult) -> str:
     return result.stdout.str().partition("short test summary info")[0]
 
 
-def test_conduct_is_not_judged_by_default(suite: Suite):
+def test_mistakes_of_a_client_are_ignored_by_default(suite: Suite):
     assert "conduct" not in suite.passes().stdout.str()
 
 

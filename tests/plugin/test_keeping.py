@@ -72,7 +72,7 @@ def test_the_worlds_of_all_tests_can_be_kept(suite: Suite):
     result.stdout.fnmatch_lines(["hosting emulator: 4 worlds are kept in hosting-emulator-worlds"])
 
 
-def test_no_world_is_kept_by_default(suite: Suite):
+def test_no_world_is_written_to_disk_by_default(suite: Suite):
     suite.write(test_it=TESTS)
 
     told = suite.run().stdout.str()
