@@ -22,13 +22,13 @@ from tests.support.private_keys import files_with_a_private_key
 
 def _issue(authority: LocalAuthority, folder: Path, *names: str) -> tuple[Path, Path]:
     """Do with a leaked key what its finder would."""
-    found = trustme.CA.from_pem(
+    leaf = trustme.CA.from_pem(
         (folder / CA_CERTIFICATE).read_bytes(), (folder / CA_KEY).read_bytes()
     ).issue_cert(*names)
     certificate = folder / "leaf.pem"
     key = folder / "leaf.key"
-    found.cert_chain_pems[0].write_to_path(certificate)
-    found.private_key_pem.write_to_path(key)
+    leaf.cert_chain_pems[0].write_to_path(certificate)
+    leaf.private_key_pem.write_to_path(key)
     return certificate, key
 
 

@@ -55,9 +55,9 @@ def request(peer: str | None, path: str, method: str = "GET", **headers: str) ->
     transport.get_extra_info = lambda name, default=None: (
         (peer, 50_000) if name == "peername" and peer else default
     )
-    sent = {name.replace("_", "-"): value for name, value in headers.items()}
-    sent.setdefault("Host", "192.168.1.5:4620")
-    return make_mocked_request(method, path.strip(), sent, transport=transport)
+    request_headers = {name.replace("_", "-"): value for name, value in headers.items()}
+    request_headers.setdefault("Host", "192.168.1.5:4620")
+    return make_mocked_request(method, path.strip(), request_headers, transport=transport)
 
 
 def status(guard: Site, request: web.BaseRequest, path: str) -> int:
@@ -96,17 +96,17 @@ def test_a_request_that_a_proxy_forwards_needs_the_token(
     guard: Site, path: str, header: tuple[str, str]
 ):
     name, value = header
-    sent = {"Host": "127.0.0.1:4620", name.replace("-", "_"): value}
+    proxied = {"Host": "127.0.0.1:4620", name.replace("-", "_"): value}
 
-    assert status(guard, request("127.0.0.1", path, **sent), path) == 401
-    assert status(guard, request("127.0.0.1", path, X_Control_Token=TOKEN, **sent), path) == 200
+    assert status(guard, request("127.0.0.1", path, **proxied), path) == 401
+    assert status(guard, request("127.0.0.1", path, X_Control_Token=TOKEN, **proxied), path) == 200
 
 
 @pytest.mark.parametrize("header", HANDED_ON, ids=str)
 def test_no_header_lets_another_machine_pass_as_local(guard: Site, header: tuple[str, str]):
-    sent = {"Host": "127.0.0.1:4620", header[0].replace("-", "_"): header[1]}
+    proxied = {"Host": "127.0.0.1:4620", header[0].replace("-", "_"): header[1]}
 
-    assert status(guard, request("192.168.1.7", STATE, **sent), STATE) == 401
+    assert status(guard, request("192.168.1.7", STATE, **proxied), STATE) == 401
 
 
 WRONG_TOKENS = [
@@ -135,19 +135,19 @@ def test_other_machines_are_refused_where_no_token_exists():
 
 
 def test_a_token_in_a_url_a_cookie_or_as_bearer_is_refused(guard: Site):
-    for asked in (
+    for forged_request in (
         request("10.0.0.1", f"{STATE}?control_token={TOKEN}&token={TOKEN}&X-Control-Token={TOKEN}"),
         request("10.0.0.1", STATE, Cookie=f"X-Control-Token={TOKEN}; control_token={TOKEN}"),
         request("10.0.0.1", STATE, Authorization=f"Bearer {TOKEN}"),
     ):
-        assert status(guard, asked, STATE) == 401
+        assert status(guard, forged_request, STATE) == 401
 
 
 def test_the_token_does_not_admit_a_page_of_another_site(guard: Site):
     """A browser that was given the token adds it to requests of foreign pages as well."""
     for foreign in ({"Origin": "http://evil.example.com"}, {"Sec_Fetch_Site": "cross-site"}):
-        asked = request("10.0.0.1", STATE, Authorization=_basic(TOKEN), **foreign)
-        assert status(guard, asked, STATE) == 403
+        forged_request = request("10.0.0.1", STATE, Authorization=_basic(TOKEN), **foreign)
+        assert status(guard, forged_request, STATE) == 403
 
 
 def test_the_token_is_compared_in_constant_time(guard: Site, monkeypatch: pytest.MonkeyPatch):
@@ -191,11 +191,11 @@ def test_a_program_gets_no_authentication_challenge(guard: Site):
 
 @pytest.mark.parametrize("user", ["", "anybody", "ü"])
 def test_basic_credentials_with_the_token_are_accepted(guard: Site, user: str):
-    asked = request("10.0.0.1", STATE, Authorization=_basic(TOKEN, user))
+    signed_request = request("10.0.0.1", STATE, Authorization=_basic(TOKEN, user))
 
-    assert status(guard, asked, STATE) == 200
+    assert status(guard, signed_request, STATE) == 200
 
 
-@pytest.mark.parametrize("sent", ["Basic", "Basic !", "Basic /w==", "Basic " + "A" * 5000])
-def test_broken_credentials_are_refused(guard: Site, sent: str):
-    assert status(guard, request("10.0.0.1", STATE, Authorization=sent), STATE) == 401
+@pytest.mark.parametrize("credentials", ["Basic", "Basic !", "Basic /w==", "Basic " + "A" * 5000])
+def test_broken_credentials_are_refused(guard: Site, credentials: str):
+    assert status(guard, request("10.0.0.1", STATE, Authorization=credentials), STATE) == 401
