@@ -46,11 +46,11 @@ def code(response: Response) -> tuple[int, str | None]:
     return response.status, response.json["code"] if response.status >= 400 else None
 
 
-def done(api: CheckedWorld, operation: Response) -> dict[str, Any]:
+def finished(api: CheckedWorld, operation: Response) -> dict[str, Any]:
     """Let an operation end, and return it."""
     api.emulator.clock.until(operation.json["id"])
-    found: dict[str, Any] = api.poll(operation.json["id"]).json
-    return found
+    operation_document: dict[str, Any] = api.poll(operation.json["id"]).json
+    return operation_document
 
 
 cases = Cases()
@@ -165,7 +165,7 @@ def probe_provider_and_permissions(api: CheckedWorld) -> list[str]:
 )
 def probe_limits_and_uncertain_creation(api: CheckedWorld) -> list[Any]:
     api.emulator.intervene("leave_key_creation_uncertain")
-    found: list[Any] = [
+    codes: list[Any] = [
         api.apply_domains(raw=b" " * (1_048_576 + 1)).json["code"],
         api.send(
             "POST",
@@ -175,11 +175,11 @@ def probe_limits_and_uncertain_creation(api: CheckedWorld) -> list[Any]:
         ).json["code"],
     ]
     api.initialize(1)
-    found.append(done(api, api.initialize(1))["error"]["code"])
+    codes.append(finished(api, api.initialize(1))["error"]["code"])
     api.assume(rate_limit="1/60s")
     api.dns()
     limited = api.dns()
-    return [*found, (limited.json["code"], "Retry-After" in limited.headers)]
+    return [*codes, (limited.json["code"], "Retry-After" in limited.headers)]
 
 
 @cases.add("listed_statuses", "open", [(400, "rate_limited"), 429], [(429, "rate_limited"), 429])
@@ -210,14 +210,14 @@ _FORMS = {
 }
 
 
-def _timestamps(found: Any) -> Iterator[str]:
-    if isinstance(found, dict):
-        for name, value in found.items():
+def _timestamps(document: Any) -> Iterator[str]:
+    if isinstance(document, dict):
+        for name, value in document.items():
             if name.endswith("_at") and isinstance(value, str):
                 yield value
             yield from _timestamps(value)
-    elif isinstance(found, list):
-        for item in found:
+    elif isinstance(document, list):
+        for item in document:
             yield from _timestamps(item)
 
 
@@ -229,7 +229,7 @@ def probe_timestamp_form(api: CheckedWorld) -> str:
     api.dns(token=created.json["value"])
     responses = [
         operation.json,
-        done(api, operation),
+        finished(api, operation),
         api.set_flag(True).json,
         created.json,
         api.create_key(key="k").json,
@@ -239,10 +239,12 @@ def probe_timestamp_form(api: CheckedWorld) -> str:
         api.ticket().json,
         api.compute().json,
     ]
-    found = [list(_timestamps(response)) for response in responses]
-    assert all(found)
-    every = [text for texts in found for text in texts]
-    (form,) = [n for n, p in _FORMS.items() if all(re.search(p + "$", text) for text in every)]
+    timestamps = [list(_timestamps(response)) for response in responses]
+    assert all(timestamps)
+    all_timestamps = [text for texts in timestamps for text in texts]
+    (form,) = [
+        n for n, p in _FORMS.items() if all(re.search(p + "$", text) for text in all_timestamps)
+    ]
     return form
 
 
@@ -253,11 +255,11 @@ def probe_timestamp_form(api: CheckedWorld) -> str:
     ["dev.test", "prod.localhost", "mail.localhost"],
 )
 def probe_dev_zone(api: CheckedWorld) -> list[str]:
-    hosts = done(api, api.apply_domains())["result"]["hostnames"]
+    hosts = finished(api, api.apply_domains())["result"]["hostnames"]
     ticket = issue(api)
     assert ticket["origin"] == f"https://{hosts['development']}"
     assert redeem(api, ticket).status == 303
-    done(api, api.initialize(1))
+    finished(api, api.initialize(1))
     url = api.deployments("?limit=1").json["items"][0]["url"]
     assert url == f"https://{hosts['production']}"
     order = ("development", "production", "mail")
@@ -289,9 +291,9 @@ def probe_deployment_order(api: CheckedWorld) -> str:
         page = api.deployments(f"?limit=10{cursor and f'&cursor={cursor}'}").json
         items += page["items"]
         cursor = page.get("next_cursor")
-    made = [moment(item["created_at"]) for item in items]
+    creation_times = [moment(item["created_at"]) for item in items]
     assert len({item["id"] for item in items}) == 45
-    return {True: "oldest first", False: "newest first"}[made == sorted(made)]
+    return {True: "oldest first", False: "newest first"}[creation_times == sorted(creation_times)]
 
 
 # --- Inputs ---------------------------------------------------------------------------------------
@@ -313,7 +315,7 @@ def probe_missing_environment(api: CheckedWorld) -> tuple[int, str | None]:
 @cases.add("source_generation", "ignored", [409, "failed", 2], [202, "succeeded", 3])
 def probe_ignored_generation(api: CheckedWorld) -> list[Any]:
     api.initialize(1)
-    second = done(api, api.initialize(1))
+    second = finished(api, api.initialize(1))
     return [api.initialize(99).status, second["state"], api.project()["source_generation"]]
 
 
@@ -376,15 +378,15 @@ def probe_any_generation(api: CheckedWorld) -> list[int]:
 @cases.add("source_generation", "optional", [400, 409, 400], [202, 409, 202])
 def probe_optional_generation(api: CheckedWorld) -> list[int]:
     path, key = api.project_path("source:initialize"), "one"
-    found = [api.call("POST", path, key=key, body={}).status, api.initialize(9).status]
-    return [*found, api.call("POST", path, key=key, body={}).status]
+    statuses = [api.call("POST", path, key=key, body={}).status, api.initialize(9).status]
+    return [*statuses, api.call("POST", path, key=key, body={}).status]
 
 
 @cases.add("wrong_method", "not_found", [(405, "GET"), (405, "GET")], [(404, None), (404, None)])
 def probe_wrong_method(api: CheckedWorld) -> list[Any]:
     path = api.project_path("edge-dns")
-    found = [api.call("DELETE", path), api.send("HEAD", path)]
-    return [(response.status, response.headers["Allow"]) for response in found]
+    responses = [api.call("DELETE", path), api.send("HEAD", path)]
+    return [(response.status, response.headers["Allow"]) for response in responses]
 
 
 @cases.add("request_id_invalid", "ignored", [400, 400], [200, 200])
@@ -394,8 +396,8 @@ def probe_request_id_invalid(api: CheckedWorld) -> list[int]:
 
 @cases.add("request_id_on_success", "echoed", None, "mine")
 def probe_request_id_on_success(api: CheckedWorld) -> str | None:
-    found: str | None = api.dns(headers={"X-Request-Id": "mine"}).headers["X-Request-Id"]
-    return found
+    request_id: str | None = api.dns(headers={"X-Request-Id": "mine"}).headers["X-Request-Id"]
+    return request_id
 
 
 @cases.add("body_limit_bytes", 64, [202, 202], [202, 413])
@@ -422,9 +424,9 @@ def probe_idempotency_scope(api: CheckedWorld) -> list[int]:
     [True, (409, "idempotency_key_reused")],
 )
 def probe_idempotency_remembers(api: CheckedWorld) -> list[Any]:
-    first, again = api.initialize(9, key="k"), api.initialize(9, key="k")
-    assert first.status == again.status == 409
-    return [first.body == again.body, code(api.initialize(1, key="k"))]
+    first, second = api.initialize(9, key="k"), api.initialize(9, key="k")
+    assert first.status == second.status == 409
+    return [first.body == second.body, code(api.initialize(1, key="k"))]
 
 
 @cases.add("idempotency_retention", "1h", [True, True], [True, False])
@@ -447,11 +449,11 @@ def probe_retention_of_90_days(api: CheckedWorld) -> bool:
 def probe_operation_replay(api: CheckedWorld) -> list[str]:
     first = [api.initialize(1, key="s"), api.apply_domains(key="d")]
     api.advance("1h")
-    again = [api.initialize(1, key="s"), api.apply_domains(key="d")]
+    replays = [api.initialize(1, key="s"), api.apply_domains(key="d")]
     assert [response.json["id"] for response in first] == [
-        response.json["id"] for response in again
+        response.json["id"] for response in replays
     ]
-    return [response.json["state"] for response in again]
+    return [response.json["state"] for response in replays]
 
 
 # --- Operations -----------------------------------------------------------------------------------
@@ -512,8 +514,8 @@ def probe_deployment_statuses(api: CheckedWorld) -> set[str]:
     ["up", "asleep", "init", "up"],
 )
 def probe_database_states(api: CheckedWorld) -> list[str]:
-    found = {p: api.compute(project=p).json["database"] for p in ("shop", "blog", "docs")}
-    return [*(found[p]["state"] for p in found), found["docs"]["pending_state"]]
+    databases = {p: api.compute(project=p).json["database"] for p in ("shop", "blog", "docs")}
+    return [*(databases[p]["state"] for p in databases), databases["docs"]["pending_state"]]
 
 
 @cases.add("zero_credits", "nothing_refused", [402, 402, 201, 200], [202, 202, 201, 200])
@@ -597,8 +599,8 @@ def probe_key_permissions(api: CheckedWorld) -> list[Any]:
 @cases.add("key_prefix", "sk_", ["phk_", "phk_…", 200], ["sk_", "sk_…", 200])
 def probe_key_prefix(api: CheckedWorld) -> list[Any]:
     created = api.create_key().json
-    value, shown = created["value"], created["key"]["obfuscated_value"]
-    return [value[:-43], shown[:-4], api.dns(token=value).status]
+    value, obfuscated_value = created["value"], created["key"]["obfuscated_value"]
+    return [value[:-43], obfuscated_value[:-4], api.dns(token=value).status]
 
 
 @cases.add("token_lifetime", "5m", [3600, 200], [300, 401])

@@ -26,8 +26,8 @@ PERMISSIONS = sorted(set(NEEDS.values()))
 
 
 def make_key(api: CheckedWorld, who: str = "owner", **options: Any) -> str:
-    made = api.emulator.create_api_key(who, **options)
-    return str(made["value"])
+    created = api.emulator.create_api_key(who, **options)
+    return str(created["value"])
 
 
 def ask(api: CheckedWorld, call: str, token: str) -> Response:
@@ -36,8 +36,8 @@ def ask(api: CheckedWorld, call: str, token: str) -> Response:
     if call == "poll":
         operation_id = api.deployments("?limit=1").json["items"][0]["operation_id"]
         return api.poll(operation_id, token=token)
-    found: Response = getattr(api, call)(token=token)
-    return found
+    response: Response = getattr(api, call)(token=token)
+    return response
 
 
 def person(state: dict[str, Any], alias: str) -> str:
@@ -164,17 +164,17 @@ def changed(value: str) -> dict[str, str]:
     }
 
 
-@pytest.mark.parametrize("how", changed("phk_" + "a" * 43))
-def test_a_changed_key_is_refused(api: CheckedWorld, how: str) -> None:
-    value = changed(api.create_key().json["value"])[how]
+@pytest.mark.parametrize("change", changed("phk_" + "a" * 43))
+def test_a_changed_key_is_refused(api: CheckedWorld, change: str) -> None:
+    value = changed(api.create_key().json["value"])[change]
 
     problem(api.dns(token=value), 401, "unauthenticated")
 
 
 def last_used_at(api: CheckedWorld) -> str | None:
     keys = api.state()["tables"]["user_api_keys"].values()
-    found: str | None = next(iter(keys)).get("last_used_at")
-    return found
+    last_use: str | None = next(iter(keys)).get("last_used_at")
+    return last_use
 
 
 def test_a_successful_request_updates_last_used_at_of_its_key(api: CheckedWorld) -> None:

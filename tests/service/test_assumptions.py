@@ -37,18 +37,18 @@ def other(api: CheckedWorld) -> Iterator[CheckedWorld]:
 
 
 @pytest.mark.parametrize(
-    "found", [pytest.param(c, id=f"{c.name}={str(c.value)[:24]}") for c in CASES]
+    "case", [pytest.param(c, id=f"{c.name}={str(c.value)[:24]}") for c in CASES]
 )
 def test_an_alternative_changes_the_response(
-    api: CheckedWorld, other: CheckedWorld, found: Case
+    api: CheckedWorld, other: CheckedWorld, case: Case
 ) -> None:
     # given two fresh worlds, one of them under the alternative
-    other.assume(**{found.name: found.value})
+    other.assume(**{case.name: case.value})
 
-    before, after = found.probe(api), found.probe(other)
+    before, after = case.probe(api), case.probe(other)
 
-    assert before == found.usual
-    assert after == found.expected
+    assert before == case.usual
+    assert after == case.expected
     assert before != after
 
 
@@ -78,7 +78,11 @@ PLAIN_CONTRACT = re.sub(r"\s*\|\s*", " ", CONTRACT)
 def _silences() -> list[str]:
     """Return the contract's sentences that leave something open, in its own words."""
     sentences = re.split(r"\n|(?<=\.) (?=[A-Z])", CONTRACT)
-    return [one.removeprefix("- ") for one in sentences if re.search("not (shown|given)", one)]
+    return [
+        sentence.removeprefix("- ")
+        for sentence in sentences
+        if re.search("not (shown|given)", sentence)
+    ]
 
 
 def _quotes(row: dict[str, Any], sentence: str) -> bool:
@@ -91,7 +95,7 @@ def test_every_sentence_that_leaves_something_open_has_an_assumption() -> None:
     silences = _silences()
 
     assert len(silences) > 18
-    assert [one for one in silences if not any(_quotes(row, one) for row in rows)] == []
+    assert [silence for silence in silences if not any(_quotes(row, silence) for row in rows)] == []
 
 
 @pytest.mark.parametrize(

@@ -334,14 +334,14 @@ def test_every_filter_of_the_log_has_a_true_a_false_and_an_impossible_row():
 
 
 @pytest.mark.parametrize(
-    ("name", "wanted", "count", "verdict"),
+    ("name", "expected", "count", "verdict"),
     [(name, *row) for name, rows in LOGS.items() for row in rows],
     ids=str,
 )
 def test_a_filter_of_the_log_is_green_only_if_it_is_true(
-    name: str, wanted: Any, count: int | None, verdict: Verdict
+    name: str, expected: Any, count: int | None, verdict: Verdict
 ):
-    log = {name: wanted} | ({} if count is None else {"count": count})
+    log = {name: expected} | ({} if count is None else {"count": count})
 
     assert verdict_of([*REQUESTS, {"log": log}], FAULTS) == verdict
 
@@ -394,7 +394,7 @@ def test_a_value_that_a_variable_makes_impossible_fails():
 
 
 @pytest.mark.parametrize(
-    ("wanted", "verdict"),
+    ("expected", "verdict"),
     [
         (["ready", "failed"], "green"),
         ({"not": ["failed"]}, "green"),
@@ -406,17 +406,17 @@ def test_a_value_that_a_variable_makes_impossible_fails():
     ],
     ids=str,
 )
-def test_a_check_of_a_saved_value_is_green_only_if_it_is_true(wanted: Any, verdict: Verdict):
+def test_a_check_of_a_saved_value_is_green_only_if_it_is_true(expected: Any, verdict: Verdict):
     saved = {**LIST, "query": {"limit": 1}, "save": {"status": "items.0.status"}}
 
-    assert verdict_of([saved, {"check": {"status": wanted}}]) == verdict
+    assert verdict_of([saved, {"check": {"status": expected}}]) == verdict
 
 
 # --- The SDK -------------------------------------------------------------------------------------
 
 
 @pytest.fixture
-def made(api: HttpWorld) -> HostingEmulator:
+def world_with_requests(api: HttpWorld) -> HostingEmulator:
     """A world with six requests; the third and fourth are about an operation."""
     emulator = api.emulator
     api.deployments()
@@ -509,13 +509,13 @@ SDK: dict[str, list[tuple[Any, int | None]]] = {
 }
 
 
-def with_names(wanted: Any, named: dict[str, Any]) -> Any:
+def with_names(value: Any, replacements: dict[str, Any]) -> Any:
     """Return a wanted value with the values that names such as DOCUMENT stand for."""
-    if isinstance(wanted, dict):
-        return {word: with_names(inner, named) for word, inner in wanted.items()}
-    if isinstance(wanted, list):
-        return [with_names(inner, named) for inner in wanted]
-    return named.get(wanted, wanted) if isinstance(wanted, str) else wanted
+    if isinstance(value, dict):
+        return {word: with_names(inner, replacements) for word, inner in value.items()}
+    if isinstance(value, list):
+        return [with_names(inner, replacements) for inner in value]
+    return replacements.get(value, value) if isinstance(value, str) else value
 
 
 def test_every_filter_of_the_sdk_has_true_false_and_impossible_values():
@@ -526,29 +526,34 @@ def test_every_filter_of_the_sdk_has_true_false_and_impossible_values():
 
 
 @pytest.mark.parametrize("name", SDK)
-def test_an_assertion_of_the_sdk_passes_only_if_it_is_true(made: HostingEmulator, name: str):
-    operation = made.operation_document  # type: ignore[attr-defined]
-    named = {
+def test_an_assertion_of_the_sdk_passes_only_if_it_is_true(
+    world_with_requests: HostingEmulator, name: str
+):
+    operation = world_with_requests.operation_document  # type: ignore[attr-defined]
+    replacements = {
         "DOCUMENT": operation,
         "ID": operation["id"],
-        "URL": made.url("/v1/projects/{project}/domains"),
+        "URL": world_with_requests.url("/v1/projects/{project}/domains"),
     }
-    for wanted, count in SDK[name]:
-        filters: Any = {name: with_names(wanted, named)}
+    for value, count in SDK[name]:
+        filters: Any = {name: with_names(value, replacements)}
         if count is None:
-            for refused in (made.requests.assert_not_made, made.requests.assert_made):
+            for refused in (
+                world_with_requests.requests.assert_not_made,
+                world_with_requests.requests.assert_made,
+            ):
                 with pytest.raises((TypeError, ValueError)):
                     refused(**filters)
             continue
-        made.requests.assert_made(**filters, times=count)
-        for wrong in (count + 1, max(0, count - 1) if count else 2):
+        world_with_requests.requests.assert_made(**filters, times=count)
+        for other_count in (count + 1, max(0, count - 1) if count else 2):
             with pytest.raises(AssertionError):
-                made.requests.assert_made(**filters, times=wrong)
+                world_with_requests.requests.assert_made(**filters, times=other_count)
         if count:
             with pytest.raises(AssertionError):
-                made.requests.assert_not_made(**filters)
+                world_with_requests.requests.assert_not_made(**filters)
         else:
-            made.requests.assert_not_made(**filters)
+            world_with_requests.requests.assert_not_made(**filters)
 
 
 @pytest.mark.parametrize(
@@ -564,10 +569,13 @@ def test_an_impossible_count_in_the_sdk_raises_a_type_error(
 
 
 @pytest.mark.parametrize("name", [name for name in SDK if name != "key"])
-def test_the_sdk_has_no_variables(made: HostingEmulator, name: str):
+def test_the_sdk_has_no_variables(world_with_requests: HostingEmulator, name: str):
     filters: Any = {name: ["${x}"]}
 
-    for refused in (made.requests.assert_not_made, made.requests.assert_made):
+    for refused in (
+        world_with_requests.requests.assert_not_made,
+        world_with_requests.requests.assert_made,
+    ):
         with pytest.raises((TypeError, ValueError)):
             refused(**filters)
 
@@ -587,8 +595,10 @@ def test_the_sdk_has_no_variables(made: HostingEmulator, name: str):
     ],
     ids=str,
 )
-def test_the_control_api_refuses_a_filter_that_can_never_match(made: HostingEmulator, filters: Any):
+def test_the_control_api_refuses_a_filter_that_can_never_match(
+    world_with_requests: HostingEmulator, filters: Any
+):
     with pytest.raises(ControlRefused) as refused:
-        made.requests.page(**filters)
+        world_with_requests.requests.page(**filters)
 
     assert refused.value.status == 400

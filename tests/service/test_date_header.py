@@ -44,7 +44,7 @@ def raw(api: HttpWorld, data: bytes) -> Response:
         return connection.read_response()
 
 
-def asked(api: HttpWorld, method: str, path: str, *headers: tuple[str, str]) -> Response:
+def send_exactly(api: HttpWorld, method: str, path: str, *headers: tuple[str, str]) -> Response:
     """Send a request with exactly these headers beside Host."""
     with wire(api.emulator.base_url) as connection:
         connection.send_request(method, path, headers)
@@ -58,7 +58,7 @@ def replay(api: HttpWorld) -> Response:
 
 def redirect(api: HttpWorld) -> Response:
     parts = urlsplit(api.ticket().json["redeem_url"])
-    return asked(api, "GET", f"{parts.path}?{parts.query}")
+    return send_exactly(api, "GET", f"{parts.path}?{parts.query}")
 
 
 def dev_page(api: HttpWorld, path: str = "/", method: str = "GET") -> Response:
@@ -105,7 +105,7 @@ RESPONSES: dict[str, tuple[Callable[[HttpWorld], Response], int]] = {
     "unknown path": (lambda api: api.call("GET", "/v1/nothing"), 404),
     "outside /v1": (lambda api: api.call("GET", "/nothing"), 404),
     "wrong method": (lambda api: api.call("DELETE", api.project_path("edge-dns")), 405),
-    "HEAD": (lambda api: asked(api, "HEAD", "/v1/nothing"), 401),
+    "HEAD": (lambda api: send_exactly(api, "HEAD", "/v1/nothing"), 401),
     "too large": (
         lambda api: api.call("PUT", api.project_path("domains"), key="k", raw=b"x" * 2_000_000),
         413,
@@ -119,8 +119,11 @@ RESPONSES: dict[str, tuple[Callable[[HttpWorld], Response], int]] = {
     "dev origin": (dev_page, 401),
     "dev origin, wrong method": (lambda api: dev_page(api, method="PUT"), 405),
     "another host": (wrong_host, 401),
-    "another page": (lambda api: asked(api, "GET", "/v1/x", ("Origin", "http://b.test")), 401),
-    "preflight": (lambda api: asked(api, "OPTIONS", "/v1/x", *PREFLIGHT), 204),
+    "another page": (
+        lambda api: send_exactly(api, "GET", "/v1/x", ("Origin", "http://b.test")),
+        401,
+    ),
+    "preflight": (lambda api: send_exactly(api, "OPTIONS", "/v1/x", *PREFLIGHT), 204),
     "no HTTP": (lambda api: raw(api, b"nonsense\r\n\r\n"), 400),
     "no length": (
         lambda api: raw(api, b"GET /v1/x HTTP/1.1\r\nHost: a\r\nContent-Length: x\r\n\r\n"),

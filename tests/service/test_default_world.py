@@ -27,7 +27,10 @@ def projects(api: CheckedWorld) -> Iterator[tuple[str, str]]:
 
 
 def test_the_default_world_has_a_free_and_a_paid_organization(summary: dict[str, Any]) -> None:
-    assert sorted(found["plan"] for found in summary["organizations"]) == ["free", "paid"]
+    assert sorted(organization["plan"] for organization in summary["organizations"]) == [
+        "free",
+        "paid",
+    ]
 
 
 def test_the_default_world_has_a_user_for_every_role(summary: dict[str, Any]) -> None:
@@ -39,14 +42,14 @@ def test_the_default_world_has_a_user_for_every_role(summary: dict[str, Any]) ->
 def test_the_default_world_has_a_few_dozen_deployments_of_every_final_status(
     api: CheckedWorld,
 ) -> None:
-    found = [
+    deployments = [
         item
         for project, who in projects(api)
         for item in api.deployments("?limit=100", project=project, who=who).json["items"]
     ]
 
-    assert 24 <= len(found) <= 200
-    assert {item["status"] for item in found} == {"ready", "failed", "cancelled"}
+    assert 24 <= len(deployments) <= 200
+    assert {item["status"] for item in deployments} == {"ready", "failed", "cancelled"}
 
 
 def test_the_deployments_of_the_default_world_lie_in_the_past_and_in_order(
@@ -58,21 +61,21 @@ def test_the_deployments_of_the_default_world_lie_in_the_past_and_in_order(
 
 
 def test_the_default_world_has_a_dns_authorization_in_every_state(api: CheckedWorld) -> None:
-    found = {api.dns(project=p, who=who).json["status"] for p, who in projects(api)}
+    statuses = {api.dns(project=p, who=who).json["status"] for p, who in projects(api)}
 
-    assert found == DNS
+    assert statuses == DNS
 
 
 def test_the_default_world_has_shared_separate_and_missing_databases(api: CheckedWorld) -> None:
-    found = [
+    configurations = [
         api.compute(f"?environment={environment}", project=project, who=who).json
         for project, who in projects(api)
         for environment in ("dev", "prod")
     ]
 
-    assert {response["data_mode"] for response in found} == {"shared", "separate"}
-    assert any(response["database"] is None for response in found)
-    states = {response["database"]["state"] for response in found if response["database"]}
+    assert {response["data_mode"] for response in configurations} == {"shared", "separate"}
+    assert any(response["database"] is None for response in configurations)
+    states = {response["database"]["state"] for response in configurations if response["database"]}
     assert {"init", "ready"} <= states
 
 
@@ -92,7 +95,7 @@ def test_the_default_world_has_no_unfinished_operation(
 
 def test_ids_depend_on_the_seed_alone(api: CheckedWorld) -> None:
     control: ControlClient = api.emulator.control
-    made = [
+    worlds = [
         control.create_world(seed=seed, clock={"mode": "frozen", "at": at})
         for seed, at in (
             ("one", "2026-01-01T00:00:00Z"),
@@ -100,10 +103,10 @@ def test_ids_depend_on_the_seed_alone(api: CheckedWorld) -> None:
             ("two", "2026-01-01T00:00:00Z"),
         )
     ]
-    for world in made:
+    for world in worlds:
         control.world(world["name"]).delete()
 
-    ids = [{p["alias"]: p["id"] for p in world["projects"]} for world in made]
+    ids = [{p["alias"]: p["id"] for p in world["projects"]} for world in worlds]
     assert ids[0] == ids[1]
     assert not set(ids[0].values()) & set(ids[2].values())
 

@@ -176,8 +176,8 @@ def test_each_kind_of_fault_has_its_effect_at_the_client(
         assert (fault.seen, fault.hits) == (1, 1)
 
     look(outcome)
-    done = phase == "after_commit" or effect in LET_THROUGH
-    assert flag_is_on(client) is not done
+    is_committed = phase == "after_commit" or effect in LET_THROUGH
+    assert flag_is_on(client) is not is_committed
 
 
 def test_the_table_of_effects_has_every_kind_of_fault(client: SocketClient):
@@ -234,8 +234,8 @@ def test_truncate_cuts_where_it_says_and_at_least_one_byte(client: SocketClient,
     assert (outcome.kind, len(outcome.response.body)) == ("cut", min(size, whole - 1))
     assert flag_is_on(client)
     [entry] = client.api.emulator.requests.page()["items"]
-    told = f"bytes=1000000 would have sent the whole body: {whole - 1} were sent"
-    assert (told in str(entry["why"]), told in str(entry["trail"])) == (size > 1, size > 1)
+    note = f"bytes=1000000 would have sent the whole body: {whole - 1} were sent"
+    assert (note in str(entry["why"]), note in str(entry["trail"])) == (size > 1, size > 1)
 
 
 @pytest.mark.parametrize(

@@ -51,8 +51,10 @@ MUTATIONS: dict[str, Callable[[HttpWorld], tuple[str, str, bytes, str]]] = {
 
 def tables(api: HttpWorld) -> dict[str, Any]:
     """Return all of a world but what faults count of themselves."""
-    found: dict[str, Any] = api.emulator.export()["tables"]
-    return {name: rows for name, rows in found.items() if name not in ("faults", "streams")}
+    tables_by_name: dict[str, Any] = api.emulator.export()["tables"]
+    return {
+        name: rows for name, rows in tables_by_name.items() if name not in ("faults", "streams")
+    }
 
 
 # --- The change and the answer -------------------------------------------------------------------
@@ -68,19 +70,19 @@ def test_a_retry_with_the_same_key_gets_the_result_of_the_lost_response(
     api.emulator.fault(effect, call=call, phase="after_commit", times=1, **options)
 
     lost = client.send(method, path, "k", body)
-    done = tables(api)
-    found = client.send(method, path, "k", body)
+    changed = tables(api)
+    retried = client.send(method, path, "k", body)
 
     if lost.received is not None and lost.received.status in (200, 201, 202):
         assert not lost.received.body.endswith(b"}")
-    assert done != before
-    assert tables(api) == done, "the retry changed something"
-    assert found.kind == "answered"
-    assert found.response.status in (200, 202)
+    assert changed != before
+    assert tables(api) == changed, "the retry changed something"
+    assert retried.kind == "answered"
+    assert retried.response.status in (200, 202)
     if table:
-        assert len(done[table]) == len(before[table]) + 1
+        assert len(changed[table]) == len(before[table]) + 1
     if call == "create_user_api_key":
-        assert (found.response.json["replayed"], found.response.json["value"]) == (True, None)
+        assert (retried.response.json["replayed"], retried.response.json["value"]) == (True, None)
 
 
 @pytest.mark.parametrize(("effect", "options"), LOSING, ids=[e[0] for e in LOSING])
@@ -186,8 +188,8 @@ def test_an_abort_with_rate_limited_has_the_retry_after_of_its_fault(api: HttpWo
 
     responses = [api.dns() for _ in range(2)]
 
-    assert [found.json["retry_after_seconds"] for found in responses] == [1, 7]
-    assert [found.headers["Retry-After"] for found in responses] == ["1", "7"]
+    assert [response.json["retry_after_seconds"] for response in responses] == [1, 7]
+    assert [response.headers["Retry-After"] for response in responses] == ["1", "7"]
 
 
 # --- Ids -----------------------------------------------------------------------------------------
@@ -213,17 +215,17 @@ def worlds(
 ) -> Iterator[Callable[[], HostingEmulator]]:
     """Makes worlds of one seed, whose clocks stand still at the same moment."""
     control: ControlClient = hosting_emulator.control
-    made: list[str] = []
+    names: list[str] = []
 
     def make() -> HostingEmulator:
         world = control.create_world(
             seed="ids", clock={"mode": "frozen", "at": "2030-01-01T00:00:00Z"}
         )
-        made.append(world["name"])
+        names.append(world["name"])
         return HostingEmulator(control, world)
 
     yield make
-    for name in made:
+    for name in names:
         control.world(name).delete()
 
 
@@ -279,11 +281,11 @@ def test_a_probability_acts_alike_in_two_worlds_of_the_same_seed(
 
 
 def test_a_fault_acts_only_in_its_own_world(worlds: Callable[[], HostingEmulator]):
-    one, other = HttpWorld(worlds()), HttpWorld(worlds())
-    fault = one.emulator.fault("abort", code="service_unavailable")
+    faulty, other = HttpWorld(worlds()), HttpWorld(worlds())
+    fault = faulty.emulator.fault("abort", code="service_unavailable")
 
     assert other.dns().status == 200
-    assert one.dns().status == 503
+    assert faulty.dns().status == 503
     assert other.emulator.faults == []
     assert fault.hits == 1
 
@@ -421,17 +423,17 @@ def test_a_fault_can_be_removed_inside_its_block(api: HttpWorld):
 
 
 def test_the_options_of_an_effect_can_be_written_beside_the_rule(api: HttpWorld):
-    written: dict[str, Any] = {
+    rule: dict[str, Any] = {
         "call": "list_deployments",
         "times": 2,
         "phase": "after_commit",
         "ttl": "10m",
     }
 
-    one = api.emulator.fault("rate_limit", limit=3, window="30s", from_="1m", **written).now
-    same = api.emulator.fault(rate_limit={"limit": 3, "window": "30s"}, from_="1m", **written).now
+    beside = api.emulator.fault("rate_limit", limit=3, window="30s", from_="1m", **rule).now
+    same = api.emulator.fault(rate_limit={"limit": 3, "window": "30s"}, from_="1m", **rule).now
 
     def without_place(fault: Any) -> dict[str, Any]:
         return {name: value for name, value in fault.items() if name not in ("id", "order")}
 
-    assert without_place(one) == without_place(same)
+    assert without_place(beside) == without_place(same)

@@ -19,15 +19,15 @@ from tests.support.response_checks import problem
 
 def discover(api: CheckedWorld) -> dict[str, Any]:
     issuer = api.emulator.summary["issuer"]
-    found = get(f"{issuer}/.well-known/openid-configuration")
-    assert found["issuer"] == issuer
-    return found
+    discovery = get(f"{issuer}/.well-known/openid-configuration")
+    assert discovery["issuer"] == issuer
+    return discovery
 
 
 def get(url: str) -> dict[str, Any]:
     with urllib.request.urlopen(url) as response:
-        found: dict[str, Any] = json.loads(response.read())
-    return found
+        document: dict[str, Any] = json.loads(response.read())
+    return document
 
 
 def ask(api: CheckedWorld, headers: dict[str, str] | None = None, **form: str) -> tuple[int, Any]:
@@ -44,16 +44,16 @@ def ask(api: CheckedWorld, headers: dict[str, str] | None = None, **form: str) -
 
 def test_a_token_can_be_verified_with_the_published_keys(api: CheckedWorld) -> None:
     """As a client library would: from discovery to the key, and from the key to the claims."""
-    found = discover(api)
+    discovery = discover(api)
     token = api.emulator.token("owner", expires_in_seconds=600)
 
-    keys = jwt.PyJWKSet.from_dict(get(found["jwks_uri"]))
+    keys = jwt.PyJWKSet.from_dict(get(discovery["jwks_uri"]))
     claims = jwt.decode(
         token,
         keys[jwt.get_unverified_header(token)["kid"]],
         algorithms=["EdDSA"],
         audience="hosting-control-api",
-        issuer=found["issuer"],
+        issuer=discovery["issuer"],
         options={"verify_exp": False, "verify_iat": False},  # they follow the world's clock
     )
 
@@ -66,12 +66,12 @@ def test_the_published_keys_are_public(api: CheckedWorld) -> None:
 
 
 def test_the_password_grant_gives_a_token_with_a_session(api: CheckedWorld) -> None:
-    status, found = ask(api, grant_type="password", username="owner", password="anything")
+    status, tokens = ask(api, grant_type="password", username="owner", password="anything")
 
     assert status == 200
-    assert found["token_type"] == "Bearer"
-    assert found["expires_in"] == 3600
-    assert api.create_key(token=found["access_token"]).status == 201
+    assert tokens["token_type"] == "Bearer"
+    assert tokens["expires_in"] == 3600
+    assert api.create_key(token=tokens["access_token"]).status == 201
 
 
 @pytest.mark.parametrize("basic", [True, False], ids=["basic", "in the form"])
@@ -83,17 +83,17 @@ def test_the_client_credentials_grant_gives_a_token_without_a_session(
         headers = {"Authorization": "Basic " + b64encode(b"owner:anything").decode()}
         form = {}
 
-    status, found = ask(api, headers, grant_type="client_credentials", **form)
+    status, tokens = ask(api, headers, grant_type="client_credentials", **form)
 
     assert status == 200
-    assert api.dns(token=found["access_token"]).status == 200
-    problem(api.create_key(token=found["access_token"]), 403, "interactive_login_required")
+    assert api.dns(token=tokens["access_token"]).status == 200
+    problem(api.create_key(token=tokens["access_token"]), 403, "interactive_login_required")
 
 
 def test_the_token_of_a_user_without_an_organization_has_no_org_id(api: CheckedWorld) -> None:
-    _, found = ask(api, grant_type="password", username="no-organization")
+    _, tokens = ask(api, grant_type="password", username="no-organization")
 
-    assert "org_id" not in parts(found["access_token"])[1]
+    assert "org_id" not in parts(tokens["access_token"])[1]
 
 
 @pytest.mark.parametrize(
@@ -109,7 +109,7 @@ def test_the_token_of_a_user_without_an_organization_has_no_org_id(api: CheckedW
 def test_the_token_endpoint_refuses_with_the_error_codes_of_oauth(
     api: CheckedWorld, form: dict[str, str], error: str
 ) -> None:
-    status, found = ask(api, None, **form)
+    status, problem_document = ask(api, None, **form)
 
     assert status == 400
-    assert found["error"] == error
+    assert problem_document["error"] == error

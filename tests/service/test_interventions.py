@@ -121,8 +121,8 @@ def test_a_failed_operation_has_the_error_of_the_intervention(api: CheckedWorld)
 
     intervene(api, "fail_operation", operation=operation, code="quota", message="Full.")
 
-    shown = api.poll(operation).json
-    assert (shown["state"], shown["error"]["code"], shown["error"]["message"]) == (
+    polled = api.poll(operation).json
+    assert (polled["state"], polled["error"]["code"], polled["error"]["message"]) == (
         *("failed", "quota"),
         "Full.",
     )
@@ -140,15 +140,15 @@ def test_a_cancelled_operation_cancels_its_deployment(api: CheckedWorld):
 
 def test_an_exhausted_reconciliation_fails_the_operation(api: CheckedWorld):
     operation = api.initialize().json["id"]
-    shown = []
+    states = []
     for word in ("require_reconciliation", "run_reconciliation"):
         intervene(api, word, operation=operation)
-        shown.append(api.poll(operation).json["reconciliation"]["state"])
+        states.append(api.poll(operation).json["reconciliation"]["state"])
 
     intervene(api, "exhaust_reconciliation", operation=operation)
 
     ended = api.poll(operation).json
-    assert shown == ["required", "running"]
+    assert states == ["required", "running"]
     assert (ended["state"], ended["error"]["code"]) == ("failed", "reconciliation_exhausted")
     assert "reconciliation" not in ended
 
@@ -158,8 +158,8 @@ def test_a_completed_reconciliation_alone_does_not_end_the_operation(api: Checke
     for word in ("require", "run", "complete"):
         intervene(api, f"{word}_reconciliation", operation=operation)
 
-    shown = api.poll(operation).json
-    assert (shown["state"], shown["reconciliation"]["state"]) == ("queued", "completed")
+    polled = api.poll(operation).json
+    assert (polled["state"], polled["reconciliation"]["state"]) == ("queued", "completed")
     api.emulator.clock.until(operation)
     assert api.poll(operation).json["state"] == "succeeded"
 
@@ -191,8 +191,8 @@ def test_an_uncertain_key_creation_is_replayed_with_the_same_name_and_key(api: C
         key="k",
     )
     problem(lost, 503, "api_key_creation_uncertain")
-    found = api.create_key("ci", key="k").json
-    assert (found["replayed"], found["value"], found["key"]["name"]) == (True, None, "ci")
+    replay = api.create_key("ci", key="k").json
+    assert (replay["replayed"], replay["value"], replay["key"]["name"]) == (True, None, "ci")
 
 
 def test_a_key_can_be_created_at_zero_credits(api: CheckedWorld):
@@ -203,12 +203,12 @@ def test_a_key_can_be_created_at_zero_credits(api: CheckedWorld):
 
 @pytest.mark.parametrize("word", ["expire_key", "revoke_key"])
 def test_an_expired_or_revoked_key_is_unauthenticated(api: CheckedWorld, word: str):
-    made = api.create_key("ci").json
-    assert api.dns(token=made["value"]).status == 200
+    created = api.create_key("ci").json
+    assert api.dns(token=created["value"]).status == 200
 
-    intervene(api, word, key=made["key"]["id"])
+    intervene(api, word, key=created["key"]["id"])
 
-    problem(api.dns(token=made["value"]), 401, "unauthenticated")
+    problem(api.dns(token=created["value"]), 401, "unauthenticated")
 
 
 def test_a_key_loses_the_permissions_that_its_organization_loses(api: CheckedWorld):
@@ -224,18 +224,18 @@ def test_a_key_loses_the_permissions_that_its_organization_loses(api: CheckedWor
 
 
 def test_move_dns_reaches_every_state(api: CheckedWorld):
-    shown = [api.dns(project="labs").json]
+    authorizations = [api.dns(project="labs").json]
     for to in ("pending", "authorized", "revoked", "pending", "authorized"):
         intervene(api, "move_dns", project="labs", to=to, zone="labs.test", expires_in="1h")
-        shown.append(api.dns(project="labs").json)
+        authorizations.append(api.dns(project="labs").json)
     api.advance("1h")
-    shown.append(api.dns(project="labs").json)
+    authorizations.append(api.dns(project="labs").json)
 
-    assert [found["status"] for found in shown] == [
+    assert [authorization["status"] for authorization in authorizations] == [
         *("not_authorized", "pending", "authorized", "revoked", "pending", "authorized"),
         "expired",
     ]
-    assert [found["zone"] for found in shown] == [None] + ["labs.test"] * 6
+    assert [authorization["zone"] for authorization in authorizations] == [None] + ["labs.test"] * 6
 
 
 # --- Deployments (call 6) ------------------------------------------------------------------------
@@ -304,8 +304,8 @@ def test_set_database_shows_in_the_compute_configuration(api: CheckedWorld):
 
     intervene(api, "set_database", project="shop", state="suspended", suspend_timeout_seconds=0)
     intervene(api, "set_database", project="shop", state="resizing", pending_state="ready")
-    shown = api.compute().json["database"]
-    assert (shown["state"], shown["pending_state"], shown["suspend_timeout_seconds"]) == (
+    database = api.compute().json["database"]
+    assert (database["state"], database["pending_state"], database["suspend_timeout_seconds"]) == (
         *("resizing", "ready"),
         0,
     )
@@ -313,7 +313,7 @@ def test_set_database_shows_in_the_compute_configuration(api: CheckedWorld):
     intervene(api, "set_database", project="shop", data_mode="shared")
     both = [api.compute(f"?environment={name}").json for name in ("dev", "prod")]
     assert both[0]["database"] == both[1]["database"]
-    assert {found["data_mode"] for found in both} == {"shared"}
+    assert {configuration["data_mode"] for configuration in both} == {"shared"}
 
 
 @pytest.mark.parametrize("word", ["revoke_key", "expire_key"])

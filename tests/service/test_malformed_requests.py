@@ -19,8 +19,8 @@ MEBIBYTE = 1024 * 1024
 
 def send_flag(api: CheckedWorld, raw: bytes, **headers: str) -> Response:
     path = api.project_path("powered-by-flag")
-    given = {name.replace("_", "-"): value for name, value in headers.items()} or JSON
-    return api.call("PUT", path, key="k", raw=raw, headers=given)
+    request_headers = {name.replace("_", "-"): value for name, value in headers.items()} or JSON
+    return api.call("PUT", path, key="k", raw=raw, headers=request_headers)
 
 
 NO_OBJECTS = [

@@ -25,8 +25,8 @@ def other(hosting_emulator: HostingEmulator) -> Iterator[HostingEmulator]:
 def refusal(api: CheckedWorld) -> str:
     """Return what the log says of the last refusal."""
     [last] = api.emulator.requests.page(limit=1)["items"]
-    [told] = [step["says"] for step in last["trail"] if step["step"] == "refusal"]
-    return told
+    [reason] = [step["says"] for step in last["trail"] if step["step"] == "refusal"]
+    return reason
 
 
 def projects_dns(api: CheckedWorld) -> str:
@@ -59,8 +59,8 @@ def test_the_log_names_the_world_of_a_foreign_api_key(
     response = api.call("GET", projects_dns(api), token=key)
 
     assert "the-other-world" not in problem(response, 401, "unauthenticated")["detail"]
-    told = f"an API key of world the-other-world, but this is world {api.emulator.name}"
-    assert told in refusal(api)
+    reason = f"an API key of world the-other-world, but this is world {api.emulator.name}"
+    assert reason in refusal(api)
 
 
 def test_the_log_does_not_blame_another_world_for_a_revoked_key_of_its_own(
@@ -91,10 +91,10 @@ def test_a_refused_preflight_names_the_option_that_allows_its_origin(
 
     response = api.call("OPTIONS", projects_dns(api), who=None, headers=headers)
 
-    told = problem(response, 403, "forbidden")
-    assert "'https://app.example.com'" in told["detail"]
-    assert "`start --allow-origin`" in told["detail"]
-    assert "--allow-origin" in told["suggested_action"]
+    document = problem(response, 403, "forbidden")
+    assert "'https://app.example.com'" in document["detail"]
+    assert "`start --allow-origin`" in document["detail"]
+    assert "--allow-origin" in document["suggested_action"]
 
 
 @pytest.mark.parametrize(("family", "kind"), [("fault", "abort"), ("outcome", "fail")])
@@ -117,7 +117,7 @@ def test_a_call_can_be_named_by_its_operation_id_of_the_openapi_document(api: Ch
 
 
 def test_the_refusal_of_a_stale_generation_names_the_current_one(api: CheckedWorld) -> None:
-    told = problem(api.initialize(7), 409, "etag_mismatch")
+    document = problem(api.initialize(7), 409, "etag_mismatch")
 
-    assert "source generation is 1" in told["detail"]
-    assert "from the detail" in told["suggested_action"]
+    assert "source generation is 1" in document["detail"]
+    assert "from the detail" in document["suggested_action"]

@@ -27,8 +27,8 @@ def test_changing_the_scope_of_idempotency_keys_keeps_their_responses(
 
     for scope in (after, before, after):
         api.assume(idempotency_scope=scope)
-        again = api.create_key(key="k").json
-        assert (again["replayed"], again["key"]["id"]) == (True, created)
+        replay = api.create_key(key="k").json
+        assert (replay["replayed"], replay["key"]["id"]) == (True, created)
         assert api.apply_domains(key="d").body == operation
 
 
@@ -153,10 +153,10 @@ def test_a_replayed_refusal_has_the_request_id_of_the_first(api: CheckedWorld) -
     """The fixed choice `replayed_refusal`: header and body are those of the first response."""
     api.assume(idempotency_remembers="all_answers")
     first = api.initialize(9, key="k", headers={"X-Request-Id": "first"})
-    again = api.initialize(9, key="k", headers={"X-Request-Id": "second"})
+    second = api.initialize(9, key="k", headers={"X-Request-Id": "second"})
 
-    assert first.body == again.body
-    assert again.headers["X-Request-Id"] == again.json["request_id"] == "first"
+    assert first.body == second.body
+    assert second.headers["X-Request-Id"] == second.json["request_id"] == "first"
 
 
 NAMES = {

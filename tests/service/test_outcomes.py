@@ -22,7 +22,7 @@ ENDS: dict[str, tuple[dict[str, Any], str, str | None]] = {
         "reconciliation_exhausted",
     ),
 }
-told = pytest.mark.parametrize("name", list(ENDS))
+each_end = pytest.mark.parametrize("name", list(ENDS))
 
 
 def end_of(api: CheckedWorld, operation: str) -> tuple[str, str | None, list[str]]:
@@ -39,7 +39,7 @@ def end_of(api: CheckedWorld, operation: str) -> tuple[str, str | None, list[str
     raise AssertionError("it does not end")
 
 
-@told
+@each_end
 @pytest.mark.parametrize("mode", ["frozen", "real", "scaled", "skip"])
 @pytest.mark.parametrize("profile", ["timed 2s 8s", "per_poll 2"])
 def test_an_operation_ends_with_its_outcome_under_every_clock_and_profile(
@@ -106,7 +106,7 @@ def test_outcomes_are_used_in_order_and_as_often_as_their_times(api: CheckedWorl
 
     assert codes == ["first", "second", "second", None]
     assert blog == "of_blog"
-    assert [(one.hits, one.spent) for one in api.emulator.outcomes] == [
+    assert [(outcome.hits, outcome.spent) for outcome in api.emulator.outcomes] == [
         (1, True),
         (1, True),
         (2, True),
@@ -114,25 +114,25 @@ def test_outcomes_are_used_in_order_and_as_often_as_their_times(api: CheckedWorl
 
 
 def test_a_replay_or_a_refused_request_uses_no_outcome(api: CheckedWorld) -> None:
-    told = api.emulator.outcome("fail")
+    outcome = api.emulator.outcome("fail")
     api.initialize(7)
-    assert told.hits == 0
+    assert outcome.hits == 0
 
-    first, again = api.initialize(1, key="one"), api.initialize(1, key="one")
+    first, second = api.initialize(1, key="one"), api.initialize(1, key="one")
 
-    assert first.json["id"] == again.json["id"]
-    assert told.hits == 1
+    assert first.json["id"] == second.json["id"]
+    assert outcome.hits == 1
 
 
 def test_an_outcome_skips_an_operation_without_its_phase(api: CheckedWorld) -> None:
-    told = api.emulator.outcome("fail", phase="building")
+    outcome = api.emulator.outcome("fail", phase="building")
 
     domains = api.apply_domains().json["id"]
     source = api.initialize(1).json["id"]
 
     assert end_of(api, domains)[0] == "succeeded"
     assert end_of(api, source)[0] == "failed"
-    assert told.seen == 1
+    assert outcome.seen == 1
 
 
 def test_the_deployment_ends_with_its_operation(api: CheckedWorld) -> None:
@@ -204,9 +204,9 @@ def test_why_names_the_outcome_before_during_and_after_it_acts(api: CheckedWorld
     end_of(api, operation)
     after = api.emulator.why(operation)
 
-    told = "outcome-1 is set for it: it becomes failed in deploying with build_broken."
-    assert told in before.says
-    assert told in during.says
+    announcement = "outcome-1 is set for it: it becomes failed in deploying with build_broken."
+    assert announcement in before.says
+    assert announcement in during.says
     assert during.next is not None
     assert during.next["what"] == "it changes from running (deploying) to failed"
     assert "outcome-1 had set this in advance." in after.says
@@ -260,8 +260,8 @@ def test_an_outcome_that_could_never_act_is_refused(
 
 
 def test_an_outcome_is_removed_at_the_end_of_its_block(hosting_emulator: HostingEmulator) -> None:
-    with hosting_emulator.outcome("fail") as told:
-        assert [one.id for one in hosting_emulator.outcomes] == [told.id]
+    with hosting_emulator.outcome("fail") as outcome:
+        assert [one.id for one in hosting_emulator.outcomes] == [outcome.id]
 
     assert hosting_emulator.outcomes == []
-    assert told.hits == 0
+    assert outcome.hits == 0

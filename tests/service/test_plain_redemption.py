@@ -24,8 +24,8 @@ class Stay(urllib.request.HTTPRedirectHandler):
 def fetch(url: str) -> Response:
     """Ask as a plain client does: to the URL's own address, under its own name."""
     try:
-        with urllib.request.build_opener(Stay).open(url) as found:
-            return Response(found.status, found.headers, found.read())
+        with urllib.request.build_opener(Stay).open(url) as response:
+            return Response(response.status, response.headers, response.read())
     except urllib.error.HTTPError as error:
         with error:
             return Response(error.code, error.headers, error.read())

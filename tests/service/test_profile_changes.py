@@ -220,6 +220,6 @@ def test_why_names_the_latest_reason_that_an_operation_is_stuck(api: HttpWorld) 
     api.emulator.intervene("release_operation", operation=operation)
     api.emulator.intervene("stick_operation", operation=operation)
 
-    found: Any = api.emulator.why(operation)
+    explanation: Any = api.emulator.why(operation)
 
-    assert found["held_by"] == "the intervention stick_operation"
+    assert explanation["held_by"] == "the intervention stick_operation"

@@ -20,13 +20,13 @@ def step(api: CheckedWorld, operation: str) -> Any:
 
 
 def initialize(api: CheckedWorld) -> dict[str, Any]:
-    found: dict[str, Any] = api.initialize(1).json
-    return found
+    operation: dict[str, Any] = api.initialize(1).json
+    return operation
 
 
 def apply_domains(api: CheckedWorld) -> dict[str, Any]:
-    found: dict[str, Any] = api.apply_domains().json
-    return found
+    operation: dict[str, Any] = api.apply_domains().json
+    return operation
 
 
 #: How an operation is started, the assumption with its profile, and that of the other kind.
@@ -40,8 +40,8 @@ both = pytest.mark.parametrize(
 
 
 def state(api: CheckedWorld, operation: dict[str, Any]) -> str:
-    found: str = api.poll(operation["id"]).json["state"]
-    return found
+    current_state: str = api.poll(operation["id"]).json["state"]
+    return current_state
 
 
 @both

@@ -75,11 +75,11 @@ def test_a_protected_fault_is_listed_and_cannot_be_removed_by_a_world(
     id_ = protect(fault=FAULT)["id"]
     faults = f"worlds/{hosting_emulator.name}/faults"
 
-    (shown,) = control.get(faults)["items"]
+    (fault,) = control.get(faults)["items"]
     with pytest.raises(ControlRefused) as refused:
         control.delete(f"{faults}/{id_}")
 
-    assert (shown["id"], shown["protected"]) == (id_, True)
+    assert (fault["id"], fault["protected"]) == (id_, True)
     assert refused.value.status == 409
     assert control.delete(faults) == {"removed": 0}
 
@@ -95,8 +95,8 @@ def test_all_worlds_share_the_counts_of_a_protected_fault(
         statuses += [status_of(world) for world in (hosting_emulator, fork)]
 
     assert statuses == [200, 200, 503, 200]
-    shown = control.get(f"protected-faults/{id_}")
-    assert (shown["seen"], shown["hits"]) == (4, 1)
+    fault = control.get(f"protected-faults/{id_}")
+    assert (fault["seen"], fault["hits"]) == (4, 1)
 
 
 def test_a_new_world_has_a_protected_fault_unless_worlds_are_named(

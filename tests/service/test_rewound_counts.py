@@ -62,9 +62,9 @@ def test_a_copied_fault_continues_its_count(api: HttpWorld, way: Way) -> None:
     api.emulator.fault("abort", code="service_unavailable", skip_first=1, every=2)
     statuses = [api.dns().status for _ in range(3)]
 
-    again = HttpWorld(way(api.emulator))
+    copy = HttpWorld(way(api.emulator))
 
-    statuses += [again.dns().status for _ in range(3)]
+    statuses += [copy.dns().status for _ in range(3)]
     assert statuses == [200, 200, 503, 200, 503, 200]
 
 
@@ -76,9 +76,9 @@ def test_a_copied_fault_continues_its_random_sequence(api: HttpWorld, way: Way) 
     assert {200, 503} <= set(expected)
 
     first = [api.dns().status for _ in range(8)]
-    again = HttpWorld(way(api.emulator))
+    copy = HttpWorld(way(api.emulator))
 
-    assert first + [again.dns().status for _ in range(8)] == expected
+    assert first + [copy.dns().status for _ in range(8)] == expected
 
 
 @each_way
@@ -86,9 +86,9 @@ def test_a_copied_rate_limit_keeps_its_count(api: HttpWorld, way: Way) -> None:
     api.emulator.set_assumptions({"rate_limit": "3/60s"})
     assert [api.dns().status for _ in range(2)] == [200, 200]
 
-    again = HttpWorld(way(api.emulator))
+    copy = HttpWorld(way(api.emulator))
 
-    assert [again.dns().status for _ in range(2)] == [200, 429]
+    assert [copy.dns().status for _ in range(2)] == [200, 429]
 
 
 @each_way

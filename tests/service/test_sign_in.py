@@ -79,7 +79,7 @@ def test_an_id_token_is_not_accepted_as_an_access_token(
 
 
 @pytest.mark.parametrize(
-    ("scope", "known"),
+    ("scope", "expected_claims"),
     [
         ("openid", {"sub"}),
         ("openid profile", {"sub", "name", "preferred_username"}),
@@ -87,13 +87,13 @@ def test_an_id_token_is_not_accepted_as_an_access_token(
     ],
 )
 def test_userinfo_has_the_claims_of_the_requested_scopes(
-    browser: Browser, scope: str, known: set[str]
+    browser: Browser, scope: str, expected_claims: set[str]
 ) -> None:
     tokens = browser.redeem(browser.choose("owner", scope=scope).answer["code"]).json
 
     bearer = f"Bearer {tokens['access_token']}"
-    told = browser.send("/userinfo", Authorization=bearer).json
-    assert told.keys() == known | {"org_id"}
+    userinfo = browser.send("/userinfo", Authorization=bearer).json
+    assert userinfo.keys() == expected_claims | {"org_id"}
     assert "refresh_token" not in tokens
 
 
@@ -290,9 +290,9 @@ def test_a_session_signs_in_again_without_a_page(api: CheckedWorld, browser: Bro
     browser.choose("reader")
     api.advance("1h")
 
-    again = browser.authorize(prompt="none")
+    second = browser.authorize(prompt="none")
 
-    assert browser.redeem(again.answer["code"]).status == 200
+    assert browser.redeem(second.answer["code"]).status == 200
     assert "signed in before" in browser.authorize().text
     for fields in ({"max_age": "3599"}, {"login_hint": "owner"}):
         assert browser.authorize(prompt="none", **fields).answer["error"] == "login_required"
@@ -308,11 +308,11 @@ def test_a_session_is_valid_only_in_its_own_world(api: CheckedWorld, browser: Br
 
 
 def test_the_session_cookie_is_limited_to_the_identity_provider(browser: Browser) -> None:
-    kept = browser.choose("owner").headers["Set-Cookie"]
+    cookie = browser.choose("owner").headers["Set-Cookie"]
 
-    assert "HttpOnly" in kept
-    assert "SameSite=Lax" in kept
-    assert "Path=/_emulator/worlds/" in kept
+    assert "HttpOnly" in cookie
+    assert "SameSite=Lax" in cookie
+    assert "Path=/_emulator/worlds/" in cookie
 
 
 def test_signing_out_ends_the_session(browser: Browser) -> None:
@@ -384,10 +384,10 @@ def test_a_person_of_several_organizations_chooses_one(api: CheckedWorld, browse
 
     page = browser.authorize()
     back = browser.send("/authorize", page.fields() | {"choice": f"{owner}/{hobby}"})
-    named = browser.authorize(login_hint="owner", organization="hobby")
+    hinted = browser.authorize(login_hint="owner", organization="hobby")
 
     assert page.text.count(f'value="{owner}/') == 2
-    for response in (back.answer, named.answer):
+    for response in (back.answer, hinted.answer):
         token = browser.redeem(response["code"]).json["access_token"]
         assert jwt.decode(token, options={"verify_signature": False})["org_id"] == hobby
 
@@ -420,13 +420,15 @@ def test_userinfo_requires_a_valid_access_token(api: CheckedWorld, browser: Brow
 
 
 def test_discovery_names_working_endpoints(browser: Browser) -> None:
-    found = browser.send("/.well-known/openid-configuration").json
+    discovery = browser.send("/.well-known/openid-configuration").json
 
-    assert browser.send(found["authorization_endpoint"].removeprefix(browser.issuer)).status == 400
+    assert (
+        browser.send(discovery["authorization_endpoint"].removeprefix(browser.issuer)).status == 400
+    )
     for name in ("token", "userinfo", "end_session", "authorization"):
-        assert found[f"{name}_endpoint"].startswith(browser.issuer)
-    assert found["code_challenge_methods_supported"] == ["S256"]
-    assert set(request_fields()["scope"].split()) == set(found["scopes_supported"])
+        assert discovery[f"{name}_endpoint"].startswith(browser.issuer)
+    assert discovery["code_challenge_methods_supported"] == ["S256"]
+    assert set(request_fields()["scope"].split()) == set(discovery["scopes_supported"])
 
 
 # --- what outlives the process, and what is over ----------------------------------------------------

@@ -48,8 +48,8 @@ def test_enabled_at_is_when_the_current_owner_switched_the_flag_on(
     # then it is their moment, which they keep
     assert own == api.emulator.clock.now > theirs
     api.advance("1h")
-    again = api.set_flag(True, who="member").json["enabled_at"]
-    assert (again == own) is (assumed == "kept")
+    later = api.set_flag(True, who="member").json["enabled_at"]
+    assert (later == own) is (assumed == "kept")
 
 
 def test_a_second_owner_by_project_role_counts_as_an_owner_of_the_flag(api: CheckedWorld) -> None:
@@ -112,14 +112,14 @@ def test_no_variation_writes_null_where_the_contract_does_not_write_or_null() ->
 NULLABLE = {"enabled_at", "value", "zone", "expires_at", "database"}
 
 
-def nulls(found: Any) -> set[str]:
+def nulls(document: Any) -> set[str]:
     """Return the known members that are null anywhere in an answer."""
-    if isinstance(found, list):
-        return set().union(*map(nulls, found))
-    if not isinstance(found, dict):
+    if isinstance(document, list):
+        return set().union(*map(nulls, document))
+    if not isinstance(document, dict):
         return set()
-    own = {name for name, value in found.items() if value is None and name in KNOWN}
-    return own.union(*(nulls(value) for value in found.values()))
+    own = {name for name, value in document.items() if value is None and name in KNOWN}
+    return own.union(*(nulls(value) for value in document.values()))
 
 
 KNOWN = {field.name for resource in RESOURCES.values() for field in resource.fields}
@@ -149,13 +149,13 @@ WRONG: dict[str, tuple[str, str, dict[str, Any]]] = {
 }
 
 
-@pytest.mark.parametrize("wrong", WRONG)
+@pytest.mark.parametrize("defect", WRONG)
 def test_unauthenticated_requests_fail_with_code_unauthenticated(
-    api: CheckedWorld, wrong: str
+    api: CheckedWorld, defect: str
 ) -> None:
     """ "Unauthenticated requests fail with code unauthenticated", whatever else is wrong with them."""
-    method, rest, given = WRONG[wrong]
-    options = dict(given)
+    method, rest, fields = WRONG[defect]
+    options = dict(fields)
     project = options.pop("project", api.emulator.project)
     path = f"/v1/projects/{project}/{rest}"
 
@@ -166,7 +166,7 @@ def test_unauthenticated_requests_fail_with_code_unauthenticated(
     problem(stranger, 401, "unauthenticated")
     assert 1 <= len(nobody.headers["X-Request-Id"]) <= 128
     owner = api.send(method, path, **options)
-    assert (owner.status == 200) is (wrong == "nothing else")
+    assert (owner.status == 200) is (defect == "nothing else")
     assert owner.status != 401
 
 
@@ -175,8 +175,8 @@ def test_unauthenticated_requests_fail_with_code_unauthenticated(
 
 def link(response: Response) -> str:
     """Return where a problem points, without the end that its code gives."""
-    found: str = hold_problem(response)["type"]
-    return found.partition("/errors/")[0]
+    url: str = hold_problem(response)["type"]
+    return url.partition("/errors/")[0]
 
 
 @pytest.mark.parametrize("host", ["hosting.attacker.com", "hosting.attacker.example", "", "a b"])
@@ -192,9 +192,9 @@ def test_the_link_of_a_problem_ignores_a_foreign_host_header(api: CheckedWorld, 
 
 def test_the_link_of_a_problem_uses_another_name_of_this_machine(api: CheckedWorld) -> None:
     """So that it opens through a mapped port as well."""
-    found = link(api.dns(project="garden", headers={"Host": "localhost:81"}))
+    docs_url = link(api.dns(project="garden", headers={"Host": "localhost:81"}))
 
-    assert found == "http://localhost:81/_emulator/docs"
+    assert docs_url == "http://localhost:81/_emulator/docs"
 
 
 def test_a_request_that_cannot_be_parsed_gets_a_complete_link(api: CheckedWorld) -> None:
@@ -226,9 +226,9 @@ def test_an_exact_replay_never_creates_another_key_however_late(api: CheckedWorl
 
     for later in ("1d", "89d", "3000d"):
         api.advance(later)
-        again = api.create_key(key="k").json
-        assert (again["replayed"], again["value"]) == (True, None)
-        assert again["key"]["id"] == first["key"]["id"]
+        replay = api.create_key(key="k").json
+        assert (replay["replayed"], replay["value"]) == (True, None)
+        assert replay["key"]["id"] == first["key"]["id"]
 
 
 def test_the_first_result_is_returned_however_late(api: CheckedWorld) -> None:
@@ -260,16 +260,16 @@ LISTED = {400, 401, 403, 404, 409, 503}
 
 def test_call_1_has_only_listed_statuses_for_every_code() -> None:
     """ "Error statuses listed: 400, 401, 403, 404, 409, 503", whatever is refused, and why."""
-    for code, known in PROBLEMS.items():
+    for code, row in PROBLEMS.items():
         api = InProcess()
         api.add_fault(abort={"code": code})
 
         refused = api.set_flag(True)
 
-        listed = known.status if known.status in LISTED else 400
+        listed = row.status if row.status in LISTED else 400
         assert refused.json["code"] == code
         assert refused.status == refused.json["status"] == listed, code
-        assert api.apply_domains().status == known.status, code  # of others they are "not shown"
+        assert api.apply_domains().status == row.status, code  # of others they are "not shown"
 
 
 def test_call_1_responds_400_to_a_long_body_and_at_a_rate_limit(
@@ -380,15 +380,15 @@ def test_a_retry_after_without_a_rate_limit_is_possible_and_marked(api: CheckedW
     assert "retry_after_seconds" not in abort["example"]
 
 
-def aborts(found: Any) -> Iterator[dict[str, Any]]:
+def aborts(document: Any) -> Iterator[dict[str, Any]]:
     """Yield the options of every abort in a document."""
-    if isinstance(found, dict):
-        if isinstance(found.get("abort"), dict):
-            yield found["abort"]
-        for value in found.values():
+    if isinstance(document, dict):
+        if isinstance(document.get("abort"), dict):
+            yield document["abort"]
+        for value in document.values():
             yield from aborts(value)
-    elif isinstance(found, list):
-        for value in found:
+    elif isinstance(document, list):
+        for value in document:
             yield from aborts(value)
 
 
@@ -452,8 +452,8 @@ def test_signing_out_ends_only_its_own_session(api: CheckedWorld, browser: Brows
     assert elsewhere.refresh(other["refresh_token"]).status == 200
     assert api.create_key(token=other["access_token"]).status == 201
     assert api.create_key().status == 201  # a token made by name
-    again = browser.redeem(browser.choose("owner").answer["code"]).json
-    assert api.create_key(token=again["access_token"]).status == 201
+    new_tokens = browser.redeem(browser.choose("owner").answer["code"]).json
+    assert api.create_key(token=new_tokens["access_token"]).status == 201
 
 
 def test_a_session_is_state_of_its_world(api: CheckedWorld, browser: Browser) -> None:
@@ -492,8 +492,10 @@ def test_a_token_minted_by_name_has_a_session_that_can_be_ended(
     # and a new token, and a new sign-in, work until they are ended as well
     for _ in range(2):
         by_name = api.emulator.mint_token("owner")["access_token"]
-        again = browser.redeem(browser.choose("owner").answer["code"]).json["access_token"]
-        assert {api.create_key(token=token).status for token in (by_name, again)} == {201}
+        signed_in_again = browser.redeem(browser.choose("owner").answer["code"]).json[
+            "access_token"
+        ]
+        assert {api.create_key(token=token).status for token in (by_name, signed_in_again)} == {201}
         api.emulator.intervene("end_session", person="owner")
         problem(api.create_key(token=by_name), 403, "interactive_login_required")
 
@@ -520,10 +522,10 @@ def test_a_reconciliation_is_observed_at_the_time_of_the_poll(api: CheckedWorld)
 
     for _ in range(2):
         api.advance("5s")
-        found = api.poll(operation).json
+        polled = api.poll(operation).json
         now = api.emulator.clock.now
-        assert found["reconciliation"]["observed_at"] == found["progress"]["observed_at"] == now
-        assert found["updated_at"] < now
+        assert polled["reconciliation"]["observed_at"] == polled["progress"]["observed_at"] == now
+        assert polled["updated_at"] < now
 
 
 # --- "of the form https://dev-<word>-<word>-<word>.<dev_zone>" ------------------------------------

@@ -28,22 +28,22 @@ def control(hosting_emulator: HostingEmulator) -> ControlClient:
 
 def created(control: ControlClient, **options: Any) -> Any:
     """Make a world, delete it and return its summary."""
-    made = control.create_world(**options)
-    control.world(made["name"]).delete()
-    return made
+    world = control.create_world(**options)
+    control.world(world["name"]).delete()
+    return world
 
 
 def test_a_world_varies_until_unvary(api: HttpWorld):
     emulator = api.emulator
     usual = api.dns().body
 
-    told = emulator.vary(7, only="key-order")
+    variation = emulator.vary(7, only="key-order")
 
     bodies = {api.dns().body for _ in range(12)}
-    assert (told["seed"], told["only"], told["varied"]) == ("7", ["key-order"], {})
+    assert (variation["seed"], variation["only"], variation["varied"]) == ("7", ["key-order"], {})
     assert len(bodies) > 1
     assert all(json.loads(body) == json.loads(usual) for body in bodies)
-    assert emulator.variation == {**told, "varied": {"key-order": len(_varied(emulator))}}
+    assert emulator.variation == {**variation, "varied": {"key-order": len(_varied(emulator))}}
     assert 0 < len(_varied(emulator)) < 12
 
     emulator.unvary()
@@ -104,10 +104,10 @@ def test_an_impossible_variation_is_refused_and_changes_nothing(
 
 
 def test_a_world_can_begin_with_a_variation(control: ControlClient):
-    made = created(control, vary="7", only=["accepted-status", "page-size"])
+    world = created(control, vary="7", only=["accepted-status", "page-size"])
 
-    assert made["variation"]["seed"] == "7"
-    assert made["variation"]["only"] == ["accepted-status", "page-size"]
+    assert world["variation"]["seed"] == "7"
+    assert world["variation"]["only"] == ["accepted-status", "page-size"]
     assert created(control)["variation"] is None
 
 
@@ -128,11 +128,14 @@ def test_points_without_a_seed_are_refused(control: ControlClient):
 
 
 def test_a_scenario_can_set_the_variation(control: ControlClient):
-    made = created(control, scenario={"text": INLINE})
-    over = created(control, scenario={"text": INLINE}, vary="9")
+    from_scenario = created(control, scenario={"text": INLINE})
+    overridden = created(control, scenario={"text": INLINE}, vary="9")
 
-    assert (made["variation"]["seed"], made["variation"]["only"]) == ("2", ["accepted-status"])
-    assert (over["variation"]["seed"], over["variation"]["only"]) == ("9", None)
+    assert (from_scenario["variation"]["seed"], from_scenario["variation"]["only"]) == (
+        "2",
+        ["accepted-status"],
+    )
+    assert (overridden["variation"]["seed"], overridden["variation"]["only"]) == ("9", None)
 
 
 def test_a_story_that_depends_on_a_default_fails_under_a_variation_and_reports_the_seed(
@@ -171,12 +174,12 @@ def test_an_invalid_vary_in_a_scenario_is_refused_with_line_and_column(
 
 def test_a_variation_survives_a_reset_and_a_fork(api: HttpWorld):
     emulator = api.emulator
-    told = emulator.vary(7)
+    variation = emulator.vary(7)
     emulator.reset()
 
-    assert emulator.variation == told
+    assert emulator.variation == variation
     with emulator.fork() as copy:
-        assert copy.variation == told
+        assert copy.variation == variation
 
 
 def test_the_report_shows_how_to_repeat_the_variation(api: HttpWorld):
@@ -196,8 +199,8 @@ def test_the_report_shows_how_to_repeat_the_variation(api: HttpWorld):
 def test_the_openapi_document_of_a_varied_world_requires_fewer_fields(api: HttpWorld):
     def required() -> list[str]:
         document = api.emulator.openapi()
-        found: list[str] = document["components"]["schemas"]["Deployment"]["required"]
-        return found
+        fields: list[str] = document["components"]["schemas"]["Deployment"]["required"]
+        return fields
 
     usual = required()
     api.emulator.vary(7, only="absent-fields")

@@ -18,9 +18,9 @@ def started(api: HttpWorld) -> str:
 
 
 def says(api: HttpWorld, operation: str) -> str:
-    found = api.emulator.why(operation)
-    assert found["finished"]
-    return " ".join(found["says"])
+    explanation = api.emulator.why(operation)
+    assert explanation["finished"]
+    return " ".join(explanation["says"])
 
 
 def by_time(api: HttpWorld) -> str:
