@@ -8,29 +8,33 @@ from typing import Any
 import pytest
 
 from tests.support.calls import Response
-from tests.support.checked_world import CheckedWorld
+from tests.support.checked_world import CheckedCalls
 from tests.support.response_checks import problem, without_request_id
 
 NOWHERE = "01JGFJJZ000000000000000000"
 Call = Callable[..., Response]
 
 
-def poll(api: CheckedWorld, project: str = "shop", **options: Any) -> Response:
+def past_operation(world: CheckedCalls, project: str) -> str:
+    """Return the id of an operation that exists in a project."""
+    project_id = world.project_id(project)
+    operations = world.state()["tables"]["operations"].values()
+    return next(row["id"] for row in operations if row["project_id"] == project_id)
+
+
+def poll(world: CheckedCalls, project: str = "shop", **options: Any) -> Response:
     """Poll an operation that exists in a project."""
-    operations = api.state()["tables"]["operations"].values()
-    project_id = api.emulator.projects[project]
-    found = next(o["id"] for o in operations if o["project_id"] == project_id)
-    return api.poll(found, **options)
+    return world.poll(past_operation(world, project), **options)
 
 
 CALLS: dict[str, Call] = {
-    "1 flag": lambda api, **options: api.set_flag(True, **options),
-    "2 source": lambda api, **options: api.initialize(1, **options),
-    "4 domains": lambda api, **options: api.apply_domains(**options),
-    "5 dns": lambda api, **options: api.dns(**options),
-    "6 deployments": lambda api, **options: api.deployments(**options),
-    "7 ticket": lambda api, **options: api.ticket(**options),
-    "8 compute": lambda api, **options: api.compute(**options),
+    "1 flag": lambda world, **options: world.set_flag(True, **options),
+    "2 source": lambda world, **options: world.initialize(1, **options),
+    "4 domains": lambda world, **options: world.apply_domains(**options),
+    "5 dns": lambda world, **options: world.dns(**options),
+    "6 deployments": lambda world, **options: world.deployments(**options),
+    "7 ticket": lambda world, **options: world.ticket(**options),
+    "8 compute": lambda world, **options: world.compute(**options),
     "poll": poll,
 }
 ALL = set(CALLS)
@@ -49,20 +53,21 @@ MATRIX: list[tuple[str, str, set[str], tuple[int, str]]] = [
 ]
 
 
+@pytest.mark.over_http
 @pytest.mark.parametrize(
     ("who", "project", "allowed", "otherwise"),
     MATRIX,
     ids=[f"{row[0]} at {row[1]}" for row in MATRIX],
 )
 def test_each_role_may_make_exactly_the_calls_of_its_project_role(
-    api: CheckedWorld,
+    world: CheckedCalls,
     who: str,
     project: str,
     allowed: set[str],
     otherwise: tuple[int, str],
 ) -> None:
     for name, call in CALLS.items():
-        response = call(api, who=who, project=project)
+        response = call(world, who=who, project=project)
 
         if name in allowed:
             assert response.status in (200, 201, 202), name
@@ -70,11 +75,13 @@ def test_each_role_may_make_exactly_the_calls_of_its_project_role(
             problem(response, *otherwise)
 
 
-def test_a_request_without_a_token_is_unauthenticated_on_every_call(api: CheckedWorld) -> None:
+@pytest.mark.over_http
+def test_a_request_without_a_token_is_unauthenticated_on_every_call(world: CheckedCalls) -> None:
     for call in CALLS.values():
-        problem(call(api, who=None), 401, "unauthenticated")
+        problem(call(world, who=None), 401, "unauthenticated")
 
 
+@pytest.mark.over_http
 @pytest.mark.parametrize(
     ("who", "organization", "status"),
     [
@@ -88,28 +95,39 @@ def test_a_request_without_a_token_is_unauthenticated_on_every_call(api: Checked
     ],
 )
 def test_only_members_of_an_organization_create_keys_there(
-    api: CheckedWorld, who: str, organization: str, status: int
+    world: CheckedCalls, who: str, organization: str, status: int
 ) -> None:
-    assert api.create_key(who=who, organization=organization).status == status
+    assert world.create_key(who=who, organization=organization).status == status
 
 
 # --- Outside and missing look the same -----------------------------------------------------------
 
 
-def _at(api: CheckedWorld, subject_id: str, name: str, **options: Any) -> Response:
-    """Make a call on any id."""
-    if name == "poll":
-        return api.poll(subject_id, **options)
-    api.emulator.projects["any"] = subject_id
-    return CALLS[name](api, project="any", **options)
+#: Method, path below `/v1` with a place for an id, and body.
+REQUESTS: dict[str, tuple[str, str, Any]] = {
+    "1 flag": ("PUT", "projects/{}/powered-by-flag", {"enabled": True}),
+    "2 source": ("POST", "projects/{}/source:initialize", {"expected_source_generation": 1}),
+    "4 domains": ("PUT", "projects/{}/domains", None),
+    "5 dns": ("GET", "projects/{}/edge-dns", None),
+    "6 deployments": ("GET", "projects/{}/deployments", None),
+    "7 ticket": ("POST", "projects/{}/dev-access-tickets", None),
+    "8 compute": ("GET", "projects/{}/database/compute?environment=dev", None),
+    "poll": ("GET", "operations/{}", None),
+}
+KEYS = "/v1/organizations/{}/user-api-keys"
 
 
-def _outside(api: CheckedWorld, name: str, project: str) -> str:
-    if name != "poll":
-        return api.emulator.projects[project]
-    operations = api.state()["tables"]["operations"].values()
-    project_id = api.emulator.projects[project]
-    return next(o["id"] for o in operations if o["project_id"] == project_id)
+def send_with_id(world: CheckedCalls, name: str, subject_id: str, who: str = "owner") -> Response:
+    """Make a call with any id in its path."""
+    method, path, body = REQUESTS[name]
+    key = None if method == "GET" else world.new_key()
+    return world.call(method, f"/v1/{path.format(subject_id)}", who=who, key=key, body=body)
+
+
+def create_key_at(world: CheckedCalls, organization_id: str) -> Response:
+    """Create a key in an organization with any id."""
+    path = KEYS.format(organization_id)
+    return world.call("POST", path, key=world.new_key(), body={"name": "ci"})
 
 
 @pytest.mark.parametrize("name", CALLS)
@@ -117,17 +135,19 @@ def _outside(api: CheckedWorld, name: str, project: str) -> str:
     ("who", "project"), [("outsider", "shop"), ("member", "docs"), ("owner", "garden")]
 )
 def test_a_project_outside_the_access_scope_looks_like_a_missing_one(
-    api: CheckedWorld, who: str, project: str, name: str
+    world: CheckedCalls, who: str, project: str, name: str
 ) -> None:
-    outside = _at(api, _outside(api, name, project), name, who=who)
+    subject_id = past_operation(world, project) if name == "poll" else world.project_id(project)
 
-    responses = [_at(api, subject, name, who=who) for subject in (NOWHERE, "short", "%F0%9F%94%91")]
+    outside = send_with_id(world, name, subject_id, who)
 
     problem(outside, 404, "resource_not_found")
-    for missing in responses:
+    for missing_id in (NOWHERE, "short", "%F0%9F%94%91"):
+        missing = send_with_id(world, name, missing_id, who)
         assert without_request_id(missing) == without_request_id(outside)
 
 
+@pytest.mark.over_http
 @pytest.mark.parametrize(
     "options",
     [
@@ -138,71 +158,70 @@ def test_a_project_outside_the_access_scope_looks_like_a_missing_one(
     ],
 )
 def test_an_invalid_request_does_not_reveal_whether_a_project_exists(
-    api: CheckedWorld, options: dict[str, Any]
+    world: CheckedCalls, options: dict[str, Any]
 ) -> None:
     options = {"key": "k", "who": "outsider", **options}
 
     outside, missing = (
-        api.call("PUT", f"/v1/projects/{project}/powered-by-flag", **options)
-        for project in (api.emulator.project, NOWHERE)
+        world.call("PUT", f"/v1/projects/{project}/powered-by-flag", **options)
+        for project in (world.project_id(), NOWHERE)
     )
 
     assert without_request_id(outside) == without_request_id(missing)
 
 
-def test_the_idempotency_key_of_another_user_reveals_nothing(api: CheckedWorld) -> None:
+def test_the_idempotency_key_of_another_user_reveals_nothing(world: CheckedCalls) -> None:
     # given that the owner has used a key that a stranger guesses
-    api.apply_domains(key="guessed")
+    world.apply_domains(key="guessed")
 
-    outside = api.apply_domains(key="guessed", who="outsider")
+    outside = world.apply_domains(key="guessed", who="outsider")
 
     problem(outside, 404, "resource_not_found")
 
 
 def test_an_organization_outside_the_access_scope_looks_like_a_missing_one(
-    api: CheckedWorld,
+    world: CheckedCalls,
 ) -> None:
-    organizations = api.emulator.organizations
-    outside = api.create_key(organization="hobby")
-    organizations["nowhere"], organizations["bad"] = NOWHERE, "x"
+    outside = create_key_at(world, world.organization_id("hobby"))
 
-    missing = api.create_key(organization="nowhere")
-    malformed = api.create_key(organization="bad")
+    missing = create_key_at(world, NOWHERE)
+    malformed = create_key_at(world, "x")
 
+    problem(outside, 404, "resource_not_found")
     assert without_request_id(outside) == without_request_id(missing)
     assert without_request_id(outside) == without_request_id(malformed)
 
 
-def test_a_missing_session_is_not_reported_outside_the_own_organization(api: CheckedWorld) -> None:
+def test_a_missing_session_is_not_reported_outside_the_own_organization(
+    world: CheckedCalls,
+) -> None:
     """Only inside an organization does a caller learn that a session is needed."""
-    token = api.emulator.token("owner", interactive=False)
+    token = world.token("owner", interactive=False)
 
-    problem(api.create_key(token=token, organization="hobby"), 404, "resource_not_found")
-
-
-def test_an_id_of_another_kind_of_resource_is_not_found(api: CheckedWorld) -> None:
-    # given ids that exist, each in another place
-    organization, project = api.emulator.organization, api.emulator.project
-
-    api.emulator.projects["org"] = organization
-    api.emulator.organizations["proj"] = project
-
-    problem(api.dns(project="org"), 404, "resource_not_found")
-    problem(api.create_key(organization="proj"), 404, "resource_not_found")
-    problem(api.poll(project), 404, "resource_not_found")
+    problem(world.create_key(token=token, organization="hobby"), 404, "resource_not_found")
 
 
-def test_each_request_checks_the_current_role(api: CheckedWorld) -> None:
-    state = api.state()
-    reader = next(p for p, row in state["tables"]["people"].items() if row["alias"] == "reader")
-    key = f"{api.emulator.project}/{reader}"
-    problem(api.set_flag(False, who="reader"), 403, "forbidden")
+def test_an_id_of_another_kind_of_resource_is_not_found(world: CheckedCalls) -> None:
+    # given ids that exist, each of another kind of resource
+    organization_id = world.organization_id()
+    project_id = world.project_id()
 
-    state["tables"]["grants"][key]["role"] = "owner"
-    api.load(state)
-    assert api.set_flag(False, who="reader").status == 200
+    responses = [
+        send_with_id(world, "5 dns", organization_id),
+        create_key_at(world, project_id),
+        send_with_id(world, "poll", project_id),
+    ]
 
-    state = api.state()
-    del state["tables"]["grants"][key]
-    api.load(state)
-    problem(api.set_flag(False, who="reader"), 404, "resource_not_found")
+    for response in responses:
+        problem(response, 404, "resource_not_found")
+
+
+def test_each_request_checks_the_current_role(world: CheckedCalls) -> None:
+    role = {"project": "shop", "person": "reader"}
+    problem(world.set_flag(False, who="reader"), 403, "forbidden")
+
+    world.intervene("set_role", **role, role="owner")
+    assert world.set_flag(False, who="reader").status == 200
+
+    world.intervene("set_role", **role, role="none")
+    problem(world.set_flag(False, who="reader"), 404, "resource_not_found")

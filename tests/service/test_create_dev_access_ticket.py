@@ -7,12 +7,15 @@ import re
 from datetime import timedelta
 from urllib.parse import urlsplit
 
-from tests.support.checked_world import CheckedWorld
+import pytest
+
+from tests.support.checked_world import CheckedCalls, CheckedWorld
 from tests.support.response_checks import moment
 
 
-def test_a_ticket_opens_the_dev_origin_for_ten_minutes(api: CheckedWorld) -> None:
-    response = api.ticket()
+@pytest.mark.over_http
+def test_a_ticket_opens_the_dev_origin_for_ten_minutes(world: CheckedCalls) -> None:
+    response = world.ticket()
 
     ticket = response.json
     assert response.status == 201
@@ -24,12 +27,13 @@ def test_a_ticket_opens_the_dev_origin_for_ten_minutes(api: CheckedWorld) -> Non
         "redeem_url",
         "expires_at",
     }
-    assert ticket["project_id"] == api.emulator.project
-    assert moment(ticket["expires_at"]) - api.now() == timedelta(minutes=10)
+    assert ticket["project_id"] == world.project_id()
+    assert moment(ticket["expires_at"]) - world.now() == timedelta(minutes=10)
 
 
-def test_the_origin_and_the_redeem_url_have_the_form_of_the_contract(api: CheckedWorld) -> None:
-    ticket = api.ticket().json
+@pytest.mark.over_http
+def test_the_origin_and_the_redeem_url_have_the_form_of_the_contract(world: CheckedCalls) -> None:
+    ticket = world.ticket().json
 
     words = re.fullmatch(r"https://dev-([a-z]+)-([a-z]+)-([a-z]+)\.(.+)", ticket["origin"])
     assert words
@@ -39,12 +43,12 @@ def test_the_origin_and_the_redeem_url_have_the_form_of_the_contract(api: Checke
     assert re.fullmatch("[A-Za-z0-9_-]{43}", ticket["redeem_url"].removeprefix(start))
 
 
-def test_the_origin_and_the_environment_of_a_project_never_change(api: CheckedWorld) -> None:
-    first = api.ticket().json
-    operation = api.apply_domains().json
-    api.emulator.clock.until(operation["id"])
+def test_the_origin_and_the_environment_of_a_project_never_change(world: CheckedCalls) -> None:
+    first = world.ticket().json
+    operation = world.apply_domains().json
+    world.finish(operation["id"])
 
-    second = api.ticket().json
+    second = world.ticket().json
 
     assert (first["origin"], first["environment_id"]) == (
         second["origin"],
@@ -54,26 +58,27 @@ def test_the_origin_and_the_environment_of_a_project_never_change(api: CheckedWo
     assert first["redeem_url"] != second["redeem_url"]
 
 
-def test_each_project_has_its_own_origin_and_environment(api: CheckedWorld) -> None:
-    tickets = [api.ticket(project=project).json for project in ("shop", "blog", "docs", "labs")]
+def test_each_project_has_its_own_origin_and_environment(world: CheckedCalls) -> None:
+    tickets = [world.ticket(project=project).json for project in ("shop", "blog", "docs", "labs")]
 
     assert len({ticket["origin"] for ticket in tickets}) == 4
     assert len({ticket["environment_id"] for ticket in tickets}) == 4
 
 
-def test_the_secret_of_a_ticket_is_not_stored(api: CheckedWorld) -> None:
-    ticket = api.ticket().json
+def test_the_secret_of_a_ticket_is_not_stored(world: CheckedCalls) -> None:
+    ticket = world.ticket().json
     secret = ticket["redeem_url"].rpartition("=")[2]
 
-    state = json.dumps(api.state())
+    state = json.dumps(world.state())
 
     assert secret not in state
     assert ticket["ticket_id"] in state
 
 
-def test_an_idempotency_key_on_the_ticket_call_is_ignored(api: CheckedWorld) -> None:
+@pytest.mark.over_http
+def test_an_idempotency_key_on_the_ticket_call_is_ignored(world: CheckedCalls) -> None:
     # given that the contract lists no Idempotency-Key for this call
-    first, second = api.ticket(key="same").json, api.ticket(key="same").json
+    first, second = world.ticket(key="same").json, world.ticket(key="same").json
 
     assert first["ticket_id"] != second["ticket_id"]
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.checked_world import CheckedWorld
+from tests.support.checked_world import CheckedCalls
 from tests.support.response_checks import moment, problem
 
 PERMISSIONS = [
@@ -23,8 +23,9 @@ PERMISSIONS = [
 ]
 
 
-def test_the_first_creation_shows_the_whole_key(api: CheckedWorld) -> None:
-    response = api.create_key("deploy bot", headers={"X-Request-Id": "trace-7"})
+@pytest.mark.over_http
+def test_the_first_creation_shows_the_whole_key(world: CheckedCalls) -> None:
+    response = world.create_key("deploy bot", headers={"X-Request-Id": "trace-7"})
 
     created, key = response.json, response.json["key"]
     assert response.status == 201
@@ -34,34 +35,35 @@ def test_the_first_creation_shows_the_whole_key(api: CheckedWorld) -> None:
     assert re.fullmatch("phk_[A-Za-z0-9_-]{43}", created["value"])
     assert key == {
         "id": key["id"],
-        "organization_id": api.emulator.organization,
+        "organization_id": world.organization_id(),
         "name": "deploy bot",
         "obfuscated_value": f"phk_…{created['value'][-4:]}",
         "permissions": PERMISSIONS,
-        "created_at": api.emulator.clock.now,
+        "created_at": world.timestamp(),
         "expires_at": key["expires_at"],
     }
-    assert moment(key["expires_at"]) - api.now() == timedelta(days=90)
+    assert moment(key["expires_at"]) - world.now() == timedelta(days=90)
 
 
-def test_the_value_of_a_key_is_not_stored(api: CheckedWorld) -> None:
+def test_the_value_of_a_key_is_not_stored(world: CheckedCalls) -> None:
     """Credential material is returned once; a world on disk holds its digest alone."""
-    value = api.create_key().json["value"]
+    value = world.create_key().json["value"]
 
-    assert value.removeprefix("phk_") not in json.dumps(api.state())
+    assert value.removeprefix("phk_") not in json.dumps(world.state())
 
 
-def test_each_creation_without_a_request_id_gets_a_new_one(api: CheckedWorld) -> None:
-    ids = {api.create_key().json["request_id"] for _ in range(3)}
+@pytest.mark.over_http
+def test_each_creation_without_a_request_id_gets_a_new_one(world: CheckedCalls) -> None:
+    ids = {world.create_key().json["request_id"] for _ in range(3)}
 
     assert len(ids) == 3
 
 
-def test_each_creation_makes_another_key(api: CheckedWorld) -> None:
-    one, other = api.create_key("same").json, api.create_key("same").json
+def test_each_creation_makes_another_key(world: CheckedCalls) -> None:
+    first, second = world.create_key("same").json, world.create_key("same").json
 
-    assert one["value"] != other["value"]
-    assert one["key"]["id"] != other["key"]["id"]
+    assert first["value"] != second["value"]
+    assert first["key"]["id"] != second["key"]["id"]
 
 
 @pytest.mark.parametrize(
@@ -69,58 +71,56 @@ def test_each_creation_makes_another_key(api: CheckedWorld) -> None:
     [("owner", "acme"), ("member", "acme"), ("reader", "acme"), ("outsider", "hobby")],
 )
 def test_any_member_can_create_a_key_even_at_zero_credits(
-    api: CheckedWorld, who: str, organization: str
+    world: CheckedCalls, who: str, organization: str
 ) -> None:
-    api.emulator.intervene("set_credits", organization=organization, credits=0)
-    response = api.create_key(who=who, organization=organization)
+    world.intervene("set_credits", organization=organization, credits=0)
+    response = world.create_key(who=who, organization=organization)
 
     assert response.status == 201
-    assert response.json["key"]["organization_id"] == api.emulator.organizations[organization]
+    assert response.json["key"]["organization_id"] == world.organization_id(organization)
 
 
+@pytest.mark.over_http
 @pytest.mark.parametrize("name", ["x", "n" * 64, "é" * 64, "🔑" * 64, " ", 'a "quoted"\nname'])
-def test_a_name_has_1_to_64_characters_of_any_kind(api: CheckedWorld, name: str) -> None:
-    assert api.create_key(name).json["key"]["name"] == name
+def test_a_name_has_1_to_64_characters_of_any_kind(world: CheckedCalls, name: str) -> None:
+    assert world.create_key(name).json["key"]["name"] == name
 
 
+@pytest.mark.over_http
 @pytest.mark.parametrize("name", ["", "n" * 65, "🔑" * 65, None, 7, True, ["ci"], {"is": "ci"}])
 def test_a_name_that_is_not_a_text_of_1_to_64_characters_is_refused(
-    api: CheckedWorld, name: Any
+    world: CheckedCalls, name: Any
 ) -> None:
-    assert "name" in problem(api.create_key(name), 400, "invalid_request")["detail"]
+    assert "name" in problem(world.create_key(name), 400, "invalid_request")["detail"]
 
 
-def test_a_token_without_a_session_cannot_create_a_key(api: CheckedWorld) -> None:
-    token = api.emulator.token("owner", interactive=False)
+@pytest.mark.over_http
+def test_a_token_without_a_session_cannot_create_a_key(world: CheckedCalls) -> None:
+    token = world.token("owner", interactive=False)
 
-    problem(api.create_key(token=token), 403, "interactive_login_required")
-
-
-def test_an_api_key_cannot_create_another(api: CheckedWorld) -> None:
-    value = api.create_key().json["value"]
-
-    problem(api.create_key(token=value), 403, "interactive_login_required")
+    problem(world.create_key(token=token), 403, "interactive_login_required")
 
 
+def test_an_api_key_cannot_create_another(world: CheckedCalls) -> None:
+    value = world.create_key().json["value"]
+
+    problem(world.create_key(token=value), 403, "interactive_login_required")
+
+
+@pytest.mark.over_http
 def test_a_key_cannot_be_created_where_the_organization_has_no_permissions(
-    api: CheckedWorld,
+    world: CheckedCalls,
 ) -> None:
-    state = api.state()
-    del state["tables"]["organizations"][api.emulator.organization]["permissions"]
-    api.load(state)
+    world.intervene("set_permissions", organization="acme", permissions=[])
 
-    refused = problem(api.create_key(), 503, "api_key_permissions_unavailable")
+    refused = problem(world.create_key(), 503, "api_key_permissions_unavailable")
 
     assert refused["retryable"] is True
 
 
-def test_a_former_member_cannot_create_a_key_with_an_earlier_token(api: CheckedWorld) -> None:
-    # given a token from before its owner left the organization
-    state = api.state()
-    memberships = state["tables"]["memberships"]
-    reader = next(p for p, row in state["tables"]["people"].items() if row["alias"] == "reader")
-    del memberships[f"{api.emulator.organization}/{reader}"]
-    token = api.emulator.token("reader")
-    api.load(state)
+def test_a_former_member_cannot_create_a_key_with_an_earlier_token(world: CheckedCalls) -> None:
+    # given a token from before its user left the organization
+    token = world.token("reader")
+    world.intervene("remove_member", organization="acme", person="reader")
 
-    problem(api.create_key(token=token), 404, "resource_not_found")
+    problem(world.create_key(token=token), 404, "resource_not_found")

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support.checked_world import CheckedWorld
+from tests.support.checked_world import CheckedCalls
 from tests.support.response_checks import moment
 
 
+@pytest.mark.over_http
 @pytest.mark.parametrize(
     ("project", "who", "status"),
     [
@@ -18,24 +19,25 @@ from tests.support.response_checks import moment
     ],
 )
 def test_an_authorization_has_a_zone_in_every_state_except_not_authorized(
-    api: CheckedWorld, project: str, who: str, status: str
+    world: CheckedCalls, project: str, who: str, status: str
 ) -> None:
-    response = api.dns(project=project, who=who)
+    response = world.dns(project=project, who=who)
 
     assert response.status == 200
     assert response.json.keys() == {"status", "zone", "scopes", "expires_at"}
     assert response.json["status"] == status
     assert response.json["zone"]
     assert set(response.json["scopes"]) <= {"dns.write", "zone.read"}
-    past = moment(response.json["expires_at"]) <= api.now()
+    past = moment(response.json["expires_at"]) <= world.now()
     assert past == (status == "expired")
 
 
+@pytest.mark.over_http
 @pytest.mark.parametrize(("project", "who"), [("labs", "owner"), ("notes", "outsider")])
 def test_no_zone_is_inferred_without_an_authorization(
-    api: CheckedWorld, project: str, who: str
+    world: CheckedCalls, project: str, who: str
 ) -> None:
-    response = api.dns(project=project, who=who)
+    response = world.dns(project=project, who=who)
 
     assert response.json == {
         "status": "not_authorized",
@@ -45,25 +47,25 @@ def test_no_zone_is_inferred_without_an_authorization(
     }
 
 
-def test_an_authorization_expires_at_its_expires_at(api: CheckedWorld) -> None:
-    granted = api.dns().json
-    left = moment(granted["expires_at"]) - api.now()
+def test_an_authorization_expires_at_its_expires_at(world: CheckedCalls) -> None:
+    granted = world.dns().json
+    left = moment(granted["expires_at"]) - world.now()
 
-    api.advance(f"{int(left.total_seconds()) - 1}s")
-    just_before = api.dns().json
-    api.advance("1s")
-    then = api.dns().json
+    world.advance(f"{int(left.total_seconds()) - 1}s")
+    just_before = world.dns().json
+    world.advance("1s")
+    then = world.dns().json
 
     assert just_before == granted
     assert then == granted | {"status": "expired"}
 
 
 def test_a_pending_revoked_or_expired_authorization_does_not_change_with_time(
-    api: CheckedWorld,
+    world: CheckedCalls,
 ) -> None:
-    asked = [("blog", "owner"), ("docs", "owner"), ("garden", "outsider"), ("labs", "owner")]
-    before = [api.dns(project=project, who=who).body for project, who in asked]
+    projects = [("blog", "owner"), ("docs", "owner"), ("garden", "outsider"), ("labs", "owner")]
+    before = [world.dns(project=project, who=who).body for project, who in projects]
 
-    api.advance("400d")
+    world.advance("400d")
 
-    assert [api.dns(project=project, who=who).body for project, who in asked] == before
+    assert [world.dns(project=project, who=who).body for project, who in projects] == before

@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import timedelta
 from itertools import pairwise
 from typing import Any
 
 import pytest
 
 from tests.support.calls import Response
-from tests.support.checked_world import CheckedWorld
+from tests.support.checked_world import CheckedCalls, CheckedWorld
 from tests.support.response_checks import moment, problem
 
-Start = Callable[[CheckedWorld], Response]
+Start = Callable[[CheckedCalls], Response]
 
 
-def initialize(api: CheckedWorld) -> Response:
-    return api.initialize(1)
+def initialize(world: CheckedCalls) -> Response:
+    return world.initialize(1)
 
 
-def apply_domains(api: CheckedWorld) -> Response:
-    return api.apply_domains()
+def apply_domains(world: CheckedCalls) -> Response:
+    return world.apply_domains()
 
 
 both = pytest.mark.parametrize("start", [initialize, apply_domains])
@@ -39,13 +40,13 @@ both = pytest.mark.parametrize("start", [initialize, apply_domains])
     ],
 )
 def test_an_operation_is_queued_for_two_seconds_and_runs_for_eight(
-    api: CheckedWorld, start: Start, after: str, state: str
+    world: CheckedCalls, start: Start, after: str, state: str
 ) -> None:
-    operation = start(api).json
+    operation = start(world).json
 
-    api.advance(after)
+    world.advance(after)
 
-    polled = api.poll(operation["id"])
+    polled = world.poll(operation["id"])
     assert polled.status == 200
     assert polled.json["state"] == state
     assert polled.json["id"] == operation["id"]
@@ -54,33 +55,36 @@ def test_an_operation_is_queued_for_two_seconds_and_runs_for_eight(
     assert "error" not in polled.json
 
 
-def follow(api: CheckedWorld, operation: dict[str, Any]) -> list[dict[str, Any]]:
+def follow(world: CheckedCalls, operation: dict[str, Any]) -> list[dict[str, Any]]:
     """Poll an operation exactly when each answer says."""
     seen = [operation]
     while (seconds := seen[-1]["progress"].get("next_poll_after_seconds")) is not None:
-        api.advance(f"{seconds}s")
-        seen.append(api.poll(operation["id"]).json)
+        world.advance(f"{seconds}s")
+        seen.append(world.poll(operation["id"]).json)
     return seen
 
 
+@pytest.mark.over_http
 @both
-def test_polling_as_advised_sees_every_state_up_to_the_end(api: CheckedWorld, start: Start) -> None:
-    seen = follow(api, start(api).json)
+def test_polling_as_advised_sees_every_state_up_to_the_end(
+    world: CheckedCalls, start: Start
+) -> None:
+    seen = follow(world, start(world).json)
 
     states = list(dict.fromkeys(response["state"] for response in seen))
     phases = list(dict.fromkeys(response["progress"]["phase"] for response in seen))
-    known = ["queued", "building", "deploying", "verifying", "done"]
+    known_phases = ["queued", "building", "deploying", "verifying", "done"]
     assert states == ["queued", "running", "succeeded"]
     assert [phases[0], phases[-1]] == ["queued", "done"]
-    assert phases == [phase for phase in known if phase in phases]
+    assert phases == [phase for phase in known_phases if phase in phases]
     assert all(response["progress"]["next_poll_after_seconds"] >= 1 for response in seen[:-1])
 
 
 @both
 def test_updated_at_changes_exactly_with_the_state_and_the_phase(
-    api: CheckedWorld, start: Start
+    world: CheckedCalls, start: Start
 ) -> None:
-    seen = follow(api, start(api).json)
+    seen = follow(world, start(world).json)
 
     for before, after in pairwise(seen):
         changed = (before["state"], before["progress"]["phase"]) != (
@@ -91,37 +95,39 @@ def test_updated_at_changes_exactly_with_the_state_and_the_phase(
 
 
 @both
-def test_the_progress_is_observed_at_the_time_of_the_poll(api: CheckedWorld, start: Start) -> None:
-    operation = start(api).json
-    api.advance("900ms")
+def test_the_progress_is_observed_at_the_time_of_the_poll(
+    world: CheckedCalls, start: Start
+) -> None:
+    operation = start(world).json
+    world.advance("900ms")
 
-    progress = api.poll(operation["id"]).json["progress"]
+    progress = world.poll(operation["id"]).json["progress"]
 
-    assert progress["observed_at"] == api.emulator.clock.now
-    assert progress["project_id"] == api.emulator.project
+    assert progress["observed_at"] == world.timestamp()
+    assert progress["project_id"] == world.project_id()
     assert progress["next_poll_after_seconds"] == 2  # 1.1 s are left: whole seconds, rounded up
 
 
 @both
-def test_polling_changes_nothing(api: CheckedWorld, start: Start) -> None:
-    operation = start(api).json
-    api.advance("3s")
-    before = api.state()
+def test_polling_changes_nothing(world: CheckedCalls, start: Start) -> None:
+    operation = start(world).json
+    world.advance("3s")
+    before = world.state()
 
-    responses = {api.poll(operation["id"]).body for _ in range(3)}
+    responses = {world.poll(operation["id"]).body for _ in range(3)}
 
     assert len(responses) == 1
-    assert api.state() == before
+    assert world.state() == before
 
 
 @both
-def test_a_terminal_operation_never_changes_again(api: CheckedWorld, start: Start) -> None:
-    operation = start(api).json
-    api.advance("10s")
-    ended = api.poll(operation["id"]).json
-    api.advance("90d")
+def test_a_terminal_operation_never_changes_again(world: CheckedCalls, start: Start) -> None:
+    operation = start(world).json
+    world.advance("10s")
+    ended = world.poll(operation["id"]).json
+    world.advance("90d")
 
-    later = api.poll(operation["id"]).json
+    later = world.poll(operation["id"]).json
 
     ended["progress"].pop("observed_at")
     later["progress"].pop("observed_at")
@@ -142,13 +148,13 @@ def test_the_course_of_an_operation_does_not_depend_on_polling(
             api.advance("500ms")
             api.poll(operation["id"])
         control.world(fork).clock.move(by="12s")
-        looked, unlooked = (control.world(world).export()["tables"] for world in (name, fork))
+        looked, unlooked = (control.world(copy).export()["tables"] for copy in (name, fork))
     finally:
         control.world(fork).delete()
 
     for table in ("operations", "deployments", "projects", "schedule", "streams"):
         if table == "deployments":
-            _drop_urls(looked[table], unlooked[table])  # hosts carry the name of their world
+            _drop_urls(looked[table], unlooked[table])  # hosts carry the name of their api
         if table != "operations":
             assert looked[table] == unlooked[table], table
     mine, theirs = looked["operations"][operation["id"]], unlooked["operations"][operation["id"]]
@@ -161,15 +167,15 @@ def _drop_urls(*tables: dict[str, Any]) -> None:
             row.pop("url", None)
 
 
-def test_the_deployment_moves_with_its_operation(api: CheckedWorld) -> None:
-    operation = api.initialize(1).json
+def test_the_deployment_moves_with_its_operation(world: CheckedCalls) -> None:
+    operation = world.initialize(1).json
     seen = [("queued", "queued")]
     deployment: dict[str, Any] = {}
 
     while seen[-1][0] != "succeeded":
-        api.advance("1s")
-        polled = api.poll(operation["id"]).json
-        deployment = api.deployments("?limit=1").json["items"][0]
+        world.advance("1s")
+        polled = world.poll(operation["id"]).json
+        deployment = world.deployments("?limit=1").json["items"][0]
         assert deployment["id"] == polled["deployment_id"] == operation["deployment_id"]
         seen.append((polled["state"], deployment["status"]))
 
@@ -184,8 +190,8 @@ def test_the_deployment_moves_with_its_operation(api: CheckedWorld) -> None:
     assert deployment["url"].startswith("https://")
 
 
-def test_build_completed_at_is_set_at_the_end_of_the_build_and_stays(api: CheckedWorld) -> None:
-    seen = follow(api, api.initialize(1).json)
+def test_build_completed_at_is_set_at_the_end_of_the_build_and_stays(world: CheckedCalls) -> None:
+    seen = follow(world, world.initialize(1).json)
 
     built = [response["progress"].get("build_completed_at") for response in seen]
     phases = [response["progress"]["phase"] for response in seen]
@@ -194,24 +200,26 @@ def test_build_completed_at_is_set_at_the_end_of_the_build_and_stays(api: Checke
     assert set(built[first:]) == {seen[first]["updated_at"]}
 
 
-def test_applying_domains_has_no_build_and_no_deployment(api: CheckedWorld) -> None:
-    seen = follow(api, api.apply_domains().json)
+def test_applying_domains_has_no_build_and_no_deployment(world: CheckedCalls) -> None:
+    seen = follow(world, world.apply_domains().json)
 
     assert all("build_completed_at" not in response["progress"] for response in seen)
     assert all("deployment_id" not in response for response in seen)
 
 
-def test_advancing_until_an_operation_ends_stops_at_its_end(api: CheckedWorld) -> None:
-    operation = api.initialize(1).json
+def test_advancing_until_an_operation_ends_stops_at_its_end(world: CheckedCalls) -> None:
+    operation = world.initialize(1).json
+    began = world.now()
 
-    moved = api.emulator.clock.move(until_operation=operation["id"])
+    world.finish(operation["id"])
 
-    assert moved["moved_ms"] == 10_000
-    assert api.poll(operation["id"]).json["updated_at"] == api.emulator.clock.now
+    assert world.now() - began == timedelta(seconds=10)
+    assert world.poll(operation["id"]).json["updated_at"] == world.timestamp()
 
 
+@pytest.mark.over_http
 @pytest.mark.parametrize(
     "operation_id", ["01JGFJJZ000000000000000000", "nonsense", "%00", "01jgfjjz000000000000000000"]
 )
-def test_an_unknown_operation_is_not_found(api: CheckedWorld, operation_id: str) -> None:
-    problem(api.poll(operation_id), 404, "resource_not_found")
+def test_an_unknown_operation_is_not_found(world: CheckedCalls, operation_id: str) -> None:
+    problem(world.poll(operation_id), 404, "resource_not_found")

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.checked_world import CheckedWorld
+from tests.support.checked_world import CheckedCalls
 from tests.support.response_checks import problem
 
 #: A Free workspace's project whose own domain depends on its flag, and who owns it.
@@ -14,57 +14,62 @@ GARDEN: dict[str, Any] = {"project": "garden", "who": "outsider"}
 NOTES: dict[str, Any] = {"project": "notes", "who": "outsider"}
 
 
-def test_showing_a_hidden_flag_sets_enabled_at(api: CheckedWorld) -> None:
+@pytest.mark.over_http
+def test_showing_a_hidden_flag_sets_enabled_at(world: CheckedCalls) -> None:
     # given a project whose flag is hidden
-    assert api.set_flag(False, project="blog").json["enabled_at"] is None
+    assert world.set_flag(False, project="blog").json["enabled_at"] is None
 
-    shown = api.set_flag(True, project="blog")
+    response = world.set_flag(True, project="blog")
 
-    assert shown.status == 200
-    assert shown.json == {
-        "project_id": api.emulator.projects["blog"],
+    assert response.status == 200
+    assert response.json == {
+        "project_id": world.project_id("blog"),
         "enabled": True,
-        "enabled_at": api.emulator.clock.now,
+        "enabled_at": world.timestamp(),
     }
 
 
-def test_hiding_a_shown_flag_sets_enabled_at_to_null(api: CheckedWorld) -> None:
-    hidden = api.set_flag(False, project="shop")
+@pytest.mark.over_http
+def test_hiding_a_shown_flag_sets_enabled_at_to_null(world: CheckedCalls) -> None:
+    hidden = world.set_flag(False, project="shop")
 
     assert hidden.status == 200
     assert hidden.json == {
-        "project_id": api.emulator.project,
+        "project_id": world.project_id(),
         "enabled": False,
         "enabled_at": None,
     }
 
 
-def test_showing_a_shown_flag_keeps_enabled_at(api: CheckedWorld) -> None:
-    first = api.set_flag(True, project="blog").json
-    api.advance("1h")
+def test_showing_a_shown_flag_keeps_enabled_at(world: CheckedCalls) -> None:
+    first = world.set_flag(True, project="blog").json
+    world.advance("1h")
 
-    again = api.set_flag(True, project="blog").json
+    second = world.set_flag(True, project="blog").json
 
-    assert again == first
-
-
-def test_hiding_and_showing_a_flag_sets_a_new_enabled_at(api: CheckedWorld) -> None:
-    first = api.set_flag(True, project="blog").json["enabled_at"]
-    api.advance("1h")
-    api.set_flag(False, project="blog")
-
-    second = api.set_flag(True, project="blog").json["enabled_at"]
-
-    assert second == api.emulator.clock.now != first
+    assert second == first
 
 
-def test_hiding_is_refused_while_a_free_workspaces_domain_depends_on_it(api: CheckedWorld) -> None:
-    since = api.set_flag(True, **GARDEN).json["enabled_at"]
+def test_hiding_and_showing_a_flag_sets_a_new_enabled_at(world: CheckedCalls) -> None:
+    first = world.set_flag(True, project="blog").json["enabled_at"]
+    world.advance("1h")
+    world.set_flag(False, project="blog")
 
-    refused = problem(api.set_flag(False, **GARDEN), 409, "powered_by_flag_required")
+    second = world.set_flag(True, project="blog").json["enabled_at"]
+
+    assert second == world.timestamp() != first
+
+
+@pytest.mark.over_http
+def test_hiding_is_refused_while_a_free_workspaces_domain_depends_on_it(
+    world: CheckedCalls,
+) -> None:
+    since = world.set_flag(True, **GARDEN).json["enabled_at"]
+
+    refused = problem(world.set_flag(False, **GARDEN), 409, "powered_by_flag_required")
 
     assert refused["retryable"] is False
-    still = api.set_flag(True, **GARDEN).json
+    still = world.set_flag(True, **GARDEN).json
     assert still["enabled"] is True
     assert still["enabled_at"] == since
 
@@ -77,22 +82,21 @@ def test_hiding_is_refused_while_a_free_workspaces_domain_depends_on_it(api: Che
     ],
 )
 def test_hiding_is_allowed_where_nothing_depends_on_the_flag(
-    api: CheckedWorld, where: dict[str, Any]
+    world: CheckedCalls, where: dict[str, Any]
 ) -> None:
-    api.set_flag(True, **where)
+    world.set_flag(True, **where)
 
-    assert api.set_flag(False, **where).json["enabled"] is False
-
-
-def test_a_workspace_that_becomes_paid_can_hide_the_flag(api: CheckedWorld) -> None:
-    # given the Free workspace whose domain depends on the flag has bought a plan
-    state = api.state()
-    state["tables"]["organizations"][api.emulator.organizations["hobby"]]["plan"] = "paid"
-    api.load(state)
-
-    assert api.set_flag(False, **GARDEN).status == 200
+    assert world.set_flag(False, **where).json["enabled"] is False
 
 
+def test_a_workspace_that_becomes_paid_can_hide_the_flag(world: CheckedCalls) -> None:
+    # given that the Free workspace whose domain depends on the flag has bought a plan
+    world.intervene("set_plan", organization="hobby", plan="paid")
+
+    assert world.set_flag(False, **GARDEN).status == 200
+
+
+@pytest.mark.over_http
 @pytest.mark.parametrize(
     ("body", "named"),
     [
@@ -108,10 +112,10 @@ def test_a_workspace_that_becomes_paid_can_hide_the_flag(api: CheckedWorld) -> N
     ],
 )
 def test_a_body_without_exactly_one_boolean_is_refused_by_name(
-    api: CheckedWorld, body: dict[str, Any], named: str
+    world: CheckedCalls, body: dict[str, Any], named: str
 ) -> None:
-    path = api.project_path("powered-by-flag", "blog")
+    path = world.project_path("powered-by-flag", "blog")
 
-    response = api.call("PUT", path, key="k", body=body)
+    response = world.call("PUT", path, key="k", body=body)
 
     assert named in problem(response, 400, "invalid_request")["detail"]

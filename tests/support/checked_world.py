@@ -1,26 +1,62 @@
-"""One world over HTTP whose every response is checked against the contract."""
+"""One world whose every response is checked against the contract: in this process, or over HTTP."""
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from datetime import datetime
+from email.message import Message
 from typing import Any
 
-from tests.support.calls import Response
+from hosting_emulator.contract.timestamps import format_timestamp
+from hosting_emulator.world.value import World
+from tests.support.calls import Calls, Response
+from tests.support.exported_worlds import exported
 from tests.support.http_world import HttpWorld
+from tests.support.in_process import InProcess
 from tests.support.response_checks import hold, moment
 from tests.support.served_worlds import served_world
 
 
-class CheckedWorld(HttpWorld):
+class CheckedCalls(Calls):
     """Calls whose every response is checked against the models of the contract.
 
     A refused request must leave the world as it was, and so must a read with an access token. Both
     are checked after each call, whatever the test is about.
     """
 
+    @abstractmethod
+    def send(self, method: str, path: str, **options: Any) -> Response:
+        """Send without a check (from threads, or where time runs by itself)."""
+
+    @abstractmethod
+    def current_world(self) -> World:
+        """Return the world as it is after the events that are due by now."""
+
+    @abstractmethod
+    def token(
+        self, who: str = "owner", *, interactive: bool = True, organization: str | None = None
+    ) -> str:
+        """Return an access token of a user, with a session unless `interactive` is False."""
+
+    @abstractmethod
+    def finish(self, operation_id: str) -> None:
+        """Move world time until an operation has ended."""
+
+    @abstractmethod
+    def timestamp(self) -> str:
+        """Return world time as responses write it."""
+
+    @abstractmethod
     def state(self) -> dict[str, Any]:
-        """Return the whole world, with its seed."""
-        return self.emulator.export(with_seed=True)
+        """Return the whole world as an exported document, with its seed."""
+
+    def now(self) -> datetime:
+        """Return world time."""
+        return moment(self.timestamp())
+
+    def assume(self, **values: Any) -> None:
+        """Change assumptions of the world."""
+        self.set_assumptions(**values)
 
     def _unchanging_state(self) -> dict[str, Any]:
         """Return what a read and a refused request leave as it is.
@@ -29,10 +65,7 @@ class CheckedWorld(HttpWorld):
         armed fault counts the requests that it matches and draws random numbers, and with the
         clock `skip` a request may move time.
         """
-        world = served_world(self.emulator.base_url)
-        if world.clock.mode != "frozen":  # let the events run that are due by now
-            _ = self.emulator.summary
-            world = served_world(self.emulator.base_url)
+        world = self.current_world()
         tables = dict(world.tables)
         is_counting = world.assumptions.rate_limit != "off" or bool(tables["faults"])
         if tables["faults"]:
@@ -43,25 +76,13 @@ class CheckedWorld(HttpWorld):
             return {"projects": tables["projects"], "user_api_keys": tables["user_api_keys"]}
         return {**tables, "clock": world.clock, "commit": 0 if is_counting else world.commit}
 
-    def load(self, state: dict[str, Any]) -> None:
-        """Replace this world by an exported one."""
-        self.emulator.import_state(state)
-
-    def assume(self, **values: Any) -> None:
-        """Change assumptions of the world."""
-        self.emulator.set_assumptions(values)
-
-    def send(self, method: str, path: str, **options: Any) -> Response:
-        """Send without a look at the state (from threads, or where time runs by itself)."""
-        return super().call(method, path, **options)
-
     def _refusals_change_nothing(self) -> bool:
         """Tell whether every refused request must leave the world as it was.
 
         A refusal may be remembered if the world assumes so, and a fault that acts after the commit
         refuses a request that has changed the world.
         """
-        world = served_world(self.emulator.base_url)
+        world = self.current_world()
         faults = world.tables["faults"].values()
         return world.assumptions.idempotency_remembers == "successes" and not any(
             fault.rule.phase == "after_commit" for fault in faults
@@ -69,8 +90,8 @@ class CheckedWorld(HttpWorld):
 
     def call(self, method: str, path: str, **options: Any) -> Response:
         before = self._unchanging_state()
-        response = super().call(method, path, **options)
-        assumptions = served_world(self.emulator.base_url).assumptions
+        response = self.send(method, path, **options)
+        assumptions = self.current_world().assumptions
         hold(method, path, response, null_cursor=assumptions.last_page_cursor == "null")
         if response.status >= 400 and self._refusals_change_nothing():
             assert self._unchanging_state() == before, "a refused request changed the world"
@@ -78,11 +99,102 @@ class CheckedWorld(HttpWorld):
             assert self._unchanging_state() == before, "a read changed the world"
         return response
 
+
+class CheckedWorld(CheckedCalls, HttpWorld):
+    """A world over HTTP whose every response is checked."""
+
+    def send(self, method: str, path: str, **options: Any) -> Response:
+        return HttpWorld.call(self, method, path, **options)
+
+    def current_world(self) -> World:
+        world = served_world(self.emulator.base_url)
+        if world.clock.mode != "frozen":
+            _ = self.emulator.summary
+            world = served_world(self.emulator.base_url)
+        return world
+
+    def token(
+        self, who: str = "owner", *, interactive: bool = True, organization: str | None = None
+    ) -> str:
+        return self.emulator.token(who, interactive=interactive, organization=organization)
+
+    def finish(self, operation_id: str) -> None:
+        self.emulator.clock.until(operation_id)
+
+    def timestamp(self) -> str:
+        return self.emulator.clock.now
+
+    def state(self) -> dict[str, Any]:
+        return self.emulator.export(with_seed=True)
+
+    def load(self, state: dict[str, Any]) -> None:
+        """Replace this world by an exported one."""
+        self.emulator.import_state(state)
+
     def project(self, alias: str = "shop") -> dict[str, Any]:
         """Return a project as the exported state has it."""
         record: dict[str, Any] = self.state()["tables"]["projects"][self.emulator.projects[alias]]
         return record
 
-    def now(self) -> datetime:
-        """Return world time."""
-        return moment(self.emulator.clock.now)
+
+class CheckedInProcess(CheckedCalls):
+    """A world in this process whose every response is checked. Its clock is frozen."""
+
+    def __init__(self) -> None:
+        self.in_process = InProcess()
+
+    def send(self, method: str, path: str, **options: Any) -> Response:
+        for name, value in dict(options.get("headers") or {}).items():
+            options["headers"] = options["headers"] | {name: _as_received(value)}
+        if options.get("key") is not None:
+            options["key"] = _as_received(options["key"])
+        response = self.in_process.call(method, path, **options)
+        headers = Message()
+        for name, value in response.headers.items():
+            headers[name] = value
+        return Response(response.status, headers, response.body)
+
+    def current_world(self) -> World:
+        return self.in_process.world
+
+    def project_id(self, alias: str = "shop") -> str:
+        return self.in_process.project_id(alias)
+
+    def organization_id(self, alias: str = "acme") -> str:
+        return self.in_process.organization_id(alias)
+
+    def token(
+        self, who: str = "owner", *, interactive: bool = True, organization: str | None = None
+    ) -> str:
+        if organization is None:
+            return self.in_process.token(who, interactive=interactive)
+        return self.in_process.new_token(who, organization, interactive=interactive)
+
+    def finish(self, operation_id: str) -> None:
+        self.in_process.engine.move_until_ended(operation_id)
+
+    def timestamp(self) -> str:
+        return format_timestamp(self.in_process.engine.now_ms())
+
+    def state(self) -> dict[str, Any]:
+        return exported(self.in_process.world, with_seed=True)
+
+    def add_fault(self, **fault: Any) -> str:
+        return self.in_process.add_fault(**fault)
+
+    def add_outcome(self, **outcome: Any) -> str:
+        return self.in_process.add_outcome(**outcome)
+
+    def intervene(self, name: str, /, **fields: Any) -> str:
+        return self.in_process.intervene(name, **fields)
+
+    def advance(self, duration: str) -> None:
+        self.in_process.advance(duration)
+
+    def set_assumptions(self, **values: Any) -> None:
+        self.in_process.set_assumptions(**values)
+
+
+def _as_received(header_value: str) -> str:
+    """Return a header's value as a server reads it from the bytes that a client sends."""
+    return header_value.encode("latin-1").decode("utf-8", "surrogateescape").strip(" \t")

@@ -134,18 +134,21 @@ class InProcess(Calls):
         existing_token = self._tokens.get((who, interactive))
         if existing_token is not None:
             return existing_token
+        token = self.new_token(who, HOME_ORGANIZATIONS.get(who), interactive=interactive)
+        self._tokens[who, interactive] = token
+        return token
+
+    def new_token(self, who: str, organization: str | None, *, interactive: bool = True) -> str:
+        """Return an access token of a user that names an organization, if any."""
         user = self.world.get(PEOPLE, self.world.indexes[f"person:{who}"])
         assert user is not None
-        home = HOME_ORGANIZATIONS.get(who)
-        token = self.engine.mint(
+        return self.engine.mint(
             user,
-            self.organization_id(home) if home else None,
+            self.organization_id(organization) if organization else None,
             "http://127.0.0.1",
             interactive=interactive,
             lifetime_s=TEN_YEARS_S,
         )
-        self._tokens[who, interactive] = token
-        return token
 
     # --- Requests -------------------------------------------------------------------------------
 
@@ -171,7 +174,10 @@ class InProcess(Calls):
         self.arrive(context)
         reply = run_through(self.engine.exchange(context))
         self.depart(context)
-        return Response(reply.status, CIMultiDict(reply.headers), reply.body)
+        reply_headers = CIMultiDict(reply.headers)
+        if reply.content_type:
+            reply_headers["Content-Type"] = reply.content_type
+        return Response(reply.status, reply_headers, reply.body)
 
     def call(  # type: ignore[override]
         self,
@@ -183,15 +189,18 @@ class InProcess(Calls):
         key: str | None = None,
         body: Any = None,
         headers: Mapping[str, str] | None = None,
+        raw: bytes | None = None,
     ) -> Response:
+        """Send a request as a user, with a body as JSON, or with exactly the bytes of `raw`."""
         request_headers = list((headers or {}).items())
         if token is not None or who is not None:
             request_headers.append(("Authorization", f"Bearer {token or self.token(str(who))}"))
         if key is not None:
             request_headers.append(("Idempotency-Key", key))
         if body is None:
-            return self.send(method, path, request_headers)
-        request_headers.append(("Content-Type", "application/json"))
+            return self.send(method, path, request_headers, raw or b"")
+        if "Content-Type" not in (headers or {}):
+            request_headers.append(("Content-Type", "application/json"))
         return self.send(method, path, request_headers, json.dumps(body).encode())
 
     def redeem(self, url: str, headers: Mapping[str, str] | None = None) -> Response:
