@@ -31,9 +31,10 @@ def run(*arguments: str, cold: bool = False) -> subprocess.CompletedProcess[str]
 
 
 def run_pytest(mode: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run pytest there, without this repository's settings."""
+    """Run pytest there, without this repository's settings and conftest.py."""
     return run(
-        *("pytest", "-c", os.devnull, "--rootdir", str(FOLDER), "-p", "no:cacheprovider"),
+        *("pytest", "-c", os.devnull, "--rootdir", str(FOLDER), "--confcutdir", str(FOLDER)),
+        *("-p", "no:cacheprovider"),
         # Nor has a reader these plugins, which take long to load.
         *("-p", "no:schemathesis", "-p", "no:hypothesispytest", "-p", "no:fakefs"),
         *("-W", "error", "--strict-markers", "-o", f"asyncio_mode={mode}"),
