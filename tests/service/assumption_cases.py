@@ -142,10 +142,8 @@ def probe_media_type_and_flag(api: CheckedWorld) -> list[str]:
     ["compute_performance_unavailable", "forbidden"],
 )
 def probe_provider_and_permissions(api: CheckedWorld) -> list[str]:
-    api.emulator.intervene("fail_database_provider", project="shop")
-    state = api.state()
-    state["tables"]["organizations"][api.emulator.organization]["permissions"] = []
-    api.load(state)
+    api.intervene("fail_database_provider", project="shop")
+    api.intervene("set_permissions", organization="acme", permissions=[])
     return [api.compute().json["code"], api.create_key().json["code"]]
 
 
@@ -164,7 +162,7 @@ def probe_provider_and_permissions(api: CheckedWorld) -> list[str]:
     ],
 )
 def probe_limits_and_uncertain_creation(api: CheckedWorld) -> list[Any]:
-    api.emulator.intervene("leave_key_creation_uncertain")
+    api.intervene("leave_key_creation_uncertain")
     codes: list[Any] = [
         api.apply_domains(raw=b" " * (1_048_576 + 1)).json["code"],
         api.send(
@@ -491,7 +489,7 @@ def probe_reconciliation_states(api: CheckedWorld) -> list[str]:
     operation_id = api.initialize(1).json["id"]
     seen = []
     for step in ("require", "run", "complete"):
-        api.emulator.intervene(f"{step}_reconciliation", operation=operation_id)
+        api.intervene(f"{step}_reconciliation", operation=operation_id)
         seen.append(api.poll(operation_id).json["reconciliation"]["state"])
     return seen
 
@@ -520,16 +518,16 @@ def probe_database_states(api: CheckedWorld) -> list[str]:
 
 @cases.add("zero_credits", "nothing_refused", [402, 402, 201, 200], [202, 202, 201, 200])
 def probe_zero_credits(api: CheckedWorld) -> list[int]:
-    api.emulator.intervene("set_credits", organization="acme", credits=0)
+    api.intervene("set_credits", organization="acme", credits=0)
     calls = (api.initialize(1), api.apply_domains(), api.create_key(), api.set_flag(False))
     return [response.status for response in calls]
 
 
 @cases.add("domains_plan", "paid", [202, 202], [402, 202])
 def probe_domains_plan(api: CheckedWorld) -> list[int]:
-    api.emulator.intervene("set_plan", organization="acme", plan="free")
+    api.intervene("set_plan", organization="acme", plan="free")
     free = api.apply_domains().status
-    api.emulator.intervene("set_plan", organization="acme", plan="paid")
+    api.intervene("set_plan", organization="acme", plan="paid")
     return [free, api.apply_domains().status]
 
 

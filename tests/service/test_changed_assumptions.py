@@ -12,7 +12,7 @@ def test_an_operation_whose_generation_was_ignored_still_succeeds_after_the_assu
     operation = api.initialize(99).json["id"]
 
     api.emulator.set_assumptions({"source_generation": "checked"})
-    api.emulator.clock.advance("1h")
+    api.advance("1h")
 
     assert api.poll(operation).json["state"] == "succeeded"
 
@@ -24,8 +24,8 @@ def test_a_key_or_ticket_that_an_intervention_expires_is_refused_at_once(api: Ht
     key = api.create_key().json
     ticket = api.ticket().json
 
-    api.emulator.intervene("expire_key", key=key["key"]["id"])
-    api.emulator.intervene("expire_ticket", ticket=ticket["ticket_id"])
+    api.intervene("expire_key", key=key["key"]["id"])
+    api.intervene("expire_ticket", ticket=ticket["ticket_id"])
 
     assert api.dns(token=key["value"]).status == 401
     redeemed = api.call("GET", ticket["redeem_url"].partition(".localhost")[2].partition("/")[2])
@@ -38,7 +38,7 @@ def test_at_its_expiry_time_a_ticket_or_key_is_no_longer_valid(api: HttpWorld) -
     key = api.create_key().json
     api.ticket()
 
-    api.emulator.clock.advance("10m")
+    api.advance("10m")
     assert listed_ticket(api)["state"] == "expired"
 
     api.emulator.clock.advance_to(key["key"]["expires_at"])
@@ -52,7 +52,7 @@ def test_at_its_expiry_time_a_ticket_or_key_is_no_longer_valid(api: HttpWorld) -
 def test_the_last_ticket_of_a_user_is_found_when_an_api_key_issued_it(api: HttpWorld) -> None:
     ticket = api.ticket(token=api.emulator.api_key("owner")).json
 
-    sentence = api.emulator.intervene("revoke_ticket", person="owner")
+    sentence = api.intervene("revoke_ticket", person="owner")
 
     assert ticket["ticket_id"] in str(sentence)
     assert listed_ticket(api)["state"] == "revoked"

@@ -68,7 +68,7 @@ def test_the_log_does_not_blame_another_world_for_a_revoked_key_of_its_own(
 ) -> None:
     key = api.emulator.api_key("owner")
     with api.emulator.fork():  # it has the key as well
-        api.emulator.intervene("revoke_key", all=True)
+        api.intervene("revoke_key", all=True)
         api.call("GET", projects_dns(api), token=key)
 
     assert "API key of world" not in refusal(api)

@@ -66,7 +66,7 @@ def test_a_request_that_is_not_http_gets_a_request_id_of_the_usual_form(api: Che
 
 def test_a_past_operation_has_a_result_exactly_when_it_succeeded(api: CheckedWorld) -> None:
     """`optional_fields`: all fields with a value are present."""
-    api.emulator.intervene("add_deployments", project="shop", status="ready")
+    api.intervene("add_deployments", project="shop", status="ready")
     items = api.deployments("?limit=100").json["items"]
     operations = [api.poll(item["operation_id"]).json for item in items]
 
@@ -104,9 +104,9 @@ def test_the_key_of_a_member_who_left_and_came_back_works_again(api: CheckedWorl
     token = api.create_key(who="member").json["value"]
     member: dict[str, Any] = {"organization": "acme", "person": "member"}
 
-    api.emulator.intervene("remove_member", **member)
+    api.intervene("remove_member", **member)
     assert api.dns(token=token).status == 404
-    api.emulator.intervene("add_member", **member)
+    api.intervene("add_member", **member)
 
     assert api.dns(token=token).status == 200
     assert api.create_key(who="member").status == 201
@@ -117,8 +117,8 @@ def test_hiding_a_hidden_flag_succeeds_even_where_a_free_workspace_has_a_domain(
 ) -> None:
     """The fixed choice `hidden_flag`: no domain depends on a flag that is hidden."""
     api.set_flag(False)
-    api.emulator.intervene("connect_domain", project="shop", domain="shop.example.com")
-    api.emulator.intervene("set_plan", organization="acme", plan="free")
+    api.intervene("connect_domain", project="shop", domain="shop.example.com")
+    api.intervene("set_plan", organization="acme", plan="free")
 
     assert api.set_flag(False).status == 200
     api.set_flag(True)

@@ -171,7 +171,7 @@ def test_an_operation_that_an_outcome_stuck_goes_on_after_its_release(api: Check
     stuck = api.poll(operation).json
     assert (stuck["state"], stuck["progress"]["phase"]) == ("running", "verifying")
 
-    api.emulator.intervene("release_operation", operation=operation)
+    api.intervene("release_operation", operation=operation)
 
     assert end_of(api, operation)[0] == "succeeded"
 
@@ -183,8 +183,8 @@ def test_an_outcome_goes_on_after_a_reconciliation_completed_by_an_intervention(
     api.advance("10s")
     assert api.poll(exhausted).json["reconciliation"]["state"] == "required"
 
-    api.emulator.intervene("run_reconciliation", operation=exhausted)
-    api.emulator.intervene("complete_reconciliation", operation=exhausted)
+    api.intervene("run_reconciliation", operation=exhausted)
+    api.intervene("complete_reconciliation", operation=exhausted)
 
     state, code, seen = end_of(api, exhausted)
     assert (state, code) == ("failed", "reconciliation_exhausted")

@@ -197,12 +197,12 @@ def test_the_refusal_to_advance_names_the_one_cause_that_holds(api: HttpWorld, n
         operation = accept(api, "domains_profile", name)
     else:
         if name == "held":
-            api.emulator.intervene("hold_claim", project="shop")
+            api.intervene("hold_claim", project="shop")
         operation = str(api.apply_domains().json["id"])
         if name == "stuck":
-            api.emulator.intervene("stick_operation", operation=operation)
+            api.intervene("stick_operation", operation=operation)
         elif name == "reconciliation":
-            api.emulator.intervene("require_reconciliation", operation=operation)
+            api.intervene("require_reconciliation", operation=operation)
 
     detail = refusal(api, operation)
 
@@ -215,10 +215,10 @@ def test_the_refusal_to_advance_names_the_one_cause_that_holds(api: HttpWorld, n
 def test_why_names_the_latest_reason_that_an_operation_is_stuck(api: HttpWorld) -> None:
     api.emulator.outcome("stick", phase="queued")
     operation = str(api.apply_domains().json["id"])
-    api.emulator.clock.advance("1h")
+    api.advance("1h")
     assert api.emulator.why(operation)["held_by"] == "outcome-1"
-    api.emulator.intervene("release_operation", operation=operation)
-    api.emulator.intervene("stick_operation", operation=operation)
+    api.intervene("release_operation", operation=operation)
+    api.intervene("stick_operation", operation=operation)
 
     explanation: Any = api.emulator.why(operation)
 

@@ -95,7 +95,7 @@ def test_a_copied_rate_limit_keeps_its_count(api: HttpWorld, way: Way) -> None:
 def test_an_outcome_stays_used_up(api: HttpWorld, way: Way) -> None:
     api.emulator.outcome("fail", phase="queued", times=1)
     api.apply_domains()
-    api.emulator.clock.advance("1h")
+    api.advance("1h")
 
     world = way(api.emulator)
 

@@ -172,11 +172,7 @@ def test_a_refresh_token_is_valid_for_30_days_and_for_its_own_client(
 
 def test_a_member_who_was_removed_gets_no_more_tokens(api: CheckedWorld, browser: Browser) -> None:
     tokens = browser.redeem(browser.choose("member").answer["code"]).json
-    state = api.state()
-    memberships = state["tables"]["memberships"]
-    for key in [key for key in memberships if key.endswith(api.emulator.people["member"])]:
-        del memberships[key]
-    api.load(state)
+    api.intervene("remove_member", organization="acme", person="member")
 
     assert browser.refresh(tokens["refresh_token"]).json["error"] == "invalid_grant"
 
@@ -375,12 +371,9 @@ def test_choosing_no_user_or_an_unknown_one_denies_access(browser: Browser) -> N
 
 
 def test_a_person_of_several_organizations_chooses_one(api: CheckedWorld, browser: Browser) -> None:
-    state, owner = api.state(), api.emulator.people["owner"]
-    hobby = api.emulator.organizations["hobby"]
-    state["tables"]["memberships"][f"{hobby}/{owner}"] = {
-        "organization_id": hobby, "person_id": owner, "role": "member",
-    }  # fmt: skip
-    api.load(state)
+    owner = api.emulator.people["owner"]
+    hobby = api.organization_id("hobby")
+    api.intervene("add_member", organization="hobby", person="owner")
 
     page = browser.authorize()
     back = browser.send("/authorize", page.fields() | {"choice": f"{owner}/{hobby}"})

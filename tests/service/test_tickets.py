@@ -180,10 +180,7 @@ def unknown_at(ticket: dict[str, Any]) -> dict[str, Any]:
 
 def test_only_the_principals_own_earlier_tickets_are_revoked(api: CheckedWorld) -> None:
     # given two owners of one project
-    state = api.state()
-    reader = next(p for p, row in state["tables"]["people"].items() if row["alias"] == "reader")
-    state["tables"]["grants"][f"{api.emulator.project}/{reader}"]["role"] = "owner"
-    api.load(state)
+    api.intervene("set_role", project="shop", person="reader", role="owner")
     mine = issue(api)
 
     theirs = issue(api, who="reader")
@@ -347,7 +344,7 @@ def test_the_trail_explains_why_a_ticket_is_refused(
     api: CheckedWorld, ends: str, state: str
 ) -> None:
     ticket = issue(api)
-    api.emulator.intervene(f"{ends}_ticket", person="owner")
+    api.intervene(f"{ends}_ticket", person="owner")
     redeem(api, ticket)
 
     trail = api.emulator.requests.page(limit=1)["items"][0]["trail"]

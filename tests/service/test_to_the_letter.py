@@ -39,7 +39,7 @@ def test_enabled_at_is_when_the_current_owner_switched_the_flag_on(
     api.set_flag(False)
     theirs = api.set_flag(True).json["enabled_at"]
     api.advance("1h")
-    api.emulator.intervene("transfer_ownership", organization="acme", to="member")
+    api.intervene("transfer_ownership", organization="acme", to="member")
 
     # when the new owner switches it on
     api.advance("1h")
@@ -56,12 +56,12 @@ def test_a_second_owner_by_project_role_counts_as_an_owner_of_the_flag(api: Chec
     """Of two owners at a time either one may have switched it on; who is none any more has not."""
     role: dict[str, Any] = {"project": "shop", "person": "member"}
     api.set_flag(False)
-    api.emulator.intervene("set_role", **role, role="owner")
+    api.intervene("set_role", **role, role="owner")
     theirs = api.set_flag(True, who="member").json["enabled_at"]
     api.advance("1h")
     assert api.set_flag(True).json["enabled_at"] == theirs
 
-    api.emulator.intervene("set_role", **role, role="maintainer")
+    api.intervene("set_role", **role, role="maintainer")
 
     assert api.set_flag(True).json["enabled_at"] == api.emulator.clock.now
 
@@ -71,7 +71,7 @@ def test_the_flag_of_a_new_world_was_switched_on_by_its_first_owner(api: Checked
     began = api.set_flag(True).json["enabled_at"]
     assert began < api.emulator.clock.now
 
-    api.emulator.intervene("transfer_ownership", organization="acme", to="member")
+    api.intervene("transfer_ownership", organization="acme", to="member")
 
     assert api.set_flag(True, who="member").json["enabled_at"] == api.emulator.clock.now
 
@@ -244,11 +244,11 @@ def test_the_first_result_is_returned_however_late(api: CheckedWorld) -> None:
 def test_a_retryable_refusal_is_never_remembered(api: CheckedWorld) -> None:
     """retryable: the same request, sent again unchanged, can succeed; so its key cannot be bound."""
     api.assume(idempotency_remembers="all_answers")
-    api.emulator.intervene("set_permissions", organization="acme", permissions=[])
+    api.intervene("set_permissions", organization="acme", permissions=[])
     refused = problem(api.create_key(key="k"), 503, "api_key_permissions_unavailable")
     assert refused["retryable"] is True
 
-    api.emulator.intervene("set_permissions", organization="acme", permissions=["dns.read"])
+    api.intervene("set_permissions", organization="acme", permissions=["dns.read"])
 
     assert api.create_key(key="k").status == 201
 
@@ -478,7 +478,7 @@ def test_a_token_minted_by_name_has_a_session_that_can_be_ended(
     assert api.create_key(token=by_name, key="k").status == 201
 
     # when the sessions of one of them end
-    api.emulator.intervene("end_session", person="owner")
+    api.intervene("end_session", person="owner")
 
     # then neither token makes a key, nor shows one again, and other calls go on
     for token in (by_name, signed_in["access_token"]):
@@ -496,7 +496,7 @@ def test_a_token_minted_by_name_has_a_session_that_can_be_ended(
             "access_token"
         ]
         assert {api.create_key(token=token).status for token in (by_name, signed_in_again)} == {201}
-        api.emulator.intervene("end_session", person="owner")
+        api.intervene("end_session", person="owner")
         problem(api.create_key(token=by_name), 403, "interactive_login_required")
 
 
@@ -518,7 +518,7 @@ def test_a_reconciliation_is_observed_at_the_time_of_the_poll(api: CheckedWorld)
     """
     operation = api.apply_domains().json["id"]
     api.advance("3s")
-    api.emulator.intervene("require_reconciliation", operation=operation)
+    api.intervene("require_reconciliation", operation=operation)
 
     for _ in range(2):
         api.advance("5s")

@@ -25,7 +25,7 @@ def says(api: HttpWorld, operation: str) -> str:
 
 def by_time(api: HttpWorld) -> str:
     operation = started(api)
-    api.emulator.clock.advance("1h")
+    api.advance("1h")
     return operation
 
 
@@ -46,14 +46,14 @@ def by_hand(api: HttpWorld) -> str:
     api.emulator.set_assumptions({"source_profile": "manual"})
     operation = started(api)
     while not api.emulator.why(operation)["finished"]:
-        api.emulator.intervene("step_operation", operation=operation)
+        api.intervene("step_operation", operation=operation)
     return operation
 
 
 def stale(api: HttpWorld) -> str:
     first = started(api)
     second = started(api)
-    api.emulator.clock.advance("1h")
+    api.advance("1h")
     assert api.poll(first).json["state"] == "succeeded"
     assert api.poll(second).json["error"]["code"] == "etag_mismatch"
     return second
@@ -63,23 +63,23 @@ def intervened(word: str) -> Callable[[HttpWorld], str]:
     def end(api: HttpWorld) -> str:
         operation = started(api)
         if word == "exhaust_reconciliation":
-            api.emulator.intervene("require_reconciliation", operation=operation)
-            api.emulator.intervene("run_reconciliation", operation=operation)
-        api.emulator.intervene(word, operation=operation)
+            api.intervene("require_reconciliation", operation=operation)
+            api.intervene("run_reconciliation", operation=operation)
+        api.intervene(word, operation=operation)
         return operation
 
     return end
 
 
 def released(api: HttpWorld) -> str:
-    api.emulator.intervene("hold_claim", project="shop")
+    api.intervene("hold_claim", project="shop")
     held = api.emulator.control.get(f"worlds/{api.emulator.name}/operations?unfinished=true")
-    api.emulator.intervene("release_claim", project="shop")
+    api.intervene("release_claim", project="shop")
     return str(held["items"][0]["id"])
 
 
 def seeded(api: HttpWorld) -> str:
-    api.emulator.intervene("add_deployments", project="shop", status="failed")
+    api.intervene("add_deployments", project="shop", status="failed")
     return str(api.deployments().json["items"][0]["operation_id"])
 
 
@@ -169,10 +169,10 @@ def test_why_names_the_outcome_that_decided(
 def test_why_tells_an_earlier_outcome_from_the_cause_of_the_end(api: HttpWorld, kind: str) -> None:
     api.emulator.outcome(kind, phase="building")
     operation = started(api)
-    api.emulator.clock.advance("1h")
+    api.advance("1h")
     if kind == "stick":
-        api.emulator.intervene("release_operation", operation=operation)
-        api.emulator.clock.advance("1h")
+        api.intervene("release_operation", operation=operation)
+        api.advance("1h")
 
     explanation = says(api, operation)
 

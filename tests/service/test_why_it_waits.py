@@ -34,12 +34,12 @@ def carry_out(api: HttpWorld, command: list[str]) -> None:
     word, *rest = command
     if word == "intervene":
         options = dict(option.split("=", 1) for option in rest[1:])
-        api.emulator.intervene(rest[0], **options)
+        api.intervene(rest[0], **options)
     elif rest[1] == "--until":
         api.emulator.clock.until(rest[2])
     else:
         assert (word, rest[0]) == ("clock", "advance")
-        api.emulator.clock.advance(rest[1])
+        api.advance(rest[1])
 
 
 def follow(api: HttpWorld, operation: str) -> None:
@@ -118,7 +118,7 @@ def test_the_commands_lead_to_the_end_after_interventions(
         api.apply_domains()
     operation = started(api)
     for intervention in interventions:
-        api.emulator.intervene(intervention, operation=operation)
+        api.intervene(intervention, operation=operation)
 
     follow(api, operation)
 
@@ -129,21 +129,21 @@ def test_why_names_the_intervention_that_stopped_an_operation(api: HttpWorld, pr
     assume(api, source_profile=profile)
     operation = started(api)
 
-    api.emulator.intervene("stick_operation", operation=operation)
+    api.intervene("stick_operation", operation=operation)
 
     assert "the intervention stick_operation stopped it" in says(api, operation)
     assert "schedule" not in says(api, operation)
     before = api.poll(operation).json["state"]
-    api.emulator.clock.advance("1h")
+    api.advance("1h")
     assert api.poll(operation).json["state"] == before
     with pytest.raises(ControlRefused, match="stuck"):
-        api.emulator.intervene("step_operation", operation=operation)
+        api.intervene("step_operation", operation=operation)
 
 
 def test_why_names_both_reasons_of_a_stuck_operation_that_waits(api: HttpWorld) -> None:
     first = started(api)
     operation = api.apply_domains().json["id"]
-    api.emulator.intervene("stick_operation", operation=operation)
+    api.intervene("stick_operation", operation=operation)
 
     explanation = api.emulator.why(operation)
 
@@ -153,10 +153,10 @@ def test_why_names_both_reasons_of_a_stuck_operation_that_waits(api: HttpWorld) 
 
 
 def test_why_names_hold_claim_although_its_operation_is_stuck_too(api: HttpWorld) -> None:
-    api.emulator.intervene("hold_claim", project="shop")
+    api.intervene("hold_claim", project="shop")
     waiting = api.initialize(1).json
     holder = waiting["blocking_operation_id"]
-    api.emulator.intervene("stick_operation", operation=holder)
+    api.intervene("stick_operation", operation=holder)
 
     assert "the intervention hold_claim created it" in says(api, holder)
     follow(api, waiting["id"])
@@ -168,7 +168,7 @@ def stale(api: HttpWorld, profile: str) -> str:
     first = started(api)
     second = started(api)
     while not api.emulator.why(first)["finished"]:
-        api.emulator.intervene("step_operation", operation=first)
+        api.intervene("step_operation", operation=first)
     return second
 
 
@@ -183,23 +183,23 @@ def test_why_announces_that_the_next_step_fails_the_operation(api: HttpWorld, pr
     if profile.startswith("timed"):
         assert "fails at" in explanation
         assert api.emulator.why(operation)["next"]["what"] == "it changes from queued to failed"
-    api.emulator.intervene("step_operation", operation=operation)
+    api.intervene("step_operation", operation=operation)
     assert api.poll(operation).json["state"] == "failed"
 
 
 def test_why_does_not_announce_outcome_steps_that_can_no_longer_happen(api: HttpWorld) -> None:
     api.emulator.outcome("reconcile", phase="building", each="5s")
     operation = started(api)
-    api.emulator.clock.advance("6s")
+    api.advance("6s")
     assert "its reconciliation becomes running" in says(api, operation)
-    api.emulator.intervene("stick_operation", operation=operation)
+    api.intervene("stick_operation", operation=operation)
     assert "stick_operation stopped it" in says(api, operation)
     for word in ("run_reconciliation", "complete_reconciliation"):
-        api.emulator.intervene(word, operation=operation)
+        api.intervene(word, operation=operation)
 
     assert "is set for it" not in says(api, operation)
 
-    api.emulator.clock.advance("1h")
+    api.advance("1h")
     assert "It ended before outcome-1 did the rest of what was set in advance" in says(
         api, operation
     )
@@ -211,7 +211,7 @@ def test_why_attributes_times_of_an_outcome_to_the_outcome(api: HttpWorld, profi
     api.emulator.outcome("succeed", queued="5s")
     operation = started(api)
 
-    api.emulator.clock.advance("1h")
+    api.advance("1h")
 
     assert "under its profile" not in says(api, operation)
     assert "outcome-1 had set how long it takes" in says(api, operation)
@@ -239,7 +239,7 @@ def test_the_trail_of_a_replay_names_the_first_request_of_its_own_call(api: Http
 def test_the_trail_says_that_the_response_of_a_key_was_forgotten(api: HttpWorld) -> None:
     assume(api, idempotency_retention="1h")
     api.set_flag(False, key="k")
-    api.emulator.clock.advance("2h")
+    api.advance("2h")
     api.set_flag(True, key="k")
 
     assert "the key k was unused" in key_step(api, 1)
