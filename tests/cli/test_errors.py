@@ -40,7 +40,7 @@ def test_a_command_without_an_emulator_explains_how_to_start_one(run, line: str)
 
         result = run(*line.split(), "--url", url)
 
-    assert_one_line(result, url, "start it with `hosting-emulator start --port ")
+    assert_one_line(result, url, "hosting-emulator start --port ")
 
 
 def test_a_refusal_of_the_emulator_is_printed_in_one_line(ask, control: FakeControl):
@@ -54,7 +54,7 @@ def test_a_refusal_of_the_emulator_is_printed_in_one_line(ask, control: FakeCont
 def test_a_command_refuses_another_server_at_the_address(ask, control: FakeControl):
     control.on("GET /info", ANOTHER_SERVER)
 
-    assert_one_line(ask("status"), "is not a hosting emulator")
+    assert_one_line(ask("status"), control.control_url)
 
 
 def test_start_refuses_an_assumption_with_an_impossible_value(run):

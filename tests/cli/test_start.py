@@ -226,7 +226,7 @@ def test_an_error_of_start_is_one_line(run, bootstrap: FakeBootstrap):
 @pytest.mark.parametrize(
     ("typed", "variable", "wrong", "origin"),
     [
-        ([], "SCENARIO", "nosuch: no scenario of this name", "the variable …_SCENARIO: "),
+        ([], "SCENARIO", "nosuch: unknown scenario", "the variable …_SCENARIO: "),
         ([], "ASSUME", "assumption default_page_size cannot be '0'", "the variable …_ASSUME: "),
         (["--port", "4711"], "PORT", "port 4711 is in use", ""),
         ([], "SEED", "port 4620 is in use", ""),

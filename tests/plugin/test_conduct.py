@@ -101,8 +101,8 @@ def test_an_unknown_rule_of_conduct_is_refused_at_once(suite: Suite):
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines(
         [
-            "*--hosting-emulator-conduct-off=missing-idempotency-keys: no rule is named "
-            "'missing-idempotency-keys'; did you mean missing-idempotency-key[?]"
+            "*--hosting-emulator-conduct-off=missing-idempotency-keys: *"
+            "did you mean missing-idempotency-key[?]"
         ]
     )
 

@@ -125,7 +125,7 @@ def test_a_server_that_does_not_speak_http_is_refused():
 
         with (
             ControlClient(url, timeout_s=5) as client,
-            pytest.raises(UnexpectedAnswer, match="not a hosting emulator: it does not speak HTTP"),
+            pytest.raises(UnexpectedAnswer, match="it does not speak HTTP"),
         ):
             client.health()
 

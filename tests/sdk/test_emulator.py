@@ -133,14 +133,14 @@ def test_closing_a_connected_world_does_not_delete_it(hosting_emulator: HostingE
 
 
 def test_connecting_to_an_unknown_world_is_refused(url: str):
-    with pytest.raises(ControlRefused, match="no world is named 'nowhere'"):
+    with pytest.raises(ControlRefused, match="'nowhere'"):
         HostingEmulator.connect(url, world="nowhere")
     with pytest.raises(ValueError, match="the address is of world 'a', and world is 'b'"):
         HostingEmulator.connect(f"{url}/worlds/a", world="b")
 
 
 def test_connecting_without_an_emulator_raises_an_error():
-    with pytest.raises(EmulatorUnreachable, match="start it with `hosting-emulator start --port "):
+    with pytest.raises(EmulatorUnreachable, match=r"http://127\.0\.0\.1:1/_emulator"):
         HostingEmulator.connect("http://127.0.0.1:1")
 
 
