@@ -121,7 +121,7 @@ def test_keywords_of_the_mark_are_a_scenario_or_override_one(suite: Suite):
 
 #: What is said of each mark.
 WRONG = (
-    ("'stuck-oper'", "*stuck-oper*"),
+    ("'stuck-oper'", "*stuck-oper: *"),
     ("'missing.yaml'", "*/missing.yaml"),
     ("falts=[]", "hosting_scenario has no keyword 'falts'; did you mean faults? *"),
     ("story=[]", "hosting_scenario has no keyword 'story'; there are *"),
