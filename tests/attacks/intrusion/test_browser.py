@@ -136,7 +136,9 @@ def test_a_rebound_name_opens_nothing(
     unchanged()
 
 
-def test_the_same_page_of_the_emulators_own_could(chromium: Chromium, server: BackgroundEmulator):
+def test_a_page_of_the_emulator_itself_can_read_the_control_api(
+    chromium: Chromium, server: BackgroundEmulator
+):
     """Without the guard's reasons nothing is in the way: so the attacks above are real ones."""
     script = f"fetch({json.dumps(server.base_url + '/_emulator/info')}).then(found => found.status)"
 

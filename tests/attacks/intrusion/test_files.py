@@ -53,7 +53,7 @@ def test_a_new_data_directory_is_private(tmp_path: Path, umask: int):
     private(data)
 
 
-def test_an_existing_one_is_made_private(tmp_path: Path):
+def test_an_existing_data_directory_is_made_private(tmp_path: Path):
     with emulator("--data-dir", str(tmp_path), "--tls-port", "0") as process:
         process.stop()
     before = (tmp_path / "tls" / "ca.pem").read_bytes()

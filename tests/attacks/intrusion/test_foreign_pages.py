@@ -213,7 +213,9 @@ def test_a_foreign_page_cannot_read_the_public_api(
         assert not [name for name in answer.headers if name.lower().startswith("access-control")]
 
 
-def test_a_rebound_name_gives_a_local_origin_nothing(server: BackgroundEmulator, unchanged: Check):
+def test_a_rebound_name_gives_a_local_origin_no_access(
+    server: BackgroundEmulator, unchanged: Check
+):
     sent = [("Host", "evil.example.com"), ("Origin", "http://localhost:3000")]
 
     public = f"/v1/projects/{server.ready.project_id}/edge-dns"
@@ -223,7 +225,7 @@ def test_a_rebound_name_gives_a_local_origin_nothing(server: BackgroundEmulator,
         assert "Access-Control-Allow-Origin" not in answer.headers
 
 
-def test_an_origin_that_was_allowed_is_let_in():
+def test_an_allowed_origin_may_read_the_public_keys():
     with emulator_in_thread(allowed_origins=("http://App.test:3000",)) as server:
         for origin, status in (("http://app.test:3000", 200), ("http://app.test:3001", 403)):
             sent = [("Host", host_of(server.base_url)), ("Origin", origin)]
@@ -232,12 +234,12 @@ def test_an_origin_that_was_allowed_is_let_in():
 
 
 @pytest.mark.parametrize("origin", ["*", "null", "app.test", "http://app.test/", "ftp://app.test"])
-def test_what_is_no_origin_cannot_be_allowed(origin: str):
+def test_an_invalid_origin_cannot_be_allowed(origin: str):
     assert "--allow-origin" in refusal_of_settings(allowed_origins=(origin,))
 
 
 @pytest.mark.parametrize("fetch", FOREIGN_FETCHES, ids=lambda fetch: "-".join(fetch.values()))
-def test_what_a_foreign_page_sets_off_is_refused(
+def test_requests_that_a_foreign_page_causes_are_refused(
     server: BackgroundEmulator, unchanged: Check, fetch: dict[str, str]
 ):
     headers = [("Host", host_of(server.base_url)), *fetch.items()]
@@ -258,7 +260,7 @@ def test_a_name_that_others_can_own_is_refused(
 
 
 @pytest.mark.parametrize("host", REBOUND)
-def test_the_public_api_does_not_answer_under_such_a_name(
+def test_the_public_api_refuses_names_that_others_can_own(
     server: BackgroundEmulator, unchanged: Check, host: str
 ):
     """Not even with a token: whoever knows the seed can make one."""
@@ -280,7 +282,9 @@ def test_the_public_api_does_not_answer_under_such_a_name(
         assert "--allow-host" in answer.json["detail"]
 
 
-def test_a_kept_connection_is_no_way_around(server: BackgroundEmulator, unchanged: Check):
+def test_each_request_of_a_connection_is_checked_for_its_host(
+    server: BackgroundEmulator, unchanged: Check
+):
     bearer = (
         "Authorization",
         f"Bearer {server.control.world().mint_token('owner')['access_token']}",
@@ -320,7 +324,7 @@ def test_names_that_nobody_else_can_own_reach_the_public_api_only(
     assert exchange_raw(server.base_url, "GET", "/_emulator/info", [("Host", host)]).status == 403
 
 
-def test_a_link_leads_to_a_page(server: BackgroundEmulator):
+def test_a_link_from_another_site_opens_a_page(server: BackgroundEmulator):
     """Following one is not reading it: the other site never sees the answer."""
     sent = [
         ("Host", host_of(server.base_url)),
@@ -334,7 +338,7 @@ def test_a_link_leads_to_a_page(server: BackgroundEmulator):
     )
 
 
-def test_two_hosts_and_none_are_refused(server: BackgroundEmulator, unchanged: Check):
+def test_requests_with_two_hosts_or_none_are_refused(server: BackgroundEmulator, unchanged: Check):
     own = ("Host", host_of(server.base_url))
     evil = ("Host", "evil.example.com")
     for hosts in ([own, evil], [evil, own], [own, own]):
@@ -401,7 +405,7 @@ def test_a_websocket_handshake_of_another_site_is_refused(
     )
 
 
-def test_answers_cannot_be_taken_for_parts_of_another_page(server: BackgroundEmulator):
+def test_responses_cannot_be_embedded_in_another_page(server: BackgroundEmulator):
     own = [("Host", host_of(server.base_url))]
     for path in ("/_emulator", "/_emulator/info", "/_emulator/docs", "/_emulator/nothing"):
         headers = exchange_raw(server.base_url, "GET", path, own).headers

@@ -28,7 +28,7 @@ COMMANDS = (
 )
 
 
-def test_no_secret_comes_out_where_it_did_not_go_in(tmp_path: Path):
+def test_no_secret_is_shown_or_stored_where_it_does_not_belong(tmp_path: Path):
     environment = {**os.environ, "HOSTING_EMULATOR_CONTROL_TOKEN": CONTROL_TOKEN}
     data = tmp_path / "data"
     with emulator("--data-dir", str(data), env=environment) as process:
@@ -63,7 +63,7 @@ def test_no_secret_comes_out_where_it_did_not_go_in(tmp_path: Path):
         assert len(json.loads(told[f"{WORLD}/{path}?limit=1000"])["items"]) > 3
 
 
-def test_the_search_would_find_one(tmp_path: Path):
+def test_the_search_for_secrets_finds_one(tmp_path: Path):
     (tmp_path / "file").write_bytes(b"x" + PASSWORD.encode())
 
     assert PASSWORD.encode() in next(iter(_files(tmp_path, "").values()))

@@ -45,7 +45,7 @@ def made_after(world: HostingEmulator) -> set[str]:
     return {key["value"], key["key"]["id"], world.token()}
 
 
-def test_what_is_handed_on_holds_no_seed(world: HostingEmulator):
+def test_documents_for_other_people_contain_no_seed(world: HostingEmulator):
     control, name = world.control, world.name
     told: dict[str, Any] = {
         path: control.get(f"worlds/{name}/{path}")
@@ -59,7 +59,7 @@ def test_what_is_handed_on_holds_no_seed(world: HostingEmulator):
     assert SEED in json.dumps(world.export(with_seed=True))
 
 
-def test_what_is_made_of_an_export_goes_on_by_itself(world: HostingEmulator):
+def test_a_world_of_an_export_without_seed_draws_other_secrets(world: HostingEmulator):
     """Under the same name: with the seed, all that is made after would be the very same."""
     key, state, whole = world.api_key(), world.export(), world.export(with_seed=True)
     source = made_after(world)
@@ -74,7 +74,7 @@ def test_what_is_made_of_an_export_goes_on_by_itself(world: HostingEmulator):
     assert status(world, key) == 200
 
 
-def test_so_does_what_it_is_reset_to(world: HostingEmulator):
+def test_a_reset_of_an_imported_world_draws_other_secrets(world: HostingEmulator):
     token, project = world.token(), world.project
 
     world.import_state(world.export())

@@ -101,7 +101,7 @@ HEADERS = [
 
 
 @pytest.mark.parametrize("changed", HEADERS, ids=str)
-def test_a_header_of_the_callers_own_is_refused(server: BackgroundEmulator, changed: dict):
+def test_a_token_with_a_changed_header_is_refused(server: BackgroundEmulator, changed: dict):
     token = server.control.world().mint_token("owner")["access_token"]
     header, claims, signature = token.split(".")
     forged = b64({**json.loads(unb64(header)), **changed})
@@ -195,7 +195,9 @@ def test_no_name_leads_out_of_the_data_directory(kept: tuple[BackgroundEmulator,
 
 
 @pytest.mark.parametrize("name", [n for n in NAMES if n and "\x00" not in n and len(n) < 100])
-def test_nor_does_one_in_an_imported_state(kept: tuple[BackgroundEmulator, Path], name: str):
+def test_a_name_in_an_imported_state_creates_no_file(
+    kept: tuple[BackgroundEmulator, Path], name: str
+):
     """A state says which world it was; where it goes is said by whoever imports it."""
     server, around = kept
     before = _files(around)

@@ -56,7 +56,7 @@ async def stage() -> AsyncIterator[Stage]:
         ),
     ],
 )
-async def test_a_thousand_requests_leave_nothing(
+async def test_a_thousand_requests_through_a_fault_leave_nothing_open(
     stage: Stage, effect: str, options: dict[str, int], end: str
 ):
     fault = stage.add_fault(**{effect: options})
@@ -75,7 +75,7 @@ async def test_a_thousand_requests_leave_nothing(
     assert memory_after.resident_kb - memory_before.resident_kb < FLAT_RESIDENT_KB
 
 
-async def test_what_is_open_is_seen(stage: Stage):
+async def test_the_measurement_counts_open_tasks_and_connections(stage: Stage):
     before = await stage.quiet()
     stage.add_fault(timeout={})
     clients = asyncio.gather(*(stage.one(LONG_S) for _ in range(AT_A_TIME)))
@@ -100,7 +100,7 @@ async def test_what_is_open_is_seen(stage: Stage):
     ],
     ids=["latency", "slow_response", "timeout"],
 )
-async def test_clients_that_give_up_leave_nothing(stage: Stage, fault: dict[str, object]):
+async def test_clients_that_give_up_leave_nothing_open(stage: Stage, fault: dict[str, object]):
     await stage.many(AT_A_TIME, LONG_S)
     before = await stage.quiet()
     stage.add_fault(**fault)

@@ -48,7 +48,7 @@ def test_idle_connections_cost_little_and_leave_nothing(count: int, rounds: int)
         assert process.stop() == (0, "")
 
 
-def test_a_full_house_is_said_in_one_line_and_passes():
+def test_too_many_connections_are_reported_once_and_later_accepted():
     with emulator("--ephemeral", preexec_fn=limited(100)) as process:
         watched = Watched(process)
         assert watched.answers()

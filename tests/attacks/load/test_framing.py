@@ -16,7 +16,7 @@ LENGTH = b"Content-Length: %d\r\n\r\n" % len(BODY)
 
 
 @pytest.mark.parametrize("name", BROKEN)
-async def test_what_is_not_http_leaves_nothing(stage: Stage, name: str):
+async def test_malformed_http_leaves_nothing_open(stage: Stage, name: str):
     assert read_statuses(await stage.talk(BROKEN[name], end=True))[:1] in ([400], [404])
 
 
@@ -37,7 +37,7 @@ async def test_many_requests_in_one_packet_are_answered_in_order(stage: Stage, c
 
 @pytest.mark.parametrize("before", [0, 1, 5, 31, 32, 33, 70])
 @pytest.mark.parametrize("apart", [False, True], ids=["in one packet", "one by one"])
-async def test_a_bad_one_in_a_pipeline_ends_it_there(stage: Stage, before: int, apart: bool):
+async def test_a_malformed_request_ends_its_pipeline(stage: Stage, before: int, apart: bool):
     requests = Requests.of(stage)
     pieces = [requests.get] * before + [b"BAD\r\n\r\n", requests.get]
 
@@ -46,7 +46,7 @@ async def test_a_bad_one_in_a_pipeline_ends_it_there(stage: Stage, before: int, 
     assert found == [200] * before + [400]
 
 
-async def test_writes_before_a_bad_one_are_made(stage: Stage):
+async def test_writes_before_a_malformed_request_are_committed(stage: Stage):
     requests = Requests.of(stage)
     before = stage.engine.world.commit
 
@@ -149,7 +149,7 @@ async def test_a_coded_body_is_read_or_refused(stage: Stage, line: bytes, body: 
 
 
 @pytest.mark.parametrize("path", [b"/v1/x", b"/_emulator/docs", b"/_emulator/health"])
-async def test_a_body_nobody_asked_for_may_break(stage: Stage, path: bytes):
+async def test_an_ignored_body_may_be_malformed(stage: Stage, path: bytes):
     """It is thrown away behind the answer; what is wrong with it is no failure of ours."""
     host = b"Host: 127.0.0.1\r\n"
     head = b"GET " + path + b" HTTP/1.1\r\n" + host + b"Transfer-Encoding: chunked\r\n\r\n"
@@ -163,7 +163,7 @@ async def test_a_body_nobody_asked_for_may_break(stage: Stage, path: bytes):
 # --- other versions and forms ---------------------------------------------------------------------
 
 
-async def test_http_1_0_closes_unless_it_is_asked_to_stay(stage: Stage):
+async def test_http_1_0_closes_the_connection_unless_keep_alive_is_requested(stage: Stage):
     old = Requests.of(stage).get.replace(b"HTTP/1.1", b"HTTP/1.0")
     stays = old[:-2] + b"Connection: keep-alive\r\n\r\n"
 
@@ -173,7 +173,7 @@ async def test_http_1_0_closes_unless_it_is_asked_to_stay(stage: Stage):
 
 
 @pytest.mark.parametrize("status", [204, 304])
-async def test_a_response_of_ones_own_without_content_has_no_length(stage: Stage, status: int):
+async def test_a_response_of_a_fault_without_content_has_no_length(stage: Stage, status: int):
     stage.add_fault(respond={"status": status, "headers": {"content-type": "text/x"}}, times=1)
     requests = Requests.of(stage)
 
@@ -191,7 +191,7 @@ async def test_http_2_gets_a_problem_in_http_1(stage: Stage):
 
 
 @pytest.mark.parametrize("protocol", [b"h2c", b"websocket", b"TLS/1.0", b"none"])
-async def test_an_upgrade_is_passed_over(stage: Stage, protocol: bytes):
+async def test_an_upgrade_is_ignored(stage: Stage, protocol: bytes):
     requests = Requests.of(stage)
     upgrade = requests.get[:-2] + b"Connection: Upgrade\r\nUpgrade: " + protocol + b"\r\n\r\n"
 
@@ -221,7 +221,9 @@ async def test_an_upgrade_is_passed_over(stage: Stage, protocol: bytes):
         (b"/?" + b"&" * 8_000, [404]),
     ],
 )
-async def test_odd_targets_find_nothing(stage: Stage, target: bytes, expected: list[int]):
+async def test_odd_request_targets_match_no_resource(
+    stage: Stage, target: bytes, expected: list[int]
+):
     host = b"Host: 127.0.0.1\r\nConnection: close\r\n"
     found = read_responses(await stage.talk(b"GET " + target + b" HTTP/1.1\r\n" + host + b"\r\n"))
 
@@ -230,7 +232,7 @@ async def test_odd_targets_find_nothing(stage: Stage, target: bytes, expected: l
     assert not found[0].header("X-Planted")
 
 
-async def test_the_absolute_form_is_understood(stage: Stage):
+async def test_a_request_target_may_be_an_absolute_url(stage: Stage):
     requests = Requests.of(stage)
     absolute = requests.last.replace(b"GET /", b"GET http://127.0.0.1/", 1)
 
@@ -239,7 +241,7 @@ async def test_the_absolute_form_is_understood(stage: Stage):
 
 @pytest.mark.parametrize("behind", [b"", b"GET /v1/x HTTP/1.1\r\nHost: x\r\n\r\n", b"\x16\x03"])
 @pytest.mark.parametrize("apart", [False, True], ids=["in one packet", "one by one"])
-async def test_connect_is_no_tunnel(stage: Stage, behind: bytes, apart: bool):
+async def test_connect_opens_no_tunnel(stage: Stage, behind: bytes, apart: bool):
     """What comes behind it was meant for somebody else: it is no request of ours."""
     requests = Requests.of(stage)
     pieces = [
@@ -254,7 +256,7 @@ async def test_connect_is_no_tunnel(stage: Stage, behind: bytes, apart: bool):
 
 
 @pytest.mark.parametrize("value", [b"a%0d%0aX-Planted: yes", b"a\tb", b"\xc3\xa9", b"\xff", b""])
-async def test_an_echoed_header_brings_no_other(stage: Stage, value: bytes):
+async def test_an_echoed_header_cannot_add_another_header(stage: Stage, value: bytes):
     head = Requests.of(stage).last.replace(b"\r\n\r\n", b"\r\nX-Request-Id: " + value + b"\r\n\r\n")
 
     (found,) = read_responses(await stage.talk(head))

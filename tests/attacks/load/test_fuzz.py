@@ -108,7 +108,7 @@ class Fuzzer:
 @pytest.mark.parametrize(
     ("count", "seed"), [(2_000, 1), pytest.param(100_000, 2, marks=pytest.mark.torture)]
 )
-def test_whatever_is_asked_is_answered(count: int, seed: int):
+def test_every_request_of_the_fuzzer_gets_a_response(count: int, seed: int):
     with ExitStack() as closing:
         process = closing.enter_context(emulator("--ephemeral", "--clock", "frozen"))
         watched = Watched(process)

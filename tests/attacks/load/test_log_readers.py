@@ -61,7 +61,7 @@ async def test_other_requests_are_served_while_the_whole_log_is_read(stage: Stag
     assert served >= 5
 
 
-async def test_a_reader_that_takes_nothing_holds_up_no_other(stage: Stage):
+async def test_a_reader_that_reads_nothing_delays_no_other(stage: Stage):
     await asyncio.gather(*(stage.one(LONG_S) for _ in range(200)))
     idle = []
     for _ in range(3):

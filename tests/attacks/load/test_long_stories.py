@@ -81,7 +81,7 @@ def process() -> Any:
 
 @pytest.mark.parametrize("pattern", ENDLESS_PATTERNS)
 @pytest.mark.parametrize("place", ["expect", "not", "check", "save", "log"])
-def test_a_pattern_without_an_end_fails_its_step_and_stops_nobody(
+def test_a_pattern_that_takes_too_long_fails_its_step_and_delays_no_client(
     process: Process, place: str, pattern: str
 ):
     value = "a" * 5_000 + "!"

@@ -73,7 +73,7 @@ def test_lists_are_those_of_the_emulator(run: Run, url: str):
         assert json.loads(asked) == json.loads(local)
 
 
-def test_interventions(run: Run, api: HttpWorld):
+def test_interventions_are_carried_out_by_the_command(run: Run, api: HttpWorld):
     operation = api.initialize().json["id"]
 
     assert run("intervene", "stick_operation", "project=shop").stderr == (
@@ -112,7 +112,7 @@ def test_scenario_is_shown_edited_checked_loaded_and_run(run: Run, api: HttpWorl
     assert f"{path}:{line}:" in loaded.stderr
 
 
-def test_unknown_scenario_names_the_near(run: Run):
+def test_an_unknown_scenario_gets_a_similar_name_as_a_suggestion(run: Run):
     for command in ("load", "run"):
         result = run("scenario", command, "stuck-operatio")
 

@@ -44,24 +44,24 @@ def found_in(*arguments: str, **options: Any) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("code", [0, 1, 42, 255])
-def test_exit_code_is_the_commands(code: int):
+def test_the_exit_code_is_that_of_the_command(code: int):
     done = run("--quiet", *sh(f"exit {code}"))
 
     assert (done.returncode, done.stdout, done.stderr) == (code, "", "")
 
 
-def test_a_command_that_a_signal_ended():
+def test_the_exit_code_names_the_signal_that_ended_the_command():
     assert run(*sh("kill -TERM $$")).returncode == 128 + 15
 
 
-def test_there_is_no_such_command():
+def test_exec_refuses_a_command_that_does_not_exist():
     done = run("--", "no-such-command", "--report")
 
     assert (done.returncode, done.stdout) == (127, "")
     assert done.stderr == "Error: no-such-command: command not found\n"
 
 
-def test_a_file_that_cannot_be_run(tmp_path: Path):
+def test_exec_refuses_a_file_that_cannot_be_executed(tmp_path: Path):
     path = tmp_path / "notes.txt"
     path.touch()
 
@@ -79,7 +79,7 @@ def test_a_file_that_cannot_be_run(tmp_path: Path):
         (["--keep", "no/such/folder.json"], "cannot write no/such/folder.json: no such directory"),
     ],
 )
-def test_without_an_emulator_the_command_does_not_run(
+def test_the_command_does_not_run_if_no_emulator_starts(
     arguments: list[str], why: str, tmp_path: Path
 ):
     done = run(*arguments, *sh("echo ran"), cwd=tmp_path)
@@ -155,7 +155,7 @@ def test_a_token_outlives_what_tests_do_to_time():
     assert (done.returncode, done.stdout, done.stderr) == (0, "200\n", "")
 
 
-def test_variables_can_be_called_otherwise():
+def test_variables_of_the_command_can_be_renamed():
     found = found_in(
         *("--export", "HOSTING_BASE_URL=API_URL", "--export", "HOSTING_TOKEN=API_TOKEN"),
         *("--export", "HOSTING_TOKEN=API_KEY"),
@@ -173,7 +173,7 @@ def test_somebody_elses_token_names_their_organization_and_project():
         assert owner[f"HOSTING_{name}"] != outsider[f"HOSTING_{name}"]
 
 
-def test_https_comes_with_its_authority():
+def test_the_command_gets_the_https_url_with_its_authority():
     code = (
         "import os, ssl, urllib.request as u\n"
         "trusting = ssl.create_default_context(cafile=os.environ['HOSTING_CA_FILE'])\n"
@@ -187,7 +187,7 @@ def test_https_comes_with_its_authority():
 
 
 @pytest.mark.parametrize("dashes", [["--"], []], ids=["with --", "without"])
-def test_arguments_are_handed_on_as_they_are(dashes: list[str]):
+def test_arguments_reach_the_command_unchanged(dashes: list[str]):
     given = ["two words", "--", "--quiet", "-h", "", "*", "ä", "\udcff"]
     code = "import sys; print(ascii(sys.argv[1:]))"
 
@@ -196,7 +196,7 @@ def test_arguments_are_handed_on_as_they_are(dashes: list[str]):
     assert (done.returncode, done.stdout) == (0, f"{given!a}\n")
 
 
-def test_the_environment_is_handed_on_byte_for_byte():
+def test_the_environment_reaches_the_command_byte_for_byte():
     code = "import os; print(os.environb[b'ODD'])"
 
     done = run(*python(code, program=sys.executable), env={**os.environ, "ODD": "\udcff\n="})
@@ -204,7 +204,7 @@ def test_the_environment_is_handed_on_byte_for_byte():
     assert done.stdout == "b'\\xff\\n='\n"
 
 
-def test_stdin_and_the_rest_are_the_users_own():
+def test_the_command_uses_the_standard_streams_of_the_user():
     done = run("--quiet", *sh("cat; echo words >&2"), input="typed\n")
 
     assert (done.stdout, done.stderr) == ("typed\n", "words\n")
@@ -271,7 +271,7 @@ def test_a_report_names_no_command_for_the_emulator_that_has_ended():
     assert "hosting-emulator" not in done.stderr
 
 
-def test_where_nobody_listens_the_exit_code_is_the_commands():
+def test_the_exit_code_is_that_of_the_command_if_nobody_reads_the_report():
     reading, writing = os.pipe()
     os.close(reading)
     try:
@@ -282,7 +282,7 @@ def test_where_nobody_listens_the_exit_code_is_the_commands():
     assert done.returncode == 3
 
 
-def test_a_failed_commands_world_is_kept_and_opened(tmp_path: Path):
+def test_the_world_of_a_failed_command_is_saved_and_can_be_opened(tmp_path: Path):
     path = tmp_path / "it failed.json"
     change = f"{shlex.quote(COMMAND)} clock advance 100d >/dev/null; exit 1"
     look = f"{shlex.quote(COMMAND)} clock show"
@@ -300,13 +300,13 @@ def test_a_failed_commands_world_is_kept_and_opened(tmp_path: Path):
         assert process.client().control("GET", "worlds/default/clock")["now"].startswith("2026-04")
 
 
-def test_the_world_of_a_command_that_did_well_is_not_kept(tmp_path: Path):
+def test_the_world_of_a_successful_command_is_not_saved(tmp_path: Path):
     run("--keep", str(tmp_path / "kept.json"), *sh("exit 0"))
 
     assert list(tmp_path.iterdir()) == []
 
 
-def test_clock_and_assumptions_are_laid_over_a_scenarios():
+def test_clock_and_assumptions_of_exec_override_those_of_the_scenario():
     show = f"{shlex.quote(COMMAND)} clock show; {shlex.quote(COMMAND)} world list --json"
 
     done = run(

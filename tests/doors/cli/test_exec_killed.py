@@ -86,7 +86,7 @@ def line(running: Execution) -> str:
 
 
 @pytest.mark.parametrize("number", rotating(range(EXECS), EXECS // 2))
-def test_nothing_is_left_whenever_it_is_killed(number: int, tmp_path: Path):
+def test_a_killed_exec_leaves_no_process_and_no_file(number: int, tmp_path: Path):
     random = Random(f"{SEED}-{number}")
     how = [signal.SIGINT, signal.SIGTERM, signal.SIGKILL][number % 3]
     command = COMMANDS[[*COMMANDS][number // 3 % 3]]
@@ -124,7 +124,7 @@ def is_open(port: int) -> bool:
 
 
 @pytest.mark.parametrize("command", COMMANDS.values(), ids=COMMANDS)
-def test_nothing_is_left_when_the_supervisor_is_killed(command: tuple[str, ...]):
+def test_a_killed_supervisor_leaves_no_process(command: tuple[str, ...]):
     with execution("--quiet", "--", *command, stdout=PIPE) as running:
         port = int(line(running).rpartition(":")[2])
         os.kill(running.supervisor(), signal.SIGKILL)
@@ -134,7 +134,7 @@ def test_nothing_is_left_when_the_supervisor_is_killed(command: tuple[str, ...])
     assert not is_open(port)
 
 
-def test_what_the_command_leaves_behind_ends_too():
+def test_processes_that_the_command_leaves_behind_are_ended():
     leaves = "(setsid sleep 1000 &); trap '' TERM; sleep 1000 & exit 7"
 
     with execution("--quiet", "--", "sh", "-c", leaves) as running:
@@ -176,7 +176,7 @@ def test_ctrl_c_in_a_terminal_reaches_the_command_once():
         assert running.ended() == 0
 
 
-def test_the_commands_answer_to_ctrl_c_counts():
+def test_the_exit_code_after_ctrl_c_is_that_of_the_command():
     with terminal(
         "--", "sh", "-c", "trap 'exit 0' INT; echo ready; while :; do sleep 0.05; done"
     ) as (running, key):
@@ -248,7 +248,7 @@ def test_a_second_ctrl_c_ends_it_at_once():
         assert running.popen.stderr.read() == ""
 
 
-def test_a_command_that_lives_with_ctrl_c_is_left_alone():
+def test_a_command_that_survives_ctrl_c_continues():
     arguments = ("--quiet", "--kill-after", "never", *python(STUBBORN))
     with execution(*arguments, stdout=PIPE) as running:
         assert line(running) == "ready"

@@ -293,7 +293,7 @@ def test_the_world_that_is_kept_is_the_one_that_received_requests(tmp_path: Path
     assert [one.name for one in tmp_path.iterdir()] == ["failed.json"]
 
 
-def test_of_several_worlds_each_is_kept_in_a_file_of_its_own(tmp_path: Path) -> None:
+def test_each_of_several_worlds_is_saved_in_its_own_file(tmp_path: Path) -> None:
     path = tmp_path / "failed.json"
     code = (
         "careful()\nmade, at = world()\nmistake(**at)\n"

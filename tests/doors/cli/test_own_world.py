@@ -59,7 +59,7 @@ def test_start_env_and_token_speak_for_the_first_owner_and_the_first_project(own
         assert cli("token", url=process.ready["base_url"]).startswith("eyJ")
 
 
-def test_start_as_somebody_else(own: Path) -> None:
+def test_start_can_name_another_user(own: Path) -> None:
     with emulator("--ephemeral", "--scenario", str(own), "--as", "nora") as process:
         assert process.ready["person"] == "nora"
 

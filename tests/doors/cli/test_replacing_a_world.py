@@ -77,7 +77,7 @@ def test_loading_a_scenario_leaves_a_changed_world_as_it_is(world: HostingEmulat
     assert len(world.requests) == 1
 
 
-def test_with_replace_it_is_loaded(world: HostingEmulator) -> None:
+def test_the_option_replace_loads_the_scenario(world: HostingEmulator) -> None:
     before = changed(world)
 
     result = command(world, "scenario", "load", "stuck-operation", "--replace")
@@ -151,7 +151,7 @@ def test_a_world_that_has_not_changed_is_replaced_at_once(world: HostingEmulator
     assert command(world, "scenario", "load", "stuck-operation").returncode == 0
 
 
-def test_what_was_changed_before_a_restart_counts(data: tuple[str, str]) -> None:
+def test_changes_before_a_restart_protect_a_world_from_replacement(data: tuple[str, str]) -> None:
     with emulator(*data) as process, ControlClient(process.ready["control_url"]) as control:
         changed(control.world("default"))
         process.stop()
@@ -168,7 +168,7 @@ def test_an_imported_world_is_not_replaced_silently(world: HostingEmulator) -> N
     assert command(world, "scenario", "load", "stuck-operation").returncode != 0
 
 
-def test_a_story_in_a_kept_world_asks_too(world: HostingEmulator) -> None:
+def test_a_story_does_not_replace_a_changed_world_silently(world: HostingEmulator) -> None:
     before = changed(world)
     run = ("scenario", "run", "stuck-operation", "provider-outage", "--world", "default")
 
@@ -180,7 +180,9 @@ def test_a_story_in_a_kept_world_asks_too(world: HostingEmulator) -> None:
     assert command(world, *run, "--replace").returncode == 0
 
 
-def test_the_control_api_refuses_unless_told_to_replace(running: Process, data: Any) -> None:
+def test_the_control_api_replaces_a_changed_world_only_on_request(
+    running: Process, data: Any
+) -> None:
     client = running.client()
     with ControlClient(running.ready["control_url"]) as control:
         changed(control.world("default"))
@@ -190,7 +192,7 @@ def test_the_control_api_refuses_unless_told_to_replace(running: Process, data: 
     assert client.send("POST", path, {"name": "stuck-operation", "replace": True}).status == 200
 
 
-def test_a_program_replaces_unless_it_says_otherwise(world: HostingEmulator) -> None:
+def test_a_program_replaces_a_changed_world_by_default(world: HostingEmulator) -> None:
     changed(world)
     with pytest.raises(ControlRefused) as refused:
         world.load_scenario(name="stuck-operation", replace=False)

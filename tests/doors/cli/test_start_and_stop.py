@@ -78,7 +78,7 @@ def test_a_clean_stop_and_start_finds_everything(data):
         assert client.send(*door, headers={"Host": found.netloc}).status == 404
 
 
-def test_everything_is_found_after_a_kill_too(data):
+def test_a_start_after_a_kill_finds_everything(data):
     with emulator(*data, "--clock", "frozen") as process:
         client = process.client()
         client.control("POST", "worlds", {"name": "mine", "clock": {"mode": "skip"}})
@@ -91,7 +91,7 @@ def test_everything_is_found_after_a_kill_too(data):
         assert [client.state(name) for name in ("default", "mine")] == before
 
 
-def test_operations_go_on_by_the_worlds_clock_while_nobody_runs_it(data):
+def test_operations_advance_by_world_time_while_the_emulator_is_stopped(data):
     with emulator(*data, "--assume", "domains_profile=timed 1ms 1h") as process:
         client = process.client()
         headers = {"Authorization": f"Bearer {client.token()}", "Idempotency-Key": "a"}
@@ -138,7 +138,7 @@ def test_settings_of_a_new_world_do_not_change_a_kept_one(data):
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_stops_within_a_second_whatever_is_open(data, number):
+def test_the_emulator_stops_within_a_second_despite_open_connections(data, number):
     with emulator(*data) as process:
         idle = process.client()
         idle.control("GET", "health")
@@ -196,7 +196,7 @@ def test_a_port_in_use_is_one_clear_line(tmp_path):
     assert [*tmp_path.iterdir()] == []  # so the next start begins as the first would have
 
 
-def test_below_make_the_hint_is_one_for_make(tmp_path, monkeypatch):
+def test_the_hint_for_a_used_port_suits_make(tmp_path, monkeypatch):
     monkeypatch.setenv("MAKELEVEL", "1")
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]
@@ -282,7 +282,7 @@ def test_the_ready_file_is_there_exactly_while_it_runs(data, tmp_path):
     assert not path.exists()
 
 
-def test_two_with_port_0_get_ports_of_their_own(tmp_path):
+def test_two_emulators_with_port_0_get_different_ports(tmp_path):
     with (
         emulator("--data-dir", str(tmp_path / "one")) as one,
         emulator("--data-dir", str(tmp_path / "two")) as two,
@@ -291,7 +291,7 @@ def test_two_with_port_0_get_ports_of_their_own(tmp_path):
         assert {p.client().control("GET", "health")["status"] for p in (one, two)} == {"ok"}
 
 
-def test_ephemeral_leaves_nothing(tmp_path):
+def test_an_ephemeral_emulator_leaves_no_files(tmp_path):
     with emulator("--ephemeral", cwd=tmp_path) as process:
         client = process.client()
         client.control("POST", "worlds", {"name": "mine", "ephemeral": False})
@@ -301,7 +301,7 @@ def test_ephemeral_leaves_nothing(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_by_default_the_state_is_kept_out_of_the_repository(tmp_path):
+def test_the_default_data_directory_is_ignored_by_git(tmp_path):
     with emulator(cwd=tmp_path) as process:
         process.stop()
 

@@ -32,7 +32,7 @@ def without_commit(state: Any) -> Any:
     return {name: value for name, value in state.items() if name != "commit"}
 
 
-def test_the_default_world_becomes_the_files(kept: Path):
+def test_the_default_world_begins_as_the_file_describes_it(kept: Path):
     with emulator("--ephemeral", "--from", str(kept)) as process:
         client = process.client()
         found = client.state()
@@ -43,7 +43,7 @@ def test_the_default_world_becomes_the_files(kept: Path):
     assert without_commit(found) == without_commit(json.loads(kept.read_text()))
 
 
-def test_it_goes_on_with_a_seed_of_its_own_or_with_the_one_given(kept: Path):
+def test_a_world_from_a_file_continues_with_a_new_seed_or_a_chosen_one(kept: Path):
     seeds = []
     for given in ((), (), ("--seed", "given")):
         with emulator("--ephemeral", "--from", str(kept), *given) as process:
@@ -53,7 +53,7 @@ def test_it_goes_on_with_a_seed_of_its_own_or_with_the_one_given(kept: Path):
     assert len({*seeds, "of the file"}) == 4
 
 
-def test_it_takes_the_place_of_what_is_kept_and_is_kept_itself(kept: Path, tmp_path: Path):
+def test_a_world_from_a_file_replaces_the_stored_world(kept: Path, tmp_path: Path):
     data = ("--data-dir", str(tmp_path / "data"))
     with emulator(*data, "--clock", "skip") as process:
         process.client().control("POST", "worlds", {"name": "mine"})
@@ -74,7 +74,7 @@ def test_it_takes_the_place_of_what_is_kept_and_is_kept_itself(kept: Path, tmp_p
         assert len(client.control("GET", "worlds")["items"]) == 2
 
 
-def test_a_scenario_takes_the_place_of_what_is_kept_only_when_that_is_asked_for(tmp_path: Path):
+def test_a_scenario_replaces_the_stored_world_only_on_request(tmp_path: Path):
     data = ("--data-dir", str(tmp_path / "data"))
     scenario = ("--scenario", "stuck-operation")
     with emulator(*data, *scenario) as process:  # what is new is no loss
@@ -197,7 +197,9 @@ def test_a_file_that_is_not_there_leaves_no_trace(tmp_path: Path):
     ],
     ids=lambda words: words[0],
 )
-def test_nothing_else_says_how_to_begin(kept: Path, beside: tuple[str, str]):
+def test_from_refuses_other_options_that_describe_the_beginning(
+    kept: Path, beside: tuple[str, str]
+):
     done = failed_start("--ephemeral", "--port", "0", "--from", str(kept), *beside)
 
     assert done.returncode == 2

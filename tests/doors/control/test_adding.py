@@ -19,7 +19,7 @@ def deployments(api: CheckedWorld, token: str, project: str = "shop") -> Any:
     return api.send("GET", path, token=token)
 
 
-def test_who_comes_can_ask_at_once(api: CheckedWorld):
+def test_users_that_are_added_can_send_requests_at_once(api: CheckedWorld):
     said = api.emulator.add(
         organizations=[{"alias": "studio", "plan": "free"}],
         people=[
@@ -35,7 +35,7 @@ def test_who_comes_can_ask_at_once(api: CheckedWorld):
     assert [*api.emulator.projects][-1] == "site"
 
 
-def test_what_came_has_the_ids_that_a_file_gives_it(api: CheckedWorld, tmp_path):
+def test_added_records_have_the_ids_that_a_scenario_file_gives_them(api: CheckedWorld, tmp_path):
     site = {"alias": "site", "organization": "acme"}
     scenario = {"world": {"extends": "default", "people": [ZOE], "projects": [site]}}
 
@@ -73,7 +73,7 @@ def test_what_came_has_the_ids_that_a_file_gives_it(api: CheckedWorld, tmp_path)
         ({}, "give what to add"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_is_refused_with_what_would_be_right(
+def test_impossible_additions_are_refused_with_advice(
     api: CheckedWorld, parts: dict[str, Any], says: str
 ):
     before = api.state()
@@ -84,7 +84,7 @@ def test_what_cannot_be_is_refused_with_what_would_be_right(
     assert api.state() == before
 
 
-def test_it_is_one_commit_that_rewind_and_reset_take_back(api: CheckedWorld):
+def test_an_addition_is_one_commit_that_rewind_and_reset_undo(api: CheckedWorld):
     before = api.emulator.summary["commit"]
     api.emulator.add(people=[ZOE])
     assert api.emulator.history[-1].title == "intervention add"
@@ -98,7 +98,7 @@ def test_it_is_one_commit_that_rewind_and_reset_take_back(api: CheckedWorld):
     assert "zoe" not in api.emulator.people
 
 
-def test_a_deployment_is_as_chosen_and_none_comes_before_another(api: CheckedWorld):
+def test_a_deployment_is_added_as_described_and_never_before_another(api: CheckedWorld):
     commit = "8f4c0f1d2f0e4f5a9b6c7d8e9f0a1b2c3d4e5f60"
     api.emulator.intervene("add_deployments", project="labs", commit=commit, ago="2h")
     api.emulator.intervene("add_deployments", project="labs", status="failed", ago="1h")
@@ -114,7 +114,7 @@ def test_a_deployment_is_as_chosen_and_none_comes_before_another(api: CheckedWor
 # --- Keys whose value somebody chose -------------------------------------------------------------
 
 
-def test_a_chosen_value_authenticates_with_the_permissions_it_was_given(api: CheckedWorld):
+def test_a_key_with_a_chosen_value_has_the_permissions_of_its_description(api: CheckedWorld):
     api.emulator.add(keys=[{"person": "member", "value": KEY, "permissions": ["deployments.read"]}])
 
     assert deployments(api, KEY).status == 200
@@ -127,14 +127,14 @@ def test_a_chosen_value_authenticates_with_the_permissions_it_was_given(api: Che
 @pytest.mark.parametrize(
     "value", ["phk_short", KEY[:-1], f"{KEY}0", KEY.replace("phk_", "abc_"), "x"]
 )
-def test_a_value_of_another_form_is_refused_and_not_repeated(api: CheckedWorld, value: str):
+def test_a_key_value_of_another_form_is_refused_without_repeating_it(api: CheckedWorld, value: str):
     with pytest.raises(ControlRefused, match="phk_ and 43 of") as refused:
         api.emulator.add(keys=[{"person": "member", "value": value}])
 
     assert value == "x" or value not in str(refused.value)
 
 
-def test_a_value_is_in_nothing_that_is_shown_or_kept(api: CheckedWorld):
+def test_a_chosen_key_value_is_in_no_document_and_in_no_store(api: CheckedWorld):
     scenario = {
         "world": {"extends": "default", "keys": [{"person": "member", "value": KEY}]},
         "timeline": [
@@ -172,7 +172,7 @@ def test_a_file_can_hold_the_digest_in_place_of_the_value(api: CheckedWorld):
         api.emulator.add(keys=[{"person": "owner", "value": KEY}])
 
 
-def test_a_recorded_scenario_tells_what_came_and_no_value(api: CheckedWorld):
+def test_a_recorded_scenario_has_the_additions_but_no_key_value(api: CheckedWorld):
     api.emulator.add(people=[ZOE], keys=[{"person": "zoe", "value": KEY}])
     deployments(api, api.emulator.token("zoe"))
 

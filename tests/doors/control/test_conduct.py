@@ -25,7 +25,7 @@ def broken(api: HttpWorld) -> list[tuple[str, list[int]]]:
     return [(one["rule"], one["requests"]) for one in found]
 
 
-def test_what_the_client_did_is_told_with_all_that_is_known_of_it(api: CheckedWorld) -> None:
+def test_the_conduct_report_describes_each_broken_rule(api: CheckedWorld) -> None:
     api.apply_domains(key=None)
     api.dns()
 
@@ -59,7 +59,7 @@ def test_what_the_client_did_is_told_with_all_that_is_known_of_it(api: CheckedWo
     }
 
 
-def test_rules_are_left_out_by_their_ids(api: CheckedWorld) -> None:
+def test_rules_can_be_switched_off_by_their_ids(api: CheckedWorld) -> None:
     api.apply_domains(key=None)
     off = ["missing-idempotency-key", "unread-field"]
 
@@ -77,7 +77,9 @@ def test_rules_are_left_out_by_their_ids(api: CheckedWorld) -> None:
         ("finel=true", "there is no query parameter 'finel'; did you mean final?"),
     ],
 )
-def test_what_is_wrong_is_refused_in_one_line(api: CheckedWorld, query: str, says: str) -> None:
+def test_a_wrong_query_of_the_conduct_report_is_refused(
+    api: CheckedWorld, query: str, says: str
+) -> None:
     with pytest.raises(ControlRefused) as refused:
         api.emulator.control.get(f"worlds/{api.emulator.name}/conduct?{query}")
 
@@ -85,14 +87,14 @@ def test_what_is_wrong_is_refused_in_one_line(api: CheckedWorld, query: str, say
     assert says in str(refused.value)
 
 
-def test_every_rule_is_told(api: CheckedWorld) -> None:
+def test_the_control_api_lists_every_rule_of_conduct(api: CheckedWorld) -> None:
     rules = api.emulator.control.contract("conduct-rules")
 
     assert [rule["id"] for rule in rules] == conduct_rule_ids()
     assert {rule["severity"] for rule in rules} == {"error", "warning", "note"}
 
 
-def test_a_real_lost_answer_and_a_new_key(api: CheckedWorld) -> None:
+def test_a_new_key_after_a_lost_response_is_reported(api: CheckedWorld) -> None:
     with api.emulator.fault("connection_reset", phase="after_commit", times=1):
         with pytest.raises(OSError, match=r"reset|closed|Remote"):
             HttpWorld.create_key(api, key="first")
@@ -312,7 +314,7 @@ def wait_for_requests(api: HttpWorld, expected: int) -> None:
         sleep(0.01)
 
 
-def test_what_is_sent_again_from_the_log_is_not_the_clients(api: CheckedWorld) -> None:
+def test_a_request_that_the_emulator_replays_is_not_judged(api: CheckedWorld) -> None:
     api.apply_domains(key="a")
     api.emulator.requests.replay(1)
 
@@ -321,7 +323,7 @@ def test_what_is_sent_again_from_the_log_is_not_the_clients(api: CheckedWorld) -
     assert (found["judged"], found["findings"], len(found["remarks"])) == (1, [], 1)
 
 
-def test_neither_a_reset_nor_a_restore_forgets_what_was_found(api: CheckedWorld) -> None:
+def test_findings_survive_a_reset_and_a_restored_snapshot(api: CheckedWorld) -> None:
     with api.emulator.snapshot():
         api.apply_domains(key=None)
     assert broken(api) == [("missing-idempotency-key", [1])]
@@ -379,7 +381,7 @@ def test_a_redemption_can_be_asserted_on(api: CheckedWorld) -> None:
     assert (made.project, made.who) == (api.emulator.project, None)
 
 
-def test_a_token_that_is_shown_to_a_dev_origin_is_told(api: CheckedWorld) -> None:
+def test_an_access_token_that_is_sent_to_a_dev_origin_is_reported(api: CheckedWorld) -> None:
     origin = urlsplit(issue(api)["origin"]).netloc
     url = urlsplit(api.emulator.base_url)
     for token in (api.emulator.token("owner"), None):
@@ -396,7 +398,7 @@ def test_a_token_that_is_shown_to_a_dev_origin_is_told(api: CheckedWorld) -> Non
 # --- Clients by their connections ----------------------------------------------------------------
 
 
-def test_two_jobs_with_one_token_are_told_apart_by_their_connections(api: CheckedWorld) -> None:
+def test_two_jobs_with_one_token_are_distinguished_by_their_connections(api: CheckedWorld) -> None:
     url = urlsplit(api.emulator.url("/v1/projects/{project}/edge-dns"))
     sent = {"Authorization": f"Bearer {api.emulator.token('owner')}"}
     jobs = [HTTPConnection(url.netloc) for _ in range(2)]

@@ -49,7 +49,7 @@ def test_a_reset_before_the_first_check_keeps_the_verdict(api: HttpWorld) -> Non
     assert broken(api) == [MISSING]
 
 
-def test_requests_that_nobody_judged_make_the_report_incomplete(api: HttpWorld) -> None:
+def test_requests_that_were_not_judged_make_the_report_incomplete(api: HttpWorld) -> None:
     api.apply_domains(key=None)
     for _ in range(1100):
         api.dns()

@@ -26,7 +26,7 @@ def browser(hosting_emulator: HostingEmulator) -> Browser:
 # --- a ticket's redemption ------------------------------------------------------------------------
 
 
-def test_a_ticket_is_consumed_while_its_answer_is_lost(api: CheckedWorld) -> None:
+def test_a_fault_after_the_commit_consumes_the_ticket(api: CheckedWorld) -> None:
     ticket = issue(api)
     fault = api.emulator.fault("connection_reset", call="redeem_ticket", phase="after_commit")
 
@@ -38,7 +38,7 @@ def test_a_ticket_is_consumed_while_its_answer_is_lost(api: CheckedWorld) -> Non
     problem(redeem(api, ticket), 404, "resource_not_found")
 
 
-def test_before_the_commit_the_ticket_is_still_good(api: CheckedWorld) -> None:
+def test_a_fault_before_the_commit_leaves_the_ticket_valid(api: CheckedWorld) -> None:
     ticket = issue(api)
     with api.emulator.fault("empty_response", call="redeem_ticket", times=1):
         with pytest.raises(LOST):
@@ -68,14 +68,14 @@ def test_a_broken_redirect_before_the_commit_redeems_nothing(
     assert redeem(api, ticket).status == 303
 
 
-def test_a_problem_at_one_projects_origin(api: CheckedWorld) -> None:
+def test_a_fault_of_one_project_does_not_act_on_the_tickets_of_another(api: CheckedWorld) -> None:
     api.emulator.fault("abort", code="service_unavailable", call="redeem_ticket", project="blog")
 
     problem(redeem(api, issue(api, project="blog")), 503, "service_unavailable")
     assert redeem(api, issue(api)).status == 303
 
 
-def test_the_log_says_what_happened_to_a_redemption(api: CheckedWorld) -> None:
+def test_the_log_names_the_fault_that_lost_a_redemption(api: CheckedWorld) -> None:
     ticket = issue(api)
     api.emulator.fault("connection_reset", call="redeem_ticket", phase="after_commit")
     with pytest.raises(LOST):
@@ -89,7 +89,9 @@ def test_the_log_says_what_happened_to_a_redemption(api: CheckedWorld) -> None:
 # --- the identity provider ------------------------------------------------------------------------
 
 
-def test_a_fault_without_a_call_is_about_the_api_alone(api: CheckedWorld, browser: Browser) -> None:
+def test_a_fault_without_a_call_does_not_act_on_the_identity_provider(
+    api: CheckedWorld, browser: Browser
+) -> None:
     api.emulator.fault("timeout")
 
     assert browser.send("/jwks.json").status == 200
@@ -107,7 +109,7 @@ def test_a_fault_without_a_call_is_about_the_api_alone(api: CheckedWorld, browse
     ],
 )
 @pytest.mark.parametrize("phase", ["before_commit", "after_commit"])
-def test_each_door_answers_as_it_is_told(
+def test_a_fault_acts_on_each_endpoint_of_the_identity_provider(
     api: CheckedWorld, browser: Browser, door: Any, path: str, phase: Any
 ) -> None:
     fault = api.emulator.fault(
@@ -122,7 +124,9 @@ def test_each_door_answers_as_it_is_told(
     assert (seen.status, seen.text, seen.headers["Retry-After"]) == (503, "later", "7")
 
 
-def test_a_refresh_is_spent_while_its_answer_is_lost(api: CheckedWorld, browser: Browser) -> None:
+def test_a_fault_after_the_commit_consumes_the_refresh_token(
+    api: CheckedWorld, browser: Browser
+) -> None:
     """The form of the token endpoint is matched as a body is."""
     first = browser.redeem(browser.choose("owner").answer["code"]).json
     fault = api.emulator.fault(
@@ -140,7 +144,9 @@ def test_a_refresh_is_spent_while_its_answer_is_lost(api: CheckedWorld, browser:
     assert browser.refresh(first["refresh_token"]).json["error"] == "invalid_grant"
 
 
-def test_the_first_effect_at_a_door_ends_the_search(api: CheckedWorld, browser: Browser) -> None:
+def test_only_the_first_effect_acts_on_the_identity_provider(
+    api: CheckedWorld, browser: Browser
+) -> None:
     api.emulator.fault("slow_response", bytes_per_second=1_000_000, call="idp_jwks")
     late = api.emulator.fault("connection_reset", call="idp_jwks", phase="after_commit")
 
@@ -148,7 +154,7 @@ def test_the_first_effect_at_a_door_ends_the_search(api: CheckedWorld, browser: 
     assert late.seen == 0
 
 
-def test_a_latency_at_the_keys_delays_them_and_no_more(api: CheckedWorld, browser: Browser) -> None:
+def test_a_latency_on_the_public_keys_only_delays_them(api: CheckedWorld, browser: Browser) -> None:
     fault = api.emulator.fault("latency", delay_ms=5, call="idp_jwks")
 
     assert browser.send("/jwks.json").json["keys"]
@@ -158,7 +164,9 @@ def test_a_latency_at_the_keys_delays_them_and_no_more(api: CheckedWorld, browse
 # --- what a request came with ---------------------------------------------------------------------
 
 
-def test_without_credentials_only_what_asks_for_that_acts(api: CheckedWorld) -> None:
+def test_requests_without_valid_credentials_meet_only_faults_that_select_them(
+    api: CheckedWorld,
+) -> None:
     usual = api.emulator.fault("abort", code="rate_limited")
     none = api.emulator.fault("abort", code="service_unavailable", credentials="none")
     bad = api.emulator.fault("abort", code="forbidden", credentials="invalid")
@@ -171,7 +179,7 @@ def test_without_credentials_only_what_asks_for_that_acts(api: CheckedWorld) -> 
     problem(api.send("GET", path, who=None), 401, "unauthenticated")
 
 
-def test_a_key_and_a_token_are_told_apart(api: CheckedWorld) -> None:
+def test_a_fault_can_select_requests_with_an_api_key(api: CheckedWorld) -> None:
     key = api.emulator.api_key()
     api.emulator.fault("abort", code="forbidden", credentials="key")
 
@@ -179,7 +187,9 @@ def test_a_key_and_a_token_are_told_apart(api: CheckedWorld) -> None:
     problem(api.dns(token=key), 403, "forbidden")
 
 
-def test_a_delay_is_waited_for_without_credentials_too(api: CheckedWorld) -> None:
+def test_a_latency_acts_on_requests_without_credentials_if_it_selects_them(
+    api: CheckedWorld,
+) -> None:
     fault = api.emulator.fault("latency", delay_ms=5, credentials="any")
 
     problem(api.send("GET", api.project_path("edge-dns"), who=None), 401, "unauthenticated")
@@ -197,7 +207,9 @@ def test_a_delay_is_waited_for_without_credentials_too(api: CheckedWorld) -> Non
         ({"query": {"limit": "1"}}, []),
     ],
 )
-def test_by_query(api: CheckedWorld, rule: dict[str, Any], meets: list[str]) -> None:
+def test_a_fault_matches_by_query_parameters(
+    api: CheckedWorld, rule: dict[str, Any], meets: list[str]
+) -> None:
     api.emulator.fault("abort", code="forbidden", **rule)
 
     met = [e for e in ("dev", "prod") if api.compute(f"?environment={e}").status == 403]
@@ -215,13 +227,15 @@ def test_by_query(api: CheckedWorld, rule: dict[str, Any], meets: list[str]) -> 
         ({"name.first": "*"}, False),
     ],
 )
-def test_by_the_bodys_members(api: CheckedWorld, body: dict[str, Any], acts: bool) -> None:
+def test_a_fault_matches_by_members_of_the_body(
+    api: CheckedWorld, body: dict[str, Any], acts: bool
+) -> None:
     api.emulator.fault("abort", code="service_unavailable", body=body)
 
     assert (api.create_key("ci-1").status == 503) is acts
 
 
-def test_a_body_that_is_no_document_is_matched_by_nothing(api: CheckedWorld) -> None:
+def test_a_body_that_is_not_json_matches_no_fault(api: CheckedWorld) -> None:
     """Also one so deep that reading it gives up: it is refused as it is without a fault."""
     fault = api.emulator.fault("abort", code="service_unavailable", body={"enabled": True})
     headers = [("Authorization", f"Bearer {api.emulator.token()}"), ("Idempotency-Key", "deep")]
@@ -235,7 +249,7 @@ def test_a_body_that_is_no_document_is_matched_by_nothing(api: CheckedWorld) -> 
     assert fault.seen == 0
 
 
-def test_an_answer_of_ones_own_may_be_too_deep_to_read(api: CheckedWorld) -> None:
+def test_a_response_of_a_fault_may_be_nested_too_deep_to_read(api: CheckedWorld) -> None:
     api.emulator.fault("respond", status=503, content="[" * 9_000)
 
     assert api.send("GET", api.project_path("edge-dns")).status == 503
@@ -244,13 +258,13 @@ def test_an_answer_of_ones_own_may_be_too_deep_to_read(api: CheckedWorld) -> Non
     assert api.emulator.requests[-1].status == 503
 
 
-def test_true_is_not_one(api: CheckedWorld) -> None:
+def test_a_fault_that_matches_1_does_not_match_true(api: CheckedWorld) -> None:
     api.emulator.fault("abort", code="service_unavailable", body={"enabled": 1})
 
     assert api.set_flag(True).status == 200
 
 
-def test_by_organization(api: CheckedWorld) -> None:
+def test_a_fault_matches_by_organization(api: CheckedWorld) -> None:
     api.emulator.fault("abort", code="forbidden", organization="hobby")
 
     assert api.dns().status == 200
@@ -283,7 +297,7 @@ def test_by_organization(api: CheckedWorld) -> None:
         ({"wrong_content_length": {"by": 0}}, "would be the correct length"),
     ],
 )
-def test_what_could_never_act_is_refused(
+def test_a_fault_that_could_never_act_is_refused(
     hosting_emulator: HostingEmulator, document: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(ControlRefused) as refused:

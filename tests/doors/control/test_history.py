@@ -43,7 +43,7 @@ def test_each_commit_has_its_number_moment_and_title(api: HttpWorld):
     )
 
 
-def test_rewinding_puts_any_of_them_back(api: HttpWorld):
+def test_a_world_can_be_rewound_to_any_commit(api: HttpWorld):
     states = {}
     for enabled in (False, True, False):
         api.set_flag(enabled)
@@ -58,7 +58,7 @@ def test_rewinding_puts_any_of_them_back(api: HttpWorld):
     assert api.dns().status == 200
 
 
-def test_a_fork_may_begin_at_any_of_them(api: HttpWorld):
+def test_a_fork_can_begin_at_an_earlier_commit(api: HttpWorld):
     control = api.emulator.control
     before = state(api)
     commit = history(api, 1)["items"][0]["commit"]
@@ -73,12 +73,12 @@ def test_a_fork_may_begin_at_any_of_them(api: HttpWorld):
 
 
 @pytest.mark.parametrize("ask", ["rewind", "fork"])
-def test_a_commit_that_is_not_kept(api: HttpWorld, ask: str):
+def test_a_commit_that_is_not_stored_is_refused(api: HttpWorld, ask: str):
     with pytest.raises(ControlRefused, match="commit 99 is not kept; the history goes from"):
         api.emulator.control.post(path(api, ask), {"commit": 99})
 
 
-def test_counting_for_faults_is_no_history(api: HttpWorld):
+def test_counts_of_faults_are_not_in_the_history(api: HttpWorld):
     api.emulator.fault("latency", delay_ms=0)
     began = api.emulator.summary["commit"]
     for enabled in (True, False):
@@ -89,7 +89,7 @@ def test_counting_for_faults_is_no_history(api: HttpWorld):
     assert titles[:3] == ["set_project_powered_by_flag"] * 2 + ["fault-1 armed"]
 
 
-def test_only_the_last_are_kept(api: HttpWorld):
+def test_the_history_keeps_only_the_latest_commits(api: HttpWorld):
     for _ in range(KEPT_COMMITS + 5):
         api.emulator.clock.change({"mode": "frozen"})
 
@@ -99,7 +99,7 @@ def test_only_the_last_are_kept(api: HttpWorld):
     assert found["first"] == found["items"][-1]["commit"]
 
 
-def test_what_replaces_a_world_is_in_its_history(api: HttpWorld):
+def test_each_replacement_of_a_world_is_in_its_history(api: HttpWorld):
     api.emulator.load_scenario(name="stuck-operation")
     api.emulator.reset()
     api.emulator.import_state(api.emulator.export())
@@ -109,7 +109,9 @@ def test_what_replaces_a_world_is_in_its_history(api: HttpWorld):
     assert titles == ["state imported", "reset", "scenario stuck-operation"]
 
 
-def test_what_a_timeline_planned_and_was_refused_is_told(hosting_emulator: HostingEmulator):
+def test_a_refused_step_of_a_timeline_is_in_the_history_and_the_report(
+    hosting_emulator: HostingEmulator,
+):
     planned = {"at": "1m", "intervene": {"stick_operation": {"project": "shop"}}}
     control, scenario = hosting_emulator.control, {"timeline": [planned]}
     with HostingEmulator.fresh(control, scenario=scenario) as emulator:

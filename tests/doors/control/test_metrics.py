@@ -48,7 +48,7 @@ def test_requests_are_counted_by_call_and_status(api: HttpWorld, read: Read):
     assert long == times + 3
 
 
-def test_commits_replays_and_lost_answers_are_counted(api: HttpWorld, read: Read):
+def test_commits_replays_and_lost_responses_are_counted(api: HttpWorld, read: Read):
     counted = {name: read(name) for name in ("commits_total", "replays_total")}
     lost = read("lost_answers_total", kind="connection_reset")
 
@@ -62,7 +62,7 @@ def test_commits_replays_and_lost_answers_are_counted(api: HttpWorld, read: Read
     assert read("lost_answers_total", kind="connection_reset") == lost + 1
 
 
-def test_what_the_worlds_hold_is_shown(api: HttpWorld, read: Read):
+def test_metrics_count_the_records_of_all_worlds(api: HttpWorld, read: Read):
     before = read("records", table="dev_access_tickets")
     api.ticket()
     assert read("records", table="dev_access_tickets") == before + 1
@@ -70,7 +70,7 @@ def test_what_the_worlds_hold_is_shown(api: HttpWorld, read: Read):
     assert read("uptime_seconds") >= 0
 
 
-def test_no_name_of_a_world_or_person_is_in_them(api: HttpWorld):
+def test_metrics_contain_no_name_of_a_world_or_project(api: HttpWorld):
     api.dns()
     with urllib.request.urlopen(f"{api.emulator.control.control_url}/metrics") as answer:
         text = answer.read().decode()

@@ -96,7 +96,7 @@ def test_a_world_outside_the_scope_is_not_observed(
     assert rules(observation) == []
 
 
-def test_without_names_every_world_is_observed(api: HttpWorld) -> None:
+def test_an_observation_without_names_observes_every_world(api: HttpWorld) -> None:
     control = api.emulator.control
     with control.observe() as observation:
         with HostingEmulator.fresh(control.control_url) as other:

@@ -50,11 +50,13 @@ def asked(api: CheckedWorld) -> CheckedWorld:
         ({"until": "2020-01-01T00:00:00Z"}, []),
     ],
 )
-def test_filters(asked: CheckedWorld, filters: dict[str, Any], expected: list[int]):
+def test_the_request_log_is_filtered(
+    asked: CheckedWorld, filters: dict[str, Any], expected: list[int]
+):
     assert numbers(asked, **filters) == expected
 
 
-def test_a_moment_may_be_so_long_ago(api: CheckedWorld):
+def test_a_filter_accepts_a_duration_before_now(api: CheckedWorld):
     api.dns()
     api.advance("10m")
     api.dns()
@@ -64,7 +66,7 @@ def test_a_moment_may_be_so_long_ago(api: CheckedWorld):
     assert numbers(api, since="10m") == [2, 1]
 
 
-def test_nobody_is_who_came_without_a_known_token(api: CheckedWorld):
+def test_requests_without_a_known_token_are_listed_as_nobody(api: CheckedWorld):
     """A good token is looked at first, whatever else is wrong."""
     api.call("POST", api.project_path("edge-dns"))
     api.dns(token="x.y.z")
@@ -91,7 +93,7 @@ def test_nobody_is_who_came_without_a_known_token(api: CheckedWorld):
         ("trail=no", "true or false"),
     ],
 )
-def test_a_filter_that_cannot_be_is_refused(api: CheckedWorld, filters: str, words: str):
+def test_an_impossible_filter_is_refused(api: CheckedWorld, filters: str, words: str):
     with pytest.raises(ControlRefused, match=words):
         api.emulator.control.get(path(api, f"requests?{filters}"))
 
@@ -115,7 +117,7 @@ def test_a_filter_that_is_given_twice_is_refused(api: CheckedWorld):
     assert refusal.value.title == "Bad status"
 
 
-def test_items_carry_their_trail_unless_it_is_not_wanted(asked: CheckedWorld):
+def test_items_of_the_log_have_a_trail_unless_it_is_switched_off(asked: CheckedWorld):
     emulator = asked.emulator
     hidden = emulator.requests.page(status="404")["items"][0]
     scope = [step["says"] for step in hidden["trail"] if step["step"] == "scope"]
@@ -125,7 +127,7 @@ def test_items_carry_their_trail_unless_it_is_not_wanted(asked: CheckedWorld):
     assert all("trail" not in item for item in emulator.requests.page(trail=False)["items"])
 
 
-def test_the_client_is_told_nothing_of_that(asked: CheckedWorld):
+def test_a_response_names_no_users_who_have_access(asked: CheckedWorld):
     assert b"acme" not in asked.dns(who="outsider").body
 
 
@@ -157,7 +159,7 @@ def test_a_har_fits_the_schema_of_har_1_2(asked: CheckedWorld):
     assert key not in json.dumps(har)
 
 
-def test_the_schema_would_find_a_fault(asked: CheckedWorld):
+def test_the_har_schema_finds_an_error(asked: CheckedWorld):
     har: Any = asked.emulator.requests.har()
     del har["log"]["entries"][0]["response"]["content"]["mimeType"]
 
@@ -213,7 +215,7 @@ def test_a_har_shows_what_a_network_panel_shows(asked: CheckedWorld):
 # --- Replay -------------------------------------------------------------------------------------
 
 
-def test_a_replay_is_made_by_the_same_person_with_a_new_key(asked: CheckedWorld):
+def test_a_replay_is_sent_as_the_same_user_with_a_new_key(asked: CheckedWorld):
     emulator = asked.emulator
 
     made = emulator.requests.replay(4)
@@ -224,7 +226,7 @@ def test_a_replay_is_made_by_the_same_person_with_a_new_key(asked: CheckedWorld)
     assert emulator.requests.replay(4)["idempotency_key"] != made["idempotency_key"]
 
 
-def test_a_replay_with_the_same_key_gets_the_first_answer(asked: CheckedWorld):
+def test_a_replay_with_the_same_key_gets_the_first_response(asked: CheckedWorld):
     made = asked.emulator.requests.replay(4, same_key=True)
 
     assert (made["idempotency_key"], made["replayed"]) == ("domains-1", True)
@@ -233,14 +235,14 @@ def test_a_replay_with_the_same_key_gets_the_first_answer(asked: CheckedWorld):
     )
 
 
-def test_a_replay_works_though_the_token_has_expired(asked: CheckedWorld):
+def test_a_replay_works_although_the_token_has_expired(asked: CheckedWorld):
     asked.emulator.clock.advance("90d")
 
     assert asked.emulator.requests.replay(1)["status"] == 200
     assert asked.emulator.requests.replay(2)["who"] == "outsider"
 
 
-def test_a_replay_keeps_an_api_key_and_a_token_nobody_knows(api: CheckedWorld):
+def test_a_replay_sends_the_same_api_key_or_unknown_token(api: CheckedWorld):
     key = api.create_key("ci").json["value"]
     api.dns(token=key)
     api.dns(token="x.y.z")
@@ -256,7 +258,7 @@ def test_a_replay_keeps_an_api_key_and_a_token_nobody_knows(api: CheckedWorld):
     assert unknown["status"] == 401
 
 
-def test_a_replay_meets_faults_and_waits_for_none_at_the_socket(asked: CheckedWorld):
+def test_a_replay_meets_faults_without_waiting_for_them(asked: CheckedWorld):
     asked.emulator.fault("latency", delay_ms=1)
     asked.emulator.fault("timeout", times=1)
 
@@ -269,7 +271,7 @@ def test_a_replay_meets_faults_and_waits_for_none_at_the_socket(asked: CheckedWo
     ]
 
 
-def test_long_headers_are_kept_in_part_and_say_so(api: CheckedWorld):
+def test_the_log_stores_only_the_beginning_of_long_headers(api: CheckedWorld):
     """The log keeps a thousand requests, which may have a quarter of a megabyte of headers each."""
     headers = {"X-Small": "y" * 100} | {f"X-{n}": "z" * 8_000 for n in range(24)}
     api.dns(headers=headers)
@@ -285,7 +287,7 @@ def test_long_headers_are_kept_in_part_and_say_so(api: CheckedWorld):
         api.emulator.requests.replay(1)
 
 
-def test_what_was_not_kept_whole_is_not_replayed(api: CheckedWorld):
+def test_a_request_that_is_not_stored_completely_cannot_be_replayed(api: CheckedWorld):
     api.send("PUT", "/v1/nowhere", raw=b"x" * 20_000)
 
     with pytest.raises(ControlRefused, match="only the first 16384 of 20000 bytes"):

@@ -33,7 +33,7 @@ def test_no_header_switches_the_rules_of_conduct_off(
     assert MISSING_KEY in report
 
 
-def test_a_request_of_the_page_is_not_the_clients_and_its_secret_is_not_logged(
+def test_a_request_of_the_page_is_not_judged_and_its_secret_is_not_logged(
     hosting_emulator: HostingEmulator,
 ):
     secret = hosting_emulator.control.get("page-secret")
@@ -47,7 +47,7 @@ def test_a_request_of_the_page_is_not_the_clients_and_its_secret_is_not_logged(
     assert secret["value"] not in str(hosting_emulator.requests.whole(n))
 
 
-def test_a_replayed_request_is_not_the_clients(hosting_emulator: HostingEmulator):
+def test_a_replayed_request_of_the_page_is_not_judged(hosting_emulator: HostingEmulator):
     secret = hosting_emulator.control.get("page-secret")
     apply_domains(hosting_emulator, {secret["header"]: secret["value"]})
     (n,) = [exchange["n"] for exchange in hosting_emulator.requests.page()["items"]]

@@ -43,7 +43,7 @@ def test_restoring_puts_state_time_faults_and_assumptions_back(api: HttpWorld):
     assert shown["commit"] > taken["commit"]
 
 
-def test_the_request_log_goes_on_and_tokens_stay_good(api: HttpWorld):
+def test_a_restored_snapshot_keeps_the_request_log_and_the_tokens(api: HttpWorld):
     api.dns()
     taken = take(api)
     api.dns()
@@ -53,7 +53,7 @@ def test_the_request_log_goes_on_and_tokens_stay_good(api: HttpWorld):
     assert api.emulator.control.get(f"worlds/{api.emulator.name}/requests")["total"] == 3
 
 
-def test_one_snapshot_may_be_restored_again_and_again(api: HttpWorld):
+def test_a_snapshot_can_be_restored_several_times(api: HttpWorld):
     taken = take(api)
     for _ in range(3):
         assert api.set_flag(True).json["enabled"] is True
@@ -61,7 +61,7 @@ def test_one_snapshot_may_be_restored_again_and_again(api: HttpWorld):
         assert api.poll("none").status == 404
 
 
-def test_they_are_listed_and_deleted(api: HttpWorld):
+def test_snapshots_are_listed_and_deleted(api: HttpWorld):
     control = api.emulator.control
     first, second = take(api), take(api)
     assert control.get(snapshots(api))["items"] == [first, second]

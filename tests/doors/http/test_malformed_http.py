@@ -41,7 +41,7 @@ BROKEN = {
 
 
 @pytest.mark.parametrize("name", BROKEN)
-def test_what_is_not_http_gets_a_problem(api: CheckedWorld, name: str) -> None:
+def test_malformed_http_gets_a_problem_and_changes_nothing(api: CheckedWorld, name: str) -> None:
     before = api.state()
     with wire(api.emulator.base_url) as connection:
         connection.send(BROKEN[name])
@@ -55,7 +55,9 @@ def test_what_is_not_http_gets_a_problem(api: CheckedWorld, name: str) -> None:
 
 
 @pytest.mark.parametrize("length", ["+17", "-1", "1_0", "0x11", "17, 17", "17;", "", "1 7"])
-def test_a_length_that_is_no_number_is_named(api: CheckedWorld, length: str) -> None:
+def test_the_problem_names_a_content_length_that_is_not_a_number(
+    api: CheckedWorld, length: str
+) -> None:
     head = f"PUT /v1/x HTTP/1.1\r\nHost: localhost\r\nContent-Length: {length}\r\n\r\n"
     with wire(api.emulator.base_url) as connection:
         connection.send(head.encode() + b'{"enabled": true}')
@@ -67,7 +69,9 @@ def test_a_length_that_is_no_number_is_named(api: CheckedWorld, length: str) -> 
 
 
 @pytest.mark.parametrize("data", [b"", b"\r\n", b"GET", b"GET /v1/x HTTP/1.1\r\nHost: x\r\n"])
-def test_who_goes_away_leaves_nothing_behind(api: CheckedWorld, data: bytes) -> None:
+def test_a_client_that_disconnects_within_a_request_changes_nothing(
+    api: CheckedWorld, data: bytes
+) -> None:
     before = api.state()
     with wire(api.emulator.base_url) as connection:
         connection.send(data)
@@ -75,7 +79,7 @@ def test_who_goes_away_leaves_nothing_behind(api: CheckedWorld, data: bytes) -> 
     assert api.state() == before
 
 
-def test_the_emulator_goes_on_after_all_of_this(api: CheckedWorld) -> None:
+def test_requests_are_answered_after_malformed_http(api: CheckedWorld) -> None:
     for data in BROKEN.values():
         with wire(api.emulator.base_url) as connection:
             connection.send(data)
@@ -199,7 +203,7 @@ def test_requests_on_one_connection_are_answered_in_order(api: CheckedWorld) -> 
     assert [answer.status for answer in answers] == [200, 404, 200]
 
 
-def test_a_client_may_ask_before_it_sends_its_body(api: CheckedWorld) -> None:
+def test_a_client_may_expect_100_continue_before_its_body(api: CheckedWorld) -> None:
     with wire(api.emulator.base_url) as connection:
         put(connection, api, ("Expect", "100-continue"), ("Content-Length", str(len(GOOD))))
         connection.send(GOOD)
@@ -208,7 +212,7 @@ def test_a_client_may_ask_before_it_sends_its_body(api: CheckedWorld) -> None:
 
 
 @pytest.mark.parametrize("version", ["1.0", "1.1"])
-def test_a_connection_closes_when_the_client_wants_it(api: CheckedWorld, version: str) -> None:
+def test_a_connection_closes_when_the_client_requests_it(api: CheckedWorld, version: str) -> None:
     with wire(api.emulator.base_url) as connection:
         line = f"GET /v1/x HTTP/{version}\r\nHost: {connection.host}\r\nConnection: close\r\n\r\n"
         connection.send(line.encode())

@@ -20,7 +20,7 @@ def connects(address: tuple[str, int]) -> bool:
 
 
 @pytest.mark.parametrize("phase", ["before_commit", "after_commit"])
-def test_new_connections_are_refused_for_as_long_as_told(phase: str) -> None:
+def test_new_connections_are_refused_for_the_time_of_the_fault(phase: str) -> None:
     with emulator("--ephemeral", "--clock", "frozen") as process:
         address, client = _address(process), process.client()
         fault = {"refuse_connections": {"for_ms": 400}, "times": 1, "phase": phase}
@@ -40,7 +40,7 @@ def test_new_connections_are_refused_for_as_long_as_told(phase: str) -> None:
         assert _flag(process, again).status == 200
 
 
-def test_an_emulator_can_be_stopped_while_it_refuses() -> None:
+def test_an_emulator_can_be_stopped_while_it_refuses_connections() -> None:
     with emulator("--ephemeral") as process:
         client = process.client()
         client.control("POST", "worlds/default/faults", {"refuse_connections": {"for_ms": 60_000}})

@@ -28,7 +28,7 @@ INLINE = """{"name": "inline", "description": "A world of its own.",
   "faults": [{"abort": {"code": "rate_limited"}, "call": "list_deployments"}]}"""
 
 
-def test_a_scenario_of_the_library(control: ControlClient):
+def test_a_world_can_begin_with_a_scenario_of_the_library(control: ControlClient):
     loaded = control.create_world(ephemeral=True)
     control.world(loaded["name"]).load_scenario(name="stuck-operation")
 
@@ -41,7 +41,7 @@ def test_a_scenario_of_the_library(control: ControlClient):
         control.world(name).delete()
 
 
-def test_inline_text(control: ControlClient):
+def test_a_world_can_begin_with_the_text_of_a_scenario(control: ControlClient):
     made = make(control, scenario={"text": INLINE, "file": "test_x.py::test (inline)"})
 
     assert made["clock"]["mode"] == "skip"
@@ -49,7 +49,7 @@ def test_inline_text(control: ControlClient):
     assert made["assumptions"] == {"default_page_size": 7}
 
 
-def test_what_is_asked_for_beside_it_is_laid_over(control: ControlClient):
+def test_options_of_a_new_world_override_its_scenario(control: ControlClient):
     body = {
         "scenario": {"text": INLINE},
         "clock": {"mode": "frozen"},
@@ -65,7 +65,7 @@ def test_what_is_asked_for_beside_it_is_laid_over(control: ControlClient):
     assert made["projects"] != plain["projects"]
 
 
-def test_two_of_one_scenario_are_alone(control: ControlClient):
+def test_two_worlds_of_one_scenario_are_independent(control: ControlClient):
     first, second = (control.post("worlds", {"scenario": {"text": INLINE}}) for _ in range(2))
 
     control.world(first["name"]).clear_faults()
@@ -77,7 +77,9 @@ def test_two_of_one_scenario_are_alone(control: ControlClient):
         control.world(world["name"]).delete()
 
 
-def test_an_exported_state(control: ControlClient, hosting_emulator: HostingEmulator):
+def test_a_world_can_begin_with_an_exported_state(
+    control: ControlClient, hosting_emulator: HostingEmulator
+):
     hosting_emulator.clock.advance("5d")
     state = control.world(hosting_emulator.name).export()
 
@@ -104,7 +106,7 @@ def test_an_exported_state(control: ControlClient, hosting_emulator: HostingEmul
         ({"scenarios": {}}, 400, "scenarios"),
     ],
 )
-def test_what_is_wrong_is_said_and_no_world_is_made(
+def test_a_wrong_description_of_a_world_is_refused_and_makes_none(
     control: ControlClient, body: dict[str, Any], status: int, words: str
 ):
     before = len(control.worlds())
@@ -139,7 +141,7 @@ def speaker(made: Any) -> str:
     return str(next(found["alias"] for found in made["people"] if found["id"] == person))
 
 
-def test_one_request_answers_all_that_a_first_call_needs(control: ControlClient):
+def test_creating_a_world_returns_everything_that_a_first_call_needs(control: ControlClient):
     made = control.create_world(clock={"mode": "frozen"}, token={})
     url = f"{made.base_url}/v1/projects/{made.projects[0].id}/edge-dns"
     bearer = {"Authorization": f"Bearer {made.token.access_token}"}
@@ -152,7 +154,7 @@ def test_one_request_answers_all_that_a_first_call_needs(control: ControlClient)
     control.world(made.name).delete()
 
 
-def test_a_token_comes_only_when_asked_for(control: ControlClient):
+def test_a_new_world_has_a_token_only_on_request(control: ControlClient):
     assert "token" not in make(control)
 
 
@@ -165,11 +167,13 @@ def test_a_token_comes_only_when_asked_for(control: ControlClient):
     ],
     ids=["owner", "somebody", "owner of the first organization"],
 )
-def test_the_token_is_for_whom_one_wishes(control: ControlClient, body: dict[str, Any], who: str):
+def test_the_token_of_a_new_world_is_for_the_chosen_user(
+    control: ControlClient, body: dict[str, Any], who: str
+):
     assert speaker(make(control, **body)) == who
 
 
-def test_a_token_for_whoever_owns_can_be_made_later_too(control: ControlClient):
+def test_a_token_for_the_first_owner_can_be_made_later(control: ControlClient):
     made = control.create_world(scenario={"text": NOBODY_IS_CALLED_OWNER})
 
     made["token"] = control.post(f"worlds/{made.name}/tokens", {})
@@ -191,7 +195,7 @@ def test_a_token_for_whoever_owns_can_be_made_later_too(control: ControlClient):
     ],
     ids=["unknown", "empty", "no lifetime", "nobody"],
 )
-def test_a_token_that_cannot_be_makes_no_world(
+def test_an_impossible_token_is_refused_and_makes_no_world(
     control: ControlClient, body: dict[str, Any], words: str
 ):
     before = len(control.worlds())
@@ -203,7 +207,7 @@ def test_a_token_that_cannot_be_makes_no_world(
     assert len(control.worlds()) == before
 
 
-def test_a_fork_comes_with_a_token_of_its_own(control: ControlClient):
+def test_a_fork_has_its_own_token(control: ControlClient):
     fork = control.post("worlds/default/fork", {"token": {"as": "member"}})
     control.world(fork["name"]).delete()
 
@@ -214,7 +218,9 @@ def test_a_fork_comes_with_a_token_of_its_own(control: ControlClient):
 # --- worlds that nobody closes ----------------------------------------------------------------------
 
 
-def test_a_world_ends_once_nobody_has_asked_for_so_long(control: ControlClient) -> None:
+def test_a_world_ends_when_its_time_to_live_passes_without_a_request(
+    control: ControlClient,
+) -> None:
     made = control.create_world(ttl="1s")
     kept = control.create_world(ttl="1h")
     fork = control.world(made["name"]).copy()
@@ -229,12 +235,12 @@ def test_a_world_ends_once_nobody_has_asked_for_so_long(control: ControlClient) 
 
 
 @pytest.mark.parametrize("ttl", ["soon", "", "-1s"])
-def test_a_time_to_live_is_a_span(control: ControlClient, ttl: str) -> None:
+def test_a_time_to_live_that_is_not_a_duration_is_refused(control: ControlClient, ttl: str) -> None:
     with pytest.raises(ControlRefused, match="is not a duration"):
         control.create_world(ttl=ttl)
 
 
-def test_a_world_that_a_client_closes_does_not_stay_for_ever_if_it_is_killed() -> None:
+def test_a_world_of_the_sdk_has_a_time_to_live_by_default() -> None:
     assert world_request(None, "", None)["ttl"] == "6h"
     assert world_request(None, "", None, ttl=None)["ttl"] is None
 

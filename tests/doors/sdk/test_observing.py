@@ -25,7 +25,7 @@ def test_requests_are_listed_newest_first_with_how_many_there_were(api: HttpWorl
     ]
 
 
-def test_one_request_is_shown_whole_and_without_secrets(api: HttpWorld):
+def test_a_request_is_shown_completely_without_its_secrets(api: HttpWorld):
     key = api.create_key("ci").json["value"]
 
     found = api.emulator.control.get(path(api, "requests/1"))
@@ -37,19 +37,19 @@ def test_one_request_is_shown_whole_and_without_secrets(api: HttpWorld):
 
 
 @pytest.mark.parametrize("n", ["2", "0", "x", "-1", "9" * 40])
-def test_a_request_that_is_not_there(api: HttpWorld, n: str):
+def test_a_request_that_is_not_in_the_log_is_refused(api: HttpWorld, n: str):
     api.dns()
     with pytest.raises(ControlRefused, match="it keeps the last 1 of 1"):
         api.emulator.control.get(path(api, f"requests/{n}"))
 
 
 @pytest.mark.parametrize("limit", ["0", "1001", "x", "", "000000001999", "1" + "0" * 5000])
-def test_a_bad_limit(api: HttpWorld, limit: str):
+def test_an_invalid_limit_is_refused(api: HttpWorld, limit: str):
     with pytest.raises(ControlRefused, match="a number from 1 to 1000"):
         api.emulator.control.get(path(api, f"requests?limit={limit}"))
 
 
-def test_unfinished_operations_oldest_first(api: HttpWorld):
+def test_unfinished_operations_are_listed_oldest_first(api: HttpWorld):
     first = api.initialize().json["id"]
     second = api.apply_domains(project="blog").json["id"]
     control = api.emulator.control

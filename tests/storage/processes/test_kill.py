@@ -16,7 +16,7 @@ SEED = os.environ.get("HOSTING_EMULATOR_TEST_SEED", "kills")
 
 
 @pytest.mark.parametrize("clock", CLOCKS)
-def test_nothing_answered_is_lost(tmp_path, clock):
+def test_a_kill_loses_no_acknowledged_change(tmp_path, clock):
     tally = kill_often(tmp_path, SEED, 16, clock)
 
     assert tally.kills == 16
@@ -25,7 +25,7 @@ def test_nothing_answered_is_lost(tmp_path, clock):
 
 
 @pytest.mark.torture
-def test_nothing_answered_is_lost_in_a_thousand_kills(tmp_path, capsys):
+def test_a_thousand_kills_lose_no_acknowledged_change(tmp_path, capsys):
     """Twenty directories, fifty kills in each; prints a table."""
     rows: list[Tally] = []
     with capsys.disabled():

@@ -109,7 +109,7 @@ LOSSES = [
 
 @pytest.mark.parametrize("durability", ["process", "disk"])
 @pytest.mark.parametrize("lose", LOSSES)
-def test_what_was_deleted_is_noticed_and_written_anew(
+def test_deleted_files_are_noticed_and_written_again(
     tmp_path: Path, lose: Callable[[Path], None], durability: str
 ):
     data = tmp_path / "data"
@@ -139,7 +139,7 @@ def test_what_was_deleted_is_noticed_and_written_anew(
 
 
 @pytest.mark.parametrize("lose", [delete_all, delete_journal])
-def test_no_acknowledged_change_is_lost_even_before_anybody_noticed(
+def test_no_acknowledged_change_is_lost_before_the_deletion_is_noticed(
     tmp_path: Path, lose: Callable[[Path], None]
 ):
     data = tmp_path / "data"
@@ -157,7 +157,7 @@ def test_no_acknowledged_change_is_lost_even_before_anybody_noticed(
 
 
 @pytest.mark.parametrize("lose", LOSSES)
-def test_a_stop_writes_everything_anew(tmp_path: Path, lose: Callable[[Path], None]):
+def test_a_stop_writes_all_deleted_files_again(tmp_path: Path, lose: Callable[[Path], None]):
     data = tmp_path / "data"
     with emulator("--data-dir", str(data), *ARGUMENTS) as process:
         client = process.client()
