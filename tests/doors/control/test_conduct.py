@@ -18,11 +18,13 @@ from tests.support.checked_world import CheckedWorld
 from tests.support.conduct_rules import conduct_rule_ids
 from tests.support.dev_origins import issue, redeem, secret_of
 from tests.support.http_world import HttpWorld
+from tests.support.wire import wire
 
 
 def broken(api: HttpWorld) -> list[tuple[str, list[int]]]:
-    found = api.emulator.conduct.read()["findings"]
-    return [(one["rule"], one["requests"]) for one in found]
+    """Return the broken rules, each with the requests that broke it."""
+    findings = api.emulator.conduct.read()["findings"]
+    return [(finding["rule"], finding["requests"]) for finding in findings]
 
 
 def test_the_conduct_report_describes_each_broken_rule(api: CheckedWorld) -> None:
@@ -106,7 +108,7 @@ def test_a_new_key_after_a_lost_response_is_reported(api: CheckedWorld) -> None:
 # --- Several workers with one token ---------------------------------------------------------------
 
 
-def ask(
+def send(
     connection: HTTPConnection, api: HttpWorld, method: str, path: str, key: str | None = None
 ) -> int:
     """Send a request by a connection and return the status of its response."""
@@ -139,17 +141,17 @@ def test_two_workers_that_both_receive_their_responses_are_accused_of_nothing(
     api: CheckedWorld, connect: Connect
 ) -> None:
     first, second = connect(), connect()
-    assert ask(second, api, "GET", "edge-dns") == 200
+    assert send(second, api, "GET", "edge-dns") == 200
     with (
         api.emulator.fault(
             "latency", delay_ms=500, times=1, call="apply_project_domains"
         ) as held_up,
         ThreadPoolExecutor() as threads,
     ):
-        late = threads.submit(ask, first, api, "PUT", "domains", "first")
+        late = threads.submit(send, first, api, "PUT", "domains", "first")
         while held_up.seen == 0:
             sleep(0.001)
-        assert ask(second, api, "PUT", "domains", "second") == 202
+        assert send(second, api, "PUT", "domains", "second") == 202
         assert not late.done()
         assert late.result() == 202
 
@@ -163,9 +165,9 @@ def test_a_client_that_gave_up_and_took_a_new_key_is_accused(
     with api.emulator.fault("latency", delay_ms=500, times=1):
         impatient = connect(timeout_s=0.1)
         with pytest.raises(TimeoutError):
-            ask(impatient, api, "PUT", "domains", "first")
+            send(impatient, api, "PUT", "domains", "first")
         impatient.close()
-        assert ask(connect(), api, "PUT", "domains", "second") == 202
+        assert send(connect(), api, "PUT", "domains", "second") == 202
     wait_for_requests(api, 2)
 
     assert [rule for rule, _ in broken(api)] == ["new-key-after-uncertainty"]
@@ -177,32 +179,22 @@ def test_a_client_that_gave_up_and_kept_its_key_is_accused_of_nothing(
     with api.emulator.fault("latency", delay_ms=500, times=1):
         impatient = connect(timeout_s=0.1)
         with pytest.raises(TimeoutError):
-            ask(impatient, api, "PUT", "domains", "first")
+            send(impatient, api, "PUT", "domains", "first")
         impatient.close()
-        assert ask(connect(), api, "PUT", "domains", "first") == 202
+        assert send(connect(), api, "PUT", "domains", "first") == 202
     wait_for_requests(api, 2)
 
     assert broken(api) == []
 
 
-def test_a_client_that_only_ends_its_side_receives_its_responses(
-    api: CheckedWorld, connect: Connect
-) -> None:
+def test_a_client_that_only_ends_its_side_receives_its_responses(api: CheckedWorld) -> None:
     for key in ("first", "second"):
-        connection = connect()
-        connection.connect()
-        connection.sock.settimeout(30)
-        head = f"PUT {urlsplit(api.emulator.url('/v1/projects/{project}/domains')).path} HTTP/1.1"
-        lines = (head, "Host: localhost", f"Authorization: Bearer {api.emulator.token('owner')}")
-        request = "\r\n".join((*lines, f"Idempotency-Key: {key}", "", "")).encode()
-        connection.sock.sendall(request)
-        connection.sock.shutdown(SHUT_WR)
-        received = b""
-        while part := connection.sock.recv(65536):
-            received += part
-        assert b" 202 " in received
-        connection.close()
-        api.emulator.clock.advance("2s")
+        headers = {**api.emulator.headers("owner"), "Idempotency-Key": key}
+        with wire(api.emulator.base_url) as connection:
+            connection.send_request("PUT", api.project_path("domains"), headers.items())
+            connection.socket.shutdown(SHUT_WR)
+            assert connection.read_response("PUT").status == 202
+        api.advance("2s")
 
     assert broken(api) == []
 
@@ -212,8 +204,8 @@ def test_the_first_request_of_another_call_is_no_retry_of_a_limited_one(
 ) -> None:
     pool = connect()
     with api.emulator.fault("abort", code="rate_limited", retry_after_seconds=5, times=1):
-        assert ask(pool, api, "GET", "edge-dns") == 429
-    assert ask(pool, api, "PUT", "domains", "first") == 202
+        assert send(pool, api, "GET", "edge-dns") == 429
+    assert send(pool, api, "PUT", "domains", "first") == 202
 
     assert broken(api) == []
 
@@ -223,9 +215,9 @@ def test_a_limited_request_that_is_sent_again_at_once_is_accused(
 ) -> None:
     pool = connect()
     with api.emulator.fault("abort", code="rate_limited", retry_after_seconds=5, times=1):
-        assert ask(pool, api, "GET", "edge-dns") == 429
-    assert ask(pool, api, "GET", "deployments") == 200
-    assert ask(pool, api, "GET", "edge-dns") == 200
+        assert send(pool, api, "GET", "edge-dns") == 429
+    assert send(pool, api, "GET", "deployments") == 200
+    assert send(pool, api, "GET", "edge-dns") == 200
 
     assert broken(api) == [("retried-too-soon", [1, 3])]
 
@@ -236,7 +228,7 @@ def test_a_limited_client_with_a_connection_for_each_request_is_accused_of_immed
     with api.emulator.fault("abort", code="rate_limited", retry_after_seconds=5, times=7):
         for _ in range(7):
             with closing(connect()) as connection:
-                assert ask(connection, api, "GET", "edge-dns") == 429
+                assert send(connection, api, "GET", "edge-dns") == 429
 
     assert warnings(api) == ["retried-too-soon"]
 
@@ -247,7 +239,7 @@ def test_a_limited_mutation_that_is_sent_again_on_a_new_connection_is_accused(
     with api.emulator.fault("abort", code="rate_limited", retry_after_seconds=5, times=2):
         for _ in range(2):
             with closing(connect()) as connection:
-                assert ask(connection, api, "PUT", "domains", "first") == 429
+                assert send(connection, api, "PUT", "domains", "first") == 429
 
     assert warnings(api) == ["retried-too-soon"]
 
@@ -277,7 +269,7 @@ def test_two_programs_that_each_send_a_request_once_are_accused_of_nothing(
     with api.emulator.fault("abort", code="rate_limited", retry_after_seconds=5, times=2):
         for _ in range(2):
             with closing(connect()) as connection:
-                assert ask(connection, api, "GET", "edge-dns") == 429
+                assert send(connection, api, "GET", "edge-dns") == 429
 
     assert warnings(api) == []
 
@@ -403,21 +395,21 @@ def test_two_jobs_with_one_token_are_distinguished_by_their_connections(api: Che
     sent = {"Authorization": f"Bearer {api.emulator.token('owner')}"}
     jobs = [HTTPConnection(url.netloc) for _ in range(2)]
 
-    def ask(job: HTTPConnection) -> int:
+    def send(job: HTTPConnection) -> int:
         job.request("GET", url.path, headers=sent)
         answer = job.getresponse()
         answer.read()
         return answer.status
 
-    assert [ask(job) for job in jobs] == [200, 200]
+    assert [send(job) for job in jobs] == [200, 200]
     with api.emulator.fault("abort", code="rate_limited", retry_after_seconds=5, times=1):
-        assert ask(jobs[0]) == 429
+        assert send(jobs[0]) == 429
     for _ in range(20):  # the other may have been on its way only at first
-        assert ask(jobs[1]) == 200
+        assert send(jobs[1]) == 200
         api.emulator.clock.advance("0.1s")
     assert broken(api) == []
 
-    assert ask(jobs[0]) == 200
+    assert send(jobs[0]) == 200
     assert broken(api) == [("retried-too-soon", [3, 24])]
     for job in jobs:
         job.close()

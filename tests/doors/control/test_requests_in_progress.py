@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import json
-import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
-from urllib.parse import urlsplit
 
 import pytest
 
 from hosting_emulator.sdk import WorldsObservation
 from tests.support.http_world import HttpWorld
+from tests.support.wire import wire
 
 NEW_KEY = "new-key-after-uncertainty"
 
@@ -47,16 +46,14 @@ def unanswered(
     api: HttpWorld, key: str | None, *, body: bytes = b"", length: int = 0
 ) -> Iterator[None]:
     """Send a mutation of which no response is read, and close its connection at the end."""
-    url = urlsplit(api.emulator.base_url)
-    path = f"{url.path}/v1/projects/{api.emulator.projects['shop']}/domains"
-    headers = {"Host": url.netloc, **api.emulator.headers("owner")}
+    headers = api.emulator.headers("owner")
     if key is not None:
         headers["Idempotency-Key"] = key
     if length:
-        headers |= {"Content-Length": str(length), "Content-Type": "application/json"}
-    head = f"PUT {path} HTTP/1.1\r\n" + "".join(f"{k}: {v}\r\n" for k, v in headers.items())
-    with socket.create_connection((url.hostname, url.port)) as connection:
-        connection.sendall(head.encode() + b"\r\n" + body)
+        headers["Content-Type"] = "application/json"
+    path = api.project_path("domains")
+    with wire(api.emulator.base_url) as connection:
+        connection.send_request("PUT", path, headers.items(), body, length=length or None)
         yield
 
 
@@ -74,7 +71,7 @@ def broken(observation: WorldsObservation) -> list[str]:
 def test_a_delayed_request_is_listed_when_it_arrives(
     api: HttpWorld, observation: WorldsObservation
 ) -> None:
-    api.emulator.arm({"latency": {"delay_ms": 600_000}, "times": 1})
+    api.add_fault(latency={"delay_ms": 600_000}, times=1)
 
     with unanswered(api, "key-1"):
         (entry,) = until(lambda: listed(api))
@@ -89,7 +86,7 @@ def test_a_delayed_request_is_listed_when_it_arrives(
 def test_a_request_that_is_answered_is_no_longer_in_progress(
     api: HttpWorld, observation: WorldsObservation
 ) -> None:
-    api.emulator.arm({"latency": {"delay_ms": 30}, "times": 1})
+    api.add_fault(latency={"delay_ms": 30}, times=1)
 
     assert api.apply_domains(key="key-1").status == 202
 
@@ -99,7 +96,7 @@ def test_a_request_that_is_answered_is_no_longer_in_progress(
 
 
 def test_a_response_that_a_fault_delays_is_in_progress_until_it_leaves(api: HttpWorld) -> None:
-    api.emulator.arm({"latency": {"delay_ms": 600_000}, "phase": "after_commit", "times": 1})
+    api.add_fault(latency={"delay_ms": 600_000}, phase="after_commit", times=1)
 
     with unanswered(api, "key-1"):
         (entry,) = until(lambda: listed(api))
@@ -109,7 +106,7 @@ def test_a_response_that_a_fault_delays_is_in_progress_until_it_leaves(api: Http
 
 
 def test_numbers_follow_the_order_of_arrival(api: HttpWorld) -> None:
-    api.emulator.arm({"latency": {"delay_ms": 600_000}, "times": 1})
+    api.add_fault(latency={"delay_ms": 600_000}, times=1)
 
     with unanswered(api, "key-1"):
         until(lambda: listed(api))
@@ -125,7 +122,7 @@ def test_numbers_follow_the_order_of_arrival(api: HttpWorld) -> None:
 def test_a_client_that_gives_up_and_retries_is_judged_with_both_requests(
     api: HttpWorld, observation: WorldsObservation
 ) -> None:
-    api.emulator.arm({"latency": {"delay_ms": 600_000}, "times": 1})
+    api.add_fault(latency={"delay_ms": 600_000}, times=1)
 
     with unanswered(api, "key-1"):
         until(lambda: listed(api))
@@ -139,7 +136,7 @@ def test_a_client_that_gives_up_and_retries_is_judged_with_both_requests(
 def test_a_client_that_gives_up_and_retries_with_its_key_is_not_accused(
     api: HttpWorld, observation: WorldsObservation
 ) -> None:
-    api.emulator.arm({"latency": {"delay_ms": 600_000}, "times": 1})
+    api.add_fault(latency={"delay_ms": 600_000}, times=1)
 
     with unanswered(api, "key-1"):
         until(lambda: listed(api))
@@ -151,7 +148,7 @@ def test_a_client_that_gives_up_and_retries_with_its_key_is_not_accused(
 def test_a_request_in_progress_is_judged_once_its_response_has_left(
     api: HttpWorld, observation: WorldsObservation
 ) -> None:
-    api.emulator.arm({"latency": {"delay_ms": 300}, "times": 1})
+    api.add_fault(latency={"delay_ms": 300}, times=1)
 
     def send() -> None:
         api.apply_domains(key="key-1")
@@ -171,7 +168,7 @@ def test_a_request_in_progress_is_judged_once_its_response_has_left(
 def test_a_report_waits_for_requests_in_progress(
     api: HttpWorld, observation: WorldsObservation
 ) -> None:
-    api.emulator.arm({"latency": {"delay_ms": 200}, "times": 1})
+    api.add_fault(latency={"delay_ms": 200}, times=1)
     thread = threading.Thread(target=lambda: api.apply_domains(key=None))
     thread.start()
     until(lambda: observation.report().in_progress)
@@ -199,7 +196,7 @@ def test_a_request_whose_body_does_not_come_counts(
 def test_a_reset_while_a_request_waits_keeps_it_in_the_verdict(
     api: HttpWorld, observation: WorldsObservation
 ) -> None:
-    api.emulator.arm({"latency": {"delay_ms": 600_000}, "times": 1})
+    api.add_fault(latency={"delay_ms": 600_000}, times=1)
 
     with unanswered(api, "key-1"):
         until(lambda: listed(api))
@@ -211,7 +208,7 @@ def test_a_reset_while_a_request_waits_keeps_it_in_the_verdict(
 
 
 def test_everything_that_shows_the_log_shows_a_request_in_progress(api: HttpWorld) -> None:
-    api.emulator.arm({"latency": {"delay_ms": 600_000}, "times": 1})
+    api.add_fault(latency={"delay_ms": 600_000}, times=1)
     control, path = api.emulator.control, api.emulator.control_path
 
     with unanswered(api, "key-1"):
