@@ -11,11 +11,10 @@ from pathlib import Path
 import pytest
 
 from hosting_emulator.sdk import HostingEmulator
-from hosting_emulator.settings import Settings
 from hosting_emulator_scenarios import FOLDER
-from pytest_hosting_emulator import BackgroundEmulator
 from tests.openapi.contrary import CONTRARY
 from tests.openapi.schemathesis_run import PHASES, Findings, control_target, public_target, run
+from tests.support.emulator_in_thread import emulator_in_thread
 from tests.support.http_world import HttpWorld
 
 
@@ -35,8 +34,7 @@ def assert_clean(found: Findings, *, cases: int) -> None:
 @pytest.fixture
 def alone() -> Iterator[HostingEmulator]:
     """The default world of an emulator that nobody else asks: all that it has may be deleted."""
-    settings = Settings(port=0, data_dir=None, clock="frozen", library=FOLDER)
-    with BackgroundEmulator(settings) as running:
+    with emulator_in_thread(library=FOLDER) as running:
         yield HostingEmulator.connect(running.control)
 
 

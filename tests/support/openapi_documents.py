@@ -1,0 +1,21 @@
+"""The OpenAPI document of a new world, made without a server."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from hosting_emulator import DEFAULT_SEED
+from hosting_emulator.contract.assumptions import Assumptions
+from hosting_emulator.contract.openapi import openapi_document
+from hosting_emulator.variation.worlds import example_values
+from hosting_emulator.world.population import new_world
+from hosting_emulator.world.records import Origin
+
+
+def document_of_new_world(assumptions: Mapping[str, Any], base_url: str) -> dict[str, Any]:
+    """Return the document of a new default world with these changes of its assumptions."""
+    world = new_world("default", DEFAULT_SEED, Origin(), 0)
+    return openapi_document(
+        Assumptions().changed(assumptions), server_url=base_url, values=example_values(world)
+    )
