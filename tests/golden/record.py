@@ -35,6 +35,7 @@ RUN_OF_ITEMS = re.compile(r"(→ .*)/(\d+) … (\d+)")
 #: A run of fields that an object at another place has: `→ first … last`.
 RUN_OF_FIELDS = re.compile(r"→ (.+) … (.+)")
 WITHOUT_EMPTY_FIELDS = "without fields that are empty"
+_COMPACT = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False)
 #: Long lists of small objects with mostly empty fields. The first of a part is written whole.
 _REDUCED = ("/scenarios/run", "/requests?limit=30")
 
@@ -125,7 +126,7 @@ def without_empty_fields(value: Any) -> Any:
 
 def compact(value: Any) -> str:
     """Return JSON without spaces."""
-    return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+    return _COMPACT.encode(value)
 
 
 def is_reference(value: Any) -> bool:

@@ -23,6 +23,7 @@ from tests.golden.record import (
 #: Parts that the other parts refer to.
 _SHARED = ("documents", "default")
 _WIDTH = 100
+_ONE_LINE = json.JSONEncoder(ensure_ascii=False)
 #: A value with fewer characters than this is written each time.
 _SHORT = 100
 #: A body with more characters than this has a file of its own.
@@ -148,7 +149,9 @@ class _PartWriter:
 
     def _once(self, value: Any, number: str, path: str) -> Any:
         """Return a value with references in the place of what was written before."""
-        if not isinstance(value, dict | list | str):
+        if not isinstance(value, dict | list | str) or len(value) == 0:
+            return value
+        if isinstance(value, str) and len(value) < _SHORT // 2 and "\n" not in value:
             return value
         place = f"{number}{path}".strip()
         text = compact(value)
@@ -244,14 +247,14 @@ def _shortened(text: str) -> str:
 
 def laid_out_json(value: Any, indent: int = 0) -> str:
     """Return JSON in lines. An object that fits into a line is one line; so are fields that do."""
-    line = json.dumps(value, ensure_ascii=False)
+    line = _ONE_LINE.encode(value)
     if len(line) + indent <= _WIDTH or not isinstance(value, dict | list) or not value:
         return line
     if isinstance(value, list):
         members = [("", item) for item in value]
         begin, end = "[]"
     else:
-        members = [(f"{json.dumps(name, ensure_ascii=False)}: ", value[name]) for name in value]
+        members = [(f"{_ONE_LINE.encode(name)}: ", value[name]) for name in value]
         begin, end = "{}"
     lines: list[str] = []
     joined = False
