@@ -1,4 +1,4 @@
-"""What each assumption changes: what is asked, and what is answered with and without it."""
+"""The cases of the assumptions: a probe, and its result with and without the assumption."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Probe = Callable[[CheckedWorld], Any]
 
 
 class Case(NamedTuple):
-    """An assumption, an alternative, what is asked, and what is answered before and after."""
+    """An alternative of an assumption, a probe, and its result by default and under the alternative."""
 
     name: str
     value: Any
@@ -32,7 +32,7 @@ class Cases:
         self.found: list[Case] = []
 
     def add(self, name: str, value: Any, usual: Any, expected: Any) -> Callable[[Probe], Probe]:
-        """Add a case; `usual` is what the probe finds in a world without the assumption."""
+        """Add a case; `usual` is the result in a world with the default."""
 
         def add(probe: Probe) -> Probe:
             self.found.append(Case(name, value, probe, usual, expected))
@@ -42,7 +42,7 @@ class Cases:
 
 
 def code(response: Response) -> tuple[int, str | None]:
-    """Return status and problem code of an answer."""
+    """Return the status and the problem code of a response."""
     return response.status, response.json["code"] if response.status >= 400 else None
 
 
@@ -544,7 +544,7 @@ Ask = Callable[..., Response]
 
 
 def roles(ask: Ask) -> Probe:
-    """Who of owner, maintainer and reader may ask."""
+    """Return a probe that tells whether owner, maintainer and reader can make a call."""
 
     def probe(api: CheckedWorld) -> list[bool]:
         return [ask(api, who=who).status < 300 for who in ("owner", "member", "reader")]

@@ -1,4 +1,4 @@
-"""Who may make which call, and what somebody outside can tell."""
+"""The roles that each call requires, and what a user outside the access scope can learn."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ CALLS: dict[str, Call] = {
 }
 ALL = set(CALLS)
 READS = {"5 dns", "6 deployments", "8 compute", "poll"}
-#: person, project, the calls that succeed, what the others are answered.
+#: User, project, the calls that succeed, and the refusal of all others.
 MATRIX: list[tuple[str, str, set[str], tuple[int, str]]] = [
     ("owner", "shop", ALL, (403, "forbidden")),
     ("owner", "docs", ALL, (403, "forbidden")),  # an organization's owner owns its projects

@@ -1,4 +1,4 @@
-"""Access tokens: what is refused, until when one is good, and what it must say."""
+"""Access tokens: which are refused, how long they are valid, and the claims they must have."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def _unsigned(alg: str, signature: str = "") -> Forge:
 
 
 def _confused(secret: Callable[[CheckedWorld], bytes], alg: str = "HS256") -> Forge:
-    """Sign with HMAC, taking what everybody can read of the public key for the secret."""
+    """Sign with HMAC, with the published public key as the secret."""
 
     def forge(api: CheckedWorld) -> str:
         kid = jwks(api)["keys"][0]["kid"]
@@ -233,7 +233,7 @@ def test_a_forged_token_is_refused(api: CheckedWorld, name: str) -> None:
 
 
 def test_a_valid_token_stays_valid_after_a_forged_one_was_refused(api: CheckedWorld) -> None:
-    """What is remembered of a verified token must not serve another."""
+    """The cache of verified tokens must not accept another token."""
     good = api.emulator.token()
     assert api.dns(token=good).status == 200
     text, _, signature = good.rpartition(".")
@@ -294,7 +294,7 @@ def test_a_token_that_lacks_a_claim_is_refused(api: CheckedWorld, missing: str) 
 
 
 def test_a_token_with_several_audiences_and_extra_claims_is_accepted(api: CheckedWorld) -> None:
-    """The counterpart: the tests above fail for the claim they change, not for their making."""
+    """Tokens signed by `signed` are valid, so the tests above are refused for the changed claim."""
     claims = {**claims_of(api), "aud": [claims_of(api)["aud"], "another-api"], "extra": {"x": 1}}
 
     assert api.dns(token=signed(api, claims)).status == 200
@@ -415,7 +415,7 @@ def test_a_token_for_an_organization_of_other_users_gives_access_to_nothing(
 
 
 def test_a_stored_digest_is_not_accepted_as_a_credential(api: CheckedWorld) -> None:
-    """Whoever reads a state file must not be able to sign in with what is in it."""
+    """A state file must contain nothing that works as a credential."""
     api.create_key()
     keys = api.state()["tables"]["user_api_keys"].values()
     digest = next(iter(keys))["digest"]

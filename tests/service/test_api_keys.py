@@ -1,4 +1,4 @@
-"""User API keys as credentials: for whom they speak, where, for what and how long."""
+"""User API keys as credentials: their user, organization, permissions and lifetime."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.support.calls import Response
 from tests.support.checked_world import CheckedWorld
 from tests.support.response_checks import moment, problem
 
-#: What each call needs of a key.
+#: The permission that each call requires.
 NEEDS = {
     "set_flag": "projects.write",
     "initialize": "projects.write",

@@ -1,4 +1,4 @@
-"""Every assumption, at each of its alternatives, visibly changes an answer.
+"""Every assumption, at each of its alternatives, visibly changes a response.
 
 A case asks the same of two fresh worlds: one as it comes, one under the alternative. Both answers
 are written down in `assumption_cases`, and a test finds assumptions without a case.
@@ -21,7 +21,7 @@ from tests.support.response_checks import problem
 
 CASES = cases.found
 
-#: Shown elsewhere, and why.
+#: Alternatives that another file shows, and why.
 ELSEWHERE = {
     ("idempotency_in_flight", "refuse"),  # needs a slow disk: test_idempotency_in_flight.py
 }
@@ -71,7 +71,7 @@ def test_every_alternative_has_a_case(api: CheckedWorld) -> None:
 CONTRACT = (Path(__file__).parents[1] / "support" / "contract.txt").read_text(encoding="utf-8")
 
 
-#: Without what makes a table of it.
+#: The contract without the bars of its tables.
 PLAIN_CONTRACT = re.sub(r"\s*\|\s*", " ", CONTRACT)
 
 
@@ -102,7 +102,7 @@ def test_every_sentence_that_leaves_something_open_has_an_assumption() -> None:
     "row", [row for row in describe(DEFAULTS) if row["fixed"]], ids=lambda row: row["name"]
 )
 def test_a_fixed_choice_is_explained_and_cannot_be_set(row: dict[str, Any]) -> None:
-    """What is no setting stands beside the settings, and the refusal to set it is one clear line."""
+    """Fixed choices are listed beside the settings, and the refusal to set one gives the reason."""
     assert row["sentence"] in CONTRACT
     assert row["about"].endswith(".")
 
@@ -111,7 +111,7 @@ def test_a_fixed_choice_is_explained_and_cannot_be_set(row: dict[str, Any]) -> N
 
 
 def test_each_assumption_has_a_description_and_quotes_the_contract(api: CheckedWorld) -> None:
-    """What stands in brackets is ours: what was left out of the sentence, or what it does not say."""
+    """Text in brackets is ours: an omission, or what the sentence does not say."""
     for row in api.emulator.assumptions:
         assert row["value"] == row["default"]
         assert row["about"]

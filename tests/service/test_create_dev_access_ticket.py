@@ -1,4 +1,4 @@
-"""Call 7: issue a dev access ticket. Redeeming it is tested beside this file."""
+"""Call 7: issue a dev access ticket. `test_tickets.py` redeems it."""
 
 from __future__ import annotations
 

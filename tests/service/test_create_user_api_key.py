@@ -46,7 +46,7 @@ def test_the_first_creation_shows_the_whole_key(world: CheckedCalls) -> None:
 
 
 def test_the_value_of_a_key_is_not_stored(world: CheckedCalls) -> None:
-    """Credential material is returned once; a world on disk holds its digest alone."""
+    """Credential material is returned once. A world on disk holds only its digest."""
     value = world.create_key().json["value"]
 
     assert value.removeprefix("phk_") not in json.dumps(world.state())

@@ -193,7 +193,7 @@ def test_an_expectation_is_green_only_if_it_is_true(step: Step, expect: Any, ver
 
 # --- What a story finds in the log ---------------------------------------------------------------
 
-#: Nine requests: seven by the owner, one by nobody, one by an outsider.
+#: Nine requests: seven by the owner, one without a token, one by an outsider.
 REQUESTS: list[Step] = [
     LIST,
     {**REFUSED, "expect": {"status": 404}},
@@ -429,7 +429,7 @@ def world_with_requests(api: HttpWorld) -> HostingEmulator:
     return emulator
 
 
-#: Each filter with values that are made so often; a count of None is impossible.
+#: Values of each filter, and how many requests match; None stands for an impossible value.
 SDK: dict[str, list[tuple[Any, int | None]]] = {
     "call": [
         ("list_deployments", 3),
@@ -510,7 +510,7 @@ SDK: dict[str, list[tuple[Any, int | None]]] = {
 
 
 def with_names(value: Any, replacements: dict[str, Any]) -> Any:
-    """Return a wanted value with the values that names such as DOCUMENT stand for."""
+    """Replace names such as DOCUMENT in a filter's value."""
     if isinstance(value, dict):
         return {word: with_names(inner, replacements) for word, inner in value.items()}
     if isinstance(value, list):

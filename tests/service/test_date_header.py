@@ -17,14 +17,14 @@ from tests.support.http_world import HttpWorld
 from tests.support.wire import wire
 
 NOW = "2031-05-06T07:08:09Z"
-#: Where the frozen world stands.
+#: The time of the frozen world.
 WORLD_TIME = datetime(2031, 5, 6, 7, 8, 9, tzinfo=UTC)
 PAGE = "http://app.test:3000"
 
 
 @pytest.fixture(scope="module")
 def served() -> Iterator[HostingEmulator]:
-    """The default world of an emulator of its own, whose clock stands still in 2031."""
+    """The default world of an emulator of its own, whose clock is frozen in 2031."""
     options = ("--ephemeral", "--clock", "frozen", "--at", NOW, "--allow-origin", PAGE)
     with emulator(*options) as process, ControlClient(process.ready["control_url"]) as control:
         yield control.world("default")
@@ -32,7 +32,7 @@ def served() -> Iterator[HostingEmulator]:
 
 @pytest.fixture
 def dated(served: HostingEmulator) -> HttpWorld:
-    """Calls of that world as it began."""
+    """Calls of that world after a reset."""
     served.reset()
     return HttpWorld(served)
 

@@ -1,4 +1,4 @@
-"""The default world: what is there before anybody asked for anything, and worth looking at."""
+"""The default world: what it contains before the first request."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def summary(api: CheckedWorld) -> dict[str, Any]:
 
 
 def projects(api: CheckedWorld) -> Iterator[tuple[str, str]]:
-    """Walk all projects with somebody who may read them."""
+    """Yield each project with a user who can read it."""
     for project in api.emulator.summary["projects"]:
         mine = project["organization_id"] == api.emulator.organization
         yield project["alias"], "owner" if mine else "outsider"
@@ -125,7 +125,7 @@ def test_a_reset_restores_the_default_world(api: CheckedWorld) -> None:
 
 
 def test_the_default_world_is_served_without_a_path_prefix(api: CheckedWorld) -> None:
-    """It answers at /v1, without a prefix; the others below /worlds."""
+    """It is served at /v1, without a prefix; other worlds are below /worlds."""
     default = api.emulator.control.world("default").summary
 
     assert default["base_url"] == api.emulator.base_url.partition("/worlds/")[0]

@@ -22,7 +22,7 @@ PHASES = ("before_commit", "after_commit")
 
 @pytest.fixture
 def client(hosting_emulator: HostingEmulator) -> SocketClient:
-    """A client of a fresh world whose clock stands still."""
+    """A client of a fresh world whose clock is frozen."""
     return SocketClient(HttpWorld(hosting_emulator))
 
 
@@ -160,9 +160,9 @@ EFFECTS: list[tuple[str, dict[str, Any], Look]] = [
         see_respond,
     ),
 ]
-#: Closes the ports of the whole emulator: its test has one of its own (`test_refused_connections`).
+#: Closes the ports of the whole emulator: `test_refused_connections` has its own emulator.
 ELSEWHERE = "refuse_connections"
-#: These let the answer through, and so what was asked is done in either phase.
+#: These let the response through, so the request is carried out in either phase.
 LET_THROUGH = ("latency", "slow_response", "duplicate_response")
 
 
@@ -290,7 +290,7 @@ def test_a_timeout_keeps_the_connection_open_until_the_client_closes_it(client: 
     with wire(client.api.emulator.base_url) as connection:
         path = client.api.project_path("edge-dns")
         assert client.send_on(connection, "GET", path).kind == "silent"
-        connection.send(b"GET / HTTP/1.1\r\n\r\n")  # it is not read, and not answered
+        connection.send(b"GET / HTTP/1.1\r\n\r\n")  # it is neither read nor responded to
         connection.socket.settimeout(0.05)
         with pytest.raises(TimeoutError):
             connection.is_closed_by_server()

@@ -1,4 +1,4 @@
-"""Faults over the control API, and what they leave of a world: the change, the ids, the other worlds."""
+"""Faults: whether the change is made, the ids that stay the same, and the worlds they act in."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.support.connection_outcomes import SocketClient
 from tests.support.http_world import HttpWorld
 from tests.support.response_checks import problem
 
-#: Each of these keeps the first answer from its client.
+#: Each of these keeps the first response from its client.
 LOSING: list[tuple[str, dict[str, Any]]] = [
     ("abort", {"code": "service_unavailable"}),
     ("gateway_error", {"status": 504}),
@@ -25,7 +25,7 @@ LOSING: list[tuple[str, dict[str, Any]]] = [
     ("truncate", {"bytes": 10}),
     ("malformed_response", {}),
 ]
-#: The mutations of the contract: path, body, and how many of its things a world then has.
+#: The mutations of the contract: method, path, body, and the table that gets a row.
 MUTATIONS: dict[str, Callable[[HttpWorld], tuple[str, str, bytes, str]]] = {
     "set_project_powered_by_flag": lambda api: (
         "PUT",
@@ -50,7 +50,7 @@ MUTATIONS: dict[str, Callable[[HttpWorld], tuple[str, str, bytes, str]]] = {
 
 
 def tables(api: HttpWorld) -> dict[str, Any]:
-    """Return all of a world but what faults count of themselves."""
+    """Return the tables of a world without the counts of its faults."""
     tables_by_name: dict[str, Any] = api.emulator.export()["tables"]
     return {
         name: rows for name, rows in tables_by_name.items() if name not in ("faults", "streams")
@@ -213,7 +213,7 @@ def arm_what_fires(emulator: HostingEmulator) -> None:
 def worlds(
     hosting_emulator: HostingEmulator,
 ) -> Iterator[Callable[[], HostingEmulator]]:
-    """Makes worlds of one seed, whose clocks stand still at the same moment."""
+    """Return a function that makes worlds with the same seed and the same frozen time."""
     control: ControlClient = hosting_emulator.control
     names: list[str] = []
 
@@ -230,11 +230,12 @@ def worlds(
 
 
 def ids_of_a_story(api: HttpWorld) -> list[str]:
-    """Go through calls that make things, retrying what is refused, and return what was drawn."""
+    """Make calls that generate ids and secrets, retry refused ones, and return what was generated."""
 
     def until_done(ask: Callable[[], Response]) -> Any:
-        while (response := ask()).status >= 400:
-            pass
+        response = ask()
+        while response.status >= 400:
+            response = ask()
         return response.json
 
     until_done(api.compute)
@@ -256,7 +257,7 @@ def test_a_fault_does_not_change_generated_ids_and_secrets(
 ):
     drawn = []
     for arming in (None, arm):
-        # Of one name, one after the other: secrets are drawn with the world's name.
+        # Both worlds have the same name, because secrets depend on it.
         with HostingEmulator.fresh(hosting_emulator.control, name="of-one-name") as emulator:
             if arming:
                 arming(emulator)
@@ -336,7 +337,9 @@ def test_a_removed_fault_does_not_act(api: HttpWorld):
     with pytest.raises(ControlRefused, match=r"no fault is 'fault-1'; armed are fault-2$"):
         fault.remove()
 
-    with pytest.raises(ControlRefused, match="no such path"):  # an id that is empty is not all ids
+    with pytest.raises(
+        ControlRefused, match="no such path"
+    ):  # an empty id does not stand for all faults
         api.emulator.control.delete(api.emulator.control_path("faults") + "/")
     assert api.emulator.clear_faults() == 1
     assert api.dns().status == 200

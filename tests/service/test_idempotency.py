@@ -35,7 +35,7 @@ def apply_domains(world: CheckedCalls, key: str, **options: Any) -> Response:
 
 ALL = (set_flag, initialize, create_key, apply_domains)
 every_call = pytest.mark.parametrize("call", ALL)
-#: Call 3 answers a replay with metadata instead of the first bytes: it has tests of its own.
+#: Call 3 replays only metadata, so it has its own tests.
 every_call_but_keys = pytest.mark.parametrize("call", [set_flag, initialize, apply_domains])
 
 
@@ -308,7 +308,7 @@ def test_a_key_is_unused_again_after_the_assumed_retention(world: CheckedCalls, 
     call(world, "k")
     world.advance("24h")
 
-    # the key may now stand for another request
+    # the key can now be used for another request
     other = world.set_flag(True, key="k", project="blog")
 
     assert other.status == 200

@@ -1,4 +1,4 @@
-"""A second request while the first with its key is still being answered.
+"""A second request while the response to the first one with its key is not complete.
 
 Requests overlap only while a change is written to disk, so these tests hold the disk back: each
 `fsync` waits for the test.
@@ -43,15 +43,15 @@ class Disk:
 
 
 class Stage(NamedTuple):
-    """A world that answers only what is on its disk, the disk, and two connections."""
+    """A world that responds only after its disk has synced, the disk, and two connections."""
 
     api: HttpWorld
     disk: Disk
-    one: Wire
-    other: Wire
+    first: Wire
+    second: Wire
 
-    def hide(self, connection: Wire, key: str = "k", enabled: str = "false") -> None:
-        """Send call 1, and give the server time to work it off as far as it can."""
+    def send_flag(self, connection: Wire, key: str = "k", enabled: str = "false") -> None:
+        """Send call 1, and let the server handle it until it waits for the disk."""
         token = self.api.emulator.token("owner")
         headers = [
             ("Authorization", f"Bearer {token}"),
@@ -61,13 +61,13 @@ class Stage(NamedTuple):
         path = self.api.project_path("powered-by-flag")
         connection.send_request("PUT", path, headers, b'{"enabled":%s}' % enabled.encode())
         for _ in range(20):
-            self.api.emulator.control.health()  # the server answers while the disk is held
+            self.api.emulator.control.health()  # the server responds while the disk is held
 
     def begin(self) -> None:
         """Send the first request, and wait until its change is on its way to the disk."""
         self.api.emulator.token("owner")
         self.disk.hold()
-        self.hide(self.one)
+        self.send_flag(self.first)
         assert self.disk.began.wait(_PATIENCE_S)
 
 
@@ -82,12 +82,13 @@ def stage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Stage]:
         stack.callback(disk.released.set)
         control = stack.enter_context(ControlClient(server.control_url))
         emulator = HostingEmulator(control, control.create_world("held"))
-        one, other = (stack.enter_context(wire(emulator.base_url)) for _ in range(2))
-        yield Stage(HttpWorld(emulator), disk, one, other)
+        first = stack.enter_context(wire(emulator.base_url))
+        second = stack.enter_context(wire(emulator.base_url))
+        yield Stage(HttpWorld(emulator), disk, first, second)
 
 
 def silent(connection: Wire) -> bool:
-    """Tell whether nothing has come over a connection yet."""
+    """Tell whether nothing has arrived on a connection yet."""
     connection.socket.setblocking(False)
     try:
         connection.socket.recv(1)
@@ -102,11 +103,11 @@ def test_a_retry_waits_for_the_first_request_and_gets_its_response(stage: Stage)
     # given a first request whose change is on its way to the disk
     stage.begin()
 
-    stage.hide(stage.other)
-    waited = silent(stage.one), silent(stage.other)
+    stage.send_flag(stage.second)
+    waited = silent(stage.first), silent(stage.second)
     stage.disk.released.set()
 
-    first, second = stage.one.read_response(), stage.other.read_response()
+    first, second = stage.first.read_response(), stage.second.read_response()
     assert waited == (True, True)
     assert first.status == second.status == 200
     assert first.body == second.body
@@ -116,35 +117,35 @@ def test_a_retry_during_the_first_request_is_refused_if_so_assumed(stage: Stage)
     stage.api.emulator.control.world("held").set_assumptions({"idempotency_in_flight": "refuse"})
     stage.begin()
 
-    stage.hide(stage.other)
+    stage.send_flag(stage.second)
     stage.disk.released.set()
 
-    first, second = stage.one.read_response(), stage.other.read_response()
+    first, second = stage.first.read_response(), stage.second.read_response()
     assert first.status == 200
     problem(second, 503, "service_unavailable")
-    # and once the first has been answered, it is replayed as ever
+    # and after the first response it is replayed as usual
     assert stage.api.set_flag(False, key="k").body == first.body
 
 
 def test_a_changed_request_during_the_first_one_is_a_reused_key(stage: Stage) -> None:
-    """A changed request is `idempotency_key_reused` (contract, 1), whatever becomes of the first."""
+    """A changed request is `idempotency_key_reused` (contract, 1), however the first one ends."""
     stage.api.emulator.control.world("held").set_assumptions({"idempotency_in_flight": "refuse"})
     stage.begin()
 
-    stage.hide(stage.other, enabled="true")
+    stage.send_flag(stage.second, enabled="true")
     stage.disk.released.set()
 
-    assert stage.one.read_response().status == 200
-    problem(stage.other.read_response(), 409, "idempotency_key_reused")
+    assert stage.first.read_response().status == 200
+    problem(stage.second.read_response(), 409, "idempotency_key_reused")
 
 
-def test_a_request_with_another_key_does_not_wait_for_the_first_one(stage: Stage) -> None:
+def test_a_request_with_another_key_is_not_refused_during_the_first_one(stage: Stage) -> None:
     stage.api.emulator.control.world("held").set_assumptions({"idempotency_in_flight": "refuse"})
     stage.begin()
 
-    stage.hide(stage.other, key="another", enabled="true")
+    stage.send_flag(stage.second, key="another", enabled="true")
     stage.disk.released.set()
 
-    first, second = stage.one.read_response(), stage.other.read_response()
+    first, second = stage.first.read_response(), stage.second.read_response()
     assert [first.status, second.status] == [200, 200]
     assert [first.json["enabled"], second.json["enabled"]] == [False, True]

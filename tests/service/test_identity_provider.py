@@ -43,7 +43,7 @@ def ask(api: CheckedWorld, headers: dict[str, str] | None = None, **form: str) -
 
 
 def test_a_token_can_be_verified_with_the_published_keys(api: CheckedWorld) -> None:
-    """As a client library would: from discovery to the key, and from the key to the claims."""
+    """A client library goes from discovery to the key, and from the key to the claims."""
     discovery = discover(api)
     token = api.emulator.token("owner", expires_in_seconds=600)
 

@@ -1,4 +1,4 @@
-"""Interventions over the control API: what each changes of the eight calls and the poll."""
+"""Interventions over the control API: what each changes in the responses of the eight calls and the poll."""
 
 from __future__ import annotations
 
@@ -307,14 +307,16 @@ def test_an_ambiguous_key_name_is_refused_with_the_ids(api: CheckedWorld, word: 
         api.intervene(word, key="ci")
 
     api.intervene(word, key=ids[0])
-    api.intervene(word, key="ci")  # one is left
+    api.intervene(word, key="ci")  # only one active key has this name now
 
 
 def test_a_replay_does_not_use_up_an_uncertain_creation(api: CheckedWorld):
     api.create_key("first", key="first")
     api.intervene("leave_key_creation_uncertain")
 
-    calls = HttpWorld(api.emulator)  # what is refused is made
+    calls = HttpWorld(
+        api.emulator
+    )  # the refused request creates the key, which CheckedWorld does not allow
     assert calls.create_key("first", key="first").status == 200
     problem(calls.create_key("second", key="second"), 503, "api_key_creation_uncertain")
     assert calls.create_key("second", key="second").json["replayed"] is True

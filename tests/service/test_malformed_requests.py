@@ -1,4 +1,4 @@
-"""Requests that are HTTP, but not what a call takes: bodies, types, sizes and queries."""
+"""Valid HTTP requests that a call does not accept: bodies, types, sizes and queries."""
 
 from __future__ import annotations
 

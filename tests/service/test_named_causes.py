@@ -1,4 +1,4 @@
-"""A refusal names its cause, and what to do: to the client where it may, else in the request log."""
+"""A refusal names its cause and a remedy: in the detail if the client may know it, else in the log."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def other(hosting_emulator: HostingEmulator) -> Iterator[HostingEmulator]:
 
 
 def refusal(api: CheckedWorld) -> str:
-    """Return what the log says of the last refusal."""
+    """Return the reason that the log gives for the last refusal."""
     [last] = api.emulator.requests.page(limit=1)["items"]
     [reason] = [step["says"] for step in last["trail"] if step["step"] == "refusal"]
     return reason
@@ -67,7 +67,7 @@ def test_the_log_does_not_blame_another_world_for_a_revoked_key_of_its_own(
     api: CheckedWorld,
 ) -> None:
     key = api.emulator.api_key("owner")
-    with api.emulator.fork():  # it has the key as well
+    with api.emulator.fork():  # the fork has the key too
         api.intervene("revoke_key", all=True)
         api.call("GET", projects_dns(api), token=key)
 
@@ -76,7 +76,7 @@ def test_the_log_does_not_blame_another_world_for_a_revoked_key_of_its_own(
 
 def test_the_log_recognizes_a_token_of_another_seed(api: CheckedWorld) -> None:
     token = api.emulator.token()
-    api.load(api.emulator.export())  # it goes on with a seed of its own
+    api.load(api.emulator.export())  # without a seed in the file the world gets a new one
 
     problem(api.call("GET", projects_dns(api), token=token), 401, "unauthenticated")
 

@@ -1,4 +1,4 @@
-"""Choices of ours where the contract is silent: each has a name, and does what its name says."""
+"""The choices that are named where the contract is silent."""
 
 from __future__ import annotations
 

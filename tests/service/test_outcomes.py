@@ -1,4 +1,4 @@
-"""Outcomes: how an operation goes, told beforehand, whatever the clock and the profile."""
+"""Outcomes: how coming operations end, under every clock and profile."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from hosting_emulator.sdk import ControlRefused, HostingEmulator
 from tests.support.checked_world import CheckedWorld
 
-#: What is told, and how the operation ends: its state and its error's code.
+#: An outcome, the state in which the operation ends, and the code of its error.
 ENDS: dict[str, tuple[dict[str, Any], str, str | None]] = {
     "succeed": ({"succeed": {"running": "40s"}}, "succeeded", None),
     "fail": ({"fail": {"phase": "deploying", "code": "build_broken"}}, "failed", "build_broken"),
@@ -26,17 +26,18 @@ each_end = pytest.mark.parametrize("name", list(ENDS))
 
 
 def end_of(api: CheckedWorld, operation: str) -> tuple[str, str | None, list[str]]:
-    """Poll an operation to its end: its state, its error's code, and the reconciliations seen."""
+    """Poll an operation to its end; return state, error code and the reconciliation states seen."""
     seen: list[str] = []
     for _ in range(100):
         response = api.poll(operation).json
-        if (found := response.get("reconciliation")) and found["state"] not in seen[-1:]:
-            seen.append(found["state"])
+        reconciliation = response.get("reconciliation")
+        if reconciliation and reconciliation["state"] not in seen[-1:]:
+            seen.append(reconciliation["state"])
         if "next_poll_after_seconds" not in response["progress"]:
             return response["state"], response.get("error", {}).get("code"), seen
         if api.emulator.clock.mode in ("frozen", "real", "scaled"):
             api.advance(f"{response['progress']['next_poll_after_seconds']}s")
-    raise AssertionError("it does not end")
+    raise AssertionError("the operation does not end")
 
 
 @each_end
@@ -80,7 +81,7 @@ def test_an_operation_ends_with_its_outcome_after_a_restart_fork_rewind_or_resto
     api.advance(after)
     commit = api.emulator.history[-1].commit
 
-    if way == "restart":  # an export is what a restart reads back
+    if way == "restart":  # a restart reads what an export contains
         api.load(api.state())
     elif way == "fork":
         api = CheckedWorld(api.emulator.fork())
@@ -179,7 +180,7 @@ def test_an_operation_that_an_outcome_stuck_goes_on_after_its_release(api: Check
 def test_an_outcome_goes_on_after_a_reconciliation_completed_by_an_intervention(
     api: CheckedWorld, exhausted: str
 ) -> None:
-    """What somebody completes by hand is passed over, and the rest comes as told."""
+    """The outcome skips what interventions have completed and does the rest."""
     api.advance("10s")
     assert api.poll(exhausted).json["reconciliation"]["state"] == "required"
 

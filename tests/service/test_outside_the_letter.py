@@ -114,7 +114,7 @@ def test_a_list_of_words_without_the_contracts_own_word_is_refused(
 def test_a_condition_cannot_have_a_code_that_the_contract_gives_to_another(
     api: CheckedWorld,
 ) -> None:
-    """ "A missing organization context with code organization_required": no other condition has it."""
+    """ "A missing organization context with code organization_required": no other condition can have it."""
     for code in ("organization_required", "unauthenticated", "resource_not_found"):
         with pytest.raises(ControlRefused):
             api.assume(condition_codes={"provider_failing": code})
@@ -164,7 +164,7 @@ def test_the_replay_of_a_key_creation_revalidates_the_product_permissions(
 
 
 def test_a_replay_needs_a_permission_of_its_own_key(api: CheckedWorld) -> None:
-    """Another permission, enabled since, is none of this key's."""
+    """A permission that was enabled later does not belong to this key."""
     _enable(api, "dns.read")
     api.create_key(key="k")
 

@@ -1,4 +1,4 @@
-"""Tickets redeemed on the main port, by clients that get neither to a dev origin nor send its Host."""
+"""Tickets redeemed at the base URL, by clients that cannot reach a dev origin or send its Host."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from tests.support.response_checks import problem
 
 
 class Stay(urllib.request.HTTPRedirectHandler):
-    """Follows nothing."""
+    """Follows no redirect."""
 
     def redirect_request(self, *_: Any, **__: Any) -> None:
-        """Stay where we are."""
+        """Return no request to follow."""
 
 
 def fetch(url: str) -> Response:
-    """Ask as a plain client does: to the URL's own address, under its own name."""
+    """Send a request to the address in the URL, with the Host of the URL."""
     try:
         with urllib.request.build_opener(Stay).open(url) as response:
             return Response(response.status, response.headers, response.read())

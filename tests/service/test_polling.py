@@ -56,10 +56,10 @@ def test_an_operation_is_queued_for_two_seconds_and_runs_for_eight(
 
 
 def follow(world: CheckedCalls, operation: dict[str, Any]) -> list[dict[str, Any]]:
-    """Poll an operation exactly when each answer says."""
+    """Poll an operation exactly when each response advises."""
     seen = [operation]
-    while (seconds := seen[-1]["progress"].get("next_poll_after_seconds")) is not None:
-        world.advance(f"{seconds}s")
+    while "next_poll_after_seconds" in seen[-1]["progress"]:
+        world.advance(f"{seen[-1]['progress']['next_poll_after_seconds']}s")
         seen.append(world.poll(operation["id"]).json)
     return seen
 
@@ -138,13 +138,13 @@ def test_a_terminal_operation_never_changes_again(world: CheckedCalls, start: St
 def test_the_course_of_an_operation_does_not_depend_on_polling(
     api: CheckedWorld, start: Start
 ) -> None:
-    """Each event happens at its own moment, however late anybody asks."""
+    """Each event happens at its own moment, however late a client polls."""
     operation = start(api).json
     control, name = api.emulator.control, api.emulator.name
     fork = api.emulator.copy()["name"]
 
     try:
-        for _ in range(24):  # one looks all the time, the other once at the end
+        for _ in range(24):  # one world is polled all the time, the other only at the end
             api.advance("500ms")
             api.poll(operation["id"])
         control.world(fork).clock.move(by="12s")
@@ -154,7 +154,7 @@ def test_the_course_of_an_operation_does_not_depend_on_polling(
 
     for table in ("operations", "deployments", "projects", "schedule", "streams"):
         if table == "deployments":
-            _drop_urls(looked[table], unlooked[table])  # hosts carry the name of their api
+            _drop_urls(looked[table], unlooked[table])  # hosts contain the name of their world
         if table != "operations":
             assert looked[table] == unlooked[table], table
     mine, theirs = looked["operations"][operation["id"]], unlooked["operations"][operation["id"]]

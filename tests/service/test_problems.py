@@ -1,4 +1,4 @@
-"""Problem documents: what every refusal holds, where its link leads, and the ids of requests."""
+"""Problem documents: the fields of every refusal, its link, and request ids."""
 
 from __future__ import annotations
 

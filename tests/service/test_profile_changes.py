@@ -60,7 +60,7 @@ def moved_by_steps(world: HostingEmulator, operation: str) -> bool:
 
 
 def goes_by_its_profile(world: HostingEmulator, operation: str, profile: str) -> None:
-    """Assert that an operation moves the way of a profile, and in no other way before that."""
+    """Assert that an operation moves as its profile says, and in no other way."""
     mode = profile.split()[0]
     if mode == "immediate":
         assert is_finished(world, operation)
@@ -88,7 +88,7 @@ def test_an_operation_keeps_its_profile_when_the_world_gets_another(
     api.emulator.set_assumptions({assumption: changed_to})
 
     goes_by_its_profile(api.emulator, operation, accepted_under)
-    # It has let go of the project's claim.
+    # The operation has released the project's claim.
     assert "blocking_operation_id" not in api.initialize(2).json
 
 

@@ -35,15 +35,17 @@ def protect(
     hosting_emulator: HostingEmulator, control: ControlClient
 ) -> Iterator[Callable[..., Any]]:
     """Protect a fault in the test's world and its copies, until the test ends."""
-    made = []
+    created_ids = []
 
     def protect(**body: Any) -> Any:
-        made.append(control.post("protected-faults", {"worlds": [hosting_emulator.name], **body}))
-        return made[-1]
+        document = {"worlds": [hosting_emulator.name], **body}
+        protected_fault = control.post("protected-faults", document)
+        created_ids.append(protected_fault["id"])
+        return protected_fault
 
     yield protect
-    for protected in made:
-        control.delete(f"protected-faults/{protected['id']}")
+    for fault_id in created_ids:
+        control.delete(f"protected-faults/{fault_id}")
 
 
 def put_state(world: HostingEmulator) -> None:

@@ -1,4 +1,4 @@
-"""What faults, outcomes and the rate limit have counted, after a rewind, a fork and in a recording."""
+"""The counts of faults, outcomes and the rate limit after a rewind, in a fork and in a recording."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ def test_an_earlier_commit_has_the_counts_of_its_time(api: HttpWorld) -> None:
 
 
 def test_a_rewind_never_ends_in_the_middle_of_a_request(api: HttpWorld) -> None:
-    """A fault that acts after the commit counts behind the commit of its own request."""
+    """A fault that acts after the commit counts later than the commit of its request."""
     api.emulator.fault("abort", code="service_unavailable", times=1, phase="after_commit")
     assert api.apply_domains().status == 503
     lost = newest(api.emulator)
@@ -127,7 +127,7 @@ def test_a_rewind_never_ends_in_the_middle_of_a_request(api: HttpWorld) -> None:
     api.emulator.rewind(lost)
 
     assert api.emulator.faults[0].hits == 1
-    api.emulator.record()  # which refuses a world that is in the middle of a request
+    api.emulator.record()  # it would refuse a world in the middle of a request
 
 
 # --- recordings ---------------------------------------------------------------------------------------
@@ -148,7 +148,7 @@ def rate_limit(world: HostingEmulator) -> None:
 
 
 def nothing(world: HostingEmulator) -> None:
-    """Count nothing: what the others are compared with."""
+    """Count nothing, for comparison with the others."""
 
 
 @pytest.mark.parametrize("counting", [nothing, counting_fault, rate_limit])
@@ -173,7 +173,7 @@ def test_a_recording_has_the_reads_before_a_change_that_was_rewound(
 
 
 def test_a_recording_leaves_out_what_it_cannot_repeat_and_says_so(api: HttpWorld) -> None:
-    """The fault acts on the same request twice, as the first time was rewound."""
+    """The fault acts on the same request twice, because the first time was rewound."""
     api.emulator.fault("abort", code="service_unavailable", times=1, call="get_dns_authorization")
     before = newest(api.emulator)
     assert api.dns().status == 503

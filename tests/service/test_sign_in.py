@@ -1,4 +1,4 @@
-"""Signing in by a browser: the authorization code flow with PKCE, and what OpenID says around it."""
+"""Signing in by a browser: the authorization code flow with PKCE, and OpenID Connect."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ HERE = "http://localhost:5173/callback"
 
 @pytest.fixture
 def browser(api: CheckedWorld) -> Browser:
-    """A browser that has never been here, at the world's identity provider."""
+    """A browser without a session, at the world's identity provider."""
     return Browser(api.emulator.summary["issuer"])
 
 
@@ -70,7 +70,7 @@ def test_the_id_token_has_the_claims_of_openid(api: CheckedWorld, browser: Brows
 def test_an_id_token_is_not_accepted_as_an_access_token(
     api: CheckedWorld, browser: Browser
 ) -> None:
-    """Not even when the client is named like the API's audience."""
+    """This holds even if the client has the name of the API's audience."""
     code = browser.choose("owner", client_id="hosting-control-api").answer["code"]
     tokens = browser.redeem(code, client_id="hosting-control-api").json
 
@@ -122,7 +122,7 @@ def test_a_code_is_bound_to_its_client_redirect_uri_and_verifier(
 
     assert (refused.status, refused.json["error"]) == (400, "invalid_grant")
     assert says in refused.json["error_description"]
-    if "code" not in changed:  # whoever tries has spent it
+    if "code" not in changed:  # the refused attempt has used the code
         assert browser.redeem(code).json["error"] == "invalid_grant"
 
 
@@ -156,7 +156,7 @@ def test_each_refresh_gives_a_new_refresh_token(api: CheckedWorld, browser: Brow
     second = browser.refresh(first)
 
     assert api.dns(token=second.json["access_token"]).status == 200
-    assert browser.refresh(first).json["error"] == "invalid_grant"  # and ends the family:
+    assert browser.refresh(first).json["error"] == "invalid_grant"  # and this ends the family:
     assert browser.refresh(second.json["refresh_token"]).json["error"] == "invalid_grant"
 
 
@@ -453,7 +453,7 @@ def test_a_refresh_token_that_is_used_twice_revokes_all_tokens_of_its_grant(
 
     for token in (first["access_token"], second["access_token"]):
         assert api.dns(token=token).status == 401
-    assert api.dns(token=other["access_token"]).status == 200  # it is of another sign-in
+    assert api.dns(token=other["access_token"]).status == 200  # it belongs to another sign-in
 
 
 def test_no_two_access_tokens_are_the_same(browser: Browser) -> None:
@@ -464,7 +464,7 @@ def test_no_two_access_tokens_are_the_same(browser: Browser) -> None:
 
 
 def test_sign_ins_survive_an_export_and_an_import(api: CheckedWorld, browser: Browser) -> None:
-    """An export holds what a restart reads back; it has no code in it that could be used."""
+    """An export contains what a restart reads, but no code or token that could be used."""
     spent, open_ = (browser.choose("owner").answer["code"] for _ in range(2))
     first = browser.redeem(spent).json
     second = browser.refresh(first["refresh_token"]).json
@@ -476,14 +476,16 @@ def test_sign_ins_survive_an_export_and_an_import(api: CheckedWorld, browser: Br
     api.emulator.import_state(state)
 
     assert browser.refresh(first["refresh_token"]).json["error"] == "invalid_grant"
-    assert browser.refresh(second["refresh_token"]).json["error"] == "invalid_grant"  # ended by it
+    assert (
+        browser.refresh(second["refresh_token"]).json["error"] == "invalid_grant"
+    )  # ended by the reuse
     assert browser.redeem(open_).status == 200
     assert browser.redeem(open_).json["error"] == "invalid_grant"
     assert browser.choose("owner").answer["code"] not in (spent, open_)
 
 
 def sign_in_many(browser: Browser, count: int) -> None:
-    """Sign in so many times, to stay signed in."""
+    """Sign in this many times, each with a refresh token."""
     page = browser.authorize(scope="offline_access")
     chosen = page.fields() | {"choice": page.choice("owner")}
     for _ in range(count):
@@ -494,7 +496,7 @@ def sign_in_many(browser: Browser, count: int) -> None:
 def test_many_sign_ins_neither_end_a_valid_code_early_nor_restore_a_revoked_token(
     api: CheckedWorld, browser: Browser
 ) -> None:
-    """Tokens that can be refreshed are good for longer than any code: it is not the first to go."""
+    """Refreshable tokens are valid for longer than any code, so a code must not be evicted first."""
     revoked = browser.choose("owner", scope="openid").answer["code"]
     token = browser.redeem(revoked).json["access_token"]
     assert browser.redeem(revoked).json["error"] == "invalid_grant"
@@ -502,7 +504,7 @@ def test_many_sign_ins_neither_end_a_valid_code_early_nor_restore_a_revoked_toke
     sign_in_many(browser, 197)
     code = browser.choose("member").answer["code"]
 
-    sign_in_many(browser, 2)  # the second is the two hundredth code: old ones are swept out then
+    sign_in_many(browser, 2)  # the 200th code evicts expired ones
 
     assert browser.redeem(code).status == 200
     assert api.dns(token=token).status == 401

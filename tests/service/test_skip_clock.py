@@ -1,4 +1,4 @@
-"""A clock that skips gets a client on that waits as it was told: its retry finds the time passed."""
+"""With the clock `skip`, a retry moves time by the wait that the previous response asked for."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def seconds(api: CheckedWorld, since: Any) -> float:
 
 
 def dns_status(api: CheckedWorld) -> int:
-    """Ask, whatever comes: an answer of one's own is held to no model."""
+    """Return the status of call 5 without a check: a custom response follows no model."""
     return api.send("GET", api.project_path("edge-dns")).status
 
 
@@ -40,7 +40,7 @@ def test_a_retry_moves_time_by_exactly_its_retry_after(api: CheckedWorld) -> Non
 
 
 def test_a_retry_moves_time_to_the_end_of_an_outage(api: CheckedWorld) -> None:
-    """`exec --clock skip --scenario provider-outage` was refused for ever."""
+    """`exec --clock skip --scenario provider-outage` was once refused for ever."""
     began = api.now()
     api.emulator.load_scenario(name="provider-outage")
     api.emulator.clock.skip()
@@ -104,7 +104,7 @@ def test_a_retry_does_not_move_time_under_a_fault_without_an_end(api: CheckedWor
 def test_a_retry_after_without_seconds_does_not_move_time(
     api: CheckedWorld, retry_after: str
 ) -> None:
-    """A header of one's own may say anything: the retry was a server's error."""
+    """A custom header can have any value; the retry once got a server error."""
     began = api.now()
     api.emulator.fault("respond", status=502, headers={"Retry-After": retry_after})
 

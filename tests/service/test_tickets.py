@@ -161,7 +161,7 @@ BAD = (
 
 @pytest.mark.parametrize("bad", BAD)
 def test_every_invalid_ticket_gets_the_same_response(api: CheckedWorld, bad: Any) -> None:
-    """Unknown, used, expired, revoked or another origin's: byte for byte the same answer."""
+    """Unknown, used, expired, revoked or of another origin: the response has the same bytes."""
     ticket = bad(api)
     before = api.state()
 
@@ -245,7 +245,7 @@ def test_a_redeem_url_of_another_form_is_refused(api: CheckedWorld, query: str) 
 
 
 def test_the_link_of_a_refused_redemption_opens_on_this_emulator(api: CheckedWorld) -> None:
-    """Whether the asker says with the dev host at which port it is, or not."""
+    """This holds with and without the port in the Host header."""
     ticket = issue(api)
     base = urlsplit(api.emulator.base_url)
     dev_host = urlsplit(ticket["origin"]).hostname
@@ -315,7 +315,7 @@ def test_redeeming_a_ticket_in_a_fork_does_not_use_the_original(api: CheckedWorl
     finally:
         api.emulator.control.world(fork).delete()
 
-    assert [first.status, second.status] == [303, 303]  # each has its own, and uses it alone
+    assert [first.status, second.status] == [303, 303]  # each world has and uses its own ticket
     problem(redeem(api, ticket), 404, "resource_not_found")
 
 

@@ -1,4 +1,4 @@
-"""Sentences that the contract decides, each quoted, and what our answers make of it."""
+"""Sentences of the contract, each quoted, and the responses that follow from it."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_enabled_at_is_when_the_current_owner_switched_the_flag_on(
 
 
 def test_a_second_owner_by_project_role_counts_as_an_owner_of_the_flag(api: CheckedWorld) -> None:
-    """Of two owners at a time either one may have switched it on; who is none any more has not."""
+    """Either of two current owners may have switched the flag on, but not a former owner."""
     role: dict[str, Any] = {"project": "shop", "person": "member"}
     api.set_flag(False)
     api.intervene("set_role", **role, role="owner")
@@ -113,7 +113,7 @@ NULLABLE = {"enabled_at", "value", "zone", "expires_at", "database"}
 
 
 def nulls(document: Any) -> set[str]:
-    """Return the known members that are null anywhere in an answer."""
+    """Return the known fields that are null anywhere in a response."""
     if isinstance(document, list):
         return set().union(*map(nulls, document))
     if not isinstance(document, dict):
@@ -174,7 +174,7 @@ def test_unauthenticated_requests_fail_with_code_unauthenticated(
 
 
 def link(response: Response) -> str:
-    """Return where a problem points, without the end that its code gives."""
+    """Return the link of a problem without the part that names its code."""
     url: str = hold_problem(response)["type"]
     return url.partition("/errors/")[0]
 
@@ -185,20 +185,20 @@ def test_the_link_of_a_problem_ignores_a_foreign_host_header(api: CheckedWorld, 
     ours = urlsplit(api.emulator.base_url)._replace(path="/_emulator/docs").geturl()
 
     assert link(api.dns(project="garden", headers={"Host": host})) == ours
-    with wire(api.emulator.base_url) as connection:  # two Hosts, of which none counts
+    with wire(api.emulator.base_url) as connection:  # neither of two Host headers counts
         connection.send_request("GET", "/v1/x", [("Host", "hosting.attacker.com")])
         assert link(connection.read_response()) == ours
 
 
 def test_the_link_of_a_problem_uses_another_name_of_this_machine(api: CheckedWorld) -> None:
-    """So that it opens through a mapped port as well."""
+    """The link then opens through a mapped port too."""
     docs_url = link(api.dns(project="garden", headers={"Host": "localhost:81"}))
 
     assert docs_url == "http://localhost:81/_emulator/docs"
 
 
 def test_a_request_that_cannot_be_parsed_gets_a_complete_link(api: CheckedWorld) -> None:
-    """The default world's docs_url, since it can be said to belong to no other."""
+    """It has the default world's docs_url, because it belongs to no other world."""
 
     def broken() -> str:
         with wire(api.emulator.base_url) as connection:
@@ -259,7 +259,7 @@ LISTED = {400, 401, 403, 404, 409, 503}
 
 
 def test_call_1_has_only_listed_statuses_for_every_code() -> None:
-    """ "Error statuses listed: 400, 401, 403, 404, 409, 503", whatever is refused, and why."""
+    """ "Error statuses listed: 400, 401, 403, 404, 409, 503", for every refusal."""
     for code, row in PROBLEMS.items():
         api = InProcess()
         api.add_fault(abort={"code": code})
@@ -269,7 +269,9 @@ def test_call_1_has_only_listed_statuses_for_every_code() -> None:
         listed = row.status if row.status in LISTED else 400
         assert refused.json["code"] == code
         assert refused.status == refused.json["status"] == listed, code
-        assert api.apply_domains().status == row.status, code  # of others they are "not shown"
+        assert api.apply_domains().status == row.status, (
+            code
+        )  # statuses of other calls are "not shown"
 
 
 def test_call_1_responds_400_to_a_long_body_and_at_a_rate_limit(
@@ -397,7 +399,7 @@ def aborts(document: Any) -> Iterator[dict[str, Any]]:
 
 @pytest.fixture
 def browser(api: CheckedWorld) -> Browser:
-    """A browser that has never been here, at the world's identity provider."""
+    """A browser without a session, at the world's identity provider."""
     return Browser(api.emulator.summary["issuer"])
 
 
@@ -451,13 +453,13 @@ def test_signing_out_ends_only_its_own_session(api: CheckedWorld, browser: Brows
 
     assert elsewhere.refresh(other["refresh_token"]).status == 200
     assert api.create_key(token=other["access_token"]).status == 201
-    assert api.create_key().status == 201  # a token made by name
+    assert api.create_key().status == 201  # a token minted by name
     new_tokens = browser.redeem(browser.choose("owner").answer["code"]).json
     assert api.create_key(token=new_tokens["access_token"]).status == 201
 
 
 def test_a_session_is_state_of_its_world(api: CheckedWorld, browser: Browser) -> None:
-    """It comes and goes with the world: a state from before its end has it still."""
+    """A state from before the end of a session still has the session."""
     tokens = browser.redeem(browser.choose("owner").answer["code"]).json
     before = api.state()
     sign_out(browser, tokens, "hint")
@@ -471,7 +473,7 @@ def test_a_session_is_state_of_its_world(api: CheckedWorld, browser: Browser) ->
 def test_a_token_minted_by_name_has_a_session_that_can_be_ended(
     api: CheckedWorld, browser: Browser
 ) -> None:
-    """Of operation 3 "an exact replay" too: nobody without a current session is answered."""
+    """An exact replay of operation 3 requires a current session too."""
     # given tokens of two people made by name, and a sign-in by a browser
     by_name, others = api.emulator.token("owner"), api.emulator.token("member")
     signed_in = browser.redeem(browser.choose("owner").answer["code"]).json
@@ -547,7 +549,7 @@ def test_an_origin_has_a_port_only_where_it_would_not_open_without_it(
     assert re.fullmatch(rf"https://dev-[a-z]+-[a-z]+-[a-z]+\.{ending}", ticket["origin"])
     assert ticket["redeem_url"].startswith(ticket["origin"] + "/.service/dev-access/redeem?")
 
-    # and the document of this very server allows the one form and no other
+    # and the OpenAPI document of this server allows only this form
     schemas = openapi_of(api)["components"]["schemas"]
     for name in ("origin", "redeem_url"):
         pattern = schemas["DevAccessTicket"]["properties"][name]["pattern"]

@@ -1,4 +1,4 @@
-"""Variation over the control API: set, shown and taken away, and worlds that begin with it."""
+"""Variation over the control API: set, shown and removed, and worlds that begin with one."""
 
 from __future__ import annotations
 
@@ -59,8 +59,9 @@ def _varied(emulator: HostingEmulator) -> list[Any]:
 
 def test_the_log_names_the_variation_of_each_response(api: HttpWorld):
     api.emulator.vary(7, only=["request-id-on-success"])
-    while "X-Request-Id" not in (response := api.dns()).headers:
-        pass
+    response = api.dns()
+    while "X-Request-Id" not in response.headers:
+        response = api.dns()
 
     exchange = api.emulator.requests.page(limit=1)["items"][0]
 

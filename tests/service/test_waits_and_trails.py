@@ -1,4 +1,4 @@
-"""A skip clock jumps the wait of a retry also in a copy of the world; outcomes leave a trail."""
+"""The clock `skip` skips the wait of a retry in a copy of the world too; outcomes leave a trail."""
 
 from __future__ import annotations
 

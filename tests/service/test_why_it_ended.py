@@ -1,4 +1,4 @@
-"""`why` names what decided how an operation ended: each way in which one can end."""
+"""`why` names the cause of every way in which an operation can end."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 from tests.support.http_world import HttpWorld
 
-#: What `why` says for each decision, beside the sentence that it ended.
+#: The start of the sentence about an outcome that decided.
 OUTCOME = "outcome-1 had set this in advance"
 
 
@@ -140,7 +140,7 @@ def test_why_does_not_name_an_outcome_that_did_not_decide_as_the_cause(
 
     assert words in explanation
     assert OUTCOME not in explanation
-    assert "outcome-1" in explanation  # that it was set, and did not decide, is worth knowing
+    assert "outcome-1" in explanation  # that it was set, but did not decide, is still reported
 
 
 @pytest.mark.parametrize(

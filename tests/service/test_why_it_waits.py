@@ -1,4 +1,4 @@
-"""`why` says what holds an unfinished operation, and each command that it names works."""
+"""`why` says why an unfinished operation waits, and each command that it names works."""
 
 from __future__ import annotations
 
@@ -48,13 +48,13 @@ def follow(api: HttpWorld, operation: str) -> None:
         explanation = api.emulator.why(operation)
         if explanation["finished"]:
             return
-        named = commands(api, operation)
-        for command in named:
+        named_commands = commands(api, operation)
+        for command in named_commands:
             carry_out(api, command)
-        if not named:
+        if not named_commands:
             assert "moves when it is polled" in says(api, operation)
             api.poll(explanation["waits_for"] or operation)
-    raise AssertionError(f"it did not end: {says(api, operation)}")
+    raise AssertionError(f"the operation did not end: {says(api, operation)}")
 
 
 PROFILES = ("timed 2s 8s", "per_poll 1", "per_poll 3", "manual")
@@ -163,7 +163,7 @@ def test_why_names_hold_claim_although_its_operation_is_stuck_too(api: HttpWorld
 
 
 def stale(api: HttpWorld, profile: str) -> str:
-    """Return an operation that has just got the claim, and whose generation is stale."""
+    """Return an operation that has just got the claim and has a stale generation."""
     assume(api, source_profile=profile)
     first = started(api)
     second = started(api)
