@@ -156,7 +156,7 @@ def with_an_odd_row(text: str) -> str:
     ("spoil", "why"),
     [
         (cut, "is not JSON"),
-        (without_kind, 'this is not an exported state: it has no "kind": "hosting-emulator state"'),
+        (without_kind, '"kind": "hosting-emulator state"'),
         (with_an_odd_row, "projects"),
     ],
 )

@@ -53,22 +53,22 @@ def test_added_records_have_the_ids_that_a_scenario_file_gives_them(api: Checked
     ("parts", "says"),
     [
         ({"people": [{"alias": "zoe", "organizations": {"amce": "owner"}}]}, "did you mean acme"),
-        ({"people": [{"alias": "owner"}]}, "people.0.alias: the alias 'owner' is already used in this world"),
-        ({"people": [ZOE, ZOE]}, "people.1.alias: the alias 'zoe' is already used above"),
+        ({"people": [{"alias": "owner"}]}, r"people\.0\.alias: .*'owner'"),
+        ({"people": [ZOE, ZOE]}, r"people\.1\.alias: .*'zoe'"),
         ({"people": [{"alias": "zoe", "emial": "a@b.example"}]}, "did you mean email"),
         (
             {"people": [{"alias": "zoe", "organizations": {"acme": "ownr"}}]},
             "it cannot be 'ownr'; did you mean owner",
         ),
         ({"projects": [{"alias": "site", "organization": "amce"}]}, "did you mean acme"),
-        ({"organizations": [{"alias": "acme"}]}, "is already used in this world"),
+        ({"organizations": [{"alias": "acme"}]}, r"organizations\.0\.alias: .*'acme'"),
         ({"keys": [{"person": "zeo", "value": KEY}]}, "no user 'zeo'"),
         ({"keys": [{"person": "member", "value": KEY, "organization": "hobby"}]}, "in acme"),
         (
             {"keys": [{"person": "member", "value": KEY, "permissions": ["projects.reed"]}]},
             "did you mean projects.read",
         ),
-        ({"keys": [{"person": "member", "value": KEY}] * 2}, "this value is already used above"),
+        ({"keys": [{"person": "member", "value": KEY}] * 2}, r"keys\.1\.value: "),
         ({"projects": [{"alias": "x", "organization": "acme", "deployments": [{"ago": "soon"}]}]}, "soon"),
         ({}, "give what to add"),
     ],
@@ -168,7 +168,7 @@ def test_a_file_can_hold_the_digest_in_place_of_the_value(api: CheckedWorld):
     api.emulator.add(keys=[{"person": "member", "value": f"sha256:{digest}"}])
 
     assert deployments(api, KEY).status == 200
-    with pytest.raises(ControlRefused, match="this value is already used in this world"):
+    with pytest.raises(ControlRefused, match=r"keys\.0\.value: "):
         api.emulator.add(keys=[{"person": "owner", "value": KEY}])
 
 

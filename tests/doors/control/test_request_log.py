@@ -88,7 +88,7 @@ def test_requests_without_a_known_token_are_listed_as_nobody(api: CheckedWorld):
         ("status=999", "a class such as 4xx"),
         ("who=bob", "no user is 'bob'"),
         ("project=shap", "no project is 'shap'"),
-        ("since=yesterday", "is not a timestamp.*or a duration back from now, like 90s or 5m"),
+        ("since=yesterday", "yesterday.*90s"),
         ("after=-1", "the number of a request"),
         ("trail=no", "true or false"),
     ],
@@ -122,7 +122,7 @@ def test_items_of_the_log_have_a_trail_unless_it_is_switched_off(asked: CheckedW
     hidden = emulator.requests.page(status="404")["items"][0]
     scope = [step["says"] for step in hidden["trail"] if step["step"] == "scope"]
 
-    assert "Users who can see it: member (maintainer), owner (owner), reader (reader)." in scope[0]
+    assert "member (maintainer), owner (owner), reader (reader)" in scope[0]
     assert emulator.requests.whole(2)["trail"] == hidden["trail"]
     assert all("trail" not in item for item in emulator.requests.page(trail=False)["items"])
 
@@ -230,9 +230,9 @@ def test_a_replay_with_the_same_key_gets_the_first_response(asked: CheckedWorld)
     made = asked.emulator.requests.replay(4, same_key=True)
 
     assert (made["idempotency_key"], made["replayed"]) == ("domains-1", True)
-    assert {"step": "idempotency", "says": "Replay: the key domains-1 was first used by #4."} in (
-        made["trail"]
-    )
+    (decision,) = [step["says"] for step in made["trail"] if step["step"] == "idempotency"]
+    assert "domains-1" in decision
+    assert "#4" in decision
 
 
 def test_a_replay_works_although_the_token_has_expired(asked: CheckedWorld):
