@@ -50,7 +50,7 @@ def test_an_operation_ends_with_its_outcome_under_every_clock_and_profile(
     api.emulator.clock.set(mode, rate=60 if mode == "scaled" else None)  # type: ignore[arg-type]
     api.assume(domains_profile=profile)
     document, state, code = ENDS[name]
-    api.emulator.tell(document)
+    api.add_outcome(**document)
 
     operation = api.send("PUT", f"/v1/projects/{api.project_id('shop')}/domains", key="one").json
 

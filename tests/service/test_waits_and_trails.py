@@ -121,7 +121,7 @@ def trail(api: HttpWorld) -> list[str]:
 def test_the_trail_explains_why_a_matching_outcome_did_not_act(
     api: HttpWorld, rule: dict[str, object], reason: str
 ) -> None:
-    api.emulator.tell({"fail": {"phase": "deploying"}, **rule})
+    api.add_outcome(fail={"phase": "deploying"}, **rule)
     if "times" in rule:
         api.apply_domains()
 
@@ -133,7 +133,7 @@ def test_the_trail_explains_why_a_matching_outcome_did_not_act(
 
 
 def test_the_trail_names_the_phase_that_an_operation_lacks(api: HttpWorld) -> None:
-    api.emulator.tell({"fail": {"phase": "building"}})
+    api.add_outcome(fail={"phase": "building"})
 
     assert api.apply_domains().status == 202
 
@@ -142,8 +142,8 @@ def test_the_trail_names_the_phase_that_an_operation_lacks(api: HttpWorld) -> No
 
 
 def test_an_outcome_that_does_not_match_leaves_no_trail(api: HttpWorld) -> None:
-    api.emulator.tell({"fail": {"phase": "deploying"}, "project": "blog"})
-    api.emulator.tell({"fail": {"phase": "building"}, "call": "initialize_managed_source"})
+    api.add_outcome(fail={"phase": "deploying"}, project="blog")
+    api.add_outcome(fail={"phase": "building"}, call="initialize_managed_source")
 
     assert api.apply_domains().status == 202
 
@@ -151,8 +151,8 @@ def test_an_outcome_that_does_not_match_leaves_no_trail(api: HttpWorld) -> None:
 
 
 def test_the_trail_names_the_acting_outcome_after_those_that_did_not_act(api: HttpWorld) -> None:
-    api.emulator.tell({"fail": {"phase": "deploying"}, "skip_first": 1})
-    api.emulator.tell({"cancel": {"phase": "deploying"}})
+    api.add_outcome(fail={"phase": "deploying"}, skip_first=1)
+    api.add_outcome(cancel={"phase": "deploying"})
 
     assert api.apply_domains().status == 202
 
