@@ -56,10 +56,10 @@ def test_contract_check_refuses_a_server_without_json(
     check: Check, hosting_emulator: HostingEmulator
 ):
     with wrong_server(hosting_emulator.base_url, Spoils("HTML")) as url:
-        said = one_line(check("--base-url", url))
+        message = one_line(check("--base-url", url))
 
-    assert "No response there is JSON: is this the API?" in said
-    assert said.rstrip().endswith("200, text/html)")
+    assert "No response there is JSON: is this the API?" in message
+    assert message.rstrip().endswith("200, text/html)")
 
 
 def test_contract_check_prints_sections_in_the_order_of_the_contract(check: Check):
@@ -135,8 +135,8 @@ def test_contract_check_exits_1_with_a_difference(
         result = check("--base-url", url, "--junit", str(path))
 
     assert result.exit_code == 1
-    said = "GET /v1/projects/{project_id}/edge-dns: 200: scopes: out of bounds: it has 3 entries"
-    assert f"           {said}" in result.stdout.splitlines()
+    message = "GET /v1/projects/{project_id}/edge-dns: 200: scopes: out of bounds: it has 3 entries"
+    assert f"           {message}" in result.stdout.splitlines()
     assert " 2 differ, " in result.stderr
     root = Xml.fromstring(path.read_text(encoding="utf-8"))
     failed = root.findall("testsuite/testcase/failure/..")
@@ -166,9 +166,9 @@ def test_contract_check_refuses_an_address_where_nothing_listens(check: Check):
         found.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{found.getsockname()[1]}"
 
-    said = one_line(check("--base-url", url))
+    message = one_line(check("--base-url", url))
 
-    assert said == f"Error: {url} cannot be reached: connection refused\n"
+    assert message == f"Error: {url} cannot be reached: connection refused\n"
 
 
 def test_contract_check_refuses_an_unknown_host_name(check: Check, monkeypatch: pytest.MonkeyPatch):
@@ -177,9 +177,9 @@ def test_contract_check_refuses_an_unknown_host_name(check: Check, monkeypatch: 
 
     monkeypatch.setattr(socket, "getaddrinfo", unknown)
 
-    said = one_line(check("--base-url", "https://staging.invalid"))
+    message = one_line(check("--base-url", "https://staging.invalid"))
 
-    assert said == (
+    assert message == (
         "Error: https://staging.invalid cannot be reached: its name cannot be resolved\n"
     )
 
@@ -197,9 +197,9 @@ def test_contract_check_refuses_an_invalid_token(check: Check):
 
 
 def test_contract_check_refuses_an_unknown_project(check: Check):
-    said = one_line(check("--project", "7ZZZZZZZZZZZZZZZZZZZZZZZZZ"))
+    message = one_line(check("--project", "7ZZZZZZZZZZZZZZZZZZZZZZZZZ"))
 
-    assert said.endswith("with this token (404): is --project right?\n")
+    assert message.endswith("with this token (404): is --project right?\n")
 
 
 def _answers_everything_with(status: int, code: str | None) -> Tampering:

@@ -28,7 +28,9 @@ RUNNING = {**INFO, "version": __version__, "pid": 7, "data_dir": None}
 
 
 def findings_of(result, check: str) -> list[dict]:
-    return [found for found in json.loads(result.stdout)["findings"] if found["check"] == check]
+    return [
+        finding for finding in json.loads(result.stdout)["findings"] if finding["check"] == check
+    ]
 
 
 @pytest.fixture(autouse=True)
@@ -78,14 +80,14 @@ def test_doctor_exits_1_with_a_problem_and_gives_advice(run, tmp_path: Path, mon
 def test_doctor_prints_every_finding_as_json(run, tmp_path: Path):
     result = run("doctor", "--json", "--data-dir", str(tmp_path / "none"), "--port", "0")
 
-    found = json.loads(result.stdout)
-    assert found["ok"] is True
-    assert {each["check"] for each in found["findings"]} >= {
+    report = json.loads(result.stdout)
+    assert report["ok"] is True
+    assert {row["check"] for row in report["findings"]} >= {
         *("python", "dependencies", "emulator", "port", "data", "certificates"),
         *("localhost", "dev origins", "open files", "clock", "proxies"),
     }
-    assert all(set(each) == {"check", "verdict", "seen", "advice"} for each in found["findings"])
-    assert all(each["advice"] for each in found["findings"] if each["verdict"] == "problem")
+    assert all(set(row) == {"check", "verdict", "seen", "advice"} for row in report["findings"])
+    assert all(row["advice"] for row in report["findings"] if row["verdict"] == "problem")
 
 
 def test_a_check_of_doctor_that_crashes_does_not_stop_the_others(run, tmp_path: Path, monkeypatch):
@@ -96,8 +98,8 @@ def test_a_check_of_doctor_that_crashes_does_not_stop_the_others(run, tmp_path: 
 
     result = run("doctor", "--json", "--data-dir", str(tmp_path / "none"), "--port", "0")
 
-    (found,) = findings_of(result, "versions")
-    assert found["seen"] == "This could not be checked: no such luck."
+    (finding,) = findings_of(result, "versions")
+    assert finding["seen"] == "This could not be checked: no such luck."
     assert findings_of(result, "localhost")
 
 
@@ -111,15 +113,20 @@ def test_a_check_of_doctor_that_crashes_does_not_stop_the_others(run, tmp_path: 
 def test_doctor_compares_python_with_the_minimum_version(
     version: str, verdict: str, monkeypatch: pytest.MonkeyPatch
 ):
-    asked = SimpleNamespace(metadata={"Requires-Python": ">=3.11"}, requires=[])
-    monkeypatch.setattr(importlib.metadata, "distribution", lambda name: asked)
+    distribution = SimpleNamespace(metadata={"Requires-Python": ">=3.11"}, requires=[])
+    monkeypatch.setattr(importlib.metadata, "distribution", lambda name: distribution)
     monkeypatch.setattr(platform, "python_version", lambda: version)
 
     assert next(doctor_checks.check_versions()).verdict == verdict
 
 
 def test_doctor_names_missing_and_old_dependencies(monkeypatch: pytest.MonkeyPatch):
-    wanted = ["aiohttp>=3.11", "pyjwt[crypto]>=2.9", "click>=8.2", "pytest>=8; extra == 'pytest'"]
+    requirements = [
+        "aiohttp>=3.11",
+        "pyjwt[crypto]>=2.9",
+        "click>=8.2",
+        "pytest>=8; extra == 'pytest'",
+    ]
     installed = {"aiohttp": "3.9.5", "click": "8.10"}
 
     def version(name: str) -> str:
@@ -127,8 +134,8 @@ def test_doctor_names_missing_and_old_dependencies(monkeypatch: pytest.MonkeyPat
             raise importlib.metadata.PackageNotFoundError(name)
         return installed[name]
 
-    asked = SimpleNamespace(metadata={"Requires-Python": ">=3.11"}, requires=wanted)
-    monkeypatch.setattr(importlib.metadata, "distribution", lambda name: asked)
+    distribution = SimpleNamespace(metadata={"Requires-Python": ">=3.11"}, requires=requirements)
+    monkeypatch.setattr(importlib.metadata, "distribution", lambda name: distribution)
     monkeypatch.setattr(importlib.metadata, "version", version)
 
     _, old, missing = doctor_checks.check_versions()
@@ -173,10 +180,10 @@ def test_doctor_notes_an_emulator_that_requires_a_token(run, control: FakeContro
     control.on("GET /health", {**HEALTH, "version": __version__})
     control.on("GET /info", refusal(401, "Control token required"))
 
-    (said,) = findings_of(run("doctor", "--json", "--url", control.url), "emulator")
+    (finding,) = findings_of(run("doctor", "--json", "--url", control.url), "emulator")
 
-    assert said["verdict"] == "note"
-    assert "HOSTING_EMULATOR_CONTROL_TOKEN" in said["advice"]
+    assert finding["verdict"] == "note"
+    assert "HOSTING_EMULATOR_CONTROL_TOKEN" in finding["advice"]
 
 
 def test_doctor_reports_another_server_at_the_address(run, control: FakeControl):
@@ -184,17 +191,17 @@ def test_doctor_reports_another_server_at_the_address(run, control: FakeControl)
 
     result = run("doctor", "--json", "--url", control.url)
 
-    (said,), (taken,) = findings_of(result, "emulator"), findings_of(result, "port")
-    assert said["verdict"] == taken["verdict"] == "problem"
-    assert f"{control.url}/_emulator" in said["seen"]
+    (finding,), (taken,) = findings_of(result, "emulator"), findings_of(result, "port")
+    assert finding["verdict"] == taken["verdict"] == "problem"
+    assert f"{control.url}/_emulator" in finding["seen"]
     assert "which is not an emulator" in taken["seen"]
 
 
 def test_a_missing_emulator_is_a_problem_only_at_a_chosen_address():
-    nobody = EmulatorAnswer(None, None, "connection refused", silent=True)
+    no_response = EmulatorAnswer(None, None, "connection refused", silent=True)
 
-    chosen = doctor_checks.check_emulator("http://here", nobody, named=True)
-    default = doctor_checks.check_emulator("http://here", nobody, named=False)
+    chosen = doctor_checks.check_emulator("http://here", no_response, named=True)
+    default = doctor_checks.check_emulator("http://here", no_response, named=False)
 
     assert chosen.verdict == "problem"
     assert chosen.seen == "Nothing responds at http://here: connection refused."
@@ -202,14 +209,14 @@ def test_a_missing_emulator_is_a_problem_only_at_a_chosen_address():
 
 
 def test_doctor_reports_a_port_that_another_program_uses(port: int):
-    nobody = EmulatorAnswer(None, None, "it says nothing")
+    no_response = EmulatorAnswer(None, None, "it says nothing")
 
-    found = doctor_checks.check_port("tls port", port, nobody)
+    finding = doctor_checks.check_port("tls port", port, no_response)
 
-    assert found.verdict == "problem"
-    assert found.seen == f"{port} is used by another program, which is not an emulator."
-    assert f"`lsof -i :{port}`" in str(found.advice)
-    assert "`start --tls-port 0`" in str(found.advice)
+    assert finding.verdict == "problem"
+    assert finding.seen == f"{port} is used by another program, which is not an emulator."
+    assert f"`lsof -i :{port}`" in str(finding.advice)
+    assert "`start --tls-port 0`" in str(finding.advice)
 
 
 def test_doctor_reports_a_port_that_needs_permission(monkeypatch: pytest.MonkeyPatch):
@@ -218,9 +225,9 @@ def test_doctor_reports_a_port_that_needs_permission(monkeypatch: pytest.MonkeyP
 
     monkeypatch.setattr(socket.socket, "bind", refuse)
 
-    found = doctor_checks.check_port("port", 80, None)
+    finding = doctor_checks.check_port("port", 80, None)
 
-    assert found.seen == "Cannot listen on 80: permission denied."
+    assert finding.seen == "Cannot listen on 80: permission denied."
 
 
 # --- The machine ---------------------------------------------------------------------------------
@@ -260,10 +267,10 @@ def test_doctor_reports_a_localhost_that_is_another_machine(
 def test_doctor_reports_dev_origins_that_are_another_machine(
     resolve: Callable[[str], Sequence[str]], verdict: str, advice: str
 ):
-    found = doctor_checks.check_name("dev origins", "x.dev.localhost", resolve)
+    finding = doctor_checks.check_name("dev origins", "x.dev.localhost", resolve)
 
-    assert found.verdict == verdict
-    assert advice in str(found.advice)
+    assert finding.verdict == verdict
+    assert advice in str(finding.advice)
 
 
 @pytest.mark.parametrize(
@@ -301,7 +308,7 @@ NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
 
 @pytest.fixture
-def kept(tmp_path: Path) -> Path:
+def data_directory(tmp_path: Path) -> Path:
     """A data directory with one world and an authority, as an emulator left it."""
     path = tmp_path / "state"
 
@@ -309,57 +316,59 @@ def kept(tmp_path: Path) -> Path:
         return path
 
 
-def held(path: Path) -> CheckFinding:
+def first_finding(path: Path) -> CheckFinding:
     return next(iter(doctor_checks.check_data(path, answers=False)))
 
 
 # --- The data directory --------------------------------------------------------------------------
 
 
-def test_doctor_does_not_change_an_intact_data_directory(kept: Path):
+def test_doctor_does_not_change_an_intact_data_directory(data_directory: Path):
     def picture() -> dict[Path, tuple[int, int, bytes]]:
-        files = [path for path in kept.rglob("*") if path.is_file()]
+        files = [path for path in data_directory.rglob("*") if path.is_file()]
         return {p: (p.stat().st_mtime_ns, p.stat().st_mode, p.read_bytes()) for p in files}
 
     before = picture()
 
-    found = held(kept)
+    finding = first_finding(data_directory)
 
-    assert found.verdict == "ok"
-    assert f"{kept} is intact and not in use: 1 world." in found.seen
+    assert finding.verdict == "ok"
+    assert f"{data_directory} is intact and not in use: 1 world." in finding.seen
     assert picture() == before
 
 
 @pytest.mark.parametrize("name", ["snapshot.json", "journal.ndjson"])
-def test_doctor_finds_a_flipped_byte_in_a_data_directory(kept: Path, name: str):
-    path = kept / "worlds" / "default" / name
+def test_doctor_finds_a_flipped_byte_in_a_data_directory(data_directory: Path, name: str):
+    path = data_directory / "worlds" / "default" / name
     data = bytearray(path.read_bytes())
     data[len(data) // 2] ^= 1
     path.write_bytes(bytes(data))
 
-    found = held(kept)
+    finding = first_finding(data_directory)
 
-    assert found.verdict == "problem"
-    assert str(path) in found.seen
-    assert "from a copy" in str(found.advice)
-
-
-def test_doctor_does_not_capitalize_a_relative_path(kept: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.chdir(kept.parent)
-    (kept / "worlds" / "default" / "snapshot.json").write_bytes(b"{")
-
-    found = held(Path(kept.name))
-
-    assert found.verdict == "problem"
-    assert f"{kept.name[0].upper()}{kept.name[1:]}/" not in found.seen
-    assert f"{kept.name}/worlds/default" in found.seen
+    assert finding.verdict == "problem"
+    assert str(path) in finding.seen
+    assert "from a copy" in str(finding.advice)
 
 
-def test_doctor_notes_a_torn_last_line_of_a_journal(kept: Path):
-    with (kept / "worlds" / "default" / "journal.ndjson").open("ab") as journal:
+def test_doctor_does_not_capitalize_a_relative_path(
+    data_directory: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.chdir(data_directory.parent)
+    (data_directory / "worlds" / "default" / "snapshot.json").write_bytes(b"{")
+
+    finding = first_finding(Path(data_directory.name))
+
+    assert finding.verdict == "problem"
+    assert f"{data_directory.name[0].upper()}{data_directory.name[1:]}/" not in finding.seen
+    assert f"{data_directory.name}/worlds/default" in finding.seen
+
+
+def test_doctor_notes_a_torn_last_line_of_a_journal(data_directory: Path):
+    with (data_directory / "worlds" / "default" / "journal.ndjson").open("ab") as journal:
         journal.write(b"deadbeef {")
 
-    assert held(kept).verdict == "note"
+    assert first_finding(data_directory).verdict == "note"
 
 
 def test_doctor_does_not_read_a_data_directory_in_use(tmp_path: Path, run):
@@ -367,7 +376,7 @@ def test_doctor_does_not_read_a_data_directory_in_use(tmp_path: Path, run):
 
     with emulator_in_thread(data_dir=path) as emulator:
         (path / "worlds" / "default" / "snapshot.json").write_text("in the making")
-        unreached = held(path)
+        unreached = first_finding(path)
         result = run("doctor", "--json", "--url", emulator.base_url)
 
     assert unreached.verdict == "note"
@@ -383,9 +392,9 @@ def test_doctor_reports_a_data_directory_that_is_a_file(tmp_path: Path):
     path = tmp_path / "file"
     path.touch()
 
-    (found,) = doctor_checks.check_data(path, answers=False)
+    (finding,) = doctor_checks.check_data(path, answers=False)
 
-    assert (found.verdict, found.seen) == ("problem", f"{path} is a file.")
+    assert (finding.verdict, finding.seen) == ("problem", f"{path} is a file.")
 
 
 def test_doctor_names_the_folder_in_which_no_data_directory_can_be_created(
@@ -393,41 +402,45 @@ def test_doctor_names_the_folder_in_which_no_data_directory_can_be_created(
 ):
     monkeypatch.setattr(os, "access", lambda path, mode: path != tmp_path)
 
-    (found,) = doctor_checks.check_data(tmp_path / "a" / "b", answers=False)
+    (finding,) = doctor_checks.check_data(tmp_path / "a" / "b", answers=False)
 
-    assert found.seen == f"{tmp_path} cannot be written by this user."
+    assert finding.seen == f"{tmp_path} cannot be written by this user."
 
 
-def test_doctor_reports_secrets_that_other_users_can_read(kept: Path):
-    snapshot = kept / "worlds" / "default" / "snapshot.json"
+def test_doctor_reports_secrets_that_other_users_can_read(data_directory: Path):
+    snapshot = data_directory / "worlds" / "default" / "snapshot.json"
     snapshot.chmod(0o644)
-    *_, hidden = doctor_checks.check_data(kept, answers=False)
+    *_, hidden = doctor_checks.check_data(data_directory, answers=False)
     assert hidden.verdict == "ok"  # its folders let nobody in
 
-    for folder in (kept, kept / "worlds", kept / "worlds" / "default"):
+    for folder in (
+        data_directory,
+        data_directory / "worlds",
+        data_directory / "worlds" / "default",
+    ):
         folder.chmod(0o755)
 
-    *_, found = doctor_checks.check_data(kept, answers=False)
-    assert found.verdict == "problem"
-    assert found.seen == f"Other users of this machine can read {snapshot}."
-    assert str(found.advice).startswith(f"`chmod -R go= {kept}`")
+    *_, finding = doctor_checks.check_data(data_directory, answers=False)
+    assert finding.verdict == "problem"
+    assert finding.seen == f"Other users of this machine can read {snapshot}."
+    assert str(finding.advice).startswith(f"`chmod -R go= {data_directory}`")
 
 
 def test_doctor_reports_a_data_directory_that_other_users_can_write(tmp_path: Path):
     tmp_path.chmod(0o777)
 
-    *_, found = doctor_checks.check_data(tmp_path, answers=False)
+    *_, finding = doctor_checks.check_data(tmp_path, answers=False)
 
-    assert (found.verdict, found.advice) == ("problem", f"`chmod go-w {tmp_path}`")
+    assert (finding.verdict, finding.advice) == ("problem", f"`chmod go-w {tmp_path}`")
 
 
 # --- Certificates --------------------------------------------------------------------------------
 
 
-def test_doctor_accepts_a_stored_certificate_authority(kept: Path):
-    found = doctor_checks.check_authority(kept / "tls", datetime.now(UTC))
+def test_doctor_accepts_a_stored_certificate_authority(data_directory: Path):
+    finding = doctor_checks.check_authority(data_directory / "tls", datetime.now(UTC))
 
-    assert found.verdict == "ok"
+    assert finding.verdict == "ok"
 
 
 @pytest.mark.parametrize(
@@ -439,25 +452,25 @@ def test_doctor_accepts_a_stored_certificate_authority(kept: Path):
     ],
 )
 def test_doctor_reports_an_authority_outside_its_validity(
-    kept: Path, days: int, verdict: str, seen: str
+    data_directory: Path, days: int, verdict: str, seen: str
 ):
     now = datetime.now(UTC) + timedelta(days=days)
 
-    found = doctor_checks.check_authority(kept / "tls", now)
+    finding = doctor_checks.check_authority(data_directory / "tls", now)
 
-    assert found.verdict == verdict
-    assert seen in found.seen
+    assert finding.verdict == verdict
+    assert seen in finding.seen
 
 
-def test_doctor_reports_an_authority_key_that_other_users_can_read(kept: Path):
-    for path in (kept, kept / "tls"):
+def test_doctor_reports_an_authority_key_that_other_users_can_read(data_directory: Path):
+    for path in (data_directory, data_directory / "tls"):
         path.chmod(0o755)
-    (kept / "tls" / "ca.key").chmod(0o644)
+    (data_directory / "tls" / "ca.key").chmod(0o644)
 
-    found = doctor_checks.check_authority(kept / "tls", NOW)
+    finding = doctor_checks.check_authority(data_directory / "tls", NOW)
 
-    assert "can read" in found.seen
-    assert f"`chmod 600 {kept / 'tls' / 'ca.key'}`" in str(found.advice)
+    assert "can read" in finding.seen
+    assert f"`chmod 600 {data_directory / 'tls' / 'ca.key'}`" in str(finding.advice)
 
 
 def break_by_damage(folder: Path) -> None:
@@ -483,21 +496,23 @@ def break_by_swap(folder: Path) -> None:
     ],
 )
 def test_doctor_reports_a_broken_certificate_authority(
-    kept: Path, broken: Callable[[Path], None], seen: str
+    data_directory: Path, broken: Callable[[Path], None], seen: str
 ):
-    broken(kept / "tls")
+    broken(data_directory / "tls")
 
-    found = doctor_checks.check_authority(kept / "tls", NOW)
+    finding = doctor_checks.check_authority(data_directory / "tls", NOW)
 
-    assert found.verdict == "problem"
-    assert seen in found.seen
+    assert finding.verdict == "problem"
+    assert seen in finding.seen
 
 
-def test_doctor_verifies_the_certificates_of_a_running_emulator(tmp_path: Path, run, kept: Path):
+def test_doctor_verifies_the_certificates_of_a_running_emulator(
+    tmp_path: Path, run, data_directory: Path
+):
     with emulator_in_thread(tls_port=0, data_dir=tmp_path / "own") as emulator:
         result = run("doctor", "--json", "--url", emulator.base_url)
         port = int(str(emulator.ready.tls_url).rpartition(":")[2])
-        refused = doctor_checks.check_served(kept / "tls" / "ca.pem", port)
+        refused = doctor_checks.check_served(data_directory / "tls" / "ca.pem", port)
 
     served = findings_of(result, "certificates")[1]
     assert served["verdict"] == "ok"

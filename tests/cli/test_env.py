@@ -44,32 +44,34 @@ def test_env_prints_exports(ask, control: FakeControl):
 def test_env_names_the_organization_and_project_of_the_user(ask, control: FakeControl):
     answer(control, token=TOKEN_OF_PAID)
 
-    shown = json.loads(ask("env", "--as", "reader", "--json").stdout)
+    variables = json.loads(ask("env", "--as", "reader", "--json").stdout)
 
-    assert shown["HOSTING_ORGANIZATION_ID"] == "01ORGPAID"
-    assert shown["HOSTING_PROJECT_ID"] == "01PROJ2"
-    asked = control.bodies("POST /worlds/default/tokens")
-    assert asked == [{"as": "reader"}]
+    assert variables["HOSTING_ORGANIZATION_ID"] == "01ORGPAID"
+    assert variables["HOSTING_PROJECT_ID"] == "01PROJ2"
+    sent_bodies = control.bodies("POST /worlds/default/tokens")
+    assert sent_bodies == [{"as": "reader"}]
 
 
 def test_env_accepts_an_organization_and_a_project(ask, control: FakeControl):
     answer(control, token=TOKEN_OF_PAID)
 
-    shown = json.loads(ask("env", "--organization", "paid", "--project", "shop", "--json").stdout)
+    variables = json.loads(
+        ask("env", "--organization", "paid", "--project", "shop", "--json").stdout
+    )
 
-    assert shown["HOSTING_ORGANIZATION_ID"] == "01ORGPAID"
-    assert shown["HOSTING_PROJECT_ID"] == "01PROJ1"
-    asked = control.bodies("POST /worlds/default/tokens")
-    assert asked == [{"organization": "paid"}]
+    assert variables["HOSTING_ORGANIZATION_ID"] == "01ORGPAID"
+    assert variables["HOSTING_PROJECT_ID"] == "01PROJ1"
+    sent_bodies = control.bodies("POST /worlds/default/tokens")
+    assert sent_bodies == [{"organization": "paid"}]
 
 
 @pytest.mark.parametrize("name", ["second", "blog", "01PROJ2"])
 def test_env_accepts_an_alias_a_handle_or_an_id_of_a_project(ask, control: FakeControl, name: str):
     answer(control)
 
-    shown = json.loads(ask("env", "--project", name, "--json").stdout)
+    variables = json.loads(ask("env", "--project", name, "--json").stdout)
 
-    assert shown["HOSTING_PROJECT_ID"] == "01PROJ2"
+    assert variables["HOSTING_PROJECT_ID"] == "01PROJ2"
 
 
 def test_env_lists_the_projects_when_it_refuses_an_unknown_one(ask, control: FakeControl):
@@ -86,19 +88,19 @@ def test_env_lists_the_projects_when_it_refuses_an_unknown_one(ask, control: Fak
 def test_env_names_both_servers_of_another_world(ask, control: FakeControl):
     answer(control, "ci-1")
 
-    shown = json.loads(ask("env", "--world", "ci-1", "--json").stdout)
+    variables = json.loads(ask("env", "--world", "ci-1", "--json").stdout)
 
-    assert shown["HOSTING_BASE_URL"] == "http://127.0.0.1:4620/worlds/ci-1"
-    assert shown["HOSTING_DEV_BASE_URL"] == "http://localhost:4620/worlds/ci-1"
-    assert shown["HOSTING_EMULATOR_WORLD"] == "ci-1"
+    assert variables["HOSTING_BASE_URL"] == "http://127.0.0.1:4620/worlds/ci-1"
+    assert variables["HOSTING_DEV_BASE_URL"] == "http://localhost:4620/worlds/ci-1"
+    assert variables["HOSTING_EMULATOR_WORLD"] == "ci-1"
 
 
 def test_sh_reads_back_the_exported_values():
     script = export_lines(HARD, "sh") + '\nprintf %s "$B"'
 
-    done = subprocess.run(["sh", "-c", script], capture_output=True, text=True, check=True)
+    completed = subprocess.run(["sh", "-c", script], capture_output=True, text=True, check=True)
 
-    assert done.stdout == HARD["B"]
+    assert completed.stdout == HARD["B"]
 
 
 @pytest.mark.parametrize(
@@ -124,8 +126,8 @@ def test_token_prints_only_the_token(ask, control: FakeControl):
     result = ask("token")
 
     assert (result.stdout, result.stderr) == ("eyJ.eyJ.sig\n", "")
-    asked = control.bodies("POST /worlds/default/tokens")
-    assert asked == [{"interactive": True}]
+    sent_bodies = control.bodies("POST /worlds/default/tokens")
+    assert sent_bodies == [{"interactive": True}]
 
 
 def test_token_creates_an_api_key_with_the_option_api_key(ask, control: FakeControl):

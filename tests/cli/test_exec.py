@@ -35,14 +35,14 @@ PLAIN = Execution(
 @pytest.fixture
 def executed(monkeypatch: pytest.MonkeyPatch) -> list[Execution]:
     """What is executed; each ends with exit code 42."""
-    found: list[Execution] = []
+    executions: list[Execution] = []
 
     def execute(execution: Execution) -> CommandResult:
-        found.append(execution)
+        executions.append(execution)
         return CommandResult(42)
 
     monkeypatch.setattr(execution_module, "execute", execute)
-    return found
+    return executions
 
 
 def test_exec_without_options_keeps_nothing_and_uses_a_free_port(run, executed: list[Execution]):
@@ -120,11 +120,11 @@ def test_exec_does_not_read_the_options_of_the_command(
 @pytest.fixture
 def runs(monkeypatch: pytest.MonkeyPatch) -> list[Execution]:
     """What is run. A run fails when `extra-fields` and `page-size` can both vary."""
-    found: list[Execution] = []
+    executions: list[Execution] = []
 
-    def execute(wanted: Execution) -> CommandResult:
-        found.append(wanted)
-        settings = wanted.settings
+    def execute(execution: Execution) -> CommandResult:
+        executions.append(execution)
+        settings = execution.settings
         if settings.vary is None:
             return CommandResult(0)
         points = settings.vary_only or POINTS
@@ -133,7 +133,7 @@ def runs(monkeypatch: pytest.MonkeyPatch) -> list[Execution]:
     monkeypatch.setattr(execution_module, "execute", execute)
     for name in ("HOSTING_EMULATOR_VARY", "HOSTING_EMULATOR_VARY_ONLY"):
         monkeypatch.delenv(name, raising=False)
-    return found
+    return executions
 
 
 def test_variation_points_may_be_given_one_by_one_or_by_commas(run, runs: list[Execution]):
@@ -157,29 +157,29 @@ def test_exec_reads_variation_from_variables(
 def test_a_failed_varied_run_prints_seed_points_and_a_command_that_repeats_it(run, runs):
     result = run("exec", "--clock=skip", "--vary=a b", "--", "npm", "test", "--vary", "x")
 
-    told = result.stderr.splitlines()
+    lines = result.stderr.splitlines()
     assert result.exit_code == 3
-    assert told[0] == f"Varied with seed a b: {', '.join(POINTS)}."
-    assert told[1] == (
+    assert lines[0] == f"Varied with seed a b: {', '.join(POINTS)}."
+    assert lines[1] == (
         "Again: hosting-emulator exec --clock=skip --vary 'a b' -- npm test --vary x"
     )
     assert len(runs) == 1
 
 
 def test_the_command_that_repeats_a_failure_contains_the_start_time(run, runs):
-    told = run("exec", "--at", "now", "--vary", "7", "--", "x").stderr.splitlines()
+    lines = run("exec", "--at", "now", "--vary", "7", "--", "x").stderr.splitlines()
 
-    assert re.fullmatch(r"Again: .* --at \d{4}-\d\d-\d\dT[\d:.]+Z --vary 7 -- x", told[1])
+    assert re.fullmatch(r"Again: .* --at \d{4}-\d\d-\d\dT[\d:.]+Z --vary 7 -- x", lines[1])
 
 
 def test_a_failure_in_worlds_of_the_command_itself_says_that_they_vary_too(
     run, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(execution_module, "execute", lambda wanted: CommandResult(1))
+    monkeypatch.setattr(execution_module, "execute", lambda execution: CommandResult(1))
 
-    told = run("exec", "--vary", "1", "--", "pytest").stderr.splitlines()
+    lines = run("exec", "--vary", "1", "--", "pytest").stderr.splitlines()
 
-    assert told[0] == (
+    assert lines[0] == (
         "Varied with seed 1: no response of this emulator; worlds that the command created itself "
         "use the seed too."
     )
@@ -200,11 +200,11 @@ def test_a_failed_varied_run_prints_nothing_with_quiet(run, runs):
 def test_shrinking_finds_the_points_that_matter(run, runs):
     result = run("exec", "--vary", "7", "--shrink", "--report", "never", "--", "npm", "test")
 
-    told = result.stderr.splitlines()
+    lines = result.stderr.splitlines()
     assert result.exit_code == 3
-    assert told[2].startswith("Shrinking: at most 43 more runs")
-    assert told[3].startswith("It fails with page-size and extra-fields alone (")
-    assert told[4] == (
+    assert lines[2].startswith("Shrinking: at most 43 more runs")
+    assert lines[3].startswith("It fails with page-size and extra-fields alone (")
+    assert lines[4] == (
         "Again: hosting-emulator exec --report never --vary 7 --only page-size --only extra-fields "
         "-- npm test"
     )
@@ -215,8 +215,8 @@ def test_shrinking_finds_the_points_that_matter(run, runs):
 
 
 def test_shrinking_finds_a_point_that_another_point_hides(run, monkeypatch: pytest.MonkeyPatch):
-    def execute(wanted: Execution) -> CommandResult:
-        points = wanted.settings.vary_only or (POINTS if wanted.settings.vary else ())
+    def execute(execution: Execution) -> CommandResult:
+        points = execution.settings.vary_only or (POINTS if execution.settings.vary else ())
         # Where one breaks it, it never comes to what another would break.
         met = ("absent-fields",) if "absent-fields" in points else points
         bad = {"absent-fields", "timestamp-form", "id-order"} & {*met}
@@ -224,43 +224,43 @@ def test_shrinking_finds_a_point_that_another_point_hides(run, monkeypatch: pyte
 
     monkeypatch.setattr(execution_module, "execute", execute)
 
-    told = run("exec", "--vary", "7", "--shrink", "--", "x").stderr.splitlines()
+    lines = run("exec", "--vary", "7", "--shrink", "--", "x").stderr.splitlines()
 
-    blamed = [line.partition(" alone")[0] for line in told if " alone (" in line]
+    blamed = [line.partition(" alone")[0] for line in lines if " alone (" in line]
     assert blamed == [
         "It fails with absent-fields",
         "Without that, it fails with id-order",
         "Without that, it fails with timestamp-form",
     ]
-    assert told[-1] == "Again: hosting-emulator exec --vary 7 --only timestamp-form -- x"
+    assert lines[-1] == "Again: hosting-emulator exec --vary 7 --only timestamp-form -- x"
 
 
 def test_shrinking_blames_no_point_for_a_run_that_fails_without_variation(
     run, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(
-        execution_module, "execute", lambda wanted: CommandResult(1, ("key-order",))
+        execution_module, "execute", lambda execution: CommandResult(1, ("key-order",))
     )
 
-    told = run("exec", "--vary", "7", "--shrink", "--", "x").stderr.splitlines()
+    lines = run("exec", "--vary", "7", "--shrink", "--", "x").stderr.splitlines()
 
-    assert told[-1] == "It also fails without variation: no point is the cause."
+    assert lines[-1] == "It also fails without variation: no point is the cause."
 
 
 def test_shrinking_reports_a_run_that_fails_only_sometimes(run, monkeypatch: pytest.MonkeyPatch):
     codes = iter([1, 0, 0, 0])
     monkeypatch.setattr(
-        execution_module, "execute", lambda wanted: CommandResult(next(codes), ("key-order",))
+        execution_module, "execute", lambda execution: CommandResult(next(codes), ("key-order",))
     )
 
-    told = run("exec", "--vary", "7", "--shrink", "--", "x").stderr.splitlines()
+    lines = run("exec", "--vary", "7", "--shrink", "--", "x").stderr.splitlines()
 
-    assert told[-1].startswith("It passed when run again with the same points")
+    assert lines[-1].startswith("It passed when run again with the same points")
 
 
 def test_a_signal_ends_shrinking(run, monkeypatch: pytest.MonkeyPatch):
     ran = iter([CommandResult(1, ("key-order",)), CommandResult(130, signalled=True)])
-    monkeypatch.setattr(execution_module, "execute", lambda wanted: next(ran))
+    monkeypatch.setattr(execution_module, "execute", lambda execution: next(ran))
 
     result = run("exec", "--vary", "7", "--shrink", "--", "x")
 
@@ -272,7 +272,7 @@ def test_a_signal_ends_shrinking(run, monkeypatch: pytest.MonkeyPatch):
 def test_exec_prints_no_variation_for_a_command_that_never_ran(
     run, monkeypatch: pytest.MonkeyPatch, code: int
 ):
-    monkeypatch.setattr(execution_module, "execute", lambda wanted: CommandResult(code))
+    monkeypatch.setattr(execution_module, "execute", lambda execution: CommandResult(code))
 
     result = run("exec", "--vary", "7", "--shrink", "--", "x")
 

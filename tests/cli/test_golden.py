@@ -166,15 +166,15 @@ def commands(command: click.Command, path: tuple[str, ...]) -> Iterator[str]:
             "env": parameter.envvar,
             "shown": getattr(parameter, "show_default", None) or None,
         }
-        told = " ".join(f"{name}={value}" for name, value in facts.items() if is_told(value))
-        yield f"  {names}  {told}  {getattr(parameter, 'help', None) or ''}"
+        parts = " ".join(f"{name}={value}" for name, value in facts.items() if is_shown(value))
+        yield f"  {names}  {parts}  {getattr(parameter, 'help', None) or ''}"
     yield command.epilog or ""
     if isinstance(command, click.Group):
         context = click.Context(command)
         for name in command.list_commands(context):
-            found = command.get_command(context, name)
-            assert found is not None
-            yield from commands(found, (*path, name))
+            subcommand = command.get_command(context, name)
+            assert subcommand is not None
+            yield from commands(subcommand, (*path, name))
 
 
 def type_words(kind: click.ParamType) -> str:
@@ -183,7 +183,7 @@ def type_words(kind: click.ParamType) -> str:
     return repr(kind) if isinstance(kind, click.Choice | click.IntRange) else kind.name
 
 
-def is_told(value: object) -> bool:
+def is_shown(value: object) -> bool:
     """Tell whether a parameter's fact is more than what every parameter has."""
     return not (value is None or value is False or value == () or "UNSET" in repr(value).upper())
 
@@ -198,8 +198,8 @@ def printed(run, lines: str, places: dict[str, str]) -> Iterator[str]:
     for line in lines.strip().splitlines():
         result = run(*shlex.split(line.format(**places)))
         yield f"$ {line}"
-        told = (result.stdout, result.stderr, f"[{result.exit_code}]")
-        text = steady("\n".join(part.rstrip("\n") for part in told if part))
+        parts = (result.stdout, result.stderr, f"[{result.exit_code}]")
+        text = steady("\n".join(part.rstrip("\n") for part in parts if part))
         for name, value in places.items():
             text = text.replace(value, f"{{{name}}}")
         if line.startswith("requests list"):
@@ -219,12 +219,12 @@ def test_the_command_line_is_as_recorded(
 ):
     places = {"url": url, "tmp": str(tmp_path)}
     (tmp_path / "rude.yaml").write_text(RUDE, "utf-8")
-    found = [*commands(cli, ("hosting-emulator",)), "", *printed(run, LINES, places)]
+    lines = [*commands(cli, ("hosting-emulator",)), "", *printed(run, LINES, places)]
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setenv("NO_COLOR", "1")
     monkeypatch.setenv("COLUMNS", "120")
-    found += ["", "--- on a terminal", *printed(run, TERMINAL_LINES, places)]
-    text = "\n".join(found) + "\n"
+    lines += ["", "--- on a terminal", *printed(run, TERMINAL_LINES, places)]
+    text = "\n".join(lines) + "\n"
 
     if os.environ.get("RENEW_GOLDEN_FILES"):
         GOLDEN.write_text(text, "utf-8")

@@ -75,14 +75,16 @@ def test_each_option_and_argument_is_explained():
 
 def test_commands_md_names_only_existing_commands_and_options():
     page = Path(hosting_emulator_cli.__file__).with_name("commands.md").read_text("utf-8")
-    told = dict(section.split("\n", 1) for section in page.split("\n## ")[1:])
-    common = set(re.findall("^- `(--.+?)`", told.pop("Options in common"), re.MULTILINE))
+    sections = dict(section.split("\n", 1) for section in page.split("\n## ")[1:])
+    common = set(re.findall("^- `(--.+?)`", sections.pop("Options in common"), re.MULTILINE))
 
     flags = {
         " ".join(path) or "hosting-emulator": {p.opts[-1] for p in command_at(path).params}
         for path in ALL
     }
-    own = {name: set(re.findall("^- `(--.+?)`", text, re.MULTILINE)) for name, text in told.items()}
+    own = {
+        name: set(re.findall("^- `(--.+?)`", text, re.MULTILINE)) for name, text in sections.items()
+    }
 
     assert own.keys() <= flags.keys()
     assert {name: items - flags[name] for name, items in own.items() if items - flags[name]} == {}
@@ -135,14 +137,14 @@ def test_help_imports_nothing_heavy():
         "    print(*sys.modules, file=sys.stderr)"
     )
 
-    done = subprocess.run(
+    completed = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, check=True
     )
 
-    loaded = done.stderr.splitlines()
+    loaded = completed.stderr.splitlines()
     heavy = [line for line, names in zip(lines, loaded, strict=True) if HEAVY & {*names.split()}]
     assert heavy == []
-    assert done.stdout.count("Usage: ") == len(lines) - 1
+    assert completed.stdout.count("Usage: ") == len(lines) - 1
 
 
 def test_the_option_version_prints_version_and_build(run):
@@ -163,11 +165,11 @@ def test_a_group_without_a_command_prints_its_help_and_exits_2(run):
 
 
 def test_the_module_runs_like_the_command():
-    done = subprocess.run(
+    completed = subprocess.run(
         [sys.executable, "-m", "hosting_emulator_cli", "--version"],
         capture_output=True,
         text=True,
         check=True,
     )
 
-    assert done.stdout.startswith("hosting-emulator ")
+    assert completed.stdout.startswith("hosting-emulator ")

@@ -94,10 +94,10 @@ def test_requests_list_passes_filters_on(ask, control: FakeControl):
 def test_requests_list_shows_the_newest_last_on_a_terminal(ask, control: FakeControl, colors):
     control.on(LIST, request_page(ITEM, FINE))
 
-    shown = ask("requests", "list").stdout
+    output = ask("requests", "list").stdout
 
-    assert "\x1b[" in shown
-    lines = plain(shown).splitlines()
+    assert "\x1b[" in output
+    lines = plain(output).splitlines()
     assert [line.split()[0] for line in lines if "#" in line] == ["#1", "#2"]
     assert lines[-1].strip() == "The project first exists. Users who can see it: owner (owner)."
     assert lines[0].index("first") == lines[1].index("first")  # columns
@@ -160,32 +160,32 @@ def test_requests_show_and_replay_print_the_whole_exchange(
 ):
     control.on(request_line, WHOLE)
 
-    shown = ask("requests", *words).stdout
+    output = ask("requests", *words).stdout
 
-    assert "  scope      The project first exists. Users who can see it: owner (owner)." in shown
-    assert '  X-A: b\n\n  {\n    "a": 1\n  }\n' in shown
-    said = "  … truncated: the body has 900 bytes.\n"
-    assert shown.endswith("  Content-Type: application/json\n\n  {\n" + said)  # cut: as it is
+    assert "  scope      The project first exists. Users who can see it: owner (owner)." in output
+    assert '  X-A: b\n\n  {\n    "a": 1\n  }\n' in output
+    remark = "  … truncated: the body has 900 bytes.\n"
+    assert output.endswith("  Content-Type: application/json\n\n  {\n" + remark)  # cut: as it is
     assert json.loads(ask("requests", *words, "--json").stdout) == WHOLE
 
 
 def test_requests_show_prints_the_whole_exchange_on_a_terminal(ask, control: FakeControl, colors):
     control.on("GET /worlds/default/requests/2", WHOLE)
 
-    shown = plain(ask("requests", "show", "2").stdout)
+    output = plain(ask("requests", "show", "2").stdout)
 
-    assert re.search(r"^ +scope  The project first exists\.", shown, re.MULTILINE)
-    assert "GET /v1/projects/01PROJ1/edge-dns ─" in shown
-    assert '{\n  "a": 1\n}' in shown
+    assert re.search(r"^ +scope  The project first exists\.", output, re.MULTILINE)
+    assert "GET /v1/projects/01PROJ1/edge-dns ─" in output
+    assert '{\n  "a": 1\n}' in output
 
 
 def test_requests_show_says_that_a_body_is_truncated(ask, control: FakeControl, monkeypatch):
     control.on("GET /worlds/default/requests/2", WHOLE)
-    said = "truncated: the body has 900 bytes."
+    remark = "truncated: the body has 900 bytes."
 
-    assert ask("requests", "show", "2").stdout.count(said) == 1
+    assert ask("requests", "show", "2").stdout.count(remark) == 1
     monkeypatch.setenv("FORCE_COLOR", "1")
-    assert plain(ask("requests", "show", "2").stdout).count(said) == 1
+    assert plain(ask("requests", "show", "2").stdout).count(remark) == 1
 
 
 def test_requests_show_prints_the_size_of_a_binary_body(ask, control: FakeControl, monkeypatch):
@@ -229,7 +229,7 @@ def test_requests_tail_listens_before_it_reads_the_log(ask, control: FakeControl
     tailed(control)
     ask("requests", "tail")
 
-    paths = [asked.path.partition("?")[0] for asked in control.requests]
+    paths = [request.path.partition("?")[0] for request in control.requests]
     assert paths.index("/worlds/default/events") < paths.index("/worlds/default/requests")
 
 
@@ -254,11 +254,11 @@ def test_requests_tail_reports_missed_requests_and_a_reset(ask, control: FakeCon
 def test_requests_tail_escapes_control_characters_of_a_request(ask, control: FakeControl, colors):
     tailed(control, ("request", NASTY))
 
-    shown = ask("requests", "tail").stdout
+    output = ask("requests", "tail").stdout
 
-    assert r"/v1/\x1b[31m[red]\r\n" in plain(shown)
-    assert "\x1b[31m[red]" not in shown
-    assert "[bold]fault-1 acted" in plain(shown)
+    assert r"/v1/\x1b[31m[red]\r\n" in plain(output)
+    assert "\x1b[31m[red]" not in output
+    assert "[bold]fault-1 acted" in plain(output)
 
 
 def test_requests_tail_exits_2_without_an_emulator(run):

@@ -161,9 +161,9 @@ def test_a_command_sends_its_arguments_and_prints_the_response_as_json(
 ):
     control.on(request_line, answer)
 
-    shown, as_json = ask(*shlex.split(line)), ask(*shlex.split(line), "--json")
+    as_text, as_json = ask(*shlex.split(line)), ask(*shlex.split(line), "--json")
 
-    assert (shown.exit_code, as_json.exit_code) == (0, 0)
+    assert (as_text.exit_code, as_json.exit_code) == (0, 0)
     assert control.bodies(request_line) == [sent, sent]
     assert json.loads(as_json.stdout) == answer
     assert as_json.stderr == ""
@@ -245,9 +245,9 @@ def test_world_history_lists_the_newest_commit_first(ask, control: FakeControl):
     ]
     control.on("GET /worlds/shop/history?limit=2", {"first": 1, "items": items})
 
-    shown = ask("world", "history", "--world", "shop", "--limit", "2")
+    as_text = ask("world", "history", "--world", "shop", "--limit", "2")
 
-    assert shown.stdout == (
+    assert as_text.stdout == (
         "COMMIT  AT                        WHAT\n"
         "    12  2026-01-01T00:00:02.000Z  clock: by 2s\n"
         "     1  2026-01-01T00:00:00.000Z  began\n"

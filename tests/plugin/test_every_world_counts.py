@@ -308,10 +308,10 @@ def test_tests_inside_exec_use_its_emulator(suite: Suite):
         """,
     )
 
-    done = run_in_exec(suite, "--conduct", "error")
+    completed = run_in_exec(suite, "--conduct", "error")
 
-    assert done.returncode == 1
-    assert "missing-idempotency-key" in done.stderr
+    assert completed.returncode == 1
+    assert "missing-idempotency-key" in completed.stderr
 
 
 def test_careful_tests_inside_exec_pass(suite: Suite):
@@ -319,9 +319,9 @@ def test_careful_tests_inside_exec_pass(suite: Suite):
         suite, "def test_it(hosting_emulator):\n    assert apply_domains(hosting_emulator) == 202"
     )
 
-    done = run_in_exec(suite, "--conduct", "error")
+    completed = run_in_exec(suite, "--conduct", "error")
 
-    assert done.returncode == 0, done.stdout + done.stderr
+    assert completed.returncode == 0, completed.stdout + completed.stderr
 
 
 def run_in_exec(suite: Suite, *options: str) -> subprocess.CompletedProcess[str]:
@@ -333,7 +333,7 @@ def run_in_exec(suite: Suite, *options: str) -> subprocess.CompletedProcess[str]
 def test_tests_inside_exec_find_the_emulator_under_any_variable_name(suite: Suite):
     write(suite, MISTAKES["in_a_fork"])
 
-    done = run_in_exec(suite, "--conduct", "error", "--export", "HOSTING_EMULATOR_URL=API")
+    completed = run_in_exec(suite, "--conduct", "error", "--export", "HOSTING_EMULATOR_URL=API")
 
-    assert done.returncode == 1
-    assert "missing-idempotency-key" in done.stderr
+    assert completed.returncode == 1
+    assert "missing-idempotency-key" in completed.stderr

@@ -33,8 +33,8 @@ def in_threads(act: Callable[[int, HostingEmulator], Any], worlds: Worlds) -> li
 
 @pytest.fixture(params=[in_threads, pytest.param(in_turn, marks=pytest.mark.torture)])
 def each(request: pytest.FixtureRequest) -> Each:
-    found: Each = request.param
-    return found
+    runner: Each = request.param
+    return runner
 
 
 def ask(
@@ -82,7 +82,7 @@ def test_a_hundred_simultaneous_worlds_are_isolated(
         assert ask(world, "edge-dns", of_another[1])[0] == 401
         assert [fault.hits for fault in world.faults] == [1] * (n % 2)
         unfinished = world.control.get(f"worlds/{world.name}/operations?unfinished=true")["items"]
-        assert [found["id"] for found in unfinished] == [operation]
+        assert [row["id"] for row in unfinished] == [operation]
         made = [made["call"] for made in reversed(world.requests.page()["items"])]
         assert made == ["apply_project_domains", "list_deployments", *["get_dns_authorization"] * 3]
 

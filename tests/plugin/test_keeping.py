@@ -75,10 +75,10 @@ def test_the_worlds_of_all_tests_can_be_kept(suite: Suite):
 def test_no_world_is_written_to_disk_by_default(suite: Suite):
     suite.write(test_it=TESTS)
 
-    told = suite.run().stdout.str()
+    output = suite.run().stdout.str()
 
     assert not (suite.path / "hosting-emulator-worlds").exists()
-    assert "kept" not in told
+    assert "kept" not in output
 
 
 @pytest.mark.parametrize("way", ["option", "ini"])
@@ -97,8 +97,8 @@ def test_the_folder_of_kept_worlds_is_relative_to_its_configuration(suite: Suite
 
     folder = (inner if way == "option" else suite.path) / "kept" / "here"
     assert len(kept(folder)) == 2, result.stdout
-    shown = "kept/here" if way == "option" else str(folder)
-    assert f"hosting emulator: 2 worlds are kept in {shown}\n" in result.stdout
+    folder_name = "kept/here" if way == "option" else str(folder)
+    assert f"hosting emulator: 2 worlds are kept in {folder_name}\n" in result.stdout
 
 
 def test_the_file_of_a_kept_world_is_replaced_only_by_the_same_test(suite: Suite):
@@ -173,8 +173,8 @@ def test_a_kept_world_can_be_opened(suite: Suite):
     """What the report says to type starts an emulator that goes on where the test was."""
     suite.write(test_it=TESTS)
     result = suite.run("--hosting-emulator-keep=failed", "-k", "test_fails")
-    said = next(line for line in result.outlines if line.startswith("kept: "))
-    command = shlex.split(said.removeprefix("kept: hosting-emulator "))
+    line = next(line for line in result.outlines if line.startswith("kept: "))
+    command = shlex.split(line.removeprefix("kept: hosting-emulator "))
 
     assert command[0] == "start"
     with emulator(*command[1:], "--ephemeral", cwd=suite.path) as process:

@@ -24,12 +24,12 @@ both_ways = pytest.mark.parametrize("way", ["option", "ini"])
 
 
 def test_the_help_of_pytest_lists_each_option_and_ini_value(suite: Suite):
-    told = suite.run("--help").stdout.str()
+    output = suite.run("--help").stdout.str()
 
-    assert "hosting emulator (each also as an ini value)" in told
+    assert "hosting emulator (each also as an ini value)" in output
     for name in OPTIONS:
-        assert f"--hosting-emulator-{name}" in told
-        assert f"hosting_emulator_{name.replace('-', '_')} " in told
+        assert f"--hosting-emulator-{name}" in output
+        assert f"hosting_emulator_{name.replace('-', '_')} " in output
 
 
 @both_ways
@@ -152,7 +152,7 @@ def test_the_option_control_token_is_sent(
 
 
 @pytest.mark.parametrize(
-    ("name", "value", "wanted"),
+    ("name", "value", "advice"),
     [
         ("keep", "sometimes", "use never, failed or all"),
         ("report", "always", "use failed or never"),
@@ -164,15 +164,15 @@ def test_the_option_control_token_is_sent(
         ("scenario", "missing.yaml", "*/missing.yaml"),
     ],
 )
-def test_an_invalid_option_is_refused_in_one_line(suite: Suite, name: str, value: str, wanted: str):
+def test_an_invalid_option_is_refused_in_one_line(suite: Suite, name: str, value: str, advice: str):
     by_option = suite.run(f"--hosting-emulator-{name}={value}")
     suite.ini(f"hosting_emulator_{name} = {value}")
     by_ini = suite.run()
 
     assert by_option.ret == by_ini.ret == pytest.ExitCode.USAGE_ERROR
-    by_option.stderr.fnmatch_lines([f"ERROR: --hosting-emulator-{name}={value}: {wanted}"])
+    by_option.stderr.fnmatch_lines([f"ERROR: --hosting-emulator-{name}={value}: {advice}"])
     place = f"(in {suite.path}/tox.ini)"
-    by_ini.stderr.fnmatch_lines([f"ERROR: hosting_emulator_{name} = {value} {place}: {wanted}"])
+    by_ini.stderr.fnmatch_lines([f"ERROR: hosting_emulator_{name} = {value} {place}: {advice}"])
     assert len([line for line in by_option.errlines if line]) == 1
 
 
@@ -257,10 +257,10 @@ def test_a_variation_point_that_is_not_text_is_refused_in_one_line(suite: Suite)
     (suite.path / "hosting-emulator.yaml").write_text("{vary: 7, only: [5]}")
     suite.write(test_it="def test_it(hosting_emulator): pass")
 
-    told = suite.run().stdout.str()
+    output = suite.run().stdout.str()
 
-    assert "hosting emulator: no variation point is named '5'" in told
-    assert "Traceback" not in told
+    assert "hosting emulator: no variation point is named '5'" in output
+    assert "Traceback" not in output
 
 
 @pytest.mark.parametrize(
@@ -274,6 +274,6 @@ def test_an_error_in_the_settings_file_names_the_file(suite: Suite, text: str, w
     (suite.path / "hosting-emulator.yaml").write_text(text)
     suite.write(test_it="def test_it(hosting_emulator): pass")
 
-    told = suite.run().stdout.str()
+    output = suite.run().stdout.str()
 
-    assert wrong in told
+    assert wrong in output

@@ -63,9 +63,9 @@ def test_only_the_terminal_report_has_colors(suite: Suite, workers: int):
     shared = suite.workers(workers) if workers else ()
     result = suite.run(*shared, "--color=yes", "--junitxml=junit.xml", "--show-capture=no")
 
-    told = result.stdout.str()
-    assert told.count(TITLE) == 1
-    assert "\x1b[33m  #2  GET  list_deployments       reader  429" in told
+    output = result.stdout.str()
+    assert output.count(TITLE) == 1
+    assert "\x1b[33m  #2  GET  list_deployments       reader  429" in output
     xml = (suite.path / "junit.xml").read_text(encoding="utf-8")
     assert "list_deployments       reader  429" in xml
     assert "\x1b" not in xml
@@ -119,9 +119,9 @@ def test_each_failure_of_a_test_is_reported_once(suite: Suite):
     result = suite.run("--junitxml=junit.xml")
 
     result.assert_outcomes(passed=1, failed=3, errors=2)
-    told = stories(result.stdout.str())
-    assert len(told) == 5
-    assert all("#1  GET  list_deployments  owner  200" in story for story in told)
+    reports = stories(result.stdout.str())
+    assert len(reports) == 5
+    assert all("#1  GET  list_deployments  owner  200" in story for story in reports)
 
 
 @pytest.mark.skipif(pytest.version_tuple < (9, 0), reason="pytest has no subtests of its own")
@@ -221,10 +221,10 @@ def test_the_report_omits_some_of_many_worlds(suite: Suite):
             assert False
         """
     )
-    told = suite.run().stdout.str()
+    output = suite.run().stdout.str()
 
-    assert told.count("- hosting emulator: hosting_emulator_worlds -") == 4
-    assert "and 3 more of its worlds" in told
+    assert output.count("- hosting emulator: hosting_emulator_worlds -") == 4
+    assert "and 3 more of its worlds" in output
 
 
 def test_an_error_of_the_report_does_not_break_the_run(suite: Suite):

@@ -60,9 +60,9 @@ def test_open_worlds_are_renewed_while_the_tests_run(
     monkeypatch.setattr(worlds, "_RENEW_S", 0.001)
     control.on("GET /worlds/ci/clock", CLOCK)
     world = ControlClient(control.control_url).world("ci")
-    found, ended = worlds.OpenWorlds(), Event()
-    found.open.append(worlds.OpenWorld(world, "hosting_emulator", request.node))
-    renewing = Thread(target=found.renew_until, args=(ended,))
+    open_worlds, ended = worlds.OpenWorlds(), Event()
+    open_worlds.open.append(worlds.OpenWorld(world, "hosting_emulator", request.node))
+    renewing = Thread(target=open_worlds.renew_until, args=(ended,))
 
     renewing.start()
     until(lambda: len(control.requests) > 2 or None)
@@ -70,4 +70,4 @@ def test_open_worlds_are_renewed_while_the_tests_run(
     renewing.join()
 
     world.control.close()
-    assert {asked.path for asked in control.requests} == {"/worlds/ci/clock"}
+    assert {request.path for request in control.requests} == {"/worlds/ci/clock"}

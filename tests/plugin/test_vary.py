@@ -87,13 +87,13 @@ def test_the_mark_accepts_seed_and_points_as_a_mapping(suite: Suite):
     suite.passes()
 
 
-@pytest.mark.parametrize("said", ['{"seeds": 2}', "1.5", '{"seed": 2, "only": []}'])
-def test_an_invalid_seed_is_refused_in_one_line(suite: Suite, said: str):
+@pytest.mark.parametrize("vary", ['{"seeds": 2}', "1.5", '{"seed": 2, "only": []}'])
+def test_an_invalid_seed_is_refused_in_one_line(suite: Suite, vary: str):
     suite.write(
         test_it=f"""
         import pytest
 
-        @pytest.mark.hosting_scenario(vary={said})
+        @pytest.mark.hosting_scenario(vary={vary})
         def test_by_the_mark(hosting_emulator):
             pass
         """
@@ -139,8 +139,8 @@ def test_a_failed_varied_test_prints_seed_points_and_a_command_that_repeats_it(s
         """
     )
 
-    told = suite.run("--hosting-emulator-vary=7").stdout.str()
+    output = suite.run("--hosting-emulator-vary=7").stdout.str()
 
-    assert "varied   by seed 7: " in told
-    assert "extra-fields" in told
-    assert "--hosting-emulator-vary=7 (pytest)" in told
+    assert "varied   by seed 7: " in output
+    assert "extra-fields" in output
+    assert "--hosting-emulator-vary=7 (pytest)" in output

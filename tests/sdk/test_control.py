@@ -174,5 +174,5 @@ def test_a_refusal_names_both_versions_if_they_differ(
     with pytest.raises(ControlRefused) as other:
         control.get("worlds/missing")
 
-    said = f" (the emulator is {__version__}, and this client 99.0)"
-    assert str(other.value) == str(alike.value) + said
+    versions = f" (the emulator is {__version__}, and this client 99.0)"
+    assert str(other.value) == str(alike.value) + versions

@@ -182,7 +182,7 @@ def test_the_control_token_is_read_from_a_variable(
         monkeypatch.setenv("HOSTING_EMULATOR_CONTROL_TOKEN", variable)
         HostingEmulator.connect(control.control_url, control_token=token).close()
 
-    sent = [asked.headers.get("X-Control-Token") for asked in control.requests]
+    sent = [request.headers.get("X-Control-Token") for request in control.requests]
     assert sent == [None, "t", "u"]
 
 
@@ -337,21 +337,21 @@ def test_faults_are_listed_counted_and_cleared(api: HttpWorld):
 def test_why_prints_a_readable_explanation(api: HttpWorld):
     operation = api.apply_domains().json
 
-    told = api.emulator.why(operation)
+    why = api.emulator.why(operation)
 
-    assert (told.state, told.project, told.kind) == ("queued", "shop", "apply_project_domains")
-    assert told.next is not None
-    assert told.next["at"] == "2026-01-01T00:00:02.000Z"
-    assert str(told) == "\n".join(
+    assert (why.state, why.project, why.kind) == ("queued", "shop", "apply_project_domains")
+    assert why.next is not None
+    assert why.next["at"] == "2026-01-01T00:00:02.000Z"
+    assert str(why) == "\n".join(
         [
             f"apply_project_domains of shop ({operation['id']}) is queued "
             "at 2026-01-01T00:00:00.000Z",
-            *(f"  {sentence}" for sentence in told.says),
-            f"  next, at 2026-01-01T00:00:02.000Z: {told.next['what']}",
-            *(f"  try: {command}" for command in told.commands),
+            *(f"  {sentence}" for sentence in why.says),
+            f"  next, at 2026-01-01T00:00:02.000Z: {why.next['what']}",
+            *(f"  try: {command}" for command in why.commands),
         ]
     )
-    assert told.commands
+    assert why.commands
 
 
 def test_threads_can_share_a_world(api: HttpWorld):
@@ -370,7 +370,7 @@ def test_threads_can_share_a_world(api: HttpWorld):
         ].idempotency_key or ""
 
     with ThreadPoolExecutor(8) as threads:
-        done = list(threads.map(work, range(40)))
+        results = list(threads.map(work, range(40)))
 
-    assert done == [(200, f"key-{n}") for n in range(40)]
+    assert results == [(200, f"key-{n}") for n in range(40)]
     emulator.requests.assert_made("set_project_powered_by_flag", times=40)

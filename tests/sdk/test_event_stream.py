@@ -26,9 +26,9 @@ def test_listen_yields_events_in_order(client: ControlClient, control: FakeContr
     with client.world("w").requests.listen(
         only=("request", "world"), status="4xx", call=None
     ) as events:
-        found = list(events)
+        received = list(events)
 
-    assert found == [WorldEvent(8, "request", {"n": 1}), WorldEvent(9, "gap", {"missed": 2})]
+    assert received == [WorldEvent(8, "request", {"n": 1}), WorldEvent(9, "gap", {"missed": 2})]
 
 
 def test_listen_continues_after_an_event(client: ControlClient, control: FakeControl):

@@ -16,7 +16,7 @@ def nothing_said(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize(
-    ("vary", "only", "found"),
+    ("vary", "only", "expected"),
     [
         (2, None, ("2", None)),
         ("a b", "page-size,key-order", ("a b", ["page-size", "key-order"])),
@@ -26,10 +26,10 @@ def nothing_said(monkeypatch: pytest.MonkeyPatch) -> None:
         (None, None, (None, None)),
     ],
 )
-def test_vary_accepts_a_seed_with_or_without_points(vary: Any, only: Any, found: Any):
-    asked = world_request(None, "", None, vary=vary, vary_only=only)
+def test_vary_accepts_a_seed_with_or_without_points(vary: Any, only: Any, expected: Any):
+    request = world_request(None, "", None, vary=vary, vary_only=only)
 
-    assert (asked["vary"], asked["only"]) == found
+    assert (request["vary"], request["only"]) == expected
 
 
 @pytest.mark.parametrize(

@@ -4,14 +4,14 @@ from tests.support.imported_modules import foreign, imported_by
 
 
 def test_the_sdk_imports_only_the_standard_library_and_itself():
-    found = imported_by("hosting_emulator.sdk")
+    modules = imported_by("hosting_emulator.sdk")
 
-    assert "hosting_emulator.sdk" in found
+    assert "hosting_emulator.sdk" in modules
     own = ("hosting_emulator.sdk", "hosting_emulator.control_api", "hosting_emulator.build_id")
-    assert foreign(found, *own) == []
+    assert foreign(modules, *own) == []
 
 
 def test_the_sdk_does_not_import_rarely_used_modules():
-    found = imported_by("hosting_emulator.sdk")
+    modules = imported_by("hosting_emulator.sdk")
 
-    assert not {"http.client", "email", "ssl", "asyncio", "difflib"} & found
+    assert not {"http.client", "email", "ssl", "asyncio", "difflib"} & modules

@@ -187,9 +187,9 @@ def test_a_report_of_a_real_world_survives_json(api: HttpWorld):
 
 
 @pytest.mark.parametrize(
-    ("count", "told"), [(0, "no requests"), (1, "1 request\n"), (2, "2 requests\n")]
+    ("count", "words"), [(0, "no requests"), (1, "1 request\n"), (2, "2 requests\n")]
 )
-def test_a_report_spells_counts_correctly(count: int, told: str):
+def test_a_report_spells_counts_correctly(count: int, words: str):
     items = DOCUMENT["requests"]["items"][:count]
 
-    assert told in report_text({**DOCUMENT, "requests": {"total": count, "items": items}})
+    assert words in report_text({**DOCUMENT, "requests": {"total": count, "items": items}})

@@ -36,7 +36,7 @@ def golden(text: str, emulator: HostingEmulator) -> str:
 
 
 @pytest.fixture
-def made(api: HttpWorld) -> Requests:
+def logged(api: HttpWorld) -> Requests:
     """Requests of a world that has had five."""
     api.set_flag(False, key="flag-1")
     api.set_flag(False, key="flag-1")
@@ -49,16 +49,16 @@ def made(api: HttpWorld) -> Requests:
 # --- Reading ---------------------------------------------------------------------------------
 
 
-def test_requests_are_listed_oldest_first(made: Requests):
-    assert [request.n for request in made] == [1, 2, 3, 4, 5]
-    assert (len(made), made.total) == (5, 5)
-    assert made[-1].path.endswith("/deployment")
-    assert [request.n for request in made[1:3]] == [2, 3]
-    assert repr(made).startswith("<Requests of 'world-")
+def test_requests_are_listed_oldest_first(logged: Requests):
+    assert [request.n for request in logged] == [1, 2, 3, 4, 5]
+    assert (len(logged), logged.total) == (5, 5)
+    assert logged[-1].path.endswith("/deployment")
+    assert [request.n for request in logged[1:3]] == [2, 3]
+    assert repr(logged).startswith("<Requests of 'world-")
 
 
-def test_a_recorded_request_has_what_was_sent_and_received(made: Requests, api: HttpWorld):
-    first, again, reused, refused, nothing = made
+def test_a_recorded_request_has_what_was_sent_and_received(logged: Requests, api: HttpWorld):
+    first, again, reused, refused, nothing = logged
 
     assert (first.call, first.method, first.who) == ("set_project_powered_by_flag", "PUT", "owner")
     assert first.project == api.emulator.project
@@ -108,12 +108,12 @@ def test_a_recorded_request_names_the_fault_that_lost_its_response(api: HttpWorl
     ],
     ids=str,
 )
-def test_requests_can_be_filtered(made: Requests, filters: dict[str, Any], numbers: list[int]):
-    assert [request.n for request in made.of(**filters)] == numbers
+def test_requests_can_be_filtered(logged: Requests, filters: dict[str, Any], numbers: list[int]):
+    assert [request.n for request in logged.of(**filters)] == numbers
 
 
-def test_from_now_counts_only_later_requests(made: Requests, api: HttpWorld):
-    later = made.from_now()
+def test_from_now_counts_only_later_requests(logged: Requests, api: HttpWorld):
+    later = logged.from_now()
     assert (list(later), later.total) == ([], 0)
 
     api.deployments()
@@ -123,8 +123,8 @@ def test_from_now_counts_only_later_requests(made: Requests, api: HttpWorld):
     later.assert_not_made("set_project_powered_by_flag")
 
 
-def test_from_now_counts_requests_after_a_reset(made: Requests, api: HttpWorld):
-    later = made.from_now()
+def test_from_now_counts_requests_after_a_reset(logged: Requests, api: HttpWorld):
+    later = logged.from_now()
     api.emulator.reset()
 
     api.deployments()
@@ -134,8 +134,8 @@ def test_from_now_counts_requests_after_a_reset(made: Requests, api: HttpWorld):
     later.assert_made("list_deployments")
 
 
-def test_no_assertion_about_absent_requests_passes_after_a_reset(made: Requests, api: HttpWorld):
-    later = made.from_now()
+def test_no_assertion_about_absent_requests_passes_after_a_reset(logged: Requests, api: HttpWorld):
+    later = logged.from_now()
     api.emulator.reset()
 
     for assertion in (
@@ -148,7 +148,7 @@ def test_no_assertion_about_absent_requests_passes_after_a_reset(made: Requests,
 
 
 @pytest.mark.parametrize(
-    ("filters", "error", "said"),
+    ("filters", "error", "message"),
     [
         ({"call": "list_deployment"}, ValueError, "did you mean list_deployments"),
         ({"who": "onwer"}, NoSuchName, "no user is 'onwer'; did you mean owner"),
@@ -157,40 +157,42 @@ def test_no_assertion_about_absent_requests_passes_after_a_reset(made: Requests,
     ],
 )
 def test_an_unknown_name_in_a_filter_is_refused(
-    made: Requests, filters: dict[str, Any], error: type[Exception], said: str
+    logged: Requests, filters: dict[str, Any], error: type[Exception], message: str
 ):
-    with pytest.raises(error, match=said):
-        made.of(**filters)
+    with pytest.raises(error, match=message):
+        logged.of(**filters)
 
 
 # --- Asserting -------------------------------------------------------------------------------
 
 
-def test_assert_made_returns_the_matching_requests(made: Requests):
-    [first] = made.assert_made("set_project_powered_by_flag", status=200, replayed=False)
+def test_assert_made_returns_the_matching_requests(logged: Requests):
+    [first] = logged.assert_made("set_project_powered_by_flag", status=200, replayed=False)
 
     assert first.n == 1
 
 
-def test_assert_made_passes_for_correct_counts(made: Requests):
-    made.assert_made("set_project_powered_by_flag", times=4)
-    made.assert_made("set_project_powered_by_flag", at_least=4)
-    made.assert_made("set_project_powered_by_flag", at_most=4)
-    made.assert_made("set_project_powered_by_flag", at_least=1, at_most=5)
-    made.assert_made("apply_project_domains", times=0)
-    made.assert_made("apply_project_domains", at_most=1)
-    made.assert_not_made("apply_project_domains")
+def test_assert_made_passes_for_correct_counts(logged: Requests):
+    logged.assert_made("set_project_powered_by_flag", times=4)
+    logged.assert_made("set_project_powered_by_flag", at_least=4)
+    logged.assert_made("set_project_powered_by_flag", at_most=4)
+    logged.assert_made("set_project_powered_by_flag", at_least=1, at_most=5)
+    logged.assert_made("apply_project_domains", times=0)
+    logged.assert_made("apply_project_domains", at_most=1)
+    logged.assert_not_made("apply_project_domains")
 
 
-def test_assert_made_refuses_times_with_at_least(made: Requests):
+def test_assert_made_refuses_times_with_at_least(logged: Requests):
     with pytest.raises(TypeError, match="times is exact: do not give at_least or at_most with it"):
-        made.assert_made(times=1, at_least=1)
+        logged.assert_made(times=1, at_least=1)
 
 
-def test_assert_made_lists_the_requests_that_it_counted(made: Requests, api: HttpWorld):
-    said = failure(lambda: made.assert_made("set_project_powered_by_flag", key="flag-1", times=1))
+def test_assert_made_lists_the_requests_that_it_counted(logged: Requests, api: HttpWorld):
+    message = failure(
+        lambda: logged.assert_made("set_project_powered_by_flag", key="flag-1", times=1)
+    )
 
-    assert said == golden(
+    assert message == golden(
         """
         expected set_project_powered_by_flag with the key flag-1 to be made once, but it was made 3 times
 
@@ -205,12 +207,14 @@ def test_assert_made_lists_the_requests_that_it_counted(made: Requests, api: Htt
     )
 
 
-def test_assert_made_explains_why_the_nearest_requests_do_not_match(made: Requests, api: HttpWorld):
-    said = failure(
-        lambda: made.assert_made("set_project_powered_by_flag", who="reader", status=200)
+def test_assert_made_explains_why_the_nearest_requests_do_not_match(
+    logged: Requests, api: HttpWorld
+):
+    message = failure(
+        lambda: logged.assert_made("set_project_powered_by_flag", who="reader", status=200)
     )
 
-    assert said == golden(
+    assert message == golden(
         """
         expected set_project_powered_by_flag by reader with the status 200 to be made, but it was never made
 
@@ -230,10 +234,10 @@ def test_assert_made_explains_why_the_nearest_requests_do_not_match(made: Reques
     )
 
 
-def test_assert_made_names_a_request_with_a_similar_path(made: Requests):
-    said = failure(lambda: made.assert_made("list_deployments", at_least=2))
+def test_assert_made_names_a_request_with_a_similar_path(logged: Requests):
+    message = failure(lambda: logged.assert_made("list_deployments", at_least=2))
 
-    assert said.startswith(
+    assert message.startswith(
         inspect.cleandoc(
             """
             expected list_deployments to be made at least twice, but it was never made
@@ -247,16 +251,16 @@ def test_assert_made_names_a_request_with_a_similar_path(made: Requests):
     )
 
 
-def test_assert_not_made_lists_the_requests_that_match(made: Requests):
-    said = failure(lambda: made.assert_not_made(who="reader"))
+def test_assert_not_made_lists_the_requests_that_match(logged: Requests):
+    message = failure(lambda: logged.assert_not_made(who="reader"))
 
-    assert said.startswith("expected a request by reader not to be made, but it was made once\n")
-    assert "nearest" not in said
-    assert "  > #4  PUT " in said
+    assert message.startswith("expected a request by reader not to be made, but it was made once\n")
+    assert "nearest" not in message
+    assert "  > #4  PUT " in message
 
 
 @pytest.mark.parametrize(
-    ("count", "said"),
+    ("count", "message"),
     [
         ({"times": 2}, "to be made twice, but it was made 4 times"),
         ({"at_least": 5}, "to be made at least 5 times, but it was made 4 times"),
@@ -265,10 +269,10 @@ def test_assert_not_made_lists_the_requests_that_match(made: Requests):
     ],
     ids=str,
 )
-def test_assert_made_names_counts_in_words(made: Requests, count: dict[str, Any], said: str):
-    told = failure(lambda: made.assert_made("set_project_powered_by_flag", **count))
+def test_assert_made_names_counts_in_words(logged: Requests, count: dict[str, Any], message: str):
+    failure_text = failure(lambda: logged.assert_made("set_project_powered_by_flag", **count))
 
-    assert told.splitlines()[0] == f"expected set_project_powered_by_flag {said}"
+    assert failure_text.splitlines()[0] == f"expected set_project_powered_by_flag {message}"
 
 
 def test_assert_made_names_differences_in_words(api: HttpWorld):
@@ -276,8 +280,8 @@ def test_assert_made_names_differences_in_words(api: HttpWorld):
     requests = api.emulator.requests
 
     def nearest(**filters: Any) -> str:
-        said = failure(lambda: requests.assert_made("set_project_powered_by_flag", **filters))
-        return said.split("nearest:\n  ")[1].split("\n")[0]
+        message = failure(lambda: requests.assert_made("set_project_powered_by_flag", **filters))
+        return message.split("nearest:\n  ")[1].split("\n")[0]
 
     assert nearest(project="blog") == "#1 was about shop"
     assert nearest(key="flag-2") == "#1 had the key flag-1"
@@ -287,9 +291,9 @@ def test_assert_made_names_differences_in_words(api: HttpWorld):
 
 
 def test_assert_made_says_that_no_request_arrived(hosting_emulator: HostingEmulator):
-    said = failure(lambda: hosting_emulator.requests.assert_made("list_deployments"))
+    message = failure(lambda: hosting_emulator.requests.assert_made("list_deployments"))
 
-    assert said == (
+    assert message == (
         "expected list_deployments to be made, but it was never made\n\n"
         f"no request has reached this world; its base URL is {hosting_emulator.base_url}"
     )
@@ -301,8 +305,8 @@ def test_assert_none_failed_passes_if_all_succeeded(api: HttpWorld):
     api.emulator.requests.assert_none_failed()
 
 
-def test_assert_none_failed_lists_the_failed_requests(made: Requests):
-    assert failure(made.assert_none_failed) == inspect.cleandoc(
+def test_assert_none_failed_lists_the_failed_requests(logged: Requests):
+    assert failure(logged.assert_none_failed) == inspect.cleandoc(
         """
         expected every request to succeed, but 3 of 5 did not
 
@@ -337,9 +341,9 @@ def ring(control: FakeControl, client: ControlClient) -> Requests:
 def test_no_count_is_proved_if_requests_have_left_the_log(ring: Requests):
     ring.assert_made("list_deployments", at_least=1000)
 
-    said = failure(lambda: ring.assert_made("list_deployments", times=1000))
+    message = failure(lambda: ring.assert_made("list_deployments", times=1000))
 
-    assert said == (
+    assert message == (
         "expected list_deployments to be made 1,000 times, which is no longer known: the log "
         "keeps only the last 1,000 requests, 234 older ones have left it\n"
         "in those it was made 1,000 times; take `requests.from_now()` before what you count"
@@ -355,11 +359,11 @@ def test_requests_that_left_the_log_leave_no_proof_that_none_failed(ring: Reques
 
 
 def test_assert_made_shows_the_end_of_a_full_log(ring: Requests):
-    said = failure(lambda: ring.assert_made("list_deployments", times=1))
+    message = failure(lambda: ring.assert_made("list_deployments", times=1))
 
-    assert "\n    … 1,214 earlier requests left out\n  > #1215  GET  list_deploy" in said
-    assert said.endswith("\n  > #1234  GET  list_deployments  owner  200")
-    assert len(said.splitlines()) == 24
+    assert "\n    … 1,214 earlier requests left out\n  > #1215  GET  list_deploy" in message
+    assert message.endswith("\n  > #1234  GET  list_deployments  owner  200")
+    assert len(message.splitlines()) == 24
 
 
 def test_from_now_counts_exactly_with_a_full_log(ring: Requests):
