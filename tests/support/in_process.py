@@ -12,13 +12,14 @@ from typing import Any
 
 from multidict import CIMultiDict
 
+from hosting_emulator.calls.answers import project_at
 from hosting_emulator.contract.assumptions import Assumptions
 from hosting_emulator.contract.durations import parse_duration_ms
 from hosting_emulator.engine.engine import Engine, Worlds, unvary, variation_view, vary
 from hosting_emulator.engine.exchange import Connection, ExchangeContext, Passage, run_through
 from hosting_emulator.engine.explanations import why
 from hosting_emulator.engine.history import Keeper
-from hosting_emulator.engine.pipeline import REDEEM_STEPS
+from hosting_emulator.engine.pipeline import CALL_STEPS, REDEEM_STEPS
 from hosting_emulator.faults.documents import FAULT, OUTCOME, Family, arm
 from hosting_emulator.interventions import read_intervention
 from hosting_emulator.variation.worlds import read_variation
@@ -158,21 +159,27 @@ class InProcess(Calls):
         path: str,
         headers: Sequence[tuple[str, str]] = (),
         body: bytes = b"",
+        *,
+        host: str = "",
+        docs_url: str = "http://docs",
     ) -> Response:
-        """Send exactly this."""
+        """Send exactly this. `host` is the dev host of a project, for a request to its dev origin."""
         path, _, query = path.partition("?")
+        project = project_at(new_change(self.world), host) if host else None
         context = ExchangeContext(
             method=method,
             path=path,
             query=query,
-            docs_url=lambda: "http://docs",
+            docs_url=lambda: docs_url,
             headers=CIMultiDict(headers),
             body=body,
             dev_port=self.dev_port,
             raw_headers=[(_raw(name), _raw(value)) for name, value in headers],
+            record=project,
         )
         self.arrive(context)
-        reply = run_through(self.engine.exchange(context))
+        steps = CALL_STEPS if project is None else REDEEM_STEPS
+        reply = run_through(self.engine.exchange(context, steps))
         self.depart(context)
         reply_headers = CIMultiDict(reply.headers)
         if reply.content_type:

@@ -9,7 +9,6 @@ import pytest
 from hosting_emulator.contract_check import ALLOWED, check
 from hosting_emulator.contract_check.run import TOKENS
 from hosting_emulator.sdk import HostingEmulator
-from hosting_emulator.world.tables import PROJECTS
 from tests.lab.contract_check.alternatives import Alternative, alternatives
 from tests.lab.contract_check.check_run import checked, differing, options, with_verdict
 from tests.lab.contract_check.tampered_world import TamperedWorld
@@ -111,9 +110,7 @@ def test_the_flag_is_put_back_as_it_was(enabled: bool) -> None:
 
     served.checked(project_id=project, allow=frozenset(["flag"]))
 
-    found = served.world.get(PROJECTS, project)
-    assert found is not None
-    assert found.flag_enabled is enabled
+    assert served.record("projects", project).flag_enabled is enabled
 
 
 def test_a_flag_that_may_not_be_hidden() -> None:
