@@ -6,7 +6,6 @@ from collections.abc import Callable
 
 import pytest
 
-from hosting_emulator.scenario.story import check_text
 from tests.browser.dashboard import Dashboard
 from tests.support.http_world import HttpWorld
 
@@ -169,7 +168,7 @@ def test_what_was_done_is_saved_as_a_scenario_that_passes(
         page.read("recorded.yaml is saved: a story of 3 steps.")
         text = page.evaluate("window.saved.text()")
 
-    report = check_text(text, "recorded.yaml")
+    report = api.emulator.control.run_scenario(text=text)
     assert [step["title"] for step in report["steps"]] == [
         *("apply_project_domains", "intervene stick_operation", "poll ${operation_1}")
     ]

@@ -8,23 +8,19 @@ from typing import Any
 
 import pytest
 
-from hosting_emulator.bootstrap import visit_page
-from hosting_emulator.engine.engine import Engine, vary
-from hosting_emulator.engine.history import Keeper, SavedState
 from hosting_emulator.scenario.build import build_world
 from hosting_emulator.scenario.document import read_scenario
 from hosting_emulator.scenario.session import NotRecordable, past_of, record_session
 from hosting_emulator.scenario.shrinking import NotKept, shrink_scenario
-from hosting_emulator.scenario.story import StoryRun, check_text
-from hosting_emulator.server.control import clock, faults, identity, worlds
-from hosting_emulator.storage.documents import export_state, import_state
-from hosting_emulator.variation.worlds import read_variation
+from hosting_emulator.scenario.story import check_text
 from hosting_emulator_scenarios import FOLDER
-from tests.support.in_process import InProcess, Machine, fresh_world
+from tests.support.in_process import Machine, fresh_world
 from tests.support.sampling import rotating
+from tests.support.stories import run_text
+from tests.support.world_changes import ControlledWorld, reimported
 
 
-def recorded(api: InProcess, **span: str) -> dict[str, Any]:
+def recorded(api: ControlledWorld, **span: str) -> dict[str, Any]:
     """Record a world, run its story, and return the file as data."""
     written = record_session(past_of(api.engine), **span)
     assert check_text(written.text, "recorded.yaml")["passed"]
@@ -33,14 +29,14 @@ def recorded(api: InProcess, **span: str) -> dict[str, Any]:
     return document
 
 
-def steps(api: InProcess, **span: str) -> list[str]:
+def steps(api: ControlledWorld, **span: str) -> list[str]:
     """Return what each step of a recorded story does."""
     return [next(iter(step)) for step in recorded(api, **span)["story"]]
 
 
 @pytest.mark.parametrize("depth", [20, 100, 300, 900, 5_000])
 def test_a_body_of_any_depth_is_recorded_or_refused(depth: int):
-    api = InProcess()
+    api = ControlledWorld()
     path = f"/v1/projects/{api.project()}/powered-by-flag"
     headers = [("Authorization", f"Bearer {api.token()}"), ("Idempotency-Key", "k")]
     body = b"[" * depth + b"]" * depth
@@ -54,23 +50,22 @@ def test_a_body_of_any_depth_is_recorded_or_refused(depth: int):
 
 @pytest.mark.parametrize("key", ["schlüssel", "鍵", "é" * 128])
 def test_a_key_that_is_not_ascii_is_recorded_as_it_was(key: str):
-    api = InProcess()
+    api = ControlledWorld()
     assert api.apply_domains(key=key).status == 202
 
     assert [step["key"] for step in recorded(api)["story"]] == [key]
 
 
 def test_requests_and_turns_of_a_hand_are_steps_in_their_order():
-    api = InProcess()
-    engine = api.engine
-    faults.arm_fault(engine, {"timeout": {}, "call": "list_deployments", "times": 1})
-    faults.arm_outcome(engine, {"fail": {"phase": "deploying"}})
+    api = ControlledWorld()
+    api.add_fault(timeout={}, call="list_deployments", times=1)
+    api.add_outcome(fail={"phase": "deploying"})
     api.deployments()
     operation = api.initialize().json["id"]
-    faults.intervene(engine, {"stick_operation": {"operation": operation}})
-    faults.remove_fault(engine, "fault-1")
-    clock.advance_clock(engine, clock.Advance(by="90s"))
-    worlds.patch_assumptions(engine, {"accepted_status": 200})
+    api.intervene("stick_operation", operation=operation)
+    api.remove_fault("fault-1")
+    api.advance("90s")
+    api.set_assumptions(accepted_status=200)
     api.poll(operation)
 
     story = recorded(api)["story"]
@@ -90,7 +85,7 @@ def test_requests_and_turns_of_a_hand_are_steps_in_their_order():
 
 def test_a_clock_that_runs_is_written_as_one_that_stands_still_and_is_moved():
     machine = Machine()
-    api = InProcess(fresh_world(mode="real", machine=machine), machine=machine)
+    api = ControlledWorld(fresh_world(mode="real", machine=machine), machine=machine)
     api.apply_domains()
     machine.at_ms += 7
     api.dns()
@@ -105,7 +100,7 @@ def test_a_clock_that_runs_is_written_as_one_that_stands_still_and_is_moved():
 
 def test_moments_that_tell_apart_what_is_answered_are_written_to_the_millisecond():
     machine = Machine()
-    api = InProcess(fresh_world(mode="real", machine=machine), machine=machine)
+    api = ControlledWorld(fresh_world(mode="real", machine=machine), machine=machine)
     machine.at_ms += 500
     operation = api.apply_domains().json["id"]
     machine.at_ms += 1_999
@@ -119,11 +114,11 @@ def test_moments_that_tell_apart_what_is_answered_are_written_to_the_millisecond
 
 
 def test_who_asked_and_with_what_is_said_without_any_secret():
-    api = InProcess()
+    api = ControlledWorld()
     made = api.create_key("ci").json
     api.deployments(token=made["value"])
-    by_hand = identity.create_api_key(api.engine, identity.NewKey(who="owner", name="given"))
-    api.deployments(token=by_hand["value"])
+    value_by_hand = api.create_key_by_hand()
+    api.deployments(token=value_by_hand)
     api.deployments(who="member")
     api.create_key("other", token=api.token(interactive=False))
     api.send("GET", f"/v1/projects/{api.project()}/deployments")
@@ -138,12 +133,12 @@ def test_who_asked_and_with_what_is_said_without_any_secret():
     assert story[2]["api_key"] == "owner"
     assert story[5]["interactive"] is False
     assert made["value"] not in text
-    assert by_hand["value"] not in text
+    assert value_by_hand not in text
     assert "eyJ" not in text
 
 
 def test_what_a_replay_shows_again_is_told():
-    api = InProcess()
+    api = ControlledWorld()
     api.apply_domains(key="k")
     api.apply_domains(key="k")
 
@@ -173,12 +168,11 @@ def test_a_scenarios_world_faults_and_timeline_are_in_what_is_recorded_of_it():
         timeline: [{at: 10s, intervene: {stick_operation: {project: shop}}}]
     """
     scenario = read_scenario(text, "outage.yaml")
-    api = InProcess(build_world(scenario, "default", 0))
+    api = ControlledWorld(build_world(scenario, "default", 0))
     for _ in range(2):
-        token = tokens_of(api)
-        api.apply_domains(token=token)
-    clock.advance_clock(api.engine, clock.Advance(by="1h"))
-    api.dns(token=tokens_of(api))
+        api.apply_domains(token=api.owner_token())
+    api.advance("1h")
+    api.dns(token=api.owner_token())
 
     document = recorded(api)
 
@@ -191,12 +185,6 @@ def test_a_scenarios_world_faults_and_timeline_are_in_what_is_recorded_of_it():
     ]
 
 
-def tokens_of(api: InProcess) -> str:
-    """Return a token of the owner, wherever they are at home."""
-    person, home, _, _ = identity.claims_for(api.world, identity.NewToken(who="owner"))
-    return api.engine.mint(person, home, "http://127.0.0.1")
-
-
 #: What each of these is about lies in requests that were in progress at the same time.
 AT_ONCE = {"two-processes-one-key", "token-expires-inside-a-poll"}
 #: A key of this one has a chosen value, of which no recording knows more than the digest.
@@ -207,17 +195,15 @@ LIBRARY = [path for path in sorted(FOLDER.glob("*.yaml")) if path.stem not in AT
 @pytest.mark.parametrize("path", rotating(LIBRARY, 10), ids=lambda path: path.stem)
 def test_what_a_story_of_the_library_did_is_a_scenario(path: Path):
     # given a world in which a story was told
-    told = read_scenario(path.read_text("utf-8"), path.name)
-    world = build_world(told, "default", 0)
-    engine = Engine(world, Keeper(), lambda: world.clock.machine_ms)
-    assert StoryRun(told, engine, visit_page).run()["passed"]
+    report, engine = run_text(path.read_text("utf-8"), path.name)
+    assert report["passed"]
 
     # when that is recorded
     past = past_of(engine)
     written = record_session(past)
 
     # then it passes, and has every request that was made
-    assert check_text(written.text, "recorded.yaml", visit_page)["passed"]
+    assert run_text(written.text, "recorded.yaml")[0]["passed"]
     assert not written.left_out
     assert written.steps >= len(past.happened)
 
@@ -226,7 +212,7 @@ def test_what_a_story_of_the_library_did_is_a_scenario(path: Path):
 
 
 def test_a_span_begins_with_the_world_and_judges_nothing_of_what_was_before():
-    api = InProcess()
+    api = ControlledWorld()
     operation = api.apply_domains().json["id"]
     api.deployments(who="outsider")
     api.poll(operation)
@@ -241,9 +227,9 @@ def test_a_span_begins_with_the_world_and_judges_nothing_of_what_was_before():
 
 
 def test_a_span_of_commits_begins_with_what_made_the_first():
-    api = InProcess()
-    faults.intervene(api.engine, {"set_credits": {"organization": "acme", "credits": 3}})
-    faults.intervene(api.engine, {"set_plan": {"organization": "acme", "plan": "free"}})
+    api = ControlledWorld()
+    api.intervene("set_credits", organization="acme", credits=3)
+    api.intervene("set_plan", organization="acme", plan="free")
     number = api.world.commit
     api.apply_domains()
 
@@ -262,7 +248,7 @@ def test_a_span_of_commits_begins_with_what_made_the_first():
     ],
 )
 def test_a_span_that_is_not_there_is_refused(span: dict[str, str], says: str):
-    api = InProcess()
+    api = ControlledWorld()
     api.dns()
 
     with pytest.raises(NotRecordable) as refused:
@@ -272,12 +258,12 @@ def test_a_span_that_is_not_there_is_refused(span: dict[str, str], says: str):
 
 
 def test_what_was_rewound_is_not_part_of_what_was_done():
-    api = InProcess()
+    api = ControlledWorld()
     api.apply_domains()
     before = api.world
-    faults.arm_fault(api.engine, {"timeout": {}})
+    api.add_fault(timeout={})
     api.apply_domains()
-    api.engine.restore(SavedState(before, before.at_ms))
+    api.rewind(before)
     api.dns()
 
     assert steps(api) == ["call", "call"]
@@ -285,12 +271,12 @@ def test_what_was_rewound_is_not_part_of_what_was_done():
 
 def test_of_a_world_whose_past_is_not_kept_the_file_says_what_it_was():
     # given a world with a past, taken up by another process
-    past = InProcess()
+    past = ControlledWorld()
     past.set_flag(False)
-    faults.intervene(past.engine, {"move_dns": {"project": "blog", "to": "authorized"}})
-    faults.arm_fault(past.engine, {"abort": {"code": "rate_limited"}, "skip_first": 2})
+    past.intervene("move_dns", project="blog", to="authorized")
+    past.add_fault(abort={"code": "rate_limited"}, skip_first=2)
     past.dns()
-    api = InProcess(import_state(export_state(past.world), "default", 0))
+    api = ControlledWorld(reimported(past.world))
 
     # when something is done there
     api.dns(project="blog")
@@ -305,14 +291,14 @@ def test_of_a_world_whose_past_is_not_kept_the_file_says_what_it_was():
 
 
 def test_a_fault_of_a_past_that_is_not_kept_is_removed_by_the_id_it_has_in_the_file():
-    past = InProcess()
+    past = ControlledWorld()
     for times in (1, 2):
         document: dict[str, Any] = {"abort": {"code": "rate_limited"}, "times": times}
-        faults.arm_fault(past.engine, document | {"call": "list_deployments"})
+        past.add_fault(**document, call="list_deployments")
     past.deployments()
-    api = InProcess(import_state(export_state(past.world), "default", 0))
-    faults.remove_fault(api.engine, "fault-1")
-    faults.remove_fault(api.engine, "fault-2")
+    api = ControlledWorld(reimported(past.world))
+    api.remove_fault("fault-1")
+    api.remove_fault("fault-2")
     api.deployments()
 
     document = recorded(api)
@@ -323,12 +309,12 @@ def test_a_fault_of_a_past_that_is_not_kept_is_removed_by_the_id_it_has_in_the_f
 
 
 def test_what_was_added_with_an_id_of_its_own_is_added_with_it_again():
-    api = InProcess()
+    api = ControlledWorld()
     added: dict[str, Any] = {
         "people": [{"alias": "ada", "id": "01HZX3V9Q4M8E2K7T5B6C1D0AF"}],
         "projects": [{"alias": "web", "id": "01HZX3V9Q4M8E2K7T5B6C1D0AG", "organization": "acme"}],
     }
-    faults.intervene(api.engine, {"add": added})
+    api.intervene("add", **added)
     api.deployments(project="web", who="ada")
 
     story = recorded(api)["story"]
@@ -338,9 +324,9 @@ def test_what_was_added_with_an_id_of_its_own_is_added_with_it_again():
 
 
 def test_what_no_scenario_can_say_is_refused_with_the_reason():
-    api = InProcess()
+    api = ControlledWorld()
     api.dns()
-    vary(api.engine, read_variation("5"))
+    api.vary("5")
     api.dns()
 
     with pytest.raises(
@@ -350,9 +336,9 @@ def test_what_no_scenario_can_say_is_refused_with_the_reason():
 
 
 def test_a_key_that_is_older_than_the_record_is_told_of():
-    past = InProcess()
+    past = ControlledWorld()
     value = past.create_key("ci").json["value"]
-    api = InProcess(import_state(export_state(past.world, with_seed=True), "default", 0))
+    api = ControlledWorld(reimported(past.world, with_seed=True))
     api.deployments(token=value)
 
     with pytest.raises(NotRecordable, match="request 1 uses an API key that is older"):

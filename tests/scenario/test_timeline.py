@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from hosting_emulator.contract.timestamps import format_timestamp
-from hosting_emulator.world.tables import ORGANIZATIONS, TIMELINE
 from tests.support.stories import run_on
 
 
 def notes(engine):
-    planned = sorted((row.order, row) for _, row in engine.world.rows(TIMELINE))
+    planned = sorted((row.order, row) for row in engine.world.tables["timeline"].values())
     return [(row.done, row.said) for _, row in planned]
 
 
@@ -140,7 +139,7 @@ def test_entries_of_one_moment_happen_in_the_order_of_the_file():
         "acme is on the free plan",
         "acme is on the paid plan",
     ]
-    [acme] = [row for _, row in engine.world.rows(ORGANIZATIONS) if row.alias == "acme"]
+    [acme] = [row for row in engine.world.tables["organizations"].values() if row.alias == "acme"]
     assert acme.plan == "paid"
 
 

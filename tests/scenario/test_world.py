@@ -2,26 +2,33 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from hosting_emulator.scenario.build import build_world
 from hosting_emulator.scenario.document import read_scenario
 from hosting_emulator.scenario.source import ScenarioError
-from hosting_emulator.world import tables as t
-from hosting_emulator.world.naming import in_order
-from hosting_emulator.world.value import World
 
 HEAD = 'name: own\ndescription: Its own.\nclock: {at: "2026-03-02T09:00:00Z"}\n'
 ADA, SITE = "01HZX3V9Q4M8E2K7T5B6C1D0AF", "01HZX3V9Q4M8E2K7T5B6C1D0AG"
 COMMIT = "8f4c0f1d2f0e4f5a9b6c7d8e9f0a1b2c3d4e5f60"
 
 
-def built(world: str) -> World:
-    return build_world(read_scenario(f"{HEAD}world:\n{world}", "own.yaml"), "default", 0)
+def built_tables(world: str) -> dict[str, list[Any]]:
+    """Return the records of the world that a file describes, by the name of their table."""
+    scenario = read_scenario(f"{HEAD}world:\n{world}", "own.yaml")
+    tables = build_world(scenario, "default", 0).tables
+    return {name: list(records.values()) for name, records in tables.items()}
+
+
+def aliases(records: list[Any]) -> list[str]:
+    """Return the aliases of records in the order of the file."""
+    return [record.alias for record in sorted(records, key=lambda record: record.order)]
 
 
 def test_what_is_chosen_is_what_there_is():
-    world = built(f"""
+    tables = built_tables(f"""
   organizations: [{{alias: acme}}]
   people: [{{alias: ada, id: {ADA}, email: ada@x.example, organizations: {{acme: owner}}}}]
   projects:
@@ -34,13 +41,14 @@ def test_what_is_chosen_is_what_there_is():
         - {{at: "2026-03-01T16:20:00Z", status: failed, commit: {COMMIT}}}
 """)
 
-    ((_, person),), ((_, project),) = world.rows(t.PEOPLE), world.rows(t.PROJECTS)
-    deployments = sorted((one for _, one in world.rows(t.DEPLOYMENTS)), key=lambda one: one.id)
+    (person,) = tables["people"]
+    (project,) = tables["projects"]
+    deployments = sorted(tables["deployments"], key=lambda deployment: deployment.id)
 
     assert (person.id, person.email) == (ADA, "ada@x.example")
     assert (project.id, project.handle) == (SITE, "my-site")
-    assert [member.person_id for _, member in world.rows(t.MEMBERSHIPS)] == [ADA]
-    assert [(one.status, one.created_at) for one in deployments] == [
+    assert [membership.person_id for membership in tables["memberships"]] == [ADA]
+    assert [(deployment.status, deployment.created_at) for deployment in deployments] == [
         ("failed", "2026-03-01T16:20:00.000Z"),
         ("ready", "2026-03-02T08:50:00.000Z"),
     ]
@@ -48,18 +56,24 @@ def test_what_is_chosen_is_what_there_is():
 
 
 def test_beside_the_default_world_the_same_alias_takes_its_place():
-    world = built("""
+    tables = built_tables("""
   extends: default
   people: [{alias: zoe, organizations: {acme: member}, projects: {shop: reader}}]
   projects: [{alias: blog, organization: acme}]
 """)
 
-    people = [one.alias for one in in_order(world, t.PEOPLE)]
-    projects = {one.alias: one.source_generation for one in in_order(world, t.PROJECTS)}
+    generations = {project.alias: project.source_generation for project in tables["projects"]}
 
-    assert people == ["owner", "member", "reader", "outsider", "no-organization", "zoe"]
-    assert [*projects] == ["shop", "blog", "docs", "labs", "garden", "notes"]
-    assert projects["blog"] == 0
+    assert aliases(tables["people"]) == [
+        "owner",
+        "member",
+        "reader",
+        "outsider",
+        "no-organization",
+        "zoe",
+    ]
+    assert aliases(tables["projects"]) == ["shop", "blog", "docs", "labs", "garden", "notes"]
+    assert generations["blog"] == 0
 
 
 @pytest.mark.parametrize(
@@ -112,7 +126,7 @@ def test_beside_the_default_world_the_same_alias_takes_its_place():
 )
 def test_what_cannot_be_is_refused_at_its_place(world: str, says: str):
     with pytest.raises(ScenarioError, match=says):
-        built(world)
+        built_tables(world)
 
 
 @pytest.mark.parametrize(
@@ -135,11 +149,13 @@ def test_what_cannot_be_is_refused_at_its_place(world: str, says: str):
 )
 def test_what_a_timeline_cannot_add_is_refused_at_its_place(added: str, says: str):
     with pytest.raises(ScenarioError, match=says):
-        built(f"  extends: default\ntimeline:\n  - at: 1h\n    intervene: {{add: {{{added}}}}}\n")
+        built_tables(
+            f"  extends: default\ntimeline:\n  - at: 1h\n    intervene: {{add: {{{added}}}}}\n"
+        )
 
 
 def test_a_story_knows_whom_its_timeline_and_its_steps_add():
-    built("""
+    built_tables("""
   extends: default
 timeline:
   - at: 1h

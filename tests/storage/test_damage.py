@@ -14,11 +14,9 @@ from typing import Any
 
 import pytest
 
-from hosting_emulator.engine.engine import Worlds
 from hosting_emulator.storage.format import StateRefused
-from hosting_emulator.world.records import Origin
-from tests.support.in_process import InProcess, Machine, fresh_world
-from tests.support.worlds_on_disk import busy, content, open_directory
+from tests.support.in_process import InProcess, fresh_world, world_origin
+from tests.support.worlds_on_disk import busy, content, open_directory, worlds_on
 
 SEED = os.environ.get("HOSTING_EMULATOR_TEST_SEED", "damage")
 #: Done to the file of a store, of which there are older copies, and a sister of the same names.
@@ -63,8 +61,8 @@ class Stores:
         said: list[str] = []
         directory = open_directory(path, said, salvage=salvage)
         try:
-            worlds = Worlds(directory, Machine())
-            worlds.open("another seed", Origin("frozen"))
+            worlds = worlds_on(directory)
+            worlds.open("another seed", world_origin())
             return {e.world.name: (e.now_ms(), *content(e.world)) for e in worlds}, said
         except StateRefused as refused:
             return None, [*said, str(refused)]

@@ -12,8 +12,8 @@ import msgspec
 from hosting_emulator.contract.words import schema_components
 from hosting_emulator.storage.documents import StoredCommit, export_state
 from hosting_emulator.storage.format import FORMAT
-from hosting_emulator.world.tables import TABLES
 from tests.support.in_process import fresh_world
+from tests.support.worlds_on_disk import table_kinds
 
 FORMATS = Path(__file__).with_name("formats.json")
 ADVICE = (
@@ -32,10 +32,10 @@ def _without_words(schema: Any) -> Any:
 
 def digest() -> str:
     """Return the digest of the shape of all that is stored."""
-    kinds = [StoredCommit, *(table.kind for table in TABLES.values())]
+    kinds = [StoredCommit, *table_kinds().values()]
     _, components = schema_components(kinds, ref_template="#/{name}")
     shape = {
-        "tables": [[name, table.kind.__name__] for name, table in TABLES.items()],
+        "tables": [[name, kind.__name__] for name, kind in table_kinds().items()],
         "records": _without_words(msgspec.to_builtins(components)),
         "export": sorted(export_state(fresh_world(), with_seed=True)),
     }

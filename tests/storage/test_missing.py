@@ -9,11 +9,10 @@ import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import pytest
 
-from hosting_emulator.engine.engine import Worlds
 from hosting_emulator.storage import recovery
 from hosting_emulator.storage.format import (
     COMMIT,
@@ -24,9 +23,15 @@ from hosting_emulator.storage.format import (
     write_marker,
 )
 from hosting_emulator.storage.journal import first_line
-from hosting_emulator.world.records import Origin
-from tests.support.in_process import NOON_MS, InProcess, Machine, fresh_world
-from tests.support.worlds_on_disk import busy, content, folder, open_directory, read_world
+from tests.support.in_process import NOON_MS, InProcess, Machine, fresh_world, world_origin
+from tests.support.worlds_on_disk import (
+    busy,
+    content,
+    folder,
+    open_directory,
+    read_world,
+    worlds_on,
+)
 
 ClockMode = Literal["real", "scaled"]
 Damage = Callable[[Path], object]
@@ -266,7 +271,8 @@ def test_salvage_goes_on_without_what_is_missing(data: Path, gone: str):
     assert "is missing; going on without it" in said[0]
 
     again = open_directory(data)
-    assert [name for name in again.worlds() if again.load(name)]
+    readable_names = {name for name in again.worlds() if again.load(name)}
+    assert readable_names == {name for name, world in found.items() if world is not None}
     again.close()
 
 
@@ -320,10 +326,10 @@ def test_a_damaged_list_is_set_aside_with_a_message(data: Path):
 # --- time -------------------------------------------------------------------------------------------
 
 
-def killed(path: Path, machine: Machine) -> Worlds:
+def killed(path: Path, machine: Machine) -> Any:
     """Return the worlds of a process that is about to be killed: nothing is brought up to date."""
-    worlds = Worlds(open_directory(path), machine)
-    worlds.open("seed", Origin("scaled", 600.0))
+    worlds = worlds_on(open_directory(path), machine)
+    worlds.open("seed", world_origin("scaled", 600.0))
     return worlds
 
 
@@ -341,8 +347,8 @@ def test_time_goes_on_from_what_was_shown_last(
     """After a kill, and where the machine's clock was set back meanwhile."""
     machine = Machine()
     directory = open_directory(tmp_path / "data")
-    worlds = Worlds(directory, machine)
-    worlds.open("seed", Origin(mode, rate))
+    worlds = worlds_on(directory, machine)
+    worlds.open("seed", world_origin(mode, rate))
     engine = worlds.get("default")
     assert engine is not None
     machine.at_ms = NOON_MS + passed_ms
@@ -351,8 +357,8 @@ def test_time_goes_on_from_what_was_shown_last(
 
     machine.at_ms = NOON_MS + passed_ms - back_ms
     again = open_directory(tmp_path / "data")
-    after = Worlds(again, machine)
-    after.open("seed", Origin(mode, rate))
+    after = worlds_on(again, machine)
+    after.open("seed", world_origin(mode, rate))
     engine = after.get("default")
     assert engine is not None
 

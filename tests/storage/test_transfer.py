@@ -8,7 +8,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hosting_emulator.contract.timestamps import LATEST_MS
-from hosting_emulator.faults.documents import arm
 from hosting_emulator.storage.documents import (
     export_state,
     import_state,
@@ -16,7 +15,6 @@ from hosting_emulator.storage.documents import (
     write_snapshot,
 )
 from hosting_emulator.storage.format import StateRefused
-from hosting_emulator.world.value import Change
 from tests.support.in_process import InProcess
 from tests.support.worlds_on_disk import busy, content, indexed
 
@@ -27,9 +25,7 @@ def world():
     busy(api)
     api.apply_domains()
     api.initialize(2)
-    change = Change(api.world, api.engine.run_due())
-    arm(change, {"connection_reset": {}, "times": 1})
-    api.engine.commit(change, "armed")
+    api.add_fault(connection_reset={}, times=1)
     return api.world
 
 

@@ -60,6 +60,14 @@ def world_of_scenario(text: str, machine_ms: int = 0) -> World:
     return build_world(read_scenario(text, "small.yaml"), "default", machine_ms)
 
 
+def run_text(text: str, name: str) -> tuple[dict[str, Any], Engine]:
+    """Run the story of a whole file, which may visit pages. Returns its report and its engine."""
+    scenario = read_scenario(text, name)
+    world = build_world(scenario, "default", 0)
+    engine = Engine(world, Keeper(), lambda: world.clock.machine_ms)
+    return StoryRun(scenario, engine, visit_page).run(), engine
+
+
 def refused(rest: str) -> ScenarioError:
     with pytest.raises(ScenarioError) as caught:
         run(rest)

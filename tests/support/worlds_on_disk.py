@@ -9,12 +9,15 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from hosting_emulator.engine.engine import Worlds
+from hosting_emulator.engine.history import Commit
 from hosting_emulator.storage.directory import DataDirectory, DiskKeeper
 from hosting_emulator.storage.documents import export_state, import_state, rows_of
 from hosting_emulator.storage.format import Marker, write_marker
 from hosting_emulator.storage.recovery import recover
+from hosting_emulator.world.tables import TABLES
 from hosting_emulator.world.value import World
-from tests.support.in_process import InProcess, fresh_world
+from tests.support.in_process import InProcess, Machine, fresh_world
 
 
 def content(world: World | None) -> tuple[Any, ...]:
@@ -101,6 +104,21 @@ def busy(api: InProcess) -> None:
     api.engine.move_by(60_000)
     assert api.poll(first).json["state"] == "succeeded"
     api.set_flag(True, project="blog", who="owner", key="é😀")
+
+
+def worlds_on(directory: DataDirectory, machine: Machine | None = None) -> Worlds:
+    """Return the worlds of a process that stores them in a directory. None is open yet."""
+    return Worlds(directory, machine or Machine())
+
+
+def commit_of(world: World, tables: dict[str, Any]) -> Commit:
+    """Return a commit that changes rows of tables, as a journal stores it."""
+    return Commit("test", tables, world, world)
+
+
+def table_kinds() -> dict[str, type]:
+    """Return the type of the records of each table of a world."""
+    return {name: table.kind for name, table in TABLES.items()}
 
 
 def open_directory(

@@ -6,17 +6,17 @@ import re
 from pathlib import Path
 
 import pytest
+from ruamel.yaml import YAML
 
 from hosting_emulator.contract.assumptions import DEFAULTS, why_unseen
 from hosting_emulator.contract_check import Report
 from hosting_emulator.contract_check import changes as changes
 from hosting_emulator.contract_check.judge import CLAUSES
 from hosting_emulator.contract_check.run import CHECKS
-from hosting_emulator.scenario.document import read_scenario
-from hosting_emulator.variation.points import list_points
 from hosting_emulator_scenarios import FOLDER
 from tests.lab.contract_check.check_run import differing, with_verdict
 from tests.lab.contract_check.tampered_world import TamperedWorld
+from tests.support.http_world import HttpWorld
 
 CONTRACT = (Path(__file__).parents[2] / "support" / "contract.txt").read_text(encoding="utf-8")
 
@@ -136,19 +136,21 @@ DRAWN_WORDS = {
 def _shown_in_a_scenario() -> set[str]:
     """Return the assumptions that a scenario of the library sets, at its start or in its story."""
     shown: set[str] = set()
+    yaml = YAML(typ="safe", pure=True)
     for path in FOLDER.glob("*.yaml"):
-        scenario = read_scenario(path.read_text(encoding="utf-8"), path.name)
-        document = scenario.source.data
+        document = yaml.load(path)
         shown |= document.get("assumptions", {}).keys()
         for step in document["story"]:
             shown |= step.get("assume", {}).keys()
     return shown
 
 
-def test_each_settable_assumption_is_seen_by_a_tool_or_shown_in_a_scenario(report: Report) -> None:
+def test_each_settable_assumption_is_seen_by_a_tool_or_shown_in_a_scenario(
+    report: Report, api: HttpWorld
+) -> None:
     observed = {row["name"] for row in report["observed"] if "observed" in row}
-    points = {point.id: point for point in list_points()}
-    drawn = {name for point in points.values() for name in point.assumptions}
+    points = {point["id"]: point for point in api.emulator.control.contract("variation-points")}
+    drawn = {name for point in points.values() for name in point["assumptions"]}
 
     assert set(DRAWN_WORDS.values()) <= points.keys()
     seen = observed | drawn | DRAWN_WORDS.keys() | _shown_in_a_scenario()

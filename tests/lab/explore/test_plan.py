@@ -22,12 +22,9 @@ from hosting_emulator.explore.plan import (
     number,
     plan,
 )
-from hosting_emulator.faults.documents import read_fault
-from hosting_emulator.faults.kinds import fault_kinds
-from hosting_emulator.world.population import new_world
-from hosting_emulator.world.records import Origin
-from hosting_emulator.world.value import Change
 from tests.lab.explore.samples import exchange, requests
+from tests.support.fault_kinds import kinds_of_faults
+from tests.support.in_process import InProcess
 
 MUTATION, READING = "create_user_api_key", "list_deployments"
 
@@ -41,19 +38,19 @@ def test_every_kind_of_fault_is_tried_that_says_something_by_itself():
         "wrong_content_length",
         "refuse_connections",
     }
-    assert set(KINDS) == set(fault_kinds()) - left_out - {"duplicate_response"}
+    assert set(KINDS) == kinds_of_faults() - left_out - {"duplicate_response"}
 
 
 @pytest.mark.parametrize("call", CALLS)
 def test_every_fault_that_is_tried_can_be_armed(call: str):
-    change = Change(new_world("w", "seed", Origin("frozen"), 0), 0)
+    api = InProcess()
     planned = plan(requests(call), faults=[*KINDS, "abort:*", "gateway_error:504"])
     passing = [point for point in planned.points if point.lasting is None]
 
-    armed = [read_fault(change, fault_at(point, planned.requests[0])) for point in passing]
+    fault_ids = [api.add_fault(**fault_at(point, planned.requests[0])) for point in passing]
 
-    assert armed
-    assert {fault.rule.times for fault in armed} == {1}
+    assert fault_ids
+    assert {api.record("faults", fault_id).rule.times for fault_id in fault_ids} == {1}
 
 
 @pytest.mark.parametrize("word", ["timeout/lasting", "fail/before_commit", "stick/after_commit"])
