@@ -93,7 +93,7 @@ def disturbed(api: CheckedWorld) -> str:
 
 
 @pytest.mark.parametrize("begin", [timed, stuck, told, reconciling, waiting, manual, disturbed])
-def test_what_why_tells_to_do_can_be_typed(api: CheckedWorld, typed, begin) -> None:
+def test_a_command_that_why_prints_can_be_run(api: CheckedWorld, typed, begin) -> None:
     commands = api.emulator.why(begin(api)).commands
 
     assert commands
@@ -103,7 +103,7 @@ def test_what_why_tells_to_do_can_be_typed(api: CheckedWorld, typed, begin) -> N
         assert result.exit_code == 0, (command, result.output)
 
 
-def test_where_variables_lead_elsewhere_a_command_says_the_default_world_and_address(
+def test_a_printed_command_names_world_and_address_if_variables_name_others(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("HOSTING_EMULATOR_WORLD", "checkout")
@@ -118,7 +118,7 @@ def test_where_variables_lead_elsewhere_a_command_says_the_default_world_and_add
     assert typed_here(elsewhere) == elsewhere
 
 
-def test_the_report_tells_the_same(api: CheckedWorld, typed) -> None:
+def test_a_command_in_a_report_can_be_run(api: CheckedWorld, typed) -> None:
     stuck(api)
 
     [line] = re.findall("try: (.*)", api.emulator.report())
@@ -126,7 +126,7 @@ def test_the_report_tells_the_same(api: CheckedWorld, typed) -> None:
     assert typed(line).exit_code == 0
 
 
-def test_who_reaches_nobody_is_told_how_to_start_one_there() -> None:
+def test_an_unreachable_emulator_error_names_a_start_command_for_the_port() -> None:
     shown = str(EmulatorUnreachable("http://127.0.0.1:4711/_emulator", "refused"))
 
     assert "`hosting-emulator start --port 4711`" in shown
@@ -134,7 +134,7 @@ def test_who_reaches_nobody_is_told_how_to_start_one_there() -> None:
     assert "`hosting-emulator start`" in str(usual)
 
 
-def test_an_unknown_world_is_said_to_be_one(api: CheckedWorld) -> None:
+def test_the_refusal_of_an_unknown_world_names_the_world(api: CheckedWorld) -> None:
     with pytest.raises(ControlRefused, match=r"no world is named 'nope'; there are default"):
         api.emulator.control.get("worlds/nope/clock")
 
@@ -159,7 +159,7 @@ def in_a_shell(text: str) -> str:
     return done.stdout
 
 
-def test_what_the_banner_prints_can_be_copied(server: BackgroundEmulator, typed) -> None:
+def test_the_lines_of_the_banner_can_be_run(server: BackgroundEmulator, typed) -> None:
     shown = click.unstyle(banner(server.ready))
     lines = [line.strip() for line in shown.splitlines()]
     exports = [line for line in lines if line.startswith("export ")]
@@ -175,7 +175,7 @@ def test_what_the_banner_prints_can_be_copied(server: BackgroundEmulator, typed)
     assert typed(more).stdout.startswith("eyJ")
 
 
-def test_what_env_prints_leads_every_command_to_its_world(api: CheckedWorld) -> None:
+def test_the_variables_of_env_lead_each_command_to_its_world(api: CheckedWorld) -> None:
     line = (
         f"hosting-emulator env --url {api.emulator.control.control_url} --world {api.emulator.name}"
     )
@@ -186,7 +186,7 @@ def test_what_env_prints_leads_every_command_to_its_world(api: CheckedWorld) -> 
     assert "clock" in api.emulator.history[-1].title
 
 
-def test_the_start_page_prints_lines_that_work(server: BackgroundEmulator, typed) -> None:
+def test_the_lines_of_the_start_page_can_be_run(server: BackgroundEmulator, typed) -> None:
     from html import unescape
     from urllib.request import Request, urlopen
 
@@ -212,7 +212,7 @@ def test_the_start_page_prints_lines_that_work(server: BackgroundEmulator, typed
         lambda world: world.set_assumptions({"zzz": 1}),
     ],
 )
-def test_what_a_refusal_tells_to_list_can_be_listed(
+def test_a_command_in_a_refusal_of_the_control_api_can_be_run(
     hosting_emulator: HostingEmulator, typed, wrong: Callable[[HostingEmulator], None]
 ) -> None:
     with pytest.raises(ControlRefused) as refused:
@@ -232,7 +232,7 @@ def test_what_a_refusal_tells_to_list_can_be_listed(
         "hosting-emulator exec --conduct report --conduct-off zzz -- true",
     ],
 )
-def test_so_it_is_with_what_a_command_refuses(typed, line: str) -> None:
+def test_a_command_in_a_refusal_of_the_command_line_can_be_run(typed, line: str) -> None:
     refused = typed(line)
 
     assert refused.exit_code == 2
@@ -241,7 +241,7 @@ def test_so_it_is_with_what_a_command_refuses(typed, line: str) -> None:
     assert "`hosting-emulator" in refused.output
 
 
-def test_who_looks_for_an_emulator_elsewhere_is_told_to_start_it_there(typed) -> None:
+def test_doctor_names_a_start_command_for_the_port_of_the_address(typed) -> None:
     told = typed("hosting-emulator doctor --port 0 --url http://127.0.0.1:1").output
 
     assert "`hosting-emulator start --port 1`" in told
@@ -277,7 +277,7 @@ def command_of(words: str) -> click.Command | None:
     return None if isinstance(command, click.Group) else command
 
 
-def test_what_a_sentence_names_needs_no_emulator_that_it_cannot_know(typed) -> None:
+def test_each_command_in_a_text_of_the_product_needs_no_emulator(typed) -> None:
     named = {words.strip() for words in sentences() if command_of(words) is not None}
     assert {"scenario list", "contract assumptions", "start"} <= named
 
@@ -292,9 +292,7 @@ def examples() -> list[str]:
     return [line for line in lines if line.startswith("hosting-emulator ")]
 
 
-def test_each_example_of_the_help_is_one_that_the_command_takes(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_each_example_of_the_help_is_valid(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     for name in ("BASE_URL", "TOKEN", "PROJECT_ID", "ORGANIZATION_ID"):
         monkeypatch.setenv(f"HOSTING_{name}", "http://as-env-sets-it")
