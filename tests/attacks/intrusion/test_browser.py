@@ -55,8 +55,8 @@ def attack(
     chromium: Chromium, page: str, target: str, server: BackgroundEmulator, token: str = ""
 ) -> Any:
     token = token or server.control.world().mint_token("owner")["access_token"]
-    given = {"target": target, "token": token, "project": server.ready.project_id}
-    return chromium.run(page, f"{ATTACK}({json.dumps(given)})")
+    options = {"target": target, "token": token, "project": server.ready.project_id}
+    return chromium.run(page, f"{ATTACK}({json.dumps(options)})")
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,11 @@ def test_a_page_of_another_site_can_do_nothing(
     outcomes = attack(chromium, f"http://{EVIL}:{hostile_port}/", target, server)
 
     assert len(outcomes) > 20
-    assert {what: found for what, found in outcomes.items() if not _nothing(found)} == {}
+    assert {
+        attack_name: outcome
+        for attack_name, outcome in outcomes.items()
+        if not _is_blocked(outcome)
+    } == {}
     unchanged()
 
 
@@ -102,9 +106,13 @@ def test_a_page_of_another_port_can_do_what_a_web_app_may(
 
     may = {"read the keys": 200, "sign in": 400}
     may |= dict.fromkeys(("call with a token", "change with a token"), 401)
-    for what, status in may.items():
-        assert outcomes.pop(what)["status"] == status, what
-    assert {what: found for what, found in outcomes.items() if not _nothing(found)} == {}
+    for attack_name, status in may.items():
+        assert outcomes.pop(attack_name)["status"] == status, attack_name
+    assert {
+        attack_name: outcome
+        for attack_name, outcome in outcomes.items()
+        if not _is_blocked(outcome)
+    } == {}
     unchanged()
 
 
@@ -114,7 +122,11 @@ def test_a_page_from_nowhere_can_do_nothing(
     """A sandboxed frame or a data URL: its Origin is `null`."""
     outcomes = attack(chromium, "data:text/html,<body>", server.base_url, server)
 
-    assert {what: found for what, found in outcomes.items() if not _nothing(found)} == {}
+    assert {
+        attack_name: outcome
+        for attack_name, outcome in outcomes.items()
+        if not _is_blocked(outcome)
+    } == {}
     unchanged()
 
 
@@ -126,12 +138,16 @@ def test_a_rebound_name_opens_nothing(
 
     outcomes = attack(chromium, f"{rebound}/", rebound, server)
 
-    for what, found in outcomes.items():
-        if isinstance(found, dict):
-            assert found["status"] in (400, 403, 405), f"{what}: {found}"
-            assert "--allow-host" in found["text"] or found["status"] == 405, f"{what}: {found}"
+    for attack_name, outcome in outcomes.items():
+        if isinstance(outcome, dict):
+            assert outcome["status"] in (400, 403, 405), f"{attack_name}: {outcome}"
+            assert "--allow-host" in outcome["text"] or outcome["status"] == 405, (
+                f"{attack_name}: {outcome}"
+            )
         else:
-            assert found in ("blocked", "opaque") or "--allow-host" in found, f"{what}: {found}"
+            assert outcome in ("blocked", "opaque") or "--allow-host" in outcome, (
+                f"{attack_name}: {outcome}"
+            )
     assert outcomes["change with a token"]["status"] == 400
     unchanged()
 
@@ -145,5 +161,5 @@ def test_a_page_of_the_emulator_itself_can_read_the_control_api(
     assert chromium.run(f"{server.base_url}/v1/nothing", script) == 200
 
 
-def _nothing(found: object) -> bool:
-    return found in ("blocked", "opaque")
+def _is_blocked(outcome: object) -> bool:
+    return outcome in ("blocked", "opaque")

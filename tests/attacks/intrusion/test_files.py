@@ -18,8 +18,8 @@ from tests.support.private_keys import files_with_a_private_key
 
 def modes(folder: Path) -> dict[str, str]:
     """Return the mode of a folder and of all in it."""
-    found = [folder, *folder.rglob("*")]
-    return {str(path.relative_to(folder)): oct(stat.S_IMODE(path.stat().st_mode)) for path in found}
+    paths = [folder, *folder.rglob("*")]
+    return {str(path.relative_to(folder)): oct(stat.S_IMODE(path.stat().st_mode)) for path in paths}
 
 
 def private(folder: Path) -> None:
@@ -61,10 +61,10 @@ def test_an_existing_data_directory_is_made_private(tmp_path: Path):
         path.chmod(0o777 if path.is_dir() else 0o666)
 
     with emulator("--data-dir", str(tmp_path), "--tls-port", "0") as process:
-        found = modes(tmp_path)
+        modes_after = modes(tmp_path)
         process.stop()
 
-    open_to_others = {name: mode for name, mode in found.items() if int(mode, 8) & 0o077}
+    open_to_others = {name: mode for name, mode in modes_after.items() if int(mode, 8) & 0o077}
     assert set(open_to_others) <= {"."}  # the folder itself may be shared, what is in it is not
     assert (tmp_path / "tls" / "ca.pem").read_bytes() == before
 

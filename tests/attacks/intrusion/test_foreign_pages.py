@@ -119,12 +119,12 @@ def _filled(text: str, server: BackgroundEmulator) -> str:
 
 def _refused(server: BackgroundEmulator, what: str, headers: Headers, **options: str) -> None:
     method, path, body = CONTROL[what]
-    answer = exchange_raw(server.base_url, method, path, headers, body, **options)
+    response = exchange_raw(server.base_url, method, path, headers, body, **options)
 
-    assert answer.status == 403
-    assert answer.headers["Content-Type"] == "application/problem+json"
-    assert "Access-Control-Allow-Origin" not in answer.headers
-    assert b"access_token" not in answer.body
+    assert response.status == 403
+    assert response.headers["Content-Type"] == "application/problem+json"
+    assert "Access-Control-Allow-Origin" not in response.headers
+    assert b"access_token" not in response.body
 
 
 @pytest.mark.parametrize("origin", FOREIGN_ORIGINS)
@@ -182,21 +182,21 @@ def test_a_local_web_app_may_call_the_public_api(
     path = f"/v1/projects/{server.ready.project_id}/edge-dns"
     question = ("Access-Control-Request-Method", "PUT")
 
-    asked = exchange_raw(server.base_url, "OPTIONS", path, [*sent, question])
-    answers = [
+    preflight = exchange_raw(server.base_url, "OPTIONS", path, [*sent, question])
+    responses = [
         exchange_raw(server.base_url, "GET", path, headers) for headers in (sent, [*sent, bearer])
     ]
 
-    assert (asked.status, asked.body) == (204, b"")
+    assert (preflight.status, preflight.body) == (204, b"")
     for name in ("Authorization", "Content-Type", "Idempotency-Key", "X-Request-Id"):
-        assert name in asked.headers["Access-Control-Allow-Headers"]
-    assert "PUT" in asked.headers["Access-Control-Allow-Methods"]
-    assert [answer.status for answer in answers] == [401, 200]
-    for answer in (asked, *answers):
-        assert answer.headers["Access-Control-Allow-Origin"] == origin
-        assert answer.headers["Vary"] == "Origin"
-        assert answer.headers["Access-Control-Expose-Headers"] == "X-Request-Id, Retry-After"
-        assert "Access-Control-Allow-Credentials" not in answer.headers
+        assert name in preflight.headers["Access-Control-Allow-Headers"]
+    assert "PUT" in preflight.headers["Access-Control-Allow-Methods"]
+    assert [response.status for response in responses] == [401, 200]
+    for response in (preflight, *responses):
+        assert response.headers["Access-Control-Allow-Origin"] == origin
+        assert response.headers["Vary"] == "Origin"
+        assert response.headers["Access-Control-Expose-Headers"] == "X-Request-Id, Retry-After"
+        assert "Access-Control-Allow-Credentials" not in response.headers
 
 
 @pytest.mark.parametrize("origin", FOREIGN_ORIGINS)
@@ -208,9 +208,9 @@ def test_a_foreign_page_cannot_read_the_public_api(
     for method in ("GET", "OPTIONS"):
         path = f"/v1/projects/{server.ready.project_id}/edge-dns"
         question = [("Access-Control-Request-Method", "GET")] if method == "OPTIONS" else []
-        answer = exchange_raw(server.base_url, method, path, [*sent, *question])
-        assert answer.status >= 400
-        assert not [name for name in answer.headers if name.lower().startswith("access-control")]
+        response = exchange_raw(server.base_url, method, path, [*sent, *question])
+        assert response.status >= 400
+        assert not [name for name in response.headers if name.lower().startswith("access-control")]
 
 
 def test_a_rebound_name_gives_a_local_origin_no_access(
@@ -220,9 +220,9 @@ def test_a_rebound_name_gives_a_local_origin_no_access(
 
     public = f"/v1/projects/{server.ready.project_id}/edge-dns"
     for path in ("/_emulator/idp/jwks.json", public):
-        answer = exchange_raw(server.base_url, "GET", path, sent)
-        assert answer.status in (400, 403)
-        assert "Access-Control-Allow-Origin" not in answer.headers
+        response = exchange_raw(server.base_url, "GET", path, sent)
+        assert response.status in (400, 403)
+        assert "Access-Control-Allow-Origin" not in response.headers
 
 
 def test_an_allowed_origin_may_read_the_public_keys():
@@ -277,9 +277,9 @@ def test_the_public_api_refuses_names_that_others_can_own(
         server.base_url, "GET", f"/v1/projects/{server.ready.project_id}/deployments", headers
     )
 
-    for answer in (written, read):
-        assert (answer.status, answer.json["code"]) == (400, "invalid_request")
-        assert "--allow-host" in answer.json["detail"]
+    for response in (written, read):
+        assert (response.status, response.json["code"]) == (400, "invalid_request")
+        assert "--allow-host" in response.json["detail"]
 
 
 def test_each_request_of_a_connection_is_checked_for_its_host(
@@ -343,8 +343,8 @@ def test_requests_with_two_hosts_or_none_are_refused(server: BackgroundEmulator,
     evil = ("Host", "evil.example.com")
     for hosts in ([own, evil], [evil, own], [own, own]):
         for path in ("/_emulator/info", "/v1/nothing"):
-            answer = exchange_raw(server.base_url, "GET", path, hosts)
-            assert answer.status in (400, 403), answer.body
+            response = exchange_raw(server.base_url, "GET", path, hosts)
+            assert response.status in (400, 403), response.body
     assert exchange_raw(server.base_url, "GET", "/_emulator/info", version="1.0").status == 403
     assert exchange_raw(server.base_url, "GET", "/_emulator/info").status in (400, 403)
 
@@ -383,10 +383,10 @@ def test_no_preflight_is_granted(
         ("Access-Control-Request-Private-Network", "true"),
     ]
 
-    answer = exchange_raw(server.base_url, "OPTIONS", path, sent)
+    response = exchange_raw(server.base_url, "OPTIONS", path, sent)
 
-    assert answer.status >= 400
-    assert not [name for name in answer.headers if name.lower().startswith("access-control")]
+    assert response.status >= 400
+    assert not [name for name in response.headers if name.lower().startswith("access-control")]
 
 
 def test_a_websocket_handshake_of_another_site_is_refused(

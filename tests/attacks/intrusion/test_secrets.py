@@ -35,32 +35,32 @@ def test_no_secret_is_shown_or_stored_where_it_does_not_belong(tmp_path: Path):
         client = process.client()
         events = _Events(process.base_url)
         secrets = _plant(process, client)
-        told = _all_that_is_told(client) | _all_that_is_printed(process, environment)
-        told["the command line"] = Path(f"/proc/{process.popen.pid}/cmdline").read_bytes()
-        told |= _files(data, "while it runs")
+        texts = _documents_of_the_control_api(client) | _output_of_commands(process, environment)
+        texts["the command line"] = Path(f"/proc/{process.popen.pid}/cmdline").read_bytes()
+        texts |= _files(data, "while it runs")
         code, errors = process.stop()
-    told |= _files(data, "after it has ended")
-    told |= {"stderr": errors.encode(), "the events": events.told()}
+    texts |= _files(data, "after it has ended")
+    texts |= {"stderr": errors.encode(), "the events": events.told()}
 
     assert code == 0
     assert len(secrets) == 10
     leaks = [
-        f"{what} in {where}"
-        for what, s in secrets.items()
-        for where, text in told.items()
-        if s in text
+        f"{secret} in {where}"
+        for secret, value in secrets.items()
+        for where, text in texts.items()
+        if value in text
     ]
     assert leaks == []
-    log = told[f"{WORLD}/requests?limit=1000"]
+    log = texts[f"{WORLD}/requests?limit=1000"]
     assert log.count(b"<redacted>") > 10
     # What was searched is no empty page: each of them tells of every request.
     count = len(json.loads(log)["items"])
-    heard = re.findall(rb"^event: (request|gap)$", told["the events"], re.MULTILINE)
-    assert heard == [b"request"] * count
+    event_kinds = re.findall(rb"^event: (request|gap)$", texts["the events"], re.MULTILINE)
+    assert event_kinds == [b"request"] * count
     for har in (f"{WORLD}/requests.har?limit=1000", "requests har"):
-        assert len(json.loads(told[har])["log"]["entries"]) == count
+        assert len(json.loads(texts[har])["log"]["entries"]) == count
     for path in ("history", "timeline"):
-        assert len(json.loads(told[f"{WORLD}/{path}?limit=1000"])["items"]) > 3
+        assert len(json.loads(texts[f"{WORLD}/{path}?limit=1000"])["items"]) > 3
 
 
 def test_the_search_for_secrets_finds_one(tmp_path: Path):
@@ -197,9 +197,9 @@ def _misplace(client: Client, project: str, secret: str, owner: dict[str, str]) 
     client.connection.close()
 
 
-def _all_that_is_printed(process: Process, environment: dict[str, str]) -> dict[str, bytes]:
+def _output_of_commands(process: Process, environment: dict[str, str]) -> dict[str, bytes]:
     """Return what the commands write that show requests."""
-    found = {}
+    output = {}
     for words in COMMANDS:
         run = subprocess.run(
             [COMMAND, *words, "--url", process.base_url],
@@ -207,11 +207,11 @@ def _all_that_is_printed(process: Process, environment: dict[str, str]) -> dict[
             capture_output=True,
             check=True,
         )
-        found[" ".join(words)] = run.stdout + run.stderr
-    return found
+        output[" ".join(words)] = run.stdout + run.stderr
+    return output
 
 
-def _all_that_is_told(client: Client) -> dict[str, bytes]:
+def _documents_of_the_control_api(client: Client) -> dict[str, bytes]:
     """Return every document of the control API that tells what happened."""
     paths = [
         "/_emulator",
@@ -230,12 +230,12 @@ def _all_that_is_told(client: Client) -> dict[str, bytes]:
         f"{WORLD}/faults",
         "/_emulator/metrics",
     ]
-    found = {path: client.send("GET", path).body for path in paths}
+    documents = {path: client.send("GET", path).body for path in paths}
     total = client.send("GET", f"{WORLD}/requests?limit=1").json["total"]
     for n in range(1, total + 1):
         path = f"{WORLD}/requests/{n}"
-        found[path] = client.send("GET", path).body
-    return found
+        documents[path] = client.send("GET", path).body
+    return documents
 
 
 def _files(folder: Path, when: str) -> dict[str, bytes]:

@@ -47,7 +47,7 @@ def made_after(world: HostingEmulator) -> set[str]:
 
 def test_documents_for_other_people_contain_no_seed(world: HostingEmulator):
     control, name = world.control, world.name
-    told: dict[str, Any] = {
+    documents: dict[str, Any] = {
         path: control.get(f"worlds/{name}/{path}")
         for path in (
             *("state", "requests.har?state=true", "requests?limit=10", "requests/1", "report"),
@@ -55,7 +55,7 @@ def test_documents_for_other_people_contain_no_seed(world: HostingEmulator):
         )
     }
 
-    assert [path for path, document in told.items() if SEED in json.dumps(document)] == []
+    assert [path for path, document in documents.items() if SEED in json.dumps(document)] == []
     assert SEED in json.dumps(world.export(with_seed=True))
 
 

@@ -18,7 +18,7 @@ from tests.support.wire import exchange_raw, host_of
 
 
 @pytest.fixture(scope="module")
-def kept(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[BackgroundEmulator, Path]]:
+def stored(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[BackgroundEmulator, Path]]:
     """An emulator that keeps its worlds, and the folder around its data directory."""
     around = tmp_path_factory.mktemp("around")
     (around / "secret.yaml").write_text("name: secret")
@@ -56,8 +56,8 @@ def test_credentials_of_one_world_are_refused_in_another(server: BackgroundEmula
             prefix = "" if name == "default" else f"/worlds/{name}"
             project = projects.get(name, server.ready.project_id)
             path = f"{prefix}/v1/projects/{project}/edge-dns"
-            answer = send(server, "GET", path, Authorization=f"Bearer {credential}")
-            assert answer.status == status, (name, answer.body)
+            response = send(server, "GET", path, Authorization=f"Bearer {credential}")
+            assert response.status == status, (name, response.body)
 
 
 def test_tickets_and_sessions_of_one_world_are_refused_in_another(server: BackgroundEmulator):
@@ -161,12 +161,14 @@ def _files(around: Path) -> set[str]:
 
 
 @pytest.mark.parametrize("name", NAMES, ids=lambda name: repr(name[:20]))
-def test_no_name_leads_out_of_the_data_directory(kept: tuple[BackgroundEmulator, Path], name: str):
-    server, around = kept
+def test_no_name_leads_out_of_the_data_directory(
+    stored: tuple[BackgroundEmulator, Path], name: str
+):
+    server, around = stored
     before = _files(around)
     state = server.control.world().export()
     quoted, twice = quote(name, safe=""), quote(quote(name, safe=""), safe="")
-    asked: list[tuple[str, str, object]] = [
+    requests: list[tuple[str, str, object]] = [
         ("POST", "/_emulator/worlds", {"name": name}),
         ("POST", "/_emulator/worlds/default/fork", {"name": name}),
         ("POST", "/_emulator/worlds/default/scenario", {"name": name}),
@@ -176,7 +178,7 @@ def test_no_name_leads_out_of_the_data_directory(kept: tuple[BackgroundEmulator,
         ("POST", "/_emulator/worlds/default/api-keys", {"as": name, "organization": name}),
     ]
     for part in (quoted, twice):
-        asked += [
+        requests += [
             ("PUT", f"/_emulator/worlds/{part}/state", state),
             ("DELETE", f"/_emulator/worlds/{part}", None),
             ("POST", f"/_emulator/worlds/{part}/reset", None),
@@ -187,19 +189,19 @@ def test_no_name_leads_out_of_the_data_directory(kept: tuple[BackgroundEmulator,
             ("GET", f"/worlds/{part}/v1/projects/x/edge-dns", None),
             ("GET", f"/v1/operations/{part}", None),
         ]
-    for method, path, body in asked:
-        answer = send(server, method, path, body)
-        assert 400 <= answer.status < 500, (method, path, answer.status)
-        assert b"root:" not in answer.body
+    for method, path, body in requests:
+        response = send(server, method, path, body)
+        assert 400 <= response.status < 500, (method, path, response.status)
+        assert b"root:" not in response.body
     assert _files(around) == before
 
 
 @pytest.mark.parametrize("name", [n for n in NAMES if n and "\x00" not in n and len(n) < 100])
 def test_a_name_in_an_imported_state_creates_no_file(
-    kept: tuple[BackgroundEmulator, Path], name: str
+    stored: tuple[BackgroundEmulator, Path], name: str
 ):
     """A state says which world it was; where it goes is said by whoever imports it."""
-    server, around = kept
+    server, around = stored
     before = _files(around)
     state = {**server.control.world().export(), "world": name}
 

@@ -20,7 +20,7 @@ def deployments(api: CheckedWorld, token: str, project: str = "shop") -> Any:
 
 
 def test_users_that_are_added_can_send_requests_at_once(api: CheckedWorld):
-    said = api.emulator.add(
+    sentence = api.emulator.add(
         organizations=[{"alias": "studio", "plan": "free"}],
         people=[
             ZOE,
@@ -29,7 +29,7 @@ def test_users_that_are_added_can_send_requests_at_once(api: CheckedWorld):
         projects=[{"alias": "site", "organization": "studio", "deployments": [{"ago": "3h"}, {}]}],
     )
 
-    assert said == "added studio, zoe, ada, site"
+    assert sentence == "added studio, zoe, ada, site"
     assert len(deployments(api, api.emulator.token("zoe")).json["items"]) == 20
     assert len(deployments(api, api.emulator.token("ada"), "site").json["items"]) == 2
     assert [*api.emulator.projects][-1] == "site"
@@ -141,24 +141,24 @@ def test_a_chosen_key_value_is_in_no_document_and_in_no_store(api: CheckedWorld)
             {"at": "1h", "intervene": {"add": {"keys": [{"person": "owner", "value": KEY[:-1] + "1"}]}}}
         ],
     }  # fmt: skip
-    own = type(api.emulator).fresh(api.emulator.control, scenario=scenario)
-    with own:
-        own.add(keys=[{"person": "reader", "value": KEY[:-1] + "2"}])
-        own.clock.advance("2h")
+    world = type(api.emulator).fresh(api.emulator.control, scenario=scenario)
+    with world:
+        world.add(keys=[{"person": "reader", "value": KEY[:-1] + "2"}])
+        world.clock.advance("2h")
         for value in (KEY, KEY[:-1] + "1", KEY[:-1] + "2"):
-            assert deployments(CheckedWorld(own), value).status == 200
-        shown = [
-            own.export(with_seed=True),
-            [dict(commit) for commit in own.history],
-            own.report(),
-            own.control.get(own.control_path("requests", limit=100)),
-            own.control.get(own.control_path("timeline")),
+            assert deployments(CheckedWorld(world), value).status == 200
+        shown_documents = [
+            world.export(with_seed=True),
+            [dict(commit) for commit in world.history],
+            world.report(),
+            world.control.get(world.control_path("requests", limit=100)),
+            world.control.get(world.control_path("timeline")),
         ]
-        told = json.dumps(shown, default=str)
-        assert KEY[:-1] not in told
+        documents = json.dumps(shown_documents, default=str)
+        assert KEY[:-1] not in documents
 
-        own.reset()
-        assert deployments(CheckedWorld(own), KEY).status == 200
+        world.reset()
+        assert deployments(CheckedWorld(world), KEY).status == 200
 
 
 def test_a_file_can_hold_the_digest_in_place_of_the_value(api: CheckedWorld):

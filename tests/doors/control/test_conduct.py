@@ -31,11 +31,11 @@ def test_the_conduct_report_describes_each_broken_rule(api: CheckedWorld) -> Non
     api.apply_domains(key=None)
     api.dns()
 
-    found = api.emulator.conduct.read()
+    report = api.emulator.conduct.read()
 
     rules = api.emulator.control.contract("conduct-rules")
     rule = next(rule for rule in rules if rule["id"] == "missing-idempotency-key")
-    assert found == {
+    assert report == {
         "judged": 2,
         "unseen": 0,
         "findings": [
@@ -65,9 +65,9 @@ def test_rules_can_be_switched_off_by_their_ids(api: CheckedWorld) -> None:
     api.apply_domains(key=None)
     off = ["missing-idempotency-key", "unread-field"]
 
-    found = api.emulator.conduct.read(off=off)
+    report = api.emulator.conduct.read(off=off)
 
-    assert (found["findings"], found["counts"], found["rules_off"]) == ([], {}, off)
+    assert (report["findings"], report["counts"], report["rules_off"]) == ([], {}, off)
 
 
 @pytest.mark.parametrize(
@@ -156,7 +156,7 @@ def test_two_workers_that_both_receive_their_responses_are_accused_of_nothing(
         assert late.result() == 202
 
     findings = api.emulator.conduct.read()["findings"]
-    assert [found for found in findings if found["severity"] != "note"] == []
+    assert [finding for finding in findings if finding["severity"] != "note"] == []
 
 
 def test_a_client_that_gave_up_and_took_a_new_key_is_accused(
@@ -310,9 +310,9 @@ def test_a_request_that_the_emulator_replays_is_not_judged(api: CheckedWorld) ->
     api.apply_domains(key="a")
     api.emulator.requests.replay(1)
 
-    found = api.emulator.conduct.read()
+    report = api.emulator.conduct.read()
 
-    assert (found["judged"], found["findings"], len(found["remarks"])) == (1, [], 1)
+    assert (report["judged"], report["findings"], len(report["remarks"])) == (1, [], 1)
 
 
 def test_findings_survive_a_reset_and_a_restored_snapshot(api: CheckedWorld) -> None:
@@ -470,5 +470,5 @@ def test_a_loop_of_polls_on_two_connections_in_turn_is_reported(
 
     report = hosting_emulator.conduct.read()
 
-    severities = [found["severity"] for found in report["findings"]]
+    severities = [finding["severity"] for finding in report["findings"]]
     assert (list(report["counts"]), severities) == (["polled-too-early"], ["warning"])

@@ -20,9 +20,9 @@ def history(api: HttpWorld, limit: int = 100) -> Any:
 
 
 def state(api: HttpWorld) -> Any:
-    found = api.emulator.export()
-    del found["commit"]
-    return found
+    document = api.emulator.export()
+    del document["commit"]
+    return document
 
 
 def test_each_commit_has_its_number_moment_and_title(api: HttpWorld):
@@ -30,16 +30,16 @@ def test_each_commit_has_its_number_moment_and_title(api: HttpWorld):
     api.emulator.clock.advance("1h")
     api.dns()
 
-    found = history(api)["items"]
+    items = history(api)["items"]
 
-    assert [item["title"] for item in found[:2]] == ["clock", "set_project_powered_by_flag"]
-    assert [item["at"] for item in found[:2]] == [
+    assert [item["title"] for item in items[:2]] == ["clock", "set_project_powered_by_flag"]
+    assert [item["at"] for item in items[:2]] == [
         "2026-01-01T01:00:00.000Z",
         "2026-01-01T00:00:00.000Z",
     ]
-    assert found[-1]["title"] == "began"
-    assert [item["commit"] for item in found] == sorted(
-        (item["commit"] for item in found), reverse=True
+    assert items[-1]["title"] == "began"
+    assert [item["commit"] for item in items] == sorted(
+        (item["commit"] for item in items), reverse=True
     )
 
 
@@ -66,9 +66,9 @@ def test_a_fork_can_begin_at_an_earlier_commit(api: HttpWorld):
 
     forked = control.post(path(api, "fork"), {"commit": commit})
 
-    found = control.world(forked["name"]).export()
+    exported = control.world(forked["name"]).export()
     control.world(forked["name"]).delete()
-    assert found["tables"] == before["tables"]
+    assert exported["tables"] == before["tables"]
     assert state(api) != before
 
 
@@ -93,10 +93,10 @@ def test_the_history_keeps_only_the_latest_commits(api: HttpWorld):
     for _ in range(KEPT_COMMITS + 5):
         api.emulator.clock.change({"mode": "frozen"})
 
-    found = history(api, 1000)
+    page = history(api, 1000)
 
-    assert len(found["items"]) == KEPT_COMMITS
-    assert found["first"] == found["items"][-1]["commit"]
+    assert len(page["items"]) == KEPT_COMMITS
+    assert page["first"] == page["items"][-1]["commit"]
 
 
 def test_each_replacement_of_a_world_is_in_its_history(api: HttpWorld):

@@ -25,7 +25,7 @@ def rules(observation: WorldsObservation) -> list[tuple[str, list[str]]]:
         (chapter["ended"], [finding["rule"] for finding in chapter["conduct"]["findings"]])
         for chapter in chapters
     ]
-    return [(str(ended), found) for ended, found in broken if found]
+    return [(str(ended), broken_rules) for ended, broken_rules in broken if broken_rules]
 
 
 def another_world(control: ControlClient, observation: WorldsObservation) -> HttpWorld:

@@ -25,7 +25,7 @@ def numbers(api: CheckedWorld, **filters: Any) -> list[int]:
 
 
 @pytest.fixture
-def asked(api: CheckedWorld) -> CheckedWorld:
+def world_with_requests(api: CheckedWorld) -> CheckedWorld:
     """A world that was asked four things."""
     api.dns()
     api.dns(who="outsider")
@@ -51,9 +51,9 @@ def asked(api: CheckedWorld) -> CheckedWorld:
     ],
 )
 def test_the_request_log_is_filtered(
-    asked: CheckedWorld, filters: dict[str, Any], expected: list[int]
+    world_with_requests: CheckedWorld, filters: dict[str, Any], expected: list[int]
 ):
-    assert numbers(asked, **filters) == expected
+    assert numbers(world_with_requests, **filters) == expected
 
 
 def test_a_filter_accepts_a_duration_before_now(api: CheckedWorld):
@@ -117,8 +117,8 @@ def test_a_filter_that_is_given_twice_is_refused(api: CheckedWorld):
     assert refusal.value.title == "Bad status"
 
 
-def test_items_of_the_log_have_a_trail_unless_it_is_switched_off(asked: CheckedWorld):
-    emulator = asked.emulator
+def test_items_of_the_log_have_a_trail_unless_it_is_switched_off(world_with_requests: CheckedWorld):
+    emulator = world_with_requests.emulator
     hidden = emulator.requests.page(status="404")["items"][0]
     scope = [step["says"] for step in hidden["trail"] if step["step"] == "scope"]
 
@@ -127,8 +127,8 @@ def test_items_of_the_log_have_a_trail_unless_it_is_switched_off(asked: CheckedW
     assert all("trail" not in item for item in emulator.requests.page(trail=False)["items"])
 
 
-def test_a_response_names_no_users_who_have_access(asked: CheckedWorld):
-    assert b"acme" not in asked.dns(who="outsider").body
+def test_a_response_names_no_users_who_have_access(world_with_requests: CheckedWorld):
+    assert b"acme" not in world_with_requests.dns(who="outsider").body
 
 
 # --- HAR ----------------------------------------------------------------------------------------
@@ -138,20 +138,24 @@ def har_validator() -> Any:
     schemas = [json.loads(file.read_text()) for file in SCHEMAS.glob("*.json")]
     resources = [(schema["$id"], Resource.from_contents(schema)) for schema in schemas]
     registry: Registry[Any] = Registry().with_resources(
-        [pair for id_, found in resources for pair in ((id_, found), (id_.rstrip("#"), found))]
+        [
+            pair
+            for id_, resource in resources
+            for pair in ((id_, resource), (id_.rstrip("#"), resource))
+        ]
     )
     return jsonschema.Draft6Validator({"$ref": "har.json#"}, registry=registry)
 
 
-def test_a_har_fits_the_schema_of_har_1_2(asked: CheckedWorld):
-    key = asked.create_key("ci").json["value"]
-    asked.send("GET", "/v1/nowhere?a=1&a=&b=%20", who=None, headers={"Cookie": "s=1"})
-    asked.send("PUT", "/v1/nowhere", raw=b"\xff\xfe")
-    asked.emulator.fault("connection_reset", times=1)
+def test_a_har_fits_the_schema_of_har_1_2(world_with_requests: CheckedWorld):
+    key = world_with_requests.create_key("ci").json["value"]
+    world_with_requests.send("GET", "/v1/nowhere?a=1&a=&b=%20", who=None, headers={"Cookie": "s=1"})
+    world_with_requests.send("PUT", "/v1/nowhere", raw=b"\xff\xfe")
+    world_with_requests.emulator.fault("connection_reset", times=1)
     with pytest.raises(OSError, match=r"."):
-        asked.dns()
+        world_with_requests.dns()
 
-    har = asked.emulator.requests.har()
+    har = world_with_requests.emulator.requests.har()
 
     har_validator().validate(har)
     entries: list[Any] = har["log"]["entries"]
@@ -159,22 +163,22 @@ def test_a_har_fits_the_schema_of_har_1_2(asked: CheckedWorld):
     assert key not in json.dumps(har)
 
 
-def test_the_har_schema_finds_an_error(asked: CheckedWorld):
-    har: Any = asked.emulator.requests.har()
+def test_the_har_schema_finds_an_error(world_with_requests: CheckedWorld):
+    har: Any = world_with_requests.emulator.requests.har()
     del har["log"]["entries"][0]["response"]["content"]["mimeType"]
 
     with pytest.raises(jsonschema.ValidationError, match="mimeType"):
         har_validator().validate(har)
 
 
-def test_a_har_has_what_a_browsers_importer_reads(asked: CheckedWorld):
+def test_a_har_has_what_a_browsers_importer_reads(world_with_requests: CheckedWorld):
     """Numbers that are none, or below zero, are no fault to the schema: its `min` is no keyword."""
-    asked.send("GET", "/v1/nowhere?a=1", who=None)
-    asked.emulator.fault("truncate", bytes=3, times=1)
+    world_with_requests.send("GET", "/v1/nowhere?a=1", who=None)
+    world_with_requests.emulator.fault("truncate", bytes=3, times=1)
     with pytest.raises(IncompleteRead):
-        asked.dns()
+        world_with_requests.dns()
 
-    har: Any = asked.emulator.requests.har()
+    har: Any = world_with_requests.emulator.requests.har()
 
     assert len(har["log"]["entries"]) == 6
     for entry in har["log"]["entries"]:
@@ -196,18 +200,21 @@ def test_a_har_has_what_a_browsers_importer_reads(asked: CheckedWorld):
         assert ("postData" in request) == (request["bodySize"] > 0)
 
 
-def test_a_har_shows_what_a_network_panel_shows(asked: CheckedWorld):
-    har: Any = asked.emulator.requests.har(call="set_project_powered_by_flag")
+def test_a_har_shows_what_a_network_panel_shows(world_with_requests: CheckedWorld):
+    har: Any = world_with_requests.emulator.requests.har(call="set_project_powered_by_flag")
     (entry,) = har["log"]["entries"]
 
     request, response = entry["request"], entry["response"]
-    project = asked.emulator.projects["blog"]
-    assert request["url"] == f"{asked.emulator.base_url}/v1/projects/{project}/powered-by-flag"
+    project = world_with_requests.emulator.projects["blog"]
+    assert (
+        request["url"]
+        == f"{world_with_requests.emulator.base_url}/v1/projects/{project}/powered-by-flag"
+    )
     assert json.loads(request["postData"]["text"]) == {"enabled": True}
     assert {"name": "Authorization", "value": "Bearer <redacted>"} in request["headers"]
     assert (response["status"], response["statusText"]) == (403, "Forbidden")
     assert json.loads(response["content"]["text"])["code"] == "forbidden"
-    assert entry["startedDateTime"] == asked.emulator.clock.now
+    assert entry["startedDateTime"] == world_with_requests.emulator.clock.now
     assert entry["time"] == sum(entry["timings"].values())
     assert "world time" in har["log"]["comment"]
 
@@ -215,8 +222,8 @@ def test_a_har_shows_what_a_network_panel_shows(asked: CheckedWorld):
 # --- Replay -------------------------------------------------------------------------------------
 
 
-def test_a_replay_is_sent_as_the_same_user_with_a_new_key(asked: CheckedWorld):
-    emulator = asked.emulator
+def test_a_replay_is_sent_as_the_same_user_with_a_new_key(world_with_requests: CheckedWorld):
+    emulator = world_with_requests.emulator
 
     made = emulator.requests.replay(4)
 
@@ -226,8 +233,8 @@ def test_a_replay_is_sent_as_the_same_user_with_a_new_key(asked: CheckedWorld):
     assert emulator.requests.replay(4)["idempotency_key"] != made["idempotency_key"]
 
 
-def test_a_replay_with_the_same_key_gets_the_first_response(asked: CheckedWorld):
-    made = asked.emulator.requests.replay(4, same_key=True)
+def test_a_replay_with_the_same_key_gets_the_first_response(world_with_requests: CheckedWorld):
+    made = world_with_requests.emulator.requests.replay(4, same_key=True)
 
     assert (made["idempotency_key"], made["replayed"]) == ("domains-1", True)
     (decision,) = [step["says"] for step in made["trail"] if step["step"] == "idempotency"]
@@ -235,11 +242,11 @@ def test_a_replay_with_the_same_key_gets_the_first_response(asked: CheckedWorld)
     assert "#4" in decision
 
 
-def test_a_replay_works_although_the_token_has_expired(asked: CheckedWorld):
-    asked.emulator.clock.advance("90d")
+def test_a_replay_works_although_the_token_has_expired(world_with_requests: CheckedWorld):
+    world_with_requests.emulator.clock.advance("90d")
 
-    assert asked.emulator.requests.replay(1)["status"] == 200
-    assert asked.emulator.requests.replay(2)["who"] == "outsider"
+    assert world_with_requests.emulator.requests.replay(1)["status"] == 200
+    assert world_with_requests.emulator.requests.replay(2)["who"] == "outsider"
 
 
 def test_a_replay_sends_the_same_api_key_or_unknown_token(api: CheckedWorld):
@@ -258,11 +265,11 @@ def test_a_replay_sends_the_same_api_key_or_unknown_token(api: CheckedWorld):
     assert unknown["status"] == 401
 
 
-def test_a_replay_meets_faults_without_waiting_for_them(asked: CheckedWorld):
-    asked.emulator.fault("latency", delay_ms=1)
-    asked.emulator.fault("timeout", times=1)
+def test_a_replay_meets_faults_without_waiting_for_them(world_with_requests: CheckedWorld):
+    world_with_requests.emulator.fault("latency", delay_ms=1)
+    world_with_requests.emulator.fault("timeout", times=1)
 
-    made = asked.emulator.requests.replay(1)
+    made = world_with_requests.emulator.requests.replay(1)
 
     assert (made["status"], made["lost"]) == (0, "timeout")
     assert [step["says"] for step in made["trail"] if step["step"] == "fault"][:2] == [

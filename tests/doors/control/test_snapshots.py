@@ -18,9 +18,9 @@ def take(api: HttpWorld) -> Any:
 
 
 def state(api: HttpWorld) -> Any:
-    found = api.emulator.export()
-    del found["commit"]
-    return found
+    document = api.emulator.export()
+    del document["commit"]
+    return document
 
 
 def test_restoring_puts_state_time_faults_and_assumptions_back(api: HttpWorld):

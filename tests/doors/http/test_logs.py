@@ -64,10 +64,10 @@ with socket.socket(fileno=os.dup(sent.fileno())) as below:
 def stderr_of(*options: str, client: str = CLIENT, **environment: str) -> str:
     """Run the client inside an emulator and return what was written to stderr."""
     names = {k: v for k, v in os.environ.items() if not k.startswith("HOSTING_")}
-    asked = [*options, "--", sys.executable, "-IS", "-c", client]
-    done = run([COMMAND, "exec", "--report", "never", *asked], env=names | environment)
-    assert (done.returncode, done.stdout) == (0, ""), done.stderr
-    return done.stderr
+    arguments = [*options, "--", sys.executable, "-IS", "-c", client]
+    result = run([COMMAND, "exec", "--report", "never", *arguments], env=names | environment)
+    assert (result.returncode, result.stdout) == (0, ""), result.stderr
+    return result.stderr
 
 
 @pytest.fixture(scope="module")
@@ -203,10 +203,10 @@ def test_an_exception_is_one_field_of_the_json_log():
     line = as_json(made)
 
     assert len(line.splitlines()) == 1
-    found = json.loads(line)
-    assert (found["level"], found["logger"]) == ("warning", "some.log")
-    assert found["exception"].startswith("Traceback")
-    assert found["exception"].endswith("RuntimeError: line one\nline two")
+    fields = json.loads(line)
+    assert (fields["level"], fields["logger"]) == ("warning", "some.log")
+    assert fields["exception"].startswith("Traceback")
+    assert fields["exception"].endswith("RuntimeError: line one\nline two")
 
 
 def test_every_line_on_stderr_is_json_if_the_log_is():

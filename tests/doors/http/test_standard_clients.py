@@ -57,33 +57,35 @@ def test_authlib_signs_a_person_in(server: BackgroundEmulator, issuer: str):
         token_endpoint_auth_method="none",
     ) as client:
         metadata = client.get(f"{issuer}/.well-known/openid-configuration", withhold_token=True)
-        found = metadata.json()
+        discovery = metadata.json()
         verifier = "v" * 64
         url, state = client.create_authorization_url(
-            found["authorization_endpoint"], code_verifier=verifier, nonce="n"
+            discovery["authorization_endpoint"], code_verifier=verifier, nonce="n"
         )
         token = client.fetch_token(
-            found["token_endpoint"],
+            discovery["token_endpoint"],
             authorization_response=follow(issuer, url),
             state=state,
             code_verifier=verifier,
         )
-        keys = jwk.KeySet.import_key_set(client.get(found["jwks_uri"], withhold_token=True).json())
+        keys = jwk.KeySet.import_key_set(
+            client.get(discovery["jwks_uri"], withhold_token=True).json()
+        )
         claims = jwt.decode(
-            token["id_token"], keys, algorithms=found["id_token_signing_alg_values_supported"]
+            token["id_token"], keys, algorithms=discovery["id_token_signing_alg_values_supported"]
         ).claims
         registry = jwt.JWTClaimsRegistry(
             iss={"essential": True, "value": issuer}, aud={"essential": True, "value": "web-app"},
             nonce={"essential": True, "value": "n"},
         )  # fmt: skip
         registry.validate(claims)
-        told = client.get(found["userinfo_endpoint"]).json()
+        user_info = client.get(discovery["userinfo_endpoint"]).json()
         project = f"{server.base_url}/v1/projects/{server.ready.project_id}"
-        answer = client.get(f"{project}/edge-dns")
-        renewed = client.refresh_token(found["token_endpoint"])
+        response = client.get(f"{project}/edge-dns")
+        renewed = client.refresh_token(discovery["token_endpoint"])
 
-    assert told["sub"] == claims["sub"]
-    assert answer.status_code == 200
+    assert user_info["sub"] == claims["sub"]
+    assert response.status_code == 200
     assert renewed["access_token"]
     assert renewed["refresh_token"] != token["refresh_token"]
 

@@ -85,8 +85,8 @@ def test_a_world_can_begin_with_an_exported_state(
 
     made = control.post("worlds", {"state": state})
 
-    found = control.world(made["name"]).export()
-    assert found["tables"]["clock"] == state["tables"]["clock"]
+    exported = control.world(made["name"]).export()
+    assert exported["tables"]["clock"] == state["tables"]["clock"]
     assert made["seed"] != hosting_emulator.summary["seed"]
     control.world(made["name"]).delete()
 
@@ -138,7 +138,7 @@ EMPTY = (
 def speaker(made: Any) -> str:
     """Return the alias of whom the token of a new world speaks for."""
     person = parts(made["token"]["access_token"])[1]["sub"]
-    return str(next(found["alias"] for found in made["people"] if found["id"] == person))
+    return str(next(user["alias"] for user in made["people"] if user["id"] == person))
 
 
 def test_creating_a_world_returns_everything_that_a_first_call_needs(control: ControlClient):
@@ -222,7 +222,7 @@ def test_a_world_ends_when_its_time_to_live_passes_without_a_request(
     control: ControlClient,
 ) -> None:
     made = control.create_world(ttl="1s")
-    kept = control.create_world(ttl="1h")
+    lasting = control.create_world(ttl="1h")
     fork = control.world(made["name"]).copy()
     ending = {made["name"], fork["name"]}
 
@@ -230,8 +230,8 @@ def test_a_world_ends_when_its_time_to_live_passes_without_a_request(
     while ending & {world["name"] for world in control.worlds()}:  # which asks none of them
         assert time.monotonic() < end, "they are still there"
 
-    assert control.world(kept["name"]).clock.now
-    control.world(kept["name"]).delete()
+    assert control.world(lasting["name"]).clock.now
+    control.world(lasting["name"]).delete()
 
 
 @pytest.mark.parametrize("ttl", ["soon", "", "-1s"])

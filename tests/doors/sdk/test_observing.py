@@ -17,10 +17,10 @@ def test_requests_are_listed_newest_first_with_how_many_there_were(api: HttpWorl
     api.dns()
     api.set_flag(True, key="flag-1")
 
-    found = api.emulator.control.get(path(api, "requests?limit=1"))
+    page = api.emulator.control.get(path(api, "requests?limit=1"))
 
-    assert found["total"] == 2
-    assert [(item["n"], item["call"], item["idempotency_key"]) for item in found["items"]] == [
+    assert page["total"] == 2
+    assert [(item["n"], item["call"], item["idempotency_key"]) for item in page["items"]] == [
         (2, "set_project_powered_by_flag", "flag-1")
     ]
 
@@ -28,12 +28,12 @@ def test_requests_are_listed_newest_first_with_how_many_there_were(api: HttpWorl
 def test_a_request_is_shown_completely_without_its_secrets(api: HttpWorld):
     key = api.create_key("ci").json["value"]
 
-    found = api.emulator.control.get(path(api, "requests/1"))
+    request = api.emulator.control.get(path(api, "requests/1"))
 
-    assert json.loads(found["request"]["body"]) == {"name": "ci"}
-    assert json.loads(found["answer"]["body"])["value"] == "<redacted>"
-    assert ["Authorization", "Bearer <redacted>"] in found["request"]["headers"]
-    assert key not in json.dumps(found)
+    assert json.loads(request["request"]["body"]) == {"name": "ci"}
+    assert json.loads(request["answer"]["body"])["value"] == "<redacted>"
+    assert ["Authorization", "Bearer <redacted>"] in request["request"]["headers"]
+    assert key not in json.dumps(request)
 
 
 @pytest.mark.parametrize("n", ["2", "0", "x", "-1", "9" * 40])
@@ -54,9 +54,9 @@ def test_unfinished_operations_are_listed_oldest_first(api: HttpWorld):
     second = api.apply_domains(project="blog").json["id"]
     control = api.emulator.control
 
-    found = control.get(path(api, "operations?unfinished=true"))["items"]
+    operations = control.get(path(api, "operations?unfinished=true"))["items"]
 
-    assert [(item["id"], item["project"], item["state"]) for item in found] == [
+    assert [(item["id"], item["project"], item["state"]) for item in operations] == [
         (first, "shop", "queued"),
         (second, "blog", "queued"),
     ]
@@ -70,11 +70,11 @@ def test_unfinished_operations_are_listed_oldest_first(api: HttpWorld):
 def test_why_names_the_command_that_moves_it(api: HttpWorld):
     operation = api.initialize().json["id"]
 
-    found = api.emulator.control.get(path(api, f"operations/{operation}/why"))
+    explanation = api.emulator.control.get(path(api, f"operations/{operation}/why"))
 
     command = f"hosting-emulator clock advance --until {operation} --world {api.emulator.name}"
-    [told] = found["commands"]
-    assert told.startswith(f"{command} --url http://127.0.0.1:")
+    [printed] = explanation["commands"]
+    assert printed.startswith(f"{command} --url http://127.0.0.1:")
     with pytest.raises(ControlRefused, match="no operation 'none'"):
         api.emulator.control.get(path(api, "operations/none/why"))
 
@@ -110,7 +110,7 @@ def test_the_report_of_a_scenarios_world_names_it(api: HttpWorld):
 
 
 def test_the_calls_are_described_as_the_default_world_has_them(api: HttpWorld):
-    found = api.emulator.control.get("contract/calls")["items"]
+    calls = api.emulator.control.get("contract/calls")["items"]
 
-    assert [call["call_id"] for call in found] == [spec.call_id for spec in CallTable()]
-    assert found[-1]["path"] == "/v1/operations/{operation_id}"
+    assert [call["call_id"] for call in calls] == [spec.call_id for spec in CallTable()]
+    assert calls[-1]["path"] == "/v1/operations/{operation_id}"
