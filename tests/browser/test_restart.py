@@ -6,10 +6,9 @@ from contextlib import ExitStack
 from urllib.parse import urlsplit
 
 from hosting_emulator.sdk import HostingEmulator
-from hosting_emulator.settings import Settings
-from pytest_hosting_emulator import BackgroundEmulator
 from tests.browser.axe import violations
 from tests.browser.chromium import Chromium
+from tests.support.emulator_in_thread import emulator_in_thread
 from tests.support.http_world import HttpWorld
 
 #: How many modules of panels the page has; those that nobody opened come after the first.
@@ -18,13 +17,9 @@ _PANELS = """performance.getEntriesByType("resource")
 _TIME = "document.querySelector('.bar time').textContent"
 
 
-def _emulator(port: int, clock: str) -> BackgroundEmulator:
-    return BackgroundEmulator(Settings(port=port, data_dir=None, clock=clock))
-
-
 def test_stopped_and_started_again_everything_works_without_a_reload(chromium: Chromium):
     with ExitStack() as stack, ExitStack() as first:
-        url = first.enter_context(_emulator(0, "real")).base_url
+        url = first.enter_context(emulator_in_thread(clock="real")).base_url
         with HostingEmulator.connect(url) as emulator:
             HttpWorld(emulator).dns()
         page = stack.enter_context(chromium.page(f"{url}/_emulator#/requests"))
@@ -42,8 +37,8 @@ def test_stopped_and_started_again_everything_works_without_a_reload(chromium: C
         page.watch(1.2)
         assert page.evaluate(_TIME) == before
 
-        again = _emulator(urlsplit(url).port or 0, "frozen")
-        emulator = stack.enter_context(HostingEmulator.connect(stack.enter_context(again).base_url))
+        restarted = stack.enter_context(emulator_in_thread(port=urlsplit(url).port))
+        emulator = stack.enter_context(HostingEmulator.connect(restarted.base_url))
         page.wait("!document.querySelector('.stopped')")
         page.read("Live")
         page.wait("document.querySelector('.bar .clock').innerText.includes('frozen')")

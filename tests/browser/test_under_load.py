@@ -5,29 +5,26 @@ How fast it is stands in .ci/benchmarks/test_page_load.py: that wants a quiet ma
 
 from __future__ import annotations
 
-import asyncio
 import gc
-import http.client
 import socket
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from urllib.parse import urlsplit
 
 import pytest
 
-from hosting_emulator.bootstrap import Emulator
-from hosting_emulator.engine import history, request_log
-from hosting_emulator.server.control import requests
-from hosting_emulator.settings import Ready, Settings
 from tests.browser.chromium import Chromium
 from tests.browser.page import Page
+from tests.support.counted_emulator import (
+    PATIENCE_S,
+    CountedEmulator,
+    counted_emulator,
+    limit_what_is_kept,
+)
 from tests.support.held_connections import PROC, held_connections
 from tests.support.http_world import HttpWorld
 
-PATIENCE_S = 20.0
 #: What a world's log and its ring of events keep here, so that a short storm passes through them whole.
 KEPT = 250
 STORM = 400
@@ -39,57 +36,11 @@ ROWS = "document.querySelectorAll('[aria-label^=\"Requests, newest\"] > li')"
 NEWEST = f"Number({ROWS}[0]?.querySelector('.n').textContent)"
 
 
-class Server:
-    """An emulator in a thread of this process, whose tasks can be counted."""
-
-    def __init__(self) -> None:
-        self.loop = asyncio.new_event_loop()
-        self._emulator = Emulator(Settings(port=0, data_dir=None))
-        self._thread = threading.Thread(target=self.loop.run_forever)
-        self._thread.start()
-        asyncio.run_coroutine_threadsafe(self._emulator.start(), self.loop).result(PATIENCE_S)
-        self.ready: Ready = self._emulator.ready()
-        parts = urlsplit(self.ready.base_url)
-        self.host = parts.netloc
-        self.address = (str(parts.hostname), int(parts.port or 0))
-        self.sent = 0
-
-    def stop(self) -> None:
-        asyncio.run_coroutine_threadsafe(self._emulator.stop(), self.loop).result(PATIENCE_S)
-        self.loop.call_soon_threadsafe(self.loop.stop)
-        self._thread.join()
-        self.loop.close()
-
-    def storm(self, count: int = STORM, query: str = "") -> None:
-        """Send so many requests, one after the other on one connection."""
-        connection = http.client.HTTPConnection(self.host)
-        path = f"/v1/projects/{self.ready.project_id}/edge-dns{query}"
-        for _ in range(count):
-            connection.request("GET", path, headers={"Authorization": f"Bearer {self.ready.token}"})
-            answer = connection.getresponse()
-            answer.read()
-            assert answer.status == 200
-        connection.close()
-        self.sent += count
-
-    @property
-    def listeners(self) -> int:
-        found = self._emulator.worlds.get("default")
-        assert found is not None
-        return found.feed.listeners
-
-    def tasks(self) -> int:
-        return len(asyncio.all_tasks(self.loop))
-
-
 @pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
-    monkeypatch.setattr(requests, "STUCK_S", 0.5)  # who takes nothing is let go within this test
-    monkeypatch.setattr(history, "RING", KEPT)
-    monkeypatch.setattr(request_log, "CAPACITY", KEPT)
-    running = Server()
-    yield running
-    running.stop()
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[CountedEmulator]:
+    limit_what_is_kept(monkeypatch, KEPT)
+    with counted_emulator() as running:
+        yield running
 
 
 def until(what: str, true: Callable[[], bool]) -> None:
@@ -126,9 +77,9 @@ def test_the_list_stays_still_and_small(
 @pytest.mark.slow
 @pytest.mark.skipif(not PROC.exists(), reason="only Linux tells")
 @pytest.mark.parametrize("count", [2, pytest.param(10, marks=pytest.mark.torture)])
-def test_pages_and_one_that_is_frozen(chromium: Chromium, server: Server, count: int):
+def test_pages_and_one_that_is_frozen(chromium: Chromium, server: CountedEmulator, count: int):
     chromium.visit(f"{server.ready.control_url}#/requests")  # all that is loaded once is there now
-    server.storm()
+    server.send_reads(STORM)
     until("connections stay", lambda: held_connections(server.address[1]) == 0)
     before = server.tasks()
     gc.collect()
@@ -143,7 +94,9 @@ def test_pages_and_one_that_is_frozen(chromium: Chromium, server: Server, count:
         )
         _pages(chromium, server, count)
         until("the pages are not let go", lambda: server.listeners <= 1)
-        server.storm(2 * STORM, LONG)  # and the deaf one is found out: no buffer holds this much
+        server.send_reads(
+            2 * STORM, LONG
+        )  # and the deaf one is found out: no buffer holds this much
         until("the deaf one is not let go", lambda: server.listeners == 0)
 
     until("tasks stay", lambda: server.tasks() <= before)
@@ -152,7 +105,7 @@ def test_pages_and_one_that_is_frozen(chromium: Chromium, server: Server, count:
     assert sys.getallocatedblocks() <= blocks * 1.02
 
 
-def _pages(chromium: Chromium, server: Server, count: int) -> None:
+def _pages(chromium: Chromium, server: CountedEmulator, count: int) -> None:
     url = f"{server.ready.control_url}#/requests"
     with ExitStack() as stack:
         pages = [stack.enter_context(chromium.page(url)) for _ in range(count)]
@@ -161,14 +114,14 @@ def _pages(chromium: Chromium, server: Server, count: int) -> None:
         assert server.listeners == count + 1
         frozen = pages[-1]
         frozen.ask("Page.setWebLifecycleState", state="frozen")
-        server.storm()
+        server.send_reads(STORM)
         for page in pages[:-1]:
             _has_all(page, server)
         frozen.ask("Page.setWebLifecycleState", state="active")
         _has_all(frozen, server)
 
 
-def _has_all(page: Page, server: Server) -> None:
+def _has_all(page: Page, server: CountedEmulator) -> None:
     page.wait(f"{NEWEST} === {server.sent}")
     # One that heard too late has asked anew, for as many as it had.
     assert FIRST_ROWS <= page.evaluate(f"{ROWS}.length") <= MOST_ROWS

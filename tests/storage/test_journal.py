@@ -6,9 +6,7 @@ import shutil
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from msgspec.structs import replace
 
-from hosting_emulator.engine.history import Commit
 from hosting_emulator.storage.format import (
     FormatRefused,
     Marker,
@@ -17,8 +15,7 @@ from hosting_emulator.storage.format import (
     write_marker,
 )
 from hosting_emulator.storage.journal import Journal, JournalLines, encode_line, first_line
-from hosting_emulator.world.value import empty_world
-from tests.support.worlds_on_disk import busy, content, folder, read_world
+from tests.support.worlds_on_disk import busy, content, folder, numbered_commit, read_world
 
 
 @pytest.fixture(scope="module")
@@ -157,8 +154,7 @@ def test_says_which_line_and_what_to_do(copy):
 
 
 def line(number: int) -> bytes:
-    world = replace(empty_world("w", "seed"), commit=number, at_ms=number)
-    return encode_line(Commit("test", {"streams": {"x": number}}, world, world))
+    return encode_line(numbered_commit(number, {"streams": {"x": number}}))
 
 
 @pytest.fixture

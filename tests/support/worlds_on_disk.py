@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from msgspec.structs import replace
+
 from hosting_emulator.engine.engine import Worlds
 from hosting_emulator.engine.history import Commit
 from hosting_emulator.storage.directory import DataDirectory, DiskKeeper
@@ -16,7 +18,7 @@ from hosting_emulator.storage.documents import export_state, import_state, rows_
 from hosting_emulator.storage.format import Marker, write_marker
 from hosting_emulator.storage.recovery import recover
 from hosting_emulator.world.tables import TABLES
-from hosting_emulator.world.value import World
+from hosting_emulator.world.value import World, empty_world
 from tests.support.in_process import InProcess, Machine, fresh_world
 
 
@@ -111,8 +113,9 @@ def worlds_on(directory: DataDirectory, machine: Machine | None = None) -> World
     return Worlds(directory, machine or Machine())
 
 
-def commit_of(world: World, tables: dict[str, Any]) -> Commit:
-    """Return a commit that changes rows of tables, as a journal stores it."""
+def numbered_commit(number: int, tables: dict[str, Any]) -> Commit:
+    """Return a commit of an otherwise empty world that changes rows of tables."""
+    world = replace(empty_world("w", "seed"), commit=number, at_ms=number)
     return Commit("test", tables, world, world)
 
 

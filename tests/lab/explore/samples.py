@@ -6,8 +6,8 @@ from collections import Counter
 from typing import Any, cast
 
 from hosting_emulator.contract.calls import ALL_CALLS as CALLS
-from hosting_emulator.explore.plan import FaultPoint, NumberedRequest, number, plan
-from hosting_emulator.explore.report import Exploration
+from hosting_emulator.explore.plan import KINDS, FaultPoint, NumberedRequest, number, plan
+from hosting_emulator.explore.report import Exploration, page
 from hosting_emulator.explore.runs import CleanRun, Observation, PointResult, RunEnd, State, summary
 from hosting_emulator.sdk import Exchange
 
@@ -91,3 +91,15 @@ def exploration(*results: PointResult, **over: Any) -> Exploration:
         "repeat": lambda point: f"hosting-emulator explore --point '{point}' -- ./deploy.sh",
     }
     return Exploration(**{**found, **over})
+
+
+def page_with_long_results() -> str:
+    """Return the HTML report of every fault at every call, with a long name and a long line in it."""
+    planned = plan(requests(*reversed(CALLS)), faults=["abort:api_key_creation_uncertain", *KINDS])
+    findings = ("retried-too-soon: Retried too soon",)
+    longest = max(planned.points, key=lambda point: len(str(point)))
+    results = [
+        result(str(point), conduct=findings if point == longest else ()) for point in planned.points
+    ]
+    results[-1] = result(str(planned.points[-1]), verdict="failed", output=("/deep" * 60,))
+    return page(exploration(*results, plan=planned))

@@ -1,0 +1,81 @@
+"""An emulator in a thread of this process, whose tasks and event streams can be counted."""
+
+from __future__ import annotations
+
+import asyncio
+import http.client
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from urllib.parse import urlsplit
+
+import pytest
+
+from hosting_emulator.bootstrap import Emulator
+from hosting_emulator.engine import history, request_log
+from hosting_emulator.server.control import requests
+from hosting_emulator.settings import Ready, Settings
+
+PATIENCE_S = 20.0
+
+
+def limit_what_is_kept(monkeypatch: pytest.MonkeyPatch, count: int) -> None:
+    """Let a world keep fewer requests and events, and drop a reader that is stuck within a test."""
+    monkeypatch.setattr(requests, "STUCK_S", 0.5)
+    monkeypatch.setattr(history, "RING", count)
+    monkeypatch.setattr(request_log, "CAPACITY", count)
+
+
+class CountedEmulator:
+    """An emulator in a thread of this process, whose tasks can be counted."""
+
+    def __init__(self) -> None:
+        self.loop = asyncio.new_event_loop()
+        self._emulator = Emulator(Settings(port=0, data_dir=None))
+        self._thread = threading.Thread(target=self.loop.run_forever)
+        self._thread.start()
+        asyncio.run_coroutine_threadsafe(self._emulator.start(), self.loop).result(PATIENCE_S)
+        self.ready: Ready = self._emulator.ready()
+        parts = urlsplit(self.ready.base_url)
+        self.host = parts.netloc
+        self.address = (str(parts.hostname), int(parts.port or 0))
+        self.sent = 0
+
+    def stop(self) -> None:
+        asyncio.run_coroutine_threadsafe(self._emulator.stop(), self.loop).result(PATIENCE_S)
+        self.loop.call_soon_threadsafe(self.loop.stop)
+        self._thread.join()
+        self.loop.close()
+
+    def send_reads(self, count: int, query: str = "") -> None:
+        """Send reads as the owner, one after the other on one connection."""
+        connection = http.client.HTTPConnection(self.host)
+        path = f"/v1/projects/{self.ready.project_id}/edge-dns{query}"
+        for _ in range(count):
+            connection.request("GET", path, headers={"Authorization": f"Bearer {self.ready.token}"})
+            response = connection.getresponse()
+            response.read()
+            assert response.status == 200
+        connection.close()
+        self.sent += count
+
+    @property
+    def listeners(self) -> int:
+        """The number of event streams of the default world that are open."""
+        engine = self._emulator.worlds.get("default")
+        assert engine is not None
+        return engine.feed.listeners
+
+    def tasks(self) -> int:
+        """Return the number of unfinished tasks of the server."""
+        return len(asyncio.all_tasks(self.loop))
+
+
+@contextmanager
+def counted_emulator() -> Iterator[CountedEmulator]:
+    """Run an emulator for the time of a block."""
+    running = CountedEmulator()
+    try:
+        yield running
+    finally:
+        running.stop()
