@@ -158,8 +158,11 @@ def test_a_cancelled_operation_lets_the_next_one_start(stage: Stage):
     stage.intervene("cancel_operation", operation=first)
     stage.advance_ms(10_000)
 
-    assert stage.poll(first).json["state"] == "cancelled"
     assert stage.poll(second).json["state"] == "succeeded"
+    cancelled = stage.poll(first).json
+    assert cancelled["state"] == "cancelled"
+    deployments = {item["id"]: item for item in stage.deployments().json["items"]}
+    assert deployments[cancelled["deployment_id"]]["status"] == "cancelled"
 
 
 def test_a_waiting_operation_can_be_cancelled(stage: Stage):

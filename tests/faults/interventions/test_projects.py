@@ -59,7 +59,15 @@ def test_an_authorization_has_its_zone_and_expires_in_time(stage: Stage):
     assert document["expires_at"] == "2026-01-02T00:00:00.000Z"
 
     stage.advance_ms(DAY_MS)
-    assert stage.dns(project="labs").json["status"] == "expired"
+    expired = stage.dns(project="labs").json
+    assert (expired["status"], expired["zone"]) == ("expired", "customer.example")
+
+
+def test_a_revoked_authorization_keeps_its_zone(stage: Stage):
+    stage.intervene("move_dns", project="labs", to="pending", zone="customer.example")
+    stage.intervene("move_dns", project="labs", to="revoked")
+
+    assert stage.dns(project="labs").json["zone"] == "customer.example"
 
 
 def test_a_renewed_authorization_outlives_the_first_expiry(stage: Stage):
@@ -118,9 +126,11 @@ def test_a_database_can_be_set_to_each_state(stage: Stage, state: str):
 
 
 def test_a_resizing_database_shows_its_pending_state(stage: Stage):
+    stage.intervene("set_database", project="shop", state="suspended", suspend_timeout_seconds=0)
     stage.intervene("set_database", project="shop", state="resizing", pending_state="ready")
     document = stage.observe().json["database"]
     assert (document["state"], document["pending_state"]) == ("resizing", "ready")
+    assert document["suspend_timeout_seconds"] == 0
 
     stage.intervene("set_database", project="shop", state="ready")
     assert "pending_state" not in stage.observe().json["database"]
