@@ -55,7 +55,7 @@ def quick_java(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("name", [name for name, program in LANGUAGES.items() if not program])
-def test_what_is_not_run_says_so(name: str):
+def test_a_page_whose_programs_are_not_run_says_so(name: str):
     page = PAGES[f"docs/{name}.md"]
 
     assert "**Nothing on this page is run by our tests**" in page

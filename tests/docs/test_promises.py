@@ -154,7 +154,7 @@ def test_credits_are_in_no_answer(api: HttpWorld):
     )
 
 
-def test_it_calls_nobody():
+def test_the_emulator_opens_no_connection_to_other_hosts():
     """Nothing in the emulator opens a connection to anywhere."""
     sources = (ROOT / "emulator/hosting_emulator").rglob("*.py")
     callers = [

@@ -43,7 +43,7 @@ def test_all_of_its_blocks_are_run():
     }
 
 
-def test_it_is_short():
+def test_the_readme_is_short():
     assert README.count("\n") <= 150
 
 
@@ -62,7 +62,7 @@ def test_the_number_of_codes_is_right():
     assert f"Of the {len(PROBLEMS)} problem codes\nthe calls produce {produced};" in README
 
 
-def test_what_is_shown_is_compared_strictly():
+def test_printed_output_must_match_every_line_that_a_page_shows():
     assert matches("a …\n…\nz\n", "a b c\n1\n2\nz\n")
     assert not matches("a\nz\n", "a\nb\nz\n")
     assert not matches("a …\n", "b\n")

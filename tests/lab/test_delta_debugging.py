@@ -17,7 +17,7 @@ def test_the_guilty_are_found(guilty):
     assert (found.items, found.finished) == (guilty, True)
 
 
-def test_one_point_alone_is_found_in_few_runs():
+def test_a_single_failing_point_is_isolated_in_few_runs():
     for guilty in POINTS:
 
         def fails(points, guilty=guilty):
@@ -30,7 +30,7 @@ def test_a_single_point_needs_no_run():
     assert smallest(("p0",), lambda _: False, 5).tries == 0
 
 
-def test_it_stops_when_its_runs_are_spent_with_the_least_that_failed():
+def test_shrinking_without_runs_left_returns_the_smallest_failure():
     asked = []
 
     def fails(points):

@@ -67,7 +67,7 @@ def test_numbers_moments_and_lists_are_compared():
     )
 
 
-def test_what_is_optional_may_be_left_out_and_else_must_fit():
+def test_an_optional_expectation_may_be_absent_and_must_match_if_present():
     passes(
         """
         story:
@@ -396,7 +396,7 @@ def test_a_dev_page_opens_with_the_session_that_a_ticket_gave():
         ("GET https://example.com/", "is not a page of a dev origin"),
     ],
 )
-def test_what_is_no_page_of_the_world_is_not_visited(request_line, said):
+def test_a_step_visits_only_pages_of_its_world(request_line, said):
     assert said in failure(f"story: [{{request: '{request_line}'}}]")["said"]
 
 
@@ -439,7 +439,7 @@ def test_the_log_that_has_none_of_a_kind_is_a_difference():
 # --- one fault, one outcome ----------------------------------------------------------------------
 
 
-def test_one_fault_and_one_outcome_are_removed_by_their_ids():
+def test_a_fault_and_an_outcome_are_removed_by_their_ids():
     passes(
         """
         story:

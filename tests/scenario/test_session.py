@@ -113,7 +113,7 @@ def test_moments_that_tell_apart_what_is_answered_are_written_to_the_millisecond
     ]
 
 
-def test_who_asked_and_with_what_is_said_without_any_secret():
+def test_a_recording_names_users_and_credentials_without_secrets():
     api = ControlledWorld()
     made = api.create_key("ci").json
     api.deployments(token=made["value"])
@@ -137,7 +137,7 @@ def test_who_asked_and_with_what_is_said_without_any_secret():
     assert "eyJ" not in text
 
 
-def test_what_a_replay_shows_again_is_told():
+def test_a_recording_expects_a_replay_to_show_the_first_operation():
     api = ControlledWorld()
     api.apply_domains(key="k")
     api.apply_domains(key="k")
@@ -193,7 +193,7 @@ LIBRARY = [path for path in sorted(FOLDER.glob("*.yaml")) if path.stem not in AT
 
 
 @pytest.mark.parametrize("path", rotating(LIBRARY, 10), ids=lambda path: path.stem)
-def test_what_a_story_of_the_library_did_is_a_scenario(path: Path):
+def test_the_story_of_a_library_scenario_can_be_recorded_and_passes(path: Path):
     # given a world in which a story was told
     report, engine = run_text(path.read_text("utf-8"), path.name)
     assert report["passed"]
@@ -257,7 +257,7 @@ def test_a_span_that_is_not_there_is_refused(span: dict[str, str], says: str):
     assert str(refused.value) == says
 
 
-def test_what_was_rewound_is_not_part_of_what_was_done():
+def test_a_recording_leaves_out_changes_that_were_rewound():
     api = ControlledWorld()
     api.apply_domains()
     before = api.world
@@ -308,7 +308,7 @@ def test_a_fault_of_a_past_that_is_not_kept_is_removed_by_the_id_it_has_in_the_f
     assert [step.get("remove_fault") for step in document["story"]] == ["fault-1", None]
 
 
-def test_what_was_added_with_an_id_of_its_own_is_added_with_it_again():
+def test_a_recording_adds_users_and_projects_with_their_ids():
     api = ControlledWorld()
     added: dict[str, Any] = {
         "people": [{"alias": "ada", "id": "01HZX3V9Q4M8E2K7T5B6C1D0AF"}],
@@ -323,7 +323,7 @@ def test_what_was_added_with_an_id_of_its_own_is_added_with_it_again():
     assert (story[1]["as"], story[1]["project"]) == ("ada", "web")
 
 
-def test_what_no_scenario_can_say_is_refused_with_the_reason():
+def test_a_change_that_no_story_can_express_is_not_recordable():
     api = ControlledWorld()
     api.dns()
     api.vary("5")
@@ -372,7 +372,7 @@ story:
 
 
 @pytest.mark.parametrize("keeps", ["n=5", "status=409", "code=idempotency_key_reused"])
-def test_what_is_left_is_what_the_step_needs(keeps: str):
+def test_a_shrunk_scenario_keeps_only_what_its_step_needs(keeps: str):
     found = shrink_scenario(read_scenario(STORY, "much.yaml"), keeps)
 
     document = read_scenario(found.text, "much.yaml").source.data

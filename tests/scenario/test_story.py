@@ -88,7 +88,7 @@ def test_a_variable_is_known_only_after_it_was_saved():
     )
 
 
-def test_what_is_not_in_the_answer_cannot_be_saved():
+def test_a_step_cannot_save_a_field_that_its_response_lacks():
     report = run("story: [{call: list_deployments, save: {x: items.99.id}}]")
 
     assert last(report)["differences"] == [

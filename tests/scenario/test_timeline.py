@@ -143,7 +143,7 @@ def test_entries_of_one_moment_happen_in_the_order_of_the_file():
     assert acme.plan == "paid"
 
 
-def test_what_comes_and_goes_in_one_move_of_time_is_in_the_history():
+def test_history_has_states_that_begin_and_end_in_one_move_of_time():
     _, engine = run_on(
         """
         timeline:

@@ -27,7 +27,7 @@ def aliases(records: list[Any]) -> list[str]:
     return [record.alias for record in sorted(records, key=lambda record: record.order)]
 
 
-def test_what_is_chosen_is_what_there_is():
+def test_a_world_has_the_chosen_ids_emails_handles_and_deployments():
     tables = built_tables(f"""
   organizations: [{{alias: acme}}]
   people: [{{alias: ada, id: {ADA}, email: ada@x.example, organizations: {{acme: owner}}}}]
@@ -124,7 +124,7 @@ def test_beside_the_default_world_the_same_alias_takes_its_place():
         ),
     ],
 )
-def test_what_cannot_be_is_refused_at_its_place(world: str, says: str):
+def test_an_impossible_world_is_refused_at_its_line(world: str, says: str):
     with pytest.raises(ScenarioError, match=says):
         built_tables(world)
 
@@ -147,7 +147,7 @@ def test_what_cannot_be_is_refused_at_its_place(world: str, says: str):
         ),
     ],
 )
-def test_what_a_timeline_cannot_add_is_refused_at_its_place(added: str, says: str):
+def test_a_timeline_entry_that_cannot_be_added_is_refused_at_its_column(added: str, says: str):
     with pytest.raises(ScenarioError, match=says):
         built_tables(
             f"  extends: default\ntimeline:\n  - at: 1h\n    intervene: {{add: {{{added}}}}}\n"

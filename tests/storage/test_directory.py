@@ -38,7 +38,7 @@ def test_worlds_that_were_kept_are_found(directory, tmp_path):
     assert sorted(map(content, found)) == sorted(map(content, worlds))
 
 
-def test_nobody_commits_it_and_nobody_else_reads_it(directory):
+def test_a_data_directory_is_ignored_by_git_and_private(directory):
     assert (directory.path / ".gitignore").read_text() == "*\n"
     assert (directory.path / "worlds").stat().st_mode & 0o077 == 0
 
@@ -65,7 +65,7 @@ def test_a_second_process_is_told_in_one_line(directory):
     assert "--data-dir" in found.stdout
 
 
-def test_it_is_free_again_when_closed(directory, tmp_path):
+def test_a_closed_data_directory_can_be_opened_again(directory, tmp_path):
     directory.close()
 
     open_directory(tmp_path / "data").close()

@@ -201,7 +201,7 @@ def test_a_full_disk_refuses_the_change_and_keeps_the_rest(kept, monkeypatch, sh
     assert content(kept.read()) == content(kept.api.world)
 
 
-def test_what_comes_due_on_a_full_disk_comes_later(kept, monkeypatch):
+def test_an_event_that_comes_due_on_a_full_disk_runs_later(kept, monkeypatch):
     operation = kept.api.apply_domains().json["id"]
     due_ms = kept.api.world.next_due_ms
     monkeypatch.setattr(os, "write", failing(28, "No space left on device"))

@@ -71,7 +71,7 @@ def test_goes_on_before_the_first_damaged_line_and_says_what_is_left_out(killed)
     assert (kept.path / "snapshot.json.damaged-1").exists()
 
 
-def test_what_was_salvaged_is_whole_from_then_on(killed):
+def test_a_salvaged_world_opens_without_salvage_afterwards(killed):
     kept, _ = killed
     damage(kept.journal, 3)
 
@@ -104,7 +104,7 @@ def test_a_changed_snapshot_is_taken_if_it_fits_together(killed):
 
 
 @pytest.mark.parametrize("what", ["missing", "cut", "unsound"])
-def test_what_cannot_be_read_at_all_is_set_aside_whole(killed, what):
+def test_salvage_sets_an_unreadable_world_aside(killed, what):
     kept, _ = killed
     if what == "missing":
         kept.snapshot.unlink()

@@ -31,7 +31,7 @@ def read(path):
     return read_snapshot(path).world()
 
 
-def test_what_is_read_is_what_was_written(path, world):
+def test_a_snapshot_reads_back_as_it_was_written(path, world):
     found = read(path)
 
     assert content(found) == content(world)

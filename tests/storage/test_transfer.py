@@ -34,7 +34,7 @@ def document(world):
     return json.loads(json.dumps(export_state(world, with_seed=True)))
 
 
-def test_what_is_imported_is_what_was_exported(world, document):
+def test_an_imported_world_equals_the_exported_one(world, document):
     assert import_state(document, world.name, 0).seed == world.seed
     found = import_state(document, world.name, 0)
 
@@ -68,7 +68,7 @@ def first(document, table):
 
 
 @pytest.mark.parametrize("garbage", [None, 5, "text", [], {}, {"kind": "other"}, [{"kind": "x"}]])
-def test_what_is_no_export_is_refused(garbage):
+def test_a_document_that_is_no_export_is_refused(garbage):
     with pytest.raises(StateRefused, match="this is not an exported state"):
         import_state(garbage, "default", 0)
 

@@ -47,7 +47,7 @@ def test_our_own_limit_of_bodies_is_no_difference(hosting_emulator: HostingEmula
         *("2026-01-01T00:00:61Z", "2026-01-01T00:00:00", "2026-01-01T00Z", "12:00:00Z", 7, None),
     ],
 )
-def test_what_is_no_timestamp(text: object) -> None:
+def test_text_that_is_no_timestamp_has_no_moment(text: object) -> None:
     assert not is_timestamp(text)
     assert moment(text) is None
 

@@ -203,7 +203,7 @@ def test_what_does_not_happen_again_is_said_and_not_held_against_it(tmp_path: Pa
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
-def test_what_cannot_be_explored_is_said(arguments: tuple[str, ...], why: str):
+def test_explore_says_why_a_command_cannot_be_explored(arguments: tuple[str, ...], why: str):
     done = run(*arguments)
 
     assert (done.returncode, done.stdout) == (2, "")
@@ -245,7 +245,7 @@ def test_nothing_is_left_when_it_is_killed():
     until(lambda: not processes(mark) or None)
 
 
-def test_it_goes_on_where_it_was_cut_off(tmp_path: Path):
+def test_explore_continues_after_an_interruption(tmp_path: Path):
     state = tmp_path / "so-far.json"
     whole = ("--faults", "connection_reset,empty_response", "-j", "1", "--state", str(state))
 

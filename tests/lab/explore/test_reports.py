@@ -171,7 +171,7 @@ def test_what_happened_once_of_two_times_is_named():
     )
 
 
-def test_it_is_told_beforehand_how_many_runs_there_will_be():
+def test_explore_announces_the_number_of_runs():
     planned = plan(requests(KEY[:-2], "list_deployments"), faults=["timeout"], max_runs=2)
 
     assert plan_text(planned, 4) == (

@@ -122,7 +122,7 @@ def test_headers_that_say_something_are_compared(recorded: Any, new: Any, expect
     assert found == ([] if expected is None else [expected])
 
 
-def test_what_is_no_json_is_compared_as_text():
+def test_bodies_that_are_not_json_are_compared_as_text():
     comparison = Comparison(Names(), ("", ""), (0, 0), 0)
     page = "<h1>502</h1> {}"
     texts = (page.format(A), page.format(B), page, "{}")

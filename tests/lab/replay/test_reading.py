@@ -44,7 +44,7 @@ def har(*entries: Any, **log: Any) -> Any:
         ([7], "[0] cannot be read"),
     ],
 )
-def test_what_is_no_record_is_refused(document: Any, words: str):
+def test_a_file_that_is_no_recording_is_refused(document: Any, words: str):
     with pytest.raises(RecordRefused) as refused:
         read_record(document)
 

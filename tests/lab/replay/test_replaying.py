@@ -119,7 +119,7 @@ def test_without_the_state_a_world_of_its_seed_is_as_good(api: HttpWorld):
     assert differences(again(api.emulator.control, record)) == []
 
 
-def test_what_an_assumption_changes_is_named(api: HttpWorld):
+def test_a_replay_names_the_assumption_behind_a_difference(api: HttpWorld):
     walk(api)
     record, control = recorded(api), api.emulator.control
 
@@ -274,7 +274,7 @@ def test_whole_exchanges_of_the_log_are_a_record_too(api: HttpWorld):
     assert len(report.requests) == len(items)
 
 
-def test_what_cannot_be_sent_is_skipped_and_said(api: HttpWorld):
+def test_a_replay_skips_and_reports_requests_that_cannot_be_sent(api: HttpWorld):
     api.call("PUT", api.project_path("powered-by-flag"), raw=b"x" * 20_000, key="k")
     api.call("GET", "/v1/projects/p/edge-dns?ticket=" + "x" * 43)
     api.dns(headers={"X-Request-Id": "y" * 43})
