@@ -353,6 +353,34 @@ def test_two_refused_mutations_with_different_keys_are_only_a_note(
     assert [finding.severity for finding in client.findings()] == ["note"]
 
 
+@pytest.mark.parametrize(("attempts", "severity"), [(2, "note"), (4, "warning")])
+def test_refused_mutations_with_a_key_and_a_connection_each_are_a_warning_when_repeated(
+    client: Watched, attempts: int, severity: str
+):
+    client.fault(abort={"code": "forbidden"}, times=attempts)
+    for number in range(attempts):
+        client.next_connection()
+        client.apply_domains(key=f"key-{number}")
+        client.pass_time(1.5)
+
+    (finding,) = client.findings()
+    assert (finding.rule, finding.severity) == ("retried-not-retryable", severity)
+
+
+def test_two_workers_of_a_pool_that_were_refused_once_each_are_only_a_note(client: Watched):
+    client.fault(**LIMITED | {"times": 2})
+    client.fault(abort={"code": "forbidden"}, times=2)
+    for connection in (1, 2):
+        client.connection = connection
+        assert client.dns().status == 429
+    client.pass_time(60)
+    for _ in range(2):
+        assert client.dns().status == 403
+        client.pass_time(0.03)
+
+    assert {finding.severity for finding in client.findings()} == {"note"}
+
+
 # --- Without Retry-After --------------------------------------------------------------------------
 
 

@@ -260,13 +260,19 @@ class _Workers:
     of a worker that has not seen the response before it. A pool shows itself when two requests are
     in progress at once, or when a connection is used again after another one was. Findings that
     hold only for a single worker become notes as soon as a pool shows itself.
+
+    With `notices_crossing` a pool also shows itself when a connection is used again that was opened
+    just after a request by another connection, which stayed open.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, notices_crossing: bool = False) -> None:
+        self._notices_crossing = notices_crossing
         self._lines: Recent[bytes, list[Line]] = Recent()
         self._last: Recent[bytes, ExchangeView] = Recent()
         self._counts: Recent[bytes, int] = Recent()
         self._doubtful: Recent[bytes, list[Finding]] = Recent()
+        #: Credentials that sent two requests at about the same time, on two open connections.
+        self._crossed: Recent[bytes, None] = Recent()
 
     def count(self, now: ExchangeView) -> int:
         """Take note of an exchange, and return how many workers use its credentials at most."""
@@ -278,7 +284,11 @@ class _Workers:
         lines = [*lines, now.line][-_MOST_WORKERS:]
         self._lines.keep(who, lines)
         other_line = last is not None and last.line is not now.line
-        if last is not None and other_line and (now.nth > 1 or now.overlaps(last)):
+        if self._notices_crossing and last is not None and now.nth == 1 and now.crossed(last):
+            self._crossed.keep(who, None)
+        shows_pool = other_line and last is not None and (now.nth > 1 or now.overlaps(last))
+        # A single worker that keeps its connections opens no second one beside an open one.
+        if shows_pool or (now.nth > 1 and who in self._crossed):
             self._counts.keep(who, max(len(lines), 2, self._counts.get(who, 1)))
             for finding in self._doubtful.pop(who, []):
                 finding["severity"] = "note"
@@ -305,6 +315,8 @@ _A_READ_AGAIN_MS = 60_000
 #: Who asks again so soon after the end did not see it; who looks as seldom does not wait for it.
 _AT_ONCE_MS, _A_LOOK_MS = 1000, 30_000
 _KEY_LIMIT = 128
+#: So many refused mutations, each with a key and a connection of its own, may be of two programs.
+_SEPARATE_INTENTS = 2
 #: What libraries and browsers ask by themselves.
 _NO_CALL = frozenset({"HEAD", "OPTIONS"})
 #: An operation, as one client sees it.
@@ -321,7 +333,7 @@ class NotRetryable(ConductJudge):
     def __init__(self) -> None:
         #: The last request by its credentials; and the last refusal of each mutation.
         self._last, self._refused = _Views(), _Views()
-        self._workers = _Workers()
+        self._workers = _Workers(notices_crossing=True)
         #: How often a request was refused for good, each time right after the time before.
         self._repeats: Recent[Hashable, int] = Recent()
 
@@ -349,6 +361,9 @@ class NotRetryable(ConductJudge):
         # Of more requests than there are workers, one was a retry.
         proven = now.has_key_of(before) or repeats > workers > 1
         sure = sure and (workers == 1 or proven)
+        if now.key != before.key and now.line is not before.line:
+            # Two programs may each have its own key. A client that repeats it is no such pair.
+            sure = sure and repeats > _SEPARATE_INTENTS
         group = (*place, now.entry.code, proven)
         finding = Finding("retried-not-retryable", before, now, sure=sure, group=group)
         yield finding if proven else self._workers.doubt(now, finding)
@@ -380,6 +395,8 @@ _MOST_TOLD = 20
 _STORM, _STORM_MS = 10, 2000
 #: So many polls of one operation may be the first ones of several workers.
 _BEGINNINGS = 6
+#: So many early polls on new connections may be the first polls of programs that have just started.
+_STARTED_PROGRAMS = 2
 #: So many attempts within that time are too many for any worker; and so many are remembered.
 _ATTEMPTS_EACH = 5
 _MOST_ATTEMPTS = _ATTEMPTS_EACH * _MOST_WORKERS
@@ -516,19 +533,24 @@ class TooSoon(ConductJudge):
         if now.call == "get_operation" and now.world.clock.mode != "skip" and now.heard:
             place = (now.credentials, str(now.entry.operation))
             said = self._polls.get(place, [])
-            early, twin = _early(said, now, workers), self._right.get(place)
+            count = self._early.get(place, 0) + 1
+            maybe_first = count <= _STARTED_PROGRAMS
+            early = _early(said, now, workers, maybe_first=maybe_first)
+            twin = self._right.get(place)
             if early is None:
                 if not (said and now.crossed(said[-1][0])):  # else it could not know
                     self._right.keep(place, now)
             elif twin is None or not now.beside(twin):
-                count = self._early.get(place, 0) + 1
                 self._early.keep(place, count)
                 # Each of several workers may begin to poll at any time.
                 if workers == 1 or count >= max(_BEGINNINGS, 2 * workers):
                     before, seconds = early
-                    rule, sure = "polled-too-early", now.knows(before) == "surely"
-                    group = (place, workers > 1)
-                    finding = Finding(rule, before, now, seconds=seconds, group=group, sure=sure)
+                    finding = Finding(
+                        *("polled-too-early", before, now),
+                        seconds=seconds,
+                        group=(place, workers > 1),
+                        sure=_surely_heard(now, before, maybe_first=maybe_first),
+                    )
                     yield finding if workers > 1 else self._workers.doubt(now, finding)
         if now.operation is None:
             return
@@ -545,7 +567,19 @@ class TooSoon(ConductJudge):
             self._polls.pop(place, None)
 
 
-def _early(said: list[_Told], now: ExchangeView, workers: int) -> _Told | None:
+def _surely_heard(now: ExchangeView, before: ExchangeView, *, maybe_first: bool) -> bool:
+    """Tell whether the client of a poll surely had an earlier response.
+
+    With `maybe_first` a poll on another connection may be the first one of another program.
+    """
+    if maybe_first and now.line is not before.line:
+        return False
+    return now.knows(before) == "surely"
+
+
+def _early(
+    said: list[_Told], now: ExchangeView, workers: int, *, maybe_first: bool
+) -> _Told | None:
     """Return the answer that a poll did not wait for; an answer that allowed it is used up.
 
     The last that came by its own connection counts, or a later one that was waited for: who asks by
@@ -566,7 +600,7 @@ def _early(said: list[_Told], now: ExchangeView, workers: int) -> _Told | None:
     told = own or (said[-1] if said else None)
     if told is None or now.knows(told[0]) == "no":
         return None
-    if own is not None or now.knows(told[0]) == "surely":
+    if own is not None or _surely_heard(now, told[0], maybe_first=maybe_first):
         said.remove(told)
     return None if now.waited(told[0], told[1] * 1000) else told
 
