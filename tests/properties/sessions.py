@@ -128,7 +128,8 @@ class RandomSession:
         found = answer.json if answer.body[:1] == b"{" else {}
         if answer.status < 300:
             self.operations += [found["id"]] if "state" in found else []
-            self.keys += [found["value"]] if "value" in found else []
+            # The value is null in a replay.
+            self.keys += [found["value"]] if found.get("value") else []
             self.tickets += [found["redeem_url"]] if "redeem_url" in found else []
             self.cursors += [found["next_cursor"]] if found.get("next_cursor") else []
 

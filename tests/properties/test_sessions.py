@@ -14,12 +14,12 @@ from hosting_emulator.scenario.shrinking import shrink_scenario
 from hosting_emulator.scenario.source import ScenarioError
 from hosting_emulator.scenario.story import check_text
 from tests.properties.sessions import RandomSession
-from tests.support.sampling import sampled
+from tests.support.sampling import rotating
 
 MODES = ("frozen", "real", "skip", "scaled")
 
 
-@pytest.mark.parametrize("number", sampled(range(20), 3))
+@pytest.mark.parametrize("number", rotating(range(20), 3))
 def test_what_was_done_at_random_is_a_scenario_that_passes(number: int) -> None:
     # given calls, interventions, faults, outcomes, assumptions and moves of the clock
     session = RandomSession(f"walk-{number}", MODES[number % 4])
@@ -33,13 +33,18 @@ def test_what_was_done_at_random_is_a_scenario_that_passes(number: int) -> None:
     report = check_text(recorded.text, "recorded.yaml")
     asked = sum(one.entry is not None for one in past.happened)
     assert report["passed"]
-    assert not recorded.left_out
-    assert recorded.text.count(" expect:") >= asked > 20
+    # A story cannot rewind: it may leave out a request that changed nothing, and whose use of a
+    # fault was rewound.
+    uncounted = {
+        f"{one.title}: what it counted was rewound" for one in past.happened if one.is_uncounted
+    }
+    assert {*recorded.left_out} <= uncounted
+    assert recorded.text.count(" expect:") >= asked - len(recorded.left_out) > 20
     secrets = [*session.keys, *(url.partition("ticket=")[2] for url in session.tickets)]
     assert not [secret for secret in secrets if secret in recorded.text]
 
 
-@pytest.mark.parametrize("number", sampled(range(20), 1))
+@pytest.mark.parametrize("number", rotating(range(20), 1))
 def test_any_span_of_what_was_done_is_a_scenario_that_passes(number: int) -> None:
     session = RandomSession(f"span-{number}", MODES[number % 4])
     session.walk(100)
@@ -58,7 +63,7 @@ def _named(one: PastEvent, draw: Random) -> str:
     return str(one.entry.n) if one.entry and by_number else f"commit:{one.last}"
 
 
-@pytest.mark.parametrize("number", sampled(range(20), 1))
+@pytest.mark.parametrize("number", rotating(range(20), 1))
 def test_what_is_shrunk_to_the_essence_is_still_answered_so(number: int) -> None:
     # given a session with a refusal that something before it has led to
     session = RandomSession(f"walk-{number}", MODES[number % 4])
