@@ -34,7 +34,7 @@ FLOOR_PYTHON ?= $(shell for python in $(BIN)/python python3 python3.13 python3.1
 	"$$python" -c '$(OLD_ENOUGH)' >/dev/null 2>&1 && { echo "$$python"; break; }; done)
 FLOOR_TESTS := tests/attacks/load/test_framing.py tests/attacks/load/test_backpressure.py \
 	tests/attacks/intrusion/test_foreign_pages.py tests/doors/http/test_malformed_http.py \
-	tests/doors/control/test_metrics.py tests/doors/control/test_events.py $(addprefix tests/service/test_, \
+	tests/doors/control/test_metrics.py tests/control/test_events.py $(addprefix tests/service/test_, \
 	fault_effects.py set_project_powered_by_flag.py initialize_managed_source.py create_user_api_key.py \
 	apply_project_domains.py polling.py tickets.py get_dns_authorization.py list_deployments.py \
 	create_dev_access_ticket.py read_database_compute.py)
