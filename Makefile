@@ -163,5 +163,5 @@ $(FLOOR_STAMP): pyproject.toml .ci/lowest_versions.py
 	@$(FLOOR_PYTHON) -m venv --without-pip $(FLOOR)
 	@$(FLOOR)/bin/python .ci/lowest_versions.py > $(FLOOR)/constraints.txt
 	@$(PIP) --python $(FLOOR)/bin/python install --quiet --no-compile \
-	  --constraint $(FLOOR)/constraints.txt --editable '.[pytest]' pytest-asyncio
+	  --constraint $(FLOOR)/constraints.txt --editable '.[pytest]' pytest-aiohttp
 	@touch $@
