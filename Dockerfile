@@ -18,6 +18,7 @@ FROM dependencies AS build
 
 WORKDIR /src
 COPY pyproject.toml README.md LICENSE ./
+COPY .ci/build_hook.py ./.ci/build_hook.py
 COPY emulator ./emulator
 COPY scenarios ./scenarios
 COPY fixtures ./fixtures

@@ -12,6 +12,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterable
 from pathlib import Path
 from urllib.request import urlopen
@@ -99,6 +100,15 @@ def test_context_holds_what_the_build_copies():
 
     assert "*" in lines
     assert let_in == copied
+
+
+def test_build_stage_copies_the_build_hook_that_the_project_names():
+    project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text("utf-8"))
+    hook = project["tool"]["hatch"]["build"]["hooks"]["custom"]["path"]
+
+    copied = [source for step in named(BUILD, "COPY") for source in step.rest.split()[:-1]]
+
+    assert hook in copied
 
 
 @pytest.fixture(scope="module")
