@@ -9,18 +9,33 @@ from __future__ import annotations
 import os
 import socket
 import stat
+from collections.abc import Collection
 from pathlib import Path
 
 PROC = Path("/proc/self/fd")
 
 
-def held_connections(port: int) -> int:
+def held_connections(port: int, unless: Collection[int] = ()) -> int:
     """Count the sockets of this process that are one end of a connection to `port`.
 
     A connection that is over but not yet closed counts, since its descriptor is still held; one
-    that the process has not accepted yet does not.
+    that the process has not accepted yet does not. Sockets whose number is in `unless` do not count.
     """
-    return sum(_is_end(int(entry.name), port) for entry in PROC.iterdir())
+    descriptors = [int(entry.name) for entry in PROC.iterdir()]
+    numbers = {_number(each) for each in descriptors if _is_end(each, port)}
+    return len(numbers.difference(unless))
+
+
+def open_sockets() -> frozenset[int]:
+    """Return the system's number (inode) of each descriptor of this process."""
+    return frozenset(_number(int(entry.name)) for entry in PROC.iterdir())
+
+
+def _number(descriptor: int) -> int:
+    try:
+        return os.fstat(descriptor).st_ino
+    except OSError:  # closed since it was listed
+        return 0
 
 
 def _is_end(descriptor: int, port: int) -> bool:

@@ -20,7 +20,7 @@ from hosting_emulator.world.naming import DEFAULT_WORLD
 from hosting_emulator.world.tables import FAULTS
 from tests.support.calls import fault_document
 from tests.support.emulator_in_loop import intervene_in
-from tests.support.held_connections import held_connections
+from tests.support.held_connections import held_connections, open_sockets
 
 AT_A_TIME = 50
 #: How long a client waits for what never comes, and for what surely does.
@@ -69,6 +69,8 @@ class Stage:
         assert engine is not None
         self.engine = engine
         self._idle_tasks = len(asyncio.all_tasks())
+        # An earlier test of this process can have left sockets of a server that had the same port.
+        self._earlier_sockets = open_sockets()
         self.request = (
             f"GET /v1/projects/{ready.project_id}/edge-dns HTTP/1.1\r\nHost: {parts.netloc}\r\n"
             f"Authorization: Bearer {ready.token}\r\nConnection: close\r\n\r\n"
@@ -158,9 +160,9 @@ class Stage:
         await asyncio.gather(*(work() for _ in range(AT_A_TIME)))
         return ends
 
-    def held(self) -> int:
+    def held(self, port: int | None = None) -> int:
         """Count this process's ends of connections to the server, the server's and the clients'."""
-        return held_connections(self.port)
+        return held_connections(port or self.port, self._earlier_sockets)
 
     async def quiet(self, connections: int = 0) -> Footprint:
         """Wait, but not without end, until so many connections are held, and look.

@@ -11,7 +11,6 @@ from urllib.parse import urlsplit
 import pytest
 
 from tests.support.emulator_in_loop import emulator_in_loop
-from tests.support.held_connections import held_connections
 from tests.support.raw_requests import BODY, Requests
 from tests.support.server_internals import (
     CROWD,
@@ -219,7 +218,7 @@ async def test_a_tls_client_that_leaves_without_a_close_is_disconnected(endless:
         trusting.check_hostname, trusting.verify_mode = False, ssl.CERT_NONE
         _, writer = await asyncio.open_connection("127.0.0.1", port, ssl=trusting)
         writer.write(first + Requests.of(stage).get * (2 * MOST_UNANSWERED))
-        while held_connections(port) < 2:
+        while stage.held(port) < 2:
             await stage.turn()
         await stage.one(LONG_S)
 
@@ -286,3 +285,17 @@ async def test_memory_of_many_connections_in_turn_is_returned_to_the_system(
 
 def test_giving_memory_back_harms_nothing():
     return_memory_to_the_system()
+
+
+async def test_a_socket_that_an_earlier_server_left_is_not_counted_against_the_next():
+    """Ports are given again: what another test forgot to close says nothing about this server."""
+    async with emulator_in_loop() as earlier:
+        port = urlsplit(earlier.ready().base_url).port
+        _, forgotten = await asyncio.open_connection("127.0.0.1", port)
+    async with emulator_in_loop(port=port) as emulator:
+        stage = Stage(emulator)
+
+        assert stage.held() == 0
+        await stage.one(LONG_S)
+        assert (await stage.quiet()).connections == 0
+    forgotten.close()
