@@ -105,7 +105,7 @@ def test_requests_list_shows_the_newest_last_on_a_terminal(ask, control: FakeCon
 
 @pytest.mark.parametrize("columns", [60, 80])
 @pytest.mark.parametrize("words", [("list",), ("show", "2")])
-def test_requests_on_a_narrow_terminal_keep_the_code_whole(
+def test_requests_list_on_a_narrow_terminal_shows_each_code_in_full(
     ask, control: FakeControl, colors, monkeypatch, columns: int, words: tuple[str, ...]
 ):
     control.on(LIST, request_page(ITEM, FINE))

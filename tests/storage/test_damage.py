@@ -153,7 +153,9 @@ def stores(tmp_path_factory: pytest.TempPathFactory) -> Stores:
 
 
 @pytest.mark.parametrize("count", [32, pytest.param(2_000, marks=pytest.mark.torture)])
-def test_no_damage_is_taken_in_silence(stores: Stores, tmp_path: Path, count: int):
+def test_damage_to_any_stored_file_is_reported_or_changes_nothing(
+    stores: Stores, tmp_path: Path, count: int
+):
     random, path = Random(f"{SEED} {count}"), tmp_path / "damaged"
     shutil.copytree(stores.whole, path)
     whole, _ = Stores.start(path)

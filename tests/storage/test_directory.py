@@ -25,7 +25,7 @@ def directory(tmp_path, complaints):
     opened.close()
 
 
-def test_worlds_that_were_kept_are_found(directory, tmp_path):
+def test_stored_worlds_are_loaded_at_the_next_start(directory, tmp_path):
     worlds = [fresh_world(name, seed=name) for name in ("default", "another")]
     for world in worlds:
         directory.keep(world, fresh=True)
@@ -43,7 +43,7 @@ def test_a_data_directory_is_ignored_by_git_and_private(directory):
     assert (directory.path / "worlds").stat().st_mode & 0o077 == 0
 
 
-def test_a_second_process_is_told_in_one_line(directory):
+def test_a_second_process_is_refused_in_one_line(directory):
     program = (
         "import sys\n"
         "from pathlib import Path\n"
@@ -84,7 +84,7 @@ def test_a_directory_that_cannot_be_written_is_refused_with_advice(
         open_directory(tmp_path / "data")
 
 
-def test_a_file_in_its_place_is_refused_with_advice(tmp_path):
+def test_a_file_in_place_of_the_data_directory_is_refused_with_advice(tmp_path):
     (tmp_path / "data").write_text("I am a file")
 
     with pytest.raises(StateRefused, match=r"cannot be written: .*--data-dir"):
@@ -92,7 +92,7 @@ def test_a_file_in_its_place_is_refused_with_advice(tmp_path):
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs another user to be, who may not write")
-def test_a_directory_of_somebody_else_is_refused_with_advice(tmp_path, monkeypatch):
+def test_a_data_directory_of_another_user_is_refused_with_advice(tmp_path, monkeypatch):
     data = tmp_path / "data"
     data.mkdir(mode=0o755)
     for parent in [*data.parents][:3]:
@@ -106,21 +106,21 @@ def test_a_directory_of_somebody_else_is_refused_with_advice(tmp_path, monkeypat
 
 
 @pytest.mark.parametrize("name", ["", "..", "../x", "a/b", "A", "-a", "a" * 64, "a\n", ".a"])
-def test_a_name_never_becomes_a_path_unchecked(directory, name):
+def test_an_invalid_world_name_never_becomes_a_path(directory, name):
     with pytest.raises(StateRefused, match="is not a valid world name"):
         directory.load(name)
     with pytest.raises(StateRefused, match="is not a valid world name"):
         directory.keep(fresh_world(name or "x" * 64), fresh=True)
 
 
-def test_folders_that_are_no_worlds_are_left_alone(directory):
+def test_folders_that_hold_no_world_are_left_alone(directory):
     for name in ("Notes", ".git", "a_b"):
         (directory.path / "worlds" / name).mkdir()
 
     assert directory.worlds() == []
 
 
-def test_a_copied_folder_is_refused_with_advice(directory):
+def test_a_copied_folder_of_a_world_is_refused_with_advice(directory):
     directory.keep(fresh_world("one"), fresh=True)
     shutil.copytree(directory.path / "worlds" / "one", directory.path / "worlds" / "two")
 
@@ -128,7 +128,9 @@ def test_a_copied_folder_is_refused_with_advice(directory):
         directory.load("two")
 
 
-def test_a_deletion_that_was_killed_is_finished(directory, tmp_path, complaints):
+def test_a_start_finishes_the_deletion_of_a_world_that_a_kill_interrupted(
+    directory, tmp_path, complaints
+):
     keeper = directory.keep(fresh_world("gone"), fresh=True)
     keeper.abandon()
     trash = directory.path / "worlds" / ".gone-1234.deleted"
@@ -146,7 +148,7 @@ def test_a_deletion_that_was_killed_is_finished(directory, tmp_path, complaints)
     assert complaints == []
 
 
-def test_a_name_is_free_again_after_a_deletion(directory):
+def test_the_name_of_a_deleted_world_can_be_used_again(directory):
     for seed in ("first", "second"):
         directory.keep(fresh_world("again", seed), fresh=True)
         assert directory.load("again").seed == seed
@@ -155,7 +157,7 @@ def test_a_name_is_free_again_after_a_deletion(directory):
     assert directory.load("again") is None
 
 
-def test_a_torn_line_is_said(directory, complaints):
+def test_a_torn_line_is_reported(directory, complaints):
     directory.keep(fresh_world(), fresh=True).abandon()
     journal = directory.path / "worlds" / "default" / "journal.ndjson"
     journal.write_bytes(b'{"crc32":"0000')
@@ -170,7 +172,7 @@ def test_a_torn_line_is_said(directory, complaints):
 @pytest.mark.parametrize(
     "step", ["write_snapshot", "f.write_progress", "DataDirectory._list"], ids=str.lower
 )
-def test_a_world_that_cannot_be_written_leaves_nothing(directory, monkeypatch, step):
+def test_a_world_that_cannot_be_written_leaves_no_file(directory, monkeypatch, step):
     from hosting_emulator.storage import directory as keepers
 
     def fail(*_, **__):

@@ -129,7 +129,9 @@ def stopped(opened, api):
 
 @pytest.mark.parametrize("work", [restored, made, deleted, folded, mended, stopped])
 @pytest.mark.parametrize("durability", ["process", "disk"])
-def test_a_kill_before_any_step_leaves_the_old_or_the_new(tmp_path, work, durability):
+def test_a_kill_before_any_step_of_a_change_leaves_the_old_or_the_new_state(
+    tmp_path, work, durability
+):
     data, copies = tmp_path / "data", tmp_path / "copies"
     opened = open_directory(data, durability=durability)
     api = make(opened, fresh_world())
@@ -146,7 +148,7 @@ def test_a_kill_before_any_step_leaves_the_old_or_the_new(tmp_path, work, durabi
     assert states == sorted(states, reverse=True)  # once new, never old again
 
 
-def test_a_kill_before_any_step_of_a_first_start(tmp_path):
+def test_a_kill_before_any_step_of_a_first_start_leaves_no_world_or_a_whole_one(tmp_path):
     data, copies = tmp_path / "data", tmp_path / "copies"
     data.mkdir()
     world = fresh_world()
@@ -160,7 +162,7 @@ def test_a_kill_before_any_step_of_a_first_start(tmp_path):
     assert found[-1]
 
 
-def test_a_kill_before_any_step_of_a_start(tmp_path):
+def test_a_kill_before_any_step_of_a_start_loses_nothing(tmp_path):
     with folder(tmp_path / "data" / "worlds" / "default") as kept:
         busy(kept.api)
         before = {"default": content(kept.api.world)}
@@ -176,7 +178,7 @@ def test_a_kill_before_any_step_of_a_start(tmp_path):
     assert all(found == before for found in each_copy(started))
 
 
-def test_a_kill_before_any_step_of_a_salvage(tmp_path):
+def test_a_kill_before_any_step_of_a_salvage_loses_nothing(tmp_path):
     data, copies = tmp_path / "data", tmp_path / "copies"
     with folder(data / "worlds" / "default") as kept:
         busy(kept.api)

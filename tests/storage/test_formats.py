@@ -48,11 +48,11 @@ def recorded() -> dict[str, str]:
     return found
 
 
-def test_the_format_number_is_that_of_what_is_stored() -> None:
+def test_the_format_number_belongs_to_the_digest_of_the_stored_types() -> None:
     assert recorded().get(str(FORMAT)) == digest(), ADVICE
 
 
-def test_no_two_formats_have_one_digest_and_the_newest_is_in_use() -> None:
+def test_each_format_has_its_own_digest_and_the_newest_is_in_use() -> None:
     formats = recorded()
 
     assert len(set(formats.values())) == len(formats)

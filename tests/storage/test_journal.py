@@ -45,14 +45,14 @@ def journal_of(path):
     return path / "journal.ndjson"
 
 
-def test_reads_back_every_commit(crashed, copy):
+def test_a_journal_reads_back_every_commit(crashed, copy):
     world, notices = read_world(copy)
 
     assert content(world) == crashed[1][-1]
     assert notices == []
 
 
-def test_cut_at_every_byte_of_its_last_three_lines(crashed, tmp_path):
+def test_a_journal_that_is_cut_at_any_byte_keeps_its_whole_lines(crashed, tmp_path):
     data, first = last_lines(crashed[0], 4)
     ends = [place + 1 for place, byte in enumerate(data) if byte == 0x0A]
     path = tmp_path / "journal.ndjson"
@@ -72,7 +72,7 @@ def test_cut_at_every_byte_of_its_last_three_lines(crashed, tmp_path):
 
 @pytest.mark.parametrize("lost", [1, 2, 3])
 @pytest.mark.parametrize("more", [0, 1, 2, 40])
-def test_a_cut_leaves_the_world_of_the_last_whole_commit(crashed, copy, lost, more):
+def test_a_cut_journal_restores_the_world_of_the_last_whole_commit(crashed, copy, lost, more):
     write_marker(copy, Marker("another run of the machine"), sync=False)
     lines = journal_of(copy).read_bytes().splitlines(keepends=True)
     journal_of(copy).write_bytes(b"".join(lines[:-lost]) + lines[-lost][:more])
@@ -80,7 +80,7 @@ def test_a_cut_leaves_the_world_of_the_last_whole_commit(crashed, copy, lost, mo
     assert content(read_world(copy)[0]) == crashed[1][-1 - lost]
 
 
-def test_every_flipped_byte_of_its_last_three_lines_is_found(crashed, tmp_path):
+def test_every_flipped_byte_of_the_last_three_lines_of_a_journal_is_detected(crashed, tmp_path):
     data, _ = last_lines(crashed[0], 3)
     path = tmp_path / "journal.ndjson"
 
@@ -111,7 +111,7 @@ def numbers(path, *, last=True):
     max_examples=50,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
-def test_bytes_changed_anywhere_are_found(copy, crashed, data):
+def test_changed_bytes_anywhere_in_a_journal_are_detected(copy, crashed, data):
     original = journal_of(crashed[0]).read_bytes()
     changed = bytearray(original)
     for _ in range(data.draw(st.integers(1, 4))):
@@ -125,7 +125,7 @@ def test_bytes_changed_anywhere_are_found(copy, crashed, data):
             read_world(copy)
 
 
-def test_a_line_that_went_missing_is_found(copy):
+def test_a_missing_line_of_a_journal_is_detected(copy):
     lines = journal_of(copy).read_bytes().splitlines(keepends=True)
     journal_of(copy).write_bytes(b"".join(lines[:3] + lines[4:]))
 
@@ -133,7 +133,7 @@ def test_a_line_that_went_missing_is_found(copy):
         read_world(copy)
 
 
-def test_lines_that_a_snapshot_already_holds_are_passed_over(crashed, copy):
+def test_lines_of_a_journal_that_the_snapshot_contains_are_skipped(crashed, copy):
     data = journal_of(copy).read_bytes()
 
     journal_of(copy).write_bytes(data + data.removeprefix(first_line("default")))
@@ -141,7 +141,7 @@ def test_lines_that_a_snapshot_already_holds_are_passed_over(crashed, copy):
     assert content(read_world(copy)[0]) == crashed[1][-1]
 
 
-def test_says_which_line_and_what_to_do(copy):
+def test_the_refusal_of_a_damaged_journal_names_the_line_and_the_remedy(copy):
     lines = journal_of(copy).read_bytes().splitlines(keepends=True)
     lines[2] = lines[2].replace(b"at_ms", b"at_mz")
     journal_of(copy).write_bytes(b"".join(lines))
@@ -164,14 +164,14 @@ def journal(tmp_path):
     opened.close()
 
 
-def test_an_older_journal_may_not_be_torn(journal):
+def test_a_torn_line_in_an_older_journal_is_damage(journal):
     journal.append(line(1) + line(2)[:20])
 
     with pytest.raises(StateRefused, match="later journals follow it"):
         JournalLines(journal.path, last=False)
 
 
-def test_a_newer_journal_is_refused_and_names_the_version(tmp_path):
+def test_the_refusal_of_a_newer_journal_names_its_version(tmp_path):
     path = tmp_path / "journal.ndjson"
     path.write_bytes(checked_line(b"journal", b'{"format":7,"written_by":"4.2.0"}'))
 
@@ -181,7 +181,7 @@ def test_a_newer_journal_is_refused_and_names_the_version(tmp_path):
         JournalLines(path, last=True)
 
 
-def test_a_full_disk_leaves_the_file_as_it_was(journal, monkeypatch):
+def test_a_full_disk_leaves_the_journal_unchanged(journal, monkeypatch):
     journal.append(line(1))
     write = os.write
     monkeypatch.setattr(os, "write", lambda fd, data: write(fd, data[: len(data) // 2]))
@@ -194,7 +194,7 @@ def test_a_full_disk_leaves_the_file_as_it_was(journal, monkeypatch):
     assert numbers(journal.path) == ([1, 2], None)
 
 
-def test_a_file_that_cannot_be_cut_back_takes_no_more_lines(journal, monkeypatch):
+def test_a_journal_that_cannot_be_cut_back_accepts_no_more_lines(journal, monkeypatch):
     def fail(*_):
         raise OSError(5, "Input/output error")
 
@@ -210,7 +210,7 @@ def test_a_file_that_cannot_be_cut_back_takes_no_more_lines(journal, monkeypatch
     assert journal.broken
 
 
-def test_after_a_failed_sync_it_never_says_again_that_all_is_safe(journal, monkeypatch):
+def test_a_journal_reports_no_successful_sync_after_a_failed_one(journal, monkeypatch):
     def fail(_):
         raise OSError(5, "Input/output error")
 
@@ -225,7 +225,7 @@ def test_after_a_failed_sync_it_never_says_again_that_all_is_safe(journal, monke
             attempt()
 
 
-def test_a_closed_journal_writes_into_nobody_elses_file(journal, tmp_path):
+def test_a_closed_journal_does_not_write_into_another_file(journal, tmp_path):
     journal.close()
     other = (tmp_path / "other").open("wb")  # very likely under the same descriptor
 

@@ -28,13 +28,13 @@ def failing(number, text):
     return fail
 
 
-def test_every_commit_can_be_read_before_its_answer(kept):
+def test_every_commit_can_be_read_from_disk_before_its_response(kept):
     busy(kept.api)
 
     assert content(kept.read()) == content(kept.api.world)
 
 
-def test_a_clean_close_folds_all_into_the_snapshot(kept):
+def test_a_clean_close_folds_the_whole_journal_into_the_snapshot(kept):
     busy(kept.api)
 
     kept.keeper.close()
@@ -102,7 +102,7 @@ def test_a_long_journal_is_folded_while_changes_go_on(tmp_path):
         assert kept.complaints == []
 
 
-def test_changes_during_a_slow_snapshot_are_all_there(tmp_path, monkeypatch):
+def test_changes_during_a_slow_snapshot_are_all_stored(tmp_path, monkeypatch):
     with folder(tmp_path / "default", compact_bytes=1) as kept:
         go_on = threading.Event()
         write = write_snapshot
@@ -162,7 +162,7 @@ def test_a_snapshot_that_fails_loses_nothing(tmp_path, monkeypatch):
         assert any("no snapshot could be written" in said for said in kept.complaints)
 
 
-def test_a_journal_that_cannot_be_begun_goes_on_as_it_was(tmp_path, monkeypatch):
+def test_the_old_journal_continues_if_a_new_one_cannot_be_created(tmp_path, monkeypatch):
     with folder(tmp_path / "default", compact_bytes=1) as kept:
         monkeypatch.setattr(keepers, "Journal", failing(24, "Too many open files"))
         for number in range(100):
@@ -177,7 +177,7 @@ def test_a_journal_that_cannot_be_begun_goes_on_as_it_was(tmp_path, monkeypatch)
 
 
 @pytest.mark.parametrize("share", [0.0, 0.5])
-def test_a_full_disk_refuses_the_change_and_keeps_the_rest(kept, monkeypatch, share):
+def test_a_full_disk_refuses_the_change_and_loses_nothing(kept, monkeypatch, share):
     kept.api.set_flag(False)
     before, write = content(kept.api.world), os.write
 
@@ -201,7 +201,7 @@ def test_a_full_disk_refuses_the_change_and_keeps_the_rest(kept, monkeypatch, sh
     assert content(kept.read()) == content(kept.api.world)
 
 
-def test_an_event_that_comes_due_on_a_full_disk_runs_later(kept, monkeypatch):
+def test_an_event_that_is_due_on_a_full_disk_runs_later(kept, monkeypatch):
     operation = kept.api.apply_domains().json["id"]
     due_ms = kept.api.world.next_due_ms
     monkeypatch.setattr(os, "write", failing(28, "No space left on device"))
@@ -242,7 +242,7 @@ def test_a_reset_that_cannot_be_written_changes_nothing(kept, monkeypatch):
     assert content(kept.read()) == content(kept.api.world)
 
 
-def test_a_reset_whose_journal_cannot_be_begun_still_counts(kept, monkeypatch):
+def test_a_reset_counts_although_its_journal_cannot_be_created(kept, monkeypatch):
     kept.api.set_flag(False)
     later = fresh_world(seed="another")
     later = later.__class__(**{**fields(later), "commit": kept.api.world.commit + 1})
@@ -262,7 +262,7 @@ def test_a_reset_whose_journal_cannot_be_begun_still_counts(kept, monkeypatch):
 # --- what crashes leave -------------------------------------------------------------------------
 
 
-def test_an_unfinished_snapshot_is_swept_away(kept):
+def test_an_unfinished_snapshot_is_deleted_at_the_next_start(kept):
     busy(kept.api)
     (kept.path / "snapshot.json.4242.tmp").write_text("{half")
 
@@ -271,14 +271,14 @@ def test_an_unfinished_snapshot_is_swept_away(kept):
     assert list(kept.path.glob("*.tmp")) == []
 
 
-def test_a_fold_that_was_killed_before_its_snapshot(kept):
+def test_a_fold_that_was_killed_before_its_snapshot_loses_nothing(kept):
     busy(kept.api)
     kept.journal.rename(kept.path / "journal-000000000005.ndjson")
 
     assert content(kept.read()) == content(kept.api.world)
 
 
-def test_a_fold_that_was_killed_before_the_old_journal_went(kept):
+def test_a_fold_that_was_killed_before_the_old_journal_was_deleted_loses_nothing(kept):
     busy(kept.api)
     before = kept.journal.read_bytes()
     kept.keeper.close()
@@ -287,7 +287,7 @@ def test_a_fold_that_was_killed_before_the_old_journal_went(kept):
     assert content(kept.read()) == content(kept.api.world)
 
 
-def test_a_fold_that_was_broken_off_is_made_at_the_next_start(tmp_path):
+def test_an_interrupted_fold_is_repeated_at_the_next_start(tmp_path):
     """Else journals pile up, and each start reads them all."""
     with folder(tmp_path / "default") as kept:
         busy(kept.api)
@@ -316,7 +316,7 @@ def test_a_journal_without_its_snapshot_is_refused(kept):
 
 
 @pytest.mark.parametrize("journal", [b"", first_line("default")[:9], first_line("default")])
-def test_a_folder_that_was_never_finished_is_no_world(tmp_path, journal):
+def test_an_unfinished_folder_is_no_world(tmp_path, journal):
     (tmp_path / "journal.ndjson").write_bytes(journal)
 
     assert read_world(tmp_path) == (None, [])
@@ -324,7 +324,7 @@ def test_a_folder_that_was_never_finished_is_no_world(tmp_path, journal):
 
 @pytest.mark.parametrize("name", ["snapshot.json", "journal.ndjson"])
 @pytest.mark.parametrize("clean", [True, False])
-def test_a_file_that_went_missing_is_refused_with_advice(kept, name, clean):
+def test_a_world_with_a_missing_file_is_refused_with_advice(kept, name, clean):
     busy(kept.api)
     if clean:
         kept.keeper.close()
@@ -336,7 +336,7 @@ def test_a_file_that_went_missing_is_refused_with_advice(kept, name, clean):
         read_world(kept.path)
 
 
-def test_which_answer_is_forgotten_first_is_the_same_after_a_restart(tmp_path):
+def test_remembered_responses_expire_in_the_same_order_after_a_restart(tmp_path):
     world = fresh_world(idempotency_retention="24h")
     with folder(tmp_path / "default", world) as kept:
         for key in ("z", "m", "a", "q", "b"):  # all in one millisecond
@@ -364,7 +364,7 @@ def test_which_answer_is_forgotten_first_is_the_same_after_a_restart(tmp_path):
 # --- deleting -----------------------------------------------------------------------------------
 
 
-def test_a_deleted_world_leaves_nothing_and_takes_nothing(kept):
+def test_a_deleted_world_leaves_no_file_and_accepts_no_change(kept):
     kept.keeper.discard()
 
     refused = kept.api.set_flag(False)
@@ -374,7 +374,7 @@ def test_a_deleted_world_leaves_nothing_and_takes_nothing(kept):
     assert list(kept.path.parent.iterdir()) == []
 
 
-def test_files_that_are_not_ours_are_not_deleted(kept):
+def test_the_deletion_of_a_world_leaves_foreign_files_alone(kept):
     (kept.path / "notes.txt").write_text("mine")
 
     kept.keeper.discard()
@@ -384,7 +384,7 @@ def test_files_that_are_not_ours_are_not_deleted(kept):
     assert "could not be deleted" in kept.complaints[0]
 
 
-def test_a_world_that_cannot_be_deleted_stays_whole(kept, monkeypatch):
+def test_a_world_that_cannot_be_deleted_stays_intact(kept, monkeypatch):
     monkeypatch.setattr(type(kept.path), "rename", failing(30, "Read-only file system"))
     with pytest.raises(OSError, match="Read-only"):
         kept.keeper.discard()
@@ -425,7 +425,7 @@ async def durable(kept: Folder):
         await found
 
 
-async def test_syncs_are_shared_by_all_who_wait(on_disk, monkeypatch):
+async def test_waiting_requests_share_a_sync(on_disk, monkeypatch):
     disk = Disk(monkeypatch)
 
     async def change():
@@ -438,7 +438,7 @@ async def test_syncs_are_shared_by_all_who_wait(on_disk, monkeypatch):
     assert on_disk.keeper.durable() is None
 
 
-async def test_no_answer_leaves_before_its_sync(on_disk, monkeypatch):
+async def test_no_response_leaves_before_its_sync(on_disk, monkeypatch):
     disk = Disk(monkeypatch)
     for _ in range(5):
         before = disk.syncs
@@ -447,7 +447,7 @@ async def test_no_answer_leaves_before_its_sync(on_disk, monkeypatch):
         assert disk.syncs > before
 
 
-async def test_a_failed_sync_ends_all_changes_until_a_restart(on_disk, monkeypatch):
+async def test_a_failed_sync_refuses_all_changes_until_a_restart(on_disk, monkeypatch):
     disk = Disk(monkeypatch)
     disk.fails = True
 
@@ -469,7 +469,7 @@ async def test_a_failed_sync_ends_all_changes_until_a_restart(on_disk, monkeypat
         on_disk.keeper.replace(on_disk.api.world)
 
 
-async def test_who_made_a_change_while_a_sync_failed_is_told(on_disk, monkeypatch):
+async def test_a_change_that_was_made_while_a_sync_failed_is_refused(on_disk, monkeypatch):
     entered, go_on, loop = asyncio.Event(), threading.Event(), asyncio.get_running_loop()
 
     def fail(_):
@@ -490,7 +490,7 @@ async def test_who_made_a_change_while_a_sync_failed_is_told(on_disk, monkeypatc
     assert all(isinstance(error, OSError) for error in told)
 
 
-async def test_a_stop_after_a_failed_sync_writes_all_anew(on_disk, monkeypatch):
+async def test_a_stop_after_a_failed_sync_writes_everything_again(on_disk, monkeypatch):
     disk = Disk(monkeypatch)
     disk.fails = True
     on_disk.api.set_flag(True)
@@ -504,7 +504,7 @@ async def test_a_stop_after_a_failed_sync_writes_all_anew(on_disk, monkeypatch):
     assert content(on_disk.read()) == content(on_disk.api.world)
 
 
-async def test_syncs_and_folds_do_not_trip_over_each_other(tmp_path, monkeypatch):
+async def test_simultaneous_syncs_and_folds_lose_nothing(tmp_path, monkeypatch):
     Disk(monkeypatch)
     with folder(tmp_path / "default", durability="disk", compact_bytes=1) as kept:
 
@@ -520,7 +520,7 @@ async def test_syncs_and_folds_do_not_trip_over_each_other(tmp_path, monkeypatch
         assert kept.complaints == []
 
 
-async def test_resets_and_syncs_do_not_trip_over_each_other(on_disk, monkeypatch):
+async def test_simultaneous_resets_and_syncs_lose_nothing(on_disk, monkeypatch):
     Disk(monkeypatch)
 
     async def change():
@@ -539,7 +539,7 @@ async def test_resets_and_syncs_do_not_trip_over_each_other(on_disk, monkeypatch
     assert content(on_disk.read()) == content(on_disk.api.world)
 
 
-def test_process_durability_waits_for_nothing(kept):
+def test_process_durability_waits_for_no_sync(kept):
     kept.api.set_flag(False)
 
     assert kept.keeper.durable() is None

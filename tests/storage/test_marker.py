@@ -20,17 +20,17 @@ def lives(path, count, calls=3):
     return found
 
 
-def test_request_ids_never_repeat_though_the_clock_stands_still(tmp_path):
+def test_request_ids_never_repeat_although_the_clock_is_frozen(tmp_path):
     found = [each for life in lives(tmp_path / "data", 4) for each in life]
 
     assert len(set(found)) == len(found)
 
 
-def test_the_same_lives_give_the_same_ids(tmp_path):
+def test_the_same_sequence_of_starts_gives_the_same_ids(tmp_path):
     assert lives(tmp_path / "one", 3) == lives(tmp_path / "two", 3)
 
 
-def test_a_world_that_was_never_restarted_counts_as_one_in_memory(tmp_path):
+def test_a_stored_world_before_a_restart_gives_the_ids_of_a_world_in_memory(tmp_path):
     in_memory = InProcess(fresh_world())
 
     ids = [in_memory.poll("nothing").json["request_id"] for _ in range(3)]
@@ -38,7 +38,7 @@ def test_a_world_that_was_never_restarted_counts_as_one_in_memory(tmp_path):
     assert lives(tmp_path / "data", 1) == [ids]
 
 
-def test_a_reset_begins_again(tmp_path):
+def test_a_reset_repeats_the_ids_of_the_first_start(tmp_path):
     first, *_ = lives(tmp_path / "data", 2)
     opened = open_directory(tmp_path / "data")
     world = opened.load("default")
@@ -52,7 +52,7 @@ def test_a_reset_begins_again(tmp_path):
     assert ids == first
 
 
-def test_every_flipped_bit_is_found(tmp_path):
+def test_every_flipped_bit_of_a_marker_is_detected(tmp_path):
     write_marker(tmp_path, Marker("run", "lineage"), sync=False)
     path = tmp_path / "world.json"
     whole = path.read_bytes()
@@ -65,7 +65,7 @@ def test_every_flipped_bit_is_found(tmp_path):
             read_marker(tmp_path)
 
 
-def test_an_empty_one_still_says_that_there_is_a_world(tmp_path):
+def test_an_empty_marker_still_shows_that_there_is_a_world(tmp_path):
     (tmp_path / "world.json").touch()
 
     assert read_marker(tmp_path) == Marker()

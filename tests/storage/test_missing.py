@@ -54,7 +54,7 @@ DAMAGE: dict[str, Damage] = {
 
 @pytest.mark.parametrize("how", DAMAGE)
 @pytest.mark.parametrize("durability", ["process", "disk"])
-def test_the_end_of_a_journal_is_missed(tmp_path: Path, how: str, durability: str):
+def test_a_missing_end_of_a_journal_is_detected(tmp_path: Path, how: str, durability: str):
     with folder(tmp_path / "default", durability=durability) as kept:
         busy(kept.api)
         if durability == "disk":  # a commit counts once it is synced
@@ -66,7 +66,7 @@ def test_the_end_of_a_journal_is_missed(tmp_path: Path, how: str, durability: st
             read_world(kept.path)
 
 
-def test_salvage_goes_on_with_what_is_left(tmp_path: Path):
+def test_salvage_continues_with_the_commits_that_are_left(tmp_path: Path):
     said: list[str] = []
     with folder(tmp_path / "default") as kept:
         busy(kept.api)
@@ -80,7 +80,7 @@ def test_salvage_goes_on_with_what_is_left(tmp_path: Path):
         assert list(kept.path.glob("progress.damaged-1"))
 
 
-def test_salvage_keeps_the_moment_that_was_shown_last(tmp_path: Path):
+def test_salvage_preserves_the_latest_reported_time(tmp_path: Path):
     with folder(tmp_path / "default") as kept:
         busy(kept.api)
         kept.keeper.shown_ms = NOON_MS * 2
@@ -95,7 +95,7 @@ def test_salvage_keeps_the_moment_that_was_shown_last(tmp_path: Path):
         assert found.reached.shown_ms == NOON_MS * 2
 
 
-def test_what_the_machine_took_with_it_is_said_and_no_error(tmp_path: Path):
+def test_commits_that_a_crash_of_the_machine_lost_are_reported_and_no_error(tmp_path: Path):
     """By default commits are not synced: they outlive the process, not the machine."""
     with folder(tmp_path / "default") as kept:
         busy(kept.api)
@@ -135,7 +135,7 @@ def test_swapped_journals_are_refused(tmp_path: Path):
 
 
 @pytest.mark.parametrize("name", ["snapshot.json", "journal.ndjson", "progress"])
-def test_a_file_of_another_world_of_that_name_is_refused(tmp_path: Path, name: str):
+def test_a_file_of_another_world_of_the_same_name_is_refused(tmp_path: Path, name: str):
     """Of another directory, or of a world that was here before and was deleted."""
     paths = []
     for place in ("here", "there"):
@@ -150,7 +150,9 @@ def test_a_file_of_another_world_of_that_name_is_refused(tmp_path: Path, name: s
         read_world(paths[0])
 
 
-def test_snapshot_and_journal_of_another_world_of_that_name_are_refused(data: Path, tmp_path: Path):
+def test_snapshot_and_journal_of_another_world_of_the_same_name_are_refused(
+    data: Path, tmp_path: Path
+):
     other = open_directory(tmp_path / "other")
     other.keep(fresh_world("ci", seed="other"), fresh=True)
     other.close()
@@ -161,7 +163,7 @@ def test_snapshot_and_journal_of_another_world_of_that_name_are_refused(data: Pa
         read_world(data / "worlds" / "ci")
 
 
-def test_every_damage_to_how_far_it_came_is_found(tmp_path: Path):
+def test_every_damage_to_the_progress_file_is_detected(tmp_path: Path):
     """One changed bit of the moment shown last would send a world ten thousand years ahead."""
     with folder(tmp_path / "default") as kept:
         busy(kept.api)
@@ -183,7 +185,7 @@ def test_every_damage_to_how_far_it_came_is_found(tmp_path: Path):
             read_world(kept.path)
 
 
-def test_an_older_copy_of_how_far_it_came_is_refused(tmp_path: Path):
+def test_an_older_copy_of_the_progress_file_is_refused(tmp_path: Path):
     with folder(tmp_path / "default") as kept:
         write_marker(kept.path, Marker(boot_id()), sync=False)
         older = (kept.path / "progress").read_bytes()
@@ -211,7 +213,7 @@ def data(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("name", ["default", "ci"])
 @pytest.mark.parametrize("gone", ["", "world.json"])
-def test_a_world_that_went_missing_is_missed(data: Path, name: str, gone: str):
+def test_a_missing_world_is_detected(data: Path, name: str, gone: str):
     path = data / "worlds" / name / gone
     shutil.rmtree(path) if path.is_dir() else path.unlink()
     directory = open_directory(data)
@@ -222,7 +224,7 @@ def test_a_world_that_went_missing_is_missed(data: Path, name: str, gone: str):
     directory.close()
 
 
-def test_a_world_of_which_nothing_could_be_salvaged_is_not_missed(data: Path):
+def test_a_world_that_could_not_be_salvaged_does_not_count_as_missing(data: Path):
     (data / "worlds" / "ci" / "snapshot.json").write_text("{")
     with pytest.raises(StateRefused, match=r"snapshot\.json: it is not a snapshot.* --salvage"):
         read_world(data / "worlds" / "ci")
@@ -235,7 +237,7 @@ def test_a_world_of_which_nothing_could_be_salvaged_is_not_missed(data: Path):
     again.close()
 
 
-def test_a_world_that_looks_deleted_and_was_not_is_missed(data: Path):
+def test_a_folder_that_looks_like_a_deleted_world_is_detected_as_missing(data: Path):
     aside = data / "worlds" / ".ci-1234.deleted"
     (data / "worlds" / "ci").rename(aside)
     directory = open_directory(data)
@@ -258,7 +260,7 @@ def test_a_snapshot_of_another_world_is_not_salvaged(data: Path):
 
 
 @pytest.mark.parametrize("gone", ["", "world.json"])
-def test_salvage_goes_on_without_what_is_missing(data: Path, gone: str):
+def test_salvage_continues_without_missing_files(data: Path, gone: str):
     path, said = data / "worlds" / "ci" / gone, list[str]()
     shutil.rmtree(path) if path.is_dir() else path.unlink()
 
@@ -276,7 +278,7 @@ def test_salvage_goes_on_without_what_is_missing(data: Path, gone: str):
     again.close()
 
 
-def test_a_world_that_was_deleted_is_not_missed(data: Path):
+def test_a_deleted_world_does_not_count_as_missing(data: Path):
     directory = open_directory(data)
     world = directory.load("ci")
     assert world is not None
@@ -289,7 +291,7 @@ def test_a_world_that_was_deleted_is_not_missed(data: Path):
     again.close()
 
 
-def test_a_kill_while_a_world_is_deleted_leaves_it_whole_or_gone(
+def test_a_kill_during_a_deletion_leaves_the_world_intact_or_deleted(
     data: Path, monkeypatch: pytest.MonkeyPatch
 ):
     directory = open_directory(data)
@@ -306,7 +308,7 @@ def test_a_kill_while_a_world_is_deleted_leaves_it_whole_or_gone(
     again.close()
 
 
-def test_a_damaged_list_is_set_aside_with_a_message(data: Path):
+def test_a_damaged_list_of_worlds_is_set_aside_with_a_message(data: Path):
     (data / "worlds.json").write_text("[]")
     said: list[str] = []
 
@@ -341,7 +343,7 @@ def killed(path: Path, machine: Machine) -> Any:
         ("real", None, 720_000, 3_600_000),
     ],
 )
-def test_time_goes_on_from_what_was_shown_last(
+def test_a_restart_continues_from_the_latest_reported_time(
     tmp_path: Path, mode: ClockMode, rate: float | None, passed_ms: int, back_ms: int
 ):
     """After a kill, and where the machine's clock was set back meanwhile."""
@@ -368,7 +370,7 @@ def test_time_goes_on_from_what_was_shown_last(
     again.close()
 
 
-def test_a_world_that_is_replaced_may_begin_earlier(tmp_path: Path):
+def test_a_replaced_world_may_begin_at_an_earlier_time(tmp_path: Path):
     with folder(tmp_path / "default") as kept:
         kept.api.engine.move_by(3_600_000)
         late_ms = kept.api.engine.now_ms()

@@ -44,7 +44,7 @@ def damage(path, line):
     path.write_bytes(b"".join(lines))
 
 
-def test_only_when_asked_for(killed):
+def test_a_damaged_world_is_salvaged_only_on_request(killed):
     kept, _ = killed
     damage(kept.journal, 3)
     before = {path.name: path.read_bytes() for path in kept.path.iterdir()}
@@ -55,7 +55,7 @@ def test_only_when_asked_for(killed):
     assert {path.name: path.read_bytes() for path in kept.path.iterdir()} == before
 
 
-def test_goes_on_before_the_first_damaged_line_and_says_what_is_left_out(killed):
+def test_salvage_stops_before_the_first_damaged_line_and_reports_the_omitted_commits(killed):
     kept, worlds = killed
     damage(kept.journal, 3)
     found = kept.journal.read_bytes()
@@ -92,7 +92,7 @@ def test_each_salvage_keeps_its_own_files(killed):
         assert (kept.path / f"journal.ndjson.damaged-{number}").exists()
 
 
-def test_a_changed_snapshot_is_taken_if_it_fits_together(killed):
+def test_salvage_accepts_a_changed_snapshot_that_is_consistent(killed):
     kept, _ = killed
     kept.snapshot.write_bytes(kept.snapshot.read_bytes().replace(b"Acme Studio", b"Acme Stadio"))
 
@@ -125,7 +125,7 @@ def test_salvage_sets_an_unreadable_world_aside(killed, what):
     assert f"nothing of it could be salvaged; all of it is kept as {aside}" in said[-1]
 
 
-def test_a_newer_format_is_left_alone(killed):
+def test_salvage_leaves_a_newer_format_alone(killed):
     kept, _ = killed
     document = json.loads(kept.snapshot.read_bytes())
     document["heading"]["1"] |= {"format": 9, "written_by": "9.9.9"}
@@ -138,7 +138,7 @@ def test_a_newer_format_is_left_alone(killed):
     assert sorted(path.name for path in kept.path.iterdir()) == before
 
 
-def test_a_damaged_marker_costs_nothing_but_the_count(killed):
+def test_salvage_of_a_damaged_marker_loses_only_the_count_of_starts(killed):
     kept, worlds = killed
     (kept.path / "world.json").write_text('{"starts": 2}')
 
@@ -150,7 +150,7 @@ def test_a_damaged_marker_costs_nothing_but_the_count(killed):
     assert "world.json" in said[0]
 
 
-def test_a_sound_world_is_left_alone(killed):
+def test_salvage_leaves_an_intact_world_alone(killed):
     kept, worlds = killed
 
     world, said = start(kept, salvage=True)

@@ -40,7 +40,7 @@ def test_a_snapshot_reads_back_as_it_was_written(path, world):
     assert found.next_due_ms == world.next_due_ms
 
 
-def test_a_world_goes_on_alike_from_memory_and_from_disk(path, world):
+def test_a_world_continues_alike_from_memory_and_from_disk(path, world):
     in_memory, from_disk = InProcess(world), InProcess(read(path))
 
     for api in (in_memory, from_disk):
@@ -52,7 +52,7 @@ def test_a_world_goes_on_alike_from_memory_and_from_disk(path, world):
     assert from_disk.deployments("?limit=100").body == in_memory.deployments("?limit=100").body
 
 
-def test_people_can_read_it(path):
+def test_a_snapshot_is_readable_json(path):
     document = json.loads(path.read_bytes())
 
     assert set(document) >= {"heading", "projects", "operations", "clock"}
@@ -60,7 +60,7 @@ def test_people_can_read_it(path):
     assert path.read_bytes().count(b"\n") > 100
 
 
-def test_holds_no_secrets(tmp_path):
+def test_a_snapshot_contains_no_secret(tmp_path):
     api = InProcess()
     key = api.create_key().json["value"]
     ticket = api.ticket().json["redeem_url"].rpartition("=")[2]
@@ -72,12 +72,12 @@ def test_holds_no_secrets(tmp_path):
     assert ticket not in text
 
 
-def test_only_its_owner_may_read_it(path):
+def test_only_its_owner_may_read_a_snapshot(path):
     assert path.stat().st_mode & 0o777 == 0o600
 
 
 @pytest.mark.parametrize("share", [0.0, 0.2, 0.5, 0.9, 0.999])
-def test_a_part_of_it_is_refused(path, share):
+def test_a_truncated_snapshot_is_refused(path, share):
     data = path.read_bytes()
     path.write_bytes(data[: int(len(data) * share)])
 
@@ -89,7 +89,7 @@ def test_a_part_of_it_is_refused(path, share):
     "document",
     ["null", "[]", "{}", '{"heading": {}}', '{"heading": {"1": 5}}', '{"heading": {"x": {}}}', "é"],
 )
-def test_another_document_is_refused(path, document):
+def test_a_document_that_is_no_snapshot_is_refused(path, document):
     path.write_text(document)
 
     with pytest.raises(StateRefused, match=r"snapshot\.json: it"):
@@ -102,7 +102,7 @@ def test_another_document_is_refused(path, document):
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
-def test_a_flipped_byte_is_found_or_says_nothing(path, world, data):
+def test_a_flipped_byte_of_a_snapshot_is_detected_or_changes_nothing(path, world, data):
     original = path.read_bytes()
     place = data.draw(st.integers(0, len(original) - 1))
     flipped = bytearray(original)
@@ -126,7 +126,7 @@ def test_a_flipped_byte_is_found_or_says_nothing(path, world, data):
         (None, "use hosting-emulator 9.8.7"),
     ],
 )
-def test_another_format_is_refused_with_advice(path, found, advice):
+def test_a_snapshot_of_another_format_is_refused_with_advice(path, found, advice):
     document = json.loads(path.read_bytes())
     document["heading"]["1"] |= {"format": found, "written_by": "9.8.7"}
     path.write_text(json.dumps(document))
@@ -135,7 +135,7 @@ def test_another_format_is_refused_with_advice(path, found, advice):
         read(path)
 
 
-def test_a_change_by_hand_is_refused_with_advice(path):
+def test_a_manual_change_of_a_snapshot_is_refused_with_advice(path):
     document = json.loads(path.read_bytes())
     next(iter(document["projects"].values()))["flag_enabled"] = False
     path.write_text(json.dumps(document))
@@ -148,7 +148,7 @@ def test_a_change_by_hand_is_refused_with_advice(path):
 
 
 @pytest.mark.parametrize("step", ["open", "fsync"])
-def test_a_writer_that_fails_leaves_the_old_file(tmp_path, monkeypatch, step):
+def test_a_failed_write_leaves_the_old_file(tmp_path, monkeypatch, step):
     path = tmp_path / "file"
     write_atomically(path, b"old")
 
@@ -164,7 +164,7 @@ def test_a_writer_that_fails_leaves_the_old_file(tmp_path, monkeypatch, step):
     assert [found.name for found in tmp_path.iterdir()] == ["file"]
 
 
-def test_a_directory_that_cannot_be_synced_is_no_failure(tmp_path, monkeypatch):
+def test_a_folder_that_cannot_be_synced_causes_no_failure(tmp_path, monkeypatch):
     path = tmp_path / "file"
     fsync = os.fsync
 

@@ -43,7 +43,7 @@ def test_an_imported_world_equals_the_exported_one(world, document):
     assert found.commit == world.commit + 1
 
 
-def test_another_name_and_a_later_commit(world, document):
+def test_an_imported_world_gets_a_new_name_and_a_later_commit(world, document):
     found = import_state(document, "copy", 10_000)
 
     assert (found.name, found.commit) == ("copy", 10_001)
@@ -109,7 +109,7 @@ def test_a_document_that_is_no_export_is_refused(garbage):
         (("tables", "operations", {"x": {}}), "table operations, row x"),
     ],
 )
-def test_a_part_that_is_wrong_is_named(document, path_and_value, why):
+def test_the_refusal_of_an_import_names_the_invalid_part(document, path_and_value, why):
     put(document, *path_and_value)
 
     if why is None:
@@ -172,7 +172,9 @@ def test_a_part_that_is_wrong_is_named(document, path_and_value, why):
         ("remembered_answers", "subject", "nothing"),
     ],
 )
-def test_a_row_that_would_break_the_world_is_named(document, table, field, value):
+def test_the_refusal_of_an_import_names_the_row_that_would_break_the_world(
+    document, table, field, value
+):
     key = first(document, table)
     put(document, "tables", table, key, field, value)
 
@@ -220,7 +222,7 @@ def damaged(document, data):
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
-def test_whatever_is_taken_in_works(document, tmp_path, data):
+def test_every_call_works_in_a_world_of_any_accepted_import(document, tmp_path, data):
     try:
         world = import_state(damaged(document, data), "default", 0)
     except StateRefused:

@@ -91,7 +91,7 @@ def test_a_page_of_another_site_can_do_nothing(
         ("localhost", "localhost"),
     ],
 )
-def test_a_page_of_another_port_can_do_what_a_web_app_may(
+def test_a_page_of_another_port_has_only_the_access_of_a_local_web_app(
     chromium: Chromium,
     server: BackgroundEmulator,
     unchanged: Check,
@@ -116,7 +116,7 @@ def test_a_page_of_another_port_can_do_what_a_web_app_may(
     unchanged()
 
 
-def test_a_page_from_nowhere_can_do_nothing(
+def test_a_page_with_an_opaque_origin_can_do_nothing(
     chromium: Chromium, server: BackgroundEmulator, unchanged: Check
 ):
     """A sandboxed frame or a data URL: its Origin is `null`."""
@@ -130,7 +130,7 @@ def test_a_page_from_nowhere_can_do_nothing(
     unchanged()
 
 
-def test_a_rebound_name_opens_nothing(
+def test_a_page_behind_a_rebound_name_can_do_nothing(
     chromium: Chromium, server: BackgroundEmulator, unchanged: Check
 ):
     """The page and the emulator are then of one origin: the page reads, but only refusals."""

@@ -139,7 +139,7 @@ def test_a_data_directory_may_itself_be_reached_by_a_link(tmp_path: Path):
 # --- Private keys ------------------------------------------------------------------------------
 
 
-def test_no_key_is_left_of_an_emulator_that_keeps_nothing_and_is_killed(
+def test_a_killed_ephemeral_emulator_leaves_no_private_key(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setenv("TMPDIR", str(tmp_path))

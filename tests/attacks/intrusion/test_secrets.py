@@ -63,7 +63,7 @@ def test_no_secret_is_shown_or_stored_where_it_does_not_belong(tmp_path: Path):
         assert len(json.loads(texts[f"{WORLD}/{path}?limit=1000"])["items"]) > 3
 
 
-def test_the_search_for_secrets_finds_one(tmp_path: Path):
+def test_the_search_for_secrets_detects_a_planted_secret(tmp_path: Path):
     (tmp_path / "file").write_bytes(b"x" + PASSWORD.encode())
 
     assert PASSWORD.encode() in next(iter(_files(tmp_path, "").values()))

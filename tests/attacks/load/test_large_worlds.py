@@ -53,7 +53,7 @@ async def turns_during(stage: Stage, path: str) -> int:
         ("conduct", REQUESTS // 10),
     ],
 )
-async def test_other_requests_have_a_turn_between_the_steps(
+async def test_other_requests_are_served_between_the_steps_of_work_on_a_large_world(
     stage: Stage, internals: ServerInternals, path: str, steps: int
 ):
     fill_world(stage.engine, ROWS)

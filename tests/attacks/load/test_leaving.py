@@ -283,11 +283,11 @@ async def test_memory_of_many_connections_in_turn_is_returned_to_the_system(
         assert len(memory_returns) == expected
 
 
-def test_giving_memory_back_harms_nothing():
+def test_memory_can_be_returned_to_the_system_on_this_platform():
     return_memory_to_the_system()
 
 
-async def test_a_socket_that_an_earlier_server_left_is_not_counted_against_the_next():
+async def test_the_measurement_does_not_count_sockets_that_an_earlier_server_left():
     """Ports are given again: what another test forgot to close says nothing about this server."""
     async with emulator_in_loop() as earlier:
         port = urlsplit(earlier.ready().base_url).port

@@ -41,7 +41,7 @@ def run(url: str, hosting_emulator: HostingEmulator, monkeypatch: pytest.MonkeyP
     return run
 
 
-def test_fault_from_armed_to_cleared(run: Run, api: HttpWorld):
+def test_a_fault_can_be_added_listed_and_cleared_on_the_command_line(run: Run, api: HttpWorld):
     line = "fault add abort code=service_unavailable --call apply_project_domains --times 1"
     added = run(*line.split(), "--after-commit")
     assert (added.exit_code, added.stdout) == (0, "fault-1\n")
@@ -57,7 +57,7 @@ def test_fault_from_armed_to_cleared(run: Run, api: HttpWorld):
     assert json.loads(run("fault", "list", "--json").stdout) == []
 
 
-def test_refused_fault_is_one_line_that_helps(run: Run):
+def test_a_refused_fault_is_one_line_with_advice(run: Run):
     result = run("fault", "add", "abort", "code=rate_limit")
 
     assert (result.exit_code, result.stdout) == (2, "")
@@ -65,7 +65,7 @@ def test_refused_fault_is_one_line_that_helps(run: Run):
     assert result.stderr.count("\n") == 1
 
 
-def test_lists_are_those_of_the_emulator(run: Run, url: str):
+def test_commands_without_an_emulator_print_the_lists_of_the_emulator(run: Run, url: str):
     for line in ("fault kinds", "intervene --list", "scenario list"):
         local = run(*line.split(), "--json").stdout
         asked = run(*line.split(), "--json", "--url", url).stdout
@@ -88,7 +88,9 @@ def test_interventions_are_carried_out_by_the_command(run: Run, api: HttpWorld):
     )
 
 
-def test_scenario_is_shown_edited_checked_loaded_and_run(run: Run, api: HttpWorld, tmp_path: Path):
+def test_a_scenario_can_be_shown_edited_checked_loaded_and_run(
+    run: Run, api: HttpWorld, tmp_path: Path
+):
     path = tmp_path / "mine.yaml"
     run("scenario", "show", "stuck-operation", "--output", str(path))
     text = path.read_text(encoding="utf-8")
@@ -120,7 +122,7 @@ def test_an_unknown_scenario_gets_a_similar_name_as_a_suggestion(run: Run):
         assert "did you mean stuck-operation" in result.output
 
 
-def test_same_report_with_and_without_an_emulator(run: Run):
+def test_scenario_check_and_scenario_run_print_the_same_report(run: Run):
     reports = [
         json.loads(run("scenario", command, "lost-response-flag", "--json").stdout)
         for command in ("check", "run")
@@ -131,7 +133,7 @@ def test_same_report_with_and_without_an_emulator(run: Run):
     ]
 
 
-def test_schema_is_that_of_the_emulator(run: Run, url: str):
+def test_scenario_schema_prints_the_schema_of_the_emulator(run: Run, url: str):
     assert run("scenario", "schema").stdout == run("scenario", "schema", "--url", url).stdout
 
 

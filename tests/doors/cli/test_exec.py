@@ -110,7 +110,7 @@ def test_the_command_finds_the_emulator_by_its_environment():
     assert '"status":"ok"' in done.stdout.replace(" ", "")
 
 
-def test_variables_are_those_that_env_prints():
+def test_exec_sets_the_variables_that_env_prints():
     found = found_in()
     command = f"{shlex.quote(COMMAND)} env --json"
     printed = json.loads(run(*sh(command)).stdout)
@@ -127,7 +127,7 @@ def test_variables_are_those_that_env_prints():
     assert found["HOSTING_ISSUER_URL"].startswith(found["HOSTING_EMULATOR_URL"])
 
 
-def test_commands_inside_reach_this_emulator_whatever_is_outside():
+def test_commands_inside_exec_reach_its_emulator_despite_outer_settings():
     outer = {"HOSTING_EMULATOR_URL": "http://127.0.0.1:9", "HOSTING_EMULATOR_WORLD": "other"}
     outer["HOSTING_EMULATOR_CONTROL_TOKEN"] = "outer"
 

@@ -223,7 +223,7 @@ def test_other_signals_are_passed_on(number: signal.Signals):
         assert running.ended() == 128 + number
 
 
-def test_a_command_that_does_not_end_is_made_to():
+def test_a_command_that_ignores_a_signal_is_killed_after_the_grace_period():
     arguments = ("--quiet", "--kill-after", "100ms", *python(STUBBORN))
     with execution(*arguments, stdout=PIPE) as running:
         assert line(running) == "ready"
@@ -234,7 +234,7 @@ def test_a_command_that_does_not_end_is_made_to():
         assert running.ended() == 128 + signal.SIGKILL
 
 
-def test_a_second_ctrl_c_ends_it_at_once():
+def test_a_second_ctrl_c_ends_the_command_at_once():
     with execution("--kill-after", "1h", *python(STUBBORN), stdout=PIPE, stderr=PIPE) as running:
         assert line(running) == "ready"
         running.send(signal.SIGINT)
@@ -259,7 +259,7 @@ def test_a_command_that_survives_ctrl_c_continues():
 
 
 @pytest.mark.parametrize("trap", ["", "trap '' INT HUP; "], ids=["as ever", "ignored"])
-def test_the_command_finds_signals_as_exec_did(trap: str):
+def test_the_command_inherits_the_signal_handling_of_exec(trap: str):
     shown = (
         "import signal\n"
         "names = 'SIGINT SIGTERM SIGHUP SIGQUIT SIGPIPE SIGCHLD'.split()\n"

@@ -41,7 +41,7 @@ def cli(*words: str, url: str) -> str:
     return done.stdout
 
 
-def test_start_env_and_token_speak_for_the_first_owner_and_the_first_project(own: Path) -> None:
+def test_start_env_and_token_use_the_first_owner_and_the_first_project(own: Path) -> None:
     with emulator("--ephemeral", "--scenario", str(own)) as process:
         ready = process.ready
         found = json.loads(cli("env", "--json", url=process.ready["base_url"]))
@@ -73,7 +73,9 @@ timeline:
 """
 
 
-def test_keys_with_chosen_values_last_and_their_values_are_on_no_disk(tmp_path: Path) -> None:
+def test_keys_with_chosen_values_survive_a_restart_and_their_values_are_not_stored(
+    tmp_path: Path,
+) -> None:
     file, kept = tmp_path / "keys.yaml", tmp_path / "kept"
     file.write_text(KEYS, encoding="utf-8")
     told = ("--data-dir", str(kept), "--clock", "frozen")

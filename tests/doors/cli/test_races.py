@@ -41,7 +41,7 @@ def data(tmp_path):
     return ("--data-dir", str(tmp_path), "--clock", "frozen")
 
 
-def test_a_change_of_a_deleted_world_goes_into_no_other(data):
+def test_a_delayed_change_of_a_deleted_world_reaches_no_later_world(data):
     with emulator(*data) as process:
         client = process.client()
         client.control("POST", "worlds", {"name": "old", "clock": {"mode": "frozen"}})

@@ -38,7 +38,7 @@ def project_id(client: Client, alias: str = "shop") -> str:
 # --- found again --------------------------------------------------------------------------------
 
 
-def test_a_clean_stop_and_start_finds_everything(data):
+def test_a_world_is_unchanged_after_a_stop_and_a_start(data):
     with emulator(*data, "--clock", "frozen") as process:
         client = process.client()
         headers = {"Authorization": f"Bearer {client.token()}"}
@@ -78,7 +78,7 @@ def test_a_clean_stop_and_start_finds_everything(data):
         assert client.send(*door, headers={"Host": found.netloc}).status == 404
 
 
-def test_a_start_after_a_kill_finds_everything(data):
+def test_a_world_is_unchanged_after_a_kill_and_a_start(data):
     with emulator(*data, "--clock", "frozen") as process:
         client = process.client()
         client.control("POST", "worlds", {"name": "mine", "clock": {"mode": "skip"}})
@@ -123,7 +123,7 @@ def test_a_scaled_clock_does_not_run_while_stopped(data, tmp_path):
     assert started["machine_ms"] >= began_ms
 
 
-def test_settings_of_a_new_world_do_not_change_a_kept_one(data):
+def test_settings_for_a_new_world_do_not_change_a_stored_one(data):
     with emulator(*data, "--seed", "first", "--clock", "frozen") as process:
         first = project_id(process.client())
         process.stop()
@@ -160,7 +160,7 @@ def test_the_emulator_stops_within_a_second_despite_open_connections(data, numbe
             assert (code, said) == (0, "")
 
 
-def test_an_upload_that_was_under_way_changes_nothing(data):
+def test_a_request_that_a_stop_interrupts_changes_nothing(data):
     with emulator(*data, "--clock", "frozen") as process:
         client = process.client()
         before = client.state()
@@ -179,7 +179,7 @@ def test_an_upload_that_was_under_way_changes_nothing(data):
 # --- starting -----------------------------------------------------------------------------------
 
 
-def test_a_port_in_use_is_one_clear_line(tmp_path):
+def test_a_port_in_use_is_an_error_of_one_line(tmp_path):
     with socket.socket() as other:
         other.bind(("127.0.0.1", 0))
         other.listen()
@@ -205,7 +205,7 @@ def test_the_hint_for_a_used_port_suits_make(tmp_path, monkeypatch):
     assert "make run ARGS='--port 0'" in said
 
 
-def test_a_directory_in_use_is_one_clear_line(data):
+def test_a_directory_in_use_is_an_error_of_one_line(data):
     with emulator(*data) as process:
         said = one_line(failed_start("--port", "0", *data))
 
@@ -226,7 +226,7 @@ def test_a_directory_in_use_is_one_clear_line(data):
         ("snapshot.json", lambda found: b"", "not a snapshot"),
     ],
 )
-def test_damaged_state_is_one_clear_line_and_is_left_alone(data, tmp_path, name, change, why):
+def test_damaged_state_is_an_error_of_one_line_and_is_left_alone(data, tmp_path, name, change, why):
     with emulator(*data, "--clock", "frozen") as process:
         process.client().control("POST", "worlds/default/clock/advance", {"by": "1s"})
         process.kill()
@@ -244,7 +244,7 @@ def test_damaged_state_is_one_clear_line_and_is_left_alone(data, tmp_path, name,
 
 
 @pytest.mark.parametrize("name", ["snapshot.json", "journal.ndjson"])
-def test_a_lost_file_is_one_clear_line_and_no_fresh_world(data, tmp_path, name):
+def test_a_lost_file_is_an_error_of_one_line_and_starts_no_fresh_world(data, tmp_path, name):
     with emulator(*data, "--clock", "frozen") as process:
         process.client().control("POST", "worlds/default/clock/advance", {"by": "1s"})
         assert process.stop() == (0, "")
@@ -260,7 +260,7 @@ def test_a_lost_file_is_one_clear_line_and_no_fresh_world(data, tmp_path, name):
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
 
 
-def test_a_directory_that_cannot_be_written_is_one_clear_line(tmp_path):
+def test_a_directory_that_cannot_be_written_is_an_error_of_one_line(tmp_path):
     (tmp_path / "file").write_text("no directory")
 
     said = one_line(failed_start("--port", "0", "--data-dir", str(tmp_path / "file" / "data")))
@@ -269,7 +269,7 @@ def test_a_directory_that_cannot_be_written_is_one_clear_line(tmp_path):
     assert "--ephemeral" in said
 
 
-def test_the_ready_file_is_there_exactly_while_it_runs(data, tmp_path):
+def test_the_ready_file_exists_exactly_while_the_emulator_runs(data, tmp_path):
     path = tmp_path / "ready.json"
     with emulator(*data, "--ready-file", str(path)) as process:
         process.client().control("GET", "health")

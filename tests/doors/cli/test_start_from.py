@@ -91,7 +91,7 @@ def test_a_scenario_replaces_the_stored_world_only_on_request(tmp_path: Path):
         assert process.ready["fresh"]
 
 
-def test_the_commands_that_save_a_kept_world_from_a_replacement_lead_to_its_port(
+def test_the_commands_that_save_a_stored_world_from_a_replacement_name_its_port(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     # given a kept world, and a refusal to replace it on a port of the user's choice
@@ -113,7 +113,7 @@ def test_the_commands_that_save_a_kept_world_from_a_replacement_lead_to_its_port
     assert [result.exit_code for result in results] == [0, 0], [each.output for each in results]
 
 
-def test_a_scenario_for_every_start_begins_the_first_only(
+def test_the_option_scenario_begins_only_the_first_start(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     """A container with a volume has its variables at each start."""
@@ -125,7 +125,7 @@ def test_a_scenario_for_every_start_begins_the_first_only(
             process.stop()
 
 
-def test_a_scaled_clock_goes_on_from_where_it_was(tmp_path: Path):
+def test_the_scaled_clock_of_a_file_continues_from_its_stored_time(tmp_path: Path):
     kept = tmp_path / "kept.json"
     with emulator("--ephemeral", "--clock", "scaled:1000") as process:
         state = process.client().state()
@@ -160,7 +160,7 @@ def with_an_odd_row(text: str) -> str:
         (with_an_odd_row, "projects"),
     ],
 )
-def test_a_bad_file_is_one_clear_line_and_loses_nothing(
+def test_an_invalid_file_is_an_error_of_one_line_and_changes_no_stored_world(
     kept: Path, tmp_path: Path, spoil: Callable[[str], str], why: str
 ):
     data, bad = ("--data-dir", str(tmp_path / "data")), tmp_path / "bad.json"
@@ -179,7 +179,7 @@ def test_a_bad_file_is_one_clear_line_and_loses_nothing(
         assert process.client().state() == before
 
 
-def test_a_file_that_is_not_there_leaves_no_trace(tmp_path: Path):
+def test_a_missing_file_is_an_error_and_creates_no_data_directory(tmp_path: Path):
     done = failed_start("--data-dir", "data", "--from", "no-such.json", cwd=tmp_path)
 
     assert done.returncode == 2
@@ -206,7 +206,7 @@ def test_from_refuses_other_options_that_describe_the_beginning(
     assert done.stderr == f"Error: {beside[0]} cannot be used with --from, whose state sets it\n"
 
 
-def test_a_scenario_has_its_own_moment():
+def test_the_option_at_is_refused_with_a_scenario():
     done = failed_start(
         *("--ephemeral", "--port", "0"),
         *("--scenario", "stuck-operation", "--at", "2030-01-31T09:30:00Z"),

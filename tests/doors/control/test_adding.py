@@ -98,7 +98,7 @@ def test_an_addition_is_one_commit_that_rewind_and_reset_undo(api: CheckedWorld)
     assert "zoe" not in api.emulator.people
 
 
-def test_a_deployment_is_added_as_described_and_never_before_another(api: CheckedWorld):
+def test_a_deployment_is_added_as_described_and_not_before_an_earlier_one(api: CheckedWorld):
     commit = "8f4c0f1d2f0e4f5a9b6c7d8e9f0a1b2c3d4e5f60"
     api.emulator.intervene("add_deployments", project="labs", commit=commit, ago="2h")
     api.emulator.intervene("add_deployments", project="labs", status="failed", ago="1h")

@@ -79,7 +79,7 @@ def test_rules_can_be_switched_off_by_their_ids(api: CheckedWorld) -> None:
         ("finel=true", "there is no query parameter 'finel'; did you mean final?"),
     ],
 )
-def test_a_wrong_query_of_the_conduct_report_is_refused(
+def test_an_invalid_query_of_the_conduct_report_is_refused(
     api: CheckedWorld, query: str, says: str
 ) -> None:
     with pytest.raises(ControlRefused) as refused:
@@ -137,7 +137,7 @@ def connect(api: CheckedWorld) -> Iterator[Connect]:
         yield make
 
 
-def test_two_workers_that_both_receive_their_responses_are_accused_of_nothing(
+def test_conduct_does_not_accuse_two_workers_that_both_receive_their_responses(
     api: CheckedWorld, connect: Connect
 ) -> None:
     first, second = connect(), connect()
@@ -173,7 +173,7 @@ def test_a_client_that_gave_up_and_took_a_new_key_is_accused(
     assert [rule for rule, _ in broken(api)] == ["new-key-after-uncertainty"]
 
 
-def test_a_client_that_gave_up_and_kept_its_key_is_accused_of_nothing(
+def test_conduct_does_not_accuse_a_client_that_gave_up_and_reused_its_key(
     api: CheckedWorld, connect: Connect
 ) -> None:
     with api.emulator.fault("latency", delay_ms=500, times=1):
@@ -263,7 +263,7 @@ def test_a_loop_after_the_end_with_a_connection_for_each_poll_is_accused(
     assert warnings(api) == ["polled-after-end"]
 
 
-def test_two_programs_that_each_send_a_request_once_are_accused_of_nothing(
+def test_conduct_does_not_accuse_two_programs_that_each_send_a_request_once(
     api: CheckedWorld, connect: Connect
 ) -> None:
     with api.emulator.fault("abort", code="rate_limited", retry_after_seconds=5, times=2):

@@ -189,7 +189,7 @@ def test_a_closed_observation_is_gone(api: HttpWorld) -> None:
         ({"world": "default"}, 400),
     ],
 )
-def test_a_wrong_observation_is_refused(
+def test_an_invalid_observation_is_refused(
     api: HttpWorld, body: dict[str, object], status: int
 ) -> None:
     with pytest.raises(ControlRefused) as refused:

@@ -163,7 +163,7 @@ def test_a_har_fits_the_schema_of_har_1_2(world_with_requests: CheckedWorld):
     assert key not in json.dumps(har)
 
 
-def test_the_har_schema_finds_an_error(world_with_requests: CheckedWorld):
+def test_the_har_schema_of_the_tests_refuses_an_invalid_har(world_with_requests: CheckedWorld):
     har: Any = world_with_requests.emulator.requests.har()
     del har["log"]["entries"][0]["response"]["content"]["mimeType"]
 

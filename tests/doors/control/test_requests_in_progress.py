@@ -207,7 +207,7 @@ def test_a_reset_while_a_request_waits_keeps_it_in_the_verdict(
     assert NEW_KEY in broken(observation)
 
 
-def test_everything_that_shows_the_log_shows_a_request_in_progress(api: HttpWorld) -> None:
+def test_every_view_of_the_log_shows_a_request_in_progress(api: HttpWorld) -> None:
     api.add_fault(latency={"delay_ms": 600_000}, times=1)
     control, path = api.emulator.control, api.emulator.control_path
 

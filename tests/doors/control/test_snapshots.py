@@ -23,7 +23,7 @@ def state(api: HttpWorld) -> Any:
     return document
 
 
-def test_restoring_puts_state_time_faults_and_assumptions_back(api: HttpWorld):
+def test_a_restored_snapshot_brings_back_state_time_faults_and_assumptions(api: HttpWorld):
     control = api.emulator.control
     api.set_flag(False)
     operation = api.apply_domains().json["id"]
@@ -73,7 +73,7 @@ def test_snapshots_are_listed_and_deleted(api: HttpWorld):
         control.post(snapshots(api, "/snapshot-1/restore"))
 
 
-def test_a_scaled_clock_goes_on_from_where_it_was(api: HttpWorld):
+def test_a_restored_scaled_clock_continues_from_its_stored_time(api: HttpWorld):
     api.emulator.clock.set("scaled", rate=0.001)
     taken = take(api)
     api.emulator.clock.advance("10d")

@@ -106,7 +106,7 @@ def test_a_world_can_begin_with_an_exported_state(
         ({"scenarios": {}}, 400, "scenarios"),
     ],
 )
-def test_a_wrong_description_of_a_world_is_refused_and_makes_none(
+def test_an_invalid_description_of_a_world_is_refused_and_creates_no_world(
     control: ControlClient, body: dict[str, Any], status: int, words: str
 ):
     before = len(control.worlds())
@@ -118,7 +118,7 @@ def test_a_wrong_description_of_a_world_is_refused_and_makes_none(
     assert len(control.worlds()) == before
 
 
-def test_a_bad_name_is_refused_before_anything_is_built(control: ControlClient):
+def test_an_invalid_name_is_refused_before_a_world_is_built(control: ControlClient):
     with pytest.raises(ControlRefused, match="not a valid world name"):
         control.post("worlds", {"name": "No", "scenario": {"name": "stuck-operation"}})
 
@@ -195,7 +195,7 @@ def test_a_token_for_the_first_owner_can_be_made_later(control: ControlClient):
     ],
     ids=["unknown", "empty", "no lifetime", "nobody"],
 )
-def test_an_impossible_token_is_refused_and_makes_no_world(
+def test_an_impossible_token_is_refused_and_creates_no_world(
     control: ControlClient, body: dict[str, Any], words: str
 ):
     before = len(control.worlds())
@@ -245,7 +245,7 @@ def test_a_world_of_the_sdk_has_a_time_to_live_by_default() -> None:
     assert world_request(None, "", None, ttl=None)["ttl"] is None
 
 
-def test_a_scenario_makes_the_world_that_it_is_loaded_or_run_into(
+def test_a_scenario_creates_the_world_that_it_is_loaded_or_run_into(
     hosting_emulator: HostingEmulator,
 ):
     control = hosting_emulator.control

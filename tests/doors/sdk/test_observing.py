@@ -67,7 +67,7 @@ def test_unfinished_operations_are_listed_oldest_first(api: HttpWorld):
         control.get(path(api, "operations?unfinished=1"))
 
 
-def test_why_names_the_command_that_moves_it(api: HttpWorld):
+def test_why_names_the_command_that_advances_to_the_end_of_an_operation(api: HttpWorld):
     operation = api.initialize().json["id"]
 
     explanation = api.emulator.control.get(path(api, f"operations/{operation}/why"))

@@ -173,7 +173,9 @@ def test_a_stop_writes_all_deleted_files_again(tmp_path: Path, lose: Callable[[P
         assert process.client().state() == expected
 
 
-def test_another_directory_in_its_place_is_left_alone_and_changes_are_refused(tmp_path: Path):
+def test_a_foreign_directory_in_place_of_the_data_directory_is_left_alone(
+    tmp_path: Path,
+):
     data = tmp_path / "data"
     other = tmp_path / "other"
     with emulator("--data-dir", str(other), "--seed", "other", *ARGUMENTS) as process:
@@ -197,7 +199,7 @@ def test_another_directory_in_its_place_is_left_alone_and_changes_are_refused(tm
         assert process.client().state() == expected
 
 
-def test_a_directory_that_another_emulator_uses_now_is_left_alone(tmp_path: Path):
+def test_a_directory_that_another_emulator_took_over_is_left_alone(tmp_path: Path):
     data = tmp_path / "data"
     with emulator("--data-dir", str(data), *ARGUMENTS) as process:
         client = process.client()
@@ -217,7 +219,7 @@ def test_a_directory_that_another_emulator_uses_now_is_left_alone(tmp_path: Path
         assert process.client().state() == expected
 
 
-def test_a_directory_that_cannot_be_written_anew_refuses_changes(tmp_path: Path):
+def test_changes_are_refused_while_a_lost_directory_cannot_be_written_again(tmp_path: Path):
     data = tmp_path / "data"
     with emulator("--data-dir", str(data), *ARGUMENTS) as process:
         client = process.client()

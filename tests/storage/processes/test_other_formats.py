@@ -29,7 +29,7 @@ def data(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("options", [(), ("--salvage",)])
-def test_the_refusal_names_the_build_that_can_read_it_and_suggests_no_salvage(
+def test_the_refusal_of_another_format_names_the_build_that_reads_it_and_suggests_no_salvage(
     data: Path, options: tuple[str, ...]
 ) -> None:
     refusal = failed_start("--data-dir", str(data), "--port", "0", *options)
@@ -41,7 +41,7 @@ def test_the_refusal_names_the_build_that_can_read_it_and_suggests_no_salvage(
     assert "or newer" not in refusal.stderr
 
 
-def test_the_advice_to_start_elsewhere_works(data: Path, tmp_path: Path) -> None:
+def test_the_advised_start_in_another_directory_works(data: Path, tmp_path: Path) -> None:
     refusal = failed_start("--data-dir", str(data), "--port", "0").stderr
     assert "another --data-dir" in refusal
     assert "move the folder away" in refusal
@@ -53,7 +53,7 @@ def test_the_advice_to_start_elsewhere_works(data: Path, tmp_path: Path) -> None
         process.stop()
 
 
-def test_the_version_names_the_build() -> None:
+def test_the_option_version_names_the_build() -> None:
     command = [sys.executable, "-m", "hosting_emulator_cli", "--version"]
     printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
