@@ -10,7 +10,7 @@ from hosting_emulator.faults.decisions import Decision, FaultSubject, decide
 from hosting_emulator.faults.documents import FAULT, arm, fault_view
 from tests.support.calls import fault_document
 from tests.support.in_process import NOON_MS, fresh_world, new_change
-from tests.support.worlds_on_disk import assert_sound
+from tests.support.worlds_on_disk import sound_at_the_end
 
 
 class Desk:
@@ -85,7 +85,5 @@ class Desk:
 def desk() -> Iterator[Desk]:
     """A desk. After the test, its world must survive an export and import."""
     desk = Desk()
-    beginning = desk.world
-    yield desk
-    if desk.world is not beginning:
-        assert_sound(desk.world)
+    with sound_at_the_end(desk):
+        yield desk

@@ -34,6 +34,11 @@ class Response:
         value = self.headers.get(name)
         return None if value is None else str(value)
 
+    def header_values(self, name: str) -> list[str]:
+        """Return the value of each header line of a name, in their order."""
+        lines = self.headers.items()
+        return [str(value) for other, value in lines if other.lower() == name.lower()]
+
 
 class Calls(ABC):
     """The calls of one world. Each idempotent call gets a new Idempotency-Key unless given one.

@@ -107,8 +107,8 @@ def hold_problem(answer: Response) -> dict[str, Any]:
     assert document["code"] in CODES
     slug = document["code"].replace("_", "-")
     assert document["type"].endswith(f"/errors/{slug}"), document["type"]
-    assert answer.headers.get_all("X-Request-Id") == [document["request_id"]]
-    retry_after = answer.headers.get_all("Retry-After") or []
+    assert answer.header_values("X-Request-Id") == [document["request_id"]]
+    retry_after = answer.header_values("Retry-After")
     assert answer.headers["Cache-Control"] == "no-store"
     assert ("WWW-Authenticate" in answer.headers) == (answer.status == 401)
     told = document.get("retry_after_seconds")

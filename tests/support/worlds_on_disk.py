@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from msgspec.structs import replace
 
@@ -129,6 +129,22 @@ def open_directory(
 ) -> DataDirectory:
     said = complaints if complaints is not None else []
     return DataDirectory(path, options.pop("durability", "process"), said.append, **options)
+
+
+class HasWorld(Protocol):
+    """Whatever changes a world."""
+
+    @property
+    def world(self) -> World: ...
+
+
+@contextmanager
+def sound_at_the_end(holder: HasWorld) -> Iterator[None]:
+    """Assert after the block that its world, if it changed, survives an export and import."""
+    beginning = holder.world
+    yield
+    if holder.world is not beginning:
+        assert_sound(holder.world)
 
 
 def assert_sound(world: World) -> None:

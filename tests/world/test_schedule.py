@@ -12,10 +12,9 @@ from hosting_emulator.world.operations import (
     INITIALIZE,
     begin,
     run_due,
-    schedule_event,
 )
 from hosting_emulator.world.tables import DNS, OPERATIONS, PROJECTS, SCHEDULE
-from hosting_emulator.world.value import Change
+from hosting_emulator.world.value import Change, World
 from tests.support.exported_worlds import stored_rows
 from tests.support.in_process import fresh_world
 
@@ -53,12 +52,12 @@ def after_due_events(world: Any, until_ms: int) -> Any:
     return due.applied()
 
 
-def authorization(world: Any) -> Any:
-    """Return the project shop's DNS authorization, and its id."""
-    shop = world.indexes["project:shop"]
-    record = world.get(DNS, shop)
-    assert record is not None
-    return shop, record
+def expiry_ms(world: World) -> int:
+    """Return when the DNS authorization of the project shop expires."""
+    authorization = world.get(DNS, world.indexes["project:shop"])
+    assert authorization is not None
+    assert authorization.expires_ms is not None
+    return authorization.expires_ms
 
 
 def rows(world):
@@ -110,35 +109,10 @@ def test_each_event_happens_at_its_due_moment():
 
 def test_running_no_due_event_changes_nothing():
     world = fresh_world()
-    _, dns = authorization(world)
+    due_ms = expiry_ms(world)
 
     for change, count in (
-        run_due(world, dns.expires_ms - 1),
-        run_due(replace(world, schedule=()), dns.expires_ms),
+        run_due(world, due_ms - 1),
+        run_due(replace(world, schedule=()), due_ms),
     ):
         assert (change.writes, count) == ({}, 0)
-
-
-def test_an_authorization_expires_when_its_time_is_over():
-    world = fresh_world()
-    _, dns = authorization(world)
-
-    assert run_due(world, dns.expires_ms - 1)[1] == 0
-    after = after_due_events(world, dns.expires_ms)
-
-    assert authorization(after)[1].status == "expired"
-
-
-def test_a_renewed_authorization_outlives_the_old_expiry():
-    world = fresh_world()
-    shop, dns = authorization(world)
-    change = Change(world, world.at_ms)
-    change.put(DNS, shop, replace(dns, expires_ms=dns.expires_ms + DAY_MS))
-    schedule_event(change, dns.expires_ms + DAY_MS, "dns_expiry", shop)
-    renewed = change.applied()
-
-    after = after_due_events(renewed, dns.expires_ms)
-    assert authorization(after)[1].status == "authorized"
-
-    after = after_due_events(after, dns.expires_ms + DAY_MS)
-    assert authorization(after)[1].status == "expired"

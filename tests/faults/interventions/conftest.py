@@ -7,11 +7,17 @@ import pytest
 
 from tests.support.calls import Response
 from tests.support.in_process import InProcess
-from tests.support.worlds_on_disk import assert_sound
+from tests.support.response_checks import hold
+from tests.support.worlds_on_disk import sound_at_the_end
 
 
 class Stage(InProcess):
-    """The calls of a world, its clock, and its stored records."""
+    """The calls of a world, its clock, and its stored records. Every response is checked."""
+
+    def call(self, method: str, path: str, **options: Any) -> Response:
+        response = super().call(method, path, **options)
+        hold(method, path, response)
+        return response
 
     def advance_ms(self, by_ms: int) -> None:
         self.engine.move_to(self.engine.now_ms() + by_ms)
@@ -46,7 +52,5 @@ class Stage(InProcess):
 def stage() -> Iterator[Stage]:
     """A stage. After the test, its world must survive an export and import."""
     stage = Stage()
-    beginning = stage.world
-    yield stage
-    if stage.world is not beginning:
-        assert_sound(stage.world)
+    with sound_at_the_end(stage):
+        yield stage

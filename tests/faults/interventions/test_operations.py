@@ -255,7 +255,7 @@ def test_a_claim_cannot_be_held_or_released_twice(stage: Stage):
 # --- Reconciliation ------------------------------------------------------------------------------
 
 
-def test_a_completed_reconciliation_lets_the_operation_continue(stage: Stage):
+def test_a_completed_reconciliation_alone_does_not_end_the_operation(stage: Stage):
     operation = stage.begin()
     stage.advance_ms(3_000)
 
@@ -303,6 +303,7 @@ def test_an_exhausted_reconciliation_fails_the_operation(stage: Stage):
     document = stage.poll(operation).json
     assert (document["state"], document["error"]["code"]) == ("failed", "reconciliation_exhausted")
     assert document["error"]["retryable"] is False
+    assert "reconciliation" not in document
 
 
 @pytest.mark.parametrize(
@@ -363,6 +364,14 @@ def test_hundreds_of_added_deployments_can_be_paged(stage: Stage):
 
     assert len(ids) == len(set(ids)) == 250
     assert ids == sorted(ids, reverse=True)
+
+
+def test_added_failed_deployments_leave_the_source_generation(stage: Stage):
+    stage.intervene("add_deployments", project="labs", count=2, status="failed")
+
+    listed = stage.deployments(project="labs").json["items"]
+    assert [item["status"] for item in listed] == ["failed", "failed"]
+    assert stage.initialize(0, project="labs").status == 202
 
 
 def test_a_failed_deployment_fails_its_operation(stage: Stage):
