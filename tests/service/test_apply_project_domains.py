@@ -38,6 +38,8 @@ def test_the_result_names_the_development_production_and_mail_hosts(world: Check
     assert hosts.keys() == {"development", "production", "mail"}
     assert len(set(hosts.values())) == 3
     assert all(host == host.lower() and "." in host for host in hosts.values())
+    assert hosts["production"].startswith("shop.")
+    assert hosts["production"].endswith(".prod.localhost")
 
 
 def test_the_development_host_is_where_tickets_are_redeemed(world: CheckedCalls) -> None:

@@ -41,6 +41,7 @@ def test_the_claim_passes_on_at_the_moment_the_first_operation_ends(world: Check
 
     # the second has been queued for longer than its two seconds: it starts at once
     assert states(world, first, second) == ["succeeded", "running"]
+    assert world.poll(second["id"]).json["updated_at"] == world.timestamp()
     assert blockers(world, first, second) == [None, None]
 
 

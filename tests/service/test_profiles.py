@@ -104,19 +104,29 @@ def test_the_profile_per_poll_moves_with_polls_and_not_with_time(
     assert len(seen) % polls == 0
 
 
+def test_the_phases_of_a_state_share_its_polls(api: CheckedWorld) -> None:
+    api.assume(domains_profile="per_poll 2")
+    operation = apply_domains(api)
+
+    phases = [api.poll(operation["id"]).json["progress"]["phase"] for _ in range(4)]
+
+    assert phases == ["queued", "deploying", "verifying", "done"]
+
+
 @both
 def test_under_per_poll_the_polls_of_a_waiting_operation_do_not_count(
     api: CheckedWorld, start: Start, profile: str, other: str
 ) -> None:
-    api.assume(**{profile: "per_poll 1", other: "per_poll 1"})
-    first, second = start(api), api.apply_domains().json
+    api.assume(**{profile: "per_poll 2", other: "per_poll 2"})
+    first = start(api)
+    second = api.apply_domains().json
 
     assert {state(api, second) for _ in range(20)} == {"queued"}
-    for _ in range(5):
+    for _ in range(10):
         state(api, first)
 
     assert state(api, first) == "succeeded"
-    assert state(api, second) == "running"
+    assert [state(api, second) for _ in range(2)] == ["queued", "running"]
 
 
 @both

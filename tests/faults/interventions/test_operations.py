@@ -137,6 +137,7 @@ def test_a_failed_operation_shows_the_error_of_the_intervention(stage: Stage, af
         },
     )
     assert stage.project_record().claim is None
+    assert stage.project_record().source_generation == 1
     assert stage.deployments().json["items"][0]["status"] == "failed"
 
 
