@@ -112,7 +112,7 @@ def dotted(node: ast.expr, imported: dict[str, str]) -> str:
     return ""
 
 
-def test_the_kernel_reads_no_machine_clock_and_no_chance():
+def test_the_kernel_reads_no_machine_clock_and_no_randomness():
     violations = [
         f"{file}:{line}: {name}: {reason}"
         for file in core_files()
@@ -150,7 +150,7 @@ def test_every_exception_to_purity_is_still_needed():
         "bucket = hash(name) % 8",
     ],
 )
-def test_the_purity_check_sees_every_disguise(source: str):
+def test_the_purity_check_sees_every_disguised_violation(source: str):
     assert list(breaches(source))
 
 

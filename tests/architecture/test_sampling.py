@@ -75,14 +75,14 @@ def test_sources_without_a_repository_have_a_number(tmp_path: Path) -> None:
     assert commit_number(tmp_path) == 0
 
 
-def test_a_number_that_is_given_repeats_its_sample(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_chosen_number_repeats_its_sample(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(SAMPLE_VARIABLE, "1234")
 
     assert rotating(ROWS, 3) == rotating(ROWS, 3, number=1234)
 
 
 @pytest.mark.parametrize("text", ["x", "-1", "1.5", "²"])
-def test_a_sample_is_a_number(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+def test_a_sample_must_be_a_number(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
     monkeypatch.setenv(SAMPLE_VARIABLE, text)
 
     with pytest.raises(pytest.UsageError, match=f"{SAMPLE_VARIABLE} is '{text}', not a number"):

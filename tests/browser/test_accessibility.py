@@ -43,12 +43,12 @@ def settle(page: Page) -> None:
     page.wait("document.querySelector('main h1') && !document.querySelector('main .loading')")
 
 
-def test_the_table_of_panels_is_read():
+def test_the_dashboard_has_at_least_eleven_panels():
     assert len(PANELS) >= 11
     assert {"connect", "requests", "clock", "assumptions"} <= set(PANELS)
 
 
-def test_axe_sees_what_is_wrong(dashboard: Dashboard, panel: Callable[[str], str]):
+def test_axe_finds_a_planted_violation(dashboard: Dashboard, panel: Callable[[str], str]):
     with dashboard(panel("connect")) as page:
         settle(page)
         page.evaluate(
@@ -63,7 +63,7 @@ def test_axe_sees_what_is_wrong(dashboard: Dashboard, panel: Callable[[str], str
 
 
 @pytest.mark.parametrize("name", PANELS)
-def test_panel_is_accessible(
+def test_every_panel_is_accessible(
     name: str, dashboard: Dashboard, lived_in: HttpWorld, panel: Callable[[str], str]
 ):
     with dashboard(panel(name)) as page:
@@ -72,7 +72,7 @@ def test_panel_is_accessible(
 
 
 @pytest.mark.parametrize("name", ["requests", "operations", "projects", "scenarios"])
-def test_one_thing_of_a_panel_is_accessible(
+def test_the_detail_view_of_a_panel_is_accessible(
     name: str, dashboard: Dashboard, lived_in: HttpWorld, panel: Callable[[str], str]
 ):
     operation = lived_in.emulator.requests.of("apply_project_domains")[0].answer["id"]
@@ -95,7 +95,7 @@ def test_one_thing_of_a_panel_is_accessible(
         ("operations/{}", "Fail", "form[aria-label=Fail]"),
     ],
 )
-def test_what_unfolds_is_accessible(
+def test_dialogs_and_forms_of_a_panel_are_accessible(
     name: str,
     button: str,
     within: str,
@@ -110,7 +110,9 @@ def test_what_unfolds_is_accessible(
         assert_accessible(page, within=within)
 
 
-def test_a_scenario_that_is_wrong_is_accessible(dashboard: Dashboard, panel: Callable[[str], str]):
+def test_the_error_of_an_invalid_scenario_is_accessible(
+    dashboard: Dashboard, panel: Callable[[str], str]
+):
     with dashboard(panel("scenarios")) as page:
         settle(page)
         page.fill(
@@ -123,7 +125,7 @@ def test_a_scenario_that_is_wrong_is_accessible(dashboard: Dashboard, panel: Cal
         assert_accessible(page)
 
 
-def test_menu_of_worlds_is_accessible(dashboard: Dashboard, panel: Callable[[str], str]):
+def test_the_menu_of_worlds_is_accessible(dashboard: Dashboard, panel: Callable[[str], str]):
     with dashboard(panel("requests")) as page:
         settle(page)
         page.click("button", "Worlds")
@@ -133,7 +135,9 @@ def test_menu_of_worlds_is_accessible(dashboard: Dashboard, panel: Callable[[str
         page.gone("button", "Create")
 
 
-def test_dialog_of_keys_is_accessible(dashboard: Dashboard, panel: Callable[[str], str]):
+def test_the_dialog_of_keyboard_shortcuts_is_accessible(
+    dashboard: Dashboard, panel: Callable[[str], str]
+):
     with dashboard(panel("connect")) as page:
         settle(page)
         page.press("?")
@@ -141,7 +145,7 @@ def test_dialog_of_keys_is_accessible(dashboard: Dashboard, panel: Callable[[str
         assert_accessible(page, within="dialog[open]")
 
 
-def test_page_of_all_problems_is_accessible(chromium: Chromium, origin: str):
+def test_the_page_of_all_problems_is_accessible(chromium: Chromium, origin: str):
     with chromium.page(f"{origin}/_emulator/docs/errors", network=True) as page:
         assert_accessible(page)
         assert_ours(page, origin)
@@ -162,7 +166,7 @@ def test_the_type_of_a_problem_is_a_link_to_an_accessible_page(
 
 
 @pytest.mark.torture
-def test_calls_of_the_control_apis_documentation_are_accessible(chromium: Chromium, origin: str):
+def test_the_calls_of_the_control_api_documentation_are_accessible(chromium: Chromium, origin: str):
     with chromium.page(f"{origin}/_emulator/docs/control-api", network=True) as page:
         page.wait(f"document.querySelector('{SWAGGER} .opblock-summary-control')")
         page.evaluate(f"document.querySelector('{SWAGGER} .opblock-summary-control').click()")

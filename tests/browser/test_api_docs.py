@@ -66,7 +66,7 @@ def tables(api: HttpWorld) -> Any:
     return api.emulator.export()["tables"]
 
 
-def test_calls_are_accessible_and_change_the_world_as_that_person_and_as_it_stands(
+def test_calls_tried_in_the_api_documentation_act_as_the_chosen_user(
     chromium: Chromium, api: HttpWorld, origin: str
 ):
     api.set_flag(False)

@@ -19,7 +19,7 @@ from tests.support.http_world import HttpWorld
 Panel = Callable[[str], str]
 
 
-def test_the_page_asks_nobody_else_and_complains_of_nothing(
+def test_the_dashboard_requests_no_other_host_and_logs_no_error(
     chromium: Chromium, origin: str, panel: Panel
 ):
     with chromium.page(panel("connect"), network=True) as page:
@@ -27,13 +27,17 @@ def test_the_page_asks_nobody_else_and_complains_of_nothing(
         assert_ours(page, origin)
 
 
-def test_the_entrance_shows_a_world(dashboard: Dashboard, api: HttpWorld, panel: Panel):
+def test_the_start_panel_shows_the_name_and_base_url_of_the_world(
+    dashboard: Dashboard, api: HttpWorld, panel: Panel
+):
     with dashboard(panel("")) as page:
         page.read(api.emulator.name)
         page.read(api.emulator.base_url)
 
 
-def test_the_world_can_be_chosen(dashboard: Dashboard, api: HttpWorld, origin: str):
+def test_choosing_a_world_switches_the_panel_to_it(
+    dashboard: Dashboard, api: HttpWorld, origin: str
+):
     with dashboard(f"{origin}/_emulator#/projects") as page:
         page.choose("World", api.emulator.name)
         page.wait(f"location.hash === '#/projects?world={api.emulator.name}'")
@@ -41,14 +45,18 @@ def test_the_world_can_be_chosen(dashboard: Dashboard, api: HttpWorld, origin: s
         page.read(api.emulator.projects["shop"])
 
 
-def test_a_world_that_is_not_there_is_said(dashboard: Dashboard, origin: str):
+def test_the_dashboard_reports_a_missing_world_and_links_to_the_default_world(
+    dashboard: Dashboard, origin: str
+):
     with dashboard(f"{origin}/_emulator#/requests?world=nowhere") as page:
         page.read("There is no world nowhere")
         page.click("link", "Go to the default world")
         page.find("heading", "Requests")
 
 
-def test_worlds_that_come_and_go_are_seen(dashboard: Dashboard, api: HttpWorld, panel: Panel):
+def test_the_world_picker_follows_created_and_deleted_worlds(
+    dashboard: Dashboard, api: HttpWorld, panel: Panel
+):
     names = "[...document.querySelector('.picker select').options].map(one => one.value)"
     with dashboard(panel("requests")) as page:
         page.read("Live")
@@ -58,7 +66,7 @@ def test_worlds_that_come_and_go_are_seen(dashboard: Dashboard, api: HttpWorld, 
         page.wait(f"!{names}.includes('{forked.name}')")
 
 
-def test_a_world_that_is_deleted_while_it_is_looked_at_is_said_to_be(
+def test_the_dashboard_reports_the_deletion_of_the_shown_world(
     dashboard: Dashboard, api: HttpWorld, panel: Panel, origin: str
 ):
     forked = api.emulator.fork()
@@ -71,7 +79,7 @@ def test_a_world_that_is_deleted_while_it_is_looked_at_is_said_to_be(
         page.read("Live")
 
 
-def test_worlds_are_made_forked_reset_and_deleted_from_the_bar(
+def test_the_menu_of_worlds_creates_forks_resets_and_deletes_worlds(
     dashboard: Dashboard, api: HttpWorld, panel: Panel
 ):
     name = f"{api.emulator.name}-made"
@@ -109,7 +117,7 @@ def test_worlds_are_made_forked_reset_and_deleted_from_the_bar(
     assert {fork, name}.isdisjoint({row["name"] for row in control.get("/worlds")["items"]})
 
 
-def test_a_state_that_was_exported_is_imported(
+def test_the_menu_of_worlds_imports_an_exported_state(
     dashboard: Dashboard, api: HttpWorld, panel: Panel, tmp_path: Path
 ):
     file = tmp_path / "kept.json"
@@ -128,14 +136,16 @@ def test_a_state_that_was_exported_is_imported(
     )
 
 
-def test_the_clock_follows_the_world(dashboard: Dashboard, api: HttpWorld, panel: Panel):
+def test_the_clock_in_the_bar_follows_the_world(dashboard: Dashboard, api: HttpWorld, panel: Panel):
     with dashboard(panel("problems")) as page:
         page.read("Live")
         api.emulator.clock.advance_to("2031-05-06T07:08:09Z")
         page.read("2031-05-06 07:08:09 frozen")
 
 
-def test_keys_lead_to_panels_and_the_heading_has_the_focus(dashboard: Dashboard, panel: Panel):
+def test_a_keyboard_shortcut_opens_a_panel_and_focuses_its_heading(
+    dashboard: Dashboard, panel: Panel
+):
     with dashboard(panel("connect")) as page:
         page.find("heading", "Connect")
         page.press("g", "p")
@@ -148,7 +158,7 @@ def test_keys_lead_to_panels_and_the_heading_has_the_focus(dashboard: Dashboard,
         page.wait("!document.querySelector('dialog[open]')")
 
 
-def test_keys_write_where_a_field_is_written_in(dashboard: Dashboard, panel: Panel):
+def test_keyboard_shortcuts_type_letters_inside_a_field(dashboard: Dashboard, panel: Panel):
     with dashboard(panel("requests")) as page:
         page.find("heading", "Requests")
         page.press("/")
@@ -156,7 +166,7 @@ def test_keys_write_where_a_field_is_written_in(dashboard: Dashboard, panel: Pan
         page.wait("document.activeElement.value === 'gp'")
 
 
-def test_skip_leads_to_the_panel(dashboard: Dashboard, panel: Panel):
+def test_skip_to_content_focuses_the_panel(dashboard: Dashboard, panel: Panel):
     with dashboard(panel("connect")) as page:
         page.find("heading", "Connect")
         page.evaluate("document.body.tabIndex = -1, document.body.focus(), void 0")  # as at first
@@ -167,7 +177,7 @@ def test_skip_leads_to_the_panel(dashboard: Dashboard, panel: Panel):
         page.wait("document.activeElement.id === 'panel-title'")
 
 
-def test_colours_can_be_chosen_and_are_kept(chromium: Chromium, panel: Panel):
+def test_the_dashboard_remembers_the_chosen_colors(chromium: Chromium, panel: Panel):
     with chromium.page(panel("connect")) as page:
         page.click("button", "Colours: system")
         page.click("button", "Colours: light")
@@ -179,7 +189,7 @@ def test_colours_can_be_chosen_and_are_kept(chromium: Chromium, panel: Panel):
 
 
 @pytest.mark.parametrize("more", [2, pytest.param(7, marks=pytest.mark.torture)])
-def test_many_pages_of_many_worlds_share_one_stream(
+def test_pages_of_different_worlds_share_one_event_stream(
     chromium: Chromium, api: HttpWorld, panel: Panel, more: int
 ):
     """A browser opens six connections to one host: streams of their own would stop the seventh page."""
@@ -203,7 +213,7 @@ def test_many_pages_of_many_worlds_share_one_stream(
     assert all("/_emulator/events?" in url for url in streams)
 
 
-def test_the_line_for_a_shell_leads_to_this_emulator_and_world(
+def test_the_shell_command_exports_this_emulator_and_world(
     dashboard: Dashboard, api: HttpWorld, panel: Panel, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.delenv("HOSTING_EMULATOR_URL", raising=False)
@@ -216,7 +226,7 @@ def test_the_line_for_a_shell_leads_to_this_emulator_and_world(
     assert f"HOSTING_BASE_URL={api.emulator.base_url}" in result.output
 
 
-def test_without_scripts_the_page_says_where_things_are(
+def test_the_dashboard_without_scripts_shows_the_base_url(
     chromium: Chromium, api: HttpWorld, origin: str
 ):
     with chromium.page("about:blank") as page:

@@ -27,7 +27,7 @@ def point(page: Page, selector: str) -> None:
     page.ask("Input.dispatchMouseEvent", type="mouseMoved", x=at[0], y=at[1])
 
 
-def test_requests_come_by_themselves(dashboard: Dashboard, api: HttpWorld, panel: Panel):
+def test_new_requests_appear_without_a_reload(dashboard: Dashboard, api: HttpWorld, panel: Panel):
     with dashboard(panel("requests")) as page:
         page.read("No request yet")
         page.read("Live")
@@ -39,7 +39,9 @@ def test_requests_come_by_themselves(dashboard: Dashboard, api: HttpWorld, panel
         assert page.evaluate(_NUMBERS) == [2, 1]
 
 
-def test_nothing_moves_under_the_pointer(dashboard: Dashboard, api: HttpWorld, panel: Panel):
+def test_the_request_list_holds_still_under_the_pointer(
+    dashboard: Dashboard, api: HttpWorld, panel: Panel
+):
     api.dns()
     with dashboard(panel("requests")) as page:
         page.wait(f"{_NUMBERS}.length === 1")
@@ -54,7 +56,7 @@ def test_nothing_moves_under_the_pointer(dashboard: Dashboard, api: HttpWorld, p
         page.wait(f"{_NUMBERS}.length === 3")
 
 
-def test_a_paused_list_waits(dashboard: Dashboard, api: HttpWorld, panel: Panel):
+def test_a_paused_request_list_adds_no_rows(dashboard: Dashboard, api: HttpWorld, panel: Panel):
     with dashboard(panel("requests")) as page:
         page.read("Live")
         page.click("button", "Pause")
@@ -65,7 +67,9 @@ def test_a_paused_list_waits(dashboard: Dashboard, api: HttpWorld, panel: Panel)
         page.wait(f"{_NUMBERS}.length === 1")
 
 
-def test_the_list_is_filtered(dashboard: Dashboard, api: HttpWorld, panel: Panel):
+def test_the_request_list_is_filtered_by_status_call_user_and_text(
+    dashboard: Dashboard, api: HttpWorld, panel: Panel
+):
     api.dns()
     api.dns(who="outsider")
     api.compute()
@@ -86,7 +90,7 @@ def test_the_list_is_filtered(dashboard: Dashboard, api: HttpWorld, panel: Panel
         page.read("No request in the log matches the filter")
 
 
-def test_a_request_says_why_and_what_was_answered(
+def test_an_open_request_shows_its_trail_and_response(
     dashboard: Dashboard, api: HttpWorld, panel: Panel
 ):
     api.dns(who="outsider")
@@ -100,7 +104,7 @@ def test_a_request_says_why_and_what_was_answered(
         page.wait("!document.querySelector('.detail')")
 
 
-def test_an_open_request_that_the_log_has_no_more_is_shown_no_more(
+def test_an_open_request_closes_when_the_log_is_reset(
     dashboard: Dashboard, api: HttpWorld, panel: Panel
 ):
     api.dns()
@@ -112,7 +116,7 @@ def test_an_open_request_that_the_log_has_no_more_is_shown_no_more(
         assert not page.has("button", "Copy as curl")
 
 
-def test_requests_are_walked_with_arrows_and_escape_closes_one(
+def test_arrow_keys_walk_the_requests_and_escape_closes_the_open_request(
     dashboard: Dashboard, api: HttpWorld, panel: Panel
 ):
     for _ in range(3):
@@ -133,7 +137,7 @@ def test_requests_are_walked_with_arrows_and_escape_closes_one(
         assert page.evaluate("document.activeElement.closest('li').dataset.n") == "3"
 
 
-def test_a_row_says_its_project_and_how_long_it_took(
+def test_a_request_row_shows_its_project_and_duration(
     dashboard: Dashboard, api: HttpWorld, panel: Panel
 ):
     api.dns()
@@ -160,7 +164,9 @@ def test_the_base_url_is_on_one_line(dashboard: Dashboard, api: HttpWorld, panel
             assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
-def test_a_request_is_sent_again(dashboard: Dashboard, api: HttpWorld, panel: Panel):
+def test_an_open_request_can_be_replayed_with_the_same_key(
+    dashboard: Dashboard, api: HttpWorld, panel: Panel
+):
     api.set_flag(False, key="once")
     with dashboard(panel("requests/1")) as page:
         page.click("button", "Replay")
@@ -173,7 +179,7 @@ def test_a_request_is_sent_again(dashboard: Dashboard, api: HttpWorld, panel: Pa
     assert newest["idempotency_key"] == first["idempotency_key"] == "once"
 
 
-def test_an_answer_that_was_lost_is_said_in_the_list_and_in_the_request(
+def test_a_lost_response_is_shown_in_the_list_and_in_the_request(
     dashboard: Dashboard, api: HttpWorld, panel: Panel
 ):
     api.emulator.fault("connection_reset", phase="after_commit", times=1)
@@ -191,9 +197,7 @@ def test_an_answer_that_was_lost_is_said_in_the_list_and_in_the_request(
     assert words[-1] != "commit"
 
 
-def test_the_page_asks_for_older_requests_when_they_are_wanted(
-    chromium: Chromium, api: HttpWorld, panel: Panel
-):
+def test_older_requests_are_loaded_on_demand(chromium: Chromium, api: HttpWorld, panel: Panel):
     api.compute()
     for _ in range(519):
         api.dns()
@@ -222,7 +226,7 @@ def test_the_page_asks_for_older_requests_when_they_are_wanted(
     assert numbers == list(range(521, 21, -1))
 
 
-def test_older_requests_come_to_a_paused_list_too(
+def test_older_requests_are_added_to_a_paused_list(
     dashboard: Dashboard, api: HttpWorld, panel: Panel
 ):
     for _ in range(202):

@@ -22,7 +22,7 @@ def project(api: HttpWorld, alias: str = "shop") -> dict[str, Any]:
     return next(row for row in items(api, "projects") if row["alias"] == alias)
 
 
-def test_a_token_and_a_command_are_copied(
+def test_the_copied_token_and_command_work(
     dashboard: Dashboard, api: HttpWorld, panel: Panel, origin: str
 ):
     permission = {"name": "clipboard-write"}, {"name": "clipboard-read"}
@@ -41,7 +41,9 @@ def test_a_token_and_a_command_are_copied(
     assert api.emulator.base_url in command
 
 
-def test_the_overview_says_what_is_under_way(dashboard: Dashboard, api: HttpWorld, panel: Panel):
+def test_the_overview_shows_unfinished_operations_and_armed_faults(
+    dashboard: Dashboard, api: HttpWorld, panel: Panel
+):
     operation = api.initialize().json["id"]
     fault = api.emulator.fault("abort", call="list_deployments", code="forbidden")
     with dashboard(panel("connect")) as page:
@@ -53,7 +55,9 @@ def test_the_overview_says_what_is_under_way(dashboard: Dashboard, api: HttpWorl
         page.read("1 hit")
 
 
-def test_a_call_is_tried(dashboard: Dashboard, api: HttpWorld, panel: Panel):
+def test_the_api_console_sends_a_call_as_the_chosen_user(
+    dashboard: Dashboard, api: HttpWorld, panel: Panel
+):
     with dashboard(panel("try")) as page:
         page.choose("Call", "Show or hide the flag")
         page.choose("As", "reader")
@@ -69,7 +73,7 @@ def test_a_call_is_tried(dashboard: Dashboard, api: HttpWorld, panel: Panel):
     assert project(api)["flag"]["enabled"] is False
 
 
-def test_a_ticket_that_was_made_says_where_every_client_redeems_it(
+def test_the_api_console_shows_a_plain_http_address_for_a_new_ticket(
     dashboard: Dashboard, api: HttpWorld, panel: Panel
 ):
     with dashboard(panel("try?call=create_dev_access_ticket")) as page:
@@ -81,7 +85,7 @@ def test_a_ticket_that_was_made_says_where_every_client_redeems_it(
     assert fetch(url).status == 303
 
 
-def test_a_request_that_the_browser_sent_twice_is_said_to_be(
+def test_the_api_console_reports_a_request_that_the_browser_sent_twice(
     dashboard: Dashboard, api: HttpWorld, panel: Panel
 ):
     api.emulator.fault("connection_reset", phase="after_commit", times=1)
@@ -95,7 +99,7 @@ def test_a_request_that_the_browser_sent_twice_is_said_to_be(
         page.evaluate("window.fetch = window.once, void 0")
 
 
-def test_a_request_that_got_no_response_is_found_all_the_same(
+def test_the_api_console_links_to_a_request_that_got_no_response(
     dashboard: Dashboard, api: HttpWorld, panel: Panel
 ):
     api.emulator.fault("connection_reset")
@@ -106,7 +110,7 @@ def test_a_request_that_got_no_response_is_found_all_the_same(
         page.find("heading", "Request 1")
 
 
-def test_an_operation_behind_a_held_claim_offers_only_what_can_be_done(
+def test_an_operation_behind_a_held_claim_offers_only_possible_actions(
     dashboard: Dashboard, api: HttpWorld, panel: Panel
 ):
     api.emulator.intervene("hold_claim", project="shop")
@@ -128,7 +132,7 @@ def test_an_operation_behind_a_held_claim_offers_only_what_can_be_done(
         page.read("that is final")
 
 
-def test_a_body_that_is_no_json_is_said_at_its_field(
+def test_the_api_console_rejects_a_body_that_is_not_json(
     dashboard: Dashboard, api: HttpWorld, panel: Panel
 ):
     with dashboard(panel("try")) as page:
@@ -139,7 +143,7 @@ def test_a_body_that_is_no_json_is_said_at_its_field(
     assert items(api, "requests") == []
 
 
-def test_the_flag_is_switched_as_its_owner(dashboard: Dashboard, api: HttpWorld, panel: Panel):
+def test_the_project_panel_switches_the_flag(dashboard: Dashboard, api: HttpWorld, panel: Panel):
     before = project(api)["flag"]["enabled"]
     with dashboard(panel("projects/shop")) as page:
         page.click("switch", "Show the flag")
@@ -151,7 +155,9 @@ def test_the_flag_is_switched_as_its_owner(dashboard: Dashboard, api: HttpWorld,
     assert project(api)["flag"]["enabled"] is not before
 
 
-def test_things_of_a_project_are_changed(dashboard: Dashboard, api: HttpWorld, panel: Panel):
+def test_the_project_panel_changes_dns_deployments_databases_and_tickets(
+    dashboard: Dashboard, api: HttpWorld, panel: Panel
+):
     api.ticket()
     with dashboard(panel("projects/shop")) as page:
         page.click("button", "Move DNS")
@@ -173,7 +179,7 @@ def test_things_of_a_project_are_changed(dashboard: Dashboard, api: HttpWorld, p
     assert found["tickets"][0]["state"] == "expired"
 
 
-def test_a_refused_intervention_says_so_in_its_form(
+def test_a_form_shows_why_its_intervention_was_refused(
     dashboard: Dashboard, api: HttpWorld, panel: Panel
 ):
     with dashboard(panel("projects/shop")) as page:
@@ -186,7 +192,7 @@ def test_a_refused_intervention_says_so_in_its_form(
     assert project(api)["dns"]["status"] != "revoked"
 
 
-def test_keys_are_listed_without_their_values_and_revoked(
+def test_the_projects_panel_lists_keys_without_values_and_revokes_them(
     dashboard: Dashboard, api: HttpWorld, panel: Panel
 ):
     value = api.create_key("ci").json["value"]
@@ -199,7 +205,7 @@ def test_keys_are_listed_without_their_values_and_revoked(
     assert api.dns(token=value).status == 401
 
 
-def test_an_operation_is_stuck_released_and_advanced(
+def test_the_operation_panel_sticks_releases_and_advances_an_operation(
     dashboard: Dashboard, api: HttpWorld, panel: Panel
 ):
     operation = api.initialize().json["id"]
@@ -215,7 +221,7 @@ def test_an_operation_is_stuck_released_and_advanced(
     assert api.poll(operation).json["state"] == "succeeded"
 
 
-def test_what_was_over_before_the_history_began_has_been_in_its_state_since_its_end(
+def test_an_operation_older_than_the_history_ends_at_its_last_update(
     dashboard: Dashboard, api: HttpWorld, panel: Panel
 ):
     newest = max(items(api, "operations"), key=lambda one: str(one["created_at"]))
@@ -229,7 +235,9 @@ def test_what_was_over_before_the_history_began_has_been_in_its_state_since_its_
     assert newest["created_at"] < newest["updated_at"]
 
 
-def test_the_timeline_says_the_states_in_words(dashboard: Dashboard, api: HttpWorld, panel: Panel):
+def test_the_operation_timeline_names_the_states(
+    dashboard: Dashboard, api: HttpWorld, panel: Panel
+):
     operation = api.initialize().json["id"]
     api.emulator.clock.until(operation)
     with dashboard(panel("operations")) as page:

@@ -8,7 +8,7 @@ from tests.browser.chromium import Chromium
 from tests.lab.explore.samples import page_with_long_results
 
 
-def test_the_page_is_never_wider_than_the_window(chromium: Chromium, tmp_path: Path):
+def test_the_explore_report_is_never_wider_than_the_window(chromium: Chromium, tmp_path: Path):
     path = tmp_path / "report.html"
     path.write_text(page_with_long_results(), encoding="utf-8")
 

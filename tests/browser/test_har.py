@@ -40,7 +40,7 @@ def in_the_panel(chromium: Chromium, har: Any) -> list[dict[str, Any]]:
         return found
 
 
-def test_an_export_opens_with_all_that_it_holds(chromium: Chromium, api: HttpWorld):
+def test_the_network_panel_shows_every_field_of_an_exported_har(chromium: Chromium, api: HttpWorld):
     api.deployments("?limit=2&more=")
     api.set_flag(True)
     api.dns(token="wrong")
@@ -75,7 +75,7 @@ def test_an_export_opens_with_all_that_it_holds(chromium: Chromium, api: HttpWor
         assert one["asked"] > 0
 
 
-def test_the_importer_would_find_a_fault(chromium: Chromium, api: HttpWorld):
+def test_the_network_panel_rejects_a_broken_har(chromium: Chromium, api: HttpWorld):
     api.dns()
     har: Any = api.emulator.requests.har()
     har["log"]["entries"][0]["timings"]["wait"] = "soon"

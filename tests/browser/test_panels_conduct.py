@@ -20,7 +20,7 @@ def misbehave(api: HttpWorld) -> None:
     api.dns(key="not-listed")
 
 
-def test_findings_come_as_they_happen_with_their_requests(
+def test_conduct_findings_appear_live_with_their_requests(
     dashboard: Dashboard, api: HttpWorld, panel: Panel
 ):
     with dashboard(panel("conduct")) as page:
@@ -48,9 +48,7 @@ def test_findings_come_as_they_happen_with_their_requests(
         page.wait("location.hash.startsWith('#/requests/3')")
 
 
-def test_how_much_was_found_stands_beside_the_panels_name(
-    dashboard: Dashboard, api: HttpWorld, panel: Panel
-):
+def test_the_navigation_counts_conduct_findings(dashboard: Dashboard, api: HttpWorld, panel: Panel):
     with dashboard(panel("requests")) as page:
         page.read("Live")
         misbehave(api)
@@ -59,7 +57,7 @@ def test_how_much_was_found_stands_beside_the_panels_name(
         page.read("Client check: A mutation without an Idempotency-Key.")
 
 
-def test_what_was_left_unfinished_is_told_once_the_client_is_done(
+def test_an_unfinished_operation_is_reported_once_the_client_has_finished(
     dashboard: Dashboard, api: HttpWorld, panel: Panel
 ):
     api.apply_domains()
@@ -70,7 +68,7 @@ def test_what_was_left_unfinished_is_told_once_the_client_is_done(
         page.read("An operation was started but not polled until it ended")
 
 
-def test_what_is_sent_from_the_page_is_not_the_clients(
+def test_requests_from_the_dashboard_are_not_checked_for_conduct(
     dashboard: Dashboard, api: HttpWorld, panel: Panel
 ):
     with dashboard(panel("try?call=get_dns_authorization")) as page:
@@ -80,7 +78,9 @@ def test_what_is_sent_from_the_page_is_not_the_clients(
         page.read("1 request came from the emulator's own pages and tools: not checked.")
 
 
-def test_findings_are_accessible(dashboard: Dashboard, api: HttpWorld, panel: Panel):
+def test_the_conduct_panel_with_findings_is_accessible(
+    dashboard: Dashboard, api: HttpWorld, panel: Panel
+):
     misbehave(api)
 
     with dashboard(panel("conduct?final=true")) as page:

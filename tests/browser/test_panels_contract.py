@@ -33,7 +33,7 @@ def codes(page: Page) -> dict[str, str]:
     )
 
 
-def test_an_assumption_is_chosen_among_its_alternatives_and_no_row_moves(
+def test_choosing_an_alternative_sets_the_assumption_and_moves_no_row(
     dashboard: Dashboard, api: HttpWorld, panel: Panel
 ):
     with dashboard(panel("assumptions")) as page:
@@ -47,7 +47,7 @@ def test_an_assumption_is_chosen_among_its_alternatives_and_no_row_moves(
     assert before == after
 
 
-def test_a_free_value_is_typed_and_a_wrong_one_is_refused(
+def test_a_typed_assumption_value_is_set_or_refused(
     dashboard: Dashboard, api: HttpWorld, panel: Panel
 ):
     with dashboard(panel("assumptions")) as page:
@@ -61,7 +61,7 @@ def test_a_free_value_is_typed_and_a_wrong_one_is_refused(
     assert changed(api) == {"default_page_size": 7}
 
 
-def test_what_is_being_typed_stays_when_the_value_changes_elsewhere(
+def test_a_typed_assumption_value_survives_a_change_from_elsewhere(
     dashboard: Dashboard, api: HttpWorld, panel: Panel
 ):
     with dashboard(panel("assumptions")) as page:
@@ -74,7 +74,7 @@ def test_what_is_being_typed_stays_when_the_value_changes_elsewhere(
     assert changed(api) == {"default_page_size": 9}
 
 
-def test_what_was_changed_comes_first_and_is_reset_alone(
+def test_changed_assumptions_come_first_and_can_be_reset_separately(
     dashboard: Dashboard, api: HttpWorld, panel: Panel
 ):
     values = {"timestamp_form": "offset", "accepted_status": 200}
@@ -91,7 +91,9 @@ def test_what_was_changed_comes_first_and_is_reset_alone(
     assert changed(api) == {"accepted_status": 200}
 
 
-def test_all_are_reset_once_that_is_confirmed(dashboard: Dashboard, api: HttpWorld, panel: Panel):
+def test_all_assumptions_are_reset_after_confirmation(
+    dashboard: Dashboard, api: HttpWorld, panel: Panel
+):
     values = {"accepted_status": 200, "progress_phases": ["queued", "b", "c", "d", "e"]}
     api.emulator.set_assumptions(values)
 
@@ -103,7 +105,7 @@ def test_all_are_reset_once_that_is_confirmed(dashboard: Dashboard, api: HttpWor
     assert changed(api) == {}
 
 
-def test_all_problems_are_listed_and_lead_to_their_pages(
+def test_the_problems_panel_links_each_code_to_its_page(
     chromium: Chromium, dashboard: Dashboard, api: HttpWorld, panel: Panel
 ):
     known = {problem["code"] for problem in api.emulator.control.contract("problems")}
@@ -135,7 +137,7 @@ def test_problems_are_filtered_by_text_status_and_retry(
     assert set(found) == wanted
 
 
-def test_an_alternative_that_contradicts_the_contract_is_marked_and_warned_about(
+def test_an_alternative_that_contradicts_the_contract_shows_a_warning(
     dashboard: Dashboard, api: HttpWorld, panel: Panel
 ):
     with dashboard(panel("assumptions")) as page:

@@ -56,7 +56,7 @@ def rows(page: Page) -> list[str]:
     return found
 
 
-def test_a_fault_is_armed_and_its_hits_come_live_until_it_is_removed(
+def test_the_faults_panel_arms_a_fault_counts_its_hits_live_and_removes_it(
     dashboard: Dashboard, api: HttpWorld, panel: Panel
 ):
     with dashboard(panel("faults?kind=abort")) as page:
@@ -83,7 +83,9 @@ def test_a_fault_is_armed_and_its_hits_come_live_until_it_is_removed(
     assert api.emulator.faults == []
 
 
-def test_everyday_faults_are_armed_by_one_press(dashboard: Dashboard, api: HttpWorld, panel: Panel):
+def test_everyday_faults_are_armed_with_one_click(
+    dashboard: Dashboard, api: HttpWorld, panel: Panel
+):
     with dashboard(panel("faults")) as page:
         page.choose("Call", "Show or hide the flag")
         page.click("button", "Service unavailable")
@@ -109,7 +111,7 @@ def test_everyday_faults_are_armed_by_one_press(dashboard: Dashboard, api: HttpW
     assert not any("times" in one for one in armed[1:])
 
 
-def test_a_fault_that_is_removed_elsewhere_is_no_hit(
+def test_a_fault_removed_elsewhere_leaves_the_faults_panel_without_a_hit(
     dashboard: Dashboard, api: HttpWorld, panel: Panel
 ):
     removed = api.emulator.fault("timeout", call="list_deployments")
@@ -136,7 +138,7 @@ def test_a_fault_that_is_removed_elsewhere_is_no_hit(
     )
 
 
-def test_every_kind_can_be_armed_as_its_example_is_written(
+def test_every_fault_kind_can_be_armed_with_its_example_values(
     dashboard: Dashboard, api: HttpWorld, panel: Panel
 ):
     kinds = [effect["kind"] for effect in api.emulator.control.contract("fault-kinds")["effects"]]
@@ -149,7 +151,9 @@ def test_every_kind_can_be_armed_as_its_example_is_written(
     assert armed == [{kind} for kind in kinds]
 
 
-def test_all_ways_to_match_unfold_and_are_sent(dashboard: Dashboard, api: HttpWorld, panel: Panel):
+def test_the_faults_panel_sends_every_matching_condition(
+    dashboard: Dashboard, api: HttpWorld, panel: Panel
+):
     with dashboard(panel("faults?kind=abort")) as page:
         page.click("checkbox", MORE)
         page.fill("spinbutton", "probability", "0.5")
@@ -164,7 +168,7 @@ def test_all_ways_to_match_unfold_and_are_sent(dashboard: Dashboard, api: HttpWo
     assert "until" in fault
 
 
-def test_a_refusal_stands_in_the_form_and_nothing_is_armed(
+def test_a_refused_fault_shows_its_reason_and_is_not_armed(
     dashboard: Dashboard, api: HttpWorld, panel: Panel
 ):
     with dashboard(panel("faults?kind=abort")) as page:
@@ -176,7 +180,7 @@ def test_a_refusal_stands_in_the_form_and_nothing_is_armed(
     assert api.emulator.faults == []
 
 
-def test_clearing_asks_first(dashboard: Dashboard, api: HttpWorld, panel: Panel):
+def test_clearing_all_faults_needs_confirmation(dashboard: Dashboard, api: HttpWorld, panel: Panel):
     api.emulator.fault("timeout")
     api.emulator.fault("connection_reset")
 
@@ -191,7 +195,7 @@ def test_clearing_asks_first(dashboard: Dashboard, api: HttpWorld, panel: Panel)
     assert api.emulator.faults == []
 
 
-def test_an_outcome_is_pending_until_it_is_applied(
+def test_the_outcomes_panel_shows_an_outcome_as_pending_until_it_is_applied(
     dashboard: Dashboard, api: HttpWorld, panel: Panel
 ):
     with dashboard(panel("outcomes")) as page:
@@ -205,7 +209,7 @@ def test_an_outcome_is_pending_until_it_is_applied(
         page.read("No outcome is pending")
 
 
-def test_an_operation_is_made_stuck_and_released(
+def test_the_interventions_panel_sticks_and_releases_an_operation(
     dashboard: Dashboard, api: HttpWorld, panel: Panel
 ):
     operation = api.initialize().json["id"]
@@ -223,7 +227,7 @@ def test_an_operation_is_made_stuck_and_released(
     assert api.emulator.why(operation).held_by is None
 
 
-def test_an_intervention_is_found_and_focus_goes_to_its_form(
+def test_choosing_an_intervention_focuses_its_form(
     dashboard: Dashboard, api: HttpWorld, panel: Panel
 ):
     with dashboard(panel("interventions")) as page:
@@ -239,7 +243,7 @@ def test_an_intervention_is_found_and_focus_goes_to_its_form(
     ("word", "field", "said"),
     [("expire_ticket", "ticket", "has expired."), ("revoke_key", "key", "is revoked.")],
 )
-def test_tickets_and_keys_can_be_chosen_while_they_are_of_use(
+def test_intervention_forms_offer_only_usable_tickets_and_keys(
     dashboard: Dashboard, api: HttpWorld, panel: Panel, word: str, field: str, said: str
 ):
     api.ticket()
@@ -252,7 +256,7 @@ def test_tickets_and_keys_can_be_chosen_while_they_are_of_use(
         page.read(f"there is no {field} now")
 
 
-def test_users_and_keys_are_added_as_a_world_file_has_them(
+def test_the_add_intervention_accepts_users_in_the_form_of_a_world_file(
     dashboard: Dashboard, api: HttpWorld, panel: Panel
 ):
     with dashboard(panel("interventions/add")) as page:
@@ -283,7 +287,7 @@ def test_every_intervention_has_a_form_with_all_its_fields(
     assert found == wanted
 
 
-def test_a_scenario_is_shown_and_its_story_run_in_a_world_of_its_own(
+def test_the_story_of_a_scenario_runs_in_a_temporary_world(
     dashboard: Dashboard, api: HttpWorld, panel: Panel
 ):
     before = api.emulator.summary["commit"]
@@ -301,7 +305,7 @@ def test_a_scenario_is_shown_and_its_story_run_in_a_world_of_its_own(
     assert api.emulator.summary["commit"] == before
 
 
-def test_a_scenario_is_loaded_into_this_world_once_that_is_confirmed(
+def test_a_scenario_is_loaded_into_the_world_after_confirmation(
     dashboard: Dashboard, api: HttpWorld, panel: Panel
 ):
     with dashboard(panel("scenarios/provider-outage")) as page:
@@ -322,7 +326,7 @@ story:
 """
 
 
-def test_a_scenario_of_ones_own_is_checked_and_loaded_by_the_keyboard_alone(
+def test_a_custom_scenario_is_checked_and_loaded_with_the_keyboard(
     dashboard: Dashboard, api: HttpWorld, panel: Panel
 ):
     with dashboard(panel("scenarios")) as page:
@@ -362,7 +366,7 @@ def test_a_scenario_of_ones_own_is_checked_and_loaded_by_the_keyboard_alone(
         ("Check", "name: mine\n", "Line 1, column 1: ", "description", "name: mine"),
     ],
 )
-def test_what_is_wrong_with_it_is_shown_at_its_place(
+def test_a_mistake_in_a_custom_scenario_is_shown_with_its_position(
     dashboard: Dashboard,
     api: HttpWorld,
     panel: Panel,
@@ -389,7 +393,7 @@ def test_what_is_wrong_with_it_is_shown_at_its_place(
     assert api.emulator.summary["commit"] == before
 
 
-def test_a_draft_stays_and_a_scenario_of_the_library_can_be_its_beginning(
+def test_a_scenario_draft_is_kept_until_a_library_scenario_replaces_it(
     dashboard: Dashboard, api: HttpWorld, panel: Panel
 ):
     field = "document.querySelector('textarea')?.value"

@@ -16,7 +16,7 @@ def last_commit(api: HttpWorld) -> int:
     return int(api.emulator.summary["commit"])
 
 
-def test_a_preset_advances_the_clock_and_says_what_happened(
+def test_a_preset_advances_the_clock_and_confirms_it(
     dashboard: Dashboard, api: HttpWorld, panel: Panel
 ):
     operation = api.apply_domains().json["id"]
@@ -28,7 +28,7 @@ def test_a_preset_advances_the_clock_and_says_what_happened(
     assert api.poll(operation).json["state"] == "succeeded"
 
 
-def test_the_clock_goes_by_a_typed_span_and_to_a_moment(
+def test_the_clock_panel_advances_by_a_duration_and_to_a_timestamp(
     dashboard: Dashboard, api: HttpWorld, panel: Panel
 ):
     with dashboard(panel("clock")) as page:
@@ -42,7 +42,7 @@ def test_the_clock_goes_by_a_typed_span_and_to_a_moment(
     assert api.emulator.clock.now == "2031-05-06T07:08:09.000Z"
 
 
-def test_a_span_that_is_none_is_refused_in_the_form(
+def test_the_clock_panel_refuses_an_invalid_duration(
     dashboard: Dashboard, api: HttpWorld, panel: Panel
 ):
     before = api.emulator.clock.now
@@ -55,7 +55,7 @@ def test_a_span_that_is_none_is_refused_in_the_form(
     assert api.emulator.clock.now == before
 
 
-def test_the_clock_goes_until_an_operation_has_ended(
+def test_the_clock_panel_advances_until_an_operation_ends(
     dashboard: Dashboard, api: HttpWorld, panel: Panel
 ):
     operation = api.initialize().json["id"]
@@ -68,7 +68,7 @@ def test_the_clock_goes_until_an_operation_has_ended(
     assert api.poll(operation).json["state"] == "succeeded"
 
 
-def test_the_mode_is_set_here_and_followed_when_it_is_set_elsewhere(
+def test_the_clock_panel_sets_the_mode_and_follows_changes_from_elsewhere(
     dashboard: Dashboard, api: HttpWorld, panel: Panel
 ):
     with dashboard(panel("clock")) as page:
@@ -84,7 +84,7 @@ def test_the_mode_is_set_here_and_followed_when_it_is_set_elsewhere(
     assert (clock["mode"], clock["rate"]) == ("scaled", 120)
 
 
-def test_rewinding_asks_first_and_the_new_commit_waits_for_its_button(
+def test_rewinding_needs_confirmation_and_adds_a_commit(
     dashboard: Dashboard, api: HttpWorld, panel: Panel
 ):
     before = last_commit(api)
@@ -101,7 +101,7 @@ def test_rewinding_asks_first_and_the_new_commit_waits_for_its_button(
     assert next(one for one in projects if one["alias"] == "shop")["flag"]["enabled"]
 
 
-def test_escape_leaves_the_world_as_it_is(dashboard: Dashboard, api: HttpWorld, panel: Panel):
+def test_escape_cancels_a_rewind(dashboard: Dashboard, api: HttpWorld, panel: Panel):
     before = last_commit(api)
     api.set_flag(enabled=False)
 
@@ -115,7 +115,7 @@ def test_escape_leaves_the_world_as_it_is(dashboard: Dashboard, api: HttpWorld, 
     assert last_commit(api) == before + 1
 
 
-def test_forking_at_a_commit_makes_a_world_of_that_moment(
+def test_forking_at_a_commit_creates_a_world_at_that_commit(
     dashboard: Dashboard, api: HttpWorld, panel: Panel
 ):
     before = last_commit(api)
@@ -152,7 +152,7 @@ def test_a_snapshot_is_taken_restored_and_deleted(
 
 
 @pytest.mark.parametrize("name", ["history", "requests"])
-def test_what_was_done_is_saved_as_a_scenario_that_passes(
+def test_a_session_is_saved_as_a_scenario_that_passes(
     dashboard: Dashboard, api: HttpWorld, panel: Panel, name: str
 ):
     operation = api.apply_domains().json["id"]

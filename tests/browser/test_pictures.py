@@ -15,7 +15,7 @@ NAMES = {*(f"{name}.png" for name in pictures.PANELS), f"{pictures.TERMINAL}.svg
 
 
 @pytest.mark.slow
-def test_all_are_drawn(chromium: Chromium, tmp_path: Path):
+def test_every_picture_of_the_documentation_can_be_drawn(chromium: Chromium, tmp_path: Path):
     drawn = {file.name: file.read_bytes() for file in pictures.draw(chromium, tmp_path)}
 
     assert set(drawn) == NAMES
@@ -26,11 +26,11 @@ def test_all_are_drawn(chromium: Chromium, tmp_path: Path):
     assert "url(http" not in svg.replace('"', "")
 
 
-def test_none_is_missing_or_left_over():
+def test_the_picture_folder_holds_exactly_the_drawn_pictures():
     assert {file.name for file in pictures.FOLDER.iterdir()} == NAMES
 
 
-def test_the_readme_shows_one_and_the_page_on_the_log_the_terminal():
+def test_the_readme_shows_one_picture_and_the_log_page_the_terminal():
     readme = (REPOSITORY / "README.md").read_text(encoding="utf-8")
     log = (REPOSITORY / "docs" / "log.md").read_text(encoding="utf-8")
 

@@ -17,7 +17,7 @@ _PANELS = """performance.getEntriesByType("resource")
 _TIME = "document.querySelector('.bar time').textContent"
 
 
-def test_stopped_and_started_again_everything_works_without_a_reload(chromium: Chromium):
+def test_an_open_dashboard_survives_a_restart_of_the_emulator_without_a_reload(chromium: Chromium):
     with ExitStack() as stack, ExitStack() as first:
         url = first.enter_context(emulator_in_thread(clock="real")).base_url
         with HostingEmulator.connect(url) as emulator:

@@ -86,7 +86,9 @@ def test_a_web_app_signs_in_and_hides_the_flag(chromium: Chromium, api: HttpWorl
     assert not projects[api.emulator.projects["shop"]].get("flag_enabled")
 
 
-def test_another_person_by_keyboard_alone_may_not(chromium: Chromium, app_url: str):
+def test_a_reader_who_signs_in_with_the_keyboard_may_not_hide_the_flag(
+    chromium: Chromium, app_url: str
+):
     with chromium.page(app_url) as page:
         page.tab_to("button", "Sign in")
         page.press("Enter")
@@ -98,14 +100,14 @@ def test_another_person_by_keyboard_alone_may_not(chromium: Chromium, app_url: s
         read(page, "forbidden")
 
 
-def test_a_person_who_cancels_goes_back_signed_out(chromium: Chromium, app_url: str):
+def test_a_user_who_cancels_the_sign_in_returns_signed_out(chromium: Chromium, app_url: str):
     with chromium.page(app_url) as page:
         page.click("button", "Sign in")
         page.click("button", "Cancel")
         read(page, "access_denied")
 
 
-def test_the_page_is_accessible_and_asks_no_other_host(
+def test_the_sign_in_page_is_accessible_and_requests_no_other_host(
     chromium: Chromium, sign_in_url: Address, origin: str
 ):
     with chromium.page("about:blank", network=True) as page:

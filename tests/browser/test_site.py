@@ -17,7 +17,7 @@ VIEWS: tuple[tuple[int, Scheme], ...] = ((1440, "light"), (1024, "dark"), (400, 
 @pytest.mark.slow
 @pytest.mark.skipif(not SITE.exists(), reason="`make site` has not built it")
 @pytest.mark.parametrize("name", ["index", "failures", "world-file", "search"])
-def test_anybody_can_read_it_at_any_width(name: str, chromium: Chromium):
+def test_the_documentation_site_is_accessible_at_any_width(name: str, chromium: Chromium):
     with chromium.page((SITE / f"{name}.html").as_uri()) as shown:
         for width, scheme in VIEWS:
             shown.look(width, scheme)
@@ -28,6 +28,6 @@ def test_anybody_can_read_it_at_any_width(name: str, chromium: Chromium):
 
 @pytest.mark.slow
 @pytest.mark.skipif(not SITE.exists(), reason="`make site` has not built it")
-def test_what_is_searched_is_found_without_a_network(chromium: Chromium):
+def test_the_documentation_search_works_without_a_network(chromium: Chromium):
     with chromium.page((SITE / "search.html").as_uri() + "?q=rewind") as shown:
         shown.wait("document.querySelector('#search-results li a[href^=\"replay.html\"]') !== null")

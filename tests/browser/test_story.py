@@ -10,7 +10,7 @@ from tests.browser.page import Page
 from tests.support.http_world import HttpWorld
 
 
-def test_operation_from_its_start_to_its_end(
+def test_labels_and_roles_lead_a_newcomer_through_an_operation(
     chromium: Chromium, api: HttpWorld, panel: Callable[[str], str], origin: str
 ):
     with chromium.page(panel(""), network=True) as page:
@@ -50,7 +50,9 @@ def test_operation_from_its_start_to_its_end(
         assert any("/_emulator/events?" in url for url in asked)
 
 
-def test_refusal_is_explained(dashboard: Dashboard, api: HttpWorld, panel: Callable[[str], str]):
+def test_labels_and_roles_lead_a_newcomer_to_the_reason_of_a_refusal(
+    dashboard: Dashboard, api: HttpWorld, panel: Callable[[str], str]
+):
     with dashboard(panel("")) as page:
         page.click("link", "API console")
         page.choose("Call", "Create dev access ticket")
@@ -64,7 +66,7 @@ def test_refusal_is_explained(dashboard: Dashboard, api: HttpWorld, panel: Calla
         at_peace(page, refusals=1)
 
 
-def test_time_moves_by_the_keyboard_alone(
+def test_the_keyboard_alone_moves_time(
     dashboard: Dashboard, api: HttpWorld, panel: Callable[[str], str]
 ):
     before = api.emulator.clock.now

@@ -50,7 +50,7 @@ def until(what: str, true: Callable[[], bool]) -> None:
         time.sleep(0.02)  # real time: another thread does it
 
 
-def test_the_list_stays_still_and_small(
+def test_the_request_list_holds_still_and_stays_bounded_under_load(
     chromium: Chromium, api: HttpWorld, panel: Callable[[str], str]
 ):
     api.dns()
@@ -77,7 +77,9 @@ def test_the_list_stays_still_and_small(
 @pytest.mark.slow
 @pytest.mark.skipif(not PROC.exists(), reason="only Linux tells")
 @pytest.mark.parametrize("count", [2, pytest.param(10, marks=pytest.mark.torture)])
-def test_pages_and_one_that_is_frozen(chromium: Chromium, server: CountedEmulator, count: int):
+def test_pages_under_load_leave_nothing_behind_in_the_server(
+    chromium: Chromium, server: CountedEmulator, count: int
+):
     chromium.visit(f"{server.ready.control_url}#/requests")  # all that is loaded once is there now
     server.send_reads(STORM)
     until("connections stay", lambda: held_connections(server.address[1]) == 0)

@@ -35,7 +35,7 @@ QUICK = ("control-api", "failures")
     "name",
     [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in PAGES],
 )
-def test_commands_of_a_page_run_and_print_what_it_shows(name: str, tmp_path: Path) -> None:
+def test_the_commands_of_a_page_print_what_the_page_shows(name: str, tmp_path: Path) -> None:
     page = (DOCS / f"{name}.md").read_text(encoding="utf-8")
 
     with Terminals(tmp_path) as terminals:

@@ -22,5 +22,5 @@ def table_of_rules(api: HttpWorld) -> str:
     return "\n".join(lines) + "\n"
 
 
-def test_the_table_is_that_of_the_rules(api: HttpWorld):
+def test_the_conduct_guide_lists_every_rule(api: HttpWorld):
     assert GUIDE.partition(BEGIN)[2].partition(END)[0] == table_of_rules(api)

@@ -14,17 +14,17 @@ PAGE = (Path(__file__).parents[2] / "docs" / "contract-check.md").read_text(enco
 SET_BY_EXEC = {"HOSTING_PROJECT_ID", "HOSTING_ORGANIZATION_ID", "HOSTING_CA_FILE"}
 
 
-def test_only_the_example_of_another_server_is_not_run() -> None:
+def test_the_contract_check_guide_runs_every_block_but_the_example_of_another_server() -> None:
     assert [block.skipped for block in blocks(PAGE) if block.skipped] == ["there is no such server"]
 
 
-def test_every_permission_is_explained() -> None:
+def test_the_contract_check_guide_explains_every_permission() -> None:
     rows = re.findall(r"^\| `(\w+)` \| ", PAGE, re.MULTILINE)
 
     assert check_permissions() <= set(rows)
 
 
-def test_every_option_and_variable_is_named() -> None:
+def test_the_contract_check_guide_names_every_option_and_variable() -> None:
     options = options_of(command_of(["contract", "check"]))
 
     named_options = set(re.findall(r"--[a-z-]+", PAGE))

@@ -9,7 +9,7 @@ from tests.support.http_world import HttpWorld
 GUIDE = (Path(__file__).parents[2] / "docs" / "failures.md").read_text(encoding="utf-8")
 
 
-def test_every_kind_of_fault_has_an_example(api: HttpWorld):
+def test_the_failure_guide_has_an_example_of_every_fault_kind(api: HttpWorld):
     effects = api.emulator.control.contract("fault-kinds")["effects"]
 
     assert len(effects) > 10
@@ -18,7 +18,7 @@ def test_every_kind_of_fault_has_an_example(api: HttpWorld):
     ] == []
 
 
-def test_every_intervention_has_an_example_that_runs(api: HttpWorld):
+def test_the_failure_guide_has_an_example_of_every_intervention(api: HttpWorld):
     commands = [
         line for line in GUIDE.splitlines() if line.startswith("$ hosting-emulator intervene")
     ]

@@ -32,7 +32,7 @@ LANGUAGES = {"dotnet": None, "go": "go", "java": "javac", "node": "node"}
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name, program in LANGUAGES.items() if program])
-def test_programs_in_another_language_run(
+def test_the_programs_of_the_language_guides_run(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     need(LANGUAGES[name] or "")
@@ -55,14 +55,14 @@ def quick_java(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("name", [name for name, program in LANGUAGES.items() if not program])
-def test_a_page_whose_programs_are_not_run_says_so(name: str):
+def test_a_guide_whose_programs_do_not_run_states_so(name: str):
     page = PAGES[f"docs/{name}.md"]
 
     assert "**Nothing on this page is run by our tests**" in page
     assert [block.line for block in blocks(page) if block.skipped is None] == []
 
 
-def test_only_these_commands_of_the_guides_are_not_run():
+def test_only_installing_commands_of_the_guides_do_not_run():
     guides = [block for name in GUIDES for block in blocks(PAGES[f"docs/{name}.md"])]
 
     assert [block.text.splitlines()[0] for block in guides if block.language == "bash"] == [
@@ -82,7 +82,7 @@ def fields_below(schema: dict[str, Any], name: str) -> set[str]:
     return fields.union(*(fields_below(schema, reference) for reference in references))
 
 
-def test_the_page_on_world_files_names_every_field(api: HttpWorld):
+def test_the_world_file_guide_names_every_field(api: HttpWorld):
     schema = api.emulator.control.contract("scenario-schema.json")
     fields = fields_below(schema, "WorldPart")
 
@@ -118,7 +118,7 @@ def test_options_in_the_commands_of_a_page_exist(name: str):
     assert unknown == []
 
 
-def test_some_page_shows_each_command():
+def test_every_command_is_shown_on_a_page():
     commands = {words[0] for page in PAGES.values() for words in invocations(page)}
 
     assert set(command_names()) <= commands
@@ -132,7 +132,7 @@ def test_options_in_the_text_of_a_page_exist(name: str):
 
 
 @pytest.mark.parametrize("name", ["replay", "vary"])
-def test_lines_of_a_page_are_short_enough_to_read(name: str):
+def test_the_lines_of_a_page_are_at_most_120_characters_long(name: str):
     lines = without_blocks(PAGES[f"docs/{name}.md"]).splitlines()
 
     assert [line for line in lines if len(line) > 120 and not line.startswith("|")] == []
@@ -140,7 +140,7 @@ def test_lines_of_a_page_are_short_enough_to_read(name: str):
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_links_lead_somewhere(name: str):
+def test_the_links_of_a_page_have_targets(name: str):
     page, lost = REPOSITORY / name, []
     for target in links(PAGES[name]):
         if "://" not in target:
@@ -154,20 +154,20 @@ def test_links_lead_somewhere(name: str):
     assert lost == []
 
 
-def test_every_page_can_be_reached_from_the_readme():
+def test_the_readme_links_every_page():
     linked = {target.partition("#")[0] for target in links(PAGES["README.md"])}
 
     assert set(PAGES) - linked == {"README.md"}
 
 
-def test_the_site_has_every_page():
+def test_the_documentation_site_has_every_page():
     index = (REPOSITORY / "docs" / "index.md").read_text(encoding="utf-8")
     listed = re.findall(r"^[\w-]+$", index, re.MULTILINE)
 
     assert sorted(f"docs/{name}.md" for name in listed) == sorted(set(PAGES) - {"README.md"})
 
 
-def test_the_table_of_calls_is_the_contracts():
+def test_the_calls_guide_lists_every_call():
     shown = re.findall(r"`(GET|PUT|POST) (/v1[^`?]*)", without_blocks(PAGES["docs/calls.md"]))
 
     assert {(call.method, call.path) for call in CALLS.values()} <= set(shown)

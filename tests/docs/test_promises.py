@@ -58,7 +58,7 @@ def proofs_in(path: str) -> set[str]:
 
 
 @pytest.mark.parametrize("cells", rows(), ids=lambda cells: cells[0][:60])
-def test_a_row_says_its_worth_and_its_proof_exists(cells: list[str]):
+def test_every_promise_has_a_known_worth_and_an_existing_proof(cells: list[str]):
     assert cells[1] in WORTH
     found = PROOF.fullmatch(cells[-1])
     assert found is not None, f"no proof in {cells}"
@@ -67,16 +67,16 @@ def test_a_row_says_its_worth_and_its_proof_exists(cells: list[str]):
     assert name is None or name in proofs_in(path), f"{path} has no {name}"
 
 
-def test_there_are_rows_of_every_worth():
+def test_the_page_has_promises_of_every_worth():
     assert {cells[1] for cells in rows()} == WORTH
 
 
-def test_no_promise_is_made_twice():
+def test_every_promise_is_unique():
     said = [cells[0] for cells in rows()]
     assert len(said) == len(set(said))
 
 
-def test_every_assumption_has_its_row():
+def test_the_promises_list_every_assumption():
     begin, end = TEXT.index(BEGIN) + len(BEGIN), TEXT.index(END)
     assert TEXT[begin:end] == assumption_table(), (
         "write it anew: python -m tests.docs.test_promises"
@@ -109,7 +109,7 @@ def promised() -> list[list[str]]:
     ]
 
 
-def test_the_word_for_a_behavior_is_the_same_in_every_table():
+def test_a_promise_that_an_assumption_decides_is_marked_as_assumed():
     """What an assumption decides is `assumed` wherever the page promises it, and names it."""
     worth = {cells[0].strip("`"): cells[1] for cells in rows()}
     names = {row["name"] for row in describe(DEFAULTS)}
@@ -125,19 +125,19 @@ def test_the_word_for_a_behavior_is_the_same_in_every_table():
 
 
 @pytest.mark.parametrize("name", DECIDED_BY)
-def test_a_contract_promise_never_says_what_an_assumption_decides(name: str):
+def test_a_contract_promise_never_states_what_an_assumption_decides(name: str):
     contract = [promise for promise, word, *_ in promised() if word == "contract"]
 
     assert contract
     assert [promise for promise in contract if re.search(DECIDED_BY[name], promise)] == []
 
 
-def test_there_are_no_other_calls():
+def test_the_service_has_eight_calls_and_the_poll():
     called = {spec.call_id for spec in CallTable(DEFAULTS)}
     assert len(called) == 9  # the eight, and polling
 
 
-def test_a_deployments_host_is_not_served(api: HttpWorld):
+def test_the_host_of_a_deployment_is_not_served(api: HttpWorld):
     url = api.deployments().json["items"][0]["url"]
     host = url.removeprefix("https://")
 
@@ -146,7 +146,7 @@ def test_a_deployments_host_is_not_served(api: HttpWorld):
     assert answer.status == 404
 
 
-def test_credits_are_in_no_answer(api: HttpWorld):
+def test_no_response_contains_credits(api: HttpWorld):
     answers = [api.set_flag(True), api.create_key(), api.dns(), api.deployments(), api.compute()]
     assert [answer.status < 300 for answer in answers] == [True] * 5
     assert not any(
@@ -171,7 +171,7 @@ def test_the_emulator_opens_no_connection_to_other_hosts():
     assert [path for path in callers if not any(room in path for room in rooms)] == []
 
 
-def test_there_is_no_rate_limit_unless_one_is_set(api: HttpWorld):
+def test_the_default_world_has_no_rate_limit(api: HttpWorld):
     assert DEFAULTS.rate_limit == "off"
     assert {api.dns().status for _ in range(300)} == {200}
 

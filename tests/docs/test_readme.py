@@ -25,7 +25,7 @@ def checkout(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_every_command_runs_and_prints_what_is_shown(checkout: Path):
+def test_the_commands_of_the_readme_print_what_it_shows(checkout: Path):
     with Terminals(checkout) as terminals:
         for block in BLOCKS:
             if block.language == "python":
@@ -36,25 +36,25 @@ def test_every_command_runs_and_prints_what_is_shown(checkout: Path):
                     terminals.run(step)
 
 
-def test_all_of_its_blocks_are_run():
+def test_every_block_of_the_readme_runs():
     assert {(block.language, block.skipped) for block in BLOCKS} == {
         ("console", None),
         ("python", None),
     }
 
 
-def test_the_readme_is_short():
+def test_the_readme_has_at_most_150_lines():
     assert README.count("\n") <= 150
 
 
-def test_pip_installs_a_checkout_and_brings_the_command():
+def test_the_guide_installs_a_checkout_with_pip():
     """What such an install brings, and that it starts, tests/packaging shows."""
     block = next(block for block in RUNNING if "pip install" in block.text)
 
     assert block.text.strip() == "pip install . && hosting-emulator start"
 
 
-def test_the_number_of_codes_is_right():
+def test_the_readme_states_the_number_of_problem_codes():
     from hosting_emulator.contract.problems import PROBLEMS
 
     produced = sum(not problem.by_fault_only for problem in PROBLEMS.values())
@@ -68,7 +68,7 @@ def test_printed_output_must_match_every_line_that_a_page_shows():
     assert not matches("a …\n", "b\n")
 
 
-def test_a_console_block_is_commands_and_what_they_print():
+def test_a_console_block_is_read_as_commands_with_their_output():
     found = list(steps(Block(10, "console", "$ one \\\n  more\nshown\n$ two\n", None)))
 
     assert [(step.line, step.command, step.shown) for step in found] == [

@@ -109,11 +109,11 @@ def _run(command: str, folder: Path, env: dict[str, str]) -> str:
     return done.stdout
 
 
-def test_the_image_starts_as_it_does_here():
+def test_the_image_starts_with_the_command_that_the_recipe_tests_use():
     assert f"CMD {IMAGE_COMMAND}\n" in (REPOSITORY / "Dockerfile").read_text(encoding="utf-8")
 
 
-def test_recipes_are_with_a_service_and_without():
+def test_the_guide_has_recipes_with_and_without_a_service():
     kinds = {(job.name.startswith(".github"), job.service is not None) for job in JOBS}
 
     assert kinds == {(True, True), (True, False), (False, True), (False, False)}
@@ -121,7 +121,7 @@ def test_recipes_are_with_a_service_and_without():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("job", JOBS, ids=lambda job: job.name)
-def test_commands_of_a_job_run(job: Job, folder: Path):
+def test_the_commands_of_a_recipe_job_succeed(job: Job, folder: Path):
     commands = [command for command in job.commands if not command.startswith("pip install -r ")]
     if any("node " in command for command in commands):
         need("node")
@@ -138,7 +138,7 @@ def test_commands_of_a_job_run(job: Job, folder: Path):
 
 
 @pytest.mark.slow
-def test_the_service_asks_for_its_token_under_its_name(folder: Path):
+def test_the_service_of_a_recipe_requires_its_control_token(folder: Path):
     job = next(job for job in JOBS if job.host == "hosting")
     assert job.service is not None
 
@@ -148,7 +148,7 @@ def test_the_service_asks_for_its_token_under_its_name(folder: Path):
             _run(f"pytest --hosting-emulator-url={url}", folder, {})
 
 
-def test_a_world_is_had_by_plain_http(folder: Path):
+def test_the_guide_creates_a_world_over_plain_http(folder: Path):
     need("curl")
     (command,) = (b.text for b in blocks(GUIDE) if b.language == "bash" and b.skipped is None)
     env = {"HOSTING_EMULATOR_CONTROL_TOKEN": "only-in-ci"}

@@ -13,11 +13,11 @@ PAGE = (Path(__file__).parents[2] / "docs" / "replay.md").read_text(encoding="ut
 EXPLAINED_ELSEWHERE = {"--url", "--control-token", "--same-key", "--fresh", "--output"}
 
 
-def test_the_program_of_the_page_uses_the_usual_port():
+def test_the_program_of_the_replay_guide_uses_the_default_port():
     assert any(PORTS[0] in block.text for block in blocks(PAGE) if block.language == "python")
 
 
-def test_the_page_explains_every_option():
+def test_the_replay_guide_explains_every_option():
     options = {option.opts[0] for option in options_of(command_of(["requests", "replay"]))}
 
     assert "--same-key" in options

@@ -30,16 +30,16 @@ def cells(text: str) -> list[list[str]]:
 
 
 @pytest.mark.parametrize("call", [*sorted(CALLS), "get_operation"])
-def test_every_call_has_its_rate_and_its_growth(call: str):
+def test_the_speed_page_has_the_rate_and_growth_of_every_call(call: str):
     assert sum(row[1].split()[0] == call for row in cells(TEXT)) == 2
 
 
-def test_every_part_is_measured_and_explained():
+def test_the_speed_page_measures_and_explains_every_part():
     assert [row[0] for row in cells(TEXT) if row[0]] == list(PARTS)
     assert [part for part in PARTS if f"**{part}.**" not in TEXT] == []
 
 
-def test_the_readme_says_how_many_bars_are_missed():
+def test_the_readme_states_how_many_bars_were_met_and_missed():
     readme = " ".join((REPOSITORY / "README.md").read_text(encoding="utf-8").split())
     verdicts = [row[-1] for row in cells(TEXT)]
 
@@ -47,9 +47,9 @@ def test_the_readme_says_how_many_bars_are_missed():
     assert f"The last full run met {met} of its bars and missed {missed}: " in readme
 
 
-def test_the_picture_can_be_read():
+def test_the_picture_of_the_speed_page_is_valid_xml():
     ElementTree.parse(PAGE.with_suffix(".svg"))
 
 
-def test_commands_say_why_they_are_not_run_here():
+def test_every_block_of_the_speed_page_states_why_it_does_not_run():
     assert [block.line for block in blocks(TEXT) if block.skipped is None] == []

@@ -20,7 +20,7 @@ WORDS = re.sub(r"\s+", " ", without_blocks(GUIDE))
 CODE = set(re.findall(r"\w+", " ".join(re.findall(r"`([^`]+)`", WORDS))))
 
 
-def test_every_block_says_what_it_is():
+def test_every_block_of_the_testing_guide_names_its_language():
     assert {block.language for block in blocks(GUIDE)} == {
         "bash",
         "console",
@@ -30,14 +30,14 @@ def test_every_block_says_what_it_is():
     }
 
 
-def test_every_option_and_ini_value_is_told(pytestconfig: pytest.Config):
+def test_the_testing_guide_lists_every_option_and_ini_value(pytestconfig: pytest.Config):
     names = [name for name in vars(pytestconfig.option) if name.startswith("hosting_emulator_")]
 
     assert len(names) >= 8
     assert [n for n in names if f"| `--{n.replace('_', '-')}` | `{n}` |" not in WORDS] == []
 
 
-def test_every_fixture_mark_and_name_is_told(pytestconfig: pytest.Config):
+def test_the_testing_guide_lists_every_fixture_mark_and_public_name(pytestconfig: pytest.Config):
     fixtures = [name for name in vars(plugin) if name.startswith("hosting_emulator")]
     marks = [
         mark.partition("(")[0]
@@ -51,7 +51,7 @@ def test_every_fixture_mark_and_name_is_told(pytestconfig: pytest.Config):
 
 
 @pytest.mark.parametrize("kind", [HostingEmulator, WorldClock, Requests])
-def test_everything_of_the_handle_is_told(kind: type):
+def test_the_testing_guide_names_every_public_member_of_the_handle(kind: type):
     ours = [base for base in kind.__mro__ if base.__module__.startswith("hosting_emulator.")]
     names = {
         name for base in ours for name in (*vars(base), *vars(base).get("__annotations__", ()))
@@ -60,11 +60,11 @@ def test_everything_of_the_handle_is_told(kind: type):
     assert {name for name in names if not name.startswith("_")} - CODE == set()
 
 
-def test_every_filter_is_told():
+def test_the_testing_guide_names_every_filter():
     assert [name for name in Filters.__annotations__ if f"`{name}`" not in WORDS] == []
 
 
-def test_every_example_is_linked():
+def test_the_testing_guide_links_every_example():
     linked = {Path(link).name for link in links(GUIDE)}
     shown = [path.name for path in REPOSITORY.glob("tests/examples/python/test_*.py")]
 

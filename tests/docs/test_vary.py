@@ -21,5 +21,5 @@ def table_of_points(api: HttpWorld) -> str:
     return "\n".join(lines) + "\n"
 
 
-def test_the_table_is_that_of_the_variation_points(api: HttpWorld):
+def test_the_vary_guide_lists_every_variation_point(api: HttpWorld):
     assert PAGE.partition(BEGIN)[2].partition(END)[0] == table_of_points(api)

@@ -17,7 +17,7 @@ MISTAKEN = (
     ("name", "clock"),
     [("careful", "frozen"), *((name, "skip") for name in ("careful", *MISTAKEN))],
 )
-def test_the_job_is_done_on_a_good_day(name: str, clock: str):
+def test_every_example_client_does_its_job_without_faults(name: str, clock: str):
     # Time is the world's, and no client may warn.
     command = ("env", "HOSTING_WAIT=clock", str(programs() / "python"), "-W", "error")
     done = run("clients", "--clock", clock, "--", *command, f"{name}.py")

@@ -27,12 +27,12 @@ def conduct_of(client: str, *arguments: str) -> tuple[int, list[str]]:
     return done.returncode, re.findall(r"^(?:error|warning): .* \[(.*)\]$", done.stderr, re.M)
 
 
-def test_a_careful_client_is_accused_of_nothing():
+def test_the_careful_client_has_no_conduct_findings():
     assert conduct_of("careful") == (0, [])
 
 
 @pytest.mark.parametrize("scenario", TROUBLED)
-def test_a_careful_client_in_trouble_is_accused_of_nothing(scenario: str):
+def test_the_careful_client_has_no_conduct_findings_under_faults(scenario: str):
     code, broken = conduct_of("careful", "--scenario", scenario)
 
     assert broken == []
@@ -48,7 +48,7 @@ def test_a_careful_client_in_trouble_is_accused_of_nothing(scenario: str):
         ("polls_too_fast", "", "polled-too-early"),
     ],
 )
-def test_a_mistake_is_found(client: str, scenario: str, rule: str):
+def test_the_conduct_rules_find_the_mistake_of_a_client(client: str, scenario: str, rule: str):
     code, broken = conduct_of(client, *(("--scenario", scenario) if scenario else ()))
 
     assert rule in broken
@@ -59,7 +59,7 @@ def test_a_mistake_is_found(client: str, scenario: str, rule: str):
     ("folder", "program", "command"),
     [("node", "node", ("node", "--test")), ("shell", "curl", ("./smoke.sh",))],
 )
-def test_the_examples_in_other_languages_are_clean(
+def test_the_examples_in_other_languages_have_no_conduct_findings(
     folder: str, program: str, command: tuple[str, ...]
 ):
     need(program)

@@ -96,7 +96,7 @@ def fails_varied(main: Main, emulator: HostingEmulator, seeds: range) -> list[st
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", FOUND)
-def test_each_mistake_is_found_and_nobody_else_accused(
+def test_each_client_is_accused_of_exactly_its_own_mistake(
     name: str, main_of: Callable[[str], Main], hosting_emulator: HostingEmulator
 ):
     _, report = explored(
@@ -111,7 +111,7 @@ def test_each_mistake_is_found_and_nobody_else_accused(
     assert found == FOUND[name]
 
 
-def test_the_careful_client_passes_whatever_varies(
+def test_the_careful_client_passes_in_varied_worlds(
     main_of: Callable[[str], Main], hosting_emulator: HostingEmulator
 ):
     assert fails_varied(main_of("careful"), hosting_emulator, range(100, 115)) == []

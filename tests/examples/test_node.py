@@ -12,14 +12,14 @@ def _node() -> None:
     need("node")
 
 
-def test_a_client_in_node_is_tested():
+def test_the_node_example_passes():
     done = run("node", "--clock", "skip", "--", "node", "--test")
 
     assert (done.returncode, done.stderr) == (0, ""), done.stdout
     assert "pass 4" in done.stdout
 
 
-def test_a_failure_is_told_with_the_worlds_story():
+def test_a_failed_node_example_prints_the_request_log():
     done = run("node", "--clock", "skip", "--as", "reader", "--", "node", "--test")
 
     assert done.returncode == 1

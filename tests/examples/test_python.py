@@ -42,7 +42,7 @@ def run_pytest(mode: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_strict_mode():
+def test_the_python_examples_pass_in_strict_mode():
     # With the rules of conduct: what we show to readers had better be careful.
     done = run_pytest("strict", "--ignore-glob=*_auto.py", "--hosting-emulator-conduct=error")
 
@@ -51,7 +51,7 @@ def test_strict_mode():
     assert "skipped" not in done.stdout
 
 
-def test_auto_mode_shared_out():
+def test_the_python_examples_pass_in_auto_mode_with_several_workers():
     """A few are enough: in auto mode, all of them run as tests of this repository."""
     done = run_pytest("auto", "-n", "2", *EXAMPLES[:2], *EXAMPLES[-2:])
 
@@ -61,14 +61,14 @@ def test_auto_mode_shared_out():
 
 
 @pytest.mark.parametrize("mode", ["auto", "strict"])
-def test_pytest_asyncio_by_itself(mode: str):
+def test_the_python_examples_pass_with_pytest_asyncio_alone(mode: str):
     done = run_pytest(mode, "-p", "no:aiohttp", f"test_pytest_asyncio_{mode}.py")
 
     assert done.returncode == 0, done.stdout
     assert "1 passed" in done.stdout
 
 
-def test_unittest_without_pytest():
+def test_the_unittest_example_passes_without_pytest():
     done = run("unittest", "-v", "test_unittest", cold=True)
 
     assert done.returncode == 0, done.stderr
@@ -76,5 +76,5 @@ def test_unittest_without_pytest():
 
 
 @pytest.mark.parametrize("library", "requests httpx urllib3 aiohttp unittest".split())
-def test_every_library_has_an_example(library: str):
+def test_every_http_library_has_a_python_example(library: str):
     assert f"test_{library}.py" in EXAMPLES

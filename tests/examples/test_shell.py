@@ -12,14 +12,14 @@ def _curl() -> None:
     need("curl")
 
 
-def test_a_smoke_test_in_shell():
+def test_the_shell_example_passes():
     done = run("shell", "--clock", "skip", "--", "./smoke.sh")
 
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.count("\n") == 4
 
 
-def test_it_ends_at_what_fails():
+def test_the_shell_example_ends_at_the_first_failure():
     done = run("shell", "--scenario", "provider-outage", "--", "./smoke.sh")
 
     assert (done.returncode, done.stdout) == (1, "deployments can be listed\n")

@@ -11,7 +11,7 @@ POINTS = tuple(f"p{number}" for number in range(34))
     "guilty",
     [("p0",), ("p17",), ("p33",), ("p3", "p30"), ("p1", "p9", "p20"), POINTS[::7], POINTS],
 )
-def test_the_guilty_are_found(guilty):
+def test_shrinking_finds_exactly_the_failing_points(guilty):
     found = smallest(POINTS, lambda points: {*guilty} <= {*points}, 200)
 
     assert (found.items, found.finished) == (guilty, True)

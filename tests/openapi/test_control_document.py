@@ -40,11 +40,11 @@ def operations(document: Any) -> Iterator[tuple[str, str, Any]]:
         yield from ((method.upper(), path, operation) for method, operation in item.items())
 
 
-def test_is_valid(document: Any):
+def test_the_control_document_is_valid(document: Any):
     OpenAPIV31SpecValidator(document).validate()
 
 
-def test_every_schema_is_referred_to(document: Any):
+def test_every_schema_of_the_control_document_is_referenced(document: Any):
     text = json.dumps(document)
 
     names = document["components"]["schemas"]
@@ -52,7 +52,7 @@ def test_every_schema_is_referred_to(document: Any):
     assert not [name for name in names if f'"#/components/schemas/{name}"' not in text]
 
 
-def test_each_operation_can_be_asked_by_its_examples(
+def test_each_control_operation_succeeds_with_its_examples(
     document: Any, hosting_emulator: HostingEmulator
 ):
     wrong = []

@@ -157,33 +157,33 @@ def marks(document: dict[str, Any]) -> set[str]:
     return {part["x-assumption"] for _, part in parts(document) if "x-assumption" in part}
 
 
-def test_is_valid():
+def test_the_public_document_is_valid():
     validate(json.dumps(DOCUMENT))
 
 
 @pytest.mark.parametrize(("name", "value"), rotating(ALTERNATIVES, 25))
-def test_is_valid_under_every_alternative(name: str, value: Any):
+def test_the_public_document_is_valid_under_every_alternative(name: str, value: Any):
     validate(json.dumps(assuming(**{name: value})))
 
 
-def test_is_valid_under_all_alternatives_at_once():
+def test_the_public_document_is_valid_under_all_alternatives_together():
     validate(json.dumps(assuming(**CONTRARY)))
 
 
 @pytest.mark.parametrize(("name", "value"), ALTERNATIVES)
-def test_marks_what_an_alternative_changes(name: str, value: Any):
+def test_the_public_document_marks_what_an_alternative_changes(name: str, value: Any):
     document = assuming(**{name: value})
 
     assert document == DOCUMENT or name in marks(DOCUMENT) | marks(document)
 
 
-def test_marks_only_with_names_of_assumptions():
+def test_the_marks_of_the_public_document_are_names_of_assumptions():
     assert marks(DOCUMENT) | marks(assuming(**CONTRARY)) <= {
         row["name"] for row in describe(Assumptions())
     }
 
 
-def test_does_not_mark_what_the_contract_says():
+def test_the_public_document_does_not_mark_what_the_contract_states():
     # given: the statuses that the contract lists for the flag, and the two it fixes for all calls
     flag = operation("setProjectPoweredByFlag")["responses"]
     domains = operation("applyProjectDomains")["responses"]
@@ -201,12 +201,12 @@ def test_does_not_mark_what_the_contract_says():
 
 
 @pytest.mark.parametrize("document", [DOCUMENT, assuming(**CONTRARY)], ids=["default", "contrary"])
-def test_gives_no_default_of_null(document: dict[str, Any]):
+def test_the_public_document_has_no_default_of_null(document: dict[str, Any]):
     # Generators make an optional field with this default a required one.
     assert not [path for path, part in parts(document) if "default" in part]
 
 
-def test_names_the_eight_calls_and_the_poll():
+def test_the_public_document_names_the_eight_calls_and_the_poll():
     found = {
         operation["operationId"]: (method, path)
         for path, item in DOCUMENT["paths"].items()
@@ -217,7 +217,7 @@ def test_names_the_eight_calls_and_the_poll():
 
 
 @pytest.mark.parametrize("name", CALLS)
-def test_names_every_status_and_problem_of_a_call(name: str):
+def test_the_public_document_names_every_status_and_problem_of_a_call(name: str):
     _, _, successes, own = CALLS[name]
     expected = {status: set(codes) for status, codes in EVERY_CALL.items()}
     if name == "setProjectPoweredByFlag":
@@ -239,7 +239,7 @@ def test_names_every_status_and_problem_of_a_call(name: str):
 
 
 @pytest.mark.parametrize("name", CALLS)
-def test_names_the_headers_of_every_problem(name: str):
+def test_the_public_document_names_the_headers_of_every_problem(name: str):
     for status, response in operation(name)["responses"].items():
         more = {"401": "WWW-Authenticate", "405": "Allow", "429": "Retry-After"}
         if name == "setProjectPoweredByFlag":
@@ -249,7 +249,7 @@ def test_names_the_headers_of_every_problem(name: str):
 
 
 @pytest.mark.parametrize("name", CALLS)
-def test_asks_for_an_idempotency_key_where_the_contract_does(name: str):
+def test_the_public_document_requires_an_idempotency_key_for_the_first_four_calls(name: str):
     headers = {
         parameter["name"]: parameter["required"]
         for parameter in operation(name)["parameters"]
@@ -260,12 +260,12 @@ def test_asks_for_an_idempotency_key_where_the_contract_does(name: str):
     assert headers == {"X-Request-Id": False} | ({"Idempotency-Key": True} if keyed else {})
 
 
-def test_lists_all_problem_codes():
+def test_the_public_document_lists_all_problem_codes():
     assert DOCUMENT["components"]["schemas"]["ProblemCode"]["enum"] == list(PROBLEMS)
     assert len(PROBLEMS) == 57
 
 
-def test_links_lead_to_operations_and_parameters_that_exist():
+def test_links_of_the_public_document_name_existing_operations_and_parameters():
     for document in (DOCUMENT, assuming(**CONTRARY)):
         links = [
             part for path, part in parts(document) if path.rpartition("/")[0].endswith("links")
@@ -276,7 +276,7 @@ def test_links_lead_to_operations_and_parameters_that_exist():
             assert link["parameters"].keys() <= {p["name"] for p in target["parameters"]}
 
 
-def test_closes_the_objects_that_the_contract_closes():
+def test_the_public_document_closes_the_objects_that_the_contract_closes():
     found = DOCUMENT["components"]["schemas"]
 
     closed = {name for name in found if found[name].get("additionalProperties") is False}
@@ -284,7 +284,7 @@ def test_closes_the_objects_that_the_contract_closes():
     assert closed == {"PoweredByFlag", "SetPoweredByFlagRequest"}
 
 
-def test_null_is_allowed_where_the_contract_writes_or_null():
+def test_the_public_document_allows_null_where_the_contract_does():
     def nullable(document: dict[str, Any]) -> set[str]:
         schemas = document["components"]["schemas"].values()
         fields = [field for each in schemas for field in each.get("properties", {}).items()]
@@ -296,7 +296,7 @@ def test_null_is_allowed_where_the_contract_writes_or_null():
     assert nullable(assuming(last_page_cursor="null")) == letter | {"next_cursor"}
 
 
-def test_problems_keep_their_form_whatever_is_assumed():
+def test_assumptions_do_not_change_the_schema_of_problems():
     details = DOCUMENT["components"]["schemas"]["ProblemDetails"]
 
     assert assuming(**CONTRARY)["components"]["schemas"]["ProblemDetails"] == details
@@ -312,7 +312,7 @@ def test_problems_keep_their_form_whatever_is_assumed():
 
 
 @pytest.mark.parametrize("document", [DOCUMENT, assuming(**CONTRARY)], ids=["default", "contrary"])
-def test_every_example_fits_its_schema(document: dict[str, Any]):
+def test_every_example_of_the_public_document_fits_its_schema(document: dict[str, Any]):
     wrong, count = [], 0
     for path, schema in schemas(document):
         for example in schema.get("examples", ()):
@@ -327,7 +327,7 @@ def test_every_example_fits_its_schema(document: dict[str, Any]):
 
 
 @pytest.mark.parametrize("document", [DOCUMENT, assuming(**CONTRARY)], ids=["default", "contrary"])
-def test_every_problem_stands_where_its_status_says(document: dict[str, Any]):
+def test_every_problem_example_is_listed_under_its_status(document: dict[str, Any]):
     for item in document["paths"].values():
         for call in item.values():
             for status, response in call["responses"].items():
@@ -337,7 +337,7 @@ def test_every_problem_stands_where_its_status_says(document: dict[str, Any]):
                     assert str(example["value"]["status"]) == status
 
 
-def test_serves_what_the_command_prints(api: HttpWorld):
+def test_the_command_prints_the_served_document(api: HttpWorld):
     served = api.emulator.control.get("/contract/openapi.json")
 
     printed = json.loads(command("contract", "openapi"))
@@ -350,7 +350,7 @@ def test_serves_what_the_command_prints(api: HttpWorld):
     assert json.loads(usual) == served
 
 
-def test_serves_each_world_its_own(api: HttpWorld):
+def test_each_world_serves_its_own_document(api: HttpWorld):
     api.emulator.set_assumptions(CONTRARY)
 
     document = api.emulator.openapi()
@@ -358,7 +358,7 @@ def test_serves_each_world_its_own(api: HttpWorld):
     assert document == document_of_new_world(CONTRARY, api.emulator.base_url)
 
 
-def test_its_examples_are_of_the_world_it_describes(api: HttpWorld):
+def test_the_examples_of_a_document_exist_in_its_world(api: HttpWorld):
     document = api.emulator.openapi()
 
     for call in ("applyProjectDomains", "createUserApiKey", "getOperation"):
@@ -377,14 +377,14 @@ def test_its_examples_are_of_the_world_it_describes(api: HttpWorld):
     assert api.initialize(1).status == 202
 
 
-def test_a_world_without_organizations_has_a_document_too(api: HttpWorld):
+def test_a_world_without_organizations_has_a_valid_document(api: HttpWorld):
     empty: dict[str, Any] = {"organizations": [], "people": [], "projects": []}
 
     with HostingEmulator.fresh(api.emulator.control, scenario={"world": empty}) as world:
         OpenAPIV31SpecValidator(world.openapi()).validate()
 
 
-def test_does_not_require_what_is_not_looked_at():
+def test_the_public_document_does_not_require_an_ignored_source_generation():
     def required(document: dict[str, Any]) -> list[str]:
         return list(document["components"]["schemas"]["InitializeManagedSourceRequest"]["required"])
 
@@ -392,14 +392,14 @@ def test_does_not_require_what_is_not_looked_at():
     assert required(assuming(source_generation="ignored")) == []
 
 
-def test_bounds_a_cursor_as_the_call_does():
+def test_the_public_document_bounds_a_cursor_as_the_call_does():
     cursor = next(p for p in operation("listDeployments")["parameters"] if p["name"] == "cursor")
 
     assert cursor["schema"]["minLength"] == 1
     assert cursor["schema"]["maxLength"] == 512
 
 
-def test_marks_which_members_we_chose_to_require():
+def test_the_public_document_marks_the_objects_whose_required_members_are_assumed():
     schemas = DOCUMENT["components"]["schemas"]
 
     chosen = {name for name in schemas if schemas[name].get("x-assumption") == "optional_fields"}
@@ -411,7 +411,7 @@ def test_marks_which_members_we_chose_to_require():
     }
 
 
-def test_marks_the_bounds_that_we_chose():
+def test_the_public_document_marks_assumed_bounds():
     schemas = DOCUMENT["components"]["schemas"]
     cursor = next(p for p in operation("listDeployments")["parameters"] if p["name"] == "cursor")
     progress = schemas["Progress"]["properties"]["next_poll_after_seconds"]
@@ -422,7 +422,7 @@ def test_marks_the_bounds_that_we_chose():
     assert (timeout["minimum"], timeout["x-assumption"]) == (-1, "suspend_timeout")
 
 
-def test_marks_every_success_status_that_the_contract_does_not_show():
+def test_the_public_document_marks_assumed_success_statuses():
     marked = {}
     for path in DOCUMENT["paths"].values():
         for one in path.values():
@@ -442,7 +442,7 @@ def test_marks_every_success_status_that_the_contract_does_not_show():
     }
 
 
-def test_marks_a_response_that_has_one_code_whose_status_we_chose():
+def test_the_public_document_marks_a_response_with_an_assumed_problem_status():
     """The contract gives 409 to a reused key, but not to call 2's etag_mismatch."""
     source = operation("initializeManagedSource")["responses"]
 
@@ -458,7 +458,7 @@ def command(*words: str) -> str:
     return done.stdout
 
 
-def test_that_a_new_key_needs_its_name_is_marked_as_assumed() -> None:
+def test_the_public_document_marks_the_required_name_of_a_new_key_as_assumed() -> None:
     """ "{ name: string, length 1 to 64 }" [call 1's body alone has the word "required"]."""
     schemas = DOCUMENT["components"]["schemas"]
 

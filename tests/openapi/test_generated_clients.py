@@ -144,11 +144,11 @@ def generate_python(document: Path, folder: Path, package: str = PACKAGE) -> Non
     )
 
 
-def test_python_client_compiles(python: PythonClient, python_package: Path):
+def test_the_generated_python_client_compiles(python: PythonClient, python_package: Path):
     assert compileall.compile_dir(python_package / PACKAGE, quiet=1, force=True)
 
 
-def test_python_client_has_the_names_one_expects(python: PythonClient, python_package: Path):
+def test_the_generated_python_client_has_readable_names(python: PythonClient, python_package: Path):
     folder = python_package / PACKAGE
 
     calls = {
@@ -185,7 +185,7 @@ def test_python_client_has_the_names_one_expects(python: PythonClient, python_pa
     }
 
 
-def test_python_client_leaves_optional_what_is_optional(python: PythonClient):
+def test_the_generated_python_client_requires_only_required_parameters(python: PythonClient):
     def required(name: str) -> set[str]:
         parameters = inspect.signature(python.module(name).sync).parameters
         return {n for n, p in parameters.items() if p.default is inspect.Parameter.empty}
@@ -199,7 +199,7 @@ def test_python_client_leaves_optional_what_is_optional(python: PythonClient):
     }
 
 
-def test_python_client_makes_every_call(moving: HttpWorld, python: PythonClient):
+def test_the_generated_python_client_makes_every_call(moving: HttpWorld, python: PythonClient):
     # given
     call, models = python.call, python.models
     project, organization = moving.emulator.project, moving.emulator.organization
@@ -250,7 +250,7 @@ def test_python_client_makes_every_call(moving: HttpWorld, python: PythonClient)
     moving.emulator.conduct.assert_clean()
 
 
-def test_python_client_reads_problems(moving: HttpWorld, python: PythonClient):
+def test_the_generated_python_client_reads_problems(moving: HttpWorld, python: PythonClient):
     found = python.call("projects.get_dns_authorization", "0" * 26)
 
     assert isinstance(found, python.models.ProblemDetails)
@@ -258,7 +258,9 @@ def test_python_client_reads_problems(moving: HttpWorld, python: PythonClient):
     assert found.retry_after_seconds is python.unset
 
 
-def test_python_client_can_be_generated_whatever_is_assumed(api: HttpWorld, tmp_path: Path):
+def test_a_python_client_can_be_generated_under_contrary_assumptions(
+    api: HttpWorld, tmp_path: Path
+):
     api.emulator.set_assumptions(CONTRARY)
 
     generate_python(save_document(api, tmp_path), tmp_path)
@@ -267,7 +269,9 @@ def test_python_client_can_be_generated_whatever_is_assumed(api: HttpWorld, tmp_
     assert not [path.stem for path in written if "type" in path.stem]
 
 
-def test_python_has_a_world_of_its_own_by_the_control_api(moving: HttpWorld, tmp_path: Path):
+def test_a_generated_python_control_client_uses_a_world_of_its_own(
+    moving: HttpWorld, tmp_path: Path
+):
     generate_python(save_control_document(moving, tmp_path), tmp_path, CONTROL_PACKAGE)
     url = moving.emulator.control.info().base_url
 
@@ -279,7 +283,7 @@ def test_python_has_a_world_of_its_own_by_the_control_api(moving: HttpWorld, tmp
 
 
 @pytest.mark.schemathesis
-def test_python_clients_are_typed_strictly(api: HttpWorld, tmp_path: Path):
+def test_the_generated_python_clients_pass_strict_mypy(api: HttpWorld, tmp_path: Path):
     generate_python(save_document(api, tmp_path), tmp_path)
     generate_python(save_control_document(api, tmp_path), tmp_path, CONTROL_PACKAGE)
     shutil.copy(CLIENTS / "python" / "world.py", tmp_path)
@@ -323,7 +327,7 @@ def compile_programs(folder: Path, api: HttpWorld) -> None:
     run(["node", HASTY_NODE, tools / "tsc", "--noEmitOnError"], cwd=folder)
 
 
-def test_typescript_client_makes_every_call(moving: HttpWorld, node_packages: Path):
+def test_the_generated_typescript_client_makes_every_call(moving: HttpWorld, node_packages: Path):
     # given: types generated from the document, and a program that type-checks against them
     emulator = moving.emulator
     compile_programs(node_packages, moving)
@@ -354,7 +358,7 @@ def test_typescript_client_makes_every_call(moving: HttpWorld, node_packages: Pa
     emulator.conduct.assert_clean()
 
 
-def test_typescript_has_a_world_of_its_own_by_the_control_api(
+def test_a_generated_typescript_control_client_uses_a_world_of_its_own(
     moving: HttpWorld, node_packages: Path
 ):
     """The program of docs/control-api.md, as it stands there."""
@@ -366,7 +370,7 @@ def test_typescript_has_a_world_of_its_own_by_the_control_api(
     assert_story(printed, "503 [ 'PUT 503', 'PUT 202' ]")
 
 
-def test_lock_file_names_no_registry():
+def test_the_typescript_lock_file_names_no_registry():
     # Whoever installs uses the registry of their own configuration.
     lock = json.loads((TYPESCRIPT / "package-lock.json").read_text())
 
@@ -429,7 +433,7 @@ def compile_java(jar: Path, sources: Sequence[Path], classes: Path) -> None:
 
 
 @pytest.mark.schemathesis
-def test_java_has_a_world_of_its_own_by_the_control_api(
+def test_a_generated_java_control_client_uses_a_world_of_its_own(
     moving: HttpWorld, java_generator: Path, tmp_path: Path
 ):
     """The program of docs/control-api.md, as it stands there."""
@@ -444,7 +448,9 @@ def test_java_has_a_world_of_its_own_by_the_control_api(
 
 
 @pytest.mark.schemathesis
-def test_java_client_compiles(moving: HttpWorld, java_generator: Path, tmp_path: Path):
+def test_the_generated_java_client_compiles(
+    moving: HttpWorld, java_generator: Path, tmp_path: Path
+):
     sources = generate_java(java_generator, save_document(moving, tmp_path), "hosting")
 
     compile_java(java_generator, sources, tmp_path / "classes")
@@ -454,7 +460,7 @@ def test_java_client_compiles(moving: HttpWorld, java_generator: Path, tmp_path:
 
 
 @pytest.mark.parametrize("program", [TYPESCRIPT / "world.ts", JAVA / "World.java"])
-def test_guide_shows_the_program_that_is_run(program: Path):
+def test_the_control_api_guide_shows_the_tested_program(program: Path):
     guide = (ROOT / "docs" / "control-api.md").read_text(encoding="utf-8")
 
     assert program.read_text(encoding="utf-8") in guide

@@ -54,13 +54,13 @@ def findings(linters: Path, *command: str | Path) -> Any:
     return json.JSONDecoder().raw_decode(done.stdout.lstrip())[0]  # one adds that it found nothing
 
 
-def test_redocly_finds_nothing(linters: Path, document: Path):
+def test_redocly_finds_no_problem_in_the_documents(linters: Path, document: Path):
     found = findings(linters, "redocly", document, "--format", "json", "--extends", "recommended")
 
     assert found["problems"] == []
 
 
-def test_spectral_finds_nothing(linters: Path, document: Path):
+def test_spectral_finds_no_problem_in_the_documents(linters: Path, document: Path):
     rules = linters / ".spectral.yaml"
 
     found = findings(linters, "spectral", document, "--format", "json", "--ruleset", rules)

@@ -48,21 +48,23 @@ def assert_deep(found: Findings) -> None:
     assert all(found.accepted.values()), f"calls never accepted: {found.accepted}"
 
 
-def test_answers_as_documented(moving: HttpWorld, tmp_path: Path):
+def test_the_public_api_responds_as_documented(moving: HttpWorld, tmp_path: Path):
     found = run(public_target(moving), tmp_path, examples=5)
 
     assert_clean(found, cases=200)
     assert_deep(found)
 
 
-def test_answers_as_documented_under_contrary_assumptions(moving: HttpWorld, tmp_path: Path):
+def test_the_public_api_responds_as_documented_under_contrary_assumptions(
+    moving: HttpWorld, tmp_path: Path
+):
     found = run(public_target(contrary(moving)), tmp_path, examples=5)
 
     assert_clean(found, cases=200)
     assert_deep(found)
 
 
-def test_notices_what_is_not_documented(moving: HttpWorld, tmp_path: Path):
+def test_schemathesis_notices_undocumented_responses(moving: HttpWorld, tmp_path: Path):
     target = replace(
         public_target(moving),
         hidden=("404", "idempotency_key_reused"),
@@ -74,7 +76,7 @@ def test_notices_what_is_not_documented(moving: HttpWorld, tmp_path: Path):
     assert set(found.failures) == {"UndefinedStatusCode", "CustomFailure"}
 
 
-def test_control_api_answers_as_documented(alone: HostingEmulator, tmp_path: Path):
+def test_the_control_api_responds_as_documented(alone: HostingEmulator, tmp_path: Path):
     found = run(control_target(alone), tmp_path, examples=1, phases=("examples", "fuzzing"))
 
     print(found.summary())
@@ -83,7 +85,9 @@ def test_control_api_answers_as_documented(alone: HostingEmulator, tmp_path: Pat
 
 
 @pytest.mark.schemathesis
-def test_full_run(moving: HttpWorld, tmp_path: Path):
+def test_the_public_api_responds_as_documented_to_ten_thousand_requests(
+    moving: HttpWorld, tmp_path: Path
+):
     found = run(public_target(moving), tmp_path, examples=1_100)
 
     assert_clean(found, cases=10_000)
@@ -92,7 +96,9 @@ def test_full_run(moving: HttpWorld, tmp_path: Path):
 
 
 @pytest.mark.schemathesis
-def test_full_run_of_the_control_api(alone: HostingEmulator, tmp_path: Path):
+def test_the_control_api_responds_as_documented_to_ten_thousand_requests(
+    alone: HostingEmulator, tmp_path: Path
+):
     found = run(control_target(alone), tmp_path, examples=160)
 
     assert_clean(found, cases=10_000)
@@ -100,7 +106,9 @@ def test_full_run_of_the_control_api(alone: HostingEmulator, tmp_path: Path):
 
 
 @pytest.mark.schemathesis
-def test_full_run_under_contrary_assumptions(moving: HttpWorld, tmp_path: Path):
+def test_five_thousand_requests_under_contrary_assumptions_get_documented_responses(
+    moving: HttpWorld, tmp_path: Path
+):
     found = run(public_target(contrary(moving)), tmp_path, examples=650)
 
     assert_clean(found, cases=5_000)
@@ -109,7 +117,9 @@ def test_full_run_under_contrary_assumptions(moving: HttpWorld, tmp_path: Path):
 
 @pytest.mark.schemathesis
 @pytest.mark.parametrize("who", ["member", "reader", "outsider", "no-organization", "api-key"])
-def test_full_run_as_others(moving: HttpWorld, tmp_path: Path, who: str):
+def test_requests_of_every_kind_of_caller_get_documented_responses(
+    moving: HttpWorld, tmp_path: Path, who: str
+):
     token = moving.create_key().json["value"] if who == "api-key" else moving.emulator.token(who)
 
     found = run(public_target(moving, token), tmp_path, examples=150)

@@ -32,7 +32,7 @@ STOP = signal.Signals[named(RUNTIME, "STOPSIGNAL")[0].rest]
 FOLDERS = ("/src", "/dist", "/ours", "/opt/hosting-emulator")
 
 
-def test_hadolint_is_content():
+def test_the_dockerfile_passes_hadolint():
     hadolint = shutil.which("hadolint", path=Path(sys.executable).parent)
     if hadolint is None:
         pytest.skip("there is no hadolint wheel for this platform")
@@ -44,7 +44,7 @@ def test_hadolint_is_content():
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_image_does_not_run_as_root():
+def test_the_image_does_not_run_as_root():
     (user,) = named(RUNTIME, "USER")
     (make_user,) = named(RUNTIME, "RUN")
 
@@ -54,7 +54,7 @@ def test_image_does_not_run_as_root():
     assert f"useradd --uid {uid} " in make_user.rest
 
 
-def test_image_starts_the_emulator_on_its_volume_and_port():
+def test_the_image_starts_the_emulator_on_its_volume_and_port():
     (entrypoint,) = named(RUNTIME, "ENTRYPOINT")
     (command,) = named(RUNTIME, "CMD")
     (volume,) = named(RUNTIME, "VOLUME")
@@ -67,7 +67,7 @@ def test_image_starts_the_emulator_on_its_volume_and_port():
     assert port.rest == "4620"
 
 
-def test_image_is_stopped_by_what_python_heeds_from_its_first_moment():
+def test_the_image_is_stopped_with_sigint():
     """As a container's first process it would not hear a TERM that comes while it starts."""
     assert STOP is signal.SIGINT
 
@@ -78,19 +78,19 @@ def settings() -> dict[str, str]:
     return dict(re.findall(r"HOSTING_EMULATOR_(\w+)=(\S+)", step.rest))
 
 
-def test_image_is_healthy_when_the_command_says_so():
+def test_the_image_checks_its_health_with_the_wait_command():
     (check,) = named(RUNTIME, "HEALTHCHECK")
 
     assert check.arguments() == ["hosting-emulator", "wait", "--timeout", "2s"]
 
 
-def test_image_is_labelled_with_the_version():
+def test_the_image_is_labeled_with_the_version():
     (label,) = named(RUNTIME, "LABEL")
 
     assert f'org.opencontainers.image.version="{__version__}"' in label.rest
 
 
-def test_context_holds_what_the_build_copies():
+def test_the_build_context_holds_exactly_what_the_dockerfile_copies():
     """.dockerignore lets in exactly the sources of the COPY steps."""
     lines = (REPOSITORY / ".dockerignore").read_text(encoding="utf-8").splitlines()
     let_in = {line.removeprefix("!") for line in lines if line.startswith("!")}
@@ -102,7 +102,7 @@ def test_context_holds_what_the_build_copies():
     assert let_in == copied
 
 
-def test_build_stage_copies_the_build_hook_that_the_project_names():
+def test_the_build_stage_copies_the_build_hook():
     project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text("utf-8"))
     hook = project["tool"]["hatch"]["build"]["hooks"]["custom"]["path"]
 
@@ -165,7 +165,7 @@ def copy(step: Step, cwd: Path, root: Path) -> None:
             shutil.copy(found, into)
 
 
-def test_last_stage_takes_the_environment_to_the_same_path_and_lays_our_code_over_it():
+def test_the_last_stage_copies_the_environment_to_the_same_path_and_our_code_over_it():
     """A virtual environment's scripts name their interpreter in full: it cannot be moved."""
     environment, ours = named(RUNTIME, "COPY")
     (path,) = (step.rest for step in named(RUNTIME, "ENV"))
@@ -181,7 +181,7 @@ def test_last_stage_takes_the_environment_to_the_same_path_and_lays_our_code_ove
     assert named(BUILD, "FROM")[0].rest == "dependencies AS build"
 
 
-def test_a_change_of_our_code_leaves_the_layer_of_dependencies():
+def test_the_layer_of_dependencies_does_not_depend_on_our_code():
     """Before that layer nothing is copied but what is pinned; ours is another one, on top."""
     copied = [step.paths()[0] for step in named(DEPENDENCIES, "COPY")]
     words = [step.word for step in RUNTIME]
@@ -193,7 +193,7 @@ def test_a_change_of_our_code_leaves_the_layer_of_dependencies():
 
 
 @pytest.mark.torture
-def test_built_command_knows_its_version(image: Path, tmp_path: Path):
+def test_the_command_of_the_image_prints_its_version(image: Path, tmp_path: Path):
     command = image / "opt/hosting-emulator/bin/hosting-emulator"
 
     version = run([command, "--version"], tmp_path)
@@ -201,7 +201,7 @@ def test_built_command_knows_its_version(image: Path, tmp_path: Path):
 
 
 @pytest.mark.torture
-def test_image_keeps_no_installer_and_no_tests(image: Path):
+def test_the_image_holds_no_installer_and_no_tests(image: Path):
     environment = image / "opt/hosting-emulator"
 
     assert not (environment / "bin" / "pip").exists()
@@ -209,7 +209,7 @@ def test_image_keeps_no_installer_and_no_tests(image: Path):
 
 
 @pytest.mark.torture
-def test_entrypoint_serves_until_it_is_told_to_stop(image: Path, tmp_path: Path):
+def test_the_entrypoint_serves_until_the_stop_signal(image: Path, tmp_path: Path):
     """Given the image's own words (but loopback and a free port), it serves, then stops as asked.
 
     Its health check finds it by the variables of the image alone.

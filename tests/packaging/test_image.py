@@ -48,7 +48,7 @@ def stand_for(path: Path, script: str) -> None:
     path.chmod(0o755)
 
 
-def test_without_tools_nothing_is_built_and_that_is_said(
+def test_make_image_reports_missing_tools_and_builds_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], steps: int
 ):
     monkeypatch.setenv("PATH", str(tmp_path))
@@ -57,7 +57,7 @@ def test_without_tools_nothing_is_built_and_that_is_said(
     assert capsys.readouterr().out.startswith("image: NOT BUILT: buildah and mmdebstrap and ")
 
 
-def test_without_root_nothing_is_built_and_that_is_said(
+def test_make_image_without_root_builds_nothing(
     tools: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):
     monkeypatch.setattr("os.geteuid", lambda: 1000)
@@ -66,7 +66,7 @@ def test_without_root_nothing_is_built_and_that_is_said(
     assert capsys.readouterr().out == "image: NOT BUILT: only root can\n"
 
 
-def test_without_a_base_nothing_is_built_and_that_is_said(
+def test_make_image_without_a_base_system_builds_nothing(
     tools: Path, capsys: pytest.CaptureFixture[str]
 ):
     stand_for(tools / "mmdebstrap", "echo E: nobody there >&2; exit 25")
@@ -75,9 +75,7 @@ def test_without_a_base_nothing_is_built_and_that_is_said(
     assert "no base of Debian trixie could be made: E: nobody there" in capsys.readouterr().out
 
 
-def test_where_a_container_may_not_be_run_nothing_is_built_and_that_is_said(
-    tools: Path, capsys: pytest.CaptureFixture[str]
-):
+def test_make_image_without_unshare_builds_nothing(tools: Path, capsys: pytest.CaptureFixture[str]):
     stand_for(tools / "unshare", "echo unshare: Operation not permitted >&2; exit 1")
 
     assert image.main([]) == 0
@@ -86,7 +84,7 @@ def test_where_a_container_may_not_be_run_nothing_is_built_and_that_is_said(
     )
 
 
-def test_a_dockerfile_that_does_not_build_is_a_failure(
+def test_make_image_fails_when_the_dockerfile_does_not_build(
     tools: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ):
     stand_for(
@@ -101,7 +99,7 @@ def test_a_dockerfile_that_does_not_build_is_a_failure(
     assert "no such step" in printed
 
 
-def test_pip_reaches_its_index_within_the_build_as_it_does_outside(
+def test_make_image_passes_the_settings_of_pip_into_the_build(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     index, authority = tmp_path / "packages" / "simple", tmp_path / "authority.pem"

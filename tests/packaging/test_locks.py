@@ -48,13 +48,13 @@ def pyproject() -> dict:
     return tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))
 
 
-def test_the_image_has_all_that_the_emulator_needs(pyproject: dict):
+def test_the_image_lock_satisfies_the_dependencies_of_the_emulator(pyproject: dict):
     pinned = read(LOCKS / "image.txt")
 
     assert unsatisfied(pyproject["project"]["dependencies"], pinned) == [], ADVICE
 
 
-def test_the_tests_have_all_that_they_and_the_build_need(pyproject: dict):
+def test_the_test_lock_satisfies_the_tests_and_the_build(pyproject: dict):
     image, tests = read(LOCKS / "image.txt"), read(LOCKS / "tests.txt")
     extras = pyproject["project"]["optional-dependencies"]
     wanted = [*pyproject["build-system"]["requires"], *extras["dev"], *extras["pytest"]]
@@ -64,7 +64,7 @@ def test_the_tests_have_all_that_they_and_the_build_need(pyproject: dict):
     assert "pip" in tests
 
 
-def test_the_documentation_has_its_tools_and_the_tests_do_without(pyproject: dict):
+def test_the_documentation_tools_are_pinned_in_a_lock_of_their_own(pyproject: dict):
     tests, docs = read(LOCKS / "tests.txt"), read(LOCKS / "docs.txt")
 
     assert unsatisfied(pyproject["project"]["optional-dependencies"]["docs"], docs) == [], ADVICE
@@ -72,14 +72,14 @@ def test_the_documentation_has_its_tools_and_the_tests_do_without(pyproject: dic
     assert {name for name in docs.keys() & tests.keys() if docs[name] != tests[name]} == set()
 
 
-def test_versions_are_chosen_for_the_oldest_python(pyproject: dict):
+def test_the_locks_are_resolved_for_the_oldest_python(pyproject: dict):
     oldest = pyproject["project"]["requires-python"].removeprefix(">=")
 
     assert f"--python-version {oldest} " in (REPOSITORY / ".ci" / "lock").read_text("utf-8")
 
 
 @pytest.mark.parametrize("asked", ["aiohttp>=4", "aiohttp<3.14", "nothing-of-this-name>=1"])
-def test_a_lock_that_is_behind_is_noticed(asked: str):
+def test_an_outdated_lock_is_reported(asked: str):
     pinned = pins(
         "aiohttp==3.14.5 \\\n    --hash=sha256:00\n    # via us\nattrs==1 \\\n    --hash=sha256:0"
     )
@@ -87,6 +87,6 @@ def test_a_lock_that_is_behind_is_noticed(asked: str):
     assert unsatisfied([asked, "aiohttp>=3.11", "ATTRS"], pinned) == [asked]
 
 
-def test_a_pin_without_a_hash_is_noticed():
+def test_a_pin_without_a_hash_is_reported():
     with pytest.raises(AssertionError, match="aiohttp has no hash"):
         pins("aiohttp==3.14.5\nattrs==1 \\\n    --hash=sha256:0")

@@ -41,25 +41,25 @@ def source_files() -> set[str]:
     }
 
 
-def test_wheel_holds_the_four_packages_and_nothing_else(wheel_files: set[str]):
+def test_the_wheel_holds_only_the_four_packages(wheel_files: set[str]):
     assert {name.partition("/")[0] for name in wheel_files} == {*PACKAGES, METADATA}
 
 
-def test_wheel_holds_every_file_of_the_packages(wheel_files: set[str]):
+def test_the_wheel_holds_every_file_of_the_packages(wheel_files: set[str]):
     packaged = {name for name in wheel_files if not name.startswith(METADATA)}
 
     assert packaged - source_files() == {"hosting_emulator/build-id.txt"}
     assert source_files() <= packaged
 
 
-def test_wheel_holds_data_beside_code(wheel_files: set[str]):
+def test_the_wheel_holds_style_sheets_and_type_markers(wheel_files: set[str]):
     typed = {f"{package}/py.typed" for package in PACKAGES}
 
     assert typed <= wheel_files
     assert any(name.endswith("/style.css") for name in wheel_files)
 
 
-def test_wheel_holds_what_pages_load_with_its_licences(wheel_files: set[str]):
+def test_the_wheel_holds_the_files_that_pages_load_with_their_licenses(wheel_files: set[str]):
     vendored = {
         name.partition("/server/static/files/")[2] for name in wheel_files if "/static/" in name
     }
@@ -68,11 +68,11 @@ def test_wheel_holds_what_pages_load_with_its_licences(wheel_files: set[str]):
     assert {"swagger-ui/LICENSE", "swagger-ui/NOTICE"} <= vendored
 
 
-def test_wheel_holds_no_tests(wheel_files: set[str]):
+def test_the_wheel_holds_no_tests(wheel_files: set[str]):
     assert not [name for name in wheel_files if "/tests/" in name or "/test_" in name]
 
 
-def test_wheel_says_what_it_is(distributions: Distributions):
+def test_the_metadata_of_the_wheel_describes_the_project(distributions: Distributions):
     with zipfile.ZipFile(distributions.wheel) as wheel:
         metadata = Parser().parsestr(wheel.read(f"{METADATA}/METADATA").decode())
         entry_points = wheel.read(f"{METADATA}/entry_points.txt").decode()
@@ -91,7 +91,7 @@ def test_wheel_says_what_it_is(distributions: Distributions):
     assert "hosting_emulator = pytest_hosting_emulator.plugin" in entry_points
 
 
-def test_an_index_page_has_no_link_that_leads_nowhere(distributions: Distributions):
+def test_the_description_for_a_package_index_has_only_absolute_links(distributions: Distributions):
     with zipfile.ZipFile(distributions.wheel) as wheel:
         page = str(Parser().parsestr(wheel.read(f"{METADATA}/METADATA").decode()).get_payload())
 
@@ -102,7 +102,7 @@ def test_an_index_page_has_no_link_that_leads_nowhere(distributions: Distributio
     assert "pip install 'hosting-emulator[pytest]'" in page
 
 
-def test_sdist_holds_what_a_packager_needs(distributions: Distributions):
+def test_the_sdist_holds_the_files_that_a_packager_needs(distributions: Distributions):
     with tarfile.open(distributions.sdist) as sdist:
         names = {name.partition("/")[2] for name in sdist.getnames()}
 
@@ -139,7 +139,7 @@ def commands(distributions: Distributions, tmp_path_factory: pytest.TempPathFact
     return found
 
 
-def test_command_runs_in_a_clean_environment(commands: Path, tmp_path: Path):
+def test_the_command_runs_in_a_clean_environment(commands: Path, tmp_path: Path):
     """Given only the wheel and what it asks for, the command answers from any folder."""
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
@@ -155,7 +155,7 @@ def test_command_runs_in_a_clean_environment(commands: Path, tmp_path: Path):
     pip(commands, "check", cwd=elsewhere)
 
 
-def test_plugin_loads_in_a_clean_environment(commands: Path, tmp_path: Path):
+def test_the_plugin_loads_in_a_clean_environment(commands: Path, tmp_path: Path):
     """Given the wheel with its `pytest` extra, an empty project's pytest finds the plugin."""
     (tmp_path / "test_nothing.py").write_text("def test_nothing():\n    pass\n")
 
@@ -165,7 +165,7 @@ def test_plugin_loads_in_a_clean_environment(commands: Path, tmp_path: Path):
     assert "1 passed" in told
 
 
-def test_tests_of_the_sdist_pass_with_what_its_wheel_installs(
+def test_tests_of_the_sdist_pass_with_the_dependencies_of_the_wheel(
     distributions: Distributions, commands: Path, tmp_path: Path
 ):
     """Given the unpacked sdist and its wheel beside pytest, some of its tests pass there."""

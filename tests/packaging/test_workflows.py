@@ -34,7 +34,7 @@ def steps(text: str) -> list[dict[str, Any]]:
     [("github-workflows", WORKFLOWS), ("gitlab-ci", {GITLAB: COPIED[GITLAB]})],
     ids=["github", "gitlab"],
 )
-def test_they_are_as_their_schema_says(schema: str, files: dict[str, str], tmp_path: Path):
+def test_every_workflow_follows_its_schema(schema: str, files: dict[str, str], tmp_path: Path):
     paths = [tmp_path / name.replace("/", "-") for name in files]
     for path, text in zip(paths, files.values(), strict=True):
         path.write_text(text, encoding="utf-8")
@@ -46,7 +46,7 @@ def test_they_are_as_their_schema_says(schema: str, files: dict[str, str], tmp_p
 
 
 @pytest.mark.parametrize("name", WORKFLOWS)
-def test_pip_comes_with_a_python_of_its_own_and_its_cache_follows_what_is_pinned(name: str):
+def test_a_job_that_installs_sets_up_python_and_keys_its_cache_by_a_lock(name: str):
     for job in load(WORKFLOWS[name])["jobs"].values():
         python = [s["with"] for s in job["steps"] if "/setup-python@" in s.get("uses", "")]
         installs = [s for s in job["steps"] if re.search(r"\bpip\b|\.ci/run", s.get("run", ""))]
@@ -57,7 +57,7 @@ def test_pip_comes_with_a_python_of_its_own_and_its_cache_follows_what_is_pinned
 
 
 @pytest.mark.parametrize("name", COPIED)
-def test_worlds_that_are_kept_are_handed_on_when_a_job_fails(name: str):
+def test_a_failed_job_uploads_the_worlds_that_it_keeps(name: str):
     """Each job of a recipe that keeps worlds names the file or folder that they are in."""
     kept = {
         "--keep failed.json": "failed.json",
@@ -73,14 +73,14 @@ def test_worlds_that_are_kept_are_handed_on_when_a_job_fails(name: str):
 
 
 @pytest.mark.parametrize("name", OURS)
-def test_each_python_that_is_promised_is_tried(name: str):
+def test_ci_tests_every_promised_python_version(name: str):
     project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text("utf-8"))["project"]
     promised = re.findall(r"Python :: (3\.\d+)", "\n".join(project["classifiers"]))
 
     assert load(OURS[name])["jobs"]["test"]["strategy"]["matrix"]["python"] == promised
 
 
-def test_only_what_publishes_may_and_it_builds_nothing():
+def test_only_the_publishing_job_has_permissions_and_it_builds_nothing():
     release = load(OURS["release.yml"])
     jobs = release["jobs"]
 
@@ -93,13 +93,13 @@ def test_only_what_publishes_may_and_it_builds_nothing():
 
 
 @pytest.mark.parametrize("name", WORKFLOWS)
-def test_an_action_of_others_than_github_is_named_by_its_commit(name: str):
+def test_every_third_party_action_is_pinned_to_a_commit(name: str):
     used = [step["uses"] for step in steps(WORKFLOWS[name]) if "uses" in step]
 
     assert [u for u in used if not re.fullmatch(r"actions/[a-z-]+@v\d+|.+@[0-9a-f]{40}", u)] == []
 
 
-def test_ci_has_what_it_runs():
+def test_ci_runs_an_existing_executable():
     commands = [step["run"] for step in steps(OURS["ci.yml"]) if "run" in step]
 
     assert ".ci/run" in commands

@@ -30,7 +30,7 @@ def test_domains_are_applied(hosting_emulator: HostingEmulator, owner: httpx.Cli
 
 
 @pytest.mark.asyncio
-async def test_one_change_at_a_time(hosting_emulator: HostingEmulator):
+async def test_concurrent_changes_are_all_accepted(hosting_emulator: HostingEmulator):
     path = f"/v1/projects/{hosting_emulator.project}/domains"
 
     async with httpx.AsyncClient(

@@ -25,7 +25,9 @@ def our_application(hosting_url: str, project: str, token: str) -> web.Applicati
     return application
 
 
-async def test_newest_deployment(hosting_emulator: HostingEmulator, aiohttp_client: AiohttpClient):
+async def test_the_application_shows_the_newest_deployment(
+    hosting_emulator: HostingEmulator, aiohttp_client: AiohttpClient
+):
     application = our_application(
         hosting_emulator.base_url, hosting_emulator.project, hosting_emulator.token("reader")
     )

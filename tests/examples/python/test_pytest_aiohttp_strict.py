@@ -42,7 +42,7 @@ async def client(
     )
 
 
-async def test_hiding_twice_is_hiding_once(
+async def test_hiding_the_flag_twice_is_replayed(
     hosting_emulator: HostingEmulator, client: TestClient[web.Request, web.Application]
 ):
     statuses = [(await client.post("/hide")).status for _ in range(2)]

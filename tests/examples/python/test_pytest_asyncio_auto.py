@@ -18,7 +18,9 @@ async def owner(hosting_emulator: HostingEmulator) -> AsyncIterator[httpx.AsyncC
         yield client
 
 
-async def test_key_is_shown_once(hosting_emulator: HostingEmulator, owner: httpx.AsyncClient):
+async def test_the_value_of_a_key_is_shown_once(
+    hosting_emulator: HostingEmulator, owner: httpx.AsyncClient
+):
     path = f"/v1/organizations/{hosting_emulator.organization}/user-api-keys"
     headers = {"Idempotency-Key": "key-1"}
 

@@ -21,7 +21,7 @@ async def owner(hosting_emulator: HostingEmulator) -> AsyncIterator[httpx.AsyncC
         yield client
 
 
-async def test_client_polls_and_time_jumps(
+async def test_polling_advances_time_with_the_skip_clock(
     hosting_emulator: HostingEmulator, owner: httpx.AsyncClient
 ):
     hosting_emulator.clock.skip()  # each poll moves time to what happens next

@@ -17,7 +17,7 @@ def owner(hosting_emulator: HostingEmulator) -> Iterator[requests.Session]:
         yield session
 
 
-def test_flag_is_hidden(hosting_emulator: HostingEmulator, owner: requests.Session):
+def test_the_owner_hides_the_flag(hosting_emulator: HostingEmulator, owner: requests.Session):
     url = f"{hosting_emulator.base_url}/v1/projects/{hosting_emulator.project}/powered-by-flag"
 
     answer = owner.put(url, json={"enabled": False}, headers={"Idempotency-Key": "hide-1"})
@@ -26,7 +26,7 @@ def test_flag_is_hidden(hosting_emulator: HostingEmulator, owner: requests.Sessi
     hosting_emulator.requests.assert_made("set_project_powered_by_flag", key="hide-1", times=1)
 
 
-def test_reader_may_not(hosting_emulator: HostingEmulator):
+def test_a_reader_may_not_hide_the_flag(hosting_emulator: HostingEmulator):
     url = f"{hosting_emulator.base_url}/v1/projects/{hosting_emulator.project}/powered-by-flag"
 
     answer = requests.put(

@@ -15,7 +15,7 @@ def apply_domains(emulator: HostingEmulator) -> httpx.Response:
 
 
 @pytest.mark.hosting_scenario("stuck-operation")
-def test_operation_is_stuck(hosting_emulator: HostingEmulator):
+def test_the_operation_of_the_scenario_is_stuck(hosting_emulator: HostingEmulator):
     operation = apply_domains(hosting_emulator).json()
     hosting_emulator.clock.advance("30s")
 
@@ -26,7 +26,7 @@ def test_operation_is_stuck(hosting_emulator: HostingEmulator):
 @pytest.mark.hosting_scenario(
     faults=[{"abort": {"code": "rate_limited", "retry_after_seconds": 7}, "times": 1}]
 )
-def test_rate_limit_is_told(hosting_emulator: HostingEmulator):
+def test_the_rate_limit_states_its_retry_after(hosting_emulator: HostingEmulator):
     first = apply_domains(hosting_emulator)
     hosting_emulator.clock.advance("7s")
     second = apply_domains(hosting_emulator)
@@ -44,7 +44,7 @@ class TestDuringAnOutage:
         assert apply_domains(hosting_emulator).json()["code"] == "service_unavailable"
 
 
-def test_operation_that_time_does_not_end(hosting_emulator: HostingEmulator):
+def test_time_does_not_end_a_stuck_operation(hosting_emulator: HostingEmulator):
     operation = apply_domains(hosting_emulator).json()
     hosting_emulator.intervene("stick_operation", project="shop")
 

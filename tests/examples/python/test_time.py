@@ -14,7 +14,7 @@ def deployments(emulator: HostingEmulator, token: str) -> httpx.Response:
     return httpx.get(url, headers={"Authorization": f"Bearer {token}"})
 
 
-def test_token_expires(hosting_emulator: HostingEmulator):
+def test_an_expired_token_is_refused(hosting_emulator: HostingEmulator):
     token = hosting_emulator.token("reader", expires_in_seconds=60)
 
     before = deployments(hosting_emulator, token)
@@ -24,7 +24,7 @@ def test_token_expires(hosting_emulator: HostingEmulator):
     assert (before.status_code, after.json()["code"]) == (200, "unauthenticated")
 
 
-def test_api_key_lives_90_days(hosting_emulator: HostingEmulator):
+def test_an_api_key_expires_after_90_days(hosting_emulator: HostingEmulator):
     key = hosting_emulator.api_key("owner")
 
     hosting_emulator.clock.advance(timedelta(days=90, seconds=-1))
@@ -34,7 +34,7 @@ def test_api_key_lives_90_days(hosting_emulator: HostingEmulator):
     assert deployments(hosting_emulator, key).status_code == 401
 
 
-def test_operation_ends(hosting_emulator: HostingEmulator):
+def test_the_clock_advances_until_an_operation_ends(hosting_emulator: HostingEmulator):
     url = f"{hosting_emulator.base_url}/v1/projects/{hosting_emulator.project}/domains"
     headers = hosting_emulator.headers("owner", key="domains-1")
 

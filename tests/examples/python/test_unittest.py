@@ -36,5 +36,5 @@ class DomainsTest(unittest.TestCase):
         operation = self.ask("PUT", path, **{"Idempotency-Key": "domains-1"})
         self.assertEqual(self.emulator.clock.until(operation), "succeeded")
 
-    def test_this_world_has_not_seen_it(self):
+    def test_every_test_has_a_fresh_world(self):
         self.emulator.requests.assert_not_made("apply_project_domains")

@@ -19,7 +19,7 @@ class OutageTest(unittest.TestCase):
     def _hold(self, hosting_emulator: HostingEmulator):
         self.emulator = hosting_emulator
 
-    def test_calls_are_refused(self):
+    def test_calls_are_refused_during_an_outage(self):
         url = f"{self.emulator.base_url}/v1/projects/{self.emulator.project}/database/compute"
         answer = httpx.get(
             url, params={"environment": "dev"}, headers=self.emulator.headers("owner")

@@ -7,7 +7,7 @@ import urllib3
 from pytest_hosting_emulator import HostingEmulator
 
 
-def test_pages_of_deployments(hosting_emulator: HostingEmulator):
+def test_the_pages_of_deployments_are_complete(hosting_emulator: HostingEmulator):
     hosting_emulator.intervene("add_deployments", project="shop", count=3)
     url = f"{hosting_emulator.base_url}/v1/projects/{hosting_emulator.project}/deployments"
     seen: list[str] = []

@@ -27,7 +27,9 @@ def emulator(hosting_emulator: HostingEmulator) -> HostingEmulator:
 
 
 @pytest.mark.parametrize("planted", DEVIATIONS, ids=lambda planted: planted.name)
-def test_a_planted_deviation_is_named_and_nothing_else(planted: Deviation) -> None:
+def test_the_contract_check_reports_exactly_the_sentences_that_a_deviation_breaks(
+    planted: Deviation,
+) -> None:
     served = TamperedWorld()
     options = served.options()
     served.tampering = planted.make(options)
@@ -38,7 +40,7 @@ def test_a_planted_deviation_is_named_and_nothing_else(planted: Deviation) -> No
 
 
 @pytest.mark.parametrize("planted", DEVIATIONS[::100], ids=lambda planted: planted.name)
-def test_a_deviation_behind_a_socket_is_named_as_well(
+def test_the_contract_check_reports_a_deviation_over_a_real_connection(
     emulator: HostingEmulator, planted: Deviation
 ) -> None:
     used = options(emulator)
@@ -60,20 +62,20 @@ class HidesInSecret(Tampering):
             refused(exchange, 409, "powered_by_flag_required")
 
 
-def test_a_flag_that_is_hidden_although_that_was_refused() -> None:
+def test_the_contract_check_reports_a_refused_hiding_that_hides_the_flag() -> None:
     report = TamperedWorld(HidesInSecret()).checked(allow=frozenset(["flag"]))
 
     assert differing(report).keys() == {"flag.off-refused"}
 
 
-def test_there_are_many() -> None:
+def test_at_least_250_deviations_with_different_names_are_planted() -> None:
     names = [planted.name for planted in DEVIATIONS]
 
     assert len(names) == len(set(names))
     assert len(names) >= 250
 
 
-def test_a_server_in_between_that_changes_nothing_differs_in_nothing(
+def test_a_proxy_that_changes_nothing_conforms_to_the_contract(
     emulator: HostingEmulator,
 ) -> None:
     with wrong_server(emulator.base_url, Tampering()) as url:
@@ -142,7 +144,9 @@ OF_A_SOCKET = ("hangs", "drips", "cut", "redirects")
 
 
 @pytest.mark.parametrize("how", SHOWS)
-def test_a_server_that_is_all_wrong_is_survived(request: pytest.FixtureRequest, how: str) -> None:
+def test_the_contract_check_completes_when_every_response_is_broken(
+    request: pytest.FixtureRequest, how: str
+) -> None:
     spoils = Spoils(how, after=2 if how in NO_JSON else 0)
     if how in OF_A_SOCKET:
         emulator = request.getfixturevalue("emulator")
@@ -156,7 +160,9 @@ def test_a_server_that_is_all_wrong_is_survived(request: pytest.FixtureRequest, 
 
 
 @pytest.mark.parametrize("how", NO_JSON)
-def test_a_server_without_json_is_not_checked(emulator: HostingEmulator, how: str) -> None:
+def test_the_contract_check_refuses_a_server_that_sends_no_json(
+    emulator: HostingEmulator, how: str
+) -> None:
     with (
         wrong_server(emulator.base_url, Spoils(how)) as url,
         pytest.raises(CheckRefused, match=r"No response there is JSON: is this the API\? \(http"),
@@ -208,7 +214,7 @@ class Junk(Tampering):
 
 
 @pytest.mark.parametrize("seed", rotating(range(300), 10))
-def test_whatever_is_answered_ends_in_a_report(seed: int) -> None:
+def test_the_contract_check_reports_on_a_server_that_sends_junk(seed: int) -> None:
     with suppress(CheckRefused):
         report = TamperedWorld(Junk(seed)).checked()
 
@@ -253,7 +259,7 @@ _OF_PROBLEMS = {"json", "problem-media", "problem", "request-id"}
     ],
     ids=["knows no call", "takes no request", "lets nobody in"],
 )
-def test_a_server_that_refuses_all_shows_nothing_by_refusing(
+def test_a_server_that_refuses_every_request_conforms_to_no_sentence_about_calls(
     status: int, document: dict[str, Any]
 ) -> None:
     report = TamperedWorld(RefusesAll(status, document)).checked(api_key="phk_somebody")
@@ -265,7 +271,7 @@ def test_a_server_that_refuses_all_shows_nothing_by_refusing(
     assert "no correct request succeeded" in skipped["ulid"][0]
 
 
-def test_a_call_that_is_missing_shows_nothing_by_refusing() -> None:
+def test_a_missing_call_conforms_to_no_sentence_about_writing() -> None:
     missing = RefusesAll(404, {"detail": "Not Found"}, "/edge-dns", "/deployments", "/compute")
 
     report = TamperedWorld(missing).checked(allow=frozenset())
@@ -280,7 +286,7 @@ def test_a_call_that_is_missing_shows_nothing_by_refusing() -> None:
     assert "permit it with --allow flag" in skipped["flag.body"][0]
 
 
-def test_a_refusal_with_another_status_is_asked_for_a_4xx_problem() -> None:
+def test_the_contract_check_expects_a_4xx_problem_instead_of_status_501() -> None:
     missing = RefusesAll(501, {"detail": "?"}, "/edge-dns", "/deployments", "/compute")
 
     found = differing(TamperedWorld(missing).checked(allow=frozenset()))

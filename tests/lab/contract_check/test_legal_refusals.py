@@ -112,7 +112,7 @@ LEGAL: dict[str, tuple[Callable[[], Tampering], str]] = {
 
 
 @pytest.mark.parametrize("name", LEGAL)
-def test_nothing_differs_and_what_is_not_shown_is_skipped(name: str) -> None:
+def test_a_refusal_that_the_contract_leaves_open_breaks_no_sentence(name: str) -> None:
     make, skipped = LEGAL[name]
 
     report = TamperedWorld(make()).checked()
@@ -121,7 +121,9 @@ def test_nothing_differs_and_what_is_not_shown_is_skipped(name: str) -> None:
     assert with_verdict(report, "skipped").keys() >= set(skipped.split())
 
 
-def test_reading_may_need_no_organization(hosting_emulator: HostingEmulator) -> None:
+def test_a_server_may_allow_reads_without_an_organization(
+    hosting_emulator: HostingEmulator,
+) -> None:
     used = options(hosting_emulator)
     calls = ("/edge-dns", "/deployments", "/compute")
     reads = TakesFor(used.no_organization_token, used.token, *calls)
@@ -133,7 +135,7 @@ def test_reading_may_need_no_organization(hosting_emulator: HostingEmulator) -> 
     assert "auth.organization" in with_verdict(report, "skipped")
 
 
-def test_a_token_that_the_server_does_not_know_shows_nothing(
+def test_an_unknown_token_shows_nothing_about_forbidden_access(
     hosting_emulator: HostingEmulator,
 ) -> None:
     report = checked(
@@ -145,7 +147,7 @@ def test_a_token_that_the_server_does_not_know_shows_nothing(
 
 
 @pytest.mark.parametrize(("value", "right"), [(10**400, True), (1.5, False), (float("inf"), False)])
-def test_any_number_can_be_looked_at(value: float, right: bool) -> None:
+def test_the_contract_check_recognizes_integers_of_any_size(value: float, right: bool) -> None:
     assert is_integer(value) == right
 
 
@@ -160,7 +162,7 @@ class Forbids(Tampering):
             refuse(exchange, 403, "forbidden")
 
 
-def test_who_is_forbidden_everything_is_no_reader() -> None:
+def test_a_user_who_is_forbidden_everything_does_not_count_as_a_reader() -> None:
     tampering = Forbids()
     served = TamperedWorld(tampering)
     options = served.options()

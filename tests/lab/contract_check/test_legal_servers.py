@@ -13,7 +13,7 @@ from tests.support.in_process import fresh_world
 
 
 @pytest.mark.parametrize("legal", LEGAL, ids=lambda legal: legal.name)
-def test_nothing_differs_and_what_is_not_shown_is_skipped(legal: Legal) -> None:
+def test_an_unusual_server_within_the_contract_breaks_no_sentence(legal: Legal) -> None:
     report = TamperedWorld(legal.make()).checked()
 
     assert differing(report) == {}
@@ -21,7 +21,7 @@ def test_nothing_differs_and_what_is_not_shown_is_skipped(legal: Legal) -> None:
 
 
 @pytest.mark.parametrize("limit", ["30/60s", "10/60s"])
-def test_our_own_rate_limit_is_no_difference(limit: str) -> None:
+def test_a_configured_rate_limit_breaks_no_sentence(limit: str) -> None:
     served = TamperedWorld(world=fresh_world())
     served.set_assumptions(rate_limit=limit)
 
@@ -31,7 +31,7 @@ def test_our_own_rate_limit_is_no_difference(limit: str) -> None:
     assert any("429" in why[0] for why in with_verdict(report, "skipped").values())
 
 
-def test_our_own_limit_of_bodies_is_no_difference(hosting_emulator: HostingEmulator) -> None:
+def test_a_configured_body_limit_breaks_no_sentence(hosting_emulator: HostingEmulator) -> None:
     hosting_emulator.set_assumptions({"body_limit_bytes": 1})
 
     report = checked(hosting_emulator, patience_s=5.0)
@@ -47,7 +47,7 @@ def test_our_own_limit_of_bodies_is_no_difference(hosting_emulator: HostingEmula
         *("2026-01-01T00:00:61Z", "2026-01-01T00:00:00", "2026-01-01T00Z", "12:00:00Z", 7, None),
     ],
 )
-def test_text_that_is_no_timestamp_has_no_moment(text: object) -> None:
+def test_an_invalid_timestamp_has_no_moment(text: object) -> None:
     assert not is_timestamp(text)
     assert moment(text) is None
 
@@ -66,6 +66,8 @@ def test_text_that_is_no_timestamp_has_no_moment(text: object) -> None:
         ("1970-01-01T00:00Z", None),  # too coarse to be compared
     ],
 )
-def test_moments(text: str, at_ms: int | None) -> None:
+def test_the_contract_check_reads_the_moment_of_each_timestamp_form(
+    text: str, at_ms: int | None
+) -> None:
     assert is_timestamp(text)
     assert moment(text) == at_ms

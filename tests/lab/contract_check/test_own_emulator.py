@@ -32,7 +32,7 @@ SAMPLE = {
 LONG = pytest.mark.torture
 
 
-def test_the_sample_is_of_them() -> None:
+def test_the_sampled_alternatives_exist() -> None:
     assert {str(found) for found in EVERY} >= SAMPLE
 
 
@@ -49,7 +49,7 @@ def told(alternative: Alternative) -> dict[str, Any]:
         for found in EVERY
     ],
 )
-def test_it_passes_and_observes_an_alternative(alternative: Alternative) -> None:
+def test_the_contract_check_passes_and_observes_each_alternative(alternative: Alternative) -> None:
     served = TamperedWorld()
     served.set_assumptions(**{alternative.name: alternative.value})
 
@@ -63,7 +63,7 @@ def test_it_passes_and_observes_an_alternative(alternative: Alternative) -> None
 @pytest.mark.torture
 @pytest.mark.parametrize("project", ["shop", "blog", "docs", "labs"])
 @pytest.mark.parametrize("alternative", EVERY, ids=str)
-def test_it_passes_on_every_project_and_clock(
+def test_the_contract_check_passes_on_every_project_with_every_clock(
     hosting_emulator: HostingEmulator, alternative: Alternative, project: str
 ) -> None:
     emulator = hosting_emulator
@@ -79,7 +79,7 @@ def test_it_passes_on_every_project_and_clock(
 
 
 @pytest.mark.parametrize("allowed", [(), *((word,) for word in ALLOWED)], ids=" ".join)
-def test_whatever_is_permitted_it_passes_and_says_what_it_skipped(
+def test_the_contract_check_explains_each_skipped_sentence_for_every_permission(
     allowed: tuple[str, ...],
 ) -> None:
     report = TamperedWorld().checked(allow=frozenset(allowed))
@@ -90,7 +90,9 @@ def test_whatever_is_permitted_it_passes_and_says_what_it_skipped(
     assert all(why != ["no response showed it"] for why in skipped.values()), skipped
 
 
-def test_without_permission_nothing_changes(hosting_emulator: HostingEmulator) -> None:
+def test_a_contract_check_without_permissions_leaves_the_world_unchanged(
+    hosting_emulator: HostingEmulator,
+) -> None:
     def state() -> Any:
         return hosting_emulator.export()
 
@@ -104,7 +106,7 @@ def test_without_permission_nothing_changes(hosting_emulator: HostingEmulator) -
 
 
 @pytest.mark.parametrize("enabled", [True, False])
-def test_the_flag_is_put_back_as_it_was(enabled: bool) -> None:
+def test_the_contract_check_restores_the_flag(enabled: bool) -> None:
     served = TamperedWorld()
     project = served.project("shop" if enabled else "blog")
 
@@ -113,7 +115,7 @@ def test_the_flag_is_put_back_as_it_was(enabled: bool) -> None:
     assert served.record("projects", project).flag_enabled is enabled
 
 
-def test_a_flag_that_may_not_be_hidden() -> None:
+def test_the_contract_check_judges_a_plan_that_must_show_the_flag() -> None:
     served = TamperedWorld()
     report = served.checked(
         project_id=served.project("garden"),
@@ -130,7 +132,7 @@ def test_a_flag_that_may_not_be_hidden() -> None:
     assert {"flag.off-refused", "flag.hiding-refused"} <= holds.keys()
 
 
-def test_secrets_are_never_in_the_report(hosting_emulator: HostingEmulator) -> None:
+def test_the_contract_report_contains_no_secrets(hosting_emulator: HostingEmulator) -> None:
     hosting_emulator.clock.skip()
 
     used = options(hosting_emulator)
@@ -144,7 +146,9 @@ def test_secrets_are_never_in_the_report(hosting_emulator: HostingEmulator) -> N
     assert "ticket=" not in report.replace("ticket=<ticket>", "")
 
 
-def test_a_short_token_spoils_no_word(hosting_emulator: HostingEmulator) -> None:
+def test_redacting_a_one_letter_token_leaves_the_report_readable(
+    hosting_emulator: HostingEmulator,
+) -> None:
     class KnowsT(Tampering):
         def before(self, exchange: Exchange) -> None:
             if exchange.sent.get("Authorization") == "Bearer t":
@@ -157,7 +161,7 @@ def test_a_short_token_spoils_no_word(hosting_emulator: HostingEmulator) -> None
     assert with_verdict(report, "cannot be seen from outside")
 
 
-def test_an_operation_that_does_not_end_is_said() -> None:
+def test_the_contract_report_names_an_operation_that_outlasts_the_patience() -> None:
     served = TamperedWorld()
     served.set_assumptions(source_profile="manual")
 
@@ -167,7 +171,7 @@ def test_an_operation_that_does_not_end_is_said() -> None:
     assert any("had not ended within --patience" in note for note in report["notes"])
 
 
-def test_an_operation_that_ends_at_once_is_observed() -> None:
+def test_the_contract_check_observes_an_operation_that_ends_immediately() -> None:
     values = {"domains_profile": "immediate"}
     served = TamperedWorld()
     served.set_assumptions(**values)
@@ -177,7 +181,7 @@ def test_an_operation_that_ends_at_once_is_observed() -> None:
     assert report["assumptions"] == values
 
 
-def test_the_replay_of_an_ended_operation_is_asked_under_its_own_key() -> None:
+def test_the_contract_check_replays_an_ended_operation_with_its_own_key() -> None:
     """Although the key of another call was tried in between."""
     report = TamperedWorld().checked(allow=frozenset({"flag", "domains"}))
 
@@ -185,7 +189,7 @@ def test_the_replay_of_an_ended_operation_is_asked_under_its_own_key() -> None:
     assert found["operation_replay"] == "first_response"
 
 
-def test_two_checks_of_one_project_do_not_disturb_each_other(
+def test_consecutive_contract_checks_of_one_project_do_not_interfere(
     hosting_emulator: HostingEmulator,
 ) -> None:
     hosting_emulator.clock.skip()
@@ -194,7 +198,9 @@ def test_two_checks_of_one_project_do_not_disturb_each_other(
         assert differing(checked(hosting_emulator, run_id=run_id)) == {}
 
 
-def test_a_base_url_may_end_in_v1(hosting_emulator: HostingEmulator) -> None:
+def test_the_contract_check_accepts_a_base_url_that_ends_in_v1(
+    hosting_emulator: HostingEmulator,
+) -> None:
     report = checked(
         hosting_emulator, base_url=hosting_emulator.base_url + "/v1", allow=frozenset()
     )
@@ -202,7 +208,7 @@ def test_a_base_url_may_end_in_v1(hosting_emulator: HostingEmulator) -> None:
     assert differing(report) == {}
 
 
-def test_names_that_nobody_would_try_have_to_be_told() -> None:
+def test_the_contract_check_needs_unusual_parameter_names_as_options() -> None:
     names = {"cursor_parameter": "from", "limit_parameter": "n", "environment_parameter": "where"}
     served = TamperedWorld()
     served.set_assumptions(**names)
@@ -228,7 +234,7 @@ class PollsElsewhere(Tampering):
             exchange.headers["Location"] = f"/v1/jobs/{exchange.json['id']}/state"
 
 
-def test_where_to_poll_is_told_by_location() -> None:
+def test_the_contract_check_polls_the_path_in_the_location_header() -> None:
     report = TamperedWorld(PollsElsewhere()).checked(allow=frozenset(["domains"]))
 
     assert differing(report) == {}
@@ -244,7 +250,7 @@ class StaysShown(Tampering):
             exchange.sent.pop("Authorization", None)
 
 
-def test_a_flag_that_could_not_be_put_back_is_said() -> None:
+def test_the_contract_report_notes_a_flag_that_could_not_be_restored() -> None:
     served = TamperedWorld(StaysShown())
 
     report = served.checked(project_id=served.project("blog"), allow=frozenset(["flag"]))
@@ -253,7 +259,7 @@ def test_a_flag_that_could_not_be_put_back_is_said() -> None:
 
 
 @pytest.mark.parametrize("seed", [*range(8), *(pytest.param(n, marks=LONG) for n in range(8, 200))])
-def test_a_world_that_varies_within_the_contract_passes(seed: int) -> None:
+def test_a_world_that_varies_within_the_contract_passes_the_contract_check(seed: int) -> None:
     served = TamperedWorld(world=varied(str(seed)))
     project = served.project(("shop", "blog", "docs", "labs")[seed % 4])
 

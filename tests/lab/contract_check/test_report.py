@@ -29,7 +29,7 @@ class IsQueuedAgain(Tampering):
                 exchange.json = {**exchange.json, "state": "queued"}
 
 
-def test_a_state_that_goes_back_is_a_note() -> None:
+def test_an_operation_state_that_goes_back_is_noted_and_breaks_no_sentence() -> None:
     """ "Transitions: not shown.": the contract does not forbid it."""
     report = TamperedWorld(IsQueuedAgain()).checked()
 
@@ -43,7 +43,7 @@ class OtherRequestIds(Tampering):
             exchange.headers["X-Request-Id"] = "edge-1"
 
 
-def test_a_header_that_is_not_the_request_id_is_a_note() -> None:
+def test_a_request_id_header_that_contradicts_the_body_is_noted_and_breaks_no_sentence() -> None:
     report = TamperedWorld(OtherRequestIds()).checked()
 
     assert differing(report) == {}
@@ -62,7 +62,7 @@ class LimitedWithSeconds(LimitedOnce):
         exchange.headers["Retry-After"] = "2"
 
 
-def test_a_server_that_limited_is_not_said_to_have_limited_nothing() -> None:
+def test_a_rate_limited_response_without_seconds_leaves_the_retry_after_sentence_skipped() -> None:
     without, with_it = (TamperedWorld(kind()).checked() for kind in (Limited, LimitedWithSeconds))
 
     assert (
@@ -94,7 +94,7 @@ class Ignores(Tampering):
         ("cursor_parameter", "cursor", "", "deployments.page-through"),
     ],
 )
-def test_a_parameter_that_was_told_and_is_ignored_differs(
+def test_ignoring_a_configured_parameter_breaks_its_sentence(
     assumption: str, name: str, instead: str, broken: str
 ) -> None:
     served = TamperedWorld(Ignores(name, instead))
@@ -104,7 +104,7 @@ def test_a_parameter_that_was_told_and_is_ignored_differs(
     assert broken in differing(report)
 
 
-def test_a_path_that_was_told_and_leads_nowhere_differs() -> None:
+def test_a_configured_operation_path_that_does_not_exist_breaks_durability() -> None:
     """An operation is durable, and where to poll it was told."""
     told = {"operation_path": "/v1/jobs/{operation_id}"}
 
@@ -129,7 +129,7 @@ class MakesWhatItShouldNot(TakesFor):
             exchange.sent_json = {"name": name[:64]}
 
 
-def test_all_that_was_made_is_listed_also_what_should_have_been_refused() -> None:
+def test_the_contract_report_lists_every_record_that_the_check_created() -> None:
     served = TamperedWorld()
     before = created_ids(served)
     options = served.options()
@@ -153,7 +153,7 @@ class TakesNoKey(Tampering):
 
 
 @pytest.mark.parametrize("tampering", [Tampering, TakesNoKey])
-def test_every_operation_that_was_started_has_ended(tampering: type[Tampering]) -> None:
+def test_the_contract_check_leaves_no_operation_running(tampering: type[Tampering]) -> None:
     served = TamperedWorld(tampering())
 
     served.checked()
@@ -168,7 +168,7 @@ def seconds(report: Report, served: TamperedWorld) -> float:
     return (served.machine.at_ms - began) / 1000
 
 
-def test_a_ticket_is_outlived_only_where_there_is_patience_for_it() -> None:
+def test_the_contract_check_outwaits_a_ticket_only_within_its_patience() -> None:
     hurried, patient = TamperedWorld(), TamperedWorld()
 
     reports = hurried.checked(patience_s=120.0), patient.checked(patience_s=1_000.0)

@@ -47,11 +47,11 @@ REST = [
 ]
 
 
-def test_every_sentence_is_quoted_exactly() -> None:
+def test_every_clause_quotes_the_contract_exactly() -> None:
     assert [key for key, found in CLAUSES.items() if found.text not in CONTRACT] == []
 
 
-def test_no_sentence_is_left_out() -> None:
+def test_every_sentence_of_the_contract_is_a_clause_or_says_nothing_checkable() -> None:
     rest = CONTRACT
     for sentence in sorted(CLAUSES.values(), key=lambda found: -len(found.text)):
         rest = rest.replace(sentence.text, "")
@@ -62,13 +62,13 @@ def test_no_sentence_is_left_out() -> None:
     assert left == []
 
 
-def test_quotes_that_are_in_the_contract_once_are_quoted_once() -> None:
+def test_no_clause_quotes_a_sentence_more_often_than_the_contract_states_it() -> None:
     texts = [sentence.text for sentence in CLAUSES.values()]
 
     assert [t for t in set(texts) if texts.count(t) > max(1, CONTRACT.count(t))] == []
 
 
-def test_checks_judge_clauses_that_there_are() -> None:
+def test_every_check_judges_existing_clauses() -> None:
     for check in CHECKS:
         name = check.make.__name__
         assert set(check.judges.split()) <= CLAUSES.keys(), name
@@ -80,7 +80,7 @@ def report() -> Report:
     return TamperedWorld().checked()
 
 
-def test_every_sentence_is_judged_or_says_why_it_cannot_be(report: Report) -> None:
+def test_every_clause_is_judged_or_explains_why_not(report: Report) -> None:
     """All that a world can show at once is shown; what is left needs a failure to be seen."""
     assert differing(report) == {}
     assert with_verdict(report, "skipped").keys() == {
@@ -99,7 +99,7 @@ def test_every_sentence_is_judged_or_says_why_it_cannot_be(report: Report) -> No
     assert all("no response showed it" not in s["seen"] for s in report["sentences"])
 
 
-def test_every_assumption_is_observed_or_says_why_not(report: Report) -> None:
+def test_every_assumption_is_observed_or_explains_why_not(report: Report) -> None:
     observed = {row["name"] for row in report["observed"] if "observed" in row}
     unseen = {name for name in DEFAULTS.__struct_fields__ if why_unseen(name)}
     assert observed.isdisjoint(unseen)

@@ -424,7 +424,7 @@ def _(_: CheckOptions) -> Tampering:
 
 
 @pytest.mark.parametrize("planted", PLANTED, ids=lambda planted: planted.name)
-def test_no_sentence_holds_by_a_response_that_does_not_show_it(planted: Planted) -> None:
+def test_a_hidden_deviation_never_counts_as_conforming(planted: Planted) -> None:
     served = TamperedWorld()
     options = served.options(allow=frozenset(planted.allow))
     served.tampering = planted.make(options)
@@ -436,14 +436,16 @@ def test_no_sentence_holds_by_a_response_that_does_not_show_it(planted: Planted)
 
 
 @pytest.mark.parametrize("patience_s", [120.0, 1_000.0])
-def test_whether_a_ticket_ends_is_open_until_one_was_outlived(patience_s: float) -> None:
+def test_ticket_expiry_is_undecided_without_the_patience_to_outwait_a_ticket(
+    patience_s: float,
+) -> None:
     report = TamperedWorld().checked(patience_s=patience_s)
 
     verdict = "holds" if patience_s > 605 else "undecided"
     assert {"states.ticket-once", "limit.ticket"} <= with_verdict(report, verdict).keys()
 
 
-def test_our_own_server_leaves_little_undecided() -> None:
+def test_our_own_emulator_leaves_only_unseen_sentences_undecided() -> None:
     report = TamperedWorld().checked()
 
     assert report["summary"]["differs"] == 0

@@ -83,7 +83,7 @@ def processes(mark: str) -> list[int]:
         pytest.param((), 2, 38, marks=TORTURE),
     ],
 )
-def test_a_careful_client_survives_everything(meant: tuple[str, ...], requests: int, runs: int):
+def test_a_careful_client_survives_every_fault(meant: tuple[str, ...], requests: int, runs: int):
     done = run(*meant, *client("careful"), timeout_s=SHORT_TIMEOUT_S)
 
     assert done.returncode == 0, done.stdout
@@ -102,7 +102,7 @@ def test_a_careful_client_survives_everything(meant: tuple[str, ...], requests: 
         pytest.param("patient", "timeout", 2, "hung: it did not end within 3 s", marks=TORTURE),
     ],
 )
-def test_every_reported_point_is_seen_again_by_its_line(
+def test_the_printed_command_repeats_each_reported_point(
     manner: str, faults: str, many: int, verdict: str
 ):
     meant = ("--faults", faults, "--calls", "create_user_api_key", "--time-limit", "3s")
@@ -121,7 +121,7 @@ def test_every_reported_point_is_seen_again_by_its_line(
         assert ("done\n" in again.stdout) == (manner == "doubling")
 
 
-def test_conduct_may_count_and_is_seen_again_by_its_line():
+def test_the_conduct_option_decides_whether_findings_fail_the_exploration():
     meant = ("--faults", "rate_limit", "--calls", "create_user_api_key")
 
     told = run(*meant, *client("careful"))
@@ -141,7 +141,7 @@ def test_conduct_may_count_and_is_seen_again_by_its_line():
         assert "    instead  Wait as many seconds as Retry-After" in again.stderr
 
 
-def test_a_point_that_is_survived_ends_well():
+def test_exploring_one_survived_point_exits_with_0():
     limited = ("--point", "create_user_api_key#1/rate_limit/before_commit")
     done = run(*limited, *client("careful"))
 
@@ -152,7 +152,7 @@ def test_a_point_that_is_survived_ends_well():
     assert any(line.endswith(" [retried-too-soon]") for line in told)
 
 
-def test_a_client_that_waits_for_ever_is_ended_with_all_it_started():
+def test_explore_ends_a_hanging_client_and_all_its_child_processes():
     mark = uuid.uuid4().hex
     code = f"sleep 300 & exec {shlex.join(client('patient', 1)[1:])}"
 
@@ -163,7 +163,7 @@ def test_a_client_that_waits_for_ever_is_ended_with_all_it_started():
     assert processes(mark) == []
 
 
-def test_the_same_command_gets_the_same_report():
+def test_the_same_command_produces_the_same_report_in_any_process():
     faults = ("--faults", "abort:service_unavailable,connection_reset")
     arguments = (*faults, "--calls", "create_user_api_key", *client("doubling"))
 
@@ -175,7 +175,7 @@ def test_the_same_command_gets_the_same_report():
     assert first["summary"]["doubled"] == 2
 
 
-def test_what_does_not_happen_again_is_said_and_not_held_against_it(tmp_path: Path):
+def test_a_failure_that_does_not_recur_is_reported_but_counts_as_survived(tmp_path: Path):
     # The third run of all, which is the first point's, fails.
     code = f"{shlex.join(client('careful', 1)[1:])}; echo >>runs; [ $(wc -l <runs) -ne 3 ]"
 
@@ -214,7 +214,7 @@ def test_explore_says_why_a_command_cannot_be_explored(arguments: tuple[str, ...
 # --- cut off, and going on ------------------------------------------------------------------------
 
 
-def test_ctrl_c_ends_all_and_reports_what_is_known():
+def test_ctrl_c_ends_every_run_and_prints_the_results_so_far():
     mark = uuid.uuid4().hex
     faults = ("--faults", "abort,timeout", "-j", "1", "--time-limit", "30s")
     arguments = (*faults, *client("patient", 1))
@@ -232,7 +232,7 @@ def test_ctrl_c_ends_all_and_reports_what_is_known():
     assert processes(mark) == []
 
 
-def test_nothing_is_left_when_it_is_killed():
+def test_killing_explore_leaves_no_process_behind():
     mark = uuid.uuid4().hex
     arguments = ("--faults", "timeout", "--time-limit", "30s", *client("patient", 1))
 
@@ -262,7 +262,7 @@ def test_explore_continues_after_an_interruption(tmp_path: Path):
     assert "4 runs: 4 survived." in rest.stdout
 
 
-def test_a_budget_ends_it_in_time():
+def test_explore_reports_the_points_that_its_budget_left_out():
     done = run("--budget", "1ms", "--faults", "timeout", *client("patient", 1))
 
     assert (
@@ -274,7 +274,7 @@ def test_a_budget_ends_it_in_time():
     )
 
 
-def test_another_command_or_a_finished_exploration_begins_anew(tmp_path: Path):
+def test_explore_starts_over_for_another_command_or_after_a_finished_exploration(tmp_path: Path):
     state = ("--state", str(tmp_path / "so-far.json"), "--faults", "connection_reset")
 
     first = run(*state, *client("careful", 1))
@@ -287,7 +287,7 @@ def test_another_command_or_a_finished_exploration_begins_anew(tmp_path: Path):
     assert other.returncode == 1
 
 
-def test_a_file_that_holds_something_else_is_left_alone(tmp_path: Path):
+def test_explore_does_not_overwrite_a_file_that_is_not_its_state(tmp_path: Path):
     notes = tmp_path / "notes.json"
     notes.write_text('{"mine": 1}')
 
@@ -301,7 +301,7 @@ def test_a_file_that_holds_something_else_is_left_alone(tmp_path: Path):
 # --- what it writes -------------------------------------------------------------------------------
 
 
-def test_reports_are_written(tmp_path: Path):
+def test_explore_writes_junit_and_html_reports(tmp_path: Path):
     xml, html = tmp_path / "report.xml", tmp_path / "report.html"
 
     done = run(
@@ -315,7 +315,7 @@ def test_reports_are_written(tmp_path: Path):
     assert "did not survive every failure" in html.read_text(encoding="utf-8")
 
 
-def test_a_line_says_again_what_shapes_the_run():
+def test_the_printed_command_repeats_the_options_that_shape_a_run():
     shaping = ("--seed", "42", "--assume", "accepted_status=200", "--as", "owner")
     more = ("--clock", "frozen", "--export", "HOSTING_DEV_BASE_URL=DEV", "--time-limit", "9s")
 
@@ -328,9 +328,7 @@ def test_a_line_says_again_what_shapes_the_run():
 
 @pytest.mark.benchmark
 @pytest.mark.parametrize(("quick", "limit_s"), [((), 90), (("--quick",), 15)])
-def test_outcomes_take_little_longer_and_a_tenth_of_all_next_to_nothing(
-    quick: tuple[str, ...], limit_s: float
-):
+def test_exploring_outcomes_stays_within_its_time_limits(quick: tuple[str, ...], limit_s: float):
     began = time.monotonic()
     found = json.loads(
         run("--json", "--faults", "wire", "--outcomes", *quick, *client("careful", 10)).stdout
@@ -341,7 +339,7 @@ def test_outcomes_take_little_longer_and_a_tenth_of_all_next_to_nothing(
 
 
 @pytest.mark.benchmark
-def test_ten_requests_and_all_kinds_take_less_than_a_minute():
+def test_exploring_ten_requests_with_every_fault_kind_takes_less_than_a_minute():
     began = time.monotonic()
     found = json.loads(run("--json", *client("careful", 10)).stdout)
 

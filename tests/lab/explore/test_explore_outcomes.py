@@ -50,7 +50,7 @@ def client(manner: str) -> tuple[str, ...]:
 
 
 @pytest.mark.parametrize("manner", sampled(RIGHT, 5))
-def test_a_correct_client_is_accused_of_nothing(manner: str):
+def test_explore_accuses_no_correct_client_of_a_mistake(manner: str):
     found = explored("--outcomes", "--quick", *client(manner))
 
     assert {point["verdict"] for point in found["points"]} <= ACCUSED_OF_NOTHING
@@ -58,7 +58,7 @@ def test_a_correct_client_is_accused_of_nothing(manner: str):
 
 @pytest.mark.torture
 @pytest.mark.parametrize("manner", RIGHT)
-def test_a_correct_client_is_accused_of_nothing_whatever_happens(manner: str):
+def test_explore_with_every_outcome_accuses_no_correct_client_of_a_mistake(manner: str):
     found = explored("--outcomes", *client(manner))
 
     assert {point["verdict"] for point in found["points"]} <= ACCUSED_OF_NOTHING
@@ -72,7 +72,7 @@ SOME_WRONG = ("believing", "for-ever", "storming", "null-key", "null-blind", "ag
     "manner",
     [m if m in SOME_WRONG else pytest.param(m, marks=pytest.mark.torture) for m in WRONG],
 )
-def test_a_mistake_is_named_and_seen_again_by_its_line(manner: str):
+def test_explore_names_the_mistake_of_a_client_at_its_point(manner: str):
     point, verdict = WRONG[manner]
 
     limit = ("--time-limit", "6s") if verdict == "hung" else ()
@@ -84,7 +84,7 @@ def test_a_mistake_is_named_and_seen_again_by_its_line(manner: str):
 
 @pytest.mark.skipif(shutil.which("curl") is None, reason="there is no curl")
 @pytest.mark.parametrize(("script", "survives"), [(SHELL_RIGHT, True), (SHELL_WRONG, False)])
-def test_shell_scripts_are_judged_as_well(script: str, survives: bool):
+def test_explore_judges_shell_scripts(script: str, survives: bool):
     command = ("--", "bash", "-c", script)
 
     found = explored("--faults", "fail,stick,abort:forbidden", *command)
@@ -115,7 +115,7 @@ SHELL_MISTAKES = {
 
 @pytest.mark.skipif(shutil.which("curl") is None, reason="there is no curl")
 @pytest.mark.parametrize("point", sampled(SHELL_MISTAKES, 2))
-def test_mistakes_of_shell_scripts_are_named(point: str):
+def test_explore_names_the_mistakes_of_shell_scripts(point: str):
     verdict, script = SHELL_MISTAKES[point]
     begin = DOMAINS.partition("id=")[0]
 
@@ -127,7 +127,7 @@ def test_mistakes_of_shell_scripts_are_named(point: str):
 
 @pytest.mark.skipif(shutil.which("curl") is None, reason="there is no curl")
 @pytest.mark.parametrize(("pause", "verdict"), [("15m", "gave up"), ("1s", "repeated")])
-def test_a_job_that_runs_every_few_minutes_asks_anew(pause: str, verdict: str):
+def test_requests_minutes_apart_are_not_judged_as_repeated(pause: str, verdict: str):
     advance = f'ask two -o /dev/null -X POST -d \'{{"by":"{pause}"}}\' '
     world = '"$HOSTING_CONTROL_URL/worlds/$HOSTING_EMULATOR_WORLD/clock/advance"'
     script = f"for run in 1 2 3 4; do {FLAG} && exit; {advance}{world}; done; exit 1"
@@ -139,7 +139,7 @@ def test_a_job_that_runs_every_few_minutes_asks_anew(pause: str, verdict: str):
 
 
 @pytest.mark.skipif(shutil.which("node") is None, reason="there is no node")
-def test_a_broken_connection_is_no_crash_of_a_program_of_node():
+def test_a_broken_connection_does_not_count_as_a_crash_of_a_node_program():
     script = """
         const organization = `/v1/organizations/${process.env.HOSTING_ORGANIZATION_ID}`;
         const made = await fetch(`${process.env.HOSTING_BASE_URL}${organization}/user-api-keys`, {
@@ -160,7 +160,7 @@ def test_a_broken_connection_is_no_crash_of_a_program_of_node():
 
 
 @pytest.mark.skipif(shutil.which("node") is None, reason="there is no node")
-def test_programs_of_node_are_judged_as_well():
+def test_explore_judges_node_programs():
     found = explored(
         *("--faults", "database_null,abort:forbidden"),
         *("--", "node", "--input-type=module", "-e", NODE),
@@ -170,7 +170,7 @@ def test_programs_of_node_are_judged_as_well():
 
 
 @pytest.mark.parametrize("later", ["2s", "59m"])
-def test_worlds_whose_time_runs_are_compared_at_one_moment(
+def test_worlds_with_a_running_clock_are_compared_at_the_same_moment(
     hosting_emulator: HostingEmulator, later: str
 ):
     hosting_emulator.clock.run()
@@ -193,7 +193,7 @@ def test_worlds_whose_time_runs_are_compared_at_one_moment(
     assert "apply_project_domains of shop succeeded" in states[0]["operation"]
 
 
-def test_the_wire_and_outcomes_are_explored_together():
+def test_explore_combines_wire_faults_and_outcomes():
     command = sh(f"{ASK} -f $HOSTING_BASE_URL/v1/projects/$HOSTING_PROJECT_ID/edge-dns || exit 3")
 
     found = explored("--faults", "gateway_error", "--outcomes", "--max-runs", "4", *command)

@@ -62,7 +62,7 @@ def check_all_say(code: int, reports: Reports, *arguments: str, **options: Any) 
     return document
 
 
-def test_a_client_that_survives_is_green_everywhere(reports: Reports):
+def test_every_report_passes_for_a_client_that_survives(reports: Reports):
     retry = f"{READ} || {READ}"
 
     document = check_all_say(0, reports, "--faults", "connection_reset", *sh(retry))
@@ -70,7 +70,7 @@ def test_a_client_that_survives_is_green_everywhere(reports: Reports):
     assert document["summary"] == {"survived": 1}
 
 
-def test_where_no_failure_hit_a_request_nothing_is_proven(reports: Reports, tmp_path: Path):
+def test_an_exploration_whose_faults_hit_no_request_does_not_pass(reports: Reports, tmp_path: Path):
     # Only the two clean runs send the request.
     script = f"echo >>runs; [ $(wc -l <runs) -gt 2 ] || {READ}"
 
@@ -81,24 +81,24 @@ def test_where_no_failure_hit_a_request_nothing_is_proven(reports: Reports, tmp_
     assert document["summary"] == {"not reached": 1}
 
 
-def test_a_single_point_that_is_not_reached_proves_nothing(tmp_path: Path):
+def test_a_single_point_that_is_not_reached_does_not_pass(tmp_path: Path):
     script = f"echo >>runs; [ $(wc -l <runs) -gt 2 ] || {READ}"
     point = ("--point", "get_dns_authorization#1/connection_reset/before_commit")
 
     assert run(*point, *sh(script), cwd=tmp_path).returncode == 2
 
 
-def test_a_budget_that_runs_nothing_proves_nothing(reports: Reports):
+def test_a_budget_too_small_for_any_run_does_not_pass(reports: Reports):
     document = check_all_say(2, reports, "--budget", "1ms", "--faults", "timeout", *sh(READ))
 
     assert document["points"] == []
 
 
-def test_faults_that_fit_no_request_prove_nothing(reports: Reports):
+def test_faults_that_apply_to_no_request_do_not_pass(reports: Reports):
     check_all_say(2, reports, "--faults", "stick", *sh(READ))
 
 
-def test_an_error_of_conduct_in_the_clean_run_fails_everywhere(reports: Reports):
+def test_every_report_fails_for_a_conduct_error_in_the_clean_run(reports: Reports):
     without_a_key = f'{CURL} -o /dev/null -X PUT "{PROJECT}/domains"'
     script = f"{without_a_key}; {READ} || {READ}"
 
@@ -109,7 +109,7 @@ def test_an_error_of_conduct_in_the_clean_run_fails_everywhere(reports: Reports)
     assert run(*arguments, "--conduct", "off", *sh(script)).returncode == 0
 
 
-def test_a_run_without_a_verdict_leaves_no_report_of_an_earlier_one(reports: Reports):
+def test_an_exploration_without_a_verdict_deletes_earlier_reports(reports: Reports):
     for path in reports.files.values():
         path.write_text("all is well", encoding="utf-8")
 
@@ -119,7 +119,7 @@ def test_a_run_without_a_verdict_leaves_no_report_of_an_earlier_one(reports: Rep
     assert [path.name for path in reports.files.values() if path.exists()] == []
 
 
-def test_a_client_that_reads_its_key_from_a_file_lacks_nothing(tmp_path: Path):
+def test_a_client_that_reads_its_key_from_a_file_is_not_missing_a_value(tmp_path: Path):
     script = f"[ -s key ] || {MAKE_KEY} >key || exit 1; {READ} || {READ}"
 
     done = run("--json", "--faults", "connection_reset", "-j", "1", *sh(script), cwd=tmp_path)
@@ -131,7 +131,9 @@ def test_a_client_that_reads_its_key_from_a_file_lacks_nothing(tmp_path: Path):
 
 
 @pytest.mark.parametrize("words", ["the value is stored", "secret saved after a replay", "revoked"])
-def test_no_word_of_its_output_makes_a_blind_client_honest(words: str, reports: Reports):
+def test_the_words_a_client_prints_do_not_turn_a_lost_value_into_survival(
+    words: str, reports: Reports
+):
     script = f"{MAKE_KEY} -o /dev/null || {{ {MAKE_KEY} -o /dev/null; echo {words}; }}; echo done"
 
     document = check_all_say(2, reports, "--faults", "value_lost", *sh(script))
@@ -139,7 +141,7 @@ def test_no_word_of_its_output_makes_a_blind_client_honest(words: str, reports: 
     assert document["summary"] == {"unclear": 1}
 
 
-def test_a_blind_client_that_says_nothing_else_is_named(reports: Reports):
+def test_a_client_that_ignores_a_lost_value_silently_is_a_blind_success(reports: Reports):
     script = f"{MAKE_KEY} -o /dev/null || {MAKE_KEY} -o /dev/null; echo done"
 
     document = check_all_say(

@@ -34,7 +34,7 @@ def verdicts(report: dict[str, Any]) -> dict[str, str]:
     ],
     ids=" ".join,
 )
-def test_a_point_is_met_in_whichever_world_and_whatever_the_client_puts_back(
+def test_faults_reach_requests_in_worlds_that_the_client_creates_or_resets(
     steps: tuple[str, ...],
 ):
     report = explored("--faults", "connection_reset", *client(*steps))
@@ -56,7 +56,7 @@ def test_requests_are_numbered_over_all_worlds():
 
 
 @pytest.mark.parametrize("last", ["reset", "load", "delete"])
-def test_the_state_counts_as_it_was_before_the_client_put_it_back(last: str):
+def test_the_state_before_the_client_resets_its_world_is_judged(last: str):
     steps = ("own", "twice", last)
 
     report = explored("--faults", "connection_reset", *client(*steps))
@@ -71,28 +71,28 @@ def test_a_key_that_is_created_once_in_a_world_that_is_deleted_is_not_doubled():
 
 
 @pytest.mark.parametrize(("fault", "verdict"), [("fail", "survived"), ("outage", "gave up")])
-def test_what_lasts_reaches_the_worlds_of_the_client_too(fault: str, verdict: str):
+def test_lasting_faults_reach_the_worlds_that_the_client_creates(fault: str, verdict: str):
     report = explored("--faults", fault, *client("own", "reset", "read", "delete"))
 
     # A read begins no operation.
     assert set(verdicts(report).values()) == (set() if fault == "fail" else {verdict})
 
 
-def test_conduct_in_a_deleted_world_counts():
+def test_conduct_findings_in_a_deleted_world_count():
     done = run("--faults", "gateway_error", *client("own", "without-key", "delete"))
 
     assert done.returncode == 1
     assert "missing-idempotency-key" in done.stdout
 
 
-def test_a_request_without_a_valid_token_is_not_called_no_request():
+def test_explore_counts_a_request_without_a_valid_token():
     done = run("--", "sh", "-c", 'curl -s "$HOSTING_BASE_URL/v1/operations/1"')
 
     assert done.returncode == 2
     assert "sends 1 request" in done.stderr
 
 
-def test_the_line_of_a_point_shows_it_again_in_a_world_of_the_client():
+def test_exploring_one_point_reaches_it_in_a_world_that_the_client_creates():
     done = run("--point", AFTER, *client("own", "twice", "delete"))
 
     assert done.returncode == 1

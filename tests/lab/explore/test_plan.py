@@ -29,7 +29,7 @@ from tests.support.in_process import InProcess
 MUTATION, READING = "create_user_api_key", "list_deployments"
 
 
-def test_every_kind_of_fault_is_tried_that_says_something_by_itself():
+def test_the_plan_tries_every_fault_kind_that_needs_no_target():
     """The others need a target of one's own, or look to a client like one that is tried."""
     left_out = {
         "respond",
@@ -42,7 +42,7 @@ def test_every_kind_of_fault_is_tried_that_says_something_by_itself():
 
 
 @pytest.mark.parametrize("call", CALLS)
-def test_every_fault_that_is_tried_can_be_armed(call: str):
+def test_every_planned_fault_can_be_armed(call: str):
     api = InProcess()
     planned = plan(requests(call), faults=[*KINDS, "abort:*", "gateway_error:504"])
     passing = [point for point in planned.points if point.lasting is None]
@@ -54,19 +54,19 @@ def test_every_fault_that_is_tried_can_be_armed(call: str):
 
 
 @pytest.mark.parametrize("word", ["timeout/lasting", "fail/before_commit", "stick/after_commit"])
-def test_what_lasts_has_no_other_phase_and_what_passes_not_that(word: str):
+def test_lasting_faults_and_passing_faults_accept_only_their_own_phases(word: str):
     with pytest.raises(ValueError, match="there"):
         FaultPoint.read(f"apply_project_domains#1/{word}")
 
 
-def test_a_problem_that_is_not_retryable_stays_and_any_other_passes():
+def test_only_a_problem_that_is_not_retryable_lasts():
     for code, problem in PROBLEMS.items():
         points = plan(requests(MUTATION), faults=[f"abort:{code}"]).points
 
         assert ("lasting" in {point.phase for point in points}) is not problem.retryable, code
 
 
-def test_what_the_service_may_do_meets_the_requests_that_it_suits():
+def test_each_outcome_is_planned_only_for_requests_that_it_suits():
     calls = ("apply_project_domains", MUTATION, "get_operation")
 
     met: dict[str, set[str]] = {call: set() for call in calls}
@@ -83,7 +83,7 @@ def test_what_the_service_may_do_meets_the_requests_that_it_suits():
     }
 
 
-def test_nothing_waits_behind_another_where_an_operation_came_before():
+def test_a_blocked_operation_is_planned_only_for_the_first_operation_of_a_project():
     calls = ("apply_project_domains", "initialize_managed_source")
     log = number(exchange(call, project="01JGFJJZ00TGEYDG0VT5J9EZXF") for call in calls)
 
@@ -92,7 +92,7 @@ def test_nothing_waits_behind_another_where_an_operation_came_before():
     assert [point.request for point in points] == ["apply_project_domains#1"]
 
 
-def test_quick_is_the_tenth_that_tells_most():
+def test_a_quick_plan_is_a_tenth_with_the_most_telling_points_first():
     calls = ("apply_project_domains", MUTATION, READING, "get_dns_authorization")
     whole = plan(requests(*calls), faults=[*KINDS, *OUTCOMES])
 
@@ -105,7 +105,7 @@ def test_quick_is_the_tenth_that_tells_most():
     assert plan(requests(*calls), faults=KINDS, max_runs=1).left_out_by == "the limit on runs"
 
 
-def test_quick_tries_a_few_points_of_a_small_command():
+def test_a_quick_plan_tries_at_least_six_points():
     planned = plan(requests("read_database_compute"), faults=[*KINDS, *OUTCOMES], quick=True)
 
     assert len(planned.points) == 6
@@ -121,7 +121,7 @@ def test_a_change_meets_each_fault_before_and_after_its_commit():
     assert planned.merged == ()
 
 
-def test_of_a_read_both_phases_are_one():
+def test_the_two_phases_of_a_read_are_merged():
     planned = plan(requests(READING), faults=["timeout"])
 
     assert [point.phase for point in planned.points] == ["before_commit"]
@@ -130,7 +130,7 @@ def test_of_a_read_both_phases_are_one():
     ]
 
 
-def test_a_refused_request_has_no_commit_to_come_after():
+def test_a_refused_request_is_planned_only_before_its_commit():
     refused = number([exchange(MUTATION, 409, code="idempotency_key_reused")])
 
     planned = plan(refused, faults=["timeout"])
@@ -139,7 +139,7 @@ def test_a_refused_request_has_no_commit_to_come_after():
     assert planned.merged == ()
 
 
-def test_a_limit_is_one_refusal_however_it_is_armed():
+def test_the_rate_limit_refusal_is_planned_once_however_it_is_armed():
     planned = plan(requests(MUTATION), faults=["abort", "rate_limit"])
 
     assert Counter(merged.why for merged in planned.merged) == {SAME_LIMIT: 2, LIMIT: 1}
@@ -149,24 +149,24 @@ def test_a_limit_is_one_refusal_however_it_is_armed():
     assert not [p for p in planned.points if p.fault == "abort:rate_limited"]
 
 
-def test_without_rate_limit_the_refusal_is_tried_by_itself():
+def test_the_rate_limit_refusal_is_planned_without_the_rate_limit_fault():
     planned = plan(requests(MUTATION), faults=["abort"])
 
     limited = [p.phase for p in planned.points if p.fault == "abort:rate_limited"]
     assert limited == ["before_commit"]
 
 
-def test_only_the_creation_of_a_key_is_uncertain():
+def test_only_the_creation_of_a_key_is_tried_with_an_uncertain_result():
     uncertain = [call for call in CALLS if len(faults_for(call, ["abort"])) > 2]
 
     assert uncertain == ["create_user_api_key"]
 
 
-def test_all_codes_can_be_asked_for():
+def test_a_plan_can_try_every_problem_code():
     assert len(faults_for(READING, ["abort:*", "abort"])) == len(PROBLEMS)
 
 
-def test_of_many_polls_alike_the_first_and_the_last_are_tried():
+def test_only_the_first_and_the_last_of_equal_polls_are_planned():
     polls = number(exchange("get_operation", path="/v1/operations/1") for _ in range(5))
 
     planned = plan(polls, faults=["timeout"])
@@ -176,13 +176,13 @@ def test_of_many_polls_alike_the_first_and_the_last_are_tried():
     assert [(m.point.n, m.into.n) for m in repeated] == [(2, 1), (3, 1), (4, 1)]
 
 
-def test_polls_of_different_operations_are_not_alike():
+def test_polls_of_different_operations_are_all_planned():
     polls = number(exchange("get_operation", path=f"/v1/operations/{n}") for n in range(5))
 
     assert [point.n for point in plan(polls, faults=["timeout"]).points] == [1, 2, 3, 4, 5]
 
 
-def test_a_bound_gives_every_request_its_share():
+def test_a_limit_on_runs_is_shared_evenly_among_the_requests():
     calls = (MUTATION, READING, "get_dns_authorization", "set_project_powered_by_flag")
 
     planned = plan(requests(*calls), faults=KINDS, max_runs=9)
@@ -192,13 +192,13 @@ def test_a_bound_gives_every_request_its_share():
     assert (*planned.points, *planned.left_out) == whole.points
 
 
-def test_calls_choose_requests():
+def test_the_calls_option_limits_the_plan_to_requests_of_those_calls():
     planned = plan(requests(MUTATION, READING), faults=["timeout"], calls=[READING])
 
     assert {point.call for point in planned.points} == {READING}
 
 
-def test_nobodys_requests_and_those_of_no_call_are_met_by_no_fault():
+def test_requests_without_a_caller_or_a_call_are_not_numbered():
     log = [
         exchange(READING, 401, principal=None),
         exchange(None, 404),
@@ -212,7 +212,7 @@ def test_nobodys_requests_and_those_of_no_call_are_met_by_no_fault():
     assert [(r.n, r.succeeded) for r in found] == [(1, True), (2, False), (3, True)]
 
 
-def test_a_worlds_own_faults_keep_others_from_seeing_a_request():
+def test_a_request_that_a_fault_of_the_world_hit_is_not_counted_for_other_faults():
     def acted(kind: str, phase: str) -> list[str]:
         return [f"fault-1 ({kind}, {phase}) acted, hit 1"]
 
@@ -232,7 +232,7 @@ def test_a_worlds_own_faults_keep_others_from_seeing_a_request():
     ]
 
 
-def test_a_refused_request_is_counted_in_both_phases():
+def test_a_refused_request_counts_in_both_phases():
     third = number([exchange(MUTATION), exchange(MUTATION, 409), exchange(MUTATION)])[2]
 
     def skipped(phase: str) -> int:
@@ -250,7 +250,7 @@ def test_a_refused_request_is_counted_in_both_phases():
         ("slow_response", 0, {"bytes_per_second": 1}),
     ],
 )
-def test_an_answer_is_cut_in_its_middle_and_slowed_to_a_second(
+def test_a_response_is_cut_in_the_middle_and_slowed_to_one_second(
     fault: str, answer_bytes: int, effect: dict[str, int]
 ):
     point = FaultPoint(READING, 1, fault, "before_commit")
@@ -271,13 +271,13 @@ def test_an_answer_is_cut_in_its_middle_and_slowed_to_a_second(
         ("list_deployments#1/timeout/before", "before_commit"),
     ],
 )
-def test_a_point_that_cannot_be_says_what_would_be_right(text: str, why: str):
+def test_the_refusal_of_an_invalid_point_suggests_a_correction(text: str, why: str):
     with pytest.raises(ValueError, match="no") as caught:
         FaultPoint.read(text)
 
     assert why in str(caught.value)
 
 
-def test_a_point_is_read_as_it_is_written():
+def test_every_written_point_is_read_back_unchanged():
     for point in plan(requests(*CALLS), faults=[*KINDS, "abort:*"]).points:
         assert FaultPoint.read(str(point)) == point

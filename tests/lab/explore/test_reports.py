@@ -48,7 +48,7 @@ def mixed() -> Exploration:
     return exploration(*MIXED, cut="interrupted")
 
 
-def test_the_text_has_a_matrix_a_story_a_line_and_figures(mixed: Exploration):
+def test_the_text_report_has_a_matrix_a_story_a_command_and_totals(mixed: Exploration):
     text = report_text(mixed)
 
     assert text.splitlines()[:3] == [
@@ -62,14 +62,14 @@ def test_the_text_has_a_matrix_a_story_a_line_and_figures(mixed: Exploration):
     assert text.endswith("Met: calls 1 of 8, fault kinds 2 of 10, problem codes 1 of 57.")
 
 
-def test_colours_change_no_word(mixed: Exploration):
+def test_colors_change_no_word_of_the_text_report(mixed: Exploration):
     coloured = report_text(mixed, color=True)
 
     assert "\x1b[31m" in coloured
     assert re.sub(r"\x1b\[\d+m", "", coloured) == report_text(mixed)
 
 
-def test_points_that_came_to_the_same_are_one_story_with_a_line_each():
+def test_points_with_the_same_result_share_one_story_with_a_command_each():
     same = [
         result(f"{KEY}/{fault}/before_commit", verdict="failed", says=("exit code 1",))
         for fault in ("timeout", "connection_reset")
@@ -81,7 +81,7 @@ def test_points_that_came_to_the_same_are_one_story_with_a_line_each():
     assert text.count("  again: ") == 2
 
 
-def test_a_wide_matrix_numbers_its_columns():
+def test_a_matrix_too_wide_for_names_numbers_its_columns():
     planned = plan(requests(*CALLS), faults=[*KINDS, "abort:*"])
     wide = exploration(plan=planned, clean=clean())
 
@@ -91,7 +91,7 @@ def test_a_wide_matrix_numbers_its_columns():
     assert "1 timeout" in lines[len(CALLS) + 1]
 
 
-def test_what_is_done_in_survived_runs_is_told_once():
+def test_a_conduct_finding_of_several_survived_runs_is_reported_once():
     rude = [
         result(f"{KEY}/{fault}/before_commit", conduct=("retried-too-soon: No",))
         for fault in ("timeout", "connection_reset")
@@ -106,7 +106,7 @@ def test_what_is_done_in_survived_runs_is_told_once():
     assert document(exploration(*rude))["points"][0]["repeat"] == line.removeprefix("again: ")
 
 
-def test_what_the_clean_run_did_is_told_with_its_line():
+def test_conduct_findings_of_the_clean_run_are_reported_with_their_command():
     seen = replace(clean().seen, conduct=("retried-too-soon: No",))
     survived = result(f"{KEY}/timeout/before_commit")
     rude = exploration(
@@ -122,7 +122,7 @@ def test_what_the_clean_run_did_is_told_with_its_line():
     assert "The clean run itself has conduct findings." in report_text(strict)
 
 
-def test_a_run_that_misbehaved_is_a_story_with_its_rules():
+def test_the_story_of_a_misbehaved_run_names_its_rules():
     rude = result(
         f"{KEY}/timeout/before_commit",
         verdict="misbehaved",
@@ -140,7 +140,7 @@ def test_a_run_that_misbehaved_is_a_story_with_its_rules():
     assert "M misbehaved" in text
 
 
-def test_calls_that_met_no_fault_are_not_counted():
+def test_coverage_leaves_out_calls_that_no_fault_hit():
     many = clean(Observation(requests("create_user_api_key", "list_deployments"), state()))
     missed = result("list_deployments#1/timeout/before_commit", verdict="not reached", hit=False)
     met = result(f"{KEY}/timeout/before_commit")
@@ -151,7 +151,7 @@ def test_calls_that_met_no_fault_are_not_counted():
     assert found["calls"]["met"] == ["create_user_api_key"]
 
 
-def test_outcomes_that_quick_leaves_out_are_counted_as_not_met():
+def test_coverage_counts_outcomes_that_a_quick_plan_leaves_out_as_not_met():
     """As the matrix has a column for each of them."""
     planned = plan(requests("apply_project_domains"), faults=OUTCOMES, quick=True)
     found = exploration(result(str(planned.points[0])), plan=planned)
@@ -160,7 +160,7 @@ def test_outcomes_that_quick_leaves_out_are_counted_as_not_met():
     assert f"{len(planned.left_out)} points left out by quick." in report_text(found)
 
 
-def test_what_happened_once_of_two_times_is_named():
+def test_the_text_report_names_a_failure_of_only_one_of_two_runs():
     once = result(f"{KEY}/timeout/before_commit", says=("the first of two runs: failed",))
 
     text = report_text(exploration(once))
@@ -180,7 +180,7 @@ def test_explore_announces_the_number_of_runs():
     )
 
 
-def test_json_holds_all_of_it_and_only_durations_change(mixed: Exploration):
+def test_the_json_report_is_complete_and_reproducible(mixed: Exploration):
     found = json.loads(json.dumps(document(mixed)))
 
     assert [p["verdict"] for p in found["points"]] == ["doubled", "survived", "not reached"]
@@ -192,11 +192,11 @@ def test_json_holds_all_of_it_and_only_durations_change(mixed: Exploration):
     assert again == found
 
 
-def test_a_result_can_be_read_again():
+def test_a_written_result_is_read_back_unchanged():
     assert [read_result(result_document(found)) for found in MIXED] == list(MIXED)
 
 
-def test_what_a_program_prints_each_time_stands_once():
+def test_output_that_several_runs_share_is_printed_once():
     end = (
         "Traceback",
         '  File "deploy.py", line 7, in ask',
@@ -217,13 +217,13 @@ def test_what_a_program_prints_each_time_stands_once():
     assert text.count("  again: ") == 2
 
 
-def test_coverage_counts_what_was_met(mixed: Exploration):
+def test_the_text_report_counts_calls_kinds_and_codes_that_were_met(mixed: Exploration):
     text = report_text(mixed)
 
     assert "Met: calls 1 of 8, fault kinds 2 of 10, problem codes 1 of 57." in text
 
 
-def test_junit_has_a_case_for_each_point(mixed: Exploration):
+def test_the_junit_report_has_a_case_for_each_point(mixed: Exploration):
     root = Xml.fromstring(junit_text(mixed))
 
     suite = root.find("testsuite")
@@ -236,7 +236,7 @@ def test_junit_has_a_case_for_each_point(mixed: Exploration):
     assert LINE in (failure.text or "")
 
 
-def test_junit_can_hold_whatever_was_printed():
+def test_the_junit_report_is_valid_xml_for_any_output():
     odd = result(f"{KEY}/timeout/after_commit", verdict="failed", output=("\x00\x1b]<\ud800",))
 
     assert Xml.fromstring(junit_text(exploration(odd))) is not None
@@ -264,7 +264,7 @@ class _Page(HTMLParser):
                 self.loads.append(value or "")
 
 
-def test_the_page_needs_nothing_else_and_its_links_lead_somewhere(mixed: Exploration):
+def test_the_html_report_loads_nothing_and_its_links_have_targets(mixed: Exploration):
     found = _Page(page(mixed))
 
     assert found.loads == ["data:,"]
@@ -273,7 +273,7 @@ def test_the_page_needs_nothing_else_and_its_links_lead_somewhere(mixed: Explora
     assert found.ids == ["story-1"]
 
 
-def test_the_page_has_both_themes_and_can_be_printed(mixed: Exploration):
+def test_the_html_report_has_both_themes_and_print_styles(mixed: Exploration):
     text = page(mixed)
 
     assert "light-dark(" in text
@@ -281,14 +281,14 @@ def test_the_page_has_both_themes_and_can_be_printed(mixed: Exploration):
     assert "http" not in text.replace("http-equiv", "")
 
 
-def test_the_page_escapes_what_clients_print(mixed: Exploration):
+def test_the_html_report_escapes_the_output_of_clients(mixed: Exploration):
     text = page(mixed)
 
     assert "&lt;Done&gt; &amp; done" in text
     assert "<Done>" not in text
 
 
-def test_the_page_of_a_client_that_survived_says_so():
+def test_the_html_report_of_a_surviving_client_has_no_stories():
     points = exploration().plan.points
     fine = exploration(*(result(str(point)) for point in points))
 
@@ -298,13 +298,13 @@ def test_the_page_of_a_client_that_survived_says_so():
     assert "What happened" not in text
 
 
-def test_kinds_that_two_clean_runs_leave_differently_are_named():
+def test_the_text_report_names_state_that_differs_between_two_clean_runs():
     unsteady = clean(again=state())
 
     assert "not compared: API key." in report_text(exploration(clean=unsteady))
 
 
-def test_what_lasts_has_one_column_and_one_mark_beside_what_passes():
+def test_a_lasting_fault_has_one_column_and_one_mark_in_the_matrix():
     made = clean()
     planned = plan(made.seen.requests, faults=["timeout", "value_lost", "abort:forbidden"])
     results = [
@@ -324,7 +324,7 @@ def test_what_lasts_has_one_column_and_one_mark_beside_what_passes():
     assert read_result(result_document(results[0])) == results[0]
 
 
-def test_an_idempotency_key_that_is_the_same_each_time_is_named():
+def test_the_text_report_names_an_idempotency_key_shared_by_both_clean_runs():
     text = report_text(exploration(clean=replace(clean(), same_keys=("create_user_api_key#1",))))
 
     assert "Same Idempotency-Key in both clean runs: create_user_api_key#1. If " in text

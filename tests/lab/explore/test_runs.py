@@ -32,11 +32,11 @@ def judged(code: int = 0, *, hung: bool = False, hit: bool = True, **tables: Any
     return [result.verdict, *result.says]
 
 
-def test_the_same_end_and_the_same_state_is_survival():
+def test_a_run_with_the_same_exit_code_and_state_survived():
     assert judged() == ["survived"]
 
 
-def test_a_fault_that_met_nothing_proves_nothing():
+def test_a_point_whose_fault_hit_no_request_is_not_reached():
     assert judged(hit=False) == ["not reached"]
 
 
@@ -44,18 +44,18 @@ def test_another_exit_code_is_a_failure():
     assert judged(3) == ["failed", "exit code 3"]
 
 
-def test_a_failure_that_no_fault_explains_is_said():
+def test_a_failure_without_a_fault_is_reported_as_intermittent():
     verdict, *says = judged(3, hit=False)
 
     assert verdict == "failed"
     assert "intermittently" in says[-1]
 
 
-def test_a_run_that_did_not_end_hung():
+def test_a_run_that_does_not_end_in_time_is_hung():
     assert judged(143, hung=True) == ["hung", "it did not end within 10 s"]
 
 
-def test_two_keys_where_there_was_one():
+def test_a_second_api_key_is_doubled_and_stands_beside_other_verdicts():
     says = "2 API keys, while the clean run makes 1: 'ci' of owner in acme"
 
     assert judged(user_api_keys=TWO) == ["doubled", says]
@@ -63,11 +63,11 @@ def test_two_keys_where_there_was_one():
     assert judged(143, hung=True, user_api_keys=TWO)[-1] == says
 
 
-def test_what_a_failed_run_did_not_come_to_is_no_news():
+def test_a_failed_run_does_not_report_what_it_did_not_create():
     assert judged(1, user_api_keys={}) == ["failed", "exit code 1"]
 
 
-def test_a_run_that_ends_well_and_made_nothing_differs():
+def test_a_successful_run_that_created_nothing_differs():
     verdict, *says = judged(user_api_keys={})
 
     assert verdict == "differs"
@@ -88,14 +88,14 @@ def test_a_run_that_ends_well_and_made_nothing_differs():
         ({"user_api_keys": {"1": key("other")}}, "API key: 'other' of owner in acme, while"),
     ],
 )
-def test_the_same_number_may_be_something_else(tables: dict[str, Any], says: str):
+def test_a_state_with_equal_counts_and_other_content_differs(tables: dict[str, Any], says: str):
     verdict, found = judged(**tables)
 
     assert verdict == "differs"
     assert found.startswith(says)
 
 
-def test_another_operation_is_one_too_many():
+def test_an_additional_operation_is_doubled():
     verdict, says = judged(operations={"1": operation("failed", error={"code": "etag_mismatch"})})
 
     assert verdict == "doubled"
@@ -105,7 +105,7 @@ def test_another_operation_is_one_too_many():
     )
 
 
-def test_a_ticket_that_a_newer_one_revoked_leaves_nothing_to_blame():
+def test_a_ticket_that_a_newer_ticket_revoked_does_not_count_as_doubled():
     def ticket(state: str) -> dict[str, Any]:
         return {"project_id": "S", "principal": "P", "state": state}
 
@@ -117,7 +117,7 @@ def test_a_ticket_that_a_newer_one_revoked_leaves_nothing_to_blame():
     assert not judge(POINT, RunEnd(0), Observation((), kept, hit=True), one, limit_s=1).fine
 
 
-def test_what_two_clean_runs_leave_differently_is_not_held_against_a_third():
+def test_content_that_differs_between_clean_runs_is_not_compared():
     named = {name: state(user_api_keys={"1": key(name)}) for name in ("one", "two", "three")}
     twice = state(user_api_keys={"1": key("three"), "2": key("four")})
     by_chance = clean(Observation((), named["one"]), again=named["two"])
@@ -131,7 +131,7 @@ def test_what_two_clean_runs_leave_differently_is_not_held_against_a_third():
     assert (verdict(named["three"]), verdict(twice)) == ("survived", "doubled")
 
 
-def test_how_many_there_are_is_not_held_against_it_either_if_that_changes_by_itself():
+def test_a_count_that_differs_between_clean_runs_is_not_compared():
     one, two = state(user_api_keys=ONE), state(user_api_keys=TWO)
     by_chance = clean(Observation((), one), again=two)
 
@@ -153,18 +153,18 @@ def explored(*ends: RunEnd) -> tuple[str, tuple[str, ...], int]:
     return result.verdict, result.says, len(made)
 
 
-def test_only_what_happens_again_is_held_against_it():
+def test_only_a_failure_that_recurs_in_a_second_run_counts():
     assert explored(RunEnd(0)) == ("survived", (), 1)
     assert explored(RunEnd(3), RunEnd(3)) == ("failed", ("exit code 3",), 2)
     says = ("the first of two runs: failed; exit code 3",)
     assert explored(RunEnd(3), RunEnd(0)) == ("survived", says, 2)
 
 
-def test_a_run_that_hung_had_its_time():
+def test_a_hung_run_is_not_repeated():
     assert explored(RunEnd(143, hung=True))[::2] == ("hung", 1)
 
 
-def test_conduct_of_the_clean_run_is_not_told_again():
+def test_conduct_findings_of_the_clean_run_are_not_reported_again():
     usual = clean(Observation((), state(user_api_keys=ONE), conduct=("old",)))
     seen = Observation((), state(user_api_keys=ONE), hit=True, conduct=("old", "new"))
 
@@ -175,7 +175,9 @@ def test_conduct_of_the_clean_run_is_not_told_again():
     ("conduct", "verdict", "told"),
     [("off", "survived", 0), ("report", "survived", 1), ("error", "misbehaved", 1)],
 )
-def test_conduct_is_told_or_counts(conduct: ConductChoice, verdict: str, told: int):
+def test_a_conduct_finding_is_ignored_reported_or_counted_by_choice(
+    conduct: ConductChoice, verdict: str, told: int
+):
     before = clean()
     before = replace(before, seen=replace(before.seen, conduct=("unread-field: No",)))
     late = "retried-too-soon: Tried again"
@@ -193,7 +195,7 @@ def test_conduct_is_told_or_counts(conduct: ConductChoice, verdict: str, told: i
     ("conduct", "verdict"),
     [("off", "gave up"), ("report", "misbehaved"), ("error", "misbehaved")],
 )
-def test_an_error_of_conduct_counts_where_conduct_is_reported(conduct: ConductChoice, verdict: str):
+def test_a_conduct_error_counts_where_conduct_is_reported(conduct: ConductChoice, verdict: str):
     broken = ("new-key-after-uncertainty: Retried",)
     seen = Observation((), state(), hit=True, conduct=broken, conduct_errors=broken)
     point = FaultPoint.read(FORBIDDEN)
@@ -223,26 +225,26 @@ def lasted(text: str, end: RunEnd | None = None, /, limit_s: int = 10, **over: A
     return judge(point, ended, seen, before, limit_s=limit_s).verdict
 
 
-def test_who_gives_up_where_something_lasts_is_right():
+def test_a_client_that_fails_under_a_lasting_fault_gave_up():
     assert lasted(FAILS, RunEnd(1), state=state(operations={"1": operation("failed")})) == "gave up"
     assert lasted(FORBIDDEN, RunEnd(1), alike=1, in_vain=True) == "gave up"
 
 
-def test_to_end_well_although_it_failed_is_blind_success():
+def test_success_although_the_operation_did_not_succeed_is_blind_success():
     failed = state(operations={"1": operation("failed")}, user_api_keys=ONE)
 
     assert lasted(FAILS, state=failed) == "blind success"
     assert lasted(STUCK, state=state(operations={"1": operation("queued")})) == "blind success"
 
 
-def test_to_end_well_before_it_failed_is_blind_success_too():
+def test_success_before_the_operation_fails_is_blind_success():
     fails = Counter({"apply_project_domains of shop failed (operation_failed)": 1})
 
     assert lasted(FAILS, failed=fails) == "blind success"
     assert lasted(FAILS, RunEnd(1), failed=fails) == "gave up"
 
 
-def test_who_began_it_anew_did_nothing_twice_where_all_of_it_failed():
+def test_repeating_a_failed_operation_is_not_doubled():
     twice = state(operations={"1": operation("failed"), "2": operation("failed")})
     stuck = state(operations={"1": operation("running"), "2": operation("queued")})
 
@@ -250,18 +252,18 @@ def test_who_began_it_anew_did_nothing_twice_where_all_of_it_failed():
     assert lasted(STUCK, RunEnd(1), state=stuck) == "doubled"
 
 
-def test_a_refusal_that_changes_no_word_was_swallowed():
+def test_a_refusal_that_changes_no_printed_word_is_blind_success():
     vain: dict[str, Any] = {"alike": 1, "in_vain": True}
 
     assert lasted(READ, **vain) == "blind success"
     assert lasted(READ, RunEnd(0, printed=("no deployments to show",)), **vain) == "unclear"
 
 
-def test_what_a_second_request_like_it_got_is_not_missing():
+def test_a_read_that_a_second_request_completes_survives():
     assert lasted(READ, alike=1, in_vain=False) == "survived"
 
 
-def test_what_is_asked_again_and_again_at_once_is_repeated():
+def test_many_retries_without_pauses_are_repeated():
     end = RunEnd(1, duration_s=1)
 
     outage = "create_user_api_key#1/outage/lasting"
@@ -271,13 +273,13 @@ def test_what_is_asked_again_and_again_at_once_is_repeated():
     assert lasted(outage, end, alike=300, in_vain=True, passed_s=9000) == "gave up"
 
 
-def test_two_that_ask_at_once_are_no_retry_but_three_attempts_are():
+def test_three_attempts_after_a_final_refusal_are_repeated_and_two_are_not():
     assert lasted(FORBIDDEN, RunEnd(1), alike=2) == "gave up"
     assert lasted(FORBIDDEN, RunEnd(1), alike=3) == "repeated"
 
 
 @pytest.mark.parametrize("fault", ["outage", "limited"])
-def test_what_may_end_may_be_asked_about_with_pauses(fault: str):
+def test_a_temporary_refusal_may_be_retried_with_pauses(fault: str):
     point, end = f"create_user_api_key#1/{fault}/lasting", RunEnd(1, duration_s=1)
 
     assert lasted(point, end, alike=6) == "gave up"
@@ -285,7 +287,7 @@ def test_what_may_end_may_be_asked_about_with_pauses(fault: str):
     assert lasted(point, end, alike=6, conduct=told) == "repeated"
 
 
-def test_patience_cannot_be_told_from_waiting_for_ever():
+def test_a_patient_client_waits_until_it_sends_too_many_polls():
     end = RunEnd(143, hung=True, duration_s=10)
 
     assert lasted(STUCK, end, sent=9) == "waits"
@@ -294,7 +296,7 @@ def test_patience_cannot_be_told_from_waiting_for_ever():
     assert lasted(STUCK, end, sent=40, limit_s=180) == "hung"
 
 
-def test_what_has_ended_or_is_refused_for_good_nobody_waits_for():
+def test_waiting_after_an_end_or_a_final_refusal_is_hung():
     end, told = RunEnd(143, hung=True, duration_s=10), ("polled-after-end: Polled an operation",)
 
     assert lasted(FORBIDDEN, end, sent=40) == "hung"
@@ -310,7 +312,7 @@ def test_what_has_ended_or_is_refused_for_good_nobody_waits_for():
         ('{"zone": null}', "survived"),
     ],
 )
-def test_what_is_null_is_no_name(line: str, verdict: str):
+def test_null_inside_a_printed_name_is_unclear(line: str, verdict: str):
     ended = RunEnd(0, printed=(line,))
 
     assert lasted("get_dns_authorization#1/no_zone/lasting", ended) == verdict
@@ -327,7 +329,7 @@ def test_what_is_null_is_no_name(line: str, verdict: str):
         ("urllib.error.HTTPError: HTTP Error 403: Forbidden", "gave up"),
     ],
 )
-def test_an_output_that_looks_like_a_crash_leaves_it_unclear(line: str, verdict: str):
+def test_output_that_looks_like_a_crash_is_unclear(line: str, verdict: str):
     assert lasted(FORBIDDEN, RunEnd(1, output=("Traceback", line))) == verdict
 
 
@@ -346,7 +348,7 @@ def test_a_request_that_names_null_is_blind_success():
     assert lasted("get_dns_authorization#1/no_zone/lasting", none_urls=urls) == "blind success"
 
 
-def test_a_key_without_its_value_is_no_key_and_another_in_its_place_is_no_second():
+def test_a_key_that_replaces_a_lost_value_is_not_doubled():
     lost, two = (
         "create_user_api_key#1/value_lost/lasting",
         state(operations=DONE, user_api_keys=TWO),
@@ -358,7 +360,7 @@ def test_a_key_without_its_value_is_no_key_and_another_in_its_place_is_no_second
     assert lasted(lost, RunEnd(1), values=0, lost_keys=1) == "gave up"
 
 
-def test_keys_whose_names_are_drawn_may_replace_a_lost_one_too():
+def test_a_key_with_a_random_name_may_replace_a_lost_value():
     usual = replace(
         clean(Observation((), state(user_api_keys={"1": key("ci-1")}), values=1)),
         again=state(user_api_keys={"1": key("ci-2")}),
@@ -381,16 +383,14 @@ def test_keys_whose_names_are_drawn_may_replace_a_lost_one_too():
         ("the value of key K1 was lost: revoke it", "unclear"),
     ],
 )
-def test_no_word_of_the_output_decides_what_a_client_does_with_a_lost_value(
-    printed: str, verdict: str
-):
+def test_printed_words_never_turn_a_lost_value_into_survival(printed: str, verdict: str):
     lost: dict[str, Any] = {"values": 0, "asked_keys": 1, "lost_keys": 1}
     ended = RunEnd(0, printed=(printed,))
 
     assert lasted("create_user_api_key#1/value_lost/lasting", ended, **lost) == verdict
 
 
-def test_a_client_that_asks_for_no_key_lacks_none():
+def test_a_client_that_requests_no_key_loses_no_value():
     usual = clean(Observation((), state(user_api_keys=ONE), values=1))
     seen = Observation((), state(user_api_keys=ONE), hit=True)
 
@@ -399,7 +399,7 @@ def test_a_client_that_asks_for_no_key_lacks_none():
     assert judge(POINT, RunEnd(0), unhit, usual, limit_s=10).verdict == "not reached"
 
 
-def test_the_wire_may_lose_a_value_as_well():
+def test_a_value_lost_on_the_wire_is_blind_success():
     usual = clean(Observation((), state(user_api_keys=ONE), values=1))
     seen = Observation((), state(user_api_keys=ONE), hit=True, asked_keys=1, lost_keys=1)
 
@@ -412,7 +412,7 @@ def test_the_wire_may_lose_a_value_as_well():
 
 
 @pytest.mark.parametrize(("timeout_s", "late_ms"), [(1.5, 100), (30.0, 1000)])
-def test_an_answer_is_late_by_less_than_the_client_waits(timeout_s: float, late_ms: int):
+def test_a_late_response_arrives_within_the_timeout_of_the_client(timeout_s: float, late_ms: int):
     delays: list[int] = []
 
     def perform(visit: Visit, name: str, limit_s: float | None) -> RunEnd:

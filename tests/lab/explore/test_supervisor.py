@@ -36,7 +36,7 @@ MESSAGES = (b'{"run": 2, "ended": 3}\n', b'{"run": 2, "gone": true}\n', b'{"run"
 
 
 @needs_linux
-def test_a_command_whose_first_thread_ended_is_ended_and_reported():
+def test_the_supervisor_ends_a_command_whose_first_thread_ended():
     child = ChildCommand("kept")
     try:
         child.begin([sys.executable, "-c", FIRST_THREAD_ENDS, "300"], {})
@@ -71,7 +71,7 @@ except OSError:
 
 
 @pytest.mark.skipif(shutil.which("node") is None, reason="there is no node")
-def test_many_short_programs_of_node_that_hang_are_each_judged():
+def test_explore_judges_each_short_node_program_that_hangs():
     arguments = ("--faults", "timeout,connection_reset", "--time-limit", "3s", "-j", "4")
 
     report = explored(*arguments, "--", "node", "--input-type=module", "-e", NODE_WITHOUT_A_TIMEOUT)
@@ -85,7 +85,7 @@ def test_many_short_programs_of_node_that_hang_are_each_judged():
 
 @pytest.mark.parametrize("order", list(permutations(MESSAGES)))
 @pytest.mark.parametrize("size", [1, 2, 7, 1000])
-def test_messages_are_understood_in_any_order_and_in_pieces_of_any_size(
+def test_supervisor_messages_are_read_in_any_order_and_in_pieces_of_any_size(
     order: tuple[bytes, ...], size: int
 ):
     sent = b"".join(order)
@@ -100,7 +100,7 @@ def test_messages_are_understood_in_any_order_and_in_pieces_of_any_size(
 
 
 @pytest.mark.parametrize("line", [b"\n", b'{"run": 2, "en\n', b"[]\n", b"\xff\n", b'{"run": 2}\n'])
-def test_a_line_that_is_no_message_decides_nothing(line: bytes):
+def test_the_supervisor_ignores_a_line_that_is_no_message(line: bytes):
     messages = RunMessages(2)
 
     messages.feed(line)

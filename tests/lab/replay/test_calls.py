@@ -17,7 +17,7 @@ def address(path: str) -> str:
     return path
 
 
-def test_every_call_of_the_contract_is_known():
+def test_a_replay_recognizes_every_call_of_the_contract():
     specs = CallTable(DEFAULTS).specs
 
     assert len(specs) == 9
@@ -37,15 +37,15 @@ def test_every_call_of_the_contract_is_known():
         ("GET", "/v1/operations/"),
     ],
 )
-def test_what_is_no_call_is_none(method: str, target: str):
+def test_a_replay_recognizes_no_call_outside_the_contract(method: str, target: str):
     assert call_of(method, target) is None
 
 
-def test_a_poll_may_be_below_its_project():
+def test_a_replay_recognizes_a_poll_below_its_project():
     assert call_of("GET", f"/v1/projects/{ULID}/operations/{ULID}") == "get_operation"
 
 
-def test_a_colon_may_be_escaped():
+def test_a_replay_recognizes_a_call_with_an_escaped_colon():
     assert (
         call_of("POST", f"/v1/projects/{ULID}/source%3Ainitialize") == "initialize_managed_source"
     )

@@ -51,7 +51,7 @@ def compared(recorded: Any, new: Any, names: Names | None = None, tolerance_ms: 
         ({"origin": "https://dev-a-b-c.x.example"}, {"origin": "https://dev-x-y-z.x.example"}),
     ],
 )
-def test_what_is_made_anew_may_be_another(recorded: Any, new: Any):
+def test_generated_values_of_a_replay_may_differ(recorded: Any, new: Any):
     assert compared(recorded, new) == []
 
 
@@ -77,11 +77,11 @@ def test_what_is_made_anew_may_be_another(recorded: Any, new: Any):
         ({"value": "<redacted>"}, {"value": None}, "body.value"),
     ],
 )
-def test_anything_else_is_a_difference(recorded: Any, new: Any, at: str):
+def test_every_other_change_of_a_replay_is_a_difference(recorded: Any, new: Any, at: str):
     assert [found[0] for found in compared(recorded, new)] == [at]
 
 
-def test_a_name_stands_for_the_same_one_from_then_on():
+def test_a_replay_maps_each_recorded_id_to_one_id():
     names = Names()
     compared({"id": A}, {"id": B}, names)
 
@@ -92,14 +92,14 @@ def test_a_name_stands_for_the_same_one_from_then_on():
     )
 
 
-def test_where_time_runs_by_itself_moments_are_about_the_same():
+def test_moments_of_a_running_clock_may_differ_by_the_tolerance():
     near = ({"at": "2026-01-01T01:00:00Z"}, {"at": "2026-01-02T01:00:01Z"})
 
     assert compared(*near, tolerance_ms=2000) == []
     assert compared(*near, tolerance_ms=500) != []
 
 
-def test_a_secret_is_in_no_difference():
+def test_a_difference_redacts_secrets():
     ((_, before, now),) = compared({"value": None}, {"value": "phk_" + "x" * 43})
 
     assert (before, now) == (None, "<redacted>")
@@ -114,7 +114,7 @@ def test_a_secret_is_in_no_difference():
         ((("X-Request-Id", f"req_{A}"),), (("X-Request-Id", f"req_{B}"),), None),
     ],
 )
-def test_headers_that_say_something_are_compared(recorded: Any, new: Any, expected: Any):
+def test_a_replay_compares_meaningful_headers(recorded: Any, new: Any, expected: Any):
     was, now = (RecordedAnswer(200, headers, "") for headers in (recorded, new))
 
     found = Comparison(Names(), ("", ""), (0, 0), 0).differences(was, now, (0, 0))
@@ -122,7 +122,7 @@ def test_headers_that_say_something_are_compared(recorded: Any, new: Any, expect
     assert found == ([] if expected is None else [expected])
 
 
-def test_bodies_that_are_not_json_are_compared_as_text():
+def test_a_replay_compares_bodies_that_are_not_json_as_text():
     comparison = Comparison(Names(), ("", ""), (0, 0), 0)
     page = "<h1>502</h1> {}"
     texts = (page.format(A), page.format(B), page, "{}")

@@ -112,7 +112,7 @@ def saved(api: HttpWorld) -> Any:
     return browsers(har, api.emulator.base_url)
 
 
-def test_a_browsers_record_is_sent_as_the_owner(api: HttpWorld, saved: Any):
+def test_a_browser_recording_is_replayed_as_the_owner(api: HttpWorld, saved: Any):
     control = api.emulator.control
     record = read_record(saved)
 
@@ -131,7 +131,7 @@ def test_a_browsers_record_is_sent_as_the_owner(api: HttpWorld, saved: Any):
     assert "is mapped to shop of world-" in report.notes[0]
 
 
-def test_a_call_of_a_browsers_record_is_known_by_method_and_path(saved: Any):
+def test_calls_of_a_browser_recording_are_recognized_by_method_and_path(saved: Any):
     record = read_record(saved)
 
     assert [one.call for one in record.requests[:3]] == [
@@ -141,7 +141,7 @@ def test_a_call_of_a_browsers_record_is_known_by_method_and_path(saved: Any):
     ]
 
 
-def test_a_proxys_record_with_its_secrets_goes_on_with_the_key_it_made(api: HttpWorld):
+def test_a_proxy_recording_with_secrets_is_replayed_with_the_key_it_created(api: HttpWorld):
     walk(api)
     har = api.emulator.requests.har()
     text = json.dumps(browsers(har, api.emulator.base_url))
@@ -167,7 +167,7 @@ def test_a_proxys_record_with_its_secrets_goes_on_with_the_key_it_made(api: Http
     assert len([said for said in trails if "with the API key 'ci'" in said]) == 1
 
 
-def test_what_a_stranger_calls_a_project_may_be_a_project_here(api: HttpWorld):
+def test_project_ids_of_a_foreign_recording_that_exist_here_are_kept(api: HttpWorld):
     walk(api)
     har = api.emulator.requests.har()
     har["log"]["creator"]["name"] = "mitmproxy"

@@ -44,7 +44,7 @@ def har(*entries: Any, **log: Any) -> Any:
         ([7], "[0] cannot be read"),
     ],
 )
-def test_a_file_that_is_no_recording_is_refused(document: Any, words: str):
+def test_a_file_that_is_not_a_recording_is_refused(document: Any, words: str):
     with pytest.raises(RecordRefused) as refused:
         read_record(document)
 
@@ -59,7 +59,9 @@ def test_a_file_that_is_no_recording_is_refused(document: Any, words: str):
         ([{"name": "content-type", "value": "text/plain"}], ["text/plain"]),
     ],
 )
-def test_the_type_of_a_body_may_stand_beside_it_only(headers: Any, sent: list[str]):
+def test_a_missing_content_type_header_is_taken_from_the_recorded_body(
+    headers: Any, sent: list[str]
+):
     posted = {"mimeType": "application/json", "text": '{"enabled": true}'}
     request = {**FINE["request"], "method": "PUT", "headers": headers, "postData": posted}
 
@@ -68,7 +70,7 @@ def test_the_type_of_a_body_may_stand_beside_it_only(headers: Any, sent: list[st
     assert [v for name, v in only.headers if name.lower() == "content-type"] == sent
 
 
-def test_only_what_is_needed_must_be_there():
+def test_a_recording_needs_only_its_required_fields():
     record = read_record(har(FINE))
 
     (only,) = record.requests
@@ -76,7 +78,7 @@ def test_only_what_is_needed_must_be_there():
     assert (record.own, only.authorization) == (False, None)
 
 
-def test_a_browsers_pages_are_put_in_the_order_of_time():
+def test_requests_of_a_recording_are_sorted_by_time():
     later = {**FINE, "startedDateTime": "2026-01-01T00:00:01Z"}
 
     record = read_record(har(later, FINE))
@@ -96,7 +98,7 @@ def test_a_browsers_pages_are_put_in_the_order_of_time():
         ({"size": 99_999, "text": "{", "comment": "A part of it."}, None),
     ],
 )
-def test_the_text_of_an_answer_is_whole_or_not_there(content: Any, text: str | None):
+def test_a_partly_recorded_response_has_no_text(content: Any, text: str | None):
     response = {"status": 200, "headers": [], "content": content}
     (only,) = read_record(har({**FINE, "response": response})).requests
 
@@ -104,7 +106,7 @@ def test_the_text_of_an_answer_is_whole_or_not_there(content: Any, text: str | N
     assert only.answer.text == text
 
 
-def test_an_answer_that_never_came_is_none():
+def test_an_aborted_request_has_no_response():
     aborted = {"status": 0, "headers": [], "content": {"size": 0}}
     (only,) = read_record(har({**FINE, "response": aborted})).requests
 
@@ -132,7 +134,7 @@ def test_an_answer_that_never_came_is_none():
         ({"postData": {"text": "{}"}, "bodySize": 2}, None),
     ],
 )
-def test_what_cannot_be_sent_is_known_before(request_: Any, why: str | None):
+def test_a_recorded_request_that_cannot_be_sent_gives_its_reason(request_: Any, why: str | None):
     (only,) = read_record(har({**FINE, "request": {**FINE["request"], **request_}})).requests
 
     assert (only.unsendable is None) if why is None else (why in str(only.unsendable))
@@ -186,7 +188,7 @@ JUNK: tuple[Any, ...] = (None, 7, -1.5, True, "x", "\x00", [], [[]], {}, {"a": 1
 
 
 @pytest.mark.parametrize("place", list(places(FULL)), ids=lambda place: ".".join(map(str, place)))
-def test_junk_anywhere_is_one_clear_line_or_harmless(place: tuple[Any, ...]):
+def test_junk_anywhere_in_a_recording_is_accepted_or_refused_in_one_line(place: tuple[Any, ...]):
     said = []
     for junk in JUNK:
         try:

@@ -49,7 +49,7 @@ def a_session(api: HttpWorld) -> str:
     return value
 
 
-def test_a_recorded_session_opens_and_runs_wherever_a_scenario_does(api: HttpWorld, tmp_path: Path):
+def test_a_recorded_session_is_a_scenario_that_passes(api: HttpWorld, tmp_path: Path):
     value = a_session(api)
     file = tmp_path / "session.yaml"
 
@@ -65,7 +65,7 @@ def test_a_recorded_session_opens_and_runs_wherever_a_scenario_does(api: HttpWor
         assert fresh.clock.now == api.emulator.history[0].at
 
 
-def test_a_span_is_recorded_between_requests(api: HttpWorld):
+def test_a_recording_may_span_selected_requests(api: HttpWorld):
     a_session(api)
 
     recorded = api.emulator.record(first=3, last=3)
@@ -75,12 +75,12 @@ def test_a_span_is_recorded_between_requests(api: HttpWorld):
     assert story[2].count("expect:") == 1
 
 
-def test_a_span_that_is_not_there_is_refused(api: HttpWorld):
+def test_a_recording_from_a_missing_request_is_refused(api: HttpWorld):
     with pytest.raises(ControlRefused, match="there is nothing at 7: kept are no request"):
         api.emulator.record(first=7)
 
 
-def test_a_world_goes_on_being_asked_while_it_is_recorded(api: HttpWorld):
+def test_a_recording_holds_every_request_until_it_is_made(api: HttpWorld):
     for _ in range(30):
         api.dns()
 
@@ -93,7 +93,7 @@ def test_a_world_goes_on_being_asked_while_it_is_recorded(api: HttpWorld):
 # --- On the command line --------------------------------------------------------------------------
 
 
-def test_what_is_recorded_passes_and_shrinks_on_the_command_line(api: HttpWorld, run: Run):
+def test_a_session_recorded_on_the_command_line_passes_and_shrinks(api: HttpWorld, run: Run):
     a_session(api)
 
     written = run("scenario", "record", "Bug 12.yaml")
@@ -111,7 +111,7 @@ def test_what_is_recorded_passes_and_shrinks_on_the_command_line(api: HttpWorld,
     assert Path("small.yaml").read_text("utf-8").count("key: deploy") == 2
 
 
-def test_a_session_is_recorded_and_shrunk_at_once(api: HttpWorld, run: Run):
+def test_scenario_record_can_shrink_at_once(api: HttpWorld, run: Run):
     a_session(api)
 
     result = run("scenario", "record", "-", "--keeps", REUSED)
@@ -129,7 +129,9 @@ def test_a_session_is_recorded_and_shrunk_at_once(api: HttpWorld, run: Run):
         (("shrink", "x.yaml", "--keeps", "n=1"), "x.yaml: No such file"),
     ],
 )
-def test_what_cannot_be_is_one_line(run: Run, arguments: tuple[str, ...], says: str):
+def test_scenario_record_and_shrink_refuse_bad_arguments_in_one_line(
+    run: Run, arguments: tuple[str, ...], says: str
+):
     result = run("scenario", *arguments)
 
     assert (result.exit_code, result.stdout) == (2, "")

@@ -45,7 +45,9 @@ def test_a_recording_is_written_and_replayed(api: HttpWorld, run: Run, tmp_path:
     assert "3 same, 0 differ" in replayed.stdout
 
 
-def test_differences_are_listed_and_the_exit_code_is_1(api: HttpWorld, run: Run, tmp_path: Path):
+def test_requests_replay_lists_differences_and_exits_with_1(
+    api: HttpWorld, run: Run, tmp_path: Path
+):
     api.apply_domains()
     api.dns(who="reader")
     file = str(tmp_path / "recording.har")
@@ -73,7 +75,9 @@ def test_differences_are_listed_and_the_exit_code_is_1(api: HttpWorld, run: Run,
         (["-", "--same-key"], "--same-key goes with N"),
     ],
 )
-def test_an_impossible_replay_is_one_clear_line(run: Run, arguments: list[str], words: str):
+def test_requests_replay_refuses_bad_arguments_in_one_line(
+    run: Run, arguments: list[str], words: str
+):
     result = run("requests", "replay", *arguments, stdin="{}")
 
     assert result.exit_code == 2

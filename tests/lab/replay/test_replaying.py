@@ -75,7 +75,7 @@ def differences(report: ReplayReport) -> list[tuple[int, str, Any, Any]]:
     return [(one.recorded.n, *found) for one in report.requests for found in one.differences]
 
 
-def test_the_same_world_answers_the_same(api: HttpWorld):
+def test_a_replay_in_the_same_world_has_no_differences(api: HttpWorld):
     walk(api)
     record = recorded(api)
 
@@ -87,7 +87,7 @@ def test_the_same_world_answers_the_same(api: HttpWorld):
     assert len(report.requests) == len(api.emulator.requests) >= 40
 
 
-def test_a_world_of_another_seed_answers_the_same_by_other_names(api: HttpWorld):
+def test_a_replay_in_a_world_of_another_seed_differs_only_in_ids(api: HttpWorld):
     walk(api)
     record = recorded(api)
 
@@ -102,7 +102,7 @@ def operation_of(one: Any) -> str:
     return str(json.loads(one.answer.text)["id"])
 
 
-def test_a_world_that_varies_its_answers_varies_them_the_same(hosting_emulator: HostingEmulator):
+def test_a_replay_in_a_varying_world_has_no_differences(hosting_emulator: HostingEmulator):
     control = hosting_emulator.control
     with HostingEmulator.fresh(control, vary="7") as varied:
         walk(HttpWorld(varied))
@@ -111,7 +111,7 @@ def test_a_world_that_varies_its_answers_varies_them_the_same(hosting_emulator: 
     assert differences(again(control, record)) == []
 
 
-def test_without_the_state_a_world_of_its_seed_is_as_good(api: HttpWorld):
+def test_a_replay_without_recorded_state_uses_a_world_of_the_same_seed(api: HttpWorld):
     walk(api)
     record = recorded(api, state=False)
 
@@ -131,7 +131,7 @@ def test_a_replay_names_the_assumption_behind_a_difference(api: HttpWorld):
     assert {told[1:] for told in differences(null)} == {("body.next_cursor", "(absent)", None)}
 
 
-def test_a_page_that_was_not_kept_whole_still_leads_on(api: HttpWorld):
+def test_a_replay_follows_the_cursor_of_a_partly_recorded_page(api: HttpWorld):
     page = api.deployments("?limit=40").json
     api.deployments(f"?limit=40&cursor={page['next_cursor']}")
     record = recorded(api)
@@ -143,7 +143,7 @@ def test_a_page_that_was_not_kept_whole_still_leads_on(api: HttpWorld):
     assert differences(report) == []
 
 
-def test_in_a_world_that_has_been_asked_before_the_differences_are_named(api: HttpWorld):
+def test_a_replay_in_a_used_world_reports_the_differences(api: HttpWorld):
     api.create_key("ci", key="key-1")
     record = recorded(api)
     control = api.emulator.control
@@ -157,7 +157,7 @@ def test_in_a_world_that_has_been_asked_before_the_differences_are_named(api: Ht
     ]
 
 
-def test_an_id_that_was_the_same_must_be_the_same_again(api: HttpWorld):
+def test_a_replay_reports_a_recurring_id_that_changes(api: HttpWorld):
     for _ in range(2):
         api.apply_domains(key="domains-1")
     record, control = recorded(api), api.emulator.control
@@ -173,7 +173,7 @@ def test_an_id_that_was_the_same_must_be_the_same_again(api: HttpWorld):
     assert ", which is 01" in report.requests[1].differences[0].recorded
 
 
-def test_a_lost_answer_is_lost_again_only_where_the_fault_is(api: HttpWorld):
+def test_a_replay_loses_a_lost_response_only_with_the_same_fault(api: HttpWorld):
     api.emulator.fault("connection_reset", call="get_dns_authorization", times=1)
     with pytest.raises(ConnectionError):
         api.dns()
@@ -185,7 +185,7 @@ def test_a_lost_answer_is_lost_again_only_where_the_fault_is(api: HttpWorld):
     ]
 
 
-def test_a_key_that_is_older_than_the_record_is_made_again(api: HttpWorld):
+def test_a_replay_recreates_an_api_key_older_than_the_recording(api: HttpWorld):
     key = api.emulator.create_api_key("member", permissions=["dns.read"])["value"]
     api.dns(token=key)
     api.deployments(token=key)
@@ -198,7 +198,7 @@ def test_a_key_that_is_older_than_the_record_is_made_again(api: HttpWorld):
     assert "is older than the recording" in report.notes[0]
 
 
-def test_a_token_that_had_expired_is_refused_again_whatever_is_said_of_it(api: HttpWorld):
+def test_a_replay_is_refused_for_an_expired_token_again(api: HttpWorld):
     token = api.emulator.mint_token("owner")["access_token"]
     api.emulator.clock.advance("2h")
     assert "expired" in api.dns(token=token).json["detail"]
@@ -209,7 +209,7 @@ def test_a_token_that_had_expired_is_refused_again_whatever_is_said_of_it(api: H
     assert differences(report) == []
 
 
-def test_a_person_may_be_named_to_send_it_all(api: HttpWorld):
+def test_a_replay_can_send_every_request_as_one_user(api: HttpWorld):
     api.ticket()
     api.dns(who=None)
     record, control = recorded(api), api.emulator.control
@@ -222,7 +222,7 @@ def test_a_person_may_be_named_to_send_it_all(api: HttpWorld):
     assert differences(report)[0] == (1, "status", 201, 403)
 
 
-def test_time_passes_as_in_the_record_unless_it_is_not_to(api: HttpWorld):
+def test_a_replay_leaves_the_clock_alone_when_time_must_not_move(api: HttpWorld):
     operation = api.apply_domains().json["id"]
     api.emulator.clock.advance("1h")
     api.poll(operation)
@@ -234,7 +234,7 @@ def test_time_passes_as_in_the_record_unless_it_is_not_to(api: HttpWorld):
     assert differences(report)[0] == (2, "body.state", "succeeded", "queued")
 
 
-def test_a_clock_that_runs_by_itself_is_left_alone_and_that_is_said(api: HttpWorld):
+def test_a_replay_notes_that_it_does_not_move_a_running_clock(api: HttpWorld):
     api.ticket()
     record, control = recorded(api), api.emulator.control
 
@@ -245,7 +245,7 @@ def test_a_clock_that_runs_by_itself_is_left_alone_and_that_is_said(api: HttpWor
     assert "is running" in report.notes[0]
 
 
-def test_a_recording_of_the_skip_clock_is_sent_with_time_standing_still(api: HttpWorld):
+def test_a_recording_of_the_skip_clock_replays_without_differences(api: HttpWorld):
     api.emulator.clock.skip()
     operation = api.initialize(1).json["id"]
     while api.poll(operation).json["state"] != "succeeded":
@@ -255,7 +255,7 @@ def test_a_recording_of_the_skip_clock_is_sent_with_time_standing_still(api: Htt
     assert differences(again(api.emulator.control, record)) == []
 
 
-def test_whole_exchanges_of_the_log_are_a_record_too(api: HttpWorld):
+def test_exchanges_of_the_request_log_can_be_replayed(api: HttpWorld):
     walk(api)
     control, world = api.emulator.control, api.emulator
     items = [world.requests.whole(item["n"]) for item in world.requests.page(limit=1000)["items"]]

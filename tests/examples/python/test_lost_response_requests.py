@@ -9,7 +9,7 @@ from urllib3 import Retry
 from pytest_hosting_emulator import HostingEmulator
 
 
-def test_retry_finds_what_it_did(hosting_emulator: HostingEmulator):
+def test_a_retry_after_a_lost_response_is_replayed(hosting_emulator: HostingEmulator):
     url = f"{hosting_emulator.base_url}/v1/projects/{hosting_emulator.project}/domains"
     lost = hosting_emulator.fault(
         "connection_reset", call="apply_project_domains", phase="after_commit", times=1

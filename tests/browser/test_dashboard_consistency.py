@@ -13,7 +13,9 @@ from tests.support.http_world import HttpWorld
 Panel = Callable[[str], str]
 
 
-def test_what_is_offered_is_accepted_each_time(dashboard: Dashboard, api: HttpWorld, panel: Panel):
+def test_the_suggested_request_is_accepted_each_time(
+    dashboard: Dashboard, api: HttpWorld, panel: Panel
+):
     with dashboard(panel("try")) as page:
         page.read(api.project_path("source:initialize"))
         page.read("Idempotency-Key generated")
@@ -27,7 +29,9 @@ def test_what_is_offered_is_accepted_each_time(dashboard: Dashboard, api: HttpWo
         page.read(api.project_path("source:initialize", project="blog"))
 
 
-def test_a_body_that_was_typed_stays(dashboard: Dashboard, api: HttpWorld, panel: Panel):
+def test_a_typed_body_is_not_replaced_by_a_suggestion(
+    dashboard: Dashboard, api: HttpWorld, panel: Panel
+):
     with dashboard(panel("try")) as page:
         page.wait("document.querySelector('textarea').value.includes(': 1')")
         page.fill("textbox", "Body", '{"expected_source_generation": 9}')
@@ -47,14 +51,16 @@ def test_spent_faults_do_not_count_as_armed(dashboard: Dashboard, api: HttpWorld
         assert not page.has("link", spent.id)
 
 
-def test_the_clock_says_what_comes_next(dashboard: Dashboard, api: HttpWorld, panel: Panel):
+def test_the_clock_panel_shows_the_next_due_event(
+    dashboard: Dashboard, api: HttpWorld, panel: Panel
+):
     with dashboard(panel("clock")) as page:
         page.read("the DNS authorization of shop expires, in 30d")
         api.apply_domains()
         page.read("apply project domains of shop becomes running, in 2s")
 
 
-def test_the_history_says_what_changed_and_where_the_world_is(
+def test_the_history_shows_each_change_and_the_current_commit(
     dashboard: Dashboard, api: HttpWorld, panel: Panel
 ):
     key = api.create_key("ci").json["value"]
@@ -69,7 +75,7 @@ def test_the_history_says_what_changed_and_where_the_world_is(
         assert "current" in page.text()
 
 
-def test_operations_beyond_the_first_are_said_and_shown(
+def test_long_lists_state_their_total_and_load_more(
     dashboard: Dashboard, api: HttpWorld, panel: Panel
 ):
     total = len(items(api, "operations"))
@@ -84,7 +90,9 @@ def test_operations_beyond_the_first_are_said_and_shown(
         page.wait("document.querySelectorAll('tbody tr').length >= 45")
 
 
-def test_only_what_can_be_done_is_offered(dashboard: Dashboard, api: HttpWorld, panel: Panel):
+def test_the_panels_offer_only_possible_interventions(
+    dashboard: Dashboard, api: HttpWorld, panel: Panel
+):
     operation = api.initialize().json["id"]
     api.emulator.intervene("stick_operation", operation=operation)
     with dashboard(panel(f"operations/{operation}")) as page:
@@ -103,7 +111,7 @@ def test_only_what_can_be_done_is_offered(dashboard: Dashboard, api: HttpWorld, 
         page.read("is free.")
 
 
-def test_only_faults_that_acted_are_marked(dashboard: Dashboard, api: HttpWorld, panel: Panel):
+def test_the_trail_marks_only_faults_that_acted(dashboard: Dashboard, api: HttpWorld, panel: Panel):
     api.emulator.fault("latency", call="list_deployments", delay_ms=1, skip_first=9)
     api.emulator.fault("abort", call="list_deployments", code="forbidden", times=1)
     api.emulator.fault("abort", call="get_dns_authorization", code="forbidden")
@@ -121,9 +129,7 @@ def test_only_faults_that_acted_are_marked(dashboard: Dashboard, api: HttpWorld,
 
 
 @pytest.mark.parametrize("name", ["operations", "problems", "faults", "projects", "history"])
-def test_nothing_falls_apart_on_a_phone(
-    dashboard: Dashboard, api: HttpWorld, panel: Panel, name: str
-):
+def test_the_panels_fit_a_phone(dashboard: Dashboard, api: HttpWorld, panel: Panel, name: str):
     api.emulator.fault("abort", call="list_deployments", code="forbidden", times=1)
     api.apply_domains()
     with dashboard(panel(name), width=400) as page:

@@ -23,7 +23,7 @@ def hide_flag(http: httpx.Client, project: str, attempts: int = 3) -> httpx.Resp
     raise ValueError("attempts must be 1 or more")
 
 
-def test_retry_finds_what_it_did(hosting_emulator: HostingEmulator):
+def test_a_retry_after_a_lost_response_reuses_its_key(hosting_emulator: HostingEmulator):
     with (
         httpx.Client(
             base_url=hosting_emulator.base_url, headers=hosting_emulator.headers("owner")

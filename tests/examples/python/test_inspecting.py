@@ -14,7 +14,7 @@ def set_flag(emulator: HostingEmulator, enabled: bool, who: str = "owner") -> in
     return httpx.put(url, json={"enabled": enabled}, headers=headers).status_code
 
 
-def test_what_was_requested(hosting_emulator: HostingEmulator):
+def test_the_request_log_shows_who_made_a_request(hosting_emulator: HostingEmulator):
     set_flag(hosting_emulator, False)
     set_flag(hosting_emulator, False, who="reader")
 
@@ -24,14 +24,14 @@ def test_what_was_requested(hosting_emulator: HostingEmulator):
     hosting_emulator.requests.assert_not_made("list_deployments")
 
 
-def test_a_failure_says_what_is_nearest(hosting_emulator: HostingEmulator):
+def test_a_failed_assertion_names_the_nearest_request(hosting_emulator: HostingEmulator):
     set_flag(hosting_emulator, False, who="reader")
 
     with pytest.raises(AssertionError, match=r"nearest:\n  #1 was made by reader"):
         hosting_emulator.requests.assert_made("set_project_powered_by_flag", who="owner")
 
 
-def test_why(hosting_emulator: HostingEmulator):
+def test_why_explains_the_state_of_an_operation(hosting_emulator: HostingEmulator):
     url = f"{hosting_emulator.base_url}/v1/projects/{hosting_emulator.project}/domains"
     operation = httpx.put(url, headers=hosting_emulator.headers("owner", key="domains-1")).json()
 
@@ -40,7 +40,7 @@ def test_why(hosting_emulator: HostingEmulator):
     assert (why.state, why.next is not None) == ("queued", True)
 
 
-def test_two_ways_from_one_moment(hosting_emulator: HostingEmulator):
+def test_a_snapshot_and_a_fork_leave_the_world_unchanged(hosting_emulator: HostingEmulator):
     with hosting_emulator.snapshot():
         hosting_emulator.intervene("set_plan", organization="acme", plan="free")
         hosting_emulator.clock.advance("1d")
