@@ -10,15 +10,18 @@ from collections.abc import Iterator, Mapping
 from copy import deepcopy
 from typing import Any, NamedTuple
 
-import msgspec
-
-from hosting_emulator.faults.documents import FAULT, OUTCOME, RULE_FIELDS, Family
+from tests.support.fault_kinds import Noun, differs_without_option, kind_of_entry, rule_fields
 
 Path = tuple[str | int, ...]
 Document = dict[str, Any]
-_LOOKS = ("check", "log")
-_PLAIN_FAULT = {"abort": {"code": "service_unavailable"}}
-_PLAIN_OUTCOME: dict[str, Document] = {"fail": {}}
+#: Steps that only look at the others.
+_OBSERVING_ACTIONS = ("check", "log")
+#: The simplest fault and the simplest outcome.
+_PLAIN_FAILURES: dict[Noun, Document] = {
+    "fault": {"abort": {"code": "service_unavailable"}},
+    "outcome": {"fail": {}},
+}
+_SECTIONS: dict[str, Noun] = {"faults": "fault", "outcomes": "outcome"}
 
 
 class Mutant(NamedTuple):
@@ -30,10 +33,10 @@ class Mutant(NamedTuple):
 
 def mutants_of(document: Document) -> Iterator[Mutant]:
     """Make all mutants of a scenario."""
-    for section, family in (("faults", FAULT), ("outcomes", OUTCOME)):
+    for section, noun in _SECTIONS.items():
         for index, entry in enumerate(document.get(section, ())):
             yield _without(document, (section, index))
-            yield from _weaker_entries(document, (section, index), entry, family)
+            yield from _weaker_entries(document, (section, index), entry, noun)
     for index, planned in enumerate(document.get("timeline", ())):
         path: Path = ("timeline", index)
         yield _without(document, path)
@@ -49,38 +52,32 @@ def mutants_of(document: Document) -> Iterator[Mutant]:
 
 
 def _weaker_actions(document: Document, path: Path, holder: Mapping[str, Any]) -> Iterator[Mutant]:
-    for name, family in (("fault", FAULT), ("outcome", OUTCOME)):
-        if name in holder:
-            yield from _weaker_entries(document, (*path, name), holder[name], family)
+    for noun in _SECTIONS.values():
+        if noun in holder:
+            yield from _weaker_entries(document, (*path, noun), holder[noun], noun)
 
 
 def _weaker_entries(
-    document: Document, path: Path, entry: Mapping[str, Any], family: Family
+    document: Document, path: Path, entry: Document, noun: Noun
 ) -> Iterator[Mutant]:
     """Leave out a matcher, a condition or an option of a fault or outcome, or make it a plain failure."""
-    kind = next(name for name in entry if name in family.kinds)
+    kind = kind_of_entry(noun, entry)
     for name in entry:
-        if name in RULE_FIELDS:
+        if name in rule_fields():
             yield _without(document, (*path, name))
             yield from _without_parts(document, (*path, name))
     if "times" in entry:
         yield _replaced(document, (*path, "times"), entry["times"] + 1)
     options = entry[kind] or {}
-    read = msgspec.convert(options, family.kinds[kind])
     for option in options:
-        rest = {name: value for name, value in options.items() if name != option}
-        try:
-            means_the_same = msgspec.convert(rest, family.kinds[kind]) == read
-        except msgspec.ValidationError:
-            continue
-        if not means_the_same:
+        if differs_without_option(noun, kind, options, option):
             yield _without(document, (*path, kind, option))
-    plain = _PLAIN_FAULT if family is FAULT else _PLAIN_OUTCOME
-    if kind not in plain:
+    plain_failure = _PLAIN_FAILURES[noun]
+    if kind not in plain_failure:
         mutant = deepcopy(document)
-        changed = _at(mutant, path)
-        del changed[kind]
-        changed |= plain
+        changed_entry = _at(mutant, path)
+        del changed_entry[kind]
+        changed_entry |= plain_failure
         yield Mutant(f"{_text(path)} is a plain failure", mutant)
 
 
@@ -89,7 +86,8 @@ def _without_parts(document: Document, path: Path) -> Iterator[Mutant]:
     value = _at(document, path)
     if not isinstance(value, dict | list):
         return
-    for name in value if isinstance(value, dict) else range(len(value)):
+    names = list(value) if isinstance(value, dict) else range(len(value))
+    for name in names:
         if len(value) > 1:
             yield _without(document, (*path, name))
         yield from _without_parts(document, (*path, name))
@@ -97,16 +95,17 @@ def _without_parts(document: Document, path: Path) -> Iterator[Mutant]:
 
 def _fewer_steps(document: Document, path: Path) -> Iterator[Mutant]:
     for index, step in enumerate(_at(document, path)):
-        place = (*path, index)
-        if not any(look in step for look in _LOOKS) and list(step) != ["note"]:
-            yield _without(document, place)
-        yield from _weaker_actions(document, place, step)
-        items = step.get("together", ())
-        for number in range(len(items)):
-            mutant = _without(document, (*place, "together", number))
-            rest = _at(mutant.document, (*place, "together"))
-            if len(rest) == 1:
-                _at(mutant.document, path)[index] = rest[0]
+        step_path = (*path, index)
+        is_observing = any(action in step for action in _OBSERVING_ACTIONS)
+        if not is_observing and list(step) != ["note"]:
+            yield _without(document, step_path)
+        yield from _weaker_actions(document, step_path, step)
+        requests = step.get("together", ())
+        for number in range(len(requests)):
+            mutant = _without(document, (*step_path, "together", number))
+            other_requests = _at(mutant.document, (*step_path, "together"))
+            if len(other_requests) == 1:
+                _at(mutant.document, path)[index] = other_requests[0]
             yield mutant
 
 

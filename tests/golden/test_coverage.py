@@ -1,94 +1,95 @@
-"""What the library reaches, counted from real runs: every code, every state, every transition."""
+"""What the scenario library reaches, counted from real runs: codes, states and transitions."""
 
 from __future__ import annotations
 
 import pytest
 
 from hosting_emulator.contract.problems import PROBLEMS
-from hosting_emulator.faults.kinds import fault_kinds
-from hosting_emulator.interventions import INTERVENTIONS
-from hosting_emulator.scenario.document import read_scenario
-from hosting_emulator.world import lifecycles
-from hosting_emulator_scenarios import FOLDER
-from tests.golden.coverage_engine import WatchedEngine, watch
+from tests.support.fault_kinds import kinds_of_faults
+from tests.support.product_tables import intervention_words, lifecycles
+from tests.support.scenario_files import library_files, read_file
+from tests.support.story_coverage import WATCHED_LIFECYCLES, StoryCoverage, coverage_of
 
-FILES = sorted(FOLDER.glob("*.yaml"))
-COUNTED = [
-    lifecycles.OPERATION,
-    lifecycles.DNS_AUTHORIZATION,
-    lifecycles.TICKET,
-    lifecycles.API_KEY,
-    lifecycles.DEPLOYMENT,
-    lifecycles.RECONCILIATION,
-]
-every_lifecycle = pytest.mark.parametrize("lifecycle", COUNTED, ids=lambda found: found.name)
+LIFECYCLES = lifecycles()
+each_lifecycle = pytest.mark.parametrize("lifecycle", WATCHED_LIFECYCLES)
 
 
 @pytest.fixture(scope="module")
-def runs() -> list[WatchedEngine]:
-    return [watch(path) for path in FILES]
+def stories() -> list[StoryCoverage]:
+    return [coverage_of(path) for path in library_files()]
 
 
-def test_each_of_the_57_codes_is_answered(runs):
-    answered = set().union(*(run.codes for run in runs))
+def test_the_library_shows_each_of_the_57_problem_codes(stories: list[StoryCoverage]) -> None:
+    shown_codes = set().union(*(story.codes for story in stories))
 
     assert len(PROBLEMS) == 57
-    assert set(PROBLEMS) - answered == set()
+    assert set(PROBLEMS) - shown_codes == set()
 
 
-def test_each_code_that_calls_give_by_themselves_is_answered_with_no_fault_armed(runs):
-    by_themselves = {code for code, problem in PROBLEMS.items() if not problem.by_fault_only}
-    answered = set().union(*(run.codes_without_faults for run in runs))
+def test_the_library_shows_each_code_that_needs_no_fault_without_a_fault(
+    stories: list[StoryCoverage],
+) -> None:
+    codes = {code for code, problem in PROBLEMS.items() if not problem.by_fault_only}
+    shown_codes = set().union(*(story.codes_without_faults for story in stories))
 
-    assert by_themselves - answered == set()
-
-
-def test_most_codes_that_can_come_from_a_state_of_the_world_do(runs):
-    """The others are of things that the eight calls know nothing of, as `problems.md` says of each."""
-    answered = set().union(*(run.codes_by_state for run in runs))
-
-    assert len(answered) >= 25, sorted(set(PROBLEMS) - answered)
+    assert codes - shown_codes == set()
 
 
-@every_lifecycle
-def test_each_state_is_reached(runs, lifecycle):
-    reached = set().union(*(run.states[lifecycle.name] for run in runs))
+def test_at_least_25_codes_of_the_library_follow_from_the_state_of_a_world(
+    stories: list[StoryCoverage],
+) -> None:
+    """The other codes are about things that the eight calls do not know, as `problems.md` says."""
+    shown_codes = set().union(*(story.codes_by_state for story in stories))
 
-    assert set(lifecycle.transitions) - reached == set()
-
-
-@every_lifecycle
-def test_each_transition_is_made_between_two_commits(runs, lifecycle):
-    made = set().union(*(run.moves[lifecycle.name] for run in runs))
-    possible = {(a, b) for a, following in lifecycle.transitions.items() for b in following}
-
-    assert possible - made == set()
+    assert len(shown_codes) >= 25, sorted(set(PROBLEMS) - shown_codes)
 
 
+@each_lifecycle
+def test_the_library_reaches_each_state_of_a_lifecycle(
+    stories: list[StoryCoverage], lifecycle: str
+) -> None:
+    states = set().union(*(story.states[lifecycle] for story in stories))
+
+    assert set(LIFECYCLES[lifecycle]) - states == set()
+
+
+@each_lifecycle
+def test_the_library_makes_each_transition_of_a_lifecycle_between_two_commits(
+    stories: list[StoryCoverage], lifecycle: str
+) -> None:
+    transitions = set().union(*(story.transitions[lifecycle] for story in stories))
+
+    assert _possible_transitions(lifecycle) - transitions == set()
+
+
+# Operations and deployments are not here: they may pass several states in one commit.
 @pytest.mark.parametrize(
-    "lifecycle",
-    [
-        lifecycles.DNS_AUTHORIZATION,
-        lifecycles.TICKET,
-        lifecycles.API_KEY,
-        lifecycles.RECONCILIATION,
-    ],
-    ids=lambda found: found.name,
+    "lifecycle", ["DNS authorization", "dev access ticket", "API key", "reconciliation"]
 )
-def test_no_other_transition_is_made(runs, lifecycle):
-    # Operations and deployments may pass several states in one commit; these never do.
-    made = set().union(*(run.moves[lifecycle.name] for run in runs))
+def test_the_library_makes_no_transition_that_is_not_in_its_table(
+    stories: list[StoryCoverage], lifecycle: str
+) -> None:
+    transitions = set().union(*(story.transitions[lifecycle] for story in stories))
 
-    assert {move for move in made if not lifecycle.may(*move)} == set()
+    assert transitions - _possible_transitions(lifecycle) == set()
 
 
-def test_each_intervention_and_each_kind_of_fault_is_in_a_story():
-    used: set[str] = set()
-    for path in FILES:
-        part = read_scenario(path.read_text("utf-8"), path.name).part
-        turns = [*part.faults]
-        turns += [turn.fault or turn.intervene or {} for turn in part.timeline]
-        turns += [step.fault or step.intervene or {} for step in part.story]
-        used |= {word for turn in turns for word in turn}
+def _possible_transitions(lifecycle: str) -> set[tuple[str, str]]:
+    return {
+        (state, next_state)
+        for state, next_states in LIFECYCLES[lifecycle].items()
+        for next_state in next_states
+    }
 
-    assert {*INTERVENTIONS, *fault_kinds()} - used == set()
+
+def test_the_library_uses_each_intervention_and_each_kind_of_fault() -> None:
+    used_words: set[str] = set()
+    for path in library_files():
+        document = read_file(path).document
+        for fault in document.get("faults", []):
+            used_words |= fault.keys()
+        for entry in [*document.get("timeline", []), *document["story"]]:
+            used_words |= entry.get("fault", {}).keys()
+            used_words |= entry.get("intervene", {}).keys()
+
+    assert {*intervention_words(), *kinds_of_faults()} - used_words == set()

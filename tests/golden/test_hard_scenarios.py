@@ -1,24 +1,20 @@
-"""Twelve hard scenarios of the library: the same on each seed, and whatever the contract leaves free.
+"""Twelve hard scenarios of the library. They expect what the contract says and nothing more.
 
-They expect what the contract says and no more, so that they hold also where answers vary.
+Therefore their stories take the same course with each seed, and pass if the responses vary.
 """
 
 from __future__ import annotations
 
 import re
-from typing import Any
 
 import pytest
 
-from hosting_emulator.bootstrap import visit_page
-from hosting_emulator.scenario.build import build_world
-from hosting_emulator.scenario.document import read_scenario
-from hosting_emulator.scenario.story import run_apart
-from hosting_emulator.variation.worlds import read_variation, varied_world
-from hosting_emulator_scenarios import FOLDER
+from tests.support.scenario_files import read_from_library
 
 #: How many seeds the ordinary run tries, and how many `make torture`.
-seeds = pytest.mark.parametrize("seeds", [6, pytest.param(60, marks=pytest.mark.torture)])
+seed_counts = pytest.mark.parametrize(
+    "seed_count", [6, pytest.param(60, marks=pytest.mark.torture)]
+)
 HARD = (
     "race-during-outage",
     "plan-drops-under-a-domain",
@@ -36,35 +32,26 @@ HARD = (
 ULID = re.compile("[0-9A-HJKMNP-TV-Z]{26}")
 
 
-def report(name: str, seed: int, *, varied: bool) -> dict[str, Any]:
-    scenario = read_scenario((FOLDER / f"{name}.yaml").read_text("utf-8"), f"{name}.yaml")
-    world = build_world(scenario, "default", 0, f"seed {seed}")
-    if varied:
-        world = varied_world(world, read_variation(str(seed)))
-    return run_apart(scenario, world, visit_page)
-
-
-@seeds
+@seed_counts
 @pytest.mark.parametrize("name", HARD)
-def test_it_goes_the_same_on_each_seed(name: str, seeds: int):
-    told = set()
-    for seed in range(seeds):
-        found = report(name, seed, varied=False)
-        assert found["passed"], (seed, found["steps"][-1])
-        told.add(
-            tuple(ULID.sub("ID", f"{step['title']}: {step['said']}") for step in found["steps"])
-        )
+def test_a_hard_scenario_takes_the_same_course_with_each_seed(name: str, seed_count: int) -> None:
+    courses: set[tuple[str, ...]] = set()
+    for seed in range(seed_count):
+        report = read_from_library(name).run(f"seed {seed}")
+        assert report["passed"], (seed, report["steps"][-1])
+        lines = [f"{step['title']}: {step['said']}" for step in report["steps"]]
+        courses.add(tuple(ULID.sub("ID", line) for line in lines))
 
-    assert len(told) == 1
+    assert len(courses) == 1
 
 
-@seeds
+@seed_counts
 @pytest.mark.parametrize("name", [*HARD, "retries-through-a-flaky-network"])
-def test_it_passes_however_answers_vary(name: str, seeds: int):
-    failed = {
-        seed: found["steps"][-1]
-        for seed in range(seeds)
-        if not (found := report(name, seed, varied=True))["passed"]
-    }
+def test_a_hard_scenario_passes_however_the_responses_vary(name: str, seed_count: int) -> None:
+    failed_steps = {}
+    for seed in range(seed_count):
+        report = read_from_library(name).run(f"seed {seed}", variation_seed=str(seed))
+        if not report["passed"]:
+            failed_steps[seed] = report["steps"][-1]
 
-    assert failed == {}
+    assert failed_steps == {}

@@ -1,62 +1,71 @@
-"""Every story of the library holds, and holds again: the shipped scenarios are their own tests."""
+"""The shipped scenarios: each is described and checked, and its story passes and can be repeated."""
 
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
-import msgspec
 import pytest
 
-from hosting_emulator.bootstrap import visit_page
-from hosting_emulator.scenario.build import build_world
-from hosting_emulator.scenario.document import ScenarioLibrary, read_scenario
-from hosting_emulator.scenario.story import check_text
-from hosting_emulator_scenarios import FOLDER
 from tests.support.in_process import NOON_MS, InProcess
+from tests.support.scenario_files import library_files, read_file, read_from_library, run_text
 from tests.support.stories import schema_check
 
-FILES = sorted(FOLDER.glob("*.yaml"))
+FILES = library_files()
 MODELINE = "# yaml-language-server: $schema=scenario.schema.json\n"
-every_file = pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+each_file = pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 
 
-@every_file
-def test_a_story_holds_and_told_twice_gives_the_same_report(path):
+@each_file
+def test_a_story_of_the_library_passes_and_a_second_run_has_the_same_report(path: Path) -> None:
     text = path.read_text("utf-8")
-    scenario = read_scenario(text, path.name)
-    read = msgspec.json.encode(scenario.part)
 
-    report = check_text(text, path.name, visit_page)
+    report = run_text(text, path.name)
 
     assert report["passed"], report["steps"][-1]
     assert len(report["steps"]) >= 4  # a story, not an example
-    assert check_text(text, path.name, visit_page) == report
-    # A text is read once: a second reader gets the same value, and finds it as its file says it.
-    assert ScenarioLibrary(FOLDER).find(path.stem) is scenario
-    assert msgspec.json.encode(scenario.part) == read
+    assert run_text(text, path.name) == report
 
 
-@every_file
-def test_a_file_says_what_it_is_and_looks_at_what_is_answered(path):
+@each_file
+def test_running_a_story_does_not_change_the_scenario_that_later_readers_receive(
+    path: Path,
+) -> None:
+    scenario = read_file(path)
+    content = scenario.content()
+
+    run_text(path.read_text("utf-8"), path.name)
+
+    assert read_from_library(path.stem).shares_value_with(scenario)
+    assert scenario.content() == content
+
+
+@each_file
+def test_a_scenario_of_the_library_is_named_described_and_checks_responses(path: Path) -> None:
     text = path.read_text("utf-8")
-    scenario = read_scenario(text, path.name)
+    scenario = read_file(path)
 
-    assert scenario.part.name == path.stem
-    assert len(scenario.part.description) >= 40
+    assert scenario.name == path.stem
+    assert len(scenario.description) >= 40
     assert text.startswith(MODELINE)
     assert text.count("expect:") >= 3
-    schema_check().validate(scenario.source.data)
+    schema_check().validate(scenario.document)
 
 
-#: Those that begin with the usual world: what they tell of needs time, or is there already.
+#: Scenarios that begin with the usual world: what they show needs time, or exists there already.
 STORIES = {
-    *("database-states", "flag-needed-by-free-domain", "no-organization", "ticket-used"),
-    *("stale-source-generation", "two-initializations-one-generation", "two-mutations-one-claim"),
+    "database-states",
+    "flag-needed-by-free-domain",
+    "no-organization",
+    "ticket-used",
+    "stale-source-generation",
+    "two-initializations-one-generation",
+    "two-mutations-one-claim",
 }
 
 
-def test_what_a_scenario_is_named_after_happens_in_its_world():
-    kinds = {path.stem: read_scenario(path.read_text("utf-8"), path.name).kind for path in FILES}
+def test_the_world_of_a_scenario_has_what_the_scenario_is_named_after() -> None:
+    kinds = {path.stem: read_file(path).kind for path in FILES}
 
     assert {name for name, kind in kinds.items() if kind == "story"} == STORIES
 
@@ -70,16 +79,17 @@ def test_what_a_scenario_is_named_after_happens_in_its_world():
         ("reconciliation-exhausted", "initialize", "failed"),
     ],
 )
-def test_a_client_meets_what_the_scenario_is_named_after(name: str, call: str, state: str):
-    scenario = read_scenario((FOLDER / f"{name}.yaml").read_text("utf-8"), name)
-    api = InProcess(build_world(scenario, "default", NOON_MS, "seed"))
+def test_an_operation_ends_as_the_loaded_scenario_is_named(
+    name: str, call: str, state: str
+) -> None:
+    api = InProcess(read_from_library(name).world(NOON_MS, "seed"))
 
     operation = getattr(api, call)().json
-    api.engine.move_by(2 * 3_600_000)
+    api.advance("2h")
 
     assert api.poll(operation["id"]).json["state"] == state
 
 
-def test_names_are_distinct_and_plain():
+def test_the_library_has_at_least_30_scenarios_with_plain_names() -> None:
     assert len(FILES) >= 30
     assert all(re.fullmatch("[a-z][a-z0-9-]{0,40}", path.stem) for path in FILES)

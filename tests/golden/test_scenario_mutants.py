@@ -1,4 +1,4 @@
-"""The library proves what it says: a story fails if one thing of its scenario is missing or weaker."""
+"""A story of the library fails if one thing of its scenario is missing or weaker."""
 
 from __future__ import annotations
 
@@ -7,15 +7,10 @@ from typing import Any
 
 import pytest
 
-from hosting_emulator.bootstrap import visit_page
-from hosting_emulator.scenario.build import build_world
-from hosting_emulator.scenario.document import read_scenario, scenario_of
-from hosting_emulator.scenario.source import ScenarioError, Source
-from hosting_emulator.scenario.story import run_apart
-from hosting_emulator_scenarios import FOLDER
 from tests.golden.scenario_mutants import Mutant, mutants_of
+from tests.support.scenario_files import document_passes, library_files, read_file
 
-FILES = sorted(FOLDER.glob("*.yaml"))
+FILES = library_files()
 #: Mutants for which the story still passes, with the reason why they mean the same.
 _PAGE = "the step only looks at a page, and the request log contains no pages"
 _HIDDEN = "no response shows a plan, or a domain while the plan is paid"
@@ -29,38 +24,29 @@ EQUIVALENT: dict[tuple[str, str], str] = {
 }
 
 
-def passes(document: dict[str, Any]) -> bool:
-    """Tell whether a scenario can be read and its story passes."""
-    try:
-        scenario = scenario_of(Source("mutant.yaml", document, {}, {}))
-        world = build_world(scenario, "default", 0)
-        return bool(run_apart(scenario, world, visit_page)["passed"])
-    except ScenarioError:
-        return False
-
-
 def mutants_of_file(path: Path) -> list[Mutant]:
-    document = read_scenario(path.read_text("utf-8"), path.name).source.data
-    return list(mutants_of(document))
+    return list(mutants_of(read_file(path).document))
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_a_story_fails_for_every_mutant_of_its_scenario(path: Path) -> None:
     equivalent = {name for scenario, name in EQUIVALENT if scenario == path.stem}
 
-    survivors = {mutant.name for mutant in mutants_of_file(path) if passes(mutant.document)}
+    survivors = {
+        mutant.name for mutant in mutants_of_file(path) if document_passes(mutant.document)
+    }
 
     assert survivors == equivalent
 
 
-def test_the_equivalent_mutants_are_few_and_exist() -> None:
+def test_at_most_2_percent_of_the_mutants_are_equivalent_and_all_of_those_exist() -> None:
     names = {(path.stem, mutant.name) for path in FILES for mutant in mutants_of_file(path)}
 
     assert EQUIVALENT.keys() <= names
     assert len(EQUIVALENT) <= len(names) * 0.02
 
 
-def test_a_weak_story_is_found() -> None:
+def test_mutants_of_a_weak_story_survive() -> None:
     document: dict[str, Any] = {
         "name": "weak",
         "description": "A story that does not show that its fault belongs to one call.",
@@ -72,6 +58,6 @@ def test_a_weak_story_is_found() -> None:
         ],
     }
 
-    alive = [mutant.name for mutant in mutants_of(document) if passes(mutant.document)]
+    survivors = [mutant.name for mutant in mutants_of(document) if document_passes(mutant.document)]
 
-    assert alive == ["without faults[0].call", "without story[1]", "without story[2]"]
+    assert survivors == ["without faults[0].call", "without story[1]", "without story[2]"]

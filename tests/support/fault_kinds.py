@@ -1,8 +1,18 @@
-"""The kinds of faults, as far as tests outside the faults' own folder must know them."""
+"""The kinds of faults and outcomes, as far as tests outside the faults' own folder must know them."""
 
 from __future__ import annotations
 
+from typing import Any, Literal
+
+import msgspec
+
+from hosting_emulator.faults.documents import FAULT, OUTCOME, RULE_FIELDS
 from hosting_emulator.faults.kinds import fault_kinds
+from hosting_emulator.faults.outcomes import OUTCOME_KINDS
+
+#: What can be armed.
+Noun = Literal["fault", "outcome"]
+_FAMILIES = {"fault": FAULT, "outcome": OUTCOME}
 
 
 def kinds_of_faults() -> set[str]:
@@ -13,3 +23,34 @@ def kinds_of_faults() -> set[str]:
 def kinds_that_lose_the_response() -> set[str]:
     """Return the kinds of faults after which no complete response arrives."""
     return {name for name, kind in fault_kinds().items() if not kind.arrives}
+
+
+def fault_examples() -> dict[str, dict[str, Any]]:
+    """Return the options of an example of each kind of fault, in the order of the kinds."""
+    return {name: dict(kind.example) for name, kind in fault_kinds().items()}
+
+
+def outcome_examples() -> dict[str, dict[str, Any]]:
+    """Return the options of an example of each kind of outcome, in the order of the kinds."""
+    return {name: dict(kind.example) for name, kind in OUTCOME_KINDS.items()}
+
+
+def rule_fields() -> tuple[str, ...]:
+    """Return the fields that say which requests a fault or outcome matches, and when it acts."""
+    return RULE_FIELDS
+
+
+def kind_of_entry(noun: Noun, entry: dict[str, Any]) -> str:
+    """Return the kind of a fault or outcome that is written as in a scenario."""
+    return next(name for name in entry if name in _FAMILIES[noun].kinds)
+
+
+def differs_without_option(noun: Noun, kind: str, options: dict[str, Any], option: str) -> bool:
+    """Tell whether a fault or outcome without an option is valid and means something else."""
+    kind_type = _FAMILIES[noun].kinds[kind]
+    other_options = {name: value for name, value in options.items() if name != option}
+    try:
+        without_option = msgspec.convert(other_options, kind_type)
+    except msgspec.ValidationError:
+        return False
+    return without_option != msgspec.convert(options, kind_type)

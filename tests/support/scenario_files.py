@@ -1,0 +1,141 @@
+"""Whole scenario files and the scenario library: read, made into worlds, and their stories run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from hosting_emulator import DEFAULT_SEED
+from hosting_emulator.bootstrap import visit_page
+from hosting_emulator.scenario.build import build_world
+from hosting_emulator.scenario.document import (
+    ACTIONS,
+    Scenario,
+    ScenarioLibrary,
+    read_scenario,
+    scenario_of,
+)
+from hosting_emulator.scenario.source import ScenarioError, Source
+from hosting_emulator.scenario.story import check_text, run_apart
+from hosting_emulator.variation.worlds import read_variation, varied_world
+from hosting_emulator.world.value import World
+from hosting_emulator_scenarios import FOLDER
+
+
+def library_files() -> list[Path]:
+    """Return the files of the scenario library, sorted by name."""
+    return sorted(FOLDER.glob("*.yaml"))
+
+
+def step_actions() -> tuple[str, ...]:
+    """Return the fields that say what a step of a story does. Each step has one of them."""
+    return tuple(ACTIONS)
+
+
+class ScenarioFile:
+    """A scenario that was read from a file or from the library."""
+
+    def __init__(self, scenario: Scenario) -> None:
+        self._scenario = scenario
+
+    @property
+    def name(self) -> str:
+        return self._scenario.part.name
+
+    @property
+    def description(self) -> str:
+        return self._scenario.part.description
+
+    @property
+    def kind(self) -> str:
+        """The kind that lists show: `world` or `story`."""
+        return self._scenario.kind
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """The file as plain data."""
+        document: dict[str, Any] = self._scenario.source.data
+        return document
+
+    def content(self) -> bytes:
+        """Return all that was read, in a form that can be compared."""
+        return msgspec.json.encode(self._scenario.part)
+
+    def shares_value_with(self, other: ScenarioFile) -> bool:
+        """Tell whether two readers received the same value, not only equal ones."""
+        return self._scenario is other._scenario
+
+    def world(self, machine_ms: int = 0, seed: str = DEFAULT_SEED) -> World:
+        """Return the world that the file describes, named `default`."""
+        return build_world(self._scenario, "default", machine_ms, seed)
+
+    def run(self, seed: str = DEFAULT_SEED, *, variation_seed: str | None = None) -> dict[str, Any]:
+        """Run the story in a new world and return its report.
+
+        The world's responses vary by `variation_seed`; without it they are as usual.
+        """
+        world = self.world(seed=seed)
+        if variation_seed is not None:
+            world = varied_world(world, read_variation(variation_seed))
+        return run_apart(self._scenario, world, visit_page)
+
+
+def read_file(path: Path) -> ScenarioFile:
+    """Read a scenario file. Raises ScenarioError if it is not valid."""
+    return read_text(path.read_text("utf-8"), path.name)
+
+
+def read_text(text: str, file: str) -> ScenarioFile:
+    """Read the text of a scenario file. Raises ScenarioError if it is not valid."""
+    return ScenarioFile(read_scenario(text, file))
+
+
+def read_from_library(name: str) -> ScenarioFile:
+    """Read a scenario of the library by its name."""
+    return ScenarioFile(ScenarioLibrary(FOLDER).find(name))
+
+
+def run_text(text: str, file: str) -> dict[str, Any]:
+    """Run the story of a file as `scenario check` does. Returns its report.
+
+    Raises ScenarioError if the file is not valid.
+    """
+    return check_text(text, file, visit_page)
+
+
+def text_passes(text: str, file: str) -> bool:
+    """Tell whether a file is valid and its story passes."""
+    try:
+        return bool(run_text(text, file)["passed"])
+    except ScenarioError:
+        return False
+
+
+def document_passes(document: dict[str, Any]) -> bool:
+    """Tell whether a scenario, given as plain data, is valid and its story passes."""
+    try:
+        scenario = scenario_of(Source("scenario.yaml", document, {}, {}))
+        return bool(ScenarioFile(scenario).run()["passed"])
+    except ScenarioError:
+        return False
+
+
+@dataclass(frozen=True)
+class FileError:
+    """The error that a file gives: its message, and the line and column of the first mistake."""
+
+    message: str
+    line: int
+    column: int
+
+
+def error_of(text: str, file: str) -> FileError | None:
+    """Run the story of a file and return the error that it gives if the file is not valid."""
+    try:
+        check_text(text, file)
+    except ScenarioError as error:
+        return FileError(str(error), error.line, error.column)
+    return None

@@ -1,0 +1,116 @@
+"""What a story reaches: the problem codes of its responses, and the states of records."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from hosting_emulator.bootstrap import visit_page
+from hosting_emulator.calls.request import Reply
+from hosting_emulator.contract.problems import PROBLEMS
+from hosting_emulator.engine.engine import Engine
+from hosting_emulator.engine.exchange import ExchangeContext
+from hosting_emulator.engine.history import Keeper
+from hosting_emulator.scenario.build import build_world
+from hosting_emulator.scenario.document import read_scenario
+from hosting_emulator.scenario.story import StoryRun
+from hosting_emulator.world import tables
+from hosting_emulator.world.value import Change, World
+
+#: The lifecycles whose states a story is watched for.
+WATCHED_LIFECYCLES = (
+    "operation",
+    "DNS authorization",
+    "dev access ticket",
+    "API key",
+    "deployment",
+    "reconciliation",
+)
+
+
+class StoryCoverage:
+    """What one story reached."""
+
+    def __init__(self) -> None:
+        self.codes: set[str] = set()
+        self.codes_without_faults: set[str] = set()
+        #: Codes that follow from the state of the world: no fault caused them, or only faults that
+        #: act while the world is in a certain state.
+        self.codes_by_state: set[str] = set()
+        #: The states of records, by the name of their lifecycle.
+        self.states: dict[str, set[str]] = defaultdict(set)
+        #: The state before and the state after each transition, by the name of the lifecycle.
+        self.transitions: dict[str, set[tuple[str, str]]] = defaultdict(set)
+
+
+class _WatchedEngine(Engine):
+    """Looks at the world after each commit, and at each response. Changes nothing."""
+
+    def __init__(self, world: World) -> None:
+        super().__init__(world, Keeper())
+        self.coverage = StoryCoverage()
+        self._states: dict[tuple[str, str], str] = {}
+        self._observe()
+
+    async def exchange(self, ctx: ExchangeContext, *arguments: Any, **options: Any) -> Reply:
+        reply = await super().exchange(ctx, *arguments, **options)
+        if ctx.code is not None and ctx.effect is None:
+            self.coverage.codes.add(ctx.code)
+            if not self.world.count(tables.FAULTS):
+                self.coverage.codes_without_faults.add(ctx.code)
+            if all(fault.rule.while_ is not None for fault in ctx.acted):
+                self.coverage.codes_by_state.add(ctx.code)
+        return reply
+
+    def commit(
+        self, change: Change, title: str, manual_change: Mapping[str, Any] | None = None
+    ) -> None:
+        super().commit(change, title, manual_change)
+        self._observe()
+
+    def _observe(self) -> None:
+        coverage = self.coverage
+        for _, operation in self.world.rows(tables.OPERATIONS):
+            if operation.error is not None and operation.error.code in PROBLEMS:
+                coverage.codes_by_state.add(operation.error.code)
+        states = _states_of(self.world)
+        for (lifecycle, key), state in states.items():
+            previous_state = self._states.get((lifecycle, key), state)
+            coverage.states[lifecycle].add(state)
+            if previous_state != state:
+                coverage.transitions[lifecycle].add((previous_state, state))
+        self._states = states
+
+
+def _states_of(world: World) -> dict[tuple[str, str], str]:
+    """Return the current state of each record that has a watched lifecycle."""
+    states: dict[tuple[str, str], str] = {}
+    for key, operation in world.rows(tables.OPERATIONS):
+        reconciliation = operation.reconciliation
+        states["operation", key] = operation.state
+        states["reconciliation", key] = reconciliation.state if reconciliation else "none"
+    for key, deployment in world.rows(tables.DEPLOYMENTS):
+        states["deployment", key] = deployment.status
+    for key, authorization in world.rows(tables.DNS):
+        states["DNS authorization", key] = authorization.status
+    for key, ticket in world.rows(tables.TICKETS):
+        has_expired = ticket.state == "unused" and ticket.expires_ms <= world.at_ms
+        states["dev access ticket", key] = "expired" if has_expired else ticket.state
+    for key, api_key in world.rows(tables.API_KEYS):
+        if api_key.revoked:
+            states["API key", key] = "revoked"
+        else:
+            has_expired = api_key.expires_ms <= world.at_ms
+            states["API key", key] = "expired" if has_expired else "active"
+    return states
+
+
+def coverage_of(path: Path) -> StoryCoverage:
+    """Run the story of a scenario file, which must pass, and return what it reached."""
+    scenario = read_scenario(path.read_text("utf-8"), path.name)
+    engine = _WatchedEngine(build_world(scenario, "default", 0))
+    report = StoryRun(scenario, engine, visit_page).run()
+    assert report["passed"], report["steps"][-1]
+    return engine.coverage
