@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from random import Random
 from typing import NamedTuple
 
@@ -22,7 +23,8 @@ class BrokenFile(NamedTuple):
     last: int
 
 
-class Choice(NamedTuple):
+@dataclass(frozen=True)
+class Choice:
     """A match in one line of a file, whose index counts from 0."""
 
     index: int

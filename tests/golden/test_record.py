@@ -1,27 +1,25 @@
-"""Whole responses of both APIs: a walk of more than a thousand requests beside its record.
+"""Compares the whole responses of a walk through both APIs with their record.
 
-`make record` renews the record after a response was meant to change. The responses of the control
-API are also held against its own OpenAPI document.
+The walk has more than a thousand requests. `make record` renews the record after an intended change
+of a response. The responses of the control API are also checked against its own OpenAPI document.
 """
 
 from __future__ import annotations
 
-import copy
 import re
-from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from openapi_schema_validator import OAS31Validator
 
 from tests.golden.differences import describe_differences, differences_of_values
 from tests.golden.reading import read_exchanges
 from tests.golden.record import read
 from tests.golden.walk import Walk, walk_emulator
 from tests.golden.writing import files_of
+from tests.support.control_types import ControlTypes
 
 _DOCUMENT = "/_emulator/openapi.json"
-#: Streams, and what is held in tests of its own.
+#: Streams, and paths that have tests of their own.
 _NOT_WALKED = {
     "/events",
     "/worlds/{world}/events",
@@ -31,10 +29,6 @@ _NOT_WALKED = {
     "/protected-faults/{protected_fault}",
     "/observations/{observation}/chapters/{chapter}/requests/{n}",
 }
-
-
-#: Kinds with members that no declaration could name: an effect's own, and a step's own.
-_OPEN = {"FaultState", "OutcomeState", "StoryStep"}
 
 
 @pytest.fixture(scope="module")
@@ -81,60 +75,27 @@ def test_golden_files_hold_the_whole_body_of_each_response(
 
 
 def test_each_response_of_the_control_api_matches_its_document(walk: Walk):
-    """With nothing more in it than what the document names, and nothing less."""
+    """It has no member that the served document does not name, and lacks none that it must have."""
     document = next(
         response.json for _, path, response in walk.control_responses if path.endswith(_DOCUMENT)
     )
-    closed = _closed(document)
-    unseen = {path for path in document["paths"] if "/idp/" not in path}
+    types = ControlTypes(document)
+    unseen_templates = {template for template in types.templates if "/idp/" not in template}
 
     for method, path, response in walk.control_responses:
-        template = _template(path, document["paths"])
+        target = urlsplit(path).path.removeprefix("/_emulator").rstrip("/")
+        media_type = response.headers.get("Content-Type", "").partition(";")[0]
+        template = types.template(target)
         if template is None:
-            assert response.status == 404 or "text/" in response.headers["Content-Type"], path
+            assert response.status == 404 or "text/" in media_type, path
             continue
-        unseen.discard(template)
-        operation = document["paths"][template].get(method.lower())
-        if operation is None:
-            assert response.status == 405
+        unseen_templates.discard(template)
+        if not types.has_request(method, target):
+            assert response.status == 405, (method, path)
             continue
-        span = f"{response.status // 100}XX"
-        responses = operation["responses"]
-        declared = responses.get(str(response.status)) or responses[span]
-        if "content" not in declared:
-            assert response.body == b"", path
-            continue
-        media_type = response.headers["Content-Type"].partition(";")[0]
-        assert media_type in declared["content"], (path, media_type)
-        if "json" in media_type:
-            validator = _validator(closed, declared["content"][media_type]["schema"])
-            errors = [
-                f"{'/'.join(map(str, error.path))}: {error.message[:300]}"
-                for error in validator.iter_errors(response.json)
-            ]
-            assert not errors, (method, path, errors)
+        body = response.json if "json" in media_type else response.body or None
+        request = f"{method} {target}"
+        mismatches = types.response_mismatches(request, response.status, media_type, body)
+        assert not mismatches, (method, path, mismatches)
 
-    assert unseen <= _NOT_WALKED, unseen - _NOT_WALKED
-
-
-def _template(path: str, templates: dict[str, Any]) -> str | None:
-    """Return the template of the document that a path fits, the one with most of it spelled out."""
-    rest = urlsplit(path).path.removeprefix("/_emulator").rstrip("/")
-    fitting = [
-        template
-        for template in templates
-        if re.fullmatch(re.sub(r"\\\{\w+\\\}", "[^/]+", re.escape(template)), rest)
-    ]
-    return min(fitting, key=lambda template: template.count("{"), default=None)
-
-
-def _closed(document: dict[str, Any]) -> dict[str, Any]:
-    closed = copy.deepcopy(document)
-    for name, schema in closed["components"]["schemas"].items():
-        if name not in _OPEN and "properties" in schema:
-            schema["additionalProperties"] = False
-    return closed
-
-
-def _validator(document: dict[str, Any], schema: dict[str, Any]) -> OAS31Validator:
-    return OAS31Validator({**schema, "components": document["components"]})
+    assert unseen_templates <= _NOT_WALKED, unseen_templates - _NOT_WALKED

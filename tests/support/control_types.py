@@ -18,76 +18,102 @@ _OPEN_KIND = "StoryStep"
 _WRITTEN_KINDS = {"FaultState": "Fault", "OutcomeState": "Outcome"}
 
 
+class ControlTypes:
+    """The types of an OpenAPI document of the control API. Objects have only declared members."""
+
+    def __init__(self, document: dict[str, Any]) -> None:
+        self._document = copy.deepcopy(document)
+        kinds = self._document["components"]["schemas"]
+        for kind, written_kind in _WRITTEN_KINDS.items():
+            properties = kinds[kind]["properties"]
+            kinds[kind]["properties"] = kinds[written_kind]["properties"] | properties
+        for name, schema in kinds.items():
+            if name != _OPEN_KIND:
+                _close(schema)
+        _close(self._document["paths"])
+
+    @property
+    def templates(self) -> set[str]:
+        """The templates of all paths, such as `/worlds/{world}`."""
+        return set(self._document["paths"])
+
+    def template(self, target: str) -> str | None:
+        """Return the template that a target below `/_emulator` matches, if any.
+
+        A template with fewer parameters is preferred.
+        """
+        path = urlsplit(target).path
+        matching = [
+            template
+            for template in self._document["paths"]
+            if re.fullmatch(re.sub(r"\\\{\w+\\\}", "[^/]+", re.escape(template)), path)
+        ]
+        return min(matching, key=lambda template: template.count("{"), default=None)
+
+    def has_request(self, method: str, target: str) -> bool:
+        """Tell whether the control API declares a request."""
+        template = self.template(target)
+        return template is not None and method.lower() in self._document["paths"][template]
+
+    def responses(self, request: str) -> dict[str, Any]:
+        """Return the documented responses to a request by status, or by a range such as 4XX."""
+        method, _, target = request.partition(" ")
+        if not self.has_request(method, target):
+            raise AssertionError(f"the control API has no {request}")
+        operation = self._document["paths"][self.template(target)][method.lower()]
+        responses: dict[str, Any] = operation["responses"]
+        return responses
+
+    def response_mismatches(
+        self, request: str, status: int, media_type: str, body: Any
+    ) -> list[str]:
+        """Return what distinguishes a response to `request` from the documented ones."""
+        responses = self.responses(request)
+        key = str(status) if str(status) in responses else f"{status // 100}XX"
+        if key not in responses:
+            return [f"its status is {status}; the documented ones are {', '.join(responses)}"]
+        content = responses[key].get("content")
+        if content is None:
+            return [] if body is None else ["it has a body; the documented response has none"]
+        if media_type not in content:
+            return [f"its media type is {media_type}; the documented ones are {', '.join(content)}"]
+        if "json" not in media_type:
+            return []
+        return self._errors(content[media_type]["schema"], body)
+
+    def record_mismatches(self, kind: str, record: Any) -> list[str]:
+        """Return what distinguishes a record from a kind such as "Exchange"."""
+        return self._errors({"$ref": f"#/components/schemas/{kind}"}, record)
+
+    def _errors(self, schema: dict[str, Any], document: Any) -> list[str]:
+        components = self._document["components"]
+        validator = OAS31Validator({**schema, "components": components})
+        return [
+            f"{'/'.join(map(str, error.path)) or 'the document'}: {error.message[:300]}"
+            for error in validator.iter_errors(document)
+        ]
+
+
+@cache
+def control_types() -> ControlTypes:
+    """Return the types of the control API of the tested version."""
+    return ControlTypes(control_document("http://127.0.0.1:4620", "0.1.0", None))
+
+
 def success_status(request: str) -> int:
     """Return the status with which the control API accepts a request, such as "GET /worlds"."""
-    return min(int(status) for status in _responses(request) if status.startswith("2"))
+    statuses = control_types().responses(request)
+    return min(int(status) for status in statuses if status.startswith("2"))
 
 
 def response_mismatches(request: str, status: int, media_type: str, body: Any) -> list[str]:
     """Return what distinguishes a response to `request` from the ones that the control API sends."""
-    responses = _responses(request)
-    status_range = f"{status // 100}XX"
-    key = str(status) if str(status) in responses else status_range
-    if key not in responses:
-        return [f"its status is {status}; the documented ones are {', '.join(responses)}"]
-    content = responses[key].get("content")
-    if content is None:
-        return [] if body is None else ["it has a body; the documented response has none"]
-    if media_type not in content:
-        return [f"its media type is {media_type}; the documented ones are {', '.join(content)}"]
-    if "json" not in media_type:
-        return []
-    return _errors(content[media_type]["schema"], body)
+    return control_types().response_mismatches(request, status, media_type, body)
 
 
 def record_mismatches(kind: str, record: Any) -> list[str]:
     """Return what distinguishes a record from a kind of the control API, such as "Exchange"."""
-    return _errors({"$ref": f"#/components/schemas/{kind}"}, record)
-
-
-def _errors(schema: dict[str, Any], document: Any) -> list[str]:
-    components = _document()["components"]
-    validator = OAS31Validator({**schema, "components": components})
-    return [
-        f"{'/'.join(map(str, error.path)) or 'the document'}: {error.message[:300]}"
-        for error in validator.iter_errors(document)
-    ]
-
-
-def _responses(request: str) -> dict[str, Any]:
-    """Return the documented responses to a request by status, or by a range such as 4XX."""
-    method, _, target = request.partition(" ")
-    paths = _document()["paths"]
-    template = _template(urlsplit(target).path, tuple(paths))
-    operation = paths.get(template, {}).get(method.lower())
-    if operation is None:
-        raise AssertionError(f"the control API has no {request}")
-    responses: dict[str, Any] = operation["responses"]
-    return responses
-
-
-def _template(path: str, templates: tuple[str, ...]) -> str | None:
-    """Return the template that a path matches. A template without parameters is preferred."""
-    matching = [
-        template
-        for template in templates
-        if re.fullmatch(re.sub(r"\\\{\w+\\\}", "[^/]+", re.escape(template)), path)
-    ]
-    return min(matching, key=lambda template: template.count("{"), default=None)
-
-
-@cache
-def _document() -> dict[str, Any]:
-    """Return the document, with objects that allow no member beside the declared ones."""
-    document = copy.deepcopy(control_document("http://127.0.0.1:4620", "0.1.0", None))
-    kinds = document["components"]["schemas"]
-    for kind, written_kind in _WRITTEN_KINDS.items():
-        kinds[kind]["properties"] = kinds[written_kind]["properties"] | kinds[kind]["properties"]
-    for name, schema in kinds.items():
-        if name != _OPEN_KIND:
-            _close(schema)
-    _close(document["paths"])
-    return document
+    return control_types().record_mismatches(kind, record)
 
 
 def _close(schema: Any) -> None:
