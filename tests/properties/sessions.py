@@ -158,7 +158,7 @@ class RandomSession:
     def stray(self) -> None:
         """Ask what no client should."""
         api, good = self.api, ("Authorization", f"Bearer {self.api.token()}")
-        path = f"/v1/projects/{api.project()}/domains"
+        path = f"/v1/projects/{api.project_id()}/domains"
         self.draw.choice(
             (
                 lambda: api.send("GET", "/v1/nowhere", [good]),

@@ -14,7 +14,7 @@ from tests.support.in_process import InProcess, fresh_world
 WORLD = fresh_world()
 API = InProcess(WORLD)
 TOKEN, READER, KEYLESS = API.token("owner"), API.token("reader"), API.token("no-organization")
-SHOP, ACME = API.project("shop"), API.organization("acme")
+SHOP, ACME = API.project_id("shop"), API.organization_id("acme")
 OPERATION = min(key for key in WORLD.tables["operations"])
 
 #: Any text that can come out of a socket: aiohttp decodes headers and paths with surrogateescape.

@@ -113,7 +113,7 @@ class Hosting(RuleBasedStateMachine):
         self.live(world)
         self.model = m.Model(world.at_ms, {})
         for alias in m.PROJECTS:
-            record = world.get(PROJECTS, self.api.project(alias))
+            record = world.get(PROJECTS, self.api.project_id(alias))
             assert record is not None
             page = self.api.deployments("?limit=100", project=alias, who=self.owner(alias)).json
             self.model.projects[alias] = m.Project(
@@ -122,7 +122,7 @@ class Hosting(RuleBasedStateMachine):
                 first_generation=record.source_generation,
                 deployments=[found["id"] for found in reversed(page["items"])],
             )
-        dns = world.get(DNS, self.api.project("shop"))
+        dns = world.get(DNS, self.api.project_id("shop"))
         assert dns is not None
         assert dns.expires_ms is not None
         self.dns_expires_ms = dns.expires_ms
@@ -285,7 +285,7 @@ class Hosting(RuleBasedStateMachine):
     def open(self, ticket: m.Ticket, project: str) -> None:
         change = Change(self.api.world, self.api.engine.run_due())
         try:
-            redeem(change, change.row(PROJECTS, self.api.project(project)), ticket.secret)
+            redeem(change, change.row(PROJECTS, self.api.project_id(project)), ticket.secret)
             opened = True
             self.api.engine.commit(change, "redeem_ticket")
         except Refused:
@@ -520,7 +520,7 @@ class Hosting(RuleBasedStateMachine):
         self.api.engine.run_due()
         world = self.api.world
         for alias, expected in self.model.projects.items():
-            project = world.get(PROJECTS, self.api.project(alias))
+            project = world.get(PROJECTS, self.api.project_id(alias))
             assert project is not None
             active = expected.active(self.now_ms)
             assert project.flag_enabled == expected.flag

@@ -301,7 +301,7 @@ class Walk:
     def beyond(self) -> None:
         """Ask for more than the calls name: it is refused for that, or done as without it."""
         api, assumptions = self.api, self.api.world.assumptions
-        path = f"/v1/projects/{api.project()}/edge-dns"
+        path = f"/v1/projects/{api.project_id()}/edge-dns"
         for name, query, body in (
             ("unexpected_body", "", {}),
             ("unknown_query_parameters", "?verbose=1", None),
@@ -312,7 +312,7 @@ class Walk:
             assert (said.get("code") == "invalid_request") == refused
         named = api.call(
             "POST",
-            f"/v1/organizations/{api.organization()}/user-api-keys",
+            f"/v1/organizations/{api.organization_id()}/user-api-keys",
             key=api.new_key(),
             body={"name": "more", "note": "of no use"},
         )

@@ -37,7 +37,7 @@ def steps(api: ControlledWorld, **span: str) -> list[str]:
 @pytest.mark.parametrize("depth", [20, 100, 300, 900, 5_000])
 def test_a_body_of_any_depth_is_recorded_or_refused(depth: int):
     api = ControlledWorld()
-    path = f"/v1/projects/{api.project()}/powered-by-flag"
+    path = f"/v1/projects/{api.project_id()}/powered-by-flag"
     headers = [("Authorization", f"Bearer {api.token()}"), ("Idempotency-Key", "k")]
     body = b"[" * depth + b"]" * depth
 
@@ -121,7 +121,7 @@ def test_a_recording_names_users_and_credentials_without_secrets():
     api.deployments(token=value_by_hand)
     api.deployments(who="member")
     api.create_key("other", token=api.token(interactive=False))
-    api.send("GET", f"/v1/projects/{api.project()}/deployments")
+    api.send("GET", f"/v1/projects/{api.project_id()}/deployments")
     api.deployments(token="x.y.z")
 
     story = recorded(api)["story"]

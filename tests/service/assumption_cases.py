@@ -314,7 +314,7 @@ def probe_missing_environment(api: CheckedWorld) -> tuple[int, str | None]:
 def probe_ignored_generation(api: CheckedWorld) -> list[Any]:
     api.initialize(1)
     second = finished(api, api.initialize(1))
-    return [api.initialize(99).status, second["state"], api.project()["source_generation"]]
+    return [api.initialize(99).status, second["state"], api.project_record()["source_generation"]]
 
 
 @cases.add("unknown_body_fields", "refused", [202, 201], [400, 400])

@@ -210,7 +210,7 @@ def test_an_operation_path_below_projects_works_only_below_its_own_project(
     api.assume(operation_path=NESTED)
     accepted = api.apply_domains().json
     shop, blog = (
-        NESTED.format(project_id=api.project(alias)["id"], operation_id=accepted["id"])
+        NESTED.format(project_id=api.project_record(alias)["id"], operation_id=accepted["id"])
         for alias in ("shop", "blog")
     )
 
@@ -225,14 +225,14 @@ def test_an_operation_path_below_projects_works_only_below_its_own_project(
 def test_an_operation_path_accepts_only_the_exact_project_id(api: CheckedWorld, more: str) -> None:
     api.assume(operation_path=NESTED)
     operation = api.apply_domains().json["id"]
-    path = NESTED.format(project_id=more.format(api.project()["id"]), operation_id=operation)
+    path = NESTED.format(project_id=more.format(api.project_record()["id"]), operation_id=operation)
 
     problem(api.call("GET", path), 404, "resource_not_found")
 
 
 def test_a_fault_can_match_the_polls_of_a_single_project(api: CheckedWorld) -> None:
     api.assume(operation_path=NESTED)
-    shop = api.project()["id"]
+    shop = api.project_record()["id"]
     api.emulator.fault(gateway_error={}, path=f"/v1/projects/{shop}/operations/*")
     operation = api.apply_domains().json["id"]
 

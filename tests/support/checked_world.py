@@ -131,7 +131,7 @@ class CheckedWorld(CheckedCalls, HttpWorld):
         """Replace this world by an exported one."""
         self.emulator.import_state(state)
 
-    def project(self, alias: str = "shop") -> dict[str, Any]:
+    def project_record(self, alias: str = "shop") -> dict[str, Any]:
         """Return a project as the exported state has it."""
         record: dict[str, Any] = self.state()["tables"]["projects"][self.emulator.projects[alias]]
         return record

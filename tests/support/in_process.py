@@ -124,12 +124,6 @@ class InProcess(Calls):
         """Return a stored record by the name of its table. Raises KeyError if there is none."""
         return self.world.tables[table][key]
 
-    def project(self, alias: str = "shop") -> str:
-        return self.project_id(alias)
-
-    def organization(self, alias: str = "acme") -> str:
-        return self.organization_id(alias)
-
     def token(self, who: str = "owner", *, interactive: bool = True) -> str:
         """Return a user's access token, of an interactive session unless `interactive` is False."""
         existing_token = self._tokens.get((who, interactive))

@@ -108,7 +108,7 @@ def test_a_contract_check_without_permissions_leaves_the_world_unchanged(
 @pytest.mark.parametrize("enabled", [True, False])
 def test_the_contract_check_restores_the_flag(enabled: bool) -> None:
     served = TamperedWorld()
-    project = served.project("shop" if enabled else "blog")
+    project = served.project_id("shop" if enabled else "blog")
 
     served.checked(project_id=project, allow=frozenset(["flag"]))
 
@@ -118,8 +118,8 @@ def test_the_contract_check_restores_the_flag(enabled: bool) -> None:
 def test_the_contract_check_judges_a_plan_that_must_show_the_flag() -> None:
     served = TamperedWorld()
     report = served.checked(
-        project_id=served.project("garden"),
-        organization_id=served.organization("hobby"),
+        project_id=served.project_id("garden"),
+        organization_id=served.organization_id("hobby"),
         token=served.token("outsider"),
         outsider_token=served.token("owner"),
         reader_token=None,
@@ -253,7 +253,7 @@ class StaysShown(Tampering):
 def test_the_contract_report_notes_a_flag_that_could_not_be_restored() -> None:
     served = TamperedWorld(StaysShown())
 
-    report = served.checked(project_id=served.project("blog"), allow=frozenset(["flag"]))
+    report = served.checked(project_id=served.project_id("blog"), allow=frozenset(["flag"]))
 
     assert "the flag could not be switched back: it was hidden before" in report["notes"]
 
@@ -261,7 +261,7 @@ def test_the_contract_report_notes_a_flag_that_could_not_be_restored() -> None:
 @pytest.mark.parametrize("seed", [*range(8), *(pytest.param(n, marks=LONG) for n in range(8, 200))])
 def test_a_world_that_varies_within_the_contract_passes_the_contract_check(seed: int) -> None:
     served = TamperedWorld(world=varied(str(seed)))
-    project = served.project(("shop", "blog", "docs", "labs")[seed % 4])
+    project = served.project_id(("shop", "blog", "docs", "labs")[seed % 4])
 
     report = served.checked(project_id=project)
 
