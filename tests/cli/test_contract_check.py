@@ -206,7 +206,8 @@ def _answers_everything_with(status: int, code: str | None) -> Tampering:
     class Answers(Tampering):
         def after(self, exchange: Exchange) -> None:
             if code is None:
-                exchange.status, exchange.json = status, {"detail": "No"}
+                exchange.status = status
+                exchange.json = {"detail": "No"}
             else:
                 refused(exchange, status, code)
 

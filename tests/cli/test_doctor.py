@@ -83,8 +83,17 @@ def test_doctor_prints_every_finding_as_json(run, tmp_path: Path):
     report = json.loads(result.stdout)
     assert report["ok"] is True
     assert {row["check"] for row in report["findings"]} >= {
-        *("python", "dependencies", "emulator", "port", "data", "certificates"),
-        *("localhost", "dev origins", "open files", "clock", "proxies"),
+        "python",
+        "dependencies",
+        "emulator",
+        "port",
+        "data",
+        "certificates",
+        "localhost",
+        "dev origins",
+        "open files",
+        "clock",
+        "proxies",
     }
     assert all(set(row) == {"check", "verdict", "seen", "advice"} for row in report["findings"])
     assert all(row["advice"] for row in report["findings"] if row["verdict"] == "problem")
@@ -157,7 +166,8 @@ def test_doctor_finds_the_running_emulator(run, control: FakeControl, tmp_path: 
 
     result = run("doctor", "--json", "--url", control.url, "--data-dir", str(tmp_path / "none"))
 
-    (emulator,), (taken,) = findings_of(result, "emulator"), findings_of(result, "port")
+    (emulator,) = findings_of(result, "emulator")
+    (taken,) = findings_of(result, "port")
     assert emulator["seen"] == f"Version {__version__} runs at {control.url} (process 7)."
     assert (taken["verdict"], result.exit_code) == ("ok", 0)
     assert taken["seen"].startswith("An emulator")
@@ -169,7 +179,8 @@ def test_doctor_reports_an_emulator_of_another_version(run, control: FakeControl
 
     result = run("doctor", "--json", "--url", control.url)
 
-    (emulator,), (taken,) = findings_of(result, "emulator"), findings_of(result, "port")
+    (emulator,) = findings_of(result, "emulator")
+    (taken,) = findings_of(result, "port")
     assert (result.exit_code, emulator["verdict"]) == (1, "problem")
     assert emulator["seen"].startswith("Version 0.0.1 runs at ")
     assert taken["seen"].startswith("An emulator, version 0.0.1, runs on ")
@@ -191,7 +202,8 @@ def test_doctor_reports_another_server_at_the_address(run, control: FakeControl)
 
     result = run("doctor", "--json", "--url", control.url)
 
-    (finding,), (taken,) = findings_of(result, "emulator"), findings_of(result, "port")
+    (finding,) = findings_of(result, "emulator")
+    (taken,) = findings_of(result, "port")
     assert finding["verdict"] == taken["verdict"] == "problem"
     assert f"{control.url}/_emulator" in finding["seen"]
     assert "which is not an emulator" in taken["seen"]

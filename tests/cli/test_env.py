@@ -135,8 +135,17 @@ def test_token_creates_an_api_key_with_the_option_api_key(ask, control: FakeCont
 
     plain = ask("token", "--api-key")
     less = ask(
-        *("token", "--api-key", "--as", "reader", "--organization", "free", "--json"),
-        *("--permission", "dns.read", "--permission", "projects.read"),
+        "token",
+        "--api-key",
+        "--as",
+        "reader",
+        "--organization",
+        "free",
+        "--json",
+        "--permission",
+        "dns.read",
+        "--permission",
+        "projects.read",
     )
 
     assert (plain.stdout, plain.stderr) == ("phk_new\n", "")

@@ -179,7 +179,9 @@ def commands(command: click.Command, path: tuple[str, ...]) -> Iterator[str]:
 
 def type_words(kind: click.ParamType) -> str:
     if isinstance(kind, click.Path):
-        return "file" if not kind.dir_okay else "directory" if not kind.file_okay else "path"
+        if not kind.dir_okay:
+            return "file"
+        return "path" if kind.file_okay else "directory"
     return repr(kind) if isinstance(kind, click.Choice | click.IntRange) else kind.name
 
 

@@ -107,27 +107,39 @@ def test_each_command_that_prints_data_has_the_option_json():
     without = {path for path in ALL if not any("--json" in p.opts for p in command_at(path).params)}
 
     assert without == {
-        *(
-            (),
-            ("clock",),
-            ("world",),
-            ("contract",),
-            ("fault",),
-            ("outcome",),
-            ("scenario",),
-            ("requests",),
-        ),  # groups
-        ("exec",),  # what it prints is the command's
-        *(("wait",), ("world", "delete"), ("fault", "remove"), ("fault", "clear")),  # no data
-        *(("outcome", "remove"), ("outcome", "clear"), ("conduct", "clear")),  # likewise
-        *(("world", "export"), ("contract", "openapi"), ("scenario", "schema")),  # always JSON
-        ("requests", "har"),  # likewise
-        *(("scenario", c) for c in ("show", "record", "shrink")),  # always YAML
+        # Groups print their help.
+        (),
+        ("clock",),
+        ("world",),
+        ("contract",),
+        ("fault",),
+        ("outcome",),
+        ("scenario",),
+        ("requests",),
+        # The output of `exec` belongs to the command that it runs.
+        ("exec",),
+        # These print no data.
+        ("wait",),
+        ("world", "delete"),
+        ("fault", "remove"),
+        ("fault", "clear"),
+        ("outcome", "remove"),
+        ("outcome", "clear"),
+        ("conduct", "clear"),
+        # These always print JSON.
+        ("world", "export"),
+        ("contract", "openapi"),
+        ("scenario", "schema"),
+        ("requests", "har"),
+        # These always print YAML.
+        ("scenario", "show"),
+        ("scenario", "record"),
+        ("scenario", "shrink"),
     }
 
 
 def test_help_imports_nothing_heavy():
-    """In one process, all after another: what one has imported stays."""
+    """All commands run in one process, where each imported module stays."""
     words = ("start", "exec", "explore", "fault", "scenario", "requests", "why")
     lines = [["--help"], ["--version"], *([word, "--help"] for word in words)]
     script = (

@@ -107,7 +107,8 @@ def test_a_failed_write_leaves_the_old_file_and_no_other_file(tmp_path: Path, mo
 
 
 def test_writing_to_a_link_replaces_its_target(tmp_path: Path):
-    target, link = tmp_path / "target", tmp_path / "link"
+    target = tmp_path / "target"
+    link = tmp_path / "link"
     target.write_text("old", encoding="utf-8")
     link.symlink_to(target)
 

@@ -31,7 +31,10 @@ PACKAGES = (hosting_emulator, hosting_emulator_cli, pytest_hosting_emulator)
 HELP = Path(hosting_emulator_cli.__file__).with_name("commands.md").read_text("utf-8")
 #: Sentences name these for whichever emulator it is that somebody has, or where `env` was evaluated.
 OF_ANY_EMULATOR = {
-    *("requests har", "clock advance", "token", "token --as"),
+    "requests har",
+    "clock advance",
+    "token",
+    "token --as",
     "scenario record world",  # of the build that reads a folder of another format
 }
 
@@ -305,7 +308,8 @@ def test_each_example_of_the_help_is_valid(tmp_path: Path, monkeypatch: pytest.M
             if found is None:
                 assert command.invoke_without_command, line
                 break
-            command, words = found, words[1:]
+            command = found
+            words = words[1:]
         try:
             command.make_context(line, words)
         except click.ClickException as error:

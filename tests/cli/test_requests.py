@@ -68,7 +68,18 @@ def test_requests_list_is_a_plain_table_in_a_pipe(ask, control: FakeControl):
 
     head, fine, hidden = ask("requests", "list").stdout.splitlines()
 
-    assert head.split() == "N AT STATUS METHOD CALL PROJECT WHO MS ANSWER WHY".split()
+    assert head.split() == [
+        "N",
+        "AT",
+        "STATUS",
+        "METHOD",
+        "CALL",
+        "PROJECT",
+        "WHO",
+        "MS",
+        "ANSWER",
+        "WHY",
+    ]
     assert hidden.endswith("The project first exists. Users who can see it: owner (owner).")
     assert fine.split()[:3] == ["1", "2030-01-31T09:30:00.250Z", "200"]
 
@@ -84,8 +95,25 @@ def test_requests_list_passes_filters_on(ask, control: FakeControl):
     control.on(f"GET /worlds/default/requests?{query}", request_page(ITEM))
 
     result = ask(
-        *("requests", "list", "--limit", "5", "--call", "none", "--status", "4xx", "--json"),
-        *("--who", "reader", "--project", "shop", "--since", "a", "--until", "b", "--text", "c d"),
+        "requests",
+        "list",
+        "--limit",
+        "5",
+        "--call",
+        "none",
+        "--status",
+        "4xx",
+        "--json",
+        "--who",
+        "reader",
+        "--project",
+        "shop",
+        "--since",
+        "a",
+        "--until",
+        "b",
+        "--text",
+        "c d",
     )
 
     assert (result.exit_code, result.stderr) == (0, "")

@@ -186,7 +186,8 @@ def test_scenario_check_prints_all_errors_of_a_file(run, tmp_path: Path):
 
 
 def test_a_file_without_a_story_is_no_passed_story(run, file: Path, tmp_path: Path):
-    path, junit = tmp_path / "world.yaml", tmp_path / "junit.xml"
+    path = tmp_path / "world.yaml"
+    junit = tmp_path / "junit.xml"
     path.write_text("name: world\ndescription: Only a world.\n", "utf-8")
 
     result = run("scenario", "check", str(path), str(file), "--junit", str(junit))
@@ -261,11 +262,17 @@ def test_scenario_run_shows_every_difference(ask, control: FakeControl):
     assert result.exit_code == 1
     assert result.stdout.splitlines()[2:] == [
         "  FAIL   2  the provider is back: answered 503 (line 7)",
-        *("            status:", "            - 200", "            + 503"),
+        "            status:",
+        "            - 200",
+        "            + 503",
         "            body.code:",
-        *("            - {", '            -   "a": 1', "            - }"),
+        "            - {",
+        '            -   "a": 1',
+        "            - }",
         "            + (absent)",
-        *("            headers.X\x00:", "            - <&>", "            + null"),
+        "            headers.X\x00:",
+        "            - <&>",
+        "            + null",
     ]
 
 
@@ -313,8 +320,17 @@ def test_junit_of_scenario_run_has_a_suite_for_each_scenario_and_a_case_for_each
     }
     assert case[0].attrib == {"message": "answered 503"}
     assert (case[0].text or "").splitlines() == [
-        *("status:", "- 200", "+ 503", "body.code:", "- {", '-   "a": 1', "- }", "+ (absent)"),
-        *("headers.X\ufffd:", "- <&>", "+ null"),
+        "status:",
+        "- 200",
+        "+ 503",
+        "body.code:",
+        "- {",
+        '-   "a": 1',
+        "- }",
+        "+ (absent)",
+        "headers.X\ufffd:",
+        "- <&>",
+        "+ null",
     ]
     error = wrong.find("testcase/error")
     assert error is not None

@@ -12,8 +12,10 @@ import pytest
 from tests.support.control_samples import ADVANCED, CLOCK, STUCK, TOKEN, fault, world
 from tests.support.fake_control import FakeControl, refusal
 
-SET_CLOCK, ADVANCE = "PUT /worlds/default/clock", "POST /worlds/default/clock/advance"
-ADD, INTERVENE = "POST /worlds/default/faults", "POST /worlds/default/interventions"
+SET_CLOCK = "PUT /worlds/default/clock"
+ADVANCE = "POST /worlds/default/clock/advance"
+ADD = "POST /worlds/default/faults"
+INTERVENE = "POST /worlds/default/interventions"
 ARMED = fault()
 AT = "2030-01-31T09:30:00Z"
 
@@ -161,7 +163,8 @@ def test_a_command_sends_its_arguments_and_prints_the_response_as_json(
 ):
     control.on(request_line, answer)
 
-    as_text, as_json = ask(*shlex.split(line)), ask(*shlex.split(line), "--json")
+    as_text = ask(*shlex.split(line))
+    as_json = ask(*shlex.split(line), "--json")
 
     assert (as_text.exit_code, as_json.exit_code) == (0, 0)
     assert control.bodies(request_line) == [sent, sent]

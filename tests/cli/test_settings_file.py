@@ -143,7 +143,8 @@ def test_exec_and_explore_read_the_settings_of_the_world(
 
     [found] = around
     assert (found.scenario, found.clock, found.assumptions) == (
-        *("ours.yaml", "skip"),
+        "ours.yaml",
+        "skip",
         {"accepted_status": "200"},
     )
     assert (found.port, found.data_dir, found.allowed_origins) == (0, None, ())

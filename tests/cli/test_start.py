@@ -23,13 +23,42 @@ def test_start_without_options_uses_the_default_settings(run, bootstrap: FakeBoo
 
 def test_each_option_of_start_becomes_a_setting(run, bootstrap: FakeBootstrap):
     run(
-        *("start", "--host", "0.0.0.0", "--port", "0", "--tls-port", "4621"),
-        *("--data-dir", "here", "--durability", "disk", "--seed", "42"),
-        *("--clock", "scaled:60", "--at", "2030-01-31T09:30:00Z"),
-        *("--assume", "rate_limit=100/60s", "--assume", "accepted_status=200"),
-        *("--public-url", "https://emulator.test", "--allow-host", "a", "--allow-host", "b"),
-        *("--allow-origin", "http://a:1", "--allow-origin", "http://b"),
-        *("--control-token", "s3cret", "--scenario", "mine.yaml", "--watch"),
+        "start",
+        "--host",
+        "0.0.0.0",
+        "--port",
+        "0",
+        "--tls-port",
+        "4621",
+        "--data-dir",
+        "here",
+        "--durability",
+        "disk",
+        "--seed",
+        "42",
+        "--clock",
+        "scaled:60",
+        "--at",
+        "2030-01-31T09:30:00Z",
+        "--assume",
+        "rate_limit=100/60s",
+        "--assume",
+        "accepted_status=200",
+        "--public-url",
+        "https://emulator.test",
+        "--allow-host",
+        "a",
+        "--allow-host",
+        "b",
+        "--allow-origin",
+        "http://a:1",
+        "--allow-origin",
+        "http://b",
+        "--control-token",
+        "s3cret",
+        "--scenario",
+        "mine.yaml",
+        "--watch",
     )
 
     assert bootstrap.settings == [
@@ -149,7 +178,8 @@ def test_the_ready_file_exists_while_the_emulator_runs(
 @pytest.mark.parametrize("there", [True, False])
 def test_the_ready_file_replaces_a_link(run, bootstrap: FakeBootstrap, tmp_path: Path, there: bool):
     """Somebody else may have laid it, to read the token or to have a file of ours overwritten."""
-    path, target = tmp_path / "ready.json", tmp_path / "theirs"
+    path = tmp_path / "ready.json"
+    target = tmp_path / "theirs"
     if there:
         target.write_text("kept")
     path.symlink_to(target)

@@ -288,7 +288,8 @@ async def test_a_listener_that_reads_nothing_is_disconnected(
 ):
     monkeypatch.setattr(requests, "STUCK_S", 0.05)
     tasks = len(asyncio.all_tasks())
-    host, port = source.server.host, source.server.port
+    host = source.server.host
+    port = source.server.port
     _, writer = await asyncio.open_connection(host, port)
     writer.write(f"GET {WORLD}/events HTTP/1.1\r\nHost: {host}:{port}\r\n\r\n".encode())
     writer.transport.pause_reading()  # type: ignore[attr-defined]

@@ -254,11 +254,14 @@ def base_style() -> str:
     return base.read_text(encoding="utf-8")
 
 
-def luminance(colour: str) -> float:
-    channels = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
-    red, green, blue = (
-        c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels
-    )
+def linear(channel: float) -> float:
+    if channel <= 0.04045:
+        return channel / 12.92
+    return float(((channel + 0.055) / 1.055) ** 2.4)
+
+
+def luminance(color: str) -> float:
+    red, green, blue = [linear(int(color[i : i + 2], 16) / 255) for i in (1, 3, 5)]
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 

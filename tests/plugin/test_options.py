@@ -9,7 +9,19 @@ import pytest
 from pytest_hosting_emulator import BackgroundEmulator
 from tests.plugin.conftest import Suite
 
-OPTIONS = "url control-token server scenario clock seed vary vary-only keep keep-dir report".split()
+OPTIONS = [
+    "url",
+    "control-token",
+    "server",
+    "scenario",
+    "clock",
+    "seed",
+    "vary",
+    "vary-only",
+    "keep",
+    "keep-dir",
+    "report",
+]
 
 
 def said(suite: Suite, way: str, name: str, value: str) -> list[str]:

@@ -159,7 +159,7 @@ def test_killed_tests_leave_no_emulator_process(suite: Suite, fork: bool):
     command = [sys.executable, "-m", "pytest", *options]
     with Popen(command, cwd=suite.path, stdout=PIPE, text=True) as tests:
         assert tests.stdout is not None
-        port, forked = (int(number) for number in tests.stdout.readline().split())
+        port, forked_pid = map(int, tests.stdout.readline().split())
         assert not is_gone(port)
 
         tests.kill()
@@ -168,5 +168,5 @@ def test_killed_tests_leave_no_emulator_process(suite: Suite, fork: bool):
         try:
             assert until(lambda: is_gone(port))
         finally:
-            if forked:
-                os.kill(forked, signal.SIGKILL)
+            if forked_pid:
+                os.kill(forked_pid, signal.SIGKILL)

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from tests.plugin.conftest import Suite
 
-HEAVY = "aiohttp asyncio hosting_emulator msgspec pydantic ssl http.client json.tool".split()
+HEAVY = [
+    "aiohttp",
+    "asyncio",
+    "hosting_emulator",
+    "msgspec",
+    "pydantic",
+    "ssl",
+    "http.client",
+    "json.tool",
+]
 LOADED = f"""
 import sys
 

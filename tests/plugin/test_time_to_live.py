@@ -60,7 +60,8 @@ def test_open_worlds_are_renewed_while_the_tests_run(
     monkeypatch.setattr(worlds, "_RENEW_S", 0.001)
     control.on("GET /worlds/ci/clock", CLOCK)
     world = ControlClient(control.control_url).world("ci")
-    open_worlds, ended = worlds.OpenWorlds(), Event()
+    open_worlds = worlds.OpenWorlds()
+    ended = Event()
     open_worlds.open.append(worlds.OpenWorld(world, "hosting_emulator", request.node))
     renewing = Thread(target=open_worlds.renew_until, args=(ended,))
 

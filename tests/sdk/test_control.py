@@ -21,7 +21,8 @@ from tests.support.http_world import HttpWorld
 def test_each_method_of_the_sdk_reaches_its_resource(api: HttpWorld):
     """Each once, against the emulator itself; what a world answers is the contract tests' matter."""
     emulator = api.emulator
-    control, world = emulator.control, emulator.name
+    control = emulator.control
+    world = emulator.name
     operation = api.apply_domains().json["id"]
     state = emulator.export()
 

@@ -31,9 +31,12 @@ def test_a_world_without_shop_uses_its_first_project(
     hosting_emulator: HostingEmulator,
 ):
     notes = {"alias": "notes", "id": "01P", "handle": "n", "organization_id": "01B"}
-    a, b = ({"alias": x, "id": f"01{x.upper()}", "name": x, "plan": "free"} for x in "ab")
+    organizations = [
+        {"alias": "a", "id": "01A", "name": "a", "plan": "free"},
+        {"alias": "b", "id": "01B", "name": "b", "plan": "free"},
+    ]
 
-    world = changed(hosting_emulator, projects=[notes], organizations=[a, b])
+    world = changed(hosting_emulator, projects=[notes], organizations=organizations)
 
     assert (world.project, world.organization) == ("01P", "01B")
 
@@ -95,7 +98,8 @@ def test_headers_contain_token_and_idempotency_key(hosting_emulator: HostingEmul
 
 def test_url_replaces_placeholders_by_ids(hosting_emulator: HostingEmulator):
     emulator = hosting_emulator
-    base, blog = emulator.base_url, emulator.projects["blog"]
+    base = emulator.base_url
+    blog = emulator.projects["blog"]
 
     assert emulator.url("/v1/projects/{project}/domains") == (
         f"{base}/v1/projects/{emulator.project}/domains"

@@ -29,8 +29,10 @@ class Stores:
     """A store that was killed with a fold in progress, two older copies of it, and a sister."""
 
     def __init__(self, root: Path) -> None:
-        self.old, self.older = root / "old", root / "older"
-        self.whole, self.sister = root / "whole", root / "sister"
+        self.old = root / "old"
+        self.older = root / "older"
+        self.whole = root / "whole"
+        self.sister = root / "sister"
         for path in (self.sister, self.whole):
             self._make(path)
 
@@ -86,14 +88,16 @@ def _hole(data: bytes, random: Random) -> bytes:
 
 
 def _zeros(data: bytes, random: Random) -> bytes:
-    at, size = random.randrange(len(data)), random.choice((1, 8, 64, 512))
+    at = random.randrange(len(data))
+    size = random.choice((1, 8, 64, 512))
     return data[:at] + bytes(len(data[at : at + size])) + data[at + size :]
 
 
 def _lines(data: bytes, random: Random) -> bytes:
     """Drop, double or swap lines."""
     lines = data.splitlines(keepends=True)
-    one, other = random.randrange(len(lines)), random.randrange(len(lines))
+    one = random.randrange(len(lines))
+    other = random.randrange(len(lines))
     lines[one : one + 1] = random.choice(([], [lines[one]] * 2, [lines[other]]))
     return b"".join(lines)
 
@@ -112,7 +116,8 @@ def _root(path: Path) -> Path:
 
 
 def _exchange(path: Path, other: Path) -> None:
-    one, two = path.read_bytes(), other.read_bytes()
+    one = path.read_bytes()
+    two = other.read_bytes()
     path.write_bytes(two)
     other.write_bytes(one)
 
@@ -156,7 +161,8 @@ def stores(tmp_path_factory: pytest.TempPathFactory) -> Stores:
 def test_damage_to_any_stored_file_is_reported_or_changes_nothing(
     stores: Stores, tmp_path: Path, count: int
 ):
-    random, path = Random(f"{SEED} {count}"), tmp_path / "damaged"
+    random = Random(f"{SEED} {count}")
+    path = tmp_path / "damaged"
     shutil.copytree(stores.whole, path)
     whole, _ = Stores.start(path)
     refused = 0
@@ -164,7 +170,8 @@ def test_damage_to_any_stored_file_is_reported_or_changes_nothing(
         shutil.rmtree(path)
         shutil.copytree(stores.whole, path)
         files = [p for p in path.rglob("*") if p.is_file() and p.name not in ("lock", ".gitignore")]
-        how, file = list(DAMAGE)[number % len(DAMAGE)], random.choice(sorted(files))
+        how = list(DAMAGE)[number % len(DAMAGE)]
+        file = random.choice(sorted(files))
         if file.parent == path and "folder" in how:
             continue
         DAMAGE[how](file, stores, random)

@@ -50,7 +50,9 @@ CAMERA = Camera()
 
 @contextmanager
 def every_step(source, target):
-    CAMERA.source, CAMERA.target, CAMERA.count = source, target, 0
+    CAMERA.source = source
+    CAMERA.target = target
+    CAMERA.count = 0
     try:
         yield
         CAMERA.shoot()
@@ -132,7 +134,8 @@ def stopped(opened, api):
 def test_a_kill_before_any_step_of_a_change_leaves_the_old_or_the_new_state(
     tmp_path, work, durability
 ):
-    data, copies = tmp_path / "data", tmp_path / "copies"
+    data = tmp_path / "data"
+    copies = tmp_path / "copies"
     opened = open_directory(data, durability=durability)
     api = make(opened, fresh_world())
     before = {"default": content(api.world)}
@@ -149,7 +152,8 @@ def test_a_kill_before_any_step_of_a_change_leaves_the_old_or_the_new_state(
 
 
 def test_a_kill_before_any_step_of_a_first_start_leaves_no_world_or_a_whole_one(tmp_path):
-    data, copies = tmp_path / "data", tmp_path / "copies"
+    data = tmp_path / "data"
+    copies = tmp_path / "copies"
     data.mkdir()
     world = fresh_world()
     with every_step(data, copies):
@@ -179,7 +183,8 @@ def test_a_kill_before_any_step_of_a_start_loses_nothing(tmp_path):
 
 
 def test_a_kill_before_any_step_of_a_salvage_loses_nothing(tmp_path):
-    data, copies = tmp_path / "data", tmp_path / "copies"
+    data = tmp_path / "data"
+    copies = tmp_path / "copies"
     with folder(data / "worlds" / "default") as kept:
         busy(kept.api)
         lines = kept.journal.read_bytes().splitlines(keepends=True)

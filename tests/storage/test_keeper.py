@@ -64,7 +64,8 @@ def test_a_large_world_keeps_its_journal_at_a_close(kept, monkeypatch):
 
 def test_a_close_does_not_wait_for_a_fold(tmp_path, monkeypatch):
     with folder(tmp_path / "default", compact_bytes=1) as kept:
-        began, write = threading.Event(), write_snapshot
+        began = threading.Event()
+        write = write_snapshot
 
         def endless(path, world, lineage, stopped):
             began.set()
@@ -126,7 +127,9 @@ def test_changes_during_a_slow_snapshot_are_all_stored(tmp_path, monkeypatch):
 
 def test_a_reset_overtakes_a_slow_snapshot(tmp_path, monkeypatch):
     with folder(tmp_path / "default", compact_bytes=1) as kept:
-        write, began, go_on = write_snapshot, threading.Event(), threading.Event()
+        write = write_snapshot
+        began = threading.Event()
+        go_on = threading.Event()
 
         def slow(*arguments):
             if threading.current_thread() is not threading.main_thread():
@@ -179,7 +182,8 @@ def test_the_old_journal_continues_if_a_new_one_cannot_be_created(tmp_path, monk
 @pytest.mark.parametrize("share", [0.0, 0.5])
 def test_a_full_disk_refuses_the_change_and_loses_nothing(kept, monkeypatch, share):
     kept.api.set_flag(False)
-    before, write = content(kept.api.world), os.write
+    before = content(kept.api.world)
+    write = os.write
 
     def full(descriptor, data):
         if share:
@@ -293,7 +297,8 @@ def test_an_interrupted_fold_is_repeated_at_the_next_start(tmp_path):
         busy(kept.api)
         kept.keeper.close(fold=False)
         kept.journal.rename(kept.path / "journal-000000000005.ndjson")
-        world, before = kept.read(), kept.snapshot.read_bytes()
+        world = kept.read()
+        before = kept.snapshot.read_bytes()
 
         again = keepers.DiskKeeper(
             kept.path, world, "process", kept._executor, kept.complaints.append
@@ -457,7 +462,8 @@ async def test_a_failed_sync_refuses_all_changes_until_a_restart(on_disk, monkey
 
     told = await asyncio.gather(*(change() for _ in range(8)), return_exceptions=True)
     disk.fails = False  # it works again, but what it lost nobody knows
-    refused, read = on_disk.api.set_flag(False), on_disk.api.dns()
+    refused = on_disk.api.set_flag(False)
+    read = on_disk.api.dns()
     await durable(on_disk)
 
     assert all(isinstance(error, OSError) for error in told)
@@ -470,7 +476,9 @@ async def test_a_failed_sync_refuses_all_changes_until_a_restart(on_disk, monkey
 
 
 async def test_a_change_that_was_made_while_a_sync_failed_is_refused(on_disk, monkeypatch):
-    entered, go_on, loop = asyncio.Event(), threading.Event(), asyncio.get_running_loop()
+    entered = asyncio.Event()
+    go_on = threading.Event()
+    loop = asyncio.get_running_loop()
 
     def fail(_):
         loop.call_soon_threadsafe(entered.set)

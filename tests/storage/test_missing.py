@@ -261,7 +261,8 @@ def test_a_snapshot_of_another_world_is_not_salvaged(data: Path):
 
 @pytest.mark.parametrize("gone", ["", "world.json"])
 def test_salvage_continues_without_missing_files(data: Path, gone: str):
-    path, said = data / "worlds" / "ci" / gone, list[str]()
+    path = data / "worlds" / "ci" / gone
+    said = list[str]()
     shutil.rmtree(path) if path.is_dir() else path.unlink()
 
     directory = open_directory(data, said, salvage=True)

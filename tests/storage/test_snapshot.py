@@ -41,7 +41,8 @@ def test_a_snapshot_reads_back_as_it_was_written(path, world):
 
 
 def test_a_world_continues_alike_from_memory_and_from_disk(path, world):
-    in_memory, from_disk = InProcess(world), InProcess(read(path))
+    in_memory = InProcess(world)
+    from_disk = InProcess(read(path))
 
     for api in (in_memory, from_disk):
         busy(api)

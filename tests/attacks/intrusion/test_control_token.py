@@ -64,7 +64,8 @@ async def test_every_request_through_a_proxy_needs_the_token():
 
 def _check_access_through_a_proxy(url: str) -> None:
     for host in (host_of(url), "hosting.example.com", "localhost"):
-        named, token = ("Host", host), (TOKEN_HEADER, TOKEN)
+        named = ("Host", host)
+        token = (TOKEN_HEADER, TOKEN)
         assert exchange_raw(url, "GET", STATE, [named]).status == 401
         assert exchange_raw(url, "GET", STATE, [named, token]).status == 200
         assert exchange_raw(url, "GET", "/_emulator/health", [named]).status == 200

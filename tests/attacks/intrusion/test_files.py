@@ -33,7 +33,8 @@ def private(folder: Path) -> None:
     [0o277, *(pytest.param(n, marks=pytest.mark.torture) for n in (0o000, 0o022, 0o077, 0o777))],
 )
 def test_a_new_data_directory_is_private(tmp_path: Path, umask: int):
-    data, ready = tmp_path / "data", tmp_path / "ready.json"
+    data = tmp_path / "data"
+    ready = tmp_path / "ready.json"
     arguments = ("--data-dir", str(data), "--tls-port", "0", "--ready-file", str(ready))
     # An odd umask is about the modes of what is made: Python's own caches are left alone.
     shell = (
@@ -94,7 +95,8 @@ LINKS = [
 )
 def test_a_link_in_the_data_directory_is_refused(tmp_path: Path, name: str, target: str):
     """A folder that somebody else packed must not make us write, cut or read elsewhere."""
-    data, elsewhere = tmp_path / "data", tmp_path / "elsewhere"
+    data = tmp_path / "data"
+    elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     victim = elsewhere / "precious"
     victim.write_text("one line\nand a last one without its newline")
@@ -145,7 +147,7 @@ def test_a_killed_ephemeral_emulator_leaves_no_private_key(
     monkeypatch.setenv("TMPDIR", str(tmp_path))
 
     with execution(
-        *("--tls-port", "0", "--", "sh", "-c", "echo ready; sleep 1000"), stdout=PIPE, cold=True
+        "--tls-port", "0", "--", "sh", "-c", "echo ready; sleep 1000", stdout=PIPE, cold=True
     ) as running:
         assert running.popen.stdout is not None
         assert running.popen.stdout.readline() == "ready\n"

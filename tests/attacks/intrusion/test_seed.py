@@ -46,12 +46,23 @@ def made_after(world: HostingEmulator) -> set[str]:
 
 
 def test_documents_for_other_people_contain_no_seed(world: HostingEmulator):
-    control, name = world.control, world.name
+    control = world.control
+    name = world.name
     documents: dict[str, Any] = {
         path: control.get(f"worlds/{name}/{path}")
         for path in (
-            *("state", "requests.har?state=true", "requests?limit=10", "requests/1", "report"),
-            *("history", "timeline", "operations", "projects", "keys", "conduct", "faults"),
+            "state",
+            "requests.har?state=true",
+            "requests?limit=10",
+            "requests/1",
+            "report",
+            "history",
+            "timeline",
+            "operations",
+            "projects",
+            "keys",
+            "conduct",
+            "faults",
         )
     }
 
@@ -61,7 +72,9 @@ def test_documents_for_other_people_contain_no_seed(world: HostingEmulator):
 
 def test_a_world_of_an_export_without_seed_draws_other_secrets(world: HostingEmulator):
     """Under the same name: with the seed, all that is made after would be the very same."""
-    key, state, whole = world.api_key(), world.export(), world.export(with_seed=True)
+    key = world.api_key()
+    state = world.export()
+    whole = world.export(with_seed=True)
     source = made_after(world)
 
     world.import_state(whole)
@@ -75,7 +88,8 @@ def test_a_world_of_an_export_without_seed_draws_other_secrets(world: HostingEmu
 
 
 def test_a_reset_of_an_imported_world_draws_other_secrets(world: HostingEmulator):
-    token, project = world.token(), world.project
+    token = world.token()
+    project = world.project
 
     world.import_state(world.export())
     world.reset()

@@ -62,7 +62,8 @@ def test_credentials_of_one_world_are_refused_in_another(server: BackgroundEmula
 
 def test_tickets_and_sessions_of_one_world_are_refused_in_another(server: BackgroundEmulator):
     control = server.control
-    origins, urls = {}, {}
+    origins = {}
+    urls = {}
     for name in ("mine", "yours"):
         control.create_world(name)
         token = control.world(name).mint_token("owner")["access_token"]
@@ -167,7 +168,8 @@ def test_no_name_leads_out_of_the_data_directory(
     server, around = stored
     before = _files(around)
     state = server.control.world().export()
-    quoted, twice = quote(name, safe=""), quote(quote(name, safe=""), safe="")
+    quoted = quote(name, safe="")
+    twice = quote(quote(name, safe=""), safe="")
     requests: list[tuple[str, str, object]] = [
         ("POST", "/_emulator/worlds", {"name": name}),
         ("POST", "/_emulator/worlds/default/fork", {"name": name}),

@@ -28,7 +28,8 @@ REQUESTS = 1_000
 WARM_UP = REQUESTS + 300
 #: How many more blocks of memory may be in use than before (a request that left one thing behind
 #: would leave a thousand), and how much more of the process (whose allocators keep what they like).
-FLAT_BLOCKS, FLAT_RESIDENT_KB = 500, 8_000
+FLAT_BLOCKS = 500
+FLAT_RESIDENT_KB = 8_000
 
 pytestmark = [
     pytest.mark.slow,
@@ -62,11 +63,13 @@ async def test_a_thousand_requests_through_a_fault_leave_nothing_open(
     fault = stage.add_fault(**{effect: options})
     patience_s = BRIEF_S if end == "silent" else LONG_S
     await stage.many(WARM_UP, patience_s)
-    before, memory_before = await stage.quiet(), memory()
+    before = await stage.quiet()
+    memory_before = memory()
 
     ends = await stage.many(REQUESTS, patience_s)
 
-    after, memory_after = await stage.quiet(), memory()
+    after = await stage.quiet()
+    memory_after = memory()
     print(f"\n{effect}: {memory_before} -> {memory_after}")
     assert ends == {end: REQUESTS}
     assert stage.hits(fault) == WARM_UP + REQUESTS

@@ -15,7 +15,8 @@ pytestmark = [
     pytest.mark.skipif(not PROC.exists(), reason="looks at a process through /proc"),
 ]
 #: What one idle connection may cost, and what may stay of a crowd once it has been there twice.
-CONNECTION_KB, LEFT_KB = 10, 10_000
+CONNECTION_KB = 10
+LEFT_KB = 10_000
 #: Descriptors that client and server need for other things.
 SPARE = 200
 

@@ -24,7 +24,8 @@ pytestmark = [
     pytest.mark.skipif(not PROC.exists(), reason="looks at a process through /proc"),
 ]
 #: Requests on one connection at most, and between two clearings of what was made on the way.
-PIPELINED, CLEARED = 8, 1_000
+PIPELINED = 8
+CLEARED = 1_000
 #: How much memory may have grown from a third of the way to its end.
 #: (The short form ends before the request logs have filled.)
 FLAT_KB = 30_000
@@ -76,7 +77,8 @@ class Fuzzer:
 
     def run(self, count: int) -> None:
         """Send requests until so many more are answered: what follows a broken one is not."""
-        until, clear = self.answered + count, self.answered + CLEARED
+        until = self.answered + count
+        clear = self.answered + CLEARED
         while self.answered < until:
             batch = [self._one() for _ in range(self._random.randint(1, PIPELINED))]
             self.sent += len(batch)
@@ -120,7 +122,8 @@ def test_every_request_of_the_fuzzer_gets_a_response(count: int, seed: int):
 
         fuzzer.run(count - count // 3)
 
-        late_kb, took = watched.resident_kb(), time.monotonic() - began
+        late_kb = watched.resident_kb()
+        took = time.monotonic() - began
         figures = f"{fuzzer.answered} answers {dict(fuzzer.statuses)} in {took:.0f} s"
         print(f"\n{fuzzer.sent} requests, {figures},")
         print(f"resident {early_kb} KB after a third, {late_kb} KB at the end")

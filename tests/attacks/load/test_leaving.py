@@ -53,7 +53,8 @@ async def test_an_incomplete_request_holds_its_connection_only_until_a_limit(
     stage: Stage, internals: ServerInternals, part: str
 ):
     internals.limit_incomplete_requests(LIMIT_S)
-    requests, world = Requests.of(stage), stage.engine.world
+    requests = Requests.of(stage)
+    world = stage.engine.world
     data = {
         "line": b"GET /" + b"x" * 8_000,
         "headers": b"GET / HTTP/1.1\r\n" + b"A: b\r\n" * 100,
@@ -215,7 +216,8 @@ async def test_a_tls_client_that_leaves_without_a_close_is_disconnected(endless:
             stage.add_fault(timeout={}, times=1)
             first = b""
         trusting = ssl.create_default_context()
-        trusting.check_hostname, trusting.verify_mode = False, ssl.CERT_NONE
+        trusting.check_hostname = False
+        trusting.verify_mode = ssl.CERT_NONE
         _, writer = await asyncio.open_connection("127.0.0.1", port, ssl=trusting)
         writer.write(first + Requests.of(stage).get * (2 * MOST_UNANSWERED))
         while stage.held(port) < 2:

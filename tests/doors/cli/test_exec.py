@@ -132,7 +132,10 @@ def test_commands_inside_exec_reach_its_emulator_despite_outer_settings():
     outer["HOSTING_EMULATOR_CONTROL_TOKEN"] = "outer"
 
     done = run(
-        *("--clock", "frozen", "--at", "2030-01-31T09:30:00Z"),
+        "--clock",
+        "frozen",
+        "--at",
+        "2030-01-31T09:30:00Z",
         *sh(f"{shlex.quote(COMMAND)} clock advance 365d"),
         env=os.environ | outer,
     )
@@ -157,8 +160,12 @@ def test_a_token_outlives_what_tests_do_to_time():
 
 def test_variables_of_the_command_can_be_renamed():
     found = found_in(
-        *("--export", "HOSTING_BASE_URL=API_URL", "--export", "HOSTING_TOKEN=API_TOKEN"),
-        *("--export", "HOSTING_TOKEN=API_KEY"),
+        "--export",
+        "HOSTING_BASE_URL=API_URL",
+        "--export",
+        "HOSTING_TOKEN=API_TOKEN",
+        "--export",
+        "HOSTING_TOKEN=API_KEY",
     )
 
     assert found["API_URL"].startswith("http://127.0.0.1:")
@@ -167,7 +174,8 @@ def test_variables_of_the_command_can_be_renamed():
 
 
 def test_somebody_elses_token_names_their_organization_and_project():
-    owner, outsider = found_in(), found_in("--as", "outsider")
+    owner = found_in()
+    outsider = found_in("--as", "outsider")
 
     for name in ("ORGANIZATION_ID", "PROJECT_ID"):
         assert owner[f"HOSTING_{name}"] != outsider[f"HOSTING_{name}"]
@@ -310,8 +318,13 @@ def test_clock_and_assumptions_of_exec_override_those_of_the_scenario():
     show = f"{shlex.quote(COMMAND)} clock show; {shlex.quote(COMMAND)} world list --json"
 
     done = run(
-        *("--scenario", "stuck-operation", "--clock", "skip"),
-        *("--assume", "accepted_status=200", *sh(show)),
+        "--scenario",
+        "stuck-operation",
+        "--clock",
+        "skip",
+        "--assume",
+        "accepted_status=200",
+        *sh(show),
     )
 
     assert "skip" in done.stdout.splitlines()[0]

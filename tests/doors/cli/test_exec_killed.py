@@ -97,7 +97,11 @@ def test_a_killed_exec_leaves_no_process_and_no_file(number: int, tmp_path: Path
     with (
         said.open("w") as out,
         execution(
-            *("--quiet", "--kill-after", "200ms", "--", *command),
+            "--quiet",
+            "--kill-after",
+            "200ms",
+            "--",
+            *command,
             cold=cold,
             stdout=out,
             stderr=out,
@@ -192,7 +196,8 @@ def terminal(*arguments: str) -> Iterator[tuple[Execution, int]]:
     """Run `exec` in the foreground of a terminal of its own; yields it and its keyboard."""
     keyboard, screen = os.openpty()
     take_it = (
-        *(sys.executable, "-c"),
+        sys.executable,
+        "-c",
         "import fcntl, termios\n"
         "fcntl.ioctl(0, termios.TIOCSCTTY, 0)\n"
         "from hosting_emulator_cli.main import main\n"
@@ -202,7 +207,8 @@ def terminal(*arguments: str) -> Iterator[tuple[Execution, int]]:
         with (
             os.fdopen(screen, "rb+", buffering=0) as theirs,
             execution(
-                *("--quiet", *arguments),
+                "--quiet",
+                *arguments,
                 command=take_it,
                 start_new_session=True,
                 **dict.fromkeys(("stdin", "stdout", "stderr"), theirs),

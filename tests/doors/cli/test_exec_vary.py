@@ -38,8 +38,13 @@ def test_the_point_that_matters_is_found_and_its_line_shows_it_again():
     assert "It fails with page-size alone" in done.stderr
     again = shlex.split(done.stderr.rpartition("Again: ")[2])
     assert again[:7] == [
-        *("hosting-emulator", "exec", "--clock", "frozen"),
-        *("--vary", "1", "--only"),
+        "hosting-emulator",
+        "exec",
+        "--clock",
+        "frozen",
+        "--vary",
+        "1",
+        "--only",
     ]
     repeated = run(*again[2:])
     assert (repeated.returncode, repeated.stdout) == (1, "1 page-size\n")

@@ -76,7 +76,8 @@ timeline:
 def test_keys_with_chosen_values_survive_a_restart_and_their_values_are_not_stored(
     tmp_path: Path,
 ) -> None:
-    file, kept = tmp_path / "keys.yaml", tmp_path / "kept"
+    file = tmp_path / "keys.yaml"
+    kept = tmp_path / "kept"
     file.write_text(KEYS, encoding="utf-8")
     told = ("--data-dir", str(kept), "--clock", "frozen")
 

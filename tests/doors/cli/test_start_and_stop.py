@@ -42,7 +42,8 @@ def test_a_world_is_unchanged_after_a_stop_and_a_start(data):
     with emulator(*data, "--clock", "frozen") as process:
         client = process.client()
         headers = {"Authorization": f"Bearer {client.token()}"}
-        shop, acme = process.ready["project_id"], process.ready["organization_id"]
+        shop = process.ready["project_id"]
+        acme = process.ready["organization_id"]
         flag = (f"/v1/projects/{shop}/powered-by-flag", {"enabled": True})
         once = {**headers, "Idempotency-Key": "flag"}
         switched = client.send("PUT", *flag, headers=once)

@@ -163,7 +163,8 @@ def with_an_odd_row(text: str) -> str:
 def test_an_invalid_file_is_an_error_of_one_line_and_changes_no_stored_world(
     kept: Path, tmp_path: Path, spoil: Callable[[str], str], why: str
 ):
-    data, bad = ("--data-dir", str(tmp_path / "data")), tmp_path / "bad.json"
+    data = ("--data-dir", str(tmp_path / "data"))
+    bad = tmp_path / "bad.json"
     bad.write_text(spoil(kept.read_text()))
     with emulator(*data, "--clock", "skip") as process:
         before = process.client().state()
@@ -208,8 +209,13 @@ def test_from_refuses_other_options_that_describe_the_beginning(
 
 def test_the_option_at_is_refused_with_a_scenario():
     done = failed_start(
-        *("--ephemeral", "--port", "0"),
-        *("--scenario", "stuck-operation", "--at", "2030-01-31T09:30:00Z"),
+        "--ephemeral",
+        "--port",
+        "0",
+        "--scenario",
+        "stuck-operation",
+        "--at",
+        "2030-01-31T09:30:00Z",
     )
 
     assert done.returncode == 2

@@ -140,7 +140,8 @@ def connect(api: CheckedWorld) -> Iterator[Connect]:
 def test_conduct_does_not_accuse_two_workers_that_both_receive_their_responses(
     api: CheckedWorld, connect: Connect
 ) -> None:
-    first, second = connect(), connect()
+    first = connect()
+    second = connect()
     assert send(second, api, "GET", "edge-dns") == 200
     with (
         api.emulator.fault(

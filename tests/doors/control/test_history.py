@@ -113,7 +113,8 @@ def test_a_refused_step_of_a_timeline_is_in_the_history_and_the_report(
     hosting_emulator: HostingEmulator,
 ):
     planned = {"at": "1m", "intervene": {"stick_operation": {"project": "shop"}}}
-    control, scenario = hosting_emulator.control, {"timeline": [planned]}
+    control = hosting_emulator.control
+    scenario = {"timeline": [planned]}
     with HostingEmulator.fresh(control, scenario=scenario) as emulator:
         emulator.clock.advance("2m")
 

@@ -182,7 +182,9 @@ def test_a_har_has_what_a_browsers_importer_reads(world_with_requests: CheckedWo
 
     assert len(har["log"]["entries"]) == 6
     for entry in har["log"]["entries"]:
-        request, response, timings = entry["request"], entry["response"], entry["timings"]
+        request = entry["request"]
+        response = entry["response"]
+        timings = entry["timings"]
         assert datetime.fromisoformat(entry["startedDateTime"]).tzinfo is not None
         assert set(timings) == {"send", "wait", "receive"}
         assert min(timings.values()) >= 0 < entry["time"] == sum(timings.values())
@@ -204,7 +206,8 @@ def test_a_har_shows_what_a_network_panel_shows(world_with_requests: CheckedWorl
     har: Any = world_with_requests.emulator.requests.har(call="set_project_powered_by_flag")
     (entry,) = har["log"]["entries"]
 
-    request, response = entry["request"], entry["response"]
+    request = entry["request"]
+    response = entry["response"]
     project = world_with_requests.emulator.projects["blog"]
     assert (
         request["url"]
@@ -255,10 +258,8 @@ def test_a_replay_sends_the_same_api_key_or_unknown_token(api: CheckedWorld):
     api.dns(token="x.y.z")
     emulator = api.emulator
 
-    by_key, unknown = (
-        emulator.requests.replay(2),
-        emulator.requests.replay(3),
-    )
+    by_key = emulator.requests.replay(2)
+    unknown = emulator.requests.replay(3)
 
     assert by_key["status"] == 200
     assert "API key 'ci'" in by_key["trail"][0]["says"]

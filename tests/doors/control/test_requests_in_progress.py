@@ -209,7 +209,8 @@ def test_a_reset_while_a_request_waits_keeps_it_in_the_verdict(
 
 def test_every_view_of_the_log_shows_a_request_in_progress(api: HttpWorld) -> None:
     api.add_fault(latency={"delay_ms": 600_000}, times=1)
-    control, path = api.emulator.control, api.emulator.control_path
+    control = api.emulator.control
+    path = api.emulator.control_path
 
     with unanswered(api, "key-1"):
         until(lambda: listed(api))

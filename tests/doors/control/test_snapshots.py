@@ -28,7 +28,8 @@ def test_a_restored_snapshot_brings_back_state_time_faults_and_assumptions(api: 
     api.set_flag(False)
     operation = api.apply_domains().json["id"]
     api.emulator.clock.advance("3s")
-    before, polled = state(api), api.poll(operation).body
+    before = state(api)
+    polled = api.poll(operation).body
 
     taken = take(api)
     api.set_flag(True)
@@ -63,7 +64,8 @@ def test_a_snapshot_can_be_restored_several_times(api: HttpWorld):
 
 def test_snapshots_are_listed_and_deleted(api: HttpWorld):
     control = api.emulator.control
-    first, second = take(api), take(api)
+    first = take(api)
+    second = take(api)
     assert control.get(snapshots(api))["items"] == [first, second]
 
     control.delete(snapshots(api, f"/{first['id']}"))
@@ -85,7 +87,8 @@ def test_a_restored_scaled_clock_continues_from_its_stored_time(api: HttpWorld):
 
 @pytest.mark.parametrize("where", ["its own world", "another", "a new one"])
 def test_the_scaled_clock_of_an_exported_state_stood_still_meanwhile(api: HttpWorld, where: str):
-    control, name = api.emulator.control, api.emulator.name
+    control = api.emulator.control
+    name = api.emulator.name
     api.emulator.clock.set("scaled", rate=0.001)
     exported = api.emulator.export()
     exported["tables"]["clock"]["world"]["machine_ms"] -= 86_400_000_000  # kept for 1,000 days

@@ -22,7 +22,8 @@ def connects(address: tuple[str, int]) -> bool:
 @pytest.mark.parametrize("phase", ["before_commit", "after_commit"])
 def test_new_connections_are_refused_for_the_time_of_the_fault(phase: str) -> None:
     with emulator("--ephemeral", "--clock", "frozen") as process:
-        address, client = _address(process), process.client()
+        address = _address(process)
+        client = process.client()
         fault = {"refuse_connections": {"for_ms": 400}, "times": 1, "phase": phase}
         client.control("POST", "worlds/default/faults", fault)
         began = time.monotonic()

@@ -96,7 +96,8 @@ def test_openid_client_for_node_signs_a_person_in(
     server: BackgroundEmulator, issuer: str, version: str, tmp_path: Path
 ):
     """Version 5 takes no other algorithm than RS256 unless it is told to."""
-    npm, node = shutil.which("npm"), shutil.which("node")
+    npm = shutil.which("npm")
+    node = shutil.which("node")
     if npm is None or node is None:
         pytest.skip("node is not installed")
     (tmp_path / "package.json").write_text('{"private": true, "type": "module"}')

@@ -34,9 +34,10 @@ def test_a_world_can_begin_with_a_scenario_of_the_library(control: ControlClient
 
     made = control.post("worlds", {"scenario": {"name": "stuck-operation"}})
 
-    one, other = (control.world(name).export() for name in (loaded["name"], made["name"]))
+    state_after_load = control.world(loaded["name"]).export()
+    state_at_creation = control.world(made["name"]).export()
     for table in ("timeline", "faults", "assumptions", "clock", "projects"):
-        assert one["tables"].get(table) == other["tables"].get(table)
+        assert state_after_load["tables"].get(table) == state_at_creation["tables"].get(table)
     for name in (loaded["name"], made["name"]):
         control.world(name).delete()
 
@@ -66,7 +67,8 @@ def test_options_of_a_new_world_override_its_scenario(control: ControlClient):
 
 
 def test_two_worlds_of_one_scenario_are_independent(control: ControlClient):
-    first, second = (control.post("worlds", {"scenario": {"text": INLINE}}) for _ in range(2))
+    first = control.post("worlds", {"scenario": {"text": INLINE}})
+    second = control.post("worlds", {"scenario": {"text": INLINE}})
 
     control.world(first["name"]).clear_faults()
     control.world(first["name"]).clock.move(by="1h")

@@ -83,7 +83,8 @@ class Writer(Hammer):
 
     def __init__(self, base_url: str, ledger: Ledger, seed: str, project: Any, token: str) -> None:
         super().__init__(base_url, ledger, seed)
-        self.project, self.token = project, token
+        self.project = project
+        self.token = token
 
     def change(self) -> None:
         request = self.request(f"{self.name}-{next(self.ledger.numbers)}")
@@ -98,10 +99,12 @@ class Writer(Hammer):
             self.ledger.flags[self.project["id"]] = [flag]
 
     def request(self, key: str) -> Request:
-        project, organization = self.project["id"], self.project["organization_id"]
+        project = self.project["id"]
+        organization = self.project["organization_id"]
         kind = self.random.randrange(10)
         if kind < 5:
-            path, body = f"/v1/projects/{project}/powered-by-flag", {"enabled": kind % 2 == 0}
+            path = f"/v1/projects/{project}/powered-by-flag"
+            body = {"enabled": kind % 2 == 0}
             return Request("PUT", path, body, self.token, key)
         if kind < 7:
             path = f"/v1/organizations/{organization}/user-api-keys"

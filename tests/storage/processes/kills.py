@@ -72,7 +72,9 @@ class Tally:
 
 def kill_often(folder: Path, seed: str, kills: int, clock: str) -> Tally:
     """Kill an emulator so many times in a directory of its own; raises AssertionError for any loss."""
-    random, ledger, tally = Random(seed), Ledger(), Tally()
+    random = Random(seed)
+    ledger = Ledger()
+    tally = Tally()
     tokens: dict[str, str] = {}
     data = ("--data-dir", str(folder / "data"), "--clock", clock, *ARGUMENTS)
     while tally.kills < kills:
