@@ -52,15 +52,15 @@ def test_completion_offers_names_from_the_running_emulator(
     world = emulator.world()
     operation = HttpWorld(world).initialize(1).json["id"]
     fault = world.fault("timeout")
-    there = f"--world {world.name}"
+    option = f"--world {world.name}"
 
     assert world.name in offered("clock show --world ")
     assert offered(f"world delete {world.name}") == {world.name}
-    assert operation in offered(f"why {there} {operation[:12]}")
-    assert operation in offered(f"clock advance {there} --until ")
-    assert offered(f"fault remove {there} ") == {fault.id}
-    assert offered(f"fault add {there} --project sh") == {"shop"}
-    assert offered(f"requests list {there} --who own") == {"owner"}
+    assert operation in offered(f"why {option} {operation[:12]}")
+    assert operation in offered(f"clock advance {option} --until ")
+    assert offered(f"fault remove {option} ") == {fault.id}
+    assert offered(f"fault add {option} --project sh") == {"shop"}
+    assert offered(f"requests list {option} --who own") == {"owner"}
 
 
 def test_completion_offers_nothing_without_an_emulator(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -72,7 +72,7 @@ def test_conduct_exits_0_without_findings(ask, control: FakeControl):
 
 
 @pytest.mark.parametrize(
-    ("found", "severity", "code"),
+    ("finding", "severity", "code"),
     [
         (NOTE, "warning", 0),
         (NOTE, "note", 1),
@@ -82,9 +82,9 @@ def test_conduct_exits_0_without_findings(ask, control: FakeControl):
     ],
 )
 def test_the_exit_code_of_conduct_depends_on_the_severity(
-    ask, control: FakeControl, found: dict[str, Any], severity: str, code: int
+    ask, control: FakeControl, finding: dict[str, Any], severity: str, code: int
 ):
-    control.on(PATH, conduct_report(found))
+    control.on(PATH, conduct_report(finding))
 
     assert ask("conduct", "--severity", severity).exit_code == code
 
@@ -96,8 +96,10 @@ def test_conduct_prints_the_report_of_the_control_api_as_json(ask, control: Fake
 
 
 def test_conduct_passes_off_and_final_on(ask, control: FakeControl):
-    asked = "GET /worlds/w/conduct?off=polled-too-early%2Cmade-up-cursor%2Cunread-field&final=true"
-    control.on(asked, conduct_report())
+    request_line = (
+        "GET /worlds/w/conduct?off=polled-too-early%2Cmade-up-cursor%2Cunread-field&final=true"
+    )
+    control.on(request_line, conduct_report())
     off = ("--off", "polled-too-early,made-up-cursor", "--off", "unread-field")
 
     assert ask("conduct", "--final", *off, "--world", "w").exit_code == 0
@@ -164,10 +166,10 @@ def test_each_finding_of_a_rule_quotes_its_own_sentence(ask, control: FakeContro
 
 def test_conduct_rules_needs_no_emulator(run):
     listed = run("conduct", "rules").stdout
-    told = json.loads(run("conduct", "rules", "--json").stdout)
+    rules = json.loads(run("conduct", "rules", "--json").stdout)
 
     assert [line.split()[0] for line in listed.splitlines()[1:]] == list(RULES)
-    assert told == list(RULES.values())
+    assert rules == list(RULES.values())
 
 
 # --- Around a command -----------------------------------------------------------------------------

@@ -128,7 +128,7 @@ def test_contract_check_prints_its_report_when_a_file_cannot_be_written(
 def test_contract_check_exits_1_with_a_difference(
     check: Check, hosting_emulator: HostingEmulator, tmp_path: Path
 ):
-    planted = next(found for found in DEVIATIONS if found.name == "three scopes")
+    planted = next(deviation for deviation in DEVIATIONS if deviation.name == "three scopes")
     path = tmp_path / "report.xml"
 
     with wrong_server(hosting_emulator.base_url, planted.make(options(hosting_emulator))) as url:
@@ -144,7 +144,7 @@ def test_contract_check_exits_1_with_a_difference(
         "dns.scopes",
         "limit.scopes",
     ]
-    (suite,) = [found for found in root if found.attrib["name"] == "DnsAuthorization"]
+    (suite,) = [deviation for deviation in root if deviation.attrib["name"] == "DnsAuthorization"]
     assert suite.attrib["failures"] == "1"
     assert len(suite) == int(suite.attrib["tests"])
     assert len(suite.findall("testcase/skipped")) == int(suite.attrib["skipped"]) == 2
@@ -162,9 +162,9 @@ def test_contract_check_prints_no_secret(check: Check, hosting_emulator: Hosting
 
 
 def test_contract_check_refuses_an_address_where_nothing_listens(check: Check):
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        url = f"http://127.0.0.1:{found.getsockname()[1]}"
+    with socket.socket() as free_socket:
+        free_socket.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{free_socket.getsockname()[1]}"
 
     message = one_line(check("--base-url", url))
 

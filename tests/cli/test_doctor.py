@@ -456,7 +456,7 @@ def test_doctor_accepts_a_stored_certificate_authority(data_directory: Path):
 
 
 @pytest.mark.parametrize(
-    ("days", "verdict", "seen"),
+    ("days", "verdict", "observation"),
     [
         (3640, "note", "expires on"),
         (4000, "problem", "expired on"),
@@ -464,14 +464,14 @@ def test_doctor_accepts_a_stored_certificate_authority(data_directory: Path):
     ],
 )
 def test_doctor_reports_an_authority_outside_its_validity(
-    data_directory: Path, days: int, verdict: str, seen: str
+    data_directory: Path, days: int, verdict: str, observation: str
 ):
     now = datetime.now(UTC) + timedelta(days=days)
 
     finding = doctor_checks.check_authority(data_directory / "tls", now)
 
     assert finding.verdict == verdict
-    assert seen in finding.seen
+    assert observation in finding.seen
 
 
 def test_doctor_reports_an_authority_key_that_other_users_can_read(data_directory: Path):
@@ -500,7 +500,7 @@ def break_by_swap(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("broken", "seen"),
+    ("broken", "observation"),
     [
         (break_by_damage, "is damaged"),
         (break_by_loss, "is missing"),
@@ -508,14 +508,14 @@ def break_by_swap(folder: Path) -> None:
     ],
 )
 def test_doctor_reports_a_broken_certificate_authority(
-    data_directory: Path, broken: Callable[[Path], None], seen: str
+    data_directory: Path, broken: Callable[[Path], None], observation: str
 ):
     broken(data_directory / "tls")
 
     finding = doctor_checks.check_authority(data_directory / "tls", NOW)
 
     assert finding.verdict == "problem"
-    assert seen in finding.seen
+    assert observation in finding.seen
 
 
 def test_doctor_verifies_the_certificates_of_a_running_emulator(

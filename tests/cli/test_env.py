@@ -1,6 +1,7 @@
 """`env` prints variables that each shell takes as they are, `token` a token and nothing else."""
 
 import json
+import shlex
 import subprocess
 
 import pytest
@@ -16,14 +17,14 @@ HARD = {"A": "plain-1.2/x:y", "B": 'it\'s $HOME "and" `x` \\ more # not'}
 TOKEN_OF_PAID = "eyJ.eyJvcmdfaWQiOiAiMDFPUkdQQUlEIn0.sig"
 
 
-def answer(control: FakeControl, name: str = "default", token: str = TOKEN["access_token"]):
+def respond(control: FakeControl, name: str = "default", token: str = TOKEN["access_token"]):
     control.on("GET /info", INFO)
     control.on(f"GET /worlds/{name}", world(name))
     control.on(f"POST /worlds/{name}/tokens", {**TOKEN, "access_token": token})
 
 
 def test_env_prints_exports(ask, control: FakeControl):
-    answer(control)
+    respond(control)
 
     result = ask("env")
 
@@ -42,7 +43,7 @@ def test_env_prints_exports(ask, control: FakeControl):
 
 
 def test_env_names_the_organization_and_project_of_the_user(ask, control: FakeControl):
-    answer(control, token=TOKEN_OF_PAID)
+    respond(control, token=TOKEN_OF_PAID)
 
     variables = json.loads(ask("env", "--as", "reader", "--json").stdout)
 
@@ -53,7 +54,7 @@ def test_env_names_the_organization_and_project_of_the_user(ask, control: FakeCo
 
 
 def test_env_accepts_an_organization_and_a_project(ask, control: FakeControl):
-    answer(control, token=TOKEN_OF_PAID)
+    respond(control, token=TOKEN_OF_PAID)
 
     variables = json.loads(
         ask("env", "--organization", "paid", "--project", "shop", "--json").stdout
@@ -67,7 +68,7 @@ def test_env_accepts_an_organization_and_a_project(ask, control: FakeControl):
 
 @pytest.mark.parametrize("name", ["second", "blog", "01PROJ2"])
 def test_env_accepts_an_alias_a_handle_or_an_id_of_a_project(ask, control: FakeControl, name: str):
-    answer(control)
+    respond(control)
 
     variables = json.loads(ask("env", "--project", name, "--json").stdout)
 
@@ -75,7 +76,7 @@ def test_env_accepts_an_alias_a_handle_or_an_id_of_a_project(ask, control: FakeC
 
 
 def test_env_lists_the_projects_when_it_refuses_an_unknown_one(ask, control: FakeControl):
-    answer(control)
+    respond(control)
 
     result = ask("env", "--project", "nope")
 
@@ -86,7 +87,7 @@ def test_env_lists_the_projects_when_it_refuses_an_unknown_one(ask, control: Fak
 
 
 def test_env_names_both_servers_of_another_world(ask, control: FakeControl):
-    answer(control, "ci-1")
+    respond(control, "ci-1")
 
     variables = json.loads(ask("env", "--world", "ci-1", "--json").stdout)
 
@@ -135,17 +136,10 @@ def test_token_creates_an_api_key_with_the_option_api_key(ask, control: FakeCont
 
     plain = ask("token", "--api-key")
     less = ask(
-        "token",
-        "--api-key",
-        "--as",
-        "reader",
-        "--organization",
-        "free",
-        "--json",
-        "--permission",
-        "dns.read",
-        "--permission",
-        "projects.read",
+        *shlex.split(
+            "token --api-key --as reader --organization free --json --permission dns.read "
+            "--permission projects.read"
+        ),
     )
 
     assert (plain.stdout, plain.stderr) == ("phk_new\n", "")

@@ -97,7 +97,7 @@ def test_an_output_file_that_cannot_be_written_is_an_error(ask, control: FakeCon
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
 def test_a_full_disk_behind_stdout_is_an_error():
     with Path("/dev/full").open("w", encoding="utf-8") as full:
-        done = subprocess.run(
+        result = subprocess.run(
             [sys.executable, "-m", "hosting_emulator_cli", "--version"],
             stdout=full,
             stderr=subprocess.PIPE,
@@ -105,7 +105,7 @@ def test_a_full_disk_behind_stdout_is_an_error():
             check=False,
         )
 
-    assert (done.returncode, done.stderr) == (2, "Error: no space left on device\n")
+    assert (result.returncode, result.stderr) == (2, "Error: no space left on device\n")
 
 
 def test_a_command_runs_with_closed_streams(monkeypatch: pytest.MonkeyPatch):

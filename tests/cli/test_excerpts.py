@@ -23,11 +23,11 @@ def test_an_excerpt_of_a_long_output_has_its_last_twelve_lines():
 
 
 def test_an_excerpt_begins_with_the_last_frame_in_the_users_code():
-    shown = excerpt(["Hello", HEAD, *OWN, *DEEP, END])
+    lines = excerpt(["Hello", HEAD, *OWN, *DEEP, END])
 
-    assert shown[:3] == (*OWN, "…")
-    assert shown[-1] == END
-    assert len(shown) == 12
+    assert lines[:3] == (*OWN, "…")
+    assert lines[-1] == END
+    assert len(lines) == 12
 
 
 def test_a_frame_without_its_source_is_one_line():
@@ -70,11 +70,11 @@ def test_a_real_traceback_keeps_the_users_frame(tmp_path: Path):
         "    json.loads('no' * 9)\n\n\nask()\n",
         encoding="utf-8",
     )
-    done = subprocess.run(
+    result = subprocess.run(
         [sys.executable, str(script)], capture_output=True, text=True, check=False
     )
 
-    shown = excerpt(done.stderr.splitlines())
+    lines = excerpt(result.stderr.splitlines())
 
-    assert any(str(script) in line and "in later" in line for line in shown)
-    assert shown[-1].startswith("json.decoder.JSONDecodeError")
+    assert any(str(script) in line and "in later" in line for line in lines)
+    assert lines[-1].startswith("json.decoder.JSONDecodeError")

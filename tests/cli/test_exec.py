@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from dataclasses import replace
 from math import inf
 from pathlib import Path
@@ -55,37 +56,12 @@ def test_exec_without_options_keeps_nothing_and_uses_a_free_port(run, executed: 
 def test_exec_passes_every_option_on(run, executed: list[Execution], tmp_path: Path):
     keep = tmp_path / "kept.json"
     run(
-        "exec",
-        "--scenario",
-        "mine.yaml",
-        "--seed",
-        "42",
-        "--clock",
-        "skip",
-        "--assume",
-        "accepted_status=200",
-        "--as",
-        "reader",
-        "--export",
-        "HOSTING_BASE_URL=API_URL",
-        "--export",
-        "HOSTING_BASE_URL=OTHER",
-        "--host",
-        "0.0.0.0",
-        "--port",
-        "4700",
-        "--tls-port",
-        "0",
-        "--report",
-        "always",
-        "--keep",
-        str(keep),
-        "--kill-after",
-        "1m30s",
-        "--quiet",
-        "--",
-        "node",
-        "--test",
+        *shlex.split(
+            "exec --scenario mine.yaml --seed 42 --clock skip --assume accepted_status=200 "
+            "--as reader --export HOSTING_BASE_URL=API_URL --export HOSTING_BASE_URL=OTHER "
+            f"--host 0.0.0.0 --port 4700 --tls-port 0 --report always --keep {keep} "
+            "--kill-after 1m30s --quiet -- node --test"
+        ),
     )
 
     settings = replace(
@@ -162,7 +138,7 @@ def runs(monkeypatch: pytest.MonkeyPatch) -> list[Execution]:
 
 
 def test_variation_points_may_be_given_one_by_one_or_by_commas(run, runs: list[Execution]):
-    run("exec", "--vary", "7", "--only", "page-size", "--only", "key-order,next-poll", "--", "x")
+    run(*shlex.split("exec --vary 7 --only page-size --only key-order,next-poll -- x"))
 
     assert runs[0].settings.vary == "7"
     assert runs[0].settings.vary_only == ("page-size", "next-poll", "key-order")
@@ -223,7 +199,7 @@ def test_a_failed_varied_run_prints_nothing_with_quiet(run, runs):
 
 
 def test_shrinking_finds_the_points_that_matter(run, runs):
-    result = run("exec", "--vary", "7", "--shrink", "--report", "never", "--", "npm", "test")
+    result = run(*shlex.split("exec --vary 7 --shrink --report never -- npm test"))
 
     lines = result.stderr.splitlines()
     assert result.exit_code == 3
@@ -284,8 +260,8 @@ def test_shrinking_reports_a_run_that_fails_only_sometimes(run, monkeypatch: pyt
 
 
 def test_a_signal_ends_shrinking(run, monkeypatch: pytest.MonkeyPatch):
-    ran = iter([CommandResult(1, ("key-order",)), CommandResult(130, signalled=True)])
-    monkeypatch.setattr(execution_module, "execute", lambda execution: next(ran))
+    results = iter([CommandResult(1, ("key-order",)), CommandResult(130, signalled=True)])
+    monkeypatch.setattr(execution_module, "execute", lambda execution: next(results))
 
     result = run("exec", "--vary", "7", "--shrink", "--", "x")
 

@@ -1,14 +1,15 @@
-"""`explore` reads its own options and nothing of the command's. (tests/crash runs it for real.)"""
+"""`explore` reads its own options and none of the command's (tests/lab/explore runs it for real)."""
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from hosting_emulator.settings import Settings
-from hosting_emulator_cli import exploration
+from hosting_emulator_cli import exploration as exploration_module
 from hosting_emulator_cli.exploration import CommandExploration
 from hosting_emulator_scenarios import FOLDER
 
@@ -18,15 +19,15 @@ SETTINGS = Settings(port=0, data_dir=None, library=FOLDER, clock="skip")
 
 @pytest.fixture
 def explored(monkeypatch: pytest.MonkeyPatch) -> list[CommandExploration]:
-    """What is explored; each ends with exit code 1."""
-    found: list[CommandExploration] = []
+    """Replace the exploration: each one is listed and ends with exit code 1."""
+    explorations: list[CommandExploration] = []
 
-    def explore(wanted: CommandExploration) -> int:
-        found.append(wanted)
+    def explore(exploration: CommandExploration) -> int:
+        explorations.append(exploration)
         return 1
 
-    monkeypatch.setattr(exploration, "explore", explore)
-    return found
+    monkeypatch.setattr(exploration_module, "explore", explore)
+    return explorations
 
 
 def test_explore_without_options_tries_all_faults_on_the_clock_skip(
@@ -35,8 +36,8 @@ def test_explore_without_options_tries_all_faults_on_the_clock_skip(
     result = run("explore", "--", "node", "--test")
 
     assert (result.exit_code, result.output) == (1, "")
-    (wanted,) = explored
-    assert wanted == CommandExploration(
+    (exploration,) = explored
+    assert exploration == CommandExploration(
         command=("node", "--test"),
         settings=SETTINGS,
         principal=None,
@@ -55,7 +56,7 @@ def test_explore_without_options_tries_all_faults_on_the_clock_skip(
         as_json=False,
         junit_file=None,
         html_file=None,
-        repeat=wanted.repeat,
+        repeat=exploration.repeat,
         repeat_clean="hosting-emulator exec --clock skip --conduct report -- node --test",
     )
 
@@ -63,44 +64,14 @@ def test_explore_without_options_tries_all_faults_on_the_clock_skip(
 def test_explore_passes_every_option_on(run, explored: list[CommandExploration], tmp_path: Path):
     files = [tmp_path / name for name in ("state.json", "junit.xml", "page.html")]
     run(
-        "explore",
-        "--faults",
-        "timeout,abort:rate_limited",
-        "--faults",
-        "timeout",
-        "--calls",
-        "list_deployments",
-        "-j",
-        "3",
-        "--max-runs",
-        "7",
-        "--time-limit",
-        "1m30s",
-        "--budget",
-        "10m",
-        "--state",
-        str(files[0]),
-        "--junit",
-        str(files[1]),
-        "--html",
-        str(files[2]),
-        "--json",
-        "--scenario",
-        "mine.yaml",
-        "--seed",
-        "42",
-        "--clock",
-        "real",
-        "--assume",
-        "accepted_status=200",
-        "--as",
-        "reader",
-        "--export",
-        "HOSTING_BASE_URL=API_URL",
-        "--conduct",
-        "error",
-        "--",
-        "node",
+        *shlex.split(
+            "explore --faults timeout,abort:rate_limited --faults timeout "
+            "--calls list_deployments -j 3 --max-runs 7 --time-limit 1m30s "
+            f"--budget 10m --state {files[0]} --junit {files[1]} --html {files[2]} "
+            "--json --scenario mine.yaml --seed 42 --clock real --assume accepted_status=200 "
+            "--as reader --export HOSTING_BASE_URL=API_URL --conduct error "
+            "-- node"
+        ),
     )
     run("explore", "--point", POINT, "--", "node")
 
@@ -111,22 +82,26 @@ def test_explore_passes_every_option_on(run, explored: list[CommandExploration],
         clock="real",
         assumptions={"accepted_status": "200"},
     )
-    (wanted, repeated) = explored
-    assert (wanted.settings, wanted.principal) == (settings, "reader")
-    assert wanted.faults == ("timeout", "abort:rate_limited")
-    assert (wanted.calls, wanted.jobs, wanted.max_runs) == (("list_deployments",), 3, 7)
-    assert (wanted.limit_s, wanted.budget_s, wanted.as_json) == (90, 600, True)
-    assert [wanted.state_file, wanted.junit_file, wanted.html_file] == files
-    assert wanted.exports == (("HOSTING_BASE_URL", "API_URL"),)
+    (exploration, repeated) = explored
+    assert (exploration.settings, exploration.principal) == (settings, "reader")
+    assert exploration.faults == ("timeout", "abort:rate_limited")
+    assert (exploration.calls, exploration.jobs, exploration.max_runs) == (
+        ("list_deployments",),
+        3,
+        7,
+    )
+    assert (exploration.limit_s, exploration.budget_s, exploration.as_json) == (90, 600, True)
+    assert [exploration.state_file, exploration.junit_file, exploration.html_file] == files
+    assert exploration.exports == (("HOSTING_BASE_URL", "API_URL"),)
     assert repeated.point is not None
-    line = wanted.repeat(repeated.point)
+    line = exploration.repeat(repeated.point)
     assert line == (
         "hosting-emulator explore --scenario mine.yaml --seed 42 --clock real "
         "--assume accepted_status=200 --as reader --export HOSTING_BASE_URL=API_URL "
         f"--time-limit 1m30s --conduct error --point '{POINT}' -- node"
     )
-    assert wanted.conduct == "error"
-    assert wanted.repeat_clean == (
+    assert exploration.conduct == "error"
+    assert exploration.repeat_clean == (
         "hosting-emulator exec --scenario mine.yaml --seed 42 --clock real "
         "--assume accepted_status=200 --as reader --export HOSTING_BASE_URL=API_URL "
         "--conduct report -- node"

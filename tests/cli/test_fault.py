@@ -36,8 +36,8 @@ def test_fault_add_prints_the_id_on_stdout_and_the_fault_on_stderr(ask, control:
 
 
 def test_fault_list_shows_faults_in_their_order(ask, control: FakeControl):
-    other = fault("connection_reset", id="fault-2", spent=True)
-    control.on("GET /worlds/default/faults", items(ARMED, other))
+    second_fault = fault("connection_reset", id="fault-2", spent=True)
+    control.on("GET /worlds/default/faults", items(ARMED, second_fault))
 
     lines = ask("fault", "list").stdout.splitlines()
 
@@ -79,15 +79,15 @@ def test_fault_remove_accepts_several_ids(ask, control: FakeControl):
 
 
 @pytest.mark.parametrize(
-    ("count", "said"),
+    ("count", "words"),
     [(0, "0 faults"), (1, "1 fault"), (2, "2 faults")],
 )
 def test_fault_clear_prints_the_number_of_removed_faults(
-    ask, control: FakeControl, count: int, said: str
+    ask, control: FakeControl, count: int, words: str
 ):
     control.on("DELETE /worlds/default/faults", {"removed": count})
 
-    assert ask("fault", "clear").stderr == f"Removed {said}.\n"
+    assert ask("fault", "clear").stderr == f"Removed {words}.\n"
 
 
 def test_fault_kinds_needs_no_emulator(run):
@@ -122,8 +122,8 @@ def test_intervene_list_needs_no_emulator(run):
     lines = run("intervene", "--list").stdout.splitlines()
 
     assert [line.split()[0] for line in lines[1:]] == intervention_words()
-    moved = next(line for line in lines if line.startswith("move_dns"))
-    assert "project to [zone] [expires_in]" in moved
+    row = next(line for line in lines if line.startswith("move_dns"))
+    assert "project to [zone] [expires_in]" in row
 
 
 def test_intervene_list_asks_the_emulator_of_the_option_url(run, control: FakeControl):

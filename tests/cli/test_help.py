@@ -30,9 +30,9 @@ def commands(command: click.Command, path: tuple[str, ...] = ()) -> Iterator[tup
     if isinstance(command, click.Group):
         context = click.Context(command)
         for name in command.list_commands(context):
-            found = command.get_command(context, name)
-            assert found is not None
-            yield from commands(found, (*path, name))
+            subcommand = command.get_command(context, name)
+            assert subcommand is not None
+            yield from commands(subcommand, (*path, name))
 
 
 def command_at(path: tuple[str, ...]) -> click.Command:

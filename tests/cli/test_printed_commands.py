@@ -59,7 +59,7 @@ def stuck(api: CheckedWorld) -> str:
     return operation
 
 
-def told(api: CheckedWorld) -> str:
+def operation_command(api: CheckedWorld) -> str:
     api.emulator.outcome("stick", phase="queued")
     operation: str = api.initialize(1).json["id"]
     api.advance("1m")
@@ -95,7 +95,9 @@ def disturbed(api: CheckedWorld) -> str:
     return operation
 
 
-@pytest.mark.parametrize("begin", [timed, stuck, told, reconciling, waiting, manual, disturbed])
+@pytest.mark.parametrize(
+    "begin", [timed, stuck, operation_command, reconciling, waiting, manual, disturbed]
+)
 def test_a_command_that_why_prints_can_be_run(api: CheckedWorld, typed, begin) -> None:
     commands = api.emulator.why(begin(api)).commands
 
@@ -112,9 +114,9 @@ def test_a_printed_command_names_world_and_address_if_variables_name_others(
     monkeypatch.setenv("HOSTING_EMULATOR_WORLD", "checkout")
     monkeypatch.setenv("HOSTING_EMULATOR_URL", "http://127.0.0.1:4711")
 
-    there = typed_here("hosting-emulator clock advance 1h")
+    printed = typed_here("hosting-emulator clock advance 1h")
 
-    assert there == (
+    assert printed == (
         "hosting-emulator clock advance 1h --world default --url http://127.0.0.1:4620"
     )
     elsewhere = "hosting-emulator clock advance 1h --world other --url http://127.0.0.1:1"
@@ -130,9 +132,9 @@ def test_a_command_in_a_report_can_be_run(api: CheckedWorld, typed) -> None:
 
 
 def test_an_unreachable_emulator_error_names_a_start_command_for_the_port() -> None:
-    shown = str(EmulatorUnreachable("http://127.0.0.1:4711/_emulator", "refused"))
+    message = str(EmulatorUnreachable("http://127.0.0.1:4711/_emulator", "refused"))
 
-    assert "`hosting-emulator start --port 4711`" in shown
+    assert "`hosting-emulator start --port 4711`" in message
     usual = EmulatorUnreachable("http://127.0.0.1:4620/_emulator", "refused")
     assert "`hosting-emulator start`" in str(usual)
 
@@ -155,25 +157,25 @@ def server() -> Iterator[BackgroundEmulator]:
 def in_a_shell(text: str) -> str:
     """Run lines in a shell that knows of no emulator, as somebody who copies them does."""
     path = os.pathsep.join((str(programs()), str(Path(sys.executable).parent), os.environ["PATH"]))
-    done = subprocess.run(
+    result = subprocess.run(
         ["bash", "-ec", text], capture_output=True, text=True, timeout=60, env={"PATH": path}
     )
-    assert done.returncode == 0, (text, done.stderr)
-    return done.stdout
+    assert result.returncode == 0, (text, result.stderr)
+    return result.stdout
 
 
 def test_the_lines_of_the_banner_can_be_run(server: BackgroundEmulator, typed) -> None:
-    shown = click.unstyle(banner(server.ready))
-    lines = [line.strip() for line in shown.splitlines()]
+    text = click.unstyle(banner(server.ready))
+    lines = [line.strip() for line in text.splitlines()]
     exports = [line for line in lines if line.startswith("export ")]
     [curl] = [line for line in lines if line.startswith("curl ")]
 
-    found = in_a_shell("\n".join([*exports, curl, "echo", "hosting-emulator status --json"]))
+    output = in_a_shell("\n".join([*exports, curl, "echo", "hosting-emulator status --json"]))
 
-    assert '"items":[' in found
-    assert f'"base_url": "{server.ready.base_url}"' in found
-    move, more = re.findall("`(hosting-emulator .*?)`", shown)
-    assert "clock         frozen, 2026-01-01T00:00:00.000Z; " in shown
+    assert '"items":[' in output
+    assert f'"base_url": "{server.ready.base_url}"' in output
+    move, more = re.findall("`(hosting-emulator .*?)`", text)
+    assert "clock         frozen, 2026-01-01T00:00:00.000Z; " in text
     assert typed(move).exit_code == 0
     assert typed(more).stdout.startswith("eyJ")
 
@@ -183,9 +185,9 @@ def test_the_variables_of_env_lead_each_command_to_its_world(api: CheckedWorld) 
         f"hosting-emulator env --url {api.emulator.control.control_url} --world {api.emulator.name}"
     )
 
-    shown = in_a_shell(f'eval "$({line})"; hosting-emulator clock freeze; hosting-emulator token')
+    output = in_a_shell(f'eval "$({line})"; hosting-emulator clock freeze; hosting-emulator token')
 
-    assert shown.strip().splitlines()[-1].startswith("eyJ")
+    assert output.strip().splitlines()[-1].startswith("eyJ")
     assert "clock" in api.emulator.history[-1].title
 
 
@@ -195,8 +197,8 @@ def test_the_lines_of_the_start_page_can_be_run(server: BackgroundEmulator, type
 
     with urlopen(
         Request(f"{server.ready.base_url}/_emulator/", headers={"Accept": "text/html"})
-    ) as answer:
-        page = unescape(re.sub("<[^>]+>", "", answer.read().decode()))
+    ) as response:
+        page = unescape(re.sub("<[^>]+>", "", response.read().decode()))
 
     commands = set(re.findall(r"hosting-emulator env[^\n]*?--url \S+", page))
     assert commands
@@ -208,7 +210,7 @@ def test_the_lines_of_the_start_page_can_be_run(server: BackgroundEmulator, type
 
 
 @pytest.mark.parametrize(
-    "wrong",
+    "refused_call",
     [
         lambda world: world.load_scenario(name="zzz"),
         lambda world: world.vary("5", only="zzz"),
@@ -216,10 +218,10 @@ def test_the_lines_of_the_start_page_can_be_run(server: BackgroundEmulator, type
     ],
 )
 def test_a_command_in_a_refusal_of_the_control_api_can_be_run(
-    hosting_emulator: HostingEmulator, typed, wrong: Callable[[HostingEmulator], None]
+    hosting_emulator: HostingEmulator, typed, refused_call: Callable[[HostingEmulator], None]
 ) -> None:
     with pytest.raises(ControlRefused) as refused:
-        wrong(hosting_emulator)
+        refused_call(hosting_emulator)
 
     [line] = re.findall("`(hosting-emulator .*?)`", str(refused.value))
     assert typed(line).exit_code == 0
@@ -239,15 +241,15 @@ def test_a_command_in_a_refusal_of_the_command_line_can_be_run(typed, line: str)
     refused = typed(line)
 
     assert refused.exit_code == 2
-    for found in re.findall("`(hosting-emulator .*?)`", refused.output):
-        assert typed(found).exit_code == 0
+    for suggested in re.findall("`(hosting-emulator .*?)`", refused.output):
+        assert typed(suggested).exit_code == 0
     assert "`hosting-emulator" in refused.output
 
 
 def test_doctor_names_a_start_command_for_the_port_of_the_address(typed) -> None:
-    told = typed("hosting-emulator doctor --port 0 --url http://127.0.0.1:1").output
+    operation_command = typed("hosting-emulator doctor --port 0 --url http://127.0.0.1:1").output
 
-    assert "`hosting-emulator start --port 1`" in told
+    assert "`hosting-emulator start --port 1`" in operation_command
 
 
 # --- All others ----------------------------------------------------------------------------------
@@ -273,18 +275,18 @@ def command_of(words: str) -> click.Command | None:
     for word in words.split():
         if not isinstance(command, click.Group):
             break
-        found = command.get_command(click.Context(command), word)
-        if found is None:
+        subcommand = command.get_command(click.Context(command), word)
+        if subcommand is None:
             return None
-        command = found
+        command = subcommand
     return None if isinstance(command, click.Group) else command
 
 
 def test_each_command_in_a_text_of_the_product_needs_no_emulator(typed) -> None:
-    named = {words.strip() for words in sentences() if command_of(words) is not None}
-    assert {"scenario list", "contract assumptions", "start"} <= named
+    commands_in_texts = {words.strip() for words in sentences() if command_of(words) is not None}
+    assert {"scenario list", "contract assumptions", "start"} <= commands_in_texts
 
-    for words in named - OF_ANY_EMULATOR:
+    for words in commands_in_texts - OF_ANY_EMULATOR:
         if words.split()[0] not in ("start", "exec", "explore"):  # which run one of their own
             assert typed(f"hosting-emulator {words}").exit_code == 0, words
 
@@ -304,11 +306,11 @@ def test_each_example_of_the_help_is_valid(tmp_path: Path, monkeypatch: pytest.M
         words = shlex.split(re.split(r" [|>&] ?", line)[0], comments=True)[1:]
         command: click.Command = cli
         while isinstance(command, click.Group):
-            found = command.get_command(click.Context(command), words[0])
-            if found is None:
+            subcommand = command.get_command(click.Context(command), words[0])
+            if subcommand is None:
                 assert command.invoke_without_command, line
                 break
-            command = found
+            command = subcommand
             words = words[1:]
         try:
             command.make_context(line, words)

@@ -2,6 +2,7 @@
 
 import json
 import re
+import shlex
 from typing import Any
 
 import pytest
@@ -44,7 +45,7 @@ LIST = "GET /worlds/default/requests?limit=50"
 
 
 @pytest.fixture(autouse=True)
-def known(control: FakeControl) -> None:
+def list_requests(control: FakeControl) -> None:
     control.on("GET /worlds/default", world())
 
 
@@ -95,25 +96,10 @@ def test_requests_list_passes_filters_on(ask, control: FakeControl):
     control.on(f"GET /worlds/default/requests?{query}", request_page(ITEM))
 
     result = ask(
-        "requests",
-        "list",
-        "--limit",
-        "5",
-        "--call",
-        "none",
-        "--status",
-        "4xx",
-        "--json",
-        "--who",
-        "reader",
-        "--project",
-        "shop",
-        "--since",
-        "a",
-        "--until",
-        "b",
-        "--text",
-        "c d",
+        *shlex.split(
+            "requests list --limit 5 --call none --status 4xx --json --who reader "
+            "--project shop --since a --until b --text 'c d'"
+        ),
     )
 
     assert (result.exit_code, result.stderr) == (0, "")

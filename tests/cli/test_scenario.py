@@ -78,11 +78,11 @@ def test_scenario_list_asks_the_emulator_of_the_option_url(run, control: FakeCon
 def test_scenario_show_prints_yaml_that_scenario_check_accepts(run, tmp_path: Path):
     path = tmp_path / "mine.yaml"
 
-    shown = run("scenario", "show", "stuck-operation").stdout
-    said = run("scenario", "show", "stuck-operation", "--output", str(path)).stderr
+    text = run("scenario", "show", "stuck-operation").stdout
+    message = run("scenario", "show", "stuck-operation", "--output", str(path)).stderr
 
-    assert path.read_text(encoding="utf-8") == shown
-    assert said == f"Scenario stuck-operation was written to {path}.\n"
+    assert path.read_text(encoding="utf-8") == text
+    assert message == f"Scenario stuck-operation was written to {path}.\n"
     assert run("scenario", "check", str(path)).exit_code == 0
 
 
@@ -101,8 +101,8 @@ def test_scenario_load_sends_a_file(ask, control: FakeControl, file: Path):
     result = ask("scenario", "load", str(file), "--json")
 
     assert json.loads(result.stdout) == world()
-    sent = control.bodies("POST /worlds/default/scenario")
-    assert sent == [{"text": GOOD, "file": str(file)}]
+    bodies = control.bodies("POST /worlds/default/scenario")
+    assert bodies == [{"text": GOOD, "file": str(file)}]
 
 
 def test_scenario_load_reads_stdin(ask, control: FakeControl):
@@ -110,8 +110,8 @@ def test_scenario_load_reads_stdin(ask, control: FakeControl):
 
     ask("scenario", "load", "-", stdin=GOOD)
 
-    sent = control.bodies("POST /worlds/default/scenario")
-    assert sent == [{"text": GOOD, "file": "stdin"}]
+    bodies = control.bodies("POST /worlds/default/scenario")
+    assert bodies == [{"text": GOOD, "file": "stdin"}]
 
 
 def test_scenario_load_prints_a_refusal_in_one_line(ask, control: FakeControl, file: Path):
@@ -309,7 +309,7 @@ def test_junit_of_scenario_run_has_a_suite_for_each_scenario_and_a_case_for_each
         "failures": "1",
         "errors": "1",
     }
-    passed, failed, wrong = root
+    passed, failed, invalid = root
     assert passed.attrib == {"name": "outage", "tests": "1", "failures": "0", "errors": "0"}
     case = failed[1]
     assert case.attrib == {
@@ -332,7 +332,7 @@ def test_junit_of_scenario_run_has_a_suite_for_each_scenario_and_a_case_for_each
         "- <&>",
         "+ null",
     ]
-    error = wrong.find("testcase/error")
+    error = invalid.find("testcase/error")
     assert error is not None
     assert error.text == "x.yaml:1:1: no"
 

@@ -157,18 +157,18 @@ CASES: list[tuple[str, str, Any, Any]] = [
 ]
 
 
-@pytest.mark.parametrize(("line", "request_line", "answer", "sent"), CASES)
+@pytest.mark.parametrize(("line", "request_line", "response", "body"), CASES)
 def test_a_command_sends_its_arguments_and_prints_the_response_as_json(
-    ask, control: FakeControl, line: str, request_line: str, answer: Any, sent: Any
+    ask, control: FakeControl, line: str, request_line: str, response: Any, body: Any
 ):
-    control.on(request_line, answer)
+    control.on(request_line, response)
 
     as_text = ask(*shlex.split(line))
     as_json = ask(*shlex.split(line), "--json")
 
     assert (as_text.exit_code, as_json.exit_code) == (0, 0)
-    assert control.bodies(request_line) == [sent, sent]
-    assert json.loads(as_json.stdout) == answer
+    assert control.bodies(request_line) == [body, body]
+    assert json.loads(as_json.stdout) == response
     assert as_json.stderr == ""
 
 

@@ -81,8 +81,13 @@ def test_options_override_variables_and_variables_override_the_file(
 
     run("start", "--port", "4713")
 
-    [found] = bootstrap.settings
-    assert (found.port, found.seed, found.clock, found.host) == (4713, "variable", "frozen", "::1")
+    [settings] = bootstrap.settings
+    assert (settings.port, settings.seed, settings.clock, settings.host) == (
+        4713,
+        "variable",
+        "frozen",
+        "::1",
+    )
 
 
 def test_the_option_data_dir_overrides_ephemeral_in_the_file(
@@ -93,7 +98,7 @@ def test_the_option_data_dir_overrides_ephemeral_in_the_file(
     run("start")
     run("start", "--data-dir", "kept")
 
-    assert [found.data_dir for found in bootstrap.settings] == [None, Path("kept")]
+    assert [settings.data_dir for settings in bootstrap.settings] == [None, Path("kept")]
 
 
 def test_other_commands_and_the_sdk_find_the_emulator_at_the_files_port(
@@ -114,23 +119,23 @@ def test_a_timestamp_in_the_settings_file_needs_no_quotes(
 
     run("start")
 
-    assert [found.at for found in bootstrap.settings] == ["2030-01-31T09:30:00Z"]
+    assert [settings.at for settings in bootstrap.settings] == ["2030-01-31T09:30:00Z"]
 
 
 @pytest.fixture
 def around(monkeypatch: pytest.MonkeyPatch) -> list[Settings]:
     """Catch the settings of emulators that would run around a command."""
-    found: list[Settings] = []
+    all_settings: list[Settings] = []
 
     def note(chosen: Any, *_: Any, **__: Any) -> Any:
-        found.append(chosen.settings)
+        all_settings.append(chosen.settings)
         return SimpleNamespace(code=0)
 
     monkeypatch.setattr("hosting_emulator_cli.execution.execute", note)
     monkeypatch.setattr(
         "hosting_emulator_cli.exploration.explore", lambda chosen: note(chosen).code
     )
-    return found
+    return all_settings
 
 
 @pytest.mark.parametrize("command", ["exec", "explore"])
@@ -141,13 +146,13 @@ def test_exec_and_explore_read_the_settings_of_the_world(
 
     assert run(command, "--", "true").exit_code == 0
 
-    [found] = around
-    assert (found.scenario, found.clock, found.assumptions) == (
+    [settings] = around
+    assert (settings.scenario, settings.clock, settings.assumptions) == (
         "ours.yaml",
         "skip",
         {"accepted_status": "200"},
     )
-    assert (found.port, found.data_dir, found.allowed_origins) == (0, None, ())
+    assert (settings.port, settings.data_dir, settings.allowed_origins) == (0, None, ())
 
 
 @pytest.mark.parametrize("command", ["exec", "explore"])
@@ -174,8 +179,8 @@ def test_a_state_in_a_variable_overrides_the_scenario_of_the_file(
 
     run("start")
 
-    [found] = bootstrap.settings
-    assert (found.scenario, found.clock, found.seed) == (None, None, "file")
+    [settings] = bootstrap.settings
+    assert (settings.scenario, settings.clock, settings.seed) == (None, None, "file")
 
 
 def test_each_lasting_option_of_start_is_a_setting() -> None:
@@ -194,17 +199,17 @@ def test_doctor_shows_where_each_value_came_from(
     )
     monkeypatch.setenv("HOSTING_EMULATOR_CLOCK", "skip")
 
-    found = json.loads(
+    findings = json.loads(
         run("doctor", "--json", "--port", "0", "--url", "http://127.0.0.1:1").stdout
     )["findings"]
 
-    assert {each["seen"] for each in found if each["check"] == "settings"} == {
+    assert {finding["seen"] for finding in findings if finding["check"] == "settings"} == {
         "--data-dir kept, from hosting-emulator.yaml.",
         "--clock skip, from the variable HOSTING_EMULATOR_CLOCK.",
         "--assume accepted_status=200, from hosting-emulator.yaml.",
         "--control-token (hidden), from hosting-emulator.yaml.",
     }
-    assert any("kept does not exist yet" in each["seen"] for each in found)
+    assert any("kept does not exist yet" in finding["seen"] for finding in findings)
 
 
 def test_doctor_notes_a_variable_that_no_command_reads(
@@ -213,11 +218,11 @@ def test_doctor_notes_a_variable_that_no_command_reads(
     monkeypatch.setenv("HOSTING_EMULATOR_PROT", "4711")
     monkeypatch.setenv("HOSTING_EMULATOR_WORLD", "checkout")
 
-    found = json.loads(
+    findings = json.loads(
         run("doctor", "--json", "--port", "0", "--url", "http://127.0.0.1:1").stdout
     )["findings"]
 
-    assert [each["seen"] for each in found if each["check"] == "settings"] == [
+    assert [finding["seen"] for finding in findings if finding["check"] == "settings"] == [
         "No command reads the variable HOSTING_EMULATOR_PROT; did you mean HOSTING_EMULATOR_PORT?"
     ]
 
@@ -231,9 +236,9 @@ def test_doctor_reports_settings_that_start_refuses(run: Run) -> None:
     assert "there is no setting 'prot'" in result.stdout
 
 
-@pytest.mark.parametrize("named", ["nope.yaml", "nope"])
-def test_doctor_reports_a_missing_scenario(run: Run, named: str) -> None:
-    Path("hosting-emulator.yaml").write_text(f"scenario: {named}")
+@pytest.mark.parametrize("name", ["nope.yaml", "nope"])
+def test_doctor_reports_a_missing_scenario(run: Run, name: str) -> None:
+    Path("hosting-emulator.yaml").write_text(f"scenario: {name}")
 
     result = run("doctor", "--json", "--port", "0", "--url", "http://127.0.0.1:1")
 

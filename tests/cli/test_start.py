@@ -1,6 +1,7 @@
 """`start` turns options into settings, announces what is ready, and fails in one line."""
 
 import json
+import shlex
 import sys
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -23,42 +24,14 @@ def test_start_without_options_uses_the_default_settings(run, bootstrap: FakeBoo
 
 def test_each_option_of_start_becomes_a_setting(run, bootstrap: FakeBootstrap):
     run(
-        "start",
-        "--host",
-        "0.0.0.0",
-        "--port",
-        "0",
-        "--tls-port",
-        "4621",
-        "--data-dir",
-        "here",
-        "--durability",
-        "disk",
-        "--seed",
-        "42",
-        "--clock",
-        "scaled:60",
-        "--at",
-        "2030-01-31T09:30:00Z",
-        "--assume",
-        "rate_limit=100/60s",
-        "--assume",
-        "accepted_status=200",
-        "--public-url",
-        "https://emulator.test",
-        "--allow-host",
-        "a",
-        "--allow-host",
-        "b",
-        "--allow-origin",
-        "http://a:1",
-        "--allow-origin",
-        "http://b",
-        "--control-token",
-        "s3cret",
-        "--scenario",
-        "mine.yaml",
-        "--watch",
+        *shlex.split(
+            "start --host 0.0.0.0 --port 0 --tls-port 4621 --data-dir here "
+            "--durability disk --seed 42 --clock scaled:60 --at 2030-01-31T09:30:00Z "
+            "--assume rate_limit=100/60s --assume accepted_status=200 "
+            "--public-url https://emulator.test --allow-host a --allow-host b "
+            "--allow-origin http://a:1 --allow-origin http://b --control-token s3cret "
+            "--scenario mine.yaml --watch"
+        ),
     )
 
     assert bootstrap.settings == [
@@ -92,7 +65,7 @@ def test_the_option_from_becomes_a_setting(run, bootstrap: FakeBootstrap):
 def test_a_seed_beside_a_state_applies_from_then_on(run, bootstrap: FakeBootstrap):
     run("start", "--from", "kept.json", "--seed", "42")
 
-    assert [found.state_seed for found in bootstrap.settings] == ["42"]
+    assert [settings.state_seed for settings in bootstrap.settings] == ["42"]
 
 
 def test_the_option_ephemeral_stores_nothing(run, bootstrap: FakeBootstrap):
@@ -164,44 +137,48 @@ def test_the_ready_file_exists_while_the_emulator_runs(
     run, bootstrap: FakeBootstrap, tmp_path: Path
 ):
     path = tmp_path / "ready.json"
-    seen: list[tuple[object, int]] = []
-    bootstrap.while_running = lambda: seen.append(
+    observations: list[tuple[object, int]] = []
+    bootstrap.while_running = lambda: observations.append(
         (json.loads(path.read_text(encoding="utf-8")), path.stat().st_mode & 0o777)
     )
 
     run("start", "--quiet", "--ready-file", str(path))
 
-    assert seen == [(asdict(READY), 0o600)]
+    assert observations == [(asdict(READY), 0o600)]
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("there", [True, False])
-def test_the_ready_file_replaces_a_link(run, bootstrap: FakeBootstrap, tmp_path: Path, there: bool):
+@pytest.mark.parametrize("has_target", [True, False])
+def test_the_ready_file_replaces_a_link(
+    run, bootstrap: FakeBootstrap, tmp_path: Path, has_target: bool
+):
     """Somebody else may have laid it, to read the token or to have a file of ours overwritten."""
     path = tmp_path / "ready.json"
     target = tmp_path / "theirs"
-    if there:
+    if has_target:
         target.write_text("kept")
     path.symlink_to(target)
-    seen: list[tuple[bool, int]] = []
-    bootstrap.while_running = lambda: seen.append((path.is_symlink(), path.lstat().st_mode & 0o777))
+    observations: list[tuple[bool, int]] = []
+    bootstrap.while_running = lambda: observations.append(
+        (path.is_symlink(), path.lstat().st_mode & 0o777)
+    )
 
     run("start", "--quiet", "--ready-file", str(path))
 
-    assert seen == [(False, 0o600)]
-    assert (target.read_text() == "kept") if there else not target.exists()
+    assert observations == [(False, 0o600)]
+    assert (target.read_text() == "kept") if has_target else not target.exists()
 
 
 def test_an_existing_ready_file_becomes_private(run, bootstrap: FakeBootstrap, tmp_path: Path):
     path = tmp_path / "ready.json"
     path.write_text("{}")
     path.chmod(0o666)
-    seen: list[int] = []
-    bootstrap.while_running = lambda: seen.append(path.stat().st_mode & 0o777)
+    modes: list[int] = []
+    bootstrap.while_running = lambda: modes.append(path.stat().st_mode & 0o777)
 
     run("start", "--quiet", "--ready-file", str(path))
 
-    assert seen == [0o600]
+    assert modes == [0o600]
 
 
 def test_the_ready_file_of_an_earlier_run_is_deleted_first(
@@ -209,16 +186,16 @@ def test_the_ready_file_of_an_earlier_run_is_deleted_first(
 ):
     path = tmp_path / "ready.json"
     path.write_text("from an earlier run", encoding="utf-8")
-    seen: list[bool] = []
+    observations: list[bool] = []
 
     def run_unready(settings: Settings, announce: object) -> None:
-        seen.append(path.exists())
+        observations.append(path.exists())
 
     monkeypatch.setattr(sys.modules["hosting_emulator.bootstrap"], "run", run_unready)
 
     run("start", "--ready-file", str(path))
 
-    assert seen == [False]
+    assert observations == [False]
 
 
 def test_a_failed_start_keeps_the_ready_file_of_the_running_emulator(
@@ -254,7 +231,7 @@ def test_an_error_of_start_is_one_line(run, bootstrap: FakeBootstrap):
 
 
 @pytest.mark.parametrize(
-    ("typed", "variable", "wrong", "origin"),
+    ("typed", "variable", "message", "origin"),
     [
         ([], "SCENARIO", "nosuch: unknown scenario", "the variable …_SCENARIO: "),
         ([], "ASSUME", "assumption default_page_size cannot be '0'", "the variable …_ASSUME: "),
@@ -268,16 +245,16 @@ def test_an_error_of_start_names_the_variable_that_caused_it(
     monkeypatch: pytest.MonkeyPatch,
     typed: list[str],
     variable: str,
-    wrong: str,
+    message: str,
     origin: str,
 ):
     values = {"ASSUME": "default_page_size=0", "PORT": "4712"}
     monkeypatch.setenv(f"HOSTING_EMULATOR_{variable}", values.get(variable, "nosuch"))
-    bootstrap.error = StartError(wrong)
+    bootstrap.error = StartError(message)
 
     result = run("start", *typed)
 
-    assert result.stderr == f"Error: {origin.replace('…', 'HOSTING_EMULATOR')}{wrong}\n"
+    assert result.stderr == f"Error: {origin.replace('…', 'HOSTING_EMULATOR')}{message}\n"
 
 
 def test_ctrl_c_prints_no_traceback(run, bootstrap: FakeBootstrap):

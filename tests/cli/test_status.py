@@ -16,14 +16,14 @@ from tests.support.control_samples import HEALTH, INFO, VARIATION, items, world
 from tests.support.fake_control import ANOTHER_SERVER, FakeControl, refusal
 
 
-def answer(control: FakeControl, **changes: object):
+def respond(control: FakeControl, **changes: object):
     control.on("GET /info", {**INFO, **changes})
     control.on("GET /worlds", items(world()))
 
 
 def test_status_shows_process_and_worlds(ask, control: FakeControl):
     started_at = datetime.now(UTC) - timedelta(seconds=3725)
-    answer(control, started_at=started_at.isoformat())
+    respond(control, started_at=started_at.isoformat())
 
     lines = ask("status").stdout.splitlines()
 
@@ -34,37 +34,37 @@ def test_status_shows_process_and_worlds(ask, control: FakeControl):
 
 
 def test_status_and_world_list_name_worlds_that_vary(ask, control: FakeControl, monkeypatch):
-    answer(control)
+    respond(control)
     control.on("GET /worlds", items(world(), world("w", variation=VARIATION), world("n")))
-    said = "World w: varied by seed 5, at page-size only."
+    note = "World w: varied by seed 5, at page-size only."
 
-    assert ask("status").stdout.splitlines()[-1] == said
-    assert ask("world", "list").stdout.splitlines()[-1] == said
+    assert ask("status").stdout.splitlines()[-1] == note
+    assert ask("world", "list").stdout.splitlines()[-1] == note
     for name, value in (("FORCE_COLOR", "1"), ("COLUMNS", "120"), ("TERM", "xterm-256color")):
         monkeypatch.setenv(name, value)
-    assert ask("status").stdout.splitlines()[-1] == said
+    assert ask("status").stdout.splitlines()[-1] == note
 
 
 def test_status_prints_process_and_worlds_as_json(ask, control: FakeControl):
-    answer(control, started_at="2999-01-01T00:00:00.000Z")
+    respond(control, started_at="2999-01-01T00:00:00.000Z")
 
-    shown = json.loads(ask("status", "--json").stdout)
+    document = json.loads(ask("status", "--json").stdout)
 
-    assert shown["worlds"] == [world()]
-    assert shown["pid"] == 4242
-    assert shown["uptime_seconds"] == 0  # two machines' clocks may differ: never negative
+    assert document["worlds"] == [world()]
+    assert document["pid"] == 4242
+    assert document["uptime_seconds"] == 0  # two machines' clocks may differ: never negative
 
 
 def test_status_shortens_nothing_on_a_narrow_terminal(ask, control: FakeControl, monkeypatch):
-    answer(control)
+    respond(control)
     for name, value in (("FORCE_COLOR", "1"), ("COLUMNS", "80"), ("TERM", "xterm-256color")):
         monkeypatch.setenv(name, value)
 
-    shown = re.sub(r"\x1b\[[0-9;]*m", "", ask("status").stdout)
+    text = re.sub(r"\x1b\[[0-9;]*m", "", ask("status").stdout)
 
-    assert "default\n  CLOCK scaled:60  NOW 2030-01-31T09:30:00.000Z  PROJECTS 2" in shown
-    assert "…" not in shown
-    assert max(map(len, shown.splitlines())) <= 80
+    assert "default\n  CLOCK scaled:60  NOW 2030-01-31T09:30:00.000Z  PROJECTS 2" in text
+    assert "…" not in text
+    assert max(map(len, text.splitlines())) <= 80
 
 
 class MachineTime:
@@ -84,9 +84,9 @@ class MachineTime:
 
 @pytest.fixture
 def time(monkeypatch: pytest.MonkeyPatch) -> MachineTime:
-    found = MachineTime()
-    monkeypatch.setattr("hosting_emulator_cli.commands.status.time", found)
-    return found
+    machine_time = MachineTime()
+    monkeypatch.setattr("hosting_emulator_cli.commands.status.time", machine_time)
+    return machine_time
 
 
 def fail_times(times: float):
@@ -222,11 +222,11 @@ def test_why_on_a_terminal_is_a_panel(ask, control: FakeControl, monkeypatch):
     monkeypatch.setenv("COLUMNS", "120")
     control.on(PATH, {**WHY, "held_by": "its profile", "state": "queued", "next": None})
 
-    shown = re.sub(r"\x1b\[[0-9;]*m", "", ask("why", "01OP").stdout)
+    text = re.sub(r"\x1b\[[0-9;]*m", "", ask("why", "01OP").stdout)
 
-    assert shown.startswith("╭─  apply_project_domains of shop  ─")
-    assert "held by  its profile" in shown
-    assert "$ hosting-emulator clock advance --until 01OP" in shown
+    assert text.startswith("╭─  apply_project_domains of shop  ─")
+    assert "held by  its profile" in text
+    assert "$ hosting-emulator clock advance --until 01OP" in text
 
 
 def test_why_refuses_an_unknown_operation(ask):

@@ -64,22 +64,22 @@ def test_a_table_on_a_terminal_shows_all_words_of_the_piped_table(
     for columns in (80, 120):
         monkeypatch.setenv("FORCE_COLOR", "1")
         monkeypatch.setenv("COLUMNS", str(columns))
-        shown = run(*line.split()).stdout
-        lines = shown.splitlines()
+        text = run(*line.split()).stdout
+        lines = text.splitlines()
         too_long = [each for each in lines if len(each) > columns and len(each.split()) > 2]
         assert too_long == []
-        assert not lost(line, piped, shown)
+        assert not lost(line, piped, text)
 
 
-def lost(line: str, piped: str, shown: str) -> Counter[str]:
+def lost(line: str, piped: str, text: str) -> Counter[str]:
     """Return the words that the terminal does not show as often as the pipe."""
     if line == "requests list":  # its output on a terminal has other headers and shorter times
         piped = _without_dates(piped).split("\n", 1)[1]
-        shown = _without_dates(shown)
+        text = _without_dates(text)
     if line == "status":
         piped = piped.partition("\n\n")[2]
     headers = piped.split("\n", 1)[0].split()
-    return Counter(piped.split()) - Counter(shown.split()) - Counter(headers)
+    return Counter(piped.split()) - Counter(text.split()) - Counter(headers)
 
 
 def _without_dates(text: str) -> str:

@@ -294,7 +294,7 @@ async def test_a_listener_that_reads_nothing_is_disconnected(
     writer.write(f"GET {WORLD}/events HTTP/1.1\r\nHost: {host}:{port}\r\n\r\n".encode())
     writer.transport.pause_reading()  # type: ignore[attr-defined]
     await wait_until(lambda: source.listeners == 1)
-    other = await source.listen("?only=request")
+    second_listener = await source.listen("?only=request")
 
     async with asyncio.timeout(PATIENCE_S):
         while source.listeners == 2:
@@ -302,8 +302,8 @@ async def test_a_listener_that_reads_nothing_is_disconnected(
             await asyncio.sleep(0)
 
     await source.read_dns()
-    assert (await other.next())[1] == "request"
-    other.close()
+    assert (await second_listener.next())[1] == "request"
+    second_listener.close()
     writer.transport.abort()
     await wait_until(lambda: source.listeners == 0)
     await wait_until(lambda: len(asyncio.all_tasks()) <= tasks)

@@ -153,8 +153,8 @@ def test_the_token_does_not_admit_a_page_of_another_site(guard: Site):
 def test_the_token_is_compared_in_constant_time(guard: Site, monkeypatch: pytest.MonkeyPatch):
     comparisons: list[tuple[bytes, bytes]] = []
 
-    def compare(sent: bytes, token: bytes) -> bool:
-        comparisons.append((sent, token))
+    def compare(sent_token: bytes, token: bytes) -> bool:
+        comparisons.append((sent_token, token))
         return False
 
     monkeypatch.setattr(guard_module, "compare_digest", compare)

@@ -57,15 +57,15 @@ class Suite:
 
         A `cold` run has an interpreter of its own, in which nothing was imported before.
         """
-        began = time.monotonic()
+        began_s = time.monotonic()
         options = ("--basetemp=base-temp", "-p", plugin, "-p", "no:cacheprovider", "-W", "error")
-        done = warm.run([sys.executable, "-m", "pytest", *options, *arguments], cold=cold)
-        print(done.stdout, done.stderr, sep="\n")
+        result = warm.run([sys.executable, "-m", "pytest", *options, *arguments], cold=cold)
+        print(result.stdout, result.stderr, sep="\n")
         return pytest.RunResult(
-            done.returncode,
-            done.stdout.splitlines(),
-            done.stderr.splitlines(),
-            time.monotonic() - began,
+            result.returncode,
+            result.stdout.splitlines(),
+            result.stderr.splitlines(),
+            time.monotonic() - began_s,
         )
 
     @staticmethod

@@ -163,8 +163,8 @@ def test_a_forked_process_can_call_the_emulator_and_cannot_stop_it(own: OwnEmula
                 os._exit(0)
         os.close(writing)
         os.waitpid(child, 0)
-        with os.fdopen(reading) as told:
-            assert told.read() == "2026-01-01T00:01:00.000Z"
+        with os.fdopen(reading) as pipe:
+            assert pipe.read() == "2026-01-01T00:01:00.000Z"
         assert world.clock.now == "2026-01-01T00:01:00.000Z"
 
 
@@ -178,8 +178,8 @@ def test_a_test_that_freezes_time_does_not_reach_the_emulator(own: OwnEmulator):
 
         with freeze_time("2099-01-01"):
             world.fault("latency", delay_ms=20, times=1)
-            with urlopen(Request(path, headers=headers), timeout=20) as answer:
-                status = answer.status
+            with urlopen(Request(path, headers=headers), timeout=20) as response:
+                status = response.status
             now = world.clock.now
 
         assert status == 200

@@ -28,7 +28,7 @@ def suite(suite: Suite) -> Suite:
     return suite
 
 
-def told(result: pytest.RunResult) -> str:
+def output_before_summary(result: pytest.RunResult) -> str:
     """Return what a run told before its summary, which holds whole messages again on a CI machine."""
     return result.stdout.str().partition("short test summary info")[0]
 
@@ -57,7 +57,7 @@ def test_conduct_fails_a_test_that_passes(suite: Suite, way: str):
         ]
     )
     # Once: the world's story, which comes with every failure, does not repeat it.
-    assert told(result).count("was sent without an Idempotency-Key.") == 1
+    assert output_before_summary(result).count("was sent without an Idempotency-Key.") == 1
     assert "conducting.py" not in result.stdout.str()
 
 
@@ -166,7 +166,7 @@ def test_conduct_is_judged_in_every_world_of_a_test(suite: Suite):
     result = suite.run("--hosting-emulator-conduct=error")
 
     result.assert_outcomes(passed=3, errors=2)
-    text = told(result)
+    text = output_before_summary(result)
     assert len(re.findall("^hosting_emulator_worlds: conduct: 1 finding", text, re.M)) == 2
     assert "ERROR at teardown of test_shared_too" in text
     assert "shop: conduct: 1 finding (1 error) in 2 requests" in text

@@ -112,13 +112,13 @@ def test_the_printed_command_repeats_a_reported_point(explored: Suite):
     explored.write(test_it=DOUBLING)
     line = f"test_it.py::test_key --hosting-emulator-point '{POINT}'"
 
-    again = explored.run(*shlex.split(line))
+    repeated = explored.run(*shlex.split(line))
     survived = "create_user_api_key#1/abort:rate_limited/before_commit"
-    other = explored.run(*shlex.split(line.replace(POINT, survived)))
+    at_survived_point = explored.run(*shlex.split(line.replace(POINT, survived)))
 
-    assert again.parseoutcomes() == {"failed": 1}
-    again.stdout.fnmatch_lines([f"{POINT}  doubled: 2 API keys, while the clean run makes 1: *"])
-    assert other.parseoutcomes() == {"passed": 1}
+    assert repeated.parseoutcomes() == {"failed": 1}
+    repeated.stdout.fnmatch_lines([f"{POINT}  doubled: 2 API keys, while the clean run makes 1: *"])
+    assert at_survived_point.parseoutcomes() == {"passed": 1}
 
 
 def test_a_point_that_fails_the_test_shows_its_own_failure(explored: Suite):
@@ -432,8 +432,8 @@ def test_findings_of_explored_runs_are_reported_at_the_end(explored: Suite):
         ]
     )
     line = f"test_it.py::test_key --hosting-emulator-point '{point}'"
-    again = explored.passes(*shlex.split(line), "--hosting-emulator-conduct=report")
-    again.stdout.fnmatch_lines(["test_it.py::test_key: 1 finding*", "*retried-too-soon*"])
+    repeated = explored.passes(*shlex.split(line), "--hosting-emulator-conduct=report")
+    repeated.stdout.fnmatch_lines(["test_it.py::test_key: 1 finding*", "*retried-too-soon*"])
 
 
 def test_rules_that_are_left_out_are_not_reported_for_explored_runs(explored: Suite):

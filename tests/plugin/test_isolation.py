@@ -49,8 +49,8 @@ def ask(
     try:
         target = f"{parts.path}/v1/projects/{world.project}/{path}"
         connection.request(method, target, headers=headers)
-        answer = connection.getresponse()
-        return answer.status, json.loads(answer.read())
+        response = connection.getresponse()
+        return response.status, json.loads(response.read())
     finally:
         connection.close()
 
@@ -83,8 +83,12 @@ def test_a_hundred_simultaneous_worlds_are_isolated(
         assert [fault.hits for fault in world.faults] == [1] * (n % 2)
         unfinished = world.control.get(f"worlds/{world.name}/operations?unfinished=true")["items"]
         assert [row["id"] for row in unfinished] == [operation]
-        made = [made["call"] for made in reversed(world.requests.page()["items"])]
-        assert made == ["apply_project_domains", "list_deployments", *["get_dns_authorization"] * 3]
+        calls = [item["call"] for item in reversed(world.requests.page()["items"])]
+        assert calls == [
+            "apply_project_domains",
+            "list_deployments",
+            *["get_dns_authorization"] * 3,
+        ]
 
     each(check, names)
 

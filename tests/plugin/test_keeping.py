@@ -40,7 +40,7 @@ def test_as_expected(hosting_emulator):
 """
 
 
-def kept(folder: Path) -> list[str]:
+def stored_names(folder: Path) -> list[str]:
     """Return the files' names without the digest that each ends with."""
     return sorted(re.sub(r"-[0-9a-f]{8}\.json$", "", path.name) for path in folder.iterdir())
 
@@ -53,7 +53,7 @@ def test_the_worlds_of_failed_tests_are_kept(suite: Suite, way: str):
     result = suite.run(*(["--hosting-emulator-keep=failed"] if way == "option" else []))
 
     folder = suite.path / "hosting-emulator-worlds"
-    assert kept(folder) == ["test_it-test_fails", "test_it-test_teardown"]
+    assert stored_names(folder) == ["test_it-test_fails", "test_it-test_teardown"]
     result.stdout.fnmatch_lines(
         [
             "kept: hosting-emulator start --ephemeral --from hosting-*/test_it-test_fails-*.json",
@@ -68,7 +68,9 @@ def test_the_worlds_of_all_tests_can_be_kept(suite: Suite):
     result = suite.run("--hosting-emulator-keep=all", "--hosting-emulator-report=never")
 
     names = ["as_expected", "fails", "passes", "teardown"]
-    assert kept(suite.path / "hosting-emulator-worlds") == [f"test_it-test_{n}" for n in names]
+    assert stored_names(suite.path / "hosting-emulator-worlds") == [
+        f"test_it-test_{n}" for n in names
+    ]
     result.stdout.fnmatch_lines(["hosting emulator: 4 worlds are kept in hosting-emulator-worlds"])
 
 
@@ -96,7 +98,7 @@ def test_the_folder_of_kept_worlds_is_relative_to_its_configuration(suite: Suite
     )
 
     folder = (inner if way == "option" else suite.path) / "kept" / "here"
-    assert len(kept(folder)) == 2, result.stdout
+    assert len(stored_names(folder)) == 2, result.stdout
     folder_name = "kept/here" if way == "option" else str(folder)
     assert f"hosting emulator: 2 worlds are kept in {folder_name}\n" in result.stdout
 
@@ -123,14 +125,14 @@ def test_the_file_of_a_kept_world_is_replaced_only_by_the_same_test(suite: Suite
         result = suite.run(*suite.workers(2), "--hosting-emulator-keep=failed")
         result.stdout.fnmatch_lines(["hosting emulator: 12 worlds are kept in *"])
 
-    assert len(kept(folder)) == 12
+    assert len(stored_names(folder)) == 12
     for path in folder.iterdir():
         assert json.loads(path.read_bytes())["kind"] == "hosting-emulator state"
 
 
 def test_names_of_kept_files_are_short_plain_and_unique():
     tests = ["a.py::t[x/y]", "a.py::t[x-y]", "a/b.py::t", "a-b.py::t", f"a.py::t[{'x' * 500}]", "ä"]
-    names = [file_name(test, which) for test in tests for which in ("", "shop", "shop-2")]
+    names = [file_name(test, world) for test in tests for world in ("", "shop", "shop-2")]
 
     assert len(set(names)) == len(names)
     assert all(re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,140}", name) for name in names)
@@ -179,9 +181,9 @@ def test_a_kept_world_can_be_opened(suite: Suite):
     assert command[0] == "start"
     with emulator(*command[1:], "--ephemeral", cwd=suite.path) as process:
         path = "worlds/default/operations?unfinished=true"
-        found = process.client().control("GET", path)["items"]
+        operations = process.client().control("GET", path)["items"]
 
-    assert [operation["kind"] for operation in found] == ["apply_project_domains"]
+    assert [operation["kind"] for operation in operations] == ["apply_project_domains"]
 
 
 def test_a_world_of_a_passed_test_that_cannot_be_kept_is_reported(suite: Suite):

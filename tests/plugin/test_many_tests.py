@@ -14,11 +14,11 @@ MOST_BYTES = 3 * 1024 * 1024
 @pytest.mark.slow
 @pytest.mark.parametrize("tests", [300, pytest.param(many.TESTS, marks=pytest.mark.torture)])
 def test_memory_does_not_grow_with_the_number_of_tests(tmp_path: Path, tests: int):
-    kept_by_pytest = grown(tmp_path, many.PLAIN, tests)
+    grown_bytes_of_pytest = grown(tmp_path, many.PLAIN, tests)
 
-    kept = grown(tmp_path, many.MANY, tests)
+    grown_bytes = grown(tmp_path, many.MANY, tests)
 
-    assert kept - kept_by_pytest <= MOST_BYTES
+    assert grown_bytes - grown_bytes_of_pytest <= MOST_BYTES
 
 
 def grown(folder: Path, suite: str, tests: int) -> float:

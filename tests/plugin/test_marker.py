@@ -156,9 +156,9 @@ def test_an_invalid_mark_fails_in_one_line(suite: Suite):
 
     result.assert_outcomes(errors=len(WRONG))
     output = result.stdout.str().partition("short test summary")[0]
-    for part, (_, said) in zip(output.split("ERROR at setup of")[1:], WRONG, strict=True):
+    for part, (_, message) in zip(output.split("ERROR at setup of")[1:], WRONG, strict=True):
         _, line, *rest = part.splitlines()
-        assert fnmatch(line, f"hosting emulator: {said}"), line
+        assert fnmatch(line, f"hosting emulator: {message}"), line
         assert all(more.startswith(("___", "===")) for more in rest), part
 
 

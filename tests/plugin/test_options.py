@@ -24,7 +24,7 @@ OPTIONS = [
 ]
 
 
-def said(suite: Suite, way: str, name: str, value: str) -> list[str]:
+def printed_lines(suite: Suite, way: str, name: str, value: str) -> list[str]:
     """Say an option in one of the two ways; return the arguments."""
     if way == "option":
         return [f"--hosting-emulator-{name}={value}"]
@@ -52,7 +52,7 @@ def test_the_option_scenario_accepts_a_name_of_the_library(suite: Suite, way: st
             assert hosting_emulator.report_document()["scenario"]
         """
     )
-    suite.passes(*said(suite, way, "scenario", "stuck-operation"))
+    suite.passes(*printed_lines(suite, way, "scenario", "stuck-operation"))
 
 
 @both_ways
@@ -64,7 +64,7 @@ def test_the_option_scenario_accepts_a_file(suite: Suite, way: str):
         test_it="def test_it(hosting_emulator): assert hosting_emulator.clock.mode == 'skip'"
     )
 
-    suite.passes(*said(suite, way, "scenario", "slow.yaml"))
+    suite.passes(*printed_lines(suite, way, "scenario", "slow.yaml"))
 
 
 @both_ways
@@ -76,7 +76,7 @@ def test_the_option_clock_sets_the_clock(suite: Suite, way: str):
             assert (clock["mode"], clock["rate"]) == ("scaled", 60)
         """
     )
-    suite.passes(*said(suite, way, "clock", "scaled:60"))
+    suite.passes(*printed_lines(suite, way, "clock", "scaled:60"))
 
 
 def test_the_option_clock_overrides_the_clock_of_the_scenario(suite: Suite):
@@ -96,7 +96,7 @@ def test_the_option_seed_sets_the_seed(suite: Suite, way: str):
             assert world["seed"] == "another"
         """
     )
-    suite.passes(*said(suite, way, "seed", "another"))
+    suite.passes(*printed_lines(suite, way, "seed", "another"))
 
 
 @both_ways
@@ -104,14 +104,14 @@ def test_the_option_url_uses_a_running_emulator(
     suite: Suite, way: str, hosting_emulator_server: BackgroundEmulator
 ):
     """Its worlds are made there, and none is left behind, even by what fails."""
-    there = hosting_emulator_server.base_url
+    url = hosting_emulator_server.base_url
     before = [world["name"] for world in hosting_emulator_server.control.worlds()]
     suite.write(
         test_it=f"""
         import pytest
 
         def test_it(hosting_emulator):
-            assert hosting_emulator.base_url.startswith({there!r})
+            assert hosting_emulator.base_url.startswith({url!r})
 
         def test_fails(hosting_emulator, hosting_emulator_worlds):
             hosting_emulator.fork()
@@ -123,7 +123,7 @@ def test_the_option_url_uses_a_running_emulator(
         """
     )
 
-    result = suite.run(*said(suite, way, "url", f"{there}/_emulator/"))
+    result = suite.run(*printed_lines(suite, way, "url", f"{url}/_emulator/"))
 
     result.assert_outcomes(passed=1, failed=1)
     assert [world["name"] for world in hosting_emulator_server.control.worlds()] == before
@@ -160,7 +160,7 @@ def test_the_option_control_token_is_sent(
         monkeypatch.setenv("HOSTING_EMULATOR_CONTROL_TOKEN", "only-here")
         suite.passes(url)
     else:
-        suite.passes(url, *said(suite, way, "control-token", "only-here"))
+        suite.passes(url, *printed_lines(suite, way, "control-token", "only-here"))
 
 
 @pytest.mark.parametrize(
@@ -276,16 +276,16 @@ def test_a_variation_point_that_is_not_text_is_refused_in_one_line(suite: Suite)
 
 
 @pytest.mark.parametrize(
-    ("text", "wrong"),
+    ("text", "message"),
     [
         ("scenario: nope.yaml", "scenario: nope.yaml (in hosting-emulator.yaml)"),
         ("scenaro: ours.yaml", "hosting-emulator.yaml: there is no setting 'scenaro'; did you"),
     ],
 )
-def test_an_error_in_the_settings_file_names_the_file(suite: Suite, text: str, wrong: str):
+def test_an_error_in_the_settings_file_names_the_file(suite: Suite, text: str, message: str):
     (suite.path / "hosting-emulator.yaml").write_text(text)
     suite.write(test_it="def test_it(hosting_emulator): pass")
 
     output = suite.run().stdout.str()
 
-    assert wrong in output
+    assert message in output

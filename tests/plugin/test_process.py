@@ -85,8 +85,8 @@ def test_a_failed_test_reports_and_keeps_its_world_in_a_process(suite: Suite):
     result = suite.run(PROCESS, "--hosting-emulator-keep=failed")
 
     result.stdout.fnmatch_lines(["  #1  PUT  apply_project_domains  owner  202", "kept: *"])
-    (kept,) = (suite.path / "hosting-emulator-worlds").iterdir()
-    assert json.loads(kept.read_bytes())["kind"] == "hosting-emulator state"
+    (world_file,) = (suite.path / "hosting-emulator-worlds").iterdir()
+    assert json.loads(world_file.read_bytes())["kind"] == "hosting-emulator state"
 
 
 def test_each_worker_has_its_own_emulator_process(suite: Suite):

@@ -71,12 +71,12 @@ def test_a_disabled_plugin_leaves_nothing(suite: Suite):
         """
     )
 
-    result = suite.run("--fixtures", plugin="no:hosting_emulator")
-    ran = suite.run("-p", "no:hosting_emulator", "--markers", plugin="no:hosting_emulator")
+    fixtures = suite.run("--fixtures", plugin="no:hosting_emulator")
+    markers = suite.run("-p", "no:hosting_emulator", "--markers", plugin="no:hosting_emulator")
     tried = suite.run(plugin="no:hosting_emulator", cold=True)
 
-    assert "hosting_emulator" not in result.stdout.str()
-    assert "hosting_scenario" not in ran.stdout.str()
+    assert "hosting_emulator" not in fixtures.stdout.str()
+    assert "hosting_scenario" not in markers.stdout.str()
     tried.assert_outcomes(passed=1, errors=1)
     tried.stdout.fnmatch_lines(["E *fixture 'hosting_emulator' not found"])
     refused = suite.run("--hosting-emulator-keep=all", plugin="no:hosting_emulator")

@@ -130,12 +130,12 @@ def run(folder: Path, *arguments: str, cold: bool = True) -> list[dict[str, dict
     plugins = ["-p", "hosting_emulator", "-p", "no:cacheprovider"]
     plain = ["-q", "-c", os.devnull, "--rootdir", "."]
     environment = {k: v for k, v in os.environ.items() if not k.startswith("PYTEST_")}
-    done = warm.run(
+    result = warm.run(
         [sys.executable, "-m", "pytest", *plain, *plugins, *arguments, "test_many.py"],
         cwd=folder,
         env={**environment, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
         cold=cold,
         timeout=600,
     )
-    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+    assert result.returncode == 0, result.stdout[-3000:] + result.stderr[-3000:]
     return [json.loads(path.read_bytes()) for path in sorted(folder.glob("watched-*.json"))]

@@ -77,14 +77,14 @@ def test_the_clock_refuses_a_document_that_is_no_operation(hosting_emulator: Hos
 
 def test_the_clock_changes_its_mode(hosting_emulator: HostingEmulator):
     clock = hosting_emulator.clock
-    seen = [clock.mode]
+    modes = [clock.mode]
 
     for change in (clock.run, clock.skip, lambda: clock.scale(60), clock.freeze):
         change()
-        seen.append(clock.mode)
+        modes.append(clock.mode)
     clock.set("scaled", rate=2)
 
-    assert seen == ["frozen", "real", "skip", "scaled", "frozen"]
+    assert modes == ["frozen", "real", "skip", "scaled", "frozen"]
     assert clock.mode == "scaled"
 
 

@@ -136,9 +136,9 @@ def test_threads_share_one_connection(control: FakeControl, client: ControlClien
     control.on("GET /health", HEALTH)
 
     with ThreadPoolExecutor(8) as threads:
-        answers = list(threads.map(lambda _: client.get("health"), range(100)))
+        responses = list(threads.map(lambda _: client.get("health"), range(100)))
 
-    assert answers == [HEALTH] * 100
+    assert responses == [HEALTH] * 100
     assert control.connections == 1
 
 

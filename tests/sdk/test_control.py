@@ -168,12 +168,12 @@ def test_a_refusal_names_both_versions_if_they_differ(
     hosting_emulator_server: RunningEmulator, monkeypatch: pytest.MonkeyPatch
 ):
     control = hosting_emulator_server.control
-    with pytest.raises(ControlRefused) as alike:
+    with pytest.raises(ControlRefused) as equal:
         control.get("worlds/missing")
     monkeypatch.setattr("hosting_emulator.sdk.control.__version__", "99.0")
 
-    with pytest.raises(ControlRefused) as other:
+    with pytest.raises(ControlRefused) as different:
         control.get("worlds/missing")
 
     versions = f" (the emulator is {__version__}, and this client 99.0)"
-    assert str(other.value) == str(alike.value) + versions
+    assert str(different.value) == str(equal.value) + versions

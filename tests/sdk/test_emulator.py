@@ -64,8 +64,8 @@ def test_a_fresh_world_can_come_from_a_file(url: str, tmp_path: Path):
         "name: mine\ndescription: Mine.\nclock: {at: 2030-01-01T00:00:00Z, mode: frozen}\n"
     )
 
-    for given in (file, str(file)):
-        with HostingEmulator.fresh(url, scenario=given, clock="skip") as fresh:
+    for path in (file, str(file)):
+        with HostingEmulator.fresh(url, scenario=path, clock="skip") as fresh:
             assert fresh.clock.now == "2030-01-01T00:00:00.000Z"
             assert fresh.clock.mode == "skip"
 
@@ -124,10 +124,10 @@ def test_closing_a_world_leaves_a_shared_client_open(hosting_emulator: HostingEm
 def test_closing_a_connected_world_does_not_delete_it(hosting_emulator: HostingEmulator, url: str):
     with HostingEmulator.connect(url) as default:
         assert default.name == "default"
-    with HostingEmulator.connect(hosting_emulator.base_url) as same:
-        assert same.projects == hosting_emulator.projects
-    with HostingEmulator.connect(url, world=hosting_emulator.name) as same:
-        same.clock.advance("1m")
+    with HostingEmulator.connect(hosting_emulator.base_url) as connected:
+        assert connected.projects == hosting_emulator.projects
+    with HostingEmulator.connect(url, world=hosting_emulator.name) as connected:
+        connected.clock.advance("1m")
 
     assert hosting_emulator.clock.now == "2026-01-01T00:01:00.000Z"
 
@@ -182,12 +182,12 @@ def test_the_control_token_is_read_from_a_variable(
         monkeypatch.setenv("HOSTING_EMULATOR_CONTROL_TOKEN", variable)
         HostingEmulator.connect(control.control_url, control_token=token).close()
 
-    sent = [request.headers.get("X-Control-Token") for request in control.requests]
-    assert sent == [None, "t", "u"]
+    tokens = [request.headers.get("X-Control-Token") for request in control.requests]
+    assert tokens == [None, "t", "u"]
 
 
 @pytest.mark.parametrize(
-    ("written", "url"),
+    ("text", "url"),
     [
         (
             '{"base_url": "http://h.test", "local_url": "http://127.0.0.1:4701"}',
@@ -200,12 +200,12 @@ def test_the_control_token_is_read_from_a_variable(
     ],
 )
 def test_the_address_is_read_from_the_ready_file_before_the_port(
-    written: str | None, url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    text: str | None, url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setenv("HOSTING_EMULATOR_PORT", "4700")
     monkeypatch.setenv("HOSTING_EMULATOR_READY_FILE", str(tmp_path / "ready.json"))
-    if written is not None:
-        (tmp_path / "ready.json").write_text(written, encoding="utf-8")
+    if text is not None:
+        (tmp_path / "ready.json").write_text(text, encoding="utf-8")
 
     assert default_url() == url
 
@@ -275,7 +275,7 @@ def test_a_snapshot_restores_the_world_at_its_end(api: HttpWorld):
     assert emulator.clock.now == before.at == "2026-01-01T00:00:00.000Z"
     assert len(emulator.faults) == 1
     assert api.deployments().json["code"] == "rate_limited"
-    assert [made.call for made in emulator.requests] == [
+    assert [request.call for request in emulator.requests] == [
         "set_project_powered_by_flag",
         "list_deployments",
     ]
@@ -359,13 +359,13 @@ def test_threads_can_share_a_world(api: HttpWorld):
 
     def work(n: int) -> tuple[int, str]:
         key = f"key-{n}"
-        answer = api.call(
+        response = api.call(
             "PUT",
             f"/v1/projects/{emulator.project}/powered-by-flag",
             key=key,
             body={"enabled": False},
         )
-        return answer.status, emulator.requests.assert_made(key=key, times=1)[
+        return response.status, emulator.requests.assert_made(key=key, times=1)[
             0
         ].idempotency_key or ""
 

@@ -58,7 +58,7 @@ def test_requests_are_listed_oldest_first(logged: Requests):
 
 
 def test_a_recorded_request_has_what_was_sent_and_received(logged: Requests, api: HttpWorld):
-    first, again, reused, refused, nothing = logged
+    first, replay, reused, refused, missing = logged
 
     assert (first.call, first.method, first.who) == ("set_project_powered_by_flag", "PUT", "owner")
     assert first.project == api.emulator.project
@@ -67,10 +67,10 @@ def test_a_recorded_request_has_what_was_sent_and_received(logged: Requests, api
     assert "IDEMPOTENCY-KEY" in first.headers
     assert first.headers["Authorization"] == "Bearer <redacted>"
     assert first.answer_headers["Content-Type"] == "application/json"
-    assert [first.replayed, again.replayed] == [False, True]
+    assert [first.replayed, replay.replayed] == [False, True]
     assert (reused.status, reused.code, reused.failed) == (409, "idempotency_key_reused", True)
     assert refused.why == ("the call needs the role owner, the user has reader",)
-    assert (nothing.call, nothing.body) == (None, None)
+    assert (missing.call, missing.body) == (None, None)
 
 
 def test_a_recorded_body_that_is_not_json_is_text(api: HttpWorld):

@@ -45,7 +45,7 @@ def as_an_editor_sees_it(world: HostingEmulator) -> None:
     with world.snapshot() as snapshot:
         assert_type(snapshot, WorldSnapshot)
     assert_type(world.requests.assert_made(at_most=1), list[RecordedRequest])
-    assert_type([made.n for made in world.requests], list[int])
+    assert_type([request.n for request in world.requests], list[int])
 
 
 def what_an_editor_underlines(world: HostingEmulator) -> None:

@@ -64,12 +64,12 @@ async def test_every_request_through_a_proxy_needs_the_token():
 
 def _check_access_through_a_proxy(url: str) -> None:
     for host in (host_of(url), "hosting.example.com", "localhost"):
-        named = ("Host", host)
-        token = (TOKEN_HEADER, TOKEN)
-        assert exchange_raw(url, "GET", STATE, [named]).status == 401
-        assert exchange_raw(url, "GET", STATE, [named, token]).status == 200
-        assert exchange_raw(url, "GET", "/_emulator/health", [named]).status == 200
-        assert exchange_raw(url, "GET", "/v1/projects/x/edge-dns", [named]).status == 401
+        host_header = ("Host", host)
+        token_header = (TOKEN_HEADER, TOKEN)
+        assert exchange_raw(url, "GET", STATE, [host_header]).status == 401
+        assert exchange_raw(url, "GET", STATE, [host_header, token_header]).status == 200
+        assert exchange_raw(url, "GET", "/_emulator/health", [host_header]).status == 200
+        assert exchange_raw(url, "GET", "/v1/projects/x/edge-dns", [host_header]).status == 401
     evil = ("Host", "evil.example.org")
     assert exchange_raw(url, "GET", "/_emulator/health", [evil]).status == 403
     assert exchange_raw(url, "GET", "/v1/projects/x/edge-dns", [evil]).status == 400

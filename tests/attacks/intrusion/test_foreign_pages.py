@@ -117,8 +117,8 @@ def _filled(text: str, server: BackgroundEmulator) -> str:
     return text.replace("{host}", host).replace("{port}", host.partition(":")[2])
 
 
-def _refused(server: BackgroundEmulator, what: str, headers: Headers, **options: str) -> None:
-    method, path, body = CONTROL[what]
+def _refused(server: BackgroundEmulator, name: str, headers: Headers, **options: str) -> None:
+    method, path, body = CONTROL[name]
     response = exchange_raw(server.base_url, method, path, headers, body, **options)
 
     assert response.status == 403
@@ -131,8 +131,8 @@ def _refused(server: BackgroundEmulator, what: str, headers: Headers, **options:
 def test_a_foreign_origin_is_refused(server: BackgroundEmulator, unchanged: Check, origin: str):
     headers = [("Host", host_of(server.base_url)), ("Origin", _filled(origin, server))]
 
-    for what in CONTROL:
-        _refused(server, what, headers)
+    for name in CONTROL:
+        _refused(server, name, headers)
 
 
 @pytest.mark.parametrize("origin", LOCAL_ORIGINS)
@@ -141,9 +141,9 @@ def test_a_local_web_app_gets_nothing_of_the_control_api(
 ):
     headers = [("Host", host_of(server.base_url)), ("Origin", _filled(origin, server))]
 
-    for what, (_, path, _) in CONTROL.items():
+    for name, (_, path, _) in CONTROL.items():
         if not path.startswith("/_emulator/idp/"):
-            _refused(server, what, headers)
+            _refused(server, name, headers)
 
 
 @pytest.mark.parametrize("origin", LOCAL_ORIGINS)
@@ -174,7 +174,7 @@ def test_a_local_web_app_may_call_the_public_api(
     server: BackgroundEmulator, unchanged: Check, origin: str
 ):
     origin = _filled(origin, server)
-    sent = [("Host", host_of(server.base_url)), ("Origin", origin)]
+    headers = [("Host", host_of(server.base_url)), ("Origin", origin)]
     bearer = (
         "Authorization",
         f"Bearer {server.control.world().mint_token('reader')['access_token']}",
@@ -182,9 +182,10 @@ def test_a_local_web_app_may_call_the_public_api(
     path = f"/v1/projects/{server.ready.project_id}/edge-dns"
     question = ("Access-Control-Request-Method", "PUT")
 
-    preflight = exchange_raw(server.base_url, "OPTIONS", path, [*sent, question])
+    preflight = exchange_raw(server.base_url, "OPTIONS", path, [*headers, question])
     responses = [
-        exchange_raw(server.base_url, "GET", path, headers) for headers in (sent, [*sent, bearer])
+        exchange_raw(server.base_url, "GET", path, headers)
+        for headers in (headers, [*headers, bearer])
     ]
 
     assert (preflight.status, preflight.body) == (204, b"")
@@ -203,12 +204,12 @@ def test_a_local_web_app_may_call_the_public_api(
 def test_a_foreign_page_cannot_read_the_public_api(
     server: BackgroundEmulator, unchanged: Check, origin: str
 ):
-    sent = [("Host", host_of(server.base_url)), ("Origin", _filled(origin, server))]
+    headers = [("Host", host_of(server.base_url)), ("Origin", _filled(origin, server))]
 
     for method in ("GET", "OPTIONS"):
         path = f"/v1/projects/{server.ready.project_id}/edge-dns"
         question = [("Access-Control-Request-Method", "GET")] if method == "OPTIONS" else []
-        response = exchange_raw(server.base_url, method, path, [*sent, *question])
+        response = exchange_raw(server.base_url, method, path, [*headers, *question])
         assert response.status >= 400
         assert not [name for name in response.headers if name.lower().startswith("access-control")]
 
@@ -216,11 +217,11 @@ def test_a_foreign_page_cannot_read_the_public_api(
 def test_a_rebound_name_gives_a_local_origin_no_access(
     server: BackgroundEmulator, unchanged: Check
 ):
-    sent = [("Host", "evil.example.com"), ("Origin", "http://localhost:3000")]
+    headers = [("Host", "evil.example.com"), ("Origin", "http://localhost:3000")]
 
     public = f"/v1/projects/{server.ready.project_id}/edge-dns"
     for path in ("/_emulator/idp/jwks.json", public):
-        response = exchange_raw(server.base_url, "GET", path, sent)
+        response = exchange_raw(server.base_url, "GET", path, headers)
         assert response.status in (400, 403)
         assert "Access-Control-Allow-Origin" not in response.headers
 
@@ -228,8 +229,8 @@ def test_a_rebound_name_gives_a_local_origin_no_access(
 def test_an_allowed_origin_may_read_the_public_keys():
     with emulator_in_thread(allowed_origins=("http://App.test:3000",)) as server:
         for origin, status in (("http://app.test:3000", 200), ("http://app.test:3001", 403)):
-            sent = [("Host", host_of(server.base_url)), ("Origin", origin)]
-            keys = exchange_raw(server.base_url, "GET", "/_emulator/idp/jwks.json", sent)
+            headers = [("Host", host_of(server.base_url)), ("Origin", origin)]
+            keys = exchange_raw(server.base_url, "GET", "/_emulator/idp/jwks.json", headers)
             assert keys.status == status
 
 
@@ -244,8 +245,8 @@ def test_requests_that_a_foreign_page_causes_are_refused(
 ):
     headers = [("Host", host_of(server.base_url)), *fetch.items()]
 
-    for what in CONTROL:
-        _refused(server, what, headers)
+    for name in CONTROL:
+        _refused(server, name, headers)
 
 
 @pytest.mark.parametrize("host", REBOUND)
@@ -254,9 +255,9 @@ def test_a_name_that_others_can_own_is_refused(
 ):
     host = _filled(host, server)
 
-    for what in CONTROL:
-        _refused(server, what, [("Host", host)])
-        _refused(server, what, [("Host", host), ("Origin", f"http://{host}")])
+    for name in CONTROL:
+        _refused(server, name, [("Host", host)])
+        _refused(server, name, [("Host", host), ("Origin", f"http://{host}")])
 
 
 @pytest.mark.parametrize("host", REBOUND)
@@ -272,12 +273,12 @@ def test_the_public_api_refuses_names_that_others_can_own(
     headers = [("Host", _filled(host, server)), bearer, ("Idempotency-Key", "theirs")]
     kind = ("Content-Type", "application/json")
 
-    written = exchange_raw(server.base_url, "PUT", path, [*headers, kind], '{"enabled":false}')
+    write = exchange_raw(server.base_url, "PUT", path, [*headers, kind], '{"enabled":false}')
     read = exchange_raw(
         server.base_url, "GET", f"/v1/projects/{server.ready.project_id}/deployments", headers
     )
 
-    for response in (written, read):
+    for response in (write, read):
         assert (response.status, response.json["code"]) == (400, "invalid_request")
         assert "--allow-host" in response.json["detail"]
 
@@ -301,10 +302,12 @@ def test_each_request_of_a_connection_is_checked_for_its_host(
 def test_the_emulators_own_names_and_pages_are_answered(server: BackgroundEmulator, host: str):
     host = _filled(host, server)
     for origin in (None, f"http://{host}", f"HTTP://{host.upper()}", f"https://{host}"):
-        sent = [("Host", host)] + ([] if origin is None else [("Origin", origin)])
-        assert exchange_raw(server.base_url, "GET", "/_emulator/info", sent).status == 200
+        headers = [("Host", host)] + ([] if origin is None else [("Origin", origin)])
+        assert exchange_raw(server.base_url, "GET", "/_emulator/info", headers).status == 200
         assert (
-            exchange_raw(server.base_url, "POST", "/_emulator/worlds/default/tokens", sent).status
+            exchange_raw(
+                server.base_url, "POST", "/_emulator/worlds/default/tokens", headers
+            ).status
             == 201
         )
 
@@ -326,15 +329,16 @@ def test_names_that_nobody_else_can_own_reach_the_public_api_only(
 
 def test_a_link_from_another_site_opens_a_page(server: BackgroundEmulator):
     """Following one is not reading it: the other site never sees the answer."""
-    sent = [
+    headers = [
         ("Host", host_of(server.base_url)),
         ("Sec-Fetch-Site", "cross-site"),
         ("Sec-Fetch-Dest", "document"),
     ]
 
-    assert exchange_raw(server.base_url, "GET", "/_emulator", sent).status == 200
+    assert exchange_raw(server.base_url, "GET", "/_emulator", headers).status == 200
     assert (
-        exchange_raw(server.base_url, "POST", "/_emulator/worlds/default/reset", sent).status == 403
+        exchange_raw(server.base_url, "POST", "/_emulator/worlds/default/reset", headers).status
+        == 403
     )
 
 
@@ -375,7 +379,7 @@ def test_an_absolute_target_does_not_hide_the_host(
 def test_no_preflight_is_granted(
     server: BackgroundEmulator, unchanged: Check, path: str, origin: str
 ):
-    sent = [
+    headers = [
         ("Host", host_of(server.base_url)),
         ("Origin", origin),
         ("Access-Control-Request-Method", "PUT"),
@@ -383,7 +387,7 @@ def test_no_preflight_is_granted(
         ("Access-Control-Request-Private-Network", "true"),
     ]
 
-    response = exchange_raw(server.base_url, "OPTIONS", path, sent)
+    response = exchange_raw(server.base_url, "OPTIONS", path, headers)
 
     assert response.status >= 400
     assert not [name for name in response.headers if name.lower().startswith("access-control")]
@@ -392,7 +396,7 @@ def test_no_preflight_is_granted(
 def test_a_websocket_handshake_of_another_site_is_refused(
     server: BackgroundEmulator, unchanged: Check
 ):
-    sent = [
+    headers = [
         ("Host", host_of(server.base_url)),
         ("Origin", "http://evil.example.com"),
         ("Upgrade", "websocket"),
@@ -401,7 +405,8 @@ def test_a_websocket_handshake_of_another_site_is_refused(
     ]
 
     assert (
-        exchange_raw(server.base_url, "GET", "/_emulator/worlds/default/events", sent).status == 403
+        exchange_raw(server.base_url, "GET", "/_emulator/worlds/default/events", headers).status
+        == 403
     )
 
 

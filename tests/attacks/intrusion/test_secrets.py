@@ -98,8 +98,8 @@ def _plant(process: Process, client: Client) -> dict[str, bytes]:
     jwt = client.token("owner")
     owner = {"Authorization": f"Bearer {jwt}"}
     path = f"/v1/organizations/{process.ready['organization_id']}/user-api-keys"
-    made = client.send("POST", path, {"name": "ci"}, {**owner, "Idempotency-Key": "k"})
-    key = str(made.json["value"])
+    created_key = client.send("POST", path, {"name": "ci"}, {**owner, "Idempotency-Key": "k"})
+    key = str(created_key.json["value"])
     client.send("POST", path, {"name": "ci"}, {**owner, "Idempotency-Key": "k"})
     ticket, session = _redeemed(client, project, owner)
     signed_in = _signed_in(process.base_url)
@@ -124,21 +124,21 @@ def _plant(process: Process, client: Client) -> dict[str, bytes]:
     client.connection.getresponse().read()
     for secret in (jwt, key, ticket, session, CONTROL_TOKEN, *signed_in.values()):
         _misplace(client, project, secret, owner)
-    for kept in (200, len(jwt) - 60, len(jwt) - 1):
+    for stored_length in (200, len(jwt) - 60, len(jwt) - 1):
         # The log keeps the beginning of a body: this much of the token is in it.
-        body = {"name": "x" * (16 * 1024 - kept - len('{"name": "')) + jwt}
+        body = {"name": "x" * (16 * 1024 - stored_length - len('{"name": "')) + jwt}
         client.send("POST", path, body, {**owner, "Idempotency-Key": "long"})
     secrets["most of an access token"] = jwt[:150]
-    return {what: secret.encode() for what, secret in secrets.items()}
+    return {name: secret.encode() for name, secret in secrets.items()}
 
 
 def _redeemed(client: Client, project: str, owner: dict[str, str]) -> tuple[str, str]:
     """Return the secrets of a ticket that was used and of the session it opened."""
-    made = client.send("POST", f"/v1/projects/{project}/dev-access-tickets", None, owner).json
-    url = urlsplit(made["redeem_url"])
+    ticket = client.send("POST", f"/v1/projects/{project}/dev-access-tickets", None, owner).json
+    url = urlsplit(ticket["redeem_url"])
     host = {"Host": url.netloc}
-    answer = client.send("GET", f"{url.path}?{url.query}", None, host)
-    cookie = answer.headers["Set-Cookie"].partition(";")[0]
+    response = client.send("GET", f"{url.path}?{url.query}", None, host)
+    cookie = response.headers["Set-Cookie"].partition(";")[0]
     assert client.send("GET", "/", None, {**host, "Cookie": cookie}).status == 200
     client.send("GET", f"{url.path}?{url.query}", None, host)  # used already
     return parse_qs(url.query)["ticket"][0], cookie.partition("=")[2].rpartition(".")[2]

@@ -20,12 +20,12 @@ SCENARIO = {"name": "mine", "description": "Has a seed.", "clock": {"mode": "fro
 def world(server: BackgroundEmulator, request: pytest.FixtureRequest) -> Iterator[HostingEmulator]:
     """A world of that seed, of which something was asked."""
     if request.param == "asked for":
-        made = server.world(seed=SEED)
+        created_world = server.world(seed=SEED)
     else:
-        made = server.world({**SCENARIO, "seed": SEED})
-    with made:
-        status(made, made.token())
-        yield made
+        created_world = server.world({**SCENARIO, "seed": SEED})
+    with created_world:
+        status(created_world, created_world.token())
+        yield created_world
 
 
 def status(world: HostingEmulator, bearer: str) -> int:
@@ -78,12 +78,12 @@ def test_a_world_of_an_export_without_seed_draws_other_secrets(world: HostingEmu
     source = made_after(world)
 
     world.import_state(whole)
-    same = made_after(world)
+    same_secrets = made_after(world)
     world.import_state(state)
-    other = made_after(world)
+    other_secrets = made_after(world)
 
-    assert same == source
-    assert not other & source
+    assert same_secrets == source
+    assert not other_secrets & source
     assert status(world, key) == 200
 
 
@@ -104,6 +104,6 @@ def test_a_world_of_an_export_may_be_given_a_seed(
     states = [world.export(), world.export(with_seed=True)]
 
     for state in states:
-        with HostingEmulator.fresh(server.control, state=state, seed="another") as made:
-            assert made.summary["seed"] == "another"
-            assert made.project == world.project
+        with HostingEmulator.fresh(server.control, state=state, seed="another") as imported:
+            assert imported.summary["seed"] == "another"
+            assert imported.project == world.project

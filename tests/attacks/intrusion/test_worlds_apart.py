@@ -28,10 +28,10 @@ def stored(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Backgroun
 
 
 def send(server: BackgroundEmulator, method: str, path: str, body: object = None, **headers: str):
-    sent = [("Host", host_of(server.base_url)), ("Content-Type", "application/json")]
-    sent += [(name.replace("_", "-"), value) for name, value in headers.items()]
+    all_headers = [("Host", host_of(server.base_url)), ("Content-Type", "application/json")]
+    all_headers += [(name.replace("_", "-"), value) for name, value in headers.items()]
     return exchange_raw(
-        server.base_url, method, path, sent, "" if body is None else json.dumps(body)
+        server.base_url, method, path, all_headers, "" if body is None else json.dumps(body)
     )
 
 
@@ -76,9 +76,9 @@ def test_tickets_and_sessions_of_one_world_are_refused_in_another(server: Backgr
         urls[name] = ticket["redeem_url"].partition(origins[name])[2]
 
     def visit(name: str, path: str, **headers: str) -> Response:
-        sent = [("Host", origins[name])]
-        sent += list(headers.items())
-        return exchange_raw(server.base_url, "GET", path, sent)
+        all_headers = [("Host", origins[name])]
+        all_headers += list(headers.items())
+        return exchange_raw(server.base_url, "GET", path, all_headers)
 
     assert visit("yours", urls["mine"]).status == 404
     opened = visit("mine", urls["mine"])

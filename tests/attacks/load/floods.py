@@ -50,7 +50,7 @@ KINDS = (
 )
 
 
-async def flood(port: int, first: bytes, again: bytes) -> None:
+async def flood(port: int, first: bytes, repeated: bytes) -> None:
     """Send without an end, on a new connection whenever one is closed; read all that comes."""
 
     async def read_all(reader: asyncio.StreamReader) -> None:
@@ -66,7 +66,7 @@ async def flood(port: int, first: bytes, again: bytes) -> None:
             reading = asyncio.create_task(read_all(reader))
             writer.write(first)
             while not reading.done():
-                writer.write(again)
+                writer.write(repeated)
                 await writer.drain()
         except OSError:
             await asyncio.sleep(0.05)
@@ -92,18 +92,18 @@ def flooded(process: Process, kind: str, connections: int) -> Iterator[None]:
         client.wait()
 
 
-def latencies(process: Process, for_s: float, most: int) -> list[float]:
+def latencies(process: Process, for_s: float, most_requests: int) -> list[float]:
     """Send one ordinary request after the other; return how long each took, in seconds."""
     client = process.client()
     path = f"/v1/projects/{process.ready['project_id']}/edge-dns"
     headers = {"Authorization": f"Bearer {process.ready['token']}"}
-    took: list[float] = []
+    durations_s: list[float] = []
     end = time.monotonic() + for_s
-    while len(took) < most and time.monotonic() < end:
-        began = time.monotonic()
+    while len(durations_s) < most_requests and time.monotonic() < end:
+        began_s = time.monotonic()
         assert client.send("GET", path, headers=headers).status == 200
-        took.append(time.monotonic() - began)
-    return took
+        durations_s.append(time.monotonic() - began_s)
+    return durations_s
 
 
 if __name__ == "__main__":

@@ -175,18 +175,18 @@ class Templates:
     def _add(self, method: str, path: str, body: object) -> None:
         data = b"" if body is None else json.dumps(body).encode()
 
-        def made(random: Random) -> bytes:
-            sent = data
+        def draw(random: Random) -> bytes:
+            text = data
             if body is not None and random.random() < 0.3:
-                sent = _changed_json(body, random)
+                text = _changed_json(body, random)
             lines = [f"Authorization: Bearer {self._token}"]
             if method in ("PUT", "POST"):
                 lines.append(f"Idempotency-Key: key-{random.randrange(10_000)}")
             if body is not None:
                 lines.append("Content-Type: application/json")
-            return self._request(method, path, lines, sent, random)
+            return self._request(method, path, lines, text, random)
 
-        self.all.append(made)
+        self.all.append(draw)
 
     def _sign_in(self, random: Random) -> bytes:
         lines = ["Content-Type: application/x-www-form-urlencoded"]
@@ -194,10 +194,10 @@ class Templates:
         return self._request("POST", "/_emulator/idp/token", lines, body, random)
 
     def _redeem(self, random: Random) -> bytes:
-        found = self._request(
+        request = self._request(
             "GET", "/?stage=dev&ticket=abc", ["Cookie: dev_access=x"], b"", random
         )
-        return found.replace(b"Host: ", b"Host: dev-shop.", 1)
+        return request.replace(b"Host: ", b"Host: dev-shop.", 1)
 
     def _request(
         self, method: str, path: str, lines: list[str], body: bytes, random: Random
@@ -219,11 +219,11 @@ def _changed_json(body: object, random: Random) -> bytes:
     document = json.loads(text)
     place: Any = None
     key: Any = None
-    found = document
-    while isinstance(found, dict | list) and found:
-        place = found
-        key = random.choice(list(found) if isinstance(found, dict) else range(len(found)))
-        found = place[key]
+    node = document
+    while isinstance(node, dict | list) and node:
+        place = node
+        key = random.choice(list(node) if isinstance(node, dict) else range(len(node)))
+        node = place[key]
         if random.random() < 0.3:
             break
     if place is None:

@@ -59,9 +59,9 @@ def test_too_many_connections_are_reported_once_and_later_accepted():
         watched.wait_until(lambda: watched.held() == 0)
 
         assert watched.answers()
-        code, said = process.stop()
+        code, errors = process.stop()
     assert code == 0
-    assert set(said.splitlines()) == {
+    assert set(errors.splitlines()) == {
         "hosting-emulator: no more connections can be accepted for now: Too many open files"
     }
 

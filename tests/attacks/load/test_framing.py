@@ -27,12 +27,12 @@ async def test_malformed_http_leaves_nothing_open(stage: Stage, name: str):
 async def test_many_requests_in_one_packet_are_answered_in_order(stage: Stage, count: int):
     """Whatever aiohttp's queue holds; every third is refused, so that order shows."""
     requests = Requests.of(stage)
-    wrong = requests.get.replace(b"/edge-dns", b"/nothing")
-    packet = b"".join(wrong if n % 3 == 0 else requests.get for n in range(count))
+    missing = requests.get.replace(b"/edge-dns", b"/nothing")
+    packet = b"".join(missing if n % 3 == 0 else requests.get for n in range(count))
 
-    found = read_statuses(await stage.talk(packet + requests.last))
+    statuses = read_statuses(await stage.talk(packet + requests.last))
 
-    assert found == [404 if n % 3 == 0 else 200 for n in range(count)] + [200]
+    assert statuses == [404 if n % 3 == 0 else 200 for n in range(count)] + [200]
 
 
 @pytest.mark.parametrize("before", [0, 1, 5, 31, 32, 33, 70])
@@ -41,20 +41,20 @@ async def test_a_malformed_request_ends_its_pipeline(stage: Stage, before: int, 
     requests = Requests.of(stage)
     pieces = [requests.get] * before + [b"BAD\r\n\r\n", requests.get]
 
-    found = read_statuses(await stage.talk(*(pieces if apart else [b"".join(pieces)])))
+    statuses = read_statuses(await stage.talk(*(pieces if apart else [b"".join(pieces)])))
 
-    assert found == [200] * before + [400]
+    assert statuses == [200] * before + [400]
 
 
 async def test_writes_before_a_malformed_request_are_committed(stage: Stage):
     requests = Requests.of(stage)
     before = stage.engine.world.commit
 
-    found = read_statuses(
+    statuses = read_statuses(
         await stage.talk(requests.put + LENGTH + BODY + b"garbage without an end\r\n")
     )
 
-    assert found == [200, 400]
+    assert statuses == [200, 400]
     assert stage.engine.world.commit == before + 1
 
 
@@ -101,9 +101,9 @@ async def test_a_doubtful_length_ends_the_connection(stage: Stage, framing: byte
     before = stage.engine.world
     requests = Requests.of(stage)
 
-    found = read_statuses(await stage.talk(requests.put + framing + HIDDEN + requests.get))
+    statuses = read_statuses(await stage.talk(requests.put + framing + HIDDEN + requests.get))
 
-    assert found == [400]
+    assert statuses == [400]
     assert stage.engine.world is before
 
 
@@ -111,9 +111,9 @@ async def test_zeros_before_a_length_change_nothing(stage: Stage):
     requests = Requests.of(stage)
     zeros = b"Content-Length: 0000000000000000%d\r\n\r\n" % len(BODY)
 
-    found = read_statuses(await stage.talk(requests.put + zeros + BODY + requests.last))
+    statuses = read_statuses(await stage.talk(requests.put + zeros + BODY + requests.last))
 
-    assert found == [200, 200]
+    assert statuses == [200, 200]
 
 
 async def test_a_chunked_body_in_http_1_0_ends_the_connection(stage: Stage):
@@ -143,9 +143,9 @@ async def test_a_chunked_body_in_http_1_0_ends_the_connection(stage: Stage):
 async def test_a_coded_body_is_read_or_refused(stage: Stage, line: bytes, body: bytes, status: int):
     packed = b"%x\r\n%b\r\n0\r\n\r\n" % (len(body), body)
 
-    found = await stage.talk(Requests.of(stage).put + line + b"\r\n\r\n" + packed, end=True)
+    received = await stage.talk(Requests.of(stage).put + line + b"\r\n\r\n" + packed, end=True)
 
-    assert read_statuses(found) == [status]
+    assert read_statuses(received) == [status]
 
 
 @pytest.mark.parametrize("path", [b"/v1/x", b"/_emulator/docs", b"/_emulator/health"])
@@ -154,10 +154,10 @@ async def test_an_ignored_body_may_be_malformed(stage: Stage, path: bytes):
     host = b"Host: 127.0.0.1\r\n"
     head = b"GET " + path + b" HTTP/1.1\r\n" + host + b"Transfer-Encoding: chunked\r\n\r\n"
 
-    found = read_statuses(await stage.talk(head, b"5\r\nhello\r\n", b"no chunk\r\n"))
+    statuses = read_statuses(await stage.talk(head, b"5\r\nhello\r\n", b"no chunk\r\n"))
 
-    assert len(found) == 1
-    assert found[0] in (200, 400, 401, 404)
+    assert len(statuses) == 1
+    assert statuses[0] in (200, 400, 401, 404)
 
 
 # --- other versions and forms ---------------------------------------------------------------------
@@ -225,11 +225,13 @@ async def test_odd_request_targets_match_no_resource(
     stage: Stage, target: bytes, expected: list[int]
 ):
     host = b"Host: 127.0.0.1\r\nConnection: close\r\n"
-    found = read_responses(await stage.talk(b"GET " + target + b" HTTP/1.1\r\n" + host + b"\r\n"))
+    responses = read_responses(
+        await stage.talk(b"GET " + target + b" HTTP/1.1\r\n" + host + b"\r\n")
+    )
 
-    assert len(found) == 1
-    assert found[0].status in expected
-    assert not found[0].header("X-Planted")
+    assert len(responses) == 1
+    assert responses[0].status in expected
+    assert not responses[0].header("X-Planted")
 
 
 async def test_a_request_target_may_be_an_absolute_url(stage: Stage):
@@ -250,21 +252,21 @@ async def test_connect_opens_no_tunnel(stage: Stage, behind: bytes, apart: bool)
         behind,
     ]
 
-    found = read_statuses(await stage.talk(*(pieces if apart else [b"".join(pieces)])))
+    statuses = read_statuses(await stage.talk(*(pieces if apart else [b"".join(pieces)])))
 
-    assert found == [200, 400]
+    assert statuses == [200, 400]
 
 
 @pytest.mark.parametrize("value", [b"a%0d%0aX-Planted: yes", b"a\tb", b"\xc3\xa9", b"\xff", b""])
 async def test_an_echoed_header_cannot_add_another_header(stage: Stage, value: bytes):
     head = Requests.of(stage).last.replace(b"\r\n\r\n", b"\r\nX-Request-Id: " + value + b"\r\n\r\n")
 
-    (found,) = read_responses(await stage.talk(head))
+    (response,) = read_responses(await stage.talk(head))
 
-    assert found.status in (200, 400)
-    assert not found.header("X-Planted")
-    if found.status == 400:
-        assert json.loads(found.body)["code"] == "invalid_request"
+    assert response.status in (200, 400)
+    assert not response.header("X-Planted")
+    if response.status == 400:
+        assert json.loads(response.body)["code"] == "invalid_request"
 
 
 @pytest.mark.parametrize("count", [200, 5_000, 50_000])

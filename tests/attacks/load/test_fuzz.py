@@ -57,10 +57,10 @@ class Fuzzer:
         data = None if body is None else json.dumps(body)
         headers = {"Content-Type": "application/json"}
         self._control.request(method, "/_emulator" + path, data, headers)
-        found = self._control.getresponse()
-        answer = found.read()
-        assert found.status < 300, (method, path, answer)
-        return json.loads(answer) if answer else None
+        response = self._control.getresponse()
+        content = response.read()
+        assert response.status < 300, (method, path, content)
+        return json.loads(content) if content else None
 
     def close(self) -> None:
         """Let go of the connection to the control API."""
@@ -116,15 +116,15 @@ def test_every_request_of_the_fuzzer_gets_a_response(count: int, seed: int):
         watched = Watched(process)
         fuzzer = Fuzzer(watched, seed)
         closing.callback(fuzzer.close)
-        began = time.monotonic()
+        began_s = time.monotonic()
         fuzzer.run(count // 3)
         early_kb = watched.resident_kb()
 
         fuzzer.run(count - count // 3)
 
         late_kb = watched.resident_kb()
-        took = time.monotonic() - began
-        figures = f"{fuzzer.answered} answers {dict(fuzzer.statuses)} in {took:.0f} s"
+        duration_s = time.monotonic() - began_s
+        figures = f"{fuzzer.answered} answers {dict(fuzzer.statuses)} in {duration_s:.0f} s"
         print(f"\n{fuzzer.sent} requests, {figures},")
         print(f"resident {early_kb} KB after a third, {late_kb} KB at the end")
         assert watched.answers()

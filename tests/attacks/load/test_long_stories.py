@@ -86,15 +86,15 @@ def test_a_pattern_that_takes_too_long_fails_its_step_and_delays_no_client(
 ):
     value = "a" * 5_000 + "!"
     step: dict[str, Any] = {"call": "list_deployments", "save": {"value": "value"}}
-    wanted = f"/{pattern}/"
+    expected_value = f"/{pattern}/"
     steps_by_place: dict[str, list[dict[str, Any]]] = {
-        "expect": [step | {"expect": {"status": 200, "body": {"value": wanted}}}],
-        "not": [step | {"expect": {"status": 200, "body": {"value": {"not": wanted}}}}],
-        "check": [step, {"check": {"value": wanted}}],
-        "save": [step | {"save": {"value": f"value {wanted}"}}],
+        "expect": [step | {"expect": {"status": 200, "body": {"value": expected_value}}}],
+        "not": [step | {"expect": {"status": 200, "body": {"value": {"not": expected_value}}}}],
+        "check": [step, {"check": {"value": expected_value}}],
+        "save": [step | {"save": {"value": f"value {expected_value}"}}],
         "log": [
             {"request": f"GET /v1/{value}", "as": "nobody", "expect": {"status": [401, 404]}},
-            {"log": {"path": wanted}},
+            {"log": {"path": expected_value}},
         ],
     }
     fault = respond(value)
@@ -168,9 +168,9 @@ def test_a_stop_does_not_wait_for_a_story():
             "POST", "/_emulator/scenarios/run", body, {"Content-Type": "application/json"}
         )
         process.client().control("GET", "health")
-        began = time.monotonic()
+        began_s = time.monotonic()
         code, errors = process.stop()
-        took_s = time.monotonic() - began
+        took_s = time.monotonic() - began_s
     assert (code, errors) == (0, "")
     assert took_s < 15
 
@@ -184,9 +184,9 @@ def test_a_stop_does_not_wait_for_a_scenario_that_takes_long_to_read():
         headers = {"Content-Type": "application/json"}
         connection.request("POST", "/_emulator/scenarios/run", body, headers)
         process.client().control("GET", "health")
-        began = time.monotonic()
+        began_s = time.monotonic()
         code, errors = process.stop()
-        took_s = time.monotonic() - began
+        took_s = time.monotonic() - began_s
         print(f"\nstopped in {took_s:.2f} s")
     assert (code, errors) == (0, "")
     assert took_s < 10

@@ -69,9 +69,9 @@ def test_a_refused_fault_is_one_line_with_advice(run: Run):
 def test_commands_without_an_emulator_print_the_lists_of_the_emulator(run: Run, url: str):
     for line in ("fault kinds", "intervene --list", "scenario list"):
         local = run(*line.split(), "--json").stdout
-        asked = run(*line.split(), "--json", "--url", url).stdout
+        remote = run(*line.split(), "--json", "--url", url).stdout
 
-        assert json.loads(asked) == json.loads(local)
+        assert json.loads(remote) == json.loads(local)
 
 
 def test_interventions_are_carried_out_by_the_command(run: Run, api: HttpWorld):
@@ -107,9 +107,9 @@ def test_a_scenario_can_be_shown_edited_checked_loaded_and_run(
     path.write_text(text + "  - cal: list_deployments\n", encoding="utf-8")
     line = len(text.splitlines()) + 1
     for command in ("check", "run"):
-        wrong = run("scenario", command, str(path))
-        assert wrong.exit_code == 2
-        assert wrong.stdout.startswith(f"ERROR {path}:{line}:")
+        refused = run("scenario", command, str(path))
+        assert refused.exit_code == 2
+        assert refused.stdout.startswith(f"ERROR {path}:{line}:")
     loaded = run("scenario", "load", str(path))
     assert (loaded.exit_code, loaded.stdout) == (2, "")
     assert f"{path}:{line}:" in loaded.stderr

@@ -31,13 +31,15 @@ def sh(code: str) -> tuple[str, ...]:
     return ("--", "sh", "-c", code)
 
 
-def found_in(*arguments: str, **options: Any) -> dict[str, str]:
+def environment_in(*arguments: str, **options: Any) -> dict[str, str]:
     """Run a command that prints its environment's HOSTING_ and API_ variables."""
     code = "import json, os; print(json.dumps(dict(os.environ)))"
-    done = run("--quiet", *arguments, *python(code), **options)
-    assert (done.returncode, done.stderr) == (0, "")
-    found = json.loads(done.stdout)
-    return {k: v for k, v in found.items() if k.startswith(("HOSTING_", "API_"))}
+    result = run("--quiet", *arguments, *python(code), **options)
+    assert (result.returncode, result.stderr) == (0, "")
+    environment = json.loads(result.stdout)
+    return {
+        name: value for name, value in environment.items() if name.startswith(("HOSTING_", "API_"))
+    }
 
 
 # --- how it ends ----------------------------------------------------------------------------------
@@ -45,9 +47,9 @@ def found_in(*arguments: str, **options: Any) -> dict[str, str]:
 
 @pytest.mark.parametrize("code", [0, 1, 42, 255])
 def test_the_exit_code_is_that_of_the_command(code: int):
-    done = run("--quiet", *sh(f"exit {code}"))
+    result = run("--quiet", *sh(f"exit {code}"))
 
-    assert (done.returncode, done.stdout, done.stderr) == (code, "", "")
+    assert (result.returncode, result.stdout, result.stderr) == (code, "", "")
 
 
 def test_the_exit_code_names_the_signal_that_ended_the_command():
@@ -55,19 +57,19 @@ def test_the_exit_code_names_the_signal_that_ended_the_command():
 
 
 def test_exec_refuses_a_command_that_does_not_exist():
-    done = run("--", "no-such-command", "--report")
+    result = run("--", "no-such-command", "--report")
 
-    assert (done.returncode, done.stdout) == (127, "")
-    assert done.stderr == "Error: no-such-command: command not found\n"
+    assert (result.returncode, result.stdout) == (127, "")
+    assert result.stderr == "Error: no-such-command: command not found\n"
 
 
 def test_exec_refuses_a_file_that_cannot_be_executed(tmp_path: Path):
     path = tmp_path / "notes.txt"
     path.touch()
 
-    done = run("--", str(path))
+    result = run("--", str(path))
 
-    assert (done.returncode, done.stderr) == (126, f"Error: {path}: permission denied\n")
+    assert (result.returncode, result.stderr) == (126, f"Error: {path}: permission denied\n")
 
 
 @pytest.mark.parametrize(
@@ -82,12 +84,12 @@ def test_exec_refuses_a_file_that_cannot_be_executed(tmp_path: Path):
 def test_the_command_does_not_run_if_no_emulator_starts(
     arguments: list[str], why: str, tmp_path: Path
 ):
-    done = run(*arguments, *sh("echo ran"), cwd=tmp_path)
+    result = run(*arguments, *sh("echo ran"), cwd=tmp_path)
 
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith("Error: ")
-    assert why in done.stderr
-    assert done.stderr.count("\n") == 1
+    assert (result.returncode, result.stdout) == (2, "")
+    assert result.stderr.startswith("Error: ")
+    assert why in result.stderr
+    assert result.stderr.count("\n") == 1
 
 
 # --- what the command finds -----------------------------------------------------------------------
@@ -103,35 +105,35 @@ def test_the_command_finds_the_emulator_by_its_environment():
         "print(get(os.environ['HOSTING_CONTROL_URL'] + '/health'))\n"
     )
 
-    done = run(*python(code))
+    result = run(*python(code))
 
-    assert (done.returncode, done.stderr) == (0, "")
-    assert '"status":"authorized"' in done.stdout
-    assert '"status":"ok"' in done.stdout.replace(" ", "")
+    assert (result.returncode, result.stderr) == (0, "")
+    assert '"status":"authorized"' in result.stdout
+    assert '"status":"ok"' in result.stdout.replace(" ", "")
 
 
 def test_exec_sets_the_variables_that_env_prints():
-    found = found_in()
+    environment = environment_in()
     command = f"{shlex.quote(COMMAND)} env --json"
     printed = json.loads(run(*sh(command)).stdout)
 
-    assert {f"HOSTING_{name}" for name in VARIABLES} <= set(found)
+    assert {f"HOSTING_{name}" for name in VARIABLES} <= set(environment)
     of_exec = {
         "HOSTING_CONTROL_URL",
         "HOSTING_ISSUER_URL",
         "HOSTING_EMULATOR_EXEC_URL",
         "HOSTING_EMULATOR_EXEC_CONDUCT",
     }
-    assert set(found) == {*printed, *of_exec}
-    assert found["HOSTING_EMULATOR_EXEC_URL"] == found["HOSTING_EMULATOR_URL"]
-    assert found["HOSTING_ISSUER_URL"].startswith(found["HOSTING_EMULATOR_URL"])
+    assert set(environment) == {*printed, *of_exec}
+    assert environment["HOSTING_EMULATOR_EXEC_URL"] == environment["HOSTING_EMULATOR_URL"]
+    assert environment["HOSTING_ISSUER_URL"].startswith(environment["HOSTING_EMULATOR_URL"])
 
 
 def test_commands_inside_exec_reach_its_emulator_despite_outer_settings():
     outer = {"HOSTING_EMULATOR_URL": "http://127.0.0.1:9", "HOSTING_EMULATOR_WORLD": "other"}
     outer["HOSTING_EMULATOR_CONTROL_TOKEN"] = "outer"
 
-    done = run(
+    result = run(
         "--clock",
         "frozen",
         "--at",
@@ -140,8 +142,8 @@ def test_commands_inside_exec_reach_its_emulator_despite_outer_settings():
         env=os.environ | outer,
     )
 
-    assert done.returncode == 0, done.stderr
-    assert "2031-01-31T09:30:00.000Z" in done.stdout
+    assert result.returncode == 0, result.stderr
+    assert "2031-01-31T09:30:00.000Z" in result.stdout
 
 
 def test_a_token_outlives_what_tests_do_to_time():
@@ -153,13 +155,13 @@ def test_a_token_outlives_what_tests_do_to_time():
         'curl "$HOSTING_BASE_URL/v1/projects/$HOSTING_PROJECT_ID/deployments"\n'
     )
 
-    done = run("--clock", "frozen", *sh(code), env=os.environ | {"PYTHON": warm_python()})
+    result = run("--clock", "frozen", *sh(code), env=os.environ | {"PYTHON": warm_python()})
 
-    assert (done.returncode, done.stdout, done.stderr) == (0, "200\n", "")
+    assert (result.returncode, result.stdout, result.stderr) == (0, "200\n", "")
 
 
 def test_variables_of_the_command_can_be_renamed():
-    found = found_in(
+    environment = environment_in(
         "--export",
         "HOSTING_BASE_URL=API_URL",
         "--export",
@@ -168,14 +170,14 @@ def test_variables_of_the_command_can_be_renamed():
         "HOSTING_TOKEN=API_KEY",
     )
 
-    assert found["API_URL"].startswith("http://127.0.0.1:")
-    assert found["API_TOKEN"] == found["API_KEY"]
-    assert not {"HOSTING_BASE_URL", "HOSTING_TOKEN"} & set(found)
+    assert environment["API_URL"].startswith("http://127.0.0.1:")
+    assert environment["API_TOKEN"] == environment["API_KEY"]
+    assert not {"HOSTING_BASE_URL", "HOSTING_TOKEN"} & set(environment)
 
 
 def test_somebody_elses_token_names_their_organization_and_project():
-    owner = found_in()
-    outsider = found_in("--as", "outsider")
+    owner = environment_in()
+    outsider = environment_in("--as", "outsider")
 
     for name in ("ORGANIZATION_ID", "PROJECT_ID"):
         assert owner[f"HOSTING_{name}"] != outsider[f"HOSTING_{name}"]
@@ -189,46 +191,46 @@ def test_the_command_gets_the_https_url_with_its_authority():
         "print(u.urlopen(at, context=trusting).status)\n"
     )
 
-    done = run("--quiet", "--tls-port", "0", *python(code))
+    result = run("--quiet", "--tls-port", "0", *python(code))
 
-    assert (done.returncode, done.stdout, done.stderr) == (0, "200\n", "")
+    assert (result.returncode, result.stdout, result.stderr) == (0, "200\n", "")
 
 
 @pytest.mark.parametrize("dashes", [["--"], []], ids=["with --", "without"])
 def test_arguments_reach_the_command_unchanged(dashes: list[str]):
-    given = ["two words", "--", "--quiet", "-h", "", "*", "ä", "\udcff"]
+    arguments = ["two words", "--", "--quiet", "-h", "", "*", "ä", "\udcff"]
     code = "import sys; print(ascii(sys.argv[1:]))"
 
-    done = run(*dashes, sys.executable, "-c", code, *given)
+    result = run(*dashes, sys.executable, "-c", code, *arguments)
 
-    assert (done.returncode, done.stdout) == (0, f"{given!a}\n")
+    assert (result.returncode, result.stdout) == (0, f"{arguments!a}\n")
 
 
 def test_the_environment_reaches_the_command_byte_for_byte():
     code = "import os; print(os.environb[b'ODD'])"
 
-    done = run(*python(code, program=sys.executable), env={**os.environ, "ODD": "\udcff\n="})
+    result = run(*python(code, program=sys.executable), env={**os.environ, "ODD": "\udcff\n="})
 
-    assert done.stdout == "b'\\xff\\n='\n"
+    assert result.stdout == "b'\\xff\\n='\n"
 
 
 def test_the_command_uses_the_standard_streams_of_the_user():
-    done = run("--quiet", *sh("cat; echo words >&2"), input="typed\n")
+    result = run("--quiet", *sh("cat; echo words >&2"), input="typed\n")
 
-    assert (done.stdout, done.stderr) == ("typed\n", "words\n")
+    assert (result.stdout, result.stderr) == ("typed\n", "words\n")
 
 
 def test_the_command_gets_the_descriptors_that_were_handed_in_and_no_other():
     code = "import os, sys; os.write(int(sys.argv[1]), b'through'); print(os.listdir('/dev/fd'))"
     reading, writing = os.pipe()
     try:
-        done = run(*python(code, program=sys.executable), str(writing), pass_fds=(writing,))
+        result = run(*python(code, program=sys.executable), str(writing), pass_fds=(writing,))
     finally:
         os.close(writing)
     with os.fdopen(reading, "rb") as file:
         assert file.read() == b"through"
 
-    listed = set(ast.literal_eval(done.stdout))
+    listed = set(ast.literal_eval(result.stdout))
     # one more is open to list them
     assert {"0", "1", "2", str(writing)} <= listed
     assert len(listed) == 5
@@ -238,7 +240,7 @@ def test_the_command_gets_the_descriptors_that_were_handed_in_and_no_other():
 
 
 @pytest.mark.parametrize(
-    ("arguments", "code", "told"),
+    ("arguments", "code", "is_reported"),
     [
         ([], 0, False),
         ([], 3, True),
@@ -248,7 +250,7 @@ def test_the_command_gets_the_descriptors_that_were_handed_in_and_no_other():
         (["--quiet", "--report", "failed"], 3, True),
     ],
 )
-def test_a_report_goes_to_stderr(arguments: list[str], code: int, told: bool):
+def test_a_report_goes_to_stderr(arguments: list[str], code: int, is_reported: bool):
     ask = (
         "import os, sys, urllib.request as u, urllib.error\n"
         "at = os.environ['HOSTING_BASE_URL'] + '/v1/projects/x/edge-dns'\n"
@@ -256,12 +258,12 @@ def test_a_report_goes_to_stderr(arguments: list[str], code: int, told: bool):
         f"sys.exit({code})"
     )
 
-    done = run(*arguments, *python(ask))
+    result = run(*arguments, *python(ask))
 
-    assert (done.returncode, done.stdout) == (code, "")
-    assert ("get_dns_authorization" in done.stderr) == told
-    assert bool(done.stderr) == told
-    assert "\x1b" not in done.stderr
+    assert (result.returncode, result.stdout) == (code, "")
+    assert ("get_dns_authorization" in result.stderr) == is_reported
+    assert bool(result.stderr) == is_reported
+    assert "\x1b" not in result.stderr
 
 
 def test_a_report_names_no_command_for_the_emulator_that_has_ended():
@@ -273,21 +275,21 @@ def test_a_report_names_no_command_for_the_emulator_that_has_ended():
         "sys.exit(1)"
     )
 
-    done = run("--clock", "frozen", *python(ask))
+    result = run("--clock", "frozen", *python(ask))
 
-    assert "1 operation not ended" in done.stderr
-    assert "hosting-emulator" not in done.stderr
+    assert "1 operation not ended" in result.stderr
+    assert "hosting-emulator" not in result.stderr
 
 
 def test_the_exit_code_is_that_of_the_command_if_nobody_reads_the_report():
     reading, writing = os.pipe()
     os.close(reading)
     try:
-        done = run(*sh("exit 3"), stderr=writing)
+        result = run(*sh("exit 3"), stderr=writing)
     finally:
         os.close(writing)
 
-    assert done.returncode == 3
+    assert result.returncode == 3
 
 
 def test_the_world_of_a_failed_command_is_saved_and_can_be_opened(tmp_path: Path):
@@ -295,10 +297,10 @@ def test_the_world_of_a_failed_command_is_saved_and_can_be_opened(tmp_path: Path
     change = f"{shlex.quote(COMMAND)} clock advance 100d >/dev/null; exit 1"
     look = f"{shlex.quote(COMMAND)} clock show"
 
-    done = run("--clock", "frozen", "--keep", str(path), *sh(change))
+    result = run("--clock", "frozen", "--keep", str(path), *sh(change))
 
-    assert done.returncode == 1
-    assert done.stderr.endswith(
+    assert result.returncode == 1
+    assert result.stderr.endswith(
         "The world was kept. Open it with: "
         f"hosting-emulator start --ephemeral --from {shlex.quote(str(path))}\n"
     )
@@ -317,7 +319,7 @@ def test_the_world_of_a_successful_command_is_not_saved(tmp_path: Path):
 def test_clock_and_assumptions_of_exec_override_those_of_the_scenario():
     show = f"{shlex.quote(COMMAND)} clock show; {shlex.quote(COMMAND)} world list --json"
 
-    done = run(
+    result = run(
         "--scenario",
         "stuck-operation",
         "--clock",
@@ -327,8 +329,8 @@ def test_clock_and_assumptions_of_exec_override_those_of_the_scenario():
         *sh(show),
     )
 
-    assert "skip" in done.stdout.splitlines()[0]
-    [world] = json.loads(done.stdout[done.stdout.index("[") :])
+    assert "skip" in result.stdout.splitlines()[0]
+    [world] = json.loads(result.stdout[result.stdout.index("[") :])
     assert world["assumptions"] == {"accepted_status": 200}
 
 
@@ -340,7 +342,7 @@ def test_notes_of_conduct_are_shown_and_fail_nothing():
         "u.urlopen(u.Request(at + '/domains', headers=sent, method='PUT'))\n"
     )
 
-    done = run("--conduct", "error", *python(begin))
+    result = run("--conduct", "error", *python(begin))
 
-    assert done.returncode == 0
-    assert "[operation-not-followed]" in done.stderr
+    assert result.returncode == 0
+    assert "[operation-not-followed]" in result.stderr

@@ -88,14 +88,14 @@ def line(running: Execution) -> str:
 @pytest.mark.parametrize("number", rotating(range(EXECS), EXECS // 2))
 def test_a_killed_exec_leaves_no_process_and_no_file(number: int, tmp_path: Path):
     random = Random(f"{SEED}-{number}")
-    how = [signal.SIGINT, signal.SIGTERM, signal.SIGKILL][number % 3]
+    ending_signal = [signal.SIGINT, signal.SIGTERM, signal.SIGKILL][number % 3]
     command = COMMANDS[[*COMMANDS][number // 3 % 3]]
-    said = tmp_path / "said"
+    output = tmp_path / "said"
     cold = number % 2 == 0
     looks = MOST_LOOKS if cold else MOST_LOOKS // 6
 
     with (
-        said.open("w") as out,
+        output.open("w") as stream,
         execution(
             "--quiet",
             "--kill-after",
@@ -103,22 +103,22 @@ def test_a_killed_exec_leaves_no_process_and_no_file(number: int, tmp_path: Path
             "--",
             *command,
             cold=cold,
-            stdout=out,
-            stderr=out,
+            stdout=stream,
+            stderr=stream,
         ) as running,
     ):
-        begun = random.random() < 0.5
-        if begun:
-            until(lambda: said.read_text() or None)
-        for _ in range(random.randrange(looks // 2 if begun else looks)):
+        has_output = random.random() < 0.5
+        if has_output:
+            until(lambda: output.read_text() or None)
+        for _ in range(random.randrange(looks // 2 if has_output else looks)):
             running.processes()
-        running.send(how)
+        running.send(ending_signal)
         code = running.ended()
 
     assert code != 0
-    if how == signal.SIGKILL:
+    if ending_signal == signal.SIGKILL:
         assert code == -signal.SIGKILL
-    for port in re.findall(r"http://127\.0\.0\.1:([0-9]+)", said.read_text()):
+    for port in re.findall(r"http://127\.0\.0\.1:([0-9]+)", output.read_text()):
         assert not is_open(int(port))
 
 
@@ -266,14 +266,14 @@ def test_a_command_that_survives_ctrl_c_continues():
 
 @pytest.mark.parametrize("trap", ["", "trap '' INT HUP; "], ids=["as ever", "ignored"])
 def test_the_command_inherits_the_signal_handling_of_exec(trap: str):
-    shown = (
+    code = (
         "import signal\n"
         "names = 'SIGINT SIGTERM SIGHUP SIGQUIT SIGPIPE SIGCHLD'.split()\n"
         "print(*[n for n in names if signal.getsignal(getattr(signal, n)) is signal.SIG_IGN])\n"
         "print(signal.pthread_sigmask(signal.SIG_BLOCK, []))\n"
     )
     script = ("/bin/sh", "-c", f'{trap}exec "$@"', "sh") if trap else ()
-    with execution(*python(shown), before=script, stdout=PIPE) as running:
+    with execution(*python(code), before=script, stdout=PIPE) as running:
         # Python itself ignores SIGPIPE
         ignored = "SIGINT SIGHUP SIGPIPE" if trap else "SIGPIPE"
         assert (line(running), line(running)) == (ignored, "set()")

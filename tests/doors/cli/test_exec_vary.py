@@ -31,13 +31,13 @@ def python(code: str) -> tuple[str, ...]:
 
 def test_the_point_that_matters_is_found_and_its_line_shows_it_again():
     usual = run("--quiet", *python(CLIENT))
-    done = run("--clock", "frozen", "--vary", "1", "--shrink", *python(CLIENT))
+    result = run("--clock", "frozen", "--vary", "1", "--shrink", *python(CLIENT))
 
     assert (usual.returncode, usual.stdout) == (0, "None None\n")
-    assert (done.returncode, done.stdout) == (1, "1 \n")  # what the search runs is not heard
-    assert "It fails with page-size alone" in done.stderr
-    again = shlex.split(done.stderr.rpartition("Again: ")[2])
-    assert again[:7] == [
+    assert (result.returncode, result.stdout) == (1, "1 \n")  # what the search runs is not heard
+    assert "It fails with page-size alone" in result.stderr
+    repeat_command = shlex.split(result.stderr.rpartition("Again: ")[2])
+    assert repeat_command[:7] == [
         "hosting-emulator",
         "exec",
         "--clock",
@@ -46,7 +46,7 @@ def test_the_point_that_matters_is_found_and_its_line_shows_it_again():
         "1",
         "--only",
     ]
-    repeated = run(*again[2:])
+    repeated = run(*repeat_command[2:])
     assert (repeated.returncode, repeated.stdout) == (1, "1 page-size\n")
 
 
@@ -59,8 +59,8 @@ def ask(body):
     return json.load(urllib.request.urlopen(request))["variation"]
 print(json.dumps([ask({}), ask({"vary": "9"})["seed"], ask({"vary": None})]))
 """
-    done = run("--vary", "7", "--only", "key-order", *python(code))
+    result = run("--vary", "7", "--only", "key-order", *python(code))
 
-    assert done.stdout == (
+    assert result.stdout == (
         '[{"seed": "7", "only": ["key-order"], "assumed": {}, "varied": {}}, "9", null]\n'
     )

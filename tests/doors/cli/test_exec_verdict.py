@@ -80,7 +80,7 @@ def python(*arguments: str, code: str) -> subprocess.CompletedProcess[str]:
     return run(*arguments, "--", str(programs() / "python"), "-c", HELPERS + code)
 
 
-def judged(code: str) -> subprocess.CompletedProcess[str]:
+def run_judged(code: str) -> subprocess.CompletedProcess[str]:
     return python("--conduct", "error", "--report", "never", code=code)
 
 
@@ -92,18 +92,20 @@ def test_a_world_that_a_node_script_made_and_deleted_is_judged(
     script = tmp_path / "client.mjs"
     script.write_text(NODE_CLIENT)
 
-    done = run("--conduct", "error", "--report", "never", "--", "node", str(script), behavior)
+    result = run("--conduct", "error", "--report", "never", "--", "node", str(script), behavior)
 
-    assert done.returncode == exit_code, done.stderr
-    assert (MISSING in done.stderr) == (exit_code == 1)
+    assert result.returncode == exit_code, result.stderr
+    assert (MISSING in result.stderr) == (exit_code == 1)
 
 
 def test_a_world_that_a_python_script_made_and_deleted_is_judged() -> None:
-    done = judged("made, at = world()\nmistake(**at)\ncontrol('DELETE', 'worlds/' + made['name'])")
+    result = run_judged(
+        "made, at = world()\nmistake(**at)\ncontrol('DELETE', 'worlds/' + made['name'])"
+    )
 
-    assert done.returncode == 1
-    assert MISSING in done.stderr
-    assert "deleted" in done.stderr
+    assert result.returncode == 1
+    assert MISSING in result.stderr
+    assert "deleted" in result.stderr
 
 
 @pytest.mark.parametrize(
@@ -116,14 +118,14 @@ def test_a_world_that_a_python_script_made_and_deleted_is_judged() -> None:
     ids=["reset", "scenario", "state"],
 )
 def test_a_mistake_before_the_world_begins_anew_is_judged(between: str) -> None:
-    done = judged(f"mistake()\nassert {between}[0] == 200\n")
+    result = run_judged(f"mistake()\nassert {between}[0] == 200\n")
 
-    assert done.returncode == 1, done.stderr
-    assert MISSING in done.stderr
+    assert result.returncode == 1, result.stderr
+    assert MISSING in result.stderr
 
 
 def test_the_first_of_more_requests_than_the_log_holds_is_judged() -> None:
-    done = judged(
+    result = run_judged(
         "import http.client\n"
         "mistake()\n"
         "parts = urlsplit(E['HOSTING_BASE_URL'])\n"
@@ -134,8 +136,8 @@ def test_the_first_of_more_requests_than_the_log_holds_is_judged() -> None:
         "    connection.getresponse().read()\n"
     )
 
-    assert done.returncode == 1
-    assert MISSING in done.stderr
+    assert result.returncode == 1
+    assert MISSING in result.stderr
 
 
 GIVE_UP = """
@@ -159,10 +161,10 @@ def test_a_client_that_gives_up_before_the_response_is_judged_with_both_requests
     key: str, exit_code: int
 ) -> None:
     off = ("--conduct-off", "operation-not-followed")
-    done = python("--conduct", "error", *off, "--report", "never", code=GIVE_UP % key)
+    result = python("--conduct", "error", *off, "--report", "never", code=GIVE_UP % key)
 
-    assert done.returncode == exit_code, done.stderr
-    assert (NEW_KEY in done.stderr) == (exit_code == 1)
+    assert result.returncode == exit_code, result.stderr
+    assert (NEW_KEY in result.stderr) == (exit_code == 1)
 
 
 GIVE_UP_IN_A_DELETED_WORLD = """
@@ -190,41 +192,41 @@ assert control('DELETE', path)[0] == 204
 def test_a_request_with_a_body_that_waits_while_its_world_is_deleted_is_judged(
     key: str, exit_code: int
 ) -> None:
-    done = judged(GIVE_UP_IN_A_DELETED_WORLD % key)
+    result = run_judged(GIVE_UP_IN_A_DELETED_WORLD % key)
 
-    assert done.returncode == exit_code, done.stderr
-    assert (NEW_KEY in done.stderr) == (exit_code == 1)
+    assert result.returncode == exit_code, result.stderr
+    assert (NEW_KEY in result.stderr) == (exit_code == 1)
 
 
 def test_a_body_in_latin_1_does_not_break_the_judges() -> None:
     body = "'{\"name\":\"José\"}'.encode('latin-1')"
     send = f"call('PUT', '{{project}}/powered-by-flag', {body}, Idempotency_Key='k')"
-    done = judged(f"assert {send}[0] == 400\nmistake()\n")
+    result = run_judged(f"assert {send}[0] == 400\nmistake()\n")
 
-    assert done.returncode == 1
-    assert MISSING in done.stderr
-    assert "Traceback" not in done.stderr
+    assert result.returncode == 1
+    assert MISSING in result.stderr
+    assert "Traceback" not in result.stderr
 
 
 def test_an_emulator_that_refuses_connections_at_the_end_gives_no_verdict() -> None:
     fault = "{'refuse_connections': {'for_ms': 60000}, 'times': 1}"
-    done = judged(
+    result = run_judged(
         f"careful()\ncontrol('POST', 'worlds/default/faults', {fault})\n"
         "try:\n    call('GET', '{project}/edge-dns')\nexcept OSError:\n    pass\n"
     )
 
-    assert done.returncode == 2
-    assert "Error:" in done.stderr
+    assert result.returncode == 2
+    assert "Error:" in result.stderr
 
 
 def test_the_exit_code_of_a_command_that_fails_stays_without_a_verdict() -> None:
     fault = "{'refuse_connections': {'for_ms': 60000}, 'times': 1}"
-    done = judged(
+    result = run_judged(
         f"careful()\ncontrol('POST', 'worlds/default/faults', {fault})\n"
         "try:\n    call('GET', '{project}/edge-dns')\nexcept OSError:\n    sys.exit(5)\n"
     )
 
-    assert done.returncode == 5
+    assert result.returncode == 5
 
 
 @pytest.mark.parametrize(
@@ -234,10 +236,10 @@ def test_the_exit_code_of_a_command_that_fails_stays_without_a_verdict() -> None
 def test_a_command_that_sends_no_request_is_no_success(
     arguments: tuple[str, ...], exit_code: int
 ) -> None:
-    done = python(*arguments, code="pass")
+    result = python(*arguments, code="pass")
 
-    assert done.returncode == exit_code
-    assert "HOSTING_BASE_URL" in done.stderr
+    assert result.returncode == exit_code
+    assert "HOSTING_BASE_URL" in result.stderr
 
 
 def test_an_exec_inside_the_command_judges_as_strictly() -> None:
@@ -246,31 +248,31 @@ def test_an_exec_inside_the_command_judges_as_strictly() -> None:
         f"{HELPERS}\nimport subprocess\ncareful()\nsys.exit(subprocess.run({inner!r}).returncode)"
     )
 
-    done = run("--conduct", "error", "--", sys.executable, "-c", outer)
+    result = run("--conduct", "error", "--", sys.executable, "-c", outer)
 
-    assert done.returncode == 1
-    assert MISSING in done.stderr
+    assert result.returncode == 1
+    assert MISSING in result.stderr
 
 
 def test_a_careful_client_passes() -> None:
     code = (
         "careful()\nmade, at = world()\nassert call('GET', '{project}/edge-dns', **at)[0] == 200\n"
     )
-    done = judged(f"{code}control('DELETE', 'worlds/' + made['name'])\n")
+    result = run_judged(f"{code}control('DELETE', 'worlds/' + made['name'])\n")
 
-    assert (done.returncode, done.stderr) == (0, "")
+    assert (result.returncode, result.stderr) == (0, "")
 
 
 def test_the_report_shows_the_world_that_was_deleted() -> None:
     code = "made, at = world()\nmistake(**at)\ncontrol('DELETE', 'worlds/' + made['name'])\nsys.exit(3)"
-    done = python(code=code)
+    result = python(code=code)
 
-    assert done.returncode == 3
-    assert "apply_project_domains" in done.stderr
-    assert "no requests" not in done.stderr
+    assert result.returncode == 3
+    assert "apply_project_domains" in result.stderr
+    assert "no requests" not in result.stderr
 
 
-def kept(path: Path) -> dict[str, Any]:
+def stored_world(path: Path) -> dict[str, Any]:
     document: dict[str, Any] = json.loads(path.read_text())
     return document
 
@@ -284,12 +286,12 @@ def test_the_world_that_is_kept_is_the_one_that_received_requests(tmp_path: Path
         "control('DELETE', 'worlds/' + made['name'])\nsys.exit(3)"
     )
 
-    done = python("--keep", str(path), code=code)
+    result = python("--keep", str(path), code=code)
 
-    assert done.returncode == 3
-    flags = [row.get("flag_enabled") for row in kept(path)["tables"]["projects"].values()]
+    assert result.returncode == 3
+    flags = [row.get("flag_enabled") for row in stored_world(path)["tables"]["projects"].values()]
     assert True in flags
-    assert [one.name for one in tmp_path.iterdir()] == ["failed.json"]
+    assert [file.name for file in tmp_path.iterdir()] == ["failed.json"]
 
 
 def test_each_of_several_worlds_is_saved_in_its_own_file(tmp_path: Path) -> None:
@@ -299,15 +301,15 @@ def test_each_of_several_worlds_is_saved_in_its_own_file(tmp_path: Path) -> None
         "control('DELETE', 'worlds/' + made['name'])\nsys.exit(3)"
     )
 
-    done = python("--keep", str(path), code=code)
+    result = python("--keep", str(path), code=code)
 
-    assert done.returncode == 3
-    names = sorted(one.name for one in tmp_path.iterdir())
+    assert result.returncode == 3
+    names = sorted(file.name for file in tmp_path.iterdir())
     assert len(names) == 2
-    (other,) = [name for name in names if name != "failed.json"]
-    assert "deleted" in other
-    assert other in done.stderr
-    assert kept(path)["kind"] == kept(tmp_path / other)["kind"]
+    (second_name,) = [name for name in names if name != "failed.json"]
+    assert "deleted" in second_name
+    assert second_name in result.stderr
+    assert stored_world(path)["kind"] == stored_world(tmp_path / second_name)["kind"]
 
 
 def test_the_sdk_inside_uses_the_emulator_of_exec() -> None:
@@ -318,7 +320,7 @@ def test_the_sdk_inside_uses_the_emulator_of_exec() -> None:
         "    at = {'base': emulator.base_url, 'token': token, 'project': emulator.projects['shop']}\n"
         "    mistake(**at)\n"
     )
-    done = judged(code)
+    result = run_judged(code)
 
-    assert done.returncode == 1, done.stderr
-    assert MISSING in done.stderr
+    assert result.returncode == 1, result.stderr
+    assert MISSING in result.stderr

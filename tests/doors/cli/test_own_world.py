@@ -36,25 +36,25 @@ def own(tmp_path: Path) -> Path:
 
 
 def cli(*words: str, url: str) -> str:
-    done = CliRunner().invoke(hosting_emulator, [*words, "--url", url])
-    assert done.exit_code == 0, done.output
-    return done.stdout
+    result = CliRunner().invoke(hosting_emulator, [*words, "--url", url])
+    assert result.exit_code == 0, result.output
+    return result.stdout
 
 
 def test_start_env_and_token_use_the_first_owner_and_the_first_project(own: Path) -> None:
     with emulator("--ephemeral", "--scenario", str(own)) as process:
         ready = process.ready
-        found = json.loads(cli("env", "--json", url=process.ready["base_url"]))
+        environment = json.loads(cli("env", "--json", url=process.ready["base_url"]))
 
         assert ready["person"] == "mia"
         assert ready["token"]
         names = process.client().control("GET", "worlds/default")
-        projects = {one["alias"]: one["id"] for one in names["projects"]}
-        organizations = {one["alias"]: one["id"] for one in names["organizations"]}
+        projects = {row["alias"]: row["id"] for row in names["projects"]}
+        organizations = {row["alias"]: row["id"] for row in names["organizations"]}
         assert list(projects) == ["website", "api"]
-        for shown in (ready["project_id"], found["HOSTING_PROJECT_ID"]):
+        for shown in (ready["project_id"], environment["HOSTING_PROJECT_ID"]):
             assert shown == projects["website"]
-        for shown in (ready["organization_id"], found["HOSTING_ORGANIZATION_ID"]):
+        for shown in (ready["organization_id"], environment["HOSTING_ORGANIZATION_ID"]):
             assert shown == organizations["zebra"]
         assert cli("token", url=process.ready["base_url"]).startswith("eyJ")
 
@@ -77,28 +77,31 @@ def test_keys_with_chosen_values_survive_a_restart_and_their_values_are_not_stor
     tmp_path: Path,
 ) -> None:
     file = tmp_path / "keys.yaml"
-    kept = tmp_path / "kept"
+    data_directory = tmp_path / "kept"
     file.write_text(KEYS, encoding="utf-8")
-    told = ("--data-dir", str(kept), "--clock", "frozen")
+    arguments = ("--data-dir", str(data_directory), "--clock", "frozen")
 
-    with emulator(*told, "--scenario", str(file)) as process:
+    with emulator(*arguments, "--scenario", str(file)) as process:
         cli("world", "add", "key", "nora", "--value", VALUES[2], url=process.base_url)
         cli("clock", "advance", "1m", url=process.base_url)
-        assert who_can_ask(process) == [200, 200, 404]
+        assert statuses_by_key(process) == [200, 200, 404]
         process.kill()
-    texts = [path.read_bytes() for path in kept.rglob("*") if path.is_file()]
+    texts = [path.read_bytes() for path in data_directory.rglob("*") if path.is_file()]
     assert any(b"sha256:" in text for text in texts)
     assert not [value for value in VALUES for text in texts if value[4:24].encode() in text]
 
-    with emulator(*told) as process:
-        assert who_can_ask(process) == [200, 200, 404]
+    with emulator(*arguments) as process:
+        assert statuses_by_key(process) == [200, 200, 404]
         cli("world", "reset", url=process.base_url)
-        assert who_can_ask(process) == [200, 401, 401]
+        assert statuses_by_key(process) == [200, 401, 401]
 
 
-def who_can_ask(process: Process) -> list[int]:
-    """Return what the first project answers to each key; nora is in another organization."""
+def statuses_by_key(process: Process) -> list[int]:
+    """Return the status that the first project sends for each key (nora is in another organization)."""
     project = process.client().control("GET", "worlds/default")["projects"][0]["id"]
     path = f"/v1/projects/{project}/deployments"
-    sent = [{"Authorization": f"Bearer {value}"} for value in VALUES]
-    return [process.client().send("GET", path, headers=one).status for one in sent]
+    client = process.client()
+    return [
+        client.send("GET", path, headers={"Authorization": f"Bearer {value}"}).status
+        for value in VALUES
+    ]

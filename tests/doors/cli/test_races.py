@@ -29,11 +29,11 @@ class Upload:
     def finish(self) -> int:
         """Send the rest and return the status of the answer."""
         self.socket.sendall(self.rest)
-        answer = b""
+        response = b""
         while chunk := self.socket.recv(65_536):
-            answer += chunk
+            response += chunk
         self.socket.close()
-        return int(answer.split()[1])
+        return int(response.split()[1])
 
 
 @pytest.fixture
@@ -75,8 +75,8 @@ def test_a_change_after_a_reset_counts_for_the_new_state(data):
         client.control("POST", "worlds/default/reset", {})
         assert upload.finish() == 200
 
-        there = client.state()
+        expected = client.state()
         process.kill()
 
     with emulator(*data) as process:
-        assert process.client().state() == there
+        assert process.client().state() == expected

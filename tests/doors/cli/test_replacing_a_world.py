@@ -43,8 +43,8 @@ def changed(world: HostingEmulator) -> dict[str, Any]:
 
 
 def tables(world: HostingEmulator) -> dict[str, Any]:
-    found: dict[str, Any] = world.export(with_seed=True)["tables"]
-    return found
+    rows: dict[str, Any] = world.export(with_seed=True)["tables"]
+    return rows
 
 
 def command(world: HostingEmulator, *words: str, **options: Any) -> CompletedProcess[str]:
@@ -131,15 +131,15 @@ def test_importing_a_state_leaves_a_changed_world_as_it_is(
 
 def test_the_advice_for_another_world_names_it(world: HostingEmulator, tmp_path: Path) -> None:
     world.control.create_world("ci-1", ephemeral=False, clock={"mode": "frozen"})
-    other = world.control.world("ci-1")
-    before = changed(other)
+    other_world = world.control.world("ci-1")
+    before = changed(other_world)
     load = ("scenario", "load", "stuck-operation", "--world", "ci-1")
     refusal = command(world, *load).stderr
 
     assert command(world, *load, "--replace").returncode == 0
     follow(advised(refusal, "rewind"), tmp_path)
 
-    assert tables(other) == before
+    assert tables(other_world) == before
 
 
 def test_a_world_that_has_not_changed_is_replaced_at_once(world: HostingEmulator) -> None:
@@ -249,6 +249,6 @@ def test_a_start_that_replaced_names_the_commit_to_rewind_to(
     assert advised(warnings, "rewind")[-1] == str(commits[0].commit)
 
 
-def without_progress(found: dict[str, Any]) -> dict[str, Any]:
+def without_progress(rows_by_table: dict[str, Any]) -> dict[str, Any]:
     """Return tables without the rows that sign-ins and restarts change."""
-    return {name: rows for name, rows in found.items() if name not in ("clock", "streams")}
+    return {name: rows for name, rows in rows_by_table.items() if name not in ("clock", "streams")}

@@ -22,12 +22,12 @@ def data(tmp_path):
     return ("--data-dir", str(tmp_path / "data"))
 
 
-def one_line(found: subprocess.CompletedProcess[str]) -> str:
-    assert found.returncode == 2
-    assert found.stdout == ""
-    assert found.stderr.count("\n") == 1, found.stderr
-    assert found.stderr.startswith("Error: ")
-    return found.stderr
+def one_line(result: subprocess.CompletedProcess[str]) -> str:
+    assert result.returncode == 2
+    assert result.stdout == ""
+    assert result.stderr.count("\n") == 1, result.stderr
+    assert result.stderr.startswith("Error: ")
+    return result.stderr
 
 
 def project_id(client: Client, alias: str = "shop") -> str:
@@ -45,12 +45,12 @@ def test_a_world_is_unchanged_after_a_stop_and_a_start(data):
         shop = process.ready["project_id"]
         acme = process.ready["organization_id"]
         flag = (f"/v1/projects/{shop}/powered-by-flag", {"enabled": True})
-        once = {**headers, "Idempotency-Key": "flag"}
-        switched = client.send("PUT", *flag, headers=once)
+        flag_headers = {**headers, "Idempotency-Key": "flag"}
+        switched = client.send("PUT", *flag, headers=flag_headers)
         path = f"/v1/organizations/{acme}/user-api-keys"
-        key_once = {**headers, "Idempotency-Key": "key"}
-        key = client.send("POST", path, {"name": "ci"}, key_once).json
-        begun = client.send(
+        key_headers = {**headers, "Idempotency-Key": "key"}
+        key = client.send("POST", path, {"name": "ci"}, key_headers).json
+        accepted = client.send(
             "PUT", f"/v1/projects/{shop}/domains", headers={**headers, "Idempotency-Key": "domains"}
         ).json
         ticket = client.send("POST", f"/v1/projects/{shop}/dev-access-tickets", headers=headers)
@@ -60,23 +60,23 @@ def test_a_world_is_unchanged_after_a_stop_and_a_start(data):
     with emulator(*data) as process:
         client = process.client()
         # the same answer under the same key, and the same token
-        again = client.send("PUT", *flag, headers=once)
-        assert (again.status, again.body) == (switched.status, switched.body)
-        replayed = client.send("POST", path, {"name": "ci"}, key_once).json
+        retried = client.send("PUT", *flag, headers=flag_headers)
+        assert (retried.status, retried.body) == (switched.status, switched.body)
+        replayed = client.send("POST", path, {"name": "ci"}, key_headers).json
         assert (replayed["value"], replayed["key"]["id"]) == (None, key["key"]["id"])
         # the key speaks for its owner
         as_key = {"Authorization": f"Bearer {key['value']}"}
         assert client.send("GET", f"/v1/projects/{shop}/edge-dns", headers=as_key).status == 200
         # the operation goes on where it was
-        poll = f"/v1/operations/{begun['id']}"
+        poll = f"/v1/operations/{accepted['id']}"
         assert client.send("GET", poll, headers=headers).json["state"] == "running"
         client.control("POST", "worlds/default/clock/advance", {"by": "7s"})
         assert client.send("GET", poll, headers=headers).json["state"] == "succeeded"
         # the ticket opens its door, once
-        found = urlsplit(ticket.json["redeem_url"])
-        door = ("GET", f"{found.path}?{found.query}")
-        assert client.send(*door, headers={"Host": found.netloc}).status == 303
-        assert client.send(*door, headers={"Host": found.netloc}).status == 404
+        redeem_url = urlsplit(ticket.json["redeem_url"])
+        redemption = ("GET", f"{redeem_url.path}?{redeem_url.query}")
+        assert client.send(*redemption, headers={"Host": redeem_url.netloc}).status == 303
+        assert client.send(*redemption, headers={"Host": redeem_url.netloc}).status == 404
 
 
 def test_a_world_is_unchanged_after_a_kill_and_a_start(data):
@@ -102,9 +102,9 @@ def test_operations_advance_by_world_time_while_the_emulator_is_stopped(data):
 
     with emulator(*data) as process:
         client = process.client()
-        found = client.send("GET", f"/v1/operations/{operation}", headers=headers).json
-        assert found["state"] == "running"
-        assert 1_700 < found["progress"]["next_poll_after_seconds"] <= 1_800  # half of the hour
+        polled = client.send("GET", f"/v1/operations/{operation}", headers=headers).json
+        assert polled["state"] == "running"
+        assert 1_700 < polled["progress"]["next_poll_after_seconds"] <= 1_800  # half of the hour
 
 
 def test_a_scaled_clock_does_not_run_while_stopped(data, tmp_path):
@@ -153,12 +153,12 @@ def test_the_emulator_stops_within_a_second_despite_open_connections(data, numbe
             shy.sendall(b"GET /v1/pro")
             idle.control("GET", "health")
 
-            began = time.monotonic()
-            code, said = process.stop(number)
+            began_s = time.monotonic()
+            code, errors = process.stop(number)
 
             # A second is what we promise; the rest is for a busy machine.
-            assert time.monotonic() - began < 1.5
-            assert (code, said) == (0, "")
+            assert time.monotonic() - began_s < 1.5
+            assert (code, errors) == (0, "")
 
 
 def test_a_request_that_a_stop_interrupts_changes_nothing(data):
@@ -181,53 +181,59 @@ def test_a_request_that_a_stop_interrupts_changes_nothing(data):
 
 
 def test_a_port_in_use_is_an_error_of_one_line(tmp_path):
-    with socket.socket() as other:
-        other.bind(("127.0.0.1", 0))
-        other.listen()
-        port = other.getsockname()[1]
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen()
+        port = listener.getsockname()[1]
 
-        told = [
-            one_line(failed_start(*more, "--port", str(port), cwd=tmp_path))
-            for more in ((), ("--ephemeral",))
+        messages = [
+            one_line(failed_start(*options, "--port", str(port), cwd=tmp_path))
+            for options in ((), ("--ephemeral",))
         ]
 
-    for said in told:
-        assert f"port {port} on 127.0.0.1 is in use" in said
-        assert "--port 0" in said
+    for message in messages:
+        assert f"port {port} on 127.0.0.1 is in use" in message
+        assert "--port 0" in message
     assert [*tmp_path.iterdir()] == []  # so the next start begins as the first would have
 
 
 def test_the_hint_for_a_used_port_suits_make(tmp_path, monkeypatch):
     monkeypatch.setenv("MAKELEVEL", "1")
-    with socket.create_server(("127.0.0.1", 0)) as other:
-        port = other.getsockname()[1]
-        said = one_line(failed_start("--port", str(port), "--ephemeral", cwd=tmp_path))
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+        message = one_line(failed_start("--port", str(port), "--ephemeral", cwd=tmp_path))
 
-    assert "make run ARGS='--port 0'" in said
+    assert "make run ARGS='--port 0'" in message
 
 
 def test_a_directory_in_use_is_an_error_of_one_line(data):
     with emulator(*data) as process:
-        said = one_line(failed_start("--port", "0", *data))
+        message = one_line(failed_start("--port", "0", *data))
 
-        assert data[1] in said
+        assert data[1] in message
         assert process.client().control("GET", "health")["status"] == "ok"
 
 
 @pytest.mark.parametrize(
-    ("name", "change", "why"),
+    ("name", "change", "reason"),
     [
-        ("journal.ndjson", lambda found: found.replace(b'"number":', b'"nunber":', 1), "checksum"),
-        ("snapshot.json", lambda found: found.replace(b"Acme", b"Bcme"), "checksum"),
+        (
+            "journal.ndjson",
+            lambda content: content.replace(b'"number":', b'"nunber":', 1),
+            "checksum",
+        ),
+        ("snapshot.json", lambda content: content.replace(b"Acme", b"Bcme"), "checksum"),
         (
             "snapshot.json",
             lambda content: re.sub(rb'"format": \d+', b'"format": 97', content),
             "its format is 97",
         ),
-        ("snapshot.json", lambda found: b"", "not a snapshot"),
+        ("snapshot.json", lambda content: b"", "not a snapshot"),
     ],
 )
-def test_damaged_state_is_an_error_of_one_line_and_is_left_alone(data, tmp_path, name, change, why):
+def test_damaged_state_is_an_error_of_one_line_and_is_left_alone(
+    data, tmp_path, name, change, reason
+):
     with emulator(*data, "--clock", "frozen") as process:
         process.client().control("POST", "worlds/default/clock/advance", {"by": "1s"})
         process.kill()
@@ -237,10 +243,10 @@ def test_damaged_state_is_an_error_of_one_line_and_is_left_alone(data, tmp_path,
     assert damaged != whole
     path.write_bytes(damaged)
 
-    said = one_line(failed_start("--port", "0", *data))
+    message = one_line(failed_start("--port", "0", *data))
 
-    assert why in said
-    assert name in said
+    assert reason in message
+    assert name in message
     assert path.read_bytes() == damaged
 
 
@@ -253,31 +259,31 @@ def test_a_lost_file_is_an_error_of_one_line_and_starts_no_fresh_world(data, tmp
     (folder / name).unlink()
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
 
-    said = one_line(failed_start("--port", "0", *data))
+    message = one_line(failed_start("--port", "0", *data))
 
-    assert f"{name} is missing" in said
-    assert "restore it from a copy" in said
-    assert "move the folder away to start afresh" in said
+    assert f"{name} is missing" in message
+    assert "restore it from a copy" in message
+    assert "move the folder away to start afresh" in message
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
 
 
 def test_a_directory_that_cannot_be_written_is_an_error_of_one_line(tmp_path):
     (tmp_path / "file").write_text("no directory")
 
-    said = one_line(failed_start("--port", "0", "--data-dir", str(tmp_path / "file" / "data")))
+    message = one_line(failed_start("--port", "0", "--data-dir", str(tmp_path / "file" / "data")))
 
-    assert "cannot be written: Not a directory" in said
-    assert "--ephemeral" in said
+    assert "cannot be written: Not a directory" in message
+    assert "--ephemeral" in message
 
 
 def test_the_ready_file_exists_exactly_while_the_emulator_runs(data, tmp_path):
     path = tmp_path / "ready.json"
     with emulator(*data, "--ready-file", str(path)) as process:
         process.client().control("GET", "health")
-        found = json.loads(path.read_bytes())
-        assert found == process.ready
+        document = json.loads(path.read_bytes())
+        assert document == process.ready
         assert path.stat().st_mode & 0o777 == 0o600
-        assert found["pid"] == process.popen.pid
+        assert document["pid"] == process.popen.pid
         process.stop()
 
     assert not path.exists()
@@ -285,11 +291,11 @@ def test_the_ready_file_exists_exactly_while_the_emulator_runs(data, tmp_path):
 
 def test_two_emulators_with_port_0_get_different_ports(tmp_path):
     with (
-        emulator("--data-dir", str(tmp_path / "one")) as one,
-        emulator("--data-dir", str(tmp_path / "two")) as two,
+        emulator("--data-dir", str(tmp_path / "one")) as first,
+        emulator("--data-dir", str(tmp_path / "two")) as second,
     ):
-        assert one.base_url != two.base_url
-        assert {p.client().control("GET", "health")["status"] for p in (one, two)} == {"ok"}
+        assert first.base_url != second.base_url
+        assert {p.client().control("GET", "health")["status"] for p in (first, second)} == {"ok"}
 
 
 def test_an_ephemeral_emulator_leaves_no_files(tmp_path):

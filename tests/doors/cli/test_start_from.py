@@ -18,7 +18,7 @@ from tests.support.emulator_process import emulator, failed_start
 
 
 @pytest.fixture
-def kept(tmp_path: Path) -> Path:
+def stored_world(tmp_path: Path) -> Path:
     """An exported world: its clock stands, a day after it began."""
     path = tmp_path / "kept.json"
     with emulator("--ephemeral", "--clock", "frozen", "--seed", "of the file") as process:
@@ -32,38 +32,38 @@ def without_commit(state: Any) -> Any:
     return {name: value for name, value in state.items() if name != "commit"}
 
 
-def test_the_default_world_begins_as_the_file_describes_it(kept: Path):
-    with emulator("--ephemeral", "--from", str(kept)) as process:
+def test_the_default_world_begins_as_the_file_describes_it(stored_world: Path):
+    with emulator("--ephemeral", "--from", str(stored_world)) as process:
         client = process.client()
-        found = client.state()
+        state = client.state()
         headers = {"Authorization": f"Bearer {process.ready['token']}"}
         path = f"/v1/projects/{process.ready['project_id']}/edge-dns"
         assert client.send("GET", path, headers=headers).status == 200
 
-    assert without_commit(found) == without_commit(json.loads(kept.read_text()))
+    assert without_commit(state) == without_commit(json.loads(stored_world.read_text()))
 
 
-def test_a_world_from_a_file_continues_with_a_new_seed_or_a_chosen_one(kept: Path):
+def test_a_world_from_a_file_continues_with_a_new_seed_or_a_chosen_one(stored_world: Path):
     seeds = []
-    for given in ((), (), ("--seed", "given")):
-        with emulator("--ephemeral", "--from", str(kept), *given) as process:
+    for seed_options in ((), (), ("--seed", "given")):
+        with emulator("--ephemeral", "--from", str(stored_world), *seed_options) as process:
             seeds.append(process.client().control("GET", "worlds/default")["seed"])
 
     assert seeds[2] == "given"
     assert len({*seeds, "of the file"}) == 4
 
 
-def test_a_world_from_a_file_replaces_the_stored_world(kept: Path, tmp_path: Path):
+def test_a_world_from_a_file_replaces_the_stored_world(stored_world: Path, tmp_path: Path):
     data = ("--data-dir", str(tmp_path / "data"))
     with emulator(*data, "--clock", "skip") as process:
         process.client().control("POST", "worlds", {"name": "mine"})
         process.stop()
 
-    refused = failed_start(*data, "--from", str(kept)).stderr
+    refused = failed_start(*data, "--from", str(stored_world)).stderr
     assert "already has a kept world" in refused
     assert "--replace" in refused
 
-    with emulator(*data, "--from", str(kept), "--replace") as process:
+    with emulator(*data, "--from", str(stored_world), "--replace") as process:
         process.client().control("POST", "worlds/default/clock/advance", {"by": "1d"})
         process.stop()
 
@@ -126,16 +126,16 @@ def test_the_option_scenario_begins_only_the_first_start(
 
 
 def test_the_scaled_clock_of_a_file_continues_from_its_stored_time(tmp_path: Path):
-    kept = tmp_path / "kept.json"
+    stored_world = tmp_path / "kept.json"
     with emulator("--ephemeral", "--clock", "scaled:1000") as process:
         state = process.client().state()
     state["tables"]["clock"]["world"]["machine_ms"] -= 3_600_000  # it was kept an hour ago
-    kept.write_text(json.dumps(state))
+    stored_world.write_text(json.dumps(state))
 
-    with emulator("--ephemeral", "--from", str(kept)) as process:
-        found = process.client().state()["tables"]["clock"]["world"]
+    with emulator("--ephemeral", "--from", str(stored_world)) as process:
+        clock = process.client().state()["tables"]["clock"]["world"]
 
-    assert (found["mode"], found["world_ms"]) == ("scaled", state["at_ms"])
+    assert (clock["mode"], clock["world_ms"]) == ("scaled", state["at_ms"])
 
 
 def cut(text: str) -> str:
@@ -153,7 +153,7 @@ def with_an_odd_row(text: str) -> str:
 
 
 @pytest.mark.parametrize(
-    ("spoil", "why"),
+    ("spoil", "reason"),
     [
         (cut, "is not JSON"),
         (without_kind, '"kind": "hosting-emulator state"'),
@@ -161,35 +161,35 @@ def with_an_odd_row(text: str) -> str:
     ],
 )
 def test_an_invalid_file_is_an_error_of_one_line_and_changes_no_stored_world(
-    kept: Path, tmp_path: Path, spoil: Callable[[str], str], why: str
+    stored_world: Path, tmp_path: Path, spoil: Callable[[str], str], reason: str
 ):
     data = ("--data-dir", str(tmp_path / "data"))
-    bad = tmp_path / "bad.json"
-    bad.write_text(spoil(kept.read_text()))
+    invalid_file = tmp_path / "bad.json"
+    invalid_file.write_text(spoil(stored_world.read_text()))
     with emulator(*data, "--clock", "skip") as process:
         before = process.client().state()
         process.stop()
 
-    done = failed_start(*data, "--from", str(bad))
+    result = failed_start(*data, "--from", str(invalid_file))
 
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith(f"Error: {bad}")
-    assert why in done.stderr
-    assert done.stderr.count("\n") == 1
+    assert (result.returncode, result.stdout) == (2, "")
+    assert result.stderr.startswith(f"Error: {invalid_file}")
+    assert reason in result.stderr
+    assert result.stderr.count("\n") == 1
     with emulator(*data) as process:
         assert process.client().state() == before
 
 
 def test_a_missing_file_is_an_error_and_creates_no_data_directory(tmp_path: Path):
-    done = failed_start("--data-dir", "data", "--from", "no-such.json", cwd=tmp_path)
+    result = failed_start("--data-dir", "data", "--from", "no-such.json", cwd=tmp_path)
 
-    assert done.returncode == 2
-    assert done.stderr == "Error: no-such.json cannot be read: no such file or directory\n"
+    assert result.returncode == 2
+    assert result.stderr == "Error: no-such.json cannot be read: no such file or directory\n"
     assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize(
-    "beside",
+    "option",
     [
         ("--scenario", "stuck-operation"),
         ("--clock", "real"),
@@ -199,16 +199,16 @@ def test_a_missing_file_is_an_error_and_creates_no_data_directory(tmp_path: Path
     ids=lambda words: words[0],
 )
 def test_from_refuses_other_options_that_describe_the_beginning(
-    kept: Path, beside: tuple[str, str]
+    stored_world: Path, option: tuple[str, str]
 ):
-    done = failed_start("--ephemeral", "--port", "0", "--from", str(kept), *beside)
+    result = failed_start("--ephemeral", "--port", "0", "--from", str(stored_world), *option)
 
-    assert done.returncode == 2
-    assert done.stderr == f"Error: {beside[0]} cannot be used with --from, whose state sets it\n"
+    assert result.returncode == 2
+    assert result.stderr == f"Error: {option[0]} cannot be used with --from, whose state sets it\n"
 
 
 def test_the_option_at_is_refused_with_a_scenario():
-    done = failed_start(
+    result = failed_start(
         "--ephemeral",
         "--port",
         "0",
@@ -218,5 +218,5 @@ def test_the_option_at_is_refused_with_a_scenario():
         "2030-01-31T09:30:00Z",
     )
 
-    assert done.returncode == 2
-    assert "--at cannot be used with a scenario" in done.stderr
+    assert result.returncode == 2
+    assert "--at cannot be used with a scenario" in result.stderr

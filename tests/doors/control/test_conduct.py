@@ -369,18 +369,18 @@ def test_a_redemption_cannot_be_sent_again(api: CheckedWorld) -> None:
 def test_a_redemption_can_be_asserted_on(api: CheckedWorld) -> None:
     redeem(api, issue(api))
 
-    (made,) = api.emulator.requests.assert_made("redeem_ticket", status=303, times=1)
+    (request,) = api.emulator.requests.assert_made("redeem_ticket", status=303, times=1)
 
-    assert (made.project, made.who) == (api.emulator.project, None)
+    assert (request.project, request.who) == (api.emulator.project, None)
 
 
 def test_an_access_token_that_is_sent_to_a_dev_origin_is_reported(api: CheckedWorld) -> None:
     origin = urlsplit(issue(api)["origin"]).netloc
     url = urlsplit(api.emulator.base_url)
     for token in (api.emulator.token("owner"), None):
-        sent = {"Host": origin} | ({"Authorization": f"Bearer {token}"} if token else {})
+        headers = {"Host": origin} | ({"Authorization": f"Bearer {token}"} if token else {})
         visitor = HTTPConnection(url.netloc)
-        visitor.request("GET", "/", headers=sent)
+        visitor.request("GET", "/", headers=headers)
         assert visitor.getresponse().status == 401
         visitor.close()
 
@@ -393,14 +393,14 @@ def test_an_access_token_that_is_sent_to_a_dev_origin_is_reported(api: CheckedWo
 
 def test_two_jobs_with_one_token_are_distinguished_by_their_connections(api: CheckedWorld) -> None:
     url = urlsplit(api.emulator.url("/v1/projects/{project}/edge-dns"))
-    sent = {"Authorization": f"Bearer {api.emulator.token('owner')}"}
+    headers = {"Authorization": f"Bearer {api.emulator.token('owner')}"}
     jobs = [HTTPConnection(url.netloc) for _ in range(2)]
 
     def send(job: HTTPConnection) -> int:
-        job.request("GET", url.path, headers=sent)
-        answer = job.getresponse()
-        answer.read()
-        return answer.status
+        job.request("GET", url.path, headers=headers)
+        response = job.getresponse()
+        response.read()
+        return response.status
 
     assert [send(job) for job in jobs] == [200, 200]
     with api.emulator.fault("abort", code="rate_limited", retry_after_seconds=5, times=1):

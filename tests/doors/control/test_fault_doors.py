@@ -116,12 +116,12 @@ def test_a_fault_acts_on_each_endpoint_of_the_identity_provider(
         "respond", status=503, content="later", headers={"Retry-After": "7"}, call=door, phase=phase
     )
 
-    seen = browser.send(path)
+    response = browser.send(path)
 
     if phase == "after_commit" and fault.hits == 0:  # the door itself refused: nothing was done
-        assert seen.status in (400, 401)
+        assert response.status in (400, 401)
         return
-    assert (seen.status, seen.text, seen.headers["Retry-After"]) == (503, "later", "7")
+    assert (response.status, response.text, response.headers["Retry-After"]) == (503, "later", "7")
 
 
 def test_a_fault_after_the_commit_consumes_the_refresh_token(

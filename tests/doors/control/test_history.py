@@ -51,9 +51,9 @@ def test_a_world_can_be_rewound_to_any_commit(api: HttpWorld):
         states[history(api, 1)["items"][0]["commit"]] = state(api)
 
     for commit, before in reversed(states.items()):
-        shown = api.emulator.control.post(path(api, "rewind"), {"commit": commit})
+        summary = api.emulator.control.post(path(api, "rewind"), {"commit": commit})
         assert state(api) == before
-        assert shown["commit"] > commit
+        assert summary["commit"] > commit
         assert history(api, 1)["items"][0]["title"] == f"rewound to {commit}"
     assert api.dns().status == 200
 
@@ -80,11 +80,11 @@ def test_a_commit_that_is_not_stored_is_refused(api: HttpWorld, ask: str):
 
 def test_counts_of_faults_are_not_in_the_history(api: HttpWorld):
     api.emulator.fault("latency", delay_ms=0)
-    began = api.emulator.summary["commit"]
+    first_commit = api.emulator.summary["commit"]
     for enabled in (True, False):
         api.set_flag(enabled)
 
-    assert api.emulator.summary["commit"] == began + 4
+    assert api.emulator.summary["commit"] == first_commit + 4
     titles = [item["title"] for item in history(api)["items"]]
     assert titles[:3] == ["set_project_powered_by_flag"] * 2 + ["fault-1 armed"]
 

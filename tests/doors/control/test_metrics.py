@@ -18,9 +18,9 @@ def read(api: HttpWorld) -> Read:
     """Return the value of a sample, 0 where there is none."""
     url = f"{api.emulator.control.control_url}/metrics"
 
-    def found(name: str, **labels: str) -> float:
-        with urllib.request.urlopen(url) as answer:
-            text = answer.read().decode()
+    def value_of(name: str, **labels: str) -> float:
+        with urllib.request.urlopen(url) as response:
+            text = response.read().decode()
         for family in text_string_to_metric_families(text):
             for sample in family.samples:
                 if (
@@ -30,7 +30,7 @@ def read(api: HttpWorld) -> Read:
                     return sample.value
         return 0
 
-    return found
+    return value_of
 
 
 def test_requests_are_counted_by_call_and_status(api: HttpWorld, read: Read):
@@ -72,8 +72,8 @@ def test_metrics_count_the_records_of_all_worlds(api: HttpWorld, read: Read):
 
 def test_metrics_contain_no_name_of_a_world_or_project(api: HttpWorld):
     api.dns()
-    with urllib.request.urlopen(f"{api.emulator.control.control_url}/metrics") as answer:
-        text = answer.read().decode()
-        assert answer.headers["Content-Type"].startswith("text/plain; version=")
+    with urllib.request.urlopen(f"{api.emulator.control.control_url}/metrics") as response:
+        text = response.read().decode()
+        assert response.headers["Content-Type"].startswith("text/plain; version=")
     assert api.emulator.name not in text
     assert api.emulator.project not in text

@@ -36,9 +36,9 @@ def another_world(control: ControlClient, observation: WorldsObservation) -> Htt
 def test_a_deleted_world_is_part_of_the_verdict(
     api: HttpWorld, observation: WorldsObservation
 ) -> None:
-    other = another_world(api.emulator.control, observation)
-    other.apply_domains(key=None)
-    other.emulator.control.delete(f"worlds/{other.emulator.name}")
+    other_world = another_world(api.emulator.control, observation)
+    other_world.apply_domains(key=None)
+    other_world.emulator.control.delete(f"worlds/{other_world.emulator.name}")
 
     report = observation.report()
 
@@ -89,8 +89,8 @@ def test_a_copy_of_an_observed_world_is_observed(
 def test_a_world_outside_the_scope_is_not_observed(
     api: HttpWorld, observation: WorldsObservation
 ) -> None:
-    with HostingEmulator.fresh(api.emulator.control.control_url) as other:
-        HttpWorld(other).apply_domains(key=None)
+    with HostingEmulator.fresh(api.emulator.control.control_url) as other_world:
+        HttpWorld(other_world).apply_domains(key=None)
 
     assert observation.report().requests == 0
     assert rules(observation) == []
@@ -99,9 +99,9 @@ def test_a_world_outside_the_scope_is_not_observed(
 def test_an_observation_without_names_observes_every_world(api: HttpWorld) -> None:
     control = api.emulator.control
     with control.observe() as observation:
-        with HostingEmulator.fresh(control.control_url) as other:
-            name = other.name
-            HttpWorld(other).apply_domains(key=None)
+        with HostingEmulator.fresh(control.control_url) as other_world:
+            name = other_world.name
+            HttpWorld(other_world).apply_domains(key=None)
         chapters = {chapter["world"]: chapter for chapter in observation.report().chapters}
 
     assert api.emulator.name in chapters
@@ -136,10 +136,10 @@ def test_the_first_mistake_counts_after_more_requests_than_the_log_holds(
 def test_the_state_of_a_deleted_world_can_be_exported(
     api: HttpWorld, observation: WorldsObservation
 ) -> None:
-    other = another_world(api.emulator.control, observation)
-    other.set_flag(True)
-    before = other.emulator.export(with_seed=True)
-    other.emulator.control.delete(f"worlds/{other.emulator.name}")
+    other_world = another_world(api.emulator.control, observation)
+    other_world.set_flag(True)
+    before = other_world.emulator.export(with_seed=True)
+    other_world.emulator.control.delete(f"worlds/{other_world.emulator.name}")
 
     (index,) = [c["index"] for c in observation.report().chapters if c["ended"] == "deleted"]
     state = observation.state(index, seed=True)
@@ -150,10 +150,10 @@ def test_the_state_of_a_deleted_world_can_be_exported(
 def test_the_requests_and_the_report_of_a_deleted_world_can_be_read(
     api: HttpWorld, observation: WorldsObservation
 ) -> None:
-    other = another_world(api.emulator.control, observation)
-    other.set_flag(True)
-    other.dns()
-    other.emulator.control.delete(f"worlds/{other.emulator.name}")
+    other_world = another_world(api.emulator.control, observation)
+    other_world.set_flag(True)
+    other_world.dns()
+    other_world.emulator.control.delete(f"worlds/{other_world.emulator.name}")
 
     (index,) = [c["index"] for c in observation.report().chapters if c["ended"] == "deleted"]
 
@@ -211,9 +211,9 @@ def test_a_body_that_is_not_utf_8_is_judged(api: HttpWorld, observation: WorldsO
     project = api.emulator.projects["shop"]
     path = f"/v1/projects/{project}/powered-by-flag"
 
-    answer = api.call("PUT", path, key="key-1", raw='{"name":"José"}'.encode("latin-1"))
+    response = api.call("PUT", path, key="key-1", raw='{"name":"José"}'.encode("latin-1"))
 
-    assert answer.status == 400
+    assert response.status == 400
     report = observation.report(final=True)
     assert report.errors == []
     assert report.chapters[0]["conduct"]["judged"] == 1

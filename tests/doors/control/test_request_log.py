@@ -228,19 +228,19 @@ def test_a_har_shows_what_a_network_panel_shows(world_with_requests: CheckedWorl
 def test_a_replay_is_sent_as_the_same_user_with_a_new_key(world_with_requests: CheckedWorld):
     emulator = world_with_requests.emulator
 
-    made = emulator.requests.replay(4)
+    replayed = emulator.requests.replay(4)
 
-    assert (made["n"], made["status"], made["who"]) == (5, 202, "owner")
-    assert made["idempotency_key"] not in (None, "domains-1")
-    assert not made["replayed"]
-    assert emulator.requests.replay(4)["idempotency_key"] != made["idempotency_key"]
+    assert (replayed["n"], replayed["status"], replayed["who"]) == (5, 202, "owner")
+    assert replayed["idempotency_key"] not in (None, "domains-1")
+    assert not replayed["replayed"]
+    assert emulator.requests.replay(4)["idempotency_key"] != replayed["idempotency_key"]
 
 
 def test_a_replay_with_the_same_key_gets_the_first_response(world_with_requests: CheckedWorld):
-    made = world_with_requests.emulator.requests.replay(4, same_key=True)
+    replayed = world_with_requests.emulator.requests.replay(4, same_key=True)
 
-    assert (made["idempotency_key"], made["replayed"]) == ("domains-1", True)
-    (decision,) = [step["says"] for step in made["trail"] if step["step"] == "idempotency"]
+    assert (replayed["idempotency_key"], replayed["replayed"]) == ("domains-1", True)
+    (decision,) = [step["says"] for step in replayed["trail"] if step["step"] == "idempotency"]
     assert "domains-1" in decision
     assert "#4" in decision
 
@@ -270,10 +270,10 @@ def test_a_replay_meets_faults_without_waiting_for_them(world_with_requests: Che
     world_with_requests.emulator.fault("latency", delay_ms=1)
     world_with_requests.emulator.fault("timeout", times=1)
 
-    made = world_with_requests.emulator.requests.replay(1)
+    replayed = world_with_requests.emulator.requests.replay(1)
 
-    assert (made["status"], made["lost"]) == (0, "timeout")
-    assert [step["says"] for step in made["trail"] if step["step"] == "fault"][:2] == [
+    assert (replayed["status"], replayed["lost"]) == (0, "timeout")
+    assert [step["says"] for step in replayed["trail"] if step["step"] == "fault"][:2] == [
         "fault-1 (latency, before_commit) acted, hit 1.",
         "fault-2 (timeout, before_commit) acted, hit 1.",
     ]
@@ -281,16 +281,16 @@ def test_a_replay_meets_faults_without_waiting_for_them(world_with_requests: Che
 
 def test_the_log_stores_only_the_beginning_of_long_headers(api: CheckedWorld):
     """The log keeps a thousand requests, which may have a quarter of a megabyte of headers each."""
-    headers = {"X-Small": "y" * 100} | {f"X-{n}": "z" * 8_000 for n in range(24)}
-    api.dns(headers=headers)
+    long_headers = {f"X-{number}": "z" * 8_000 for number in range(24)}
+    api.dns(headers={"X-Small": "y" * 100} | long_headers)
 
     whole = api.emulator.requests.whole(1)
-    shown = dict(whole["request"]["headers"])
+    headers = dict(whole["request"]["headers"])
 
-    assert shown["X-Small"] == "y" * 100
-    assert shown["X-0"] == "z" * 2_048 + "... (8000 bytes)"
-    assert shown["X-23"] == "... (8000 bytes)"
-    assert sum(map(len, shown.values())) < 20_000
+    assert headers["X-Small"] == "y" * 100
+    assert headers["X-0"] == "z" * 2_048 + "... (8000 bytes)"
+    assert headers["X-23"] == "... (8000 bytes)"
+    assert sum(map(len, headers.values())) < 20_000
     with pytest.raises(ControlRefused, match="only the beginning of the headers"):
         api.emulator.requests.replay(1)
 

@@ -31,17 +31,17 @@ def test_a_restored_snapshot_brings_back_state_time_faults_and_assumptions(api: 
     before = state(api)
     polled = api.poll(operation).body
 
-    taken = take(api)
+    snapshot = take(api)
     api.set_flag(True)
     api.emulator.clock.advance("90d")
     api.emulator.fault("abort", code="rate_limited")
     api.emulator.set_assumptions({"default_page_size": 5})
-    shown = control.post(snapshots(api, f"/{taken['id']}/restore"))
+    summary = control.post(snapshots(api, f"/{snapshot['id']}/restore"))
 
     assert state(api) == before
     assert api.poll(operation).body == polled
-    assert shown["clock"]["now"] == taken["at"] == "2026-01-01T00:00:03.000Z"
-    assert shown["commit"] > taken["commit"]
+    assert summary["clock"]["now"] == snapshot["at"] == "2026-01-01T00:00:03.000Z"
+    assert summary["commit"] > snapshot["commit"]
 
 
 def test_a_restored_snapshot_keeps_the_request_log_and_the_tokens(api: HttpWorld):
@@ -77,12 +77,12 @@ def test_snapshots_are_listed_and_deleted(api: HttpWorld):
 
 def test_a_restored_scaled_clock_continues_from_its_stored_time(api: HttpWorld):
     api.emulator.clock.set("scaled", rate=0.001)
-    taken = take(api)
+    snapshot = take(api)
     api.emulator.clock.advance("10d")
 
-    shown = api.emulator.control.post(snapshots(api, f"/{taken['id']}/restore"))
+    summary = api.emulator.control.post(snapshots(api, f"/{snapshot['id']}/restore"))
 
-    assert shown["clock"]["now"][:18] == taken["at"][:18]
+    assert summary["clock"]["now"][:18] == snapshot["at"][:18]
 
 
 @pytest.mark.parametrize("where", ["its own world", "another", "a new one"])
@@ -95,10 +95,10 @@ def test_the_scaled_clock_of_an_exported_state_stood_still_meanwhile(api: HttpWo
     began_ms = exported["at_ms"]
 
     if where == "a new one":
-        shown = control.post("worlds", {"name": f"{name}-new", "state": exported})
+        summary = control.post("worlds", {"name": f"{name}-new", "state": exported})
     else:
-        shown = control.put(f"worlds/{name}{'-other' * (where == 'another')}/state", exported)
+        summary = control.put(f"worlds/{name}{'-other' * (where == 'another')}/state", exported)
 
-    assert parse_timestamp(shown["clock"]["now"]) - began_ms < 60_000
-    if shown["name"] != name:
-        control.delete(f"worlds/{shown['name']}")
+    assert parse_timestamp(summary["clock"]["now"]) - began_ms < 60_000
+    if summary["name"] != name:
+        control.delete(f"worlds/{summary['name']}")

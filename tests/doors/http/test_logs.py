@@ -105,14 +105,14 @@ def test_the_json_log_has_one_object_for_each_request_with_real_time(
 
 
 def test_a_logged_request_shows_the_call_the_status_and_the_reason(json_log: list[dict[str, Any]]):
-    read, first, again, stray, *_ = json_log
+    read, first, replay, stray, *_ = json_log
 
     assert (read["method"], read["call"], read["query"]) == ("GET", "list_deployments", "limit=1")
     assert (read["who"], read["status"], read["code"]) == ("owner", 200, None)
     assert read["message"] == f"GET {read['path']}"
     assert (first["idempotency_key"], first["replayed"]) == ("hide-1", False)
-    assert (again["idempotency_key"], again["replayed"]) == ("hide-1", True)
-    assert len(again["why"]) == 1
+    assert (replay["idempotency_key"], replay["replayed"]) == ("hide-1", True)
+    assert len(replay["why"]) == 1
     assert (stray["status"], stray["code"], stray["call"]) == (404, "resource_not_found", None)
     assert len(stray["why"]) == 1
 
@@ -123,10 +123,10 @@ def test_the_log_names_the_fault_that_lost_a_response(json_log: list[dict[str, A
 
 
 def test_the_log_contains_no_secret(json_log: list[dict[str, Any]], text_log: list[str]):
-    for written in (json.dumps(json_log), "\n".join(text_log)):
-        assert "<redacted>" in written
-        assert "eyJ" not in written
-        assert "open-sesame" not in written
+    for text in (json.dumps(json_log), "\n".join(text_log)):
+        assert "<redacted>" in text
+        assert "eyJ" not in text
+        assert "open-sesame" not in text
 
 
 def test_the_text_log_has_one_aligned_line_for_each_request(
@@ -152,10 +152,10 @@ EXCHANGE: dict[str, Any] = {
 
 
 def record(message: str = "said", **changes: Any) -> logging.LogRecord:
-    made = logging.LogRecord("some.log", logging.WARNING, __file__, 1, message, None, None)
+    log_record = logging.LogRecord("some.log", logging.WARNING, __file__, 1, message, None, None)
     if changes:
-        made.fields = EXCHANGE | changes
-    return made
+        log_record.fields = EXCHANGE | changes
+    return log_record
 
 
 @pytest.mark.parametrize("nasty", ["a\nb", "a\r\nb", "a\x1b[2Jb", "a\x85b", "a\u2028b", "a\u202eb"])
@@ -180,12 +180,12 @@ def test_odd_characters_of_a_client_break_no_line_and_control_no_terminal(nasty:
     ],
 )
 def test_on_a_terminal_the_status_has_a_color(changes: dict[str, Any], code: int):
-    made = record(**changes)
-    plain = as_text(made)
-    colored = as_text(made, color=True)
+    log_record = record(**changes)
+    plain = as_text(log_record)
+    colored = as_text(log_record, color=True)
 
-    shown = str(changes["status"] or "---")
-    assert f"\x1b[{code}m{shown}\x1b[0m GET " in colored
+    status = str(changes["status"] or "---")
+    assert f"\x1b[{code}m{status}\x1b[0m GET " in colored
     assert re.sub(r"\x1b\[\d+m", "", colored) == plain
 
 
@@ -194,13 +194,13 @@ def test_a_warning_is_a_line_with_the_name_of_the_program():
 
 
 def test_an_exception_is_one_field_of_the_json_log():
-    made = record("a response could not be created")
+    log_record = record("a response could not be created")
     try:
         raise RuntimeError("line one\nline two")
     except RuntimeError:
-        made.exc_info = sys.exc_info()
+        log_record.exc_info = sys.exc_info()
 
-    line = as_json(made)
+    line = as_json(log_record)
 
     assert len(line.splitlines()) == 1
     fields = json.loads(line)
@@ -210,7 +210,7 @@ def test_an_exception_is_one_field_of_the_json_log():
 
 
 def test_every_line_on_stderr_is_json_if_the_log_is():
-    done = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-W", "always", "-m", "tests.support.log_lines"],
         cwd=Path(__file__).parents[3],
         capture_output=True,
@@ -218,8 +218,8 @@ def test_every_line_on_stderr_is_json_if_the_log_is():
         timeout=60,
     )
 
-    lines = [json.loads(line) for line in done.stderr.splitlines()]
-    assert done.returncode == 1
+    lines = [json.loads(line) for line in result.stderr.splitlines()]
+    assert result.returncode == 1
     assert [line["level"] for line in lines] == ["error", "warning", "error", "error", "critical"]
     assert lines[0]["message"] == "from a library"
     assert "DeprecationWarning: old" in lines[1]["message"]
@@ -234,14 +234,14 @@ def test_every_line_on_stderr_is_json_if_the_log_is():
 def test_a_failed_start_is_one_line_of_text_in_every_log_format():
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        done = run(
+        result = run(
             [COMMAND, "start", "--ephemeral", "--port", str(port)],
             env=os.environ | {"HOSTING_EMULATOR_LOG_FORMAT": "json"},
         )
 
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith(f"Error: port {port} on 127.0.0.1 is in use")
-    assert len(done.stderr.splitlines()) == 1
+    assert (result.returncode, result.stdout) == (2, "")
+    assert result.stderr.startswith(f"Error: port {port} on 127.0.0.1 is in use")
+    assert len(result.stderr.splitlines()) == 1
 
 
 # --- Other worlds --------------------------------------------------------------------------------

@@ -46,11 +46,14 @@ def test_malformed_http_gets_a_problem_and_changes_nothing(api: CheckedWorld, na
     with wire(api.emulator.base_url) as connection:
         connection.send(BROKEN[name])
 
-        answer = connection.read_response()
+        response = connection.read_response()
 
-    document = hold_problem(answer)
-    assert answer.status in (400, 404)  # 404: where the parser lets it pass, there is no such path
-    assert document["code"] == {400: "invalid_request", 404: "resource_not_found"}[answer.status]
+    document = hold_problem(response)
+    assert response.status in (
+        400,
+        404,
+    )  # 404: where the parser lets it pass, there is no such path
+    assert document["code"] == {400: "invalid_request", 404: "resource_not_found"}[response.status]
     assert api.state() == before
 
 
@@ -157,7 +160,7 @@ def test_bad_chunks_are_refused(api: CheckedWorld, chunks: bytes, path: str, apa
 
 
 @pytest.mark.parametrize(
-    ("more", "sent"),
+    ("more", "part"),
     [
         ((CHUNKED,), b"11\r\n" + GOOD + b"\r\n"),
         ((CHUNKED,), b"11\r\n" + GOOD[:5]),
@@ -167,12 +170,12 @@ def test_bad_chunks_are_refused(api: CheckedWorld, chunks: bytes, path: str, apa
     ids=["no last chunk", "half a chunk", "one byte short", "cut"],
 )
 def test_a_body_that_never_ends_changes_nothing(
-    api: CheckedWorld, more: tuple[tuple[str, str], ...], sent: bytes
+    api: CheckedWorld, more: tuple[tuple[str, str], ...], part: bytes
 ) -> None:
     before = api.state()
     with wire(api.emulator.base_url) as connection:
         put(connection, api, *more)
-        connection.send(sent)
+        connection.send(part)
 
     # when the client is gone, the emulator still answers others
     assert api.dns().status == 200
@@ -198,9 +201,9 @@ def test_requests_on_one_connection_are_answered_in_order(api: CheckedWorld) -> 
         for rest in ("edge-dns", "nothing", "deployments"):
             connection.send_request("GET", api.project_path(rest), [token])
 
-        answers: list[Response] = [connection.read_response() for _ in range(3)]
+        responses: list[Response] = [connection.read_response() for _ in range(3)]
 
-    assert [answer.status for answer in answers] == [200, 404, 200]
+    assert [response.status for response in responses] == [200, 404, 200]
 
 
 def test_a_client_may_expect_100_continue_before_its_body(api: CheckedWorld) -> None:

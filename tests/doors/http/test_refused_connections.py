@@ -26,19 +26,19 @@ def test_new_connections_are_refused_for_the_time_of_the_fault(phase: str) -> No
         client = process.client()
         fault = {"refuse_connections": {"for_ms": 400}, "times": 1, "phase": phase}
         client.control("POST", "worlds/default/faults", fault)
-        began = time.monotonic()
+        began_s = time.monotonic()
 
         with pytest.raises(ConnectionResetError):
             _flag(process, client)
 
         assert not connects(address)
         while not connects(address):
-            assert time.monotonic() - began < 30
-        assert time.monotonic() - began >= 0.4
-        again = process.client()
-        project = again.state()["tables"]["projects"][process.ready["project_id"]]
+            assert time.monotonic() - began_s < 30
+        assert time.monotonic() - began_s >= 0.4
+        new_client = process.client()
+        project = new_client.state()["tables"]["projects"][process.ready["project_id"]]
         assert project.get("flag_enabled", False) is (phase == "before_commit")
-        assert _flag(process, again).status == 200
+        assert _flag(process, new_client).status == 200
 
 
 def test_an_emulator_can_be_stopped_while_it_refuses_connections() -> None:

@@ -107,12 +107,12 @@ def test_openid_client_for_node_signs_a_person_in(
     program.write_bytes(CLIENT.read_bytes())
     call = f"{server.base_url}/v1/projects/{server.ready.project_id}/edge-dns"
 
-    done = subprocess.run(
+    result = subprocess.run(
         [node, str(program), version[0], issuer, CALLBACK, call],
         capture_output=True,
         text=True,
         cwd=tmp_path,
     )
 
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert done.stdout.strip() == "signed in"
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert result.stdout.strip() == "signed in"

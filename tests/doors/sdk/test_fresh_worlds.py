@@ -17,9 +17,9 @@ def control(hosting_emulator: HostingEmulator) -> ControlClient:
 
 
 def make(control: ControlClient, **body: Any) -> Any:
-    made = control.post("worlds", body)
-    control.world(made["name"]).delete()
-    return made
+    world = control.post("worlds", body)
+    control.world(world["name"]).delete()
+    return world
 
 
 INLINE = """{"name": "inline", "description": "A world of its own.",
@@ -29,25 +29,25 @@ INLINE = """{"name": "inline", "description": "A world of its own.",
 
 
 def test_a_world_can_begin_with_a_scenario_of_the_library(control: ControlClient):
-    loaded = control.create_world(ephemeral=True)
-    control.world(loaded["name"]).load_scenario(name="stuck-operation")
+    empty = control.create_world(ephemeral=True)
+    control.world(empty["name"]).load_scenario(name="stuck-operation")
 
-    made = control.post("worlds", {"scenario": {"name": "stuck-operation"}})
+    created = control.post("worlds", {"scenario": {"name": "stuck-operation"}})
 
-    state_after_load = control.world(loaded["name"]).export()
-    state_at_creation = control.world(made["name"]).export()
+    state_after_load = control.world(empty["name"]).export()
+    state_at_creation = control.world(created["name"]).export()
     for table in ("timeline", "faults", "assumptions", "clock", "projects"):
         assert state_after_load["tables"].get(table) == state_at_creation["tables"].get(table)
-    for name in (loaded["name"], made["name"]):
+    for name in (empty["name"], created["name"]):
         control.world(name).delete()
 
 
 def test_a_world_can_begin_with_the_text_of_a_scenario(control: ControlClient):
-    made = make(control, scenario={"text": INLINE, "file": "test_x.py::test (inline)"})
+    world = make(control, scenario={"text": INLINE, "file": "test_x.py::test (inline)"})
 
-    assert made["clock"]["mode"] == "skip"
-    assert made["clock"]["now"] == "2030-01-01T00:00:00.000Z"
-    assert made["assumptions"] == {"default_page_size": 7}
+    assert world["clock"]["mode"] == "skip"
+    assert world["clock"]["now"] == "2030-01-01T00:00:00.000Z"
+    assert world["assumptions"] == {"default_page_size": 7}
 
 
 def test_options_of_a_new_world_override_its_scenario(control: ControlClient):
@@ -57,13 +57,13 @@ def test_options_of_a_new_world_override_its_scenario(control: ControlClient):
         "assumptions": {"accepted_status": 200},
         "seed": "another",
     }
-    made = make(control, **body)
+    world = make(control, **body)
     plain = make(control, scenario={"text": INLINE})
 
-    assert made["clock"]["mode"] == "frozen"
-    assert made["clock"]["now"] == "2030-01-01T00:00:00.000Z"
-    assert made["assumptions"] == {"default_page_size": 7, "accepted_status": 200}
-    assert made["projects"] != plain["projects"]
+    assert world["clock"]["mode"] == "frozen"
+    assert world["clock"]["now"] == "2030-01-01T00:00:00.000Z"
+    assert world["assumptions"] == {"default_page_size": 7, "accepted_status": 200}
+    assert world["projects"] != plain["projects"]
 
 
 def test_two_worlds_of_one_scenario_are_independent(control: ControlClient):
@@ -85,12 +85,12 @@ def test_a_world_can_begin_with_an_exported_state(
     hosting_emulator.clock.advance("5d")
     state = control.world(hosting_emulator.name).export()
 
-    made = control.post("worlds", {"state": state})
+    world = control.post("worlds", {"state": state})
 
-    exported = control.world(made["name"]).export()
+    exported = control.world(world["name"]).export()
     assert exported["tables"]["clock"] == state["tables"]["clock"]
-    assert made["seed"] != hosting_emulator.summary["seed"]
-    control.world(made["name"]).delete()
+    assert world["seed"] != hosting_emulator.summary["seed"]
+    control.world(world["name"]).delete()
 
 
 @pytest.mark.parametrize(
@@ -137,23 +137,23 @@ EMPTY = (
 )
 
 
-def speaker(made: Any) -> str:
+def token_user(world: Any) -> str:
     """Return the alias of whom the token of a new world speaks for."""
-    person = parts(made["token"]["access_token"])[1]["sub"]
-    return str(next(user["alias"] for user in made["people"] if user["id"] == person))
+    person = parts(world["token"]["access_token"])[1]["sub"]
+    return str(next(user["alias"] for user in world["people"] if user["id"] == person))
 
 
 def test_creating_a_world_returns_everything_that_a_first_call_needs(control: ControlClient):
-    made = control.create_world(clock={"mode": "frozen"}, token={})
-    url = f"{made.base_url}/v1/projects/{made.projects[0].id}/edge-dns"
-    bearer = {"Authorization": f"Bearer {made.token.access_token}"}
+    world = control.create_world(clock={"mode": "frozen"}, token={})
+    url = f"{world.base_url}/v1/projects/{world.projects[0].id}/edge-dns"
+    bearer = {"Authorization": f"Bearer {world.token.access_token}"}
 
-    with urlopen(Request(url, headers=bearer)) as answer:
-        assert answer.status == 200
+    with urlopen(Request(url, headers=bearer)) as response:
+        assert response.status == 200
 
-    assert made.token.expires_in == 3600
-    assert made.clock.mode == "frozen"
-    control.world(made.name).delete()
+    assert world.token.expires_in == 3600
+    assert world.clock.mode == "frozen"
+    control.world(world.name).delete()
 
 
 def test_a_new_world_has_a_token_only_on_request(control: ControlClient):
@@ -172,19 +172,19 @@ def test_a_new_world_has_a_token_only_on_request(control: ControlClient):
 def test_the_token_of_a_new_world_is_for_the_chosen_user(
     control: ControlClient, body: dict[str, Any], who: str
 ):
-    assert speaker(make(control, **body)) == who
+    assert token_user(make(control, **body)) == who
 
 
 def test_a_token_for_the_first_owner_can_be_made_later(control: ControlClient):
-    made = control.create_world(scenario={"text": NOBODY_IS_CALLED_OWNER})
+    world = control.create_world(scenario={"text": NOBODY_IS_CALLED_OWNER})
 
-    made["token"] = control.post(f"worlds/{made.name}/tokens", {})
-    key = control.post(f"worlds/{made.name}/api-keys", {})["key"]
-    control.world(made.name).delete()
+    world["token"] = control.post(f"worlds/{world.name}/tokens", {})
+    key = control.post(f"worlds/{world.name}/api-keys", {})["key"]
+    control.world(world.name).delete()
 
-    assert speaker(made) == "ann"
-    assert made["organizations"][0]["alias"] == "zoo"
-    assert key["organization_id"] == made["organizations"][0]["id"]
+    assert token_user(world) == "ann"
+    assert world["organizations"][0]["alias"] == "zoo"
+    assert key["organization_id"] == world["organizations"][0]["id"]
 
 
 @pytest.mark.parametrize(
@@ -202,9 +202,9 @@ def test_an_impossible_token_is_refused_and_creates_no_world(
 ):
     before = len(control.worlds())
 
-    for path, sent in (("worlds", body), ("worlds/default/fork", {"token": {"as": "nobody"}})):
+    for path, document in (("worlds", body), ("worlds/default/fork", {"token": {"as": "nobody"}})):
         with pytest.raises(ControlRefused, match=words if path == "worlds" else "no user"):
-            control.post(path, sent)
+            control.post(path, document)
 
     assert len(control.worlds()) == before
 
@@ -213,7 +213,7 @@ def test_a_fork_has_its_own_token(control: ControlClient):
     fork = control.post("worlds/default/fork", {"token": {"as": "member"}})
     control.world(fork["name"]).delete()
 
-    assert speaker(fork) == "member"
+    assert token_user(fork) == "member"
     assert parts(fork["token"]["access_token"])[1]["iss"] == fork["issuer"]
 
 
@@ -223,13 +223,14 @@ def test_a_fork_has_its_own_token(control: ControlClient):
 def test_a_world_ends_when_its_time_to_live_passes_without_a_request(
     control: ControlClient,
 ) -> None:
-    made = control.create_world(ttl="1s")
+    short_lived = control.create_world(ttl="1s")
     lasting = control.create_world(ttl="1h")
-    fork = control.world(made["name"]).copy()
-    ending = {made["name"], fork["name"]}
+    fork = control.world(short_lived["name"]).copy()
+    ending = {short_lived["name"], fork["name"]}
 
     end = time.monotonic() + 20
-    while ending & {world["name"] for world in control.worlds()}:  # which asks none of them
+    # The list of worlds is no request to any of them.
+    while ending & {world["name"] for world in control.worlds()}:
         assert time.monotonic() < end, "they are still there"
 
     assert control.world(lasting["name"]).clock.now

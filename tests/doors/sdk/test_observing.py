@@ -88,19 +88,19 @@ def test_the_report_tells_the_story_of_a_world(hosting_emulator: HostingEmulator
     api.emulator.fault("abort", code="rate_limited", call="list_deployments")
     api.deployments()
 
-    found = api.emulator.control.get(path(api, "report?requests=2"))
+    report = api.emulator.control.get(path(api, "report?requests=2"))
 
-    assert found["world"] == api.emulator.name
-    assert found["base_url"] == api.emulator.base_url
-    assert found["scenario"] is None
-    assert found["requests"]["total"] == 3
-    assert [item["n"] for item in found["requests"]["items"]] == [2, 3]
-    refused = found["requests"]["items"][1]
+    assert report["world"] == api.emulator.name
+    assert report["base_url"] == api.emulator.base_url
+    assert report["scenario"] is None
+    assert report["requests"]["total"] == 3
+    assert [item["n"] for item in report["requests"]["items"]] == [2, 3]
+    refused = report["requests"]["items"][1]
     assert refused["problem"]["code"] == "rate_limited"
     assert refused["why"][0].startswith("fault-1 (abort")
-    assert [found["operation"] for found in found["operations"]] == [operation]
-    assert [(fault["id"], fault["hits"]) for fault in found["faults"]] == [("fault-1", 1)]
-    assert found["clock"]["mode"] == "frozen"
+    assert [report["operation"] for report in report["operations"]] == [operation]
+    assert [(fault["id"], fault["hits"]) for fault in report["faults"]] == [("fault-1", 1)]
+    assert report["clock"]["mode"] == "frozen"
 
 
 def test_the_report_of_a_scenarios_world_names_it(api: HttpWorld):
