@@ -1,8 +1,8 @@
-"""Kills an emulator at random moments under concurrent writes, and compares what it promised.
+"""Kills an emulator at random moments under concurrent writes, and compares what it acknowledged.
 
-Every kill is followed by a start, which must succeed, and by a look at everything: each answered
-change is there, what was not answered is there whole or not at all. A third of the emulators kill
-themselves at a random step of their work on files, which is how a kill falls into a fold, an import,
+After every kill the emulator must start, and everything is checked: each acknowledged change exists,
+and each change without a response exists in full or not at all. A third of the emulators kill
+themselves at a random step of their work on files. In this way a kill also hits a fold, an import,
 a fork, a reset or a deletion.
 """
 
@@ -19,22 +19,30 @@ from random import Random
 from typing import Any
 
 from hosting_emulator.storage.directory import COMPACT_BYTES
-from tests.storage.processes.clients import PROJECTS, Builder, Hammer, Hand, Ledger, Writer
+from tests.storage.processes.clients import (
+    PROJECTS,
+    DeploymentAdder,
+    Ledger,
+    ProjectWriter,
+    WorldEditor,
+    WritingClient,
+)
+from tests.support.calls import Response
 from tests.support.emulator_process import Client, DiedEarly, Process
 
-#: More answers than this are not waited for before a kill.
-MOST_ANSWERS = 60
-#: A kill falls up to this long after the last of them, in seconds of real time.
+#: A kill waits for at most so many acknowledged changes.
+MOST_ACKNOWLEDGED = 60
+#: A kill comes up to this long after the last of them, in seconds of real time.
 MOST_DELAY_S = 0.004
-#: Up to this step of its work on files an emulator kills itself.
+#: An emulator that kills itself does so at one of its first steps on files, up to this number.
 MOST_STEPS = 80
 ARGUMENTS = ("--assume", "source_generation=ignored")
-#: Where time runs, something is due at nearly every request: ten minutes pass in a second.
+#: With the scaled clock, events are due at nearly every request: ten minutes pass in a second.
 CLOCKS = ("frozen", "scaled:600")
 OPERATION_CALLS = ("apply_project_domains", "initialize_managed_source")
-#: An emulator that folds its journal from so many bytes on, and may kill itself: `fold_bytes`, and
-#: at which step of its work on files, 0 for none.
-DYING = """
+#: An emulator with two arguments before its own: the size in bytes from which it folds its journal,
+#: and the step of its work on files at which it kills itself (0: never).
+SELF_KILLING_EMULATOR = """
 import os, signal, sys
 from hosting_emulator.storage import directory as keeper
 from hosting_emulator_cli.main import main
@@ -60,7 +68,7 @@ main()
 
 @dataclass
 class Tally:
-    """What came of a round."""
+    """Counts of a round of kills."""
 
     kills: int = 0
     at_a_step: int = 0
@@ -71,55 +79,56 @@ class Tally:
 
 
 def kill_often(folder: Path, seed: str, kills: int, clock: str) -> Tally:
-    """Kill an emulator so many times in a directory of its own; raises AssertionError for any loss."""
+    """Kill an emulator that often in its own directory. Raises AssertionError for any loss."""
     random = Random(seed)
     ledger = Ledger()
     tally = Tally()
     tokens: dict[str, str] = {}
-    data = ("--data-dir", str(folder / "data"), "--clock", clock, *ARGUMENTS)
+    options = ("--data-dir", str(folder / "data"), "--clock", clock, *ARGUMENTS)
     while tally.kills < kills:
-        # By number: what is drawn depends on how many were answered, and that on the machine.
+        # Every third kill is at a step. A random choice would differ between machines: the random
+        # stream depends on how many changes were acknowledged.
         step = random.randrange(1, MOST_STEPS) if tokens and tally.kills % 3 == 2 else None
-        with life(data, ledger, tokens, random) as one:
-            said = one.until_a_step(step, tally) if step else one.until_a_moment(tally)
-        tally.torn += said.count("was cut off")
-        assert said.count("\n") == said.count("was cut off"), said
-    with life(data, ledger, tokens, random) as one:
-        one.until_a_stop()
-    tally.answered = sum(request.answer is not None for request in ledger.requests)
+        with emulator_run(options, ledger, tokens, random) as run:
+            errors = run.kill_at_step(step, tally) if step else run.kill_at_a_moment(tally)
+        tally.torn += errors.count("was cut off")
+        assert errors.count("\n") == errors.count("was cut off"), errors
+    with emulator_run(options, ledger, tokens, random) as run:
+        run.check_and_stop()
+    tally.answered = sum(request.response is not None for request in ledger.requests)
     return tally
 
 
 @dataclass
-class Life:
-    """One emulator's life, from its start to its death."""
+class EmulatorRun:
+    """One run of an emulator, from its start to its end."""
 
-    data: tuple[str, ...]
+    options: tuple[str, ...]
     ledger: Ledger
     tokens: dict[str, str]
     random: Random
     process: Process | None = None
 
-    def start(self, fold_bytes: int = COMPACT_BYTES, die_at: int = 0) -> Process:
-        """Start it. Raises DiedEarly."""
-        command = (sys.executable, "-c", DYING, str(fold_bytes), str(die_at))
-        self.process = Process(*self.data, command=command)
+    def start(self, fold_bytes: int = COMPACT_BYTES, kill_at: int = 0) -> Process:
+        """Start the emulator. Raises DiedEarly."""
+        command = (sys.executable, "-c", SELF_KILLING_EMULATOR, str(fold_bytes), str(kill_at))
+        self.process = Process(*self.options, command=command)
         return self.process
 
-    def until_a_moment(self, tally: Tally) -> str:
-        """Look at everything, write from all sides, and kill; return what it said."""
+    def kill_at_a_moment(self, tally: Tally) -> str:
+        """Check everything, write with all clients, kill the emulator, and return its stderr."""
         fold_bytes = self.random.choice((1, 30_000, None))
         process = self.start(fold_bytes or COMPACT_BYTES)
-        self.look(process, every=False)
-        hammers = start(process.base_url, self.ledger, self.tokens, f"{tally.kills}")
-        for _ in range(self.random.randrange(MOST_ANSWERS)):
-            assert self.ledger.answered.acquire(timeout=30)
-        self.ledger.answered.acquire(timeout=self.random.random() * MOST_DELAY_S)
+        self.check(process, replay_all=False)
+        clients = start_clients(process.base_url, self.ledger, self.tokens, f"{tally.kills}")
+        for _ in range(self.random.randrange(MOST_ACKNOWLEDGED)):
+            assert self.ledger.acknowledged.acquire(timeout=30)
+        self.ledger.acknowledged.acquire(timeout=self.random.random() * MOST_DELAY_S)
         tally.kills += 1
-        return self.killed(process, hammers, tally)
+        return self.kill(process, clients, tally)
 
-    def until_a_step(self, step: int, tally: Tally) -> str:
-        """Write from all sides until it kills itself, or has had its time."""
+    def kill_at_step(self, step: int, tally: Tally) -> str:
+        """Write with all clients until the emulator kills itself or enough was acknowledged."""
         tally.kills += 1
         tally.at_a_step += 1
         try:
@@ -129,98 +138,124 @@ class Life:
             if dead.code == -signal.SIGKILL:
                 return dead.errors
             raise
-        hammers = start(process.base_url, self.ledger, self.tokens, f"{tally.kills}")
-        for _ in range(MOST_ANSWERS):
-            if not self.ledger.answered.acquire(timeout=0.2):
+        clients = start_clients(process.base_url, self.ledger, self.tokens, f"{tally.kills}")
+        for _ in range(MOST_ACKNOWLEDGED):
+            if not self.ledger.acknowledged.acquire(timeout=0.2):
                 break
-        return self.killed(process, hammers, tally)
+        return self.kill(process, clients, tally)
 
-    def killed(self, process: Process, hammers: list[Hammer], tally: Tally) -> str:
-        said = process.kill()
-        for hammer in hammers:
-            hammer.join(30)
-            assert hammer.failure is None, hammer.failure
-        tally.unanswered += sum(request.answer is None for request in self.ledger.requests)
-        return said
+    def kill(self, process: Process, clients: list[WritingClient], tally: Tally) -> str:
+        errors = process.kill()
+        for client in clients:
+            client.join(30)
+            assert client.failure is None, client.failure
+        tally.unanswered += sum(request.response is None for request in self.ledger.requests)
+        return errors
 
-    def until_a_stop(self) -> None:
+    def check_and_stop(self) -> None:
         process = self.start()
-        self.look(process, every=True)
+        self.check(process, replay_all=True)
         assert process.stop() == (0, "")
 
-    def look(self, process: Process, *, every: bool) -> None:
-        """Compare all that was promised with what is there."""
+    def check(self, process: Process, *, replay_all: bool) -> None:
+        """Compare the state of the emulator with the ledger."""
         client = process.client()
         if not self.tokens:
-            self.ledger.operations = len(client.state()["tables"]["operations"])
-            people = sorted(set(PROJECTS.values()))
-            self.tokens.update({who: client.token(who) for who in people})
-            for project_id, row in client.state()["tables"]["projects"].items():
-                self.ledger.flags[project_id] = [row.get("flag_enabled", False)]
-        check(client, self.ledger, self.random, every=every)
+            tables = client.state()["tables"]
+            self.ledger.operations = len(tables["operations"])
+            self.ledger.flags = {
+                project_id: [row.get("flag_enabled", False)]
+                for project_id, row in tables["projects"].items()
+            }
+            for user in sorted(set(PROJECTS.values())):
+                self.tokens[user] = client.token(user)
+        check(client, self.ledger, self.random, replay_all=replay_all)
 
 
 @contextmanager
-def life(*parts: Any) -> Iterator[Life]:
-    """Have an emulator live for the time of a block; whatever happens, it is dead afterwards."""
-    one = Life(*parts)
+def emulator_run(
+    options: tuple[str, ...], ledger: Ledger, tokens: dict[str, str], random: Random
+) -> Iterator[EmulatorRun]:
+    """Run an emulator during a block. It is killed at the end, whatever happens."""
+    run = EmulatorRun(options, ledger, tokens, random)
     try:
-        yield one
+        yield run
     finally:
-        if one.process is not None:
-            one.process.kill()
+        if run.process is not None:
+            run.process.kill()
 
 
-def start(base_url: str, ledger: Ledger, tokens: dict[str, str], seed: str) -> list[Hammer]:
+def start_clients(
+    base_url: str, ledger: Ledger, tokens: dict[str, str], seed: str
+) -> list[WritingClient]:
+    """Start all clients; return none if the emulator has already killed itself."""
     client = Client(base_url)
     try:
-        projects = {p["alias"]: p for p in client.control("GET", "worlds/default")["projects"]}
+        rows = client.control("GET", "worlds/default")["projects"]
     except (OSError, http.client.HTTPException):
-        return []  # it is dead already
+        return []
     finally:
         client.close()
-    hammers: list[Hammer] = [
-        Writer(base_url, ledger, f"{seed}-{alias}", projects[alias], tokens[who])
-        for alias, who in PROJECTS.items()
+    projects = {row["alias"]: row for row in rows}
+    clients: list[WritingClient] = [
+        ProjectWriter(base_url, ledger, f"{seed}-{alias}", projects[alias], tokens[user])
+        for alias, user in PROJECTS.items()
     ]
-    hammers.append(Builder(base_url, ledger, f"{seed}-worlds"))
-    hammers.append(Hand(base_url, ledger, f"{seed}-hand"))
-    for hammer in hammers:
-        hammer.start()
-    return hammers
+    clients.append(WorldEditor(base_url, ledger, f"{seed}-worlds"))
+    clients.append(DeploymentAdder(base_url, ledger, f"{seed}-deployments"))
+    for writing_client in clients:
+        writing_client.start()
+    return clients
 
 
-def check(client: Client, ledger: Ledger, random: Random, *, every: bool) -> None:
-    now = client.control("GET", "worlds/default/clock")["now"]
-    assert now >= ledger.shown
-    ledger.shown = now
+def check(client: Client, ledger: Ledger, random: Random, *, replay_all: bool) -> None:
+    check_time(client, ledger)
     tables = client.state()["tables"]
-    check_whole(tables, ledger)
-    check_worlds(client, ledger, random, every=every)
-    for project_id, possible in ledger.flags.items():
-        assert tables["projects"][project_id].get("flag_enabled", False) in possible
-    answered = [request for request in ledger.requests if request.answer is not None]
-    for request in answered:
-        assert request.answer is not None
-        check_there(tables, request.answer.json)
-    # A few again and again: replaying all each time would take most of the run.
-    chosen = answered if every else random.sample(answered, min(10, len(answered)))
-    for request in chosen:
-        check_replay(request.answer, request.send(client))
-    for request in [request for request in ledger.requests if request.answer is None]:
-        # Whoever was not answered asks again, as clients should; it is answered once and for all.
-        request.answer = request.send(client)
-        assert request.answer.status in (200, 201, 202), request.answer
-        if "enabled" in (request.body or {}):
-            answer = request.answer.json
-            ledger.flags[answer["project_id"]] = [True, False]
-    if any(len(possible) > 1 for possible in ledger.flags.values()):
-        now = client.state()["tables"]["projects"]
+    check_added_rows(tables, ledger)
+    check_worlds(client, ledger, random, import_all=replay_all)
+    for project_id, values in ledger.flags.items():
+        assert tables["projects"][project_id].get("flag_enabled", False) in values
+    check_acknowledged(client, tables, ledger, random, replay_all=replay_all)
+    retry_unanswered(client, ledger)
+    if any(len(values) > 1 for values in ledger.flags.values()):
+        projects = client.state()["tables"]["projects"]
         for project_id in ledger.flags:
-            ledger.flags[project_id] = [now[project_id].get("flag_enabled", False)]
+            ledger.flags[project_id] = [projects[project_id].get("flag_enabled", False)]
 
 
-def check_there(tables: Any, body: Any) -> None:
+def check_time(client: Client, ledger: Ledger) -> None:
+    now = client.control("GET", "worlds/default/clock")["now"]
+    assert now >= ledger.latest_time
+    ledger.latest_time = now
+
+
+def check_acknowledged(
+    client: Client, tables: Any, ledger: Ledger, random: Random, *, replay_all: bool
+) -> None:
+    """Check the rows of every acknowledged change, and replay all of them or a few."""
+    exchanges = [
+        (request, request.response) for request in ledger.requests if request.response is not None
+    ]
+    for _, response in exchanges:
+        check_rows(tables, response.json)
+    # Replaying all of them after each kill would take most of the run.
+    sample = exchanges if replay_all else random.sample(exchanges, min(10, len(exchanges)))
+    for request, response in sample:
+        check_replay(response, request.send(client))
+
+
+def retry_unanswered(client: Client, ledger: Ledger) -> None:
+    """Send each request without a response again, with its key, as clients should."""
+    for request in ledger.requests:
+        if request.response is not None:
+            continue
+        request.response = request.send(client)
+        assert request.response.status in (200, 201, 202), request.response
+        if request.flag() is not None:
+            ledger.flags[request.response.json["project_id"]] = [True, False]
+
+
+def check_rows(tables: Any, body: Any) -> None:
     if "state" in body:
         assert body["id"] in tables["operations"]
         assert body.get("deployment_id") in {None, *tables["deployments"]}
@@ -228,36 +263,37 @@ def check_there(tables: Any, body: Any) -> None:
         assert body["key"]["id"] in tables["user_api_keys"]
 
 
-def check_replay(first: Any, again: Any) -> None:
+def check_replay(first: Response, replay: Response) -> None:
     if "key" not in first.json:
-        assert (again.status, again.body) == (first.status, first.body)
+        assert (replay.status, replay.body) == (first.status, first.body)
         return
-    assert again.json["key"] == first.json["key"]
-    assert (again.json["value"], again.json["replayed"]) == (None, True)
+    assert replay.json["key"] == first.json["key"]
+    assert (replay.json["value"], replay.json["replayed"]) == (None, True)
 
 
-def check_whole(tables: Any, ledger: Ledger) -> None:
-    """Every change writes its rows together with the answer that is remembered for it."""
-    remembered = [row["call_id"] for row in tables["remembered_answers"].values()]
-    keys = remembered.count("create_user_api_key")
-    assert len(tables["user_api_keys"]) == keys
+def check_added_rows(tables: Any, ledger: Ledger) -> None:
+    """Check that every change wrote its rows together with its remembered response."""
+    remembered_calls = [row["call_id"] for row in tables["remembered_answers"].values()]
+    assert len(tables["user_api_keys"]) == remembered_calls.count("create_user_api_key")
     operations = tables["operations"].values()
     assert ledger.operations is not None
-    added = len(operations) - ledger.operations - sum(map(remembered.count, OPERATION_CALLS))
-    assert ledger.added[0] <= added <= ledger.added[1]
-    ledger.added = (added, added)
-    made = {row["deployment_id"] for row in operations if "deployment_id" in row}
-    assert made <= set(tables["deployments"])
+    requested = sum(remembered_calls.count(call_id) for call_id in OPERATION_CALLS)
+    added = len(operations) - ledger.operations - requested
+    assert ledger.fewest_added <= added <= ledger.most_added
+    ledger.fewest_added = added
+    ledger.most_added = added
+    deployment_ids = {row["deployment_id"] for row in operations if "deployment_id" in row}
+    assert deployment_ids <= set(tables["deployments"])
 
 
-def check_worlds(client: Client, ledger: Ledger, random: Random, *, every: bool) -> None:
-    there = {world["name"] for world in client.control("GET", "worlds")["items"]}
-    for name, possible in ledger.worlds.items():
-        found = "there" if name in there else "gone"
-        assert found in possible, (name, found, possible)
-        ledger.worlds[name] = {found}
-    kept = sorted(name for name, found in ledger.worlds.items() if found == {"there"})
-    for name in kept if every else random.sample(kept, min(1, len(kept))):
-        # Importing checks that everything in it fits together.
+def check_worlds(client: Client, ledger: Ledger, random: Random, *, import_all: bool) -> None:
+    names = {world["name"] for world in client.control("GET", "worlds")["items"]}
+    for name, states in ledger.worlds.items():
+        state = "present" if name in names else "absent"
+        assert state in states, (name, state, states)
+        ledger.worlds[name] = {state}
+    present = sorted(name for name, states in ledger.worlds.items() if states == {"present"})
+    for name in present if import_all else random.sample(present, min(1, len(present))):
+        # An import checks that all rows of the state fit together.
         client.control("PUT", "worlds/copy/state", client.state(name))
-    assert there - set(ledger.worlds) <= {"default", "copy"}
+    assert names - set(ledger.worlds) <= {"default", "copy"}

@@ -1,4 +1,4 @@
-"""A disk that is really full: changes are refused, reads go on, and nothing is lost."""
+"""A full disk: changes are refused, reads succeed, and nothing is lost."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="limits of anoth
 
 
 def limit_files(process: Process, size: int) -> None:
-    """Let no file of a process grow beyond a size: to it, the disk is then full."""
+    """Limit the size of the files of a process, which for it is the same as a full disk."""
     import resource
 
     hard = resource.prlimit(process.popen.pid, resource.RLIMIT_FSIZE)[1]
@@ -30,36 +30,37 @@ def test_a_full_disk_refuses_changes_until_there_is_room(tmp_path, durability):
 
         def switch(number: int) -> int:
             headers = {**token, "Idempotency-Key": str(number)}
-            return client.send(
-                "PUT", f"{project}/powered-by-flag", {"enabled": True}, headers
-            ).status
+            path = f"{project}/powered-by-flag"
+            return client.send("PUT", path, {"enabled": True}, headers).status
 
         assert switch(0) == 200
         limit_files(process, journal.stat().st_size + 2_500)
-        answers = [switch(number) for number in range(1, 10)]
+        statuses = [switch(number) for number in range(1, 10)]
         limit_files(process, journal.stat().st_size)
-        full = client.state()
-        made = client.send("POST", "/_emulator/worlds", {"name": "more", "ephemeral": False})
-        moved = client.send("POST", "/_emulator/worlds/default/clock/advance", {"by": "1d"})
-        forked = client.send(
-            "POST", "/_emulator/worlds/default/fork", {"name": "fork", "ephemeral": False}
-        )
-        reset = client.send("POST", "/_emulator/worlds/default/reset", {})
+        state_on_full_disk = client.state()
+        refused = [
+            client.send("POST", f"/_emulator/{path}", body).status
+            for path, body in (
+                ("worlds", {"name": "more", "ephemeral": False}),
+                ("worlds/default/clock/advance", {"by": "1d"}),
+                ("worlds/default/fork", {"name": "fork", "ephemeral": False}),
+                ("worlds/default/reset", {}),
+            )
+        ]
         read = client.send("GET", f"{project}/deployments", headers=token)
-        after = client.state()
 
-        assert set(answers) == {200, 503}
-        assert answers == sorted(answers)
-        assert [made.status, moved.status, forked.status, reset.status] == [503] * 4
+        assert set(statuses) == {200, 503}
+        assert statuses == sorted(statuses)
+        assert refused == [503] * 4
         assert read.status == 200
-        assert after == full
+        assert client.state() == state_on_full_disk
 
         limit_files(process, 1 << 40)
         assert [switch(number) for number in range(10)] == [200] * 10
-        there = client.state()
+        expected = client.state()
         process.kill()
 
     with emulator(*data) as process:
         client = process.client()
-        assert client.state() == there
+        assert client.state() == expected
         assert [world["name"] for world in client.control("GET", "worlds")["items"]] == ["default"]

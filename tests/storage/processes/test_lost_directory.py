@@ -32,7 +32,7 @@ def change(process: Process, client: Client, number: int) -> int:
 
 @contextmanager
 def paused(process: Process) -> Iterator[None]:
-    """Pause the emulator for the time of a block, in which it can notice nothing."""
+    """Pause the emulator during a block, so that it notices nothing meanwhile."""
     os.kill(process.popen.pid, signal.SIGSTOP)
     try:
         yield
@@ -44,7 +44,7 @@ def wait_until(condition: Callable[[], object]) -> None:
     end = time.monotonic() + PATIENCE_S
     while not condition():
         assert time.monotonic() < end
-        time.sleep(0.02)  # between two looks at another process
+        time.sleep(0.02)  # between two checks of another process
 
 
 def problem_of(client: Client) -> str | None:
@@ -131,10 +131,10 @@ def test_deleted_files_are_noticed_and_written_again(
     assert str(data) in errors
 
     with emulator(*arguments) as process:
-        found = process.client().state()
+        state = process.client().state()
         second = process.client().send("GET", "/_emulator/worlds/second")
         assert process.stop() == (0, "")
-    assert found == expected
+    assert state == expected
     assert second.status == 200
 
 
@@ -177,8 +177,8 @@ def test_a_foreign_directory_in_place_of_the_data_directory_is_left_alone(
     tmp_path: Path,
 ):
     data = tmp_path / "data"
-    other = tmp_path / "other"
-    with emulator("--data-dir", str(other), "--seed", "other", *ARGUMENTS) as process:
+    foreign_data = tmp_path / "foreign"
+    with emulator("--data-dir", str(foreign_data), "--seed", "other", *ARGUMENTS) as process:
         expected = process.client().state()
         process.stop()
 
@@ -187,7 +187,7 @@ def test_a_foreign_directory_in_place_of_the_data_directory_is_left_alone(
         assert change(process, client, 1) == 200
         with paused(process):
             data.rename(tmp_path / "moved")
-            other.rename(data)
+            foreign_data.rename(data)
         wait_until(lambda: problem_of(client))
 
         assert change(process, client, 2) == 503
@@ -203,10 +203,10 @@ def test_a_directory_that_another_emulator_took_over_is_left_alone(tmp_path: Pat
     data = tmp_path / "data"
     with emulator("--data-dir", str(data), *ARGUMENTS) as process:
         client = process.client()
-        with ExitStack() as other:
+        with ExitStack() as second_emulator:
             with paused(process):
                 data.rename(tmp_path / "moved")
-                second = other.enter_context(
+                second = second_emulator.enter_context(
                     emulator("--data-dir", str(data), "--seed", "other", *ARGUMENTS)
                 )
             wait_until(lambda: problem_of(client))

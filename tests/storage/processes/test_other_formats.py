@@ -1,4 +1,4 @@
-"""A store of another format is refused with advice that helps, and the build says who wrote what."""
+"""A store of another format is refused with advice that works and names the build that wrote it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.support.emulator_process import emulator, failed_start
 
 @pytest.fixture
 def data(tmp_path: Path) -> Path:
-    """A data directory whose world another build wrote, in a format of its own."""
+    """A data directory whose world another build wrote in another format."""
     folder = tmp_path / "data"
     with emulator("--data-dir", str(folder)) as process:
         process.stop()
