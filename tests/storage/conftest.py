@@ -1,4 +1,4 @@
-"""Where these tests keep their files: in memory, if the machine has such a place."""
+"""These tests write their files in memory where the machine has such a folder."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ _MEMORY = Path("/dev/shm")
 
 @pytest.fixture
 def tmp_path(tmp_path: Path) -> Iterator[Path]:
-    """A folder of this test's own.
+    """A folder for one test.
 
-    Tens of thousands of small files are made here, and half of the time went into making them on a
-    disk. Nothing is held against what a disk has really kept: no test can take its power away.
+    These tests create tens of thousands of small files, which takes twice the time on a disk. No test
+    depends on a real disk, because no test can cut its power.
     """
     if not os.access(_MEMORY, os.W_OK):
         yield tmp_path

@@ -1,6 +1,7 @@
-"""Whatever one hand does to a file of a data directory: refused with what to do, or nothing is lost.
+"""A damaged file of a data directory is refused with advice, or the damage changes nothing.
 
-The ordinary run tries a few; `make torture` two thousand, of HOSTING_EMULATOR_TEST_SEED.
+The ordinary run tries a few kinds of damage; `make torture` tries two thousand. The seed is
+HOSTING_EMULATOR_TEST_SEED.
 """
 
 from __future__ import annotations
@@ -19,14 +20,14 @@ from tests.support.in_process import InProcess, fresh_world, world_origin
 from tests.support.worlds_on_disk import busy, content, open_directory, worlds_on
 
 SEED = os.environ.get("HOSTING_EMULATOR_TEST_SEED", "damage")
-#: Done to the file of a store, of which there are older copies, and a sister of the same names.
+#: Damages one file of a store. Older copies of the store and a sister store have the same names.
 Damage = Callable[[Path, "Stores", Random], None]
-KEPT = ("default", "ci", "again")
+NAMES = ("default", "ci", "again")
 ADVICE = ("--salvage", "move it back")
 
 
 class Stores:
-    """A store that was killed with a fold in progress, two older copies of it, and a sister."""
+    """A store that was killed during a fold, two older copies of it, and a sister store."""
 
     def __init__(self, root: Path) -> None:
         self.old = root / "old"
@@ -38,36 +39,42 @@ class Stores:
 
     def _make(self, path: Path) -> None:
         directory = open_directory(path)
-        made = [fresh_world(name) for name in KEPT]
-        worlds = [InProcess(world, directory.keep(world, fresh=True)) for world in made]
+        worlds = [fresh_world(name) for name in NAMES]
+        apis = [InProcess(world, directory.keep(world, fresh=True)) for world in worlds]
         shutil.copytree(path, self.older, dirs_exist_ok=True)
-        for world in worlds:
-            busy(world)
-        directory.forget("again")  # a world of this name was here before
-        made[-1] = fresh_world("again", seed=path.name)
-        worlds[-1] = InProcess(made[-1], directory.keep(made[-1], fresh=True))
+        for api in apis:
+            busy(api)
+        directory.forget("again")  # The next world takes the name of a deleted one.
+        worlds[-1] = fresh_world("again", seed=path.name)
+        apis[-1] = InProcess(worlds[-1], directory.keep(worlds[-1], fresh=True))
         shutil.copytree(path, self.old, dirs_exist_ok=True)
-        for world in worlds:
-            keeper: Any = world.engine.keeper
-            world.set_flag(True, key="before the fold")
-            keeper._fold = lambda *_: None  # it was killed before it ended
+        for api in apis:
+            keeper: Any = api.engine.keeper
+            api.set_flag(True, key="before the fold")
+            keeper._fold = lambda *_: None  # The process is killed before the fold ends.
             keeper._compact()
-            world.set_flag(False, key="after it")
-            world.engine.move_by(5_000)
+            api.set_flag(False, key="after it")
+            api.engine.move_by(5_000)
         directory._executor.shutdown()
         directory._lock.release()
 
     @staticmethod
     def start(path: Path, *, salvage: bool = False) -> tuple[dict[str, Any] | None, list[str]]:
-        """Start on a directory: what is found of each world, None if it is refused, and what is said."""
-        said: list[str] = []
-        directory = open_directory(path, said, salvage=salvage)
+        """Start on a directory.
+
+        Returns the content of each world, or None if the start is refused, and the messages.
+        """
+        messages: list[str] = []
+        directory = open_directory(path, messages, salvage=salvage)
         try:
             worlds = worlds_on(directory)
             worlds.open("another seed", world_origin())
-            return {e.world.name: (e.now_ms(), *content(e.world)) for e in worlds}, said
+            contents = {
+                engine.world.name: (engine.now_ms(), *content(engine.world)) for engine in worlds
+            }
+            return contents, messages
         except StateRefused as refused:
-            return None, [*said, str(refused)]
+            return None, [*messages, str(refused)]
         finally:
             directory._executor.shutdown()
             directory._lock.release()
@@ -78,33 +85,33 @@ def _rewrite(change: Callable[[bytes, Random], bytes]) -> Damage:
 
 
 def _flip(data: bytes, random: Random) -> bytes:
-    at = random.randrange(len(data))
-    return data[:at] + bytes([data[at] ^ 1 << random.randrange(8)]) + data[at + 1 :]
+    index = random.randrange(len(data))
+    return data[:index] + bytes([data[index] ^ 1 << random.randrange(8)]) + data[index + 1 :]
 
 
 def _hole(data: bytes, random: Random) -> bytes:
-    at = random.randrange(len(data))
-    return data[:at] + data[at + random.choice((1, 8, 64, 512)) :]
+    index = random.randrange(len(data))
+    return data[:index] + data[index + random.choice((1, 8, 64, 512)) :]
 
 
 def _zeros(data: bytes, random: Random) -> bytes:
-    at = random.randrange(len(data))
+    index = random.randrange(len(data))
     size = random.choice((1, 8, 64, 512))
-    return data[:at] + bytes(len(data[at : at + size])) + data[at + size :]
+    return data[:index] + bytes(len(data[index : index + size])) + data[index + size :]
 
 
 def _lines(data: bytes, random: Random) -> bytes:
-    """Drop, double or swap lines."""
+    """Delete, repeat or replace a line."""
     lines = data.splitlines(keepends=True)
-    one = random.randrange(len(lines))
-    other = random.randrange(len(lines))
-    lines[one : one + 1] = random.choice(([], [lines[one]] * 2, [lines[other]]))
+    first = random.randrange(len(lines))
+    second = random.randrange(len(lines))
+    lines[first : first + 1] = random.choice(([], [lines[first]] * 2, [lines[second]]))
     return b"".join(lines)
 
 
-def _copy_of(store: str) -> Damage:
+def _copy_of(name: str) -> Damage:
     def copy(path: Path, stores: Stores, _: Random) -> None:
-        source = getattr(stores, store) / path.relative_to(_root(path))
+        source = getattr(stores, name) / path.relative_to(_root(path))
         if source.exists():
             shutil.copy(source, path)
 
@@ -115,19 +122,21 @@ def _root(path: Path) -> Path:
     return next(parent for parent in path.parents if parent.name == "damaged")
 
 
-def _exchange(path: Path, other: Path) -> None:
-    one = path.read_bytes()
-    two = other.read_bytes()
-    path.write_bytes(two)
-    other.write_bytes(one)
+def _exchange_contents(path: Path, other_path: Path) -> None:
+    content = path.read_bytes()
+    other_content = other_path.read_bytes()
+    path.write_bytes(other_content)
+    other_path.write_bytes(content)
 
 
 def _swapped_in_folder(path: Path, _: Stores, random: Random) -> None:
-    _exchange(path, random.choice(sorted(p for p in path.parent.iterdir() if p.is_file())))
+    files = sorted(file for file in path.parent.iterdir() if file.is_file())
+    _exchange_contents(path, random.choice(files))
 
 
 def _swapped_with_namesake(path: Path, _: Stores, random: Random) -> None:
-    _exchange(path, random.choice(sorted(_root(path).glob(f"worlds/*/{path.name}")) or [path]))
+    namesakes = sorted(_root(path).glob(f"worlds/*/{path.name}"))
+    _exchange_contents(path, random.choice(namesakes or [path]))
 
 
 DAMAGE: dict[str, Damage] = {
@@ -164,29 +173,33 @@ def test_damage_to_any_stored_file_is_reported_or_changes_nothing(
     random = Random(f"{SEED} {count}")
     path = tmp_path / "damaged"
     shutil.copytree(stores.whole, path)
-    whole, _ = Stores.start(path)
+    expected, _ = Stores.start(path)
     refused = 0
     for number in range(count):
         shutil.rmtree(path)
         shutil.copytree(stores.whole, path)
-        files = [p for p in path.rglob("*") if p.is_file() and p.name not in ("lock", ".gitignore")]
-        how = list(DAMAGE)[number % len(DAMAGE)]
+        files = [
+            file
+            for file in path.rglob("*")
+            if file.is_file() and file.name not in ("lock", ".gitignore")
+        ]
+        kind = list(DAMAGE)[number % len(DAMAGE)]
         file = random.choice(sorted(files))
-        if file.parent == path and "folder" in how:
+        if file.parent == path and "folder" in kind:
             continue
-        DAMAGE[how](file, stores, random)
-        what = f"{number}: {how}: {file.relative_to(path)}"
-        found, said = stores.start(path)
-        if found is not None:
-            assert found == whole, what
+        DAMAGE[kind](file, stores, random)
+        label = f"{number}: {kind}: {file.relative_to(path)}"
+        worlds, messages = stores.start(path)
+        if worlds is not None:
+            assert worlds == expected, label
             continue
         refused += 1
-        assert any(advice in said[-1] for advice in ADVICE), (what, said)
-        found, said = stores.start(path, salvage=True)
-        assert said or found == whole, what
-        if found is None:  # what to do about it is not for us
-            assert ADVICE[1] in said[-1], (what, said)
+        assert any(advice in messages[-1] for advice in ADVICE), (label, messages)
+        worlds, messages = stores.start(path, salvage=True)
+        assert messages or worlds == expected, label
+        if worlds is None:  # Salvage cannot repair this; the user must move a file back.
+            assert ADVICE[1] in messages[-1], (label, messages)
         else:
-            assert stores.start(path)[0] == found, what
+            assert stores.start(path)[0] == worlds, label
 
     assert refused > count / 3

@@ -1,4 +1,4 @@
-"""The data directory: who may use it, what it finds there, and what it says when it cannot."""
+"""The data directory: which process may use it, what it loads, and its errors."""
 
 import os
 import shutil
@@ -14,13 +14,13 @@ from tests.support.worlds_on_disk import content, open_directory
 
 
 @pytest.fixture
-def complaints():
+def messages():
     return []
 
 
 @pytest.fixture
-def directory(tmp_path, complaints):
-    opened = open_directory(tmp_path / "data", complaints)
+def directory(tmp_path, messages):
+    opened = open_directory(tmp_path / "data", messages)
     yield opened
     opened.close()
 
@@ -31,11 +31,11 @@ def test_stored_worlds_are_loaded_at_the_next_start(directory, tmp_path):
         directory.keep(world, fresh=True)
     directory.close()
 
-    again = open_directory(tmp_path / "data")
-    found = [again.load(name) for name in again.worlds()]
-    again.close()
+    reopened = open_directory(tmp_path / "data")
+    loaded = [reopened.load(name) for name in reopened.worlds()]
+    reopened.close()
 
-    assert sorted(map(content, found)) == sorted(map(content, worlds))
+    assert sorted(map(content, loaded)) == sorted(map(content, worlds))
 
 
 def test_a_data_directory_is_ignored_by_git_and_private(directory):
@@ -55,14 +55,14 @@ def test_a_second_process_is_refused_in_one_line(directory):
         "    print(error)\n"
     )
 
-    found = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-c", program, str(directory.path)], capture_output=True, text=True
     )
 
-    assert found.stderr == ""
-    assert found.stdout.count("\n") == 1
-    assert "is in use by another hosting-emulator" in found.stdout
-    assert "--data-dir" in found.stdout
+    assert result.stderr == ""
+    assert result.stdout.count("\n") == 1
+    assert "is in use by another hosting-emulator" in result.stdout
+    assert "--data-dir" in result.stdout
 
 
 def test_a_closed_data_directory_can_be_opened_again(directory, tmp_path):
@@ -91,7 +91,7 @@ def test_a_file_in_place_of_the_data_directory_is_refused_with_advice(tmp_path):
         open_directory(tmp_path / "data")
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="needs another user to be, who may not write")
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can act as another user")
 def test_a_data_directory_of_another_user_is_refused_with_advice(tmp_path, monkeypatch):
     data = tmp_path / "data"
     data.mkdir(mode=0o755)
@@ -129,7 +129,7 @@ def test_a_copied_folder_of_a_world_is_refused_with_advice(directory):
 
 
 def test_a_start_finishes_the_deletion_of_a_world_that_a_kill_interrupted(
-    directory, tmp_path, complaints
+    directory, tmp_path, messages
 ):
     keeper = directory.keep(fresh_world("gone"), fresh=True)
     keeper.abandon()
@@ -139,13 +139,13 @@ def test_a_start_finishes_the_deletion_of_a_world_that_a_kill_interrupted(
     directory._keepers.clear()
     directory.close()
 
-    again = open_directory(tmp_path / "data", complaints)
-    found = again.worlds()
-    again.close()
+    reopened = open_directory(tmp_path / "data", messages)
+    names = reopened.worlds()
+    reopened.close()
 
-    assert found == []
+    assert names == []
     assert not trash.exists()
-    assert complaints == []
+    assert messages == []
 
 
 def test_the_name_of_a_deleted_world_can_be_used_again(directory):
@@ -157,14 +157,14 @@ def test_the_name_of_a_deleted_world_can_be_used_again(directory):
     assert directory.load("again") is None
 
 
-def test_a_torn_line_is_reported(directory, complaints):
+def test_a_torn_line_is_reported(directory, messages):
     directory.keep(fresh_world(), fresh=True).abandon()
     journal = directory.path / "worlds" / "default" / "journal.ndjson"
     journal.write_bytes(b'{"crc32":"0000')
 
     directory.load("default")
 
-    assert complaints == [
+    assert messages == [
         "world default: journal.ndjson: its last line was cut off and never acknowledged; dropped"
     ]
 
@@ -179,16 +179,16 @@ def test_a_world_that_cannot_be_written_leaves_no_file(directory, monkeypatch, s
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(f"{keepers.__name__}.{step}", fail)
-    before = _open_below(directory)
+    before = open_paths_below(directory)
     for _ in range(5):
         with pytest.raises(OSError, match="No space left"):
             directory.keep(fresh_world("new"), fresh=True)
 
-    assert _open_below(directory) == before
+    assert open_paths_below(directory) == before
     assert not (directory.path / "worlds" / "new").exists()
     assert directory.load("new") is None
 
 
-def _open_below(directory):
-    found = [os.path.realpath(descriptor) for descriptor in Path("/dev/fd").iterdir()]
-    return sorted(path for path in found if path.startswith(str(directory.path.resolve())))
+def open_paths_below(directory):
+    paths = [os.path.realpath(descriptor) for descriptor in Path("/dev/fd").iterdir()]
+    return sorted(path for path in paths if path.startswith(str(directory.path.resolve())))

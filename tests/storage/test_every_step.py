@@ -1,7 +1,7 @@
-"""Killed before every single step of its work on files, a world is as before or as after.
+"""After a kill before any step of its work on files, a world has its old or its new state.
 
-Steps are seen through the interpreter's audit hook. Before each one the folder is copied: the copy
-is what a kill at this moment would leave, and every copy must start.
+The interpreter's audit hook reports the steps. The folder is copied before each step: the copy is
+what a kill at this moment leaves, and an emulator must start on every copy.
 """
 
 import shutil
@@ -20,14 +20,15 @@ STEPS = {"open", "os.rename", "os.remove", "os.truncate", "os.mkdir", "os.rmdir"
 
 
 class Camera:
-    """Copies a folder before each step of work on files, while it is on."""
+    """Copies a folder before each step of work on files while it has a source."""
 
     def __init__(self) -> None:
         self.source: Path | None = None
         self.target = Path()
         self.count = 0
         self._busy = False
-        sys.addaudithook(self._look)  # for good: off, it costs a comparison
+        # A hook cannot be removed. Without a source it returns at once.
+        sys.addaudithook(self._look)
 
     def _look(self, event, arguments):
         if self.source is None or self._busy or event not in STEPS:
@@ -60,26 +61,28 @@ def every_step(source, target):
         CAMERA.source = None
 
 
-def each_copy(start):
-    """Return what a start on each copy finds; one is enough where several are alike.
+def result_of_each_copy(result_of):
+    """Return the result for each copy. Identical copies are computed once.
 
-    Many are: to open a file that is only read is a step too.
+    Many copies are identical, because opening a file for reading is a step too.
     """
-    found: dict[Any, Any] = {}
+    results: dict[Any, Any] = {}
     keys = []
     for number in range(CAMERA.count):
         copy = CAMERA.target / f"{number:03}"
         files = sorted(copy.rglob("*"))
-        key = tuple((str(f.relative_to(copy)), f.is_file() and f.read_bytes()) for f in files)
+        key = tuple(
+            (str(file.relative_to(copy)), file.is_file() and file.read_bytes()) for file in files
+        )
         keys.append(key)
-        if key not in found:
-            found[key] = start(copy)
-    return [found[key] for key in keys]
+        if key not in results:
+            results[key] = result_of(copy)
+    return [results[key] for key in keys]
 
 
-def started(path):
-    """Start on a directory twice, change something in each world, and return them as first found."""
-    found: dict[str, Any] = {}
+def contents_after_two_starts(path):
+    """Start twice on a directory and change each world; return their contents at the first start."""
+    contents: dict[str, Any] = {}
     for round_ in range(2):
         opened = open_directory(path)
         try:
@@ -87,12 +90,12 @@ def started(path):
                 world = opened.load(name)
                 if world is None:
                     continue
-                found.setdefault(name, content(world))
+                contents.setdefault(name, content(world))
                 api = InProcess(world, opened.keep(world, fresh=False))
                 assert api.set_flag(True, key=f"after {round_}").status == 200
         finally:
             opened.close()
-    return found
+    return contents
 
 
 def make(opened, world):
@@ -101,38 +104,40 @@ def make(opened, world):
     return api
 
 
-def restored(opened, api):
+def reset_world(opened, api):
     world = fresh_world(seed="another")
     api.engine.replace_world(replace(world, commit=api.world.commit + 1))
 
 
-def made(opened, api):
+def fork_world(opened, api):
     opened.keep(replace(api.world, name="fork"), fresh=True)
 
 
-def deleted(opened, api):
+def delete_world(opened, api):
     opened.forget("default")
 
 
-def folded(opened, api):
+def fold_journal(opened, api):
     api.engine.keeper._compact()
     api.engine.keeper._compaction.result()
 
 
-def mended(opened, api):
+def recover_from_error(opened, api):
     keeper = api.engine.keeper
     keeper._journal.broken = "the disk said so"
     api.set_flag(False, key="the last")
 
 
-def stopped(opened, api):
+def stop(opened, api):
     opened.close()
 
 
-@pytest.mark.parametrize("work", [restored, made, deleted, folded, mended, stopped])
+@pytest.mark.parametrize(
+    "change", [reset_world, fork_world, delete_world, fold_journal, recover_from_error, stop]
+)
 @pytest.mark.parametrize("durability", ["process", "disk"])
 def test_a_kill_before_any_step_of_a_change_leaves_the_old_or_the_new_state(
-    tmp_path, work, durability
+    tmp_path, change, durability
 ):
     data = tmp_path / "data"
     copies = tmp_path / "copies"
@@ -141,14 +146,15 @@ def test_a_kill_before_any_step_of_a_change_leaves_the_old_or_the_new_state(
     before = {"default": content(api.world)}
 
     with every_step(data, copies):
-        work(opened, api)
+        change(opened, api)
     opened.close()
 
-    *found, after = each_copy(started)
-    assert len(found) >= 2
-    assert all(each in (before, after) for each in found)
-    states = [each == before for each in found]
-    assert states == sorted(states, reverse=True)  # once new, never old again
+    *earlier, last = result_of_each_copy(contents_after_two_starts)
+    assert len(earlier) >= 2
+    assert all(contents in (before, last) for contents in earlier)
+    states = [contents == before for contents in earlier]
+    # No copy with the old state follows a copy with the new state.
+    assert states == sorted(states, reverse=True)
 
 
 def test_a_kill_before_any_step_of_a_first_start_leaves_no_world_or_a_whole_one(tmp_path):
@@ -161,16 +167,16 @@ def test_a_kill_before_any_step_of_a_first_start_leaves_no_world_or_a_whole_one(
         opened.keep(world, fresh=True)
     opened.close()
 
-    found = each_copy(started)
-    assert all(each in ({}, {"default": content(world)}) for each in found)
-    assert found[-1]
+    results = result_of_each_copy(contents_after_two_starts)
+    assert all(contents in ({}, {"default": content(world)}) for contents in results)
+    assert results[-1]
 
 
 def test_a_kill_before_any_step_of_a_start_loses_nothing(tmp_path):
-    with folder(tmp_path / "data" / "worlds" / "default") as kept:
-        busy(kept.api)
-        before = {"default": content(kept.api.world)}
-        with kept.journal.open("ab") as file:
+    with folder(tmp_path / "data" / "worlds" / "default") as stored_world:
+        busy(stored_world.api)
+        before = {"default": content(stored_world.api.world)}
+        with stored_world.journal.open("ab") as file:
             file.write(b'{"crc32":"torn')
     with every_step(tmp_path / "data", tmp_path / "copies"):
         opened = open_directory(tmp_path / "data", durability="disk")
@@ -179,28 +185,29 @@ def test_a_kill_before_any_step_of_a_start_loses_nothing(tmp_path):
         opened.keep(world, fresh=False)
     opened.close()
 
-    assert all(found == before for found in each_copy(started))
+    assert all(contents == before for contents in result_of_each_copy(contents_after_two_starts))
 
 
 def test_a_kill_before_any_step_of_a_salvage_loses_nothing(tmp_path):
     data = tmp_path / "data"
     copies = tmp_path / "copies"
-    with folder(data / "worlds" / "default") as kept:
-        busy(kept.api)
-        lines = kept.journal.read_bytes().splitlines(keepends=True)
+    with folder(data / "worlds" / "default") as stored_world:
+        busy(stored_world.api)
+        lines = stored_world.journal.read_bytes().splitlines(keepends=True)
         damaged = b"".join([*lines[:4], b"garbage\n", *lines[5:]])
-        kept.journal.write_bytes(damaged)
+        stored_world.journal.write_bytes(damaged)
     with every_step(data, copies):
         opened = open_directory(data, salvage=True)
         world = opened.load("default")
     opened.close()
 
-    def salvaged(copy):
+    def content_after_salvage(copy):
         opened = open_directory(copy, salvage=True)
-        found = content(opened.load("default"))
+        salvaged_content = content(opened.load("default"))
         opened.close()
-        there = [path.read_bytes() for path in copy.rglob("journal.ndjson*")]
-        assert any(data == damaged or data in damaged for data in there)
-        return found
+        journals = [path.read_bytes() for path in copy.rglob("journal.ndjson*")]
+        assert any(data == damaged or data in damaged for data in journals)
+        return salvaged_content
 
-    assert all(found == content(world) for found in each_copy(salvaged))
+    for salvaged_content in result_of_each_copy(content_after_salvage):
+        assert salvaged_content == content(world)

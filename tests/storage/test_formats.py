@@ -1,4 +1,4 @@
-"""A format number never stands for two formats: each has the digest of what is stored under it."""
+"""Each format number has the digest of the stored types, so no number stands for two formats."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ADVICE = (
     "What is stored has changed. Raise FORMAT in storage/format.py to a number that formats.json "
     "does not have, and run `python -m tests.storage.test_formats`, which adds its digest."
 )
-#: What a schema says to people alone.
+#: Parts of a schema that only people read.
 _WORDS = ("description", "title", "examples")
 
 
@@ -31,7 +31,7 @@ def _without_words(schema: Any) -> Any:
 
 
 def digest() -> str:
-    """Return the digest of the shape of all that is stored."""
+    """Return the digest of the types of everything that is stored."""
     kinds = [StoredCommit, *table_kinds().values()]
     _, components = schema_components(kinds, ref_template="#/{name}")
     shape = {
@@ -42,18 +42,18 @@ def digest() -> str:
     return sha256(json.dumps(shape, sort_keys=True).encode()).hexdigest()[:16]
 
 
-def recorded() -> dict[str, str]:
+def recorded_digests() -> dict[str, str]:
     """Return the digests by format number."""
-    found: dict[str, str] = json.loads(FORMATS.read_text())
-    return found
+    digests: dict[str, str] = json.loads(FORMATS.read_text())
+    return digests
 
 
 def test_the_format_number_belongs_to_the_digest_of_the_stored_types() -> None:
-    assert recorded().get(str(FORMAT)) == digest(), ADVICE
+    assert recorded_digests().get(str(FORMAT)) == digest(), ADVICE
 
 
 def test_each_format_has_its_own_digest_and_the_newest_is_in_use() -> None:
-    formats = recorded()
+    formats = recorded_digests()
 
     assert len(set(formats.values())) == len(formats)
     assert max(map(int, formats)) == FORMAT
@@ -61,7 +61,7 @@ def test_each_format_has_its_own_digest_and_the_newest_is_in_use() -> None:
 
 
 if __name__ == "__main__":
-    formats = recorded()
+    formats = recorded_digests()
     if formats.setdefault(str(FORMAT), digest()) != digest():
         raise SystemExit(ADVICE)
     FORMATS.write_text(json.dumps(formats, indent=1) + "\n")

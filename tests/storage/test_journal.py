@@ -1,4 +1,4 @@
-"""The journal: what was appended is read back, and nothing damaged is ever taken for it."""
+"""The journal: a start reads back what was appended, and damage is always detected."""
 
 import os
 import shutil
@@ -20,19 +20,19 @@ from tests.support.worlds_on_disk import busy, content, folder, numbered_commit,
 
 @pytest.fixture(scope="module")
 def crashed(tmp_path_factory):
-    """A folder as a killed process leaves it: a snapshot and a journal of many commits."""
-    with folder(tmp_path_factory.mktemp("crashed") / "default") as found:
-        worlds = [content(found.api.world)]
-        append = found.keeper.append
+    """The folder of a killed process, with a snapshot and a journal of many commits, and its worlds."""
+    with folder(tmp_path_factory.mktemp("crashed") / "default") as stored_world:
+        worlds = [content(stored_world.api.world)]
+        append = stored_world.keeper.append
 
-        def noted(commit):
+        def append_and_record(commit):
             append(commit)
             worlds.append(content(commit.world))
 
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(found.keeper, "append", noted)
-            busy(found.api)
-        yield found.path, worlds
+        with pytest.MonkeyPatch.context() as monkeypatch:
+            monkeypatch.setattr(stored_world.keeper, "append", append_and_record)
+            busy(stored_world.api)
+        yield stored_world.path, worlds
 
 
 @pytest.fixture
@@ -54,56 +54,59 @@ def test_a_journal_reads_back_every_commit(crashed, copy):
 
 def test_a_journal_that_is_cut_at_any_byte_keeps_its_whole_lines(crashed, tmp_path):
     data, first = last_lines(crashed[0], 4)
-    ends = [place + 1 for place, byte in enumerate(data) if byte == 0x0A]
+    ends = [index + 1 for index, byte in enumerate(data) if byte == 0x0A]
     path = tmp_path / "journal.ndjson"
 
-    for cut in range(ends[0], len(data) + 1):
-        path.unlink(missing_ok=True)  # some file systems flush a file that is cut and written anew
-        path.write_bytes(data[:cut])
+    for size in range(ends[0], len(data) + 1):
+        # Some file systems flush a file that is truncated and written again.
+        path.unlink(missing_ok=True)
+        path.write_bytes(data[:size])
 
-        found, notice = numbers(path)
+        read_numbers, notice = read_commit_numbers(path)
 
-        whole = sum(end <= cut + 1 for end in ends)  # a commit is whole without its newline
-        assert found == list(range(first, first + whole))
-        assert bool(notice) == (cut not in ends and cut + 1 not in ends)
-        # What was cut off is gone for good, so what is appended now is read next time.
+        whole = sum(end <= size + 1 for end in ends)  # A commit is complete without its newline.
+        assert read_numbers == list(range(first, first + whole))
+        assert bool(notice) == (size not in ends and size + 1 not in ends)
+        # The rest of a torn line is deleted, so that the next start reads what is appended now.
         assert path.read_bytes() == data[: ends[whole - 1]]
 
 
-@pytest.mark.parametrize("lost", [1, 2, 3])
-@pytest.mark.parametrize("more", [0, 1, 2, 40])
-def test_a_cut_journal_restores_the_world_of_the_last_whole_commit(crashed, copy, lost, more):
+@pytest.mark.parametrize("lost_lines", [1, 2, 3])
+@pytest.mark.parametrize("extra_bytes", [0, 1, 2, 40])
+def test_a_cut_journal_restores_the_world_of_the_last_whole_commit(
+    crashed, copy, lost_lines, extra_bytes
+):
     write_marker(copy, Marker("another run of the machine"), sync=False)
     lines = journal_of(copy).read_bytes().splitlines(keepends=True)
-    journal_of(copy).write_bytes(b"".join(lines[:-lost]) + lines[-lost][:more])
+    journal_of(copy).write_bytes(b"".join(lines[:-lost_lines]) + lines[-lost_lines][:extra_bytes])
 
-    assert content(read_world(copy)[0]) == crashed[1][-1 - lost]
+    assert content(read_world(copy)[0]) == crashed[1][-1 - lost_lines]
 
 
 def test_every_flipped_byte_of_the_last_three_lines_of_a_journal_is_detected(crashed, tmp_path):
     data, _ = last_lines(crashed[0], 3)
     path = tmp_path / "journal.ndjson"
 
-    for place in range(len(data)):
+    for index in range(len(data)):
         flipped = bytearray(data)
-        flipped[place] ^= 1 << (place % 8)
+        flipped[index] ^= 1 << (index % 8)
         path.unlink(missing_ok=True)
         path.write_bytes(flipped)
 
         with pytest.raises(StateRefused, match=r"journal\.ndjson"):
-            numbers(path)
+            read_commit_numbers(path)
 
 
 def last_lines(folder, count):
     lines = journal_of(folder).read_bytes().splitlines(keepends=True)
-    return b"".join(lines[-count:]), len(lines) - count + 1  # the second line is commit 2
+    return b"".join(lines[-count:]), len(lines) - count + 1  # The second line is commit 2.
 
 
-def numbers(path, *, last=True):
+def read_commit_numbers(path, *, last=True):
     lines = JournalLines(path, last=last)
-    found = [commit.number for commit in lines.commits()]
+    commit_numbers = [commit.number for commit in lines.commits()]
     lines.mend()
-    return found, lines.notice
+    return commit_numbers, lines.notice
 
 
 @given(data=st.data())
@@ -191,7 +194,7 @@ def test_a_full_disk_leaves_the_journal_unchanged(journal, monkeypatch):
 
     monkeypatch.undo()
     journal.append(line(2))
-    assert numbers(journal.path) == ([1, 2], None)
+    assert read_commit_numbers(journal.path) == ([1, 2], None)
 
 
 def test_a_journal_that_cannot_be_cut_back_accepts_no_more_lines(journal, monkeypatch):
@@ -227,12 +230,12 @@ def test_a_journal_reports_no_successful_sync_after_a_failed_one(journal, monkey
 
 def test_a_closed_journal_does_not_write_into_another_file(journal, tmp_path):
     journal.close()
-    other = (tmp_path / "other").open("wb")  # very likely under the same descriptor
+    other_file = (tmp_path / "other").open("wb")  # very likely has the same descriptor
 
     with pytest.raises(OSError, match="is closed"):
         journal.append(line(1))
     journal.sync()
     journal.close()
 
-    other.close()
+    other_file.close()
     assert (tmp_path / "other").read_bytes() == b""

@@ -1,4 +1,4 @@
-"""The marker that says that a world is there, and the count of its starts: nothing repeats."""
+"""The marker of a stored world and the count of its starts, because of which no id repeats."""
 
 import pytest
 
@@ -7,27 +7,31 @@ from tests.support.in_process import InProcess, fresh_world
 from tests.support.worlds_on_disk import open_directory
 
 
-def lives(path, count, calls=3):
-    """Start, ask for nothing that is there, and stop; return the request ids of each life."""
-    found = []
+def ids_of_starts(path, count, calls=3):
+    """Start, poll a missing operation, and stop, several times; return the request ids of each start."""
+    ids_by_start = []
     for _ in range(count):
-        opened = open_directory(path)
-        world = opened.load("default")
-        keeper = opened.keep(world or fresh_world(), fresh=world is None)
+        directory = open_directory(path)
+        world = directory.load("default")
+        keeper = directory.keep(world or fresh_world(), fresh=world is None)
         api = InProcess(world or fresh_world(), keeper)
-        found.append([api.poll("nothing").json["request_id"] for _ in range(calls)])
-        opened.close()
-    return found
+        ids_by_start.append([api.poll("nothing").json["request_id"] for _ in range(calls)])
+        directory.close()
+    return ids_by_start
 
 
 def test_request_ids_never_repeat_although_the_clock_is_frozen(tmp_path):
-    found = [each for life in lives(tmp_path / "data", 4) for each in life]
+    ids = [
+        request_id
+        for ids_of_start in ids_of_starts(tmp_path / "data", 4)
+        for request_id in ids_of_start
+    ]
 
-    assert len(set(found)) == len(found)
+    assert len(set(ids)) == len(ids)
 
 
 def test_the_same_sequence_of_starts_gives_the_same_ids(tmp_path):
-    assert lives(tmp_path / "one", 3) == lives(tmp_path / "two", 3)
+    assert ids_of_starts(tmp_path / "one", 3) == ids_of_starts(tmp_path / "two", 3)
 
 
 def test_a_stored_world_before_a_restart_gives_the_ids_of_a_world_in_memory(tmp_path):
@@ -35,11 +39,11 @@ def test_a_stored_world_before_a_restart_gives_the_ids_of_a_world_in_memory(tmp_
 
     ids = [in_memory.poll("nothing").json["request_id"] for _ in range(3)]
 
-    assert lives(tmp_path / "data", 1) == [ids]
+    assert ids_of_starts(tmp_path / "data", 1) == [ids]
 
 
 def test_a_reset_repeats_the_ids_of_the_first_start(tmp_path):
-    first, *_ = lives(tmp_path / "data", 2)
+    first, *_ = ids_of_starts(tmp_path / "data", 2)
     opened = open_directory(tmp_path / "data")
     world = opened.load("default")
     assert world is not None
@@ -57,9 +61,9 @@ def test_every_flipped_bit_of_a_marker_is_detected(tmp_path):
     path = tmp_path / "world.json"
     whole = path.read_bytes()
 
-    for place in range(len(whole) * 8):
+    for index in range(len(whole) * 8):
         flipped = bytearray(whole)
-        flipped[place // 8] ^= 1 << place % 8
+        flipped[index // 8] ^= 1 << index % 8
         path.write_bytes(flipped)
         with pytest.raises(StateRefused, match="--salvage"):
             read_marker(tmp_path)

@@ -1,6 +1,6 @@
-"""What went missing is missed: the end of a journal, a file, a folder; and so is a swap.
+"""A missing end of a journal, a missing file, a missing folder and swapped files are detected.
 
-A restart also goes on from the last moment that anybody was shown.
+A restart continues from the latest time that the world reported.
 """
 
 from __future__ import annotations
@@ -52,60 +52,60 @@ DAMAGE: dict[str, Damage] = {
 }
 
 
-@pytest.mark.parametrize("how", DAMAGE)
+@pytest.mark.parametrize("damage", DAMAGE)
 @pytest.mark.parametrize("durability", ["process", "disk"])
-def test_a_missing_end_of_a_journal_is_detected(tmp_path: Path, how: str, durability: str):
-    with folder(tmp_path / "default", durability=durability) as kept:
-        busy(kept.api)
-        if durability == "disk":  # a commit counts once it is synced
-            kept.keeper._journal.sync()
-            kept.keeper._progress.note(COMMIT, kept.api.world.commit)
-        DAMAGE[how](kept.journal)
+def test_a_missing_end_of_a_journal_is_detected(tmp_path: Path, damage: str, durability: str):
+    with folder(tmp_path / "default", durability=durability) as stored_world:
+        busy(stored_world.api)
+        if durability == "disk":  # A commit counts once it is synced.
+            stored_world.keeper._journal.sync()
+            stored_world.keeper._progress.note(COMMIT, stored_world.api.world.commit)
+        DAMAGE[damage](stored_world.journal)
 
         with pytest.raises(StateRefused, match=r"were made, and are missing.* --salvage"):
-            read_world(kept.path)
+            read_world(stored_world.path)
 
 
 def test_salvage_continues_with_the_commits_that_are_left(tmp_path: Path):
-    said: list[str] = []
-    with folder(tmp_path / "default") as kept:
-        busy(kept.api)
-        without_last_line(kept.journal)
+    messages: list[str] = []
+    with folder(tmp_path / "default") as stored_world:
+        busy(stored_world.api)
+        without_last_line(stored_world.journal)
 
-        world = recovery.salvage(kept.path, said.append)
+        world = recovery.salvage(stored_world.path, messages.append)
 
         assert world is not None
-        assert world.commit == kept.api.world.commit - 1
-        assert content(read_world(kept.path)[0]) == content(world)
-        assert list(kept.path.glob("progress.damaged-1"))
+        assert world.commit == stored_world.api.world.commit - 1
+        assert content(read_world(stored_world.path)[0]) == content(world)
+        assert list(stored_world.path.glob("progress.damaged-1"))
 
 
 def test_salvage_preserves_the_latest_reported_time(tmp_path: Path):
-    with folder(tmp_path / "default") as kept:
-        busy(kept.api)
-        kept.keeper.shown_ms = NOON_MS * 2
-        without_last_line(kept.journal)
+    with folder(tmp_path / "default") as stored_world:
+        busy(stored_world.api)
+        stored_world.keeper.shown_ms = NOON_MS * 2
+        without_last_line(stored_world.journal)
 
-        recovery.salvage(kept.path, lambda _: None)
+        recovery.salvage(stored_world.path, lambda _: None)
 
-        assert read_world(kept.path)[0] is not None
-        found = recovery.recover(kept.path)
-        assert found is not None
-        assert found.reached is not None
-        assert found.reached.shown_ms == NOON_MS * 2
+        assert read_world(stored_world.path)[0] is not None
+        recovered = recovery.recover(stored_world.path)
+        assert recovered is not None
+        assert recovered.reached is not None
+        assert recovered.reached.shown_ms == NOON_MS * 2
 
 
 def test_commits_that_a_crash_of_the_machine_lost_are_reported_and_no_error(tmp_path: Path):
-    """By default commits are not synced: they outlive the process, not the machine."""
-    with folder(tmp_path / "default") as kept:
-        busy(kept.api)
-        write_marker(kept.path, Marker("another run of the machine"), sync=False)
-        without_last_line(kept.journal)
+    """By default commits are not synced: they survive a crash of the process, not of the machine."""
+    with folder(tmp_path / "default") as stored_world:
+        busy(stored_world.api)
+        write_marker(stored_world.path, Marker("another run of the machine"), sync=False)
+        without_last_line(stored_world.journal)
 
-        world, notices = read_world(kept.path)
+        world, notices = read_world(stored_world.path)
 
     assert world is not None
-    assert world.commit == kept.api.world.commit - 1
+    assert world.commit == stored_world.api.world.commit - 1
     assert notices == [
         f"commits {world.commit + 1} to {world.commit + 1} were made, and are missing: the machine "
         "ended before they were on its disk"
@@ -114,35 +114,35 @@ def test_commits_that_a_crash_of_the_machine_lost_are_reported_and_no_error(tmp_
 
 def test_swapped_journals_are_refused(tmp_path: Path):
     with (
-        folder(tmp_path / "a", fresh_world("a")) as one,
-        folder(tmp_path / "b", fresh_world("b")) as other,
+        folder(tmp_path / "a", fresh_world("a")) as first,
+        folder(tmp_path / "b", fresh_world("b")) as second,
     ):
-        busy(one.api)
-        busy(other.api)
-        one.journal.rename(tmp_path / "aside")
-        other.journal.rename(one.journal)
-        (tmp_path / "aside").rename(other.journal)
+        busy(first.api)
+        busy(second.api)
+        first.journal.rename(tmp_path / "aside")
+        second.journal.rename(first.journal)
+        (tmp_path / "aside").rename(second.journal)
 
-        for kept, name in ((one, "b"), (other, "a")):
+        for stored_world, name in ((first, "b"), (second, "a")):
             with pytest.raises(StateRefused, match=f"it is the journal of the world '{name}'"):
-                read_world(kept.path)
+                read_world(stored_world.path)
 
-        said: list[str] = []
-        world = recovery.salvage(one.path, said.append)
+        messages: list[str] = []
+        world = recovery.salvage(first.path, messages.append)
         assert world is not None
         assert content(world) == content(fresh_world("a"))
-        assert "journal.ndjson, line 1 (cannot be read)" in " ".join(said)
+        assert "journal.ndjson, line 1 (cannot be read)" in " ".join(messages)
 
 
 @pytest.mark.parametrize("name", ["snapshot.json", "journal.ndjson", "progress"])
 def test_a_file_of_another_world_of_the_same_name_is_refused(tmp_path: Path, name: str):
-    """Of another directory, or of a world that was here before and was deleted."""
+    """The file may come from another directory or from a deleted world."""
     paths = []
-    for place in ("here", "there"):
-        directory = open_directory(tmp_path / place)
-        world = fresh_world(seed=place)
+    for folder_name in ("here", "there"):
+        directory = open_directory(tmp_path / folder_name)
+        world = fresh_world(seed=folder_name)
         busy(InProcess(world, directory.keep(world, fresh=True)))
-        directory._lock.release()  # as a killed process does
+        directory._lock.release()  # A killed process releases its lock.
         paths.append(directory.path / "worlds" / "default")
     shutil.copy(paths[1] / name, paths[0] / name)
 
@@ -153,9 +153,9 @@ def test_a_file_of_another_world_of_the_same_name_is_refused(tmp_path: Path, nam
 def test_snapshot_and_journal_of_another_world_of_the_same_name_are_refused(
     data: Path, tmp_path: Path
 ):
-    other = open_directory(tmp_path / "other")
-    other.keep(fresh_world("ci", seed="other"), fresh=True)
-    other.close()
+    other_directory = open_directory(tmp_path / "other")
+    other_directory.keep(fresh_world("ci", seed="other"), fresh=True)
+    other_directory.close()
     for name in ("snapshot.json", "journal.ndjson", "progress"):
         shutil.copy(tmp_path / "other" / "worlds" / "ci" / name, data / "worlds" / "ci" / name)
 
@@ -164,38 +164,41 @@ def test_snapshot_and_journal_of_another_world_of_the_same_name_are_refused(
 
 
 def test_every_damage_to_the_progress_file_is_detected(tmp_path: Path):
-    """One changed bit of the moment shown last would send a world ten thousand years ahead."""
-    with folder(tmp_path / "default") as kept:
-        busy(kept.api)
-        kept.keeper.close(fold=False)
-        path = kept.path / "progress"
+    """One changed bit of the latest time could advance a world by ten thousand years."""
+    with folder(tmp_path / "default") as stored_world:
+        busy(stored_world.api)
+        stored_world.keeper.close(fold=False)
+        path = stored_world.path / "progress"
         whole = path.read_bytes()
         flips = [
-            bytes(b ^ (1 << bit) if n == place else b for n, b in enumerate(whole))
-            for place in range(len(whole))
+            bytes(
+                byte ^ (1 << bit) if position == index else byte
+                for position, byte in enumerate(whole)
+            )
+            for index in range(len(whole))
             for bit in (0, 7)
         ]
 
         for damaged in (*flips, b"", whole[:16], whole[:-1], whole + b"x", b"\0" * len(whole)):
             path.write_bytes(damaged)
             with pytest.raises(StateRefused, match=r"progress is missing, damaged.* --salvage"):
-                read_world(kept.path)
+                read_world(stored_world.path)
         path.unlink()
         with pytest.raises(StateRefused, match=r"progress is missing, damaged.* --salvage"):
-            read_world(kept.path)
+            read_world(stored_world.path)
 
 
 def test_an_older_copy_of_the_progress_file_is_refused(tmp_path: Path):
-    with folder(tmp_path / "default") as kept:
-        write_marker(kept.path, Marker(boot_id()), sync=False)
-        older = (kept.path / "progress").read_bytes()
-        busy(kept.api)
-        kept.keeper.close(fold=False)
-        (kept.path / "progress").write_bytes(older)
+    with folder(tmp_path / "default") as stored_world:
+        write_marker(stored_world.path, Marker(boot_id()), sync=False)
+        older = (stored_world.path / "progress").read_bytes()
+        busy(stored_world.api)
+        stored_world.keeper.close(fold=False)
+        (stored_world.path / "progress").write_bytes(older)
 
         if boot_id():
             with pytest.raises(StateRefused, match=r"progress: it is older than journal.ndjson"):
-                read_world(kept.path)
+                read_world(stored_world.path)
 
 
 # --- files and folders ------------------------------------------------------------------------------
@@ -212,9 +215,9 @@ def data(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("name", ["default", "ci"])
-@pytest.mark.parametrize("gone", ["", "world.json"])
-def test_a_missing_world_is_detected(data: Path, name: str, gone: str):
-    path = data / "worlds" / name / gone
+@pytest.mark.parametrize("missing_file", ["", "world.json"])
+def test_a_missing_world_is_detected(data: Path, name: str, missing_file: str):
+    path = data / "worlds" / name / missing_file
     shutil.rmtree(path) if path.is_dir() else path.unlink()
     directory = open_directory(data)
 
@@ -232,9 +235,9 @@ def test_a_world_that_could_not_be_salvaged_does_not_count_as_missing(data: Path
     assert directory.load("ci") is None
     directory.close()
 
-    again = open_directory(data)
-    assert again.worlds() == ["default"]
-    again.close()
+    reopened = open_directory(data)
+    assert reopened.worlds() == ["default"]
+    reopened.close()
 
 
 def test_a_folder_that_looks_like_a_deleted_world_is_detected_as_missing(data: Path):
@@ -249,34 +252,34 @@ def test_a_folder_that_looks_like_a_deleted_world_is_detected_as_missing(data: P
 
 
 def test_a_snapshot_of_another_world_is_not_salvaged(data: Path):
-    said: list[str] = []
+    messages: list[str] = []
     shutil.copy(data / "worlds" / "ci" / "snapshot.json", data / "worlds" / "default")
 
-    directory = open_directory(data, said, salvage=True)
+    directory = open_directory(data, messages, salvage=True)
     assert directory.load("default") is None
     directory.close()
 
-    assert "snapshot.json: it is of the world 'ci'" in " ".join(said)
+    assert "snapshot.json: it is of the world 'ci'" in " ".join(messages)
 
 
-@pytest.mark.parametrize("gone", ["", "world.json"])
-def test_salvage_continues_without_missing_files(data: Path, gone: str):
-    path = data / "worlds" / "ci" / gone
-    said = list[str]()
+@pytest.mark.parametrize("missing_file", ["", "world.json"])
+def test_salvage_continues_without_missing_files(data: Path, missing_file: str):
+    path = data / "worlds" / "ci" / missing_file
+    messages = list[str]()
     shutil.rmtree(path) if path.is_dir() else path.unlink()
 
-    directory = open_directory(data, said, salvage=True)
-    found = {name: directory.load(name) for name in directory.worlds()}
+    directory = open_directory(data, messages, salvage=True)
+    salvaged = {name: directory.load(name) for name in directory.worlds()}
     directory.close()
 
-    assert found["default"] is not None
-    assert (found["ci"] is None) == (gone == "")
-    assert "is missing; going on without it" in said[0]
+    assert salvaged["default"] is not None
+    assert (salvaged["ci"] is None) == (missing_file == "")
+    assert "is missing; going on without it" in messages[0]
 
-    again = open_directory(data)
-    readable_names = {name for name in again.worlds() if again.load(name)}
-    assert readable_names == {name for name, world in found.items() if world is not None}
-    again.close()
+    reopened = open_directory(data)
+    readable_names = {name for name in reopened.worlds() if reopened.load(name)}
+    assert readable_names == {name for name, world in salvaged.items() if world is not None}
+    reopened.close()
 
 
 def test_a_deleted_world_does_not_count_as_missing(data: Path):
@@ -287,9 +290,9 @@ def test_a_deleted_world_does_not_count_as_missing(data: Path):
     directory.forget("ci")
     directory.close()
 
-    again = open_directory(data)
-    assert again.worlds() == ["default"]
-    again.close()
+    reopened = open_directory(data)
+    assert reopened.worlds() == ["default"]
+    reopened.close()
 
 
 def test_a_kill_during_a_deletion_leaves_the_world_intact_or_deleted(
@@ -304,24 +307,24 @@ def test_a_kill_during_a_deletion_leaves_the_world_intact_or_deleted(
         directory.forget("ci")
     directory.close()
 
-    again = open_directory(data)
-    assert again.load("ci") is not None
-    again.close()
+    reopened = open_directory(data)
+    assert reopened.load("ci") is not None
+    reopened.close()
 
 
 def test_a_damaged_list_of_worlds_is_set_aside_with_a_message(data: Path):
     (data / "worlds.json").write_text("[]")
-    said: list[str] = []
+    messages: list[str] = []
 
-    directory = open_directory(data, said)
+    directory = open_directory(data, messages)
     for name in directory.worlds():
         world = directory.load(name)
         assert world is not None
         directory.keep(world, fresh=False)
     directory.close()
 
-    assert "worlds.json is damaged" in said[0]
-    assert str(data / "worlds.json.damaged-1") in said[0]
+    assert "worlds.json is damaged" in messages[0]
+    assert str(data / "worlds.json.damaged-1") in messages[0]
     assert (data / "worlds.json.damaged-1").read_text() == "[]"
     assert json.loads((data / "worlds.json").read_text())["worlds"] == ["ci", "default"]
 
@@ -329,8 +332,8 @@ def test_a_damaged_list_of_worlds_is_set_aside_with_a_message(data: Path):
 # --- time -------------------------------------------------------------------------------------------
 
 
-def killed(path: Path, machine: Machine) -> Any:
-    """Return the worlds of a process that is about to be killed: nothing is brought up to date."""
+def worlds_of_killed_process(path: Path, machine: Machine) -> Any:
+    """Return the worlds of a process that is about to be killed, without a final write."""
     worlds = worlds_on(open_directory(path), machine)
     worlds.open("seed", world_origin("scaled", 600.0))
     return worlds
@@ -347,7 +350,7 @@ def killed(path: Path, machine: Machine) -> Any:
 def test_a_restart_continues_from_the_latest_reported_time(
     tmp_path: Path, mode: ClockMode, rate: float | None, passed_ms: int, back_ms: int
 ):
-    """After a kill, and where the machine's clock was set back meanwhile."""
+    """This holds after a kill, also if the machine's clock was set back meanwhile."""
     machine = Machine()
     directory = open_directory(tmp_path / "data")
     worlds = worlds_on(directory, machine)
@@ -356,11 +359,11 @@ def test_a_restart_continues_from_the_latest_reported_time(
     assert engine is not None
     machine.at_ms = NOON_MS + passed_ms
     shown_ms = engine.now_ms()
-    directory._lock.release()  # as a killed process does; nothing is written any more
+    directory._lock.release()  # A killed process releases its lock without a final write.
 
     machine.at_ms = NOON_MS + passed_ms - back_ms
-    again = open_directory(tmp_path / "data")
-    after = worlds_on(again, machine)
+    reopened = open_directory(tmp_path / "data")
+    after = worlds_on(reopened, machine)
     after.open("seed", world_origin(mode, rate))
     engine = after.get("default")
     assert engine is not None
@@ -368,15 +371,15 @@ def test_a_restart_continues_from_the_latest_reported_time(
     assert engine.now_ms() >= shown_ms
     machine.at_ms += 1_000
     assert engine.now_ms() >= shown_ms
-    again.close()
+    reopened.close()
 
 
 def test_a_replaced_world_may_begin_at_an_earlier_time(tmp_path: Path):
-    with folder(tmp_path / "default") as kept:
-        kept.api.engine.move_by(3_600_000)
-        late_ms = kept.api.engine.now_ms()
+    with folder(tmp_path / "default") as stored_world:
+        stored_world.api.engine.move_by(3_600_000)
+        late_ms = stored_world.api.engine.now_ms()
 
-        kept.api.engine.replace_world(fresh_world())
+        stored_world.api.engine.replace_world(fresh_world())
 
-        assert kept.api.engine.now_ms() < late_ms
-        assert kept.keeper._progress.numbers[SHOWN] < late_ms
+        assert stored_world.api.engine.now_ms() < late_ms
+        assert stored_world.keeper._progress.numbers[SHOWN] < late_ms

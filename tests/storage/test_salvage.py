@@ -1,4 +1,4 @@
-"""Salvage: a damaged world goes on as far as it can be read, and what is left out is said and kept."""
+"""Salvage: a damaged world continues from its readable part; the rest is reported and set aside."""
 
 import json
 
@@ -10,32 +10,32 @@ from tests.support.worlds_on_disk import busy, content, folder, open_directory
 
 
 @pytest.fixture
-def killed(tmp_path, monkeypatch):
-    """A data directory as a killed process leaves it, its worlds by commit, and what is said."""
-    with folder(tmp_path / "data" / "worlds" / "default") as kept:
-        worlds = {kept.api.world.commit: content(kept.api.world)}
-        append = kept.keeper.append
+def killed_world(tmp_path, monkeypatch):
+    """The data directory of a killed process, and the contents of its world by commit."""
+    with folder(tmp_path / "data" / "worlds" / "default") as stored_world:
+        worlds = {stored_world.api.world.commit: content(stored_world.api.world)}
+        append = stored_world.keeper.append
 
-        def noted(commit):
+        def append_and_record(commit):
             append(commit)
             worlds[commit.number] = content(commit.world)
 
-        monkeypatch.setattr(kept.keeper, "append", noted)
-        busy(kept.api)
-        yield kept, worlds
+        monkeypatch.setattr(stored_world.keeper, "append", append_and_record)
+        busy(stored_world.api)
+        yield stored_world, worlds
 
 
-def start(kept, **options):
-    """Start on a directory; return the world that is found and what is said."""
-    said: list[str] = []
-    opened = open_directory(kept.path.parent.parent, said, **options)
+def start(stored_world, **options):
+    """Start on a directory; return the loaded world and the messages."""
+    messages: list[str] = []
+    directory = open_directory(stored_world.path.parent.parent, messages, **options)
     try:
-        world = opened.load("default")
+        world = directory.load("default")
         if world is not None:
-            opened.keep(world, fresh=False)
-        return world, said
+            directory.keep(world, fresh=False)
+        return world, messages
     finally:
-        opened.close()
+        directory.close()
 
 
 def damage(path, line):
@@ -44,117 +44,119 @@ def damage(path, line):
     path.write_bytes(b"".join(lines))
 
 
-def test_a_damaged_world_is_salvaged_only_on_request(killed):
-    kept, _ = killed
-    damage(kept.journal, 3)
-    before = {path.name: path.read_bytes() for path in kept.path.iterdir()}
+def test_a_damaged_world_is_salvaged_only_on_request(killed_world):
+    stored_world, _ = killed_world
+    damage(stored_world.journal, 3)
+    before = {path.name: path.read_bytes() for path in stored_world.path.iterdir()}
 
     with pytest.raises(StateRefused, match=r"journal\.ndjson, line 4: .*--salvage"):
-        start(kept)
+        start(stored_world)
 
-    assert {path.name: path.read_bytes() for path in kept.path.iterdir()} == before
-
-
-def test_salvage_stops_before_the_first_damaged_line_and_reports_the_omitted_commits(killed):
-    kept, worlds = killed
-    damage(kept.journal, 3)
-    found = kept.journal.read_bytes()
-
-    world, said = start(kept, salvage=True)
-
-    assert content(world) == worlds[3]  # commits 2 and 3 stand before the damaged line
-    assert "left out: journal.ndjson, line 4 (cannot be read), and" in said[0]
-    assert f"commits that build on them, 5 to {max(worlds)} (" in said[0]
-    assert "create_user_api_key" in said[0]
-    assert "salvaged up to commit 3" in said[1]
-    assert (kept.path / "journal.ndjson.damaged-1").read_bytes() == found
-    assert (kept.path / "snapshot.json.damaged-1").exists()
+    assert {path.name: path.read_bytes() for path in stored_world.path.iterdir()} == before
 
 
-def test_a_salvaged_world_opens_without_salvage_afterwards(killed):
-    kept, _ = killed
-    damage(kept.journal, 3)
+def test_salvage_stops_before_the_first_damaged_line_and_reports_the_omitted_commits(killed_world):
+    stored_world, worlds = killed_world
+    damage(stored_world.journal, 3)
+    damaged = stored_world.journal.read_bytes()
 
-    first, _ = start(kept, salvage=True)
-    again, said = start(kept)
+    world, messages = start(stored_world, salvage=True)
 
-    assert content(again) == content(first)
-    assert said == []
-    assert InProcess(again).set_flag(True, key="after").status == 200
+    assert content(world) == worlds[3]  # Commits 2 and 3 precede the damaged line.
+    assert "left out: journal.ndjson, line 4 (cannot be read), and" in messages[0]
+    assert f"commits that build on them, 5 to {max(worlds)} (" in messages[0]
+    assert "create_user_api_key" in messages[0]
+    assert "salvaged up to commit 3" in messages[1]
+    assert (stored_world.path / "journal.ndjson.damaged-1").read_bytes() == damaged
+    assert (stored_world.path / "snapshot.json.damaged-1").exists()
 
 
-def test_each_salvage_keeps_its_own_files(killed):
-    kept, _ = killed
+def test_a_salvaged_world_opens_without_salvage_afterwards(killed_world):
+    stored_world, _ = killed_world
+    damage(stored_world.journal, 3)
+
+    salvaged, _ = start(stored_world, salvage=True)
+    reopened, messages = start(stored_world)
+
+    assert content(reopened) == content(salvaged)
+    assert messages == []
+    assert InProcess(reopened).set_flag(True, key="after").status == 200
+
+
+def test_each_salvage_keeps_its_own_files(killed_world):
+    stored_world, _ = killed_world
     for number in (1, 2):
-        with kept.journal.open("ab") as file:
+        with stored_world.journal.open("ab") as file:
             file.write(b"garbage\n")
-        start(kept, salvage=True)
-        assert (kept.path / f"journal.ndjson.damaged-{number}").exists()
+        start(stored_world, salvage=True)
+        assert (stored_world.path / f"journal.ndjson.damaged-{number}").exists()
 
 
-def test_salvage_accepts_a_changed_snapshot_that_is_consistent(killed):
-    kept, _ = killed
-    kept.snapshot.write_bytes(kept.snapshot.read_bytes().replace(b"Acme Studio", b"Acme Stadio"))
+def test_salvage_accepts_a_changed_snapshot_that_is_consistent(killed_world):
+    stored_world, _ = killed_world
+    stored_world.snapshot.write_bytes(
+        stored_world.snapshot.read_bytes().replace(b"Acme Studio", b"Acme Stadio")
+    )
 
-    world, said = start(kept, salvage=True)
+    world, messages = start(stored_world, salvage=True)
 
     names = [row.name for row in world.tables["organizations"].values()]
     assert "Acme Stadio" in names
-    assert "something in it is not as it was written" in said[0]
+    assert "something in it is not as it was written" in messages[0]
 
 
-@pytest.mark.parametrize("what", ["missing", "cut", "unsound"])
-def test_salvage_sets_an_unreadable_world_aside(killed, what):
-    kept, _ = killed
-    if what == "missing":
-        kept.snapshot.unlink()
-    elif what == "cut":
-        kept.snapshot.write_bytes(kept.snapshot.read_bytes()[:-100])
+@pytest.mark.parametrize("damage_kind", ["missing", "cut", "unsound"])
+def test_salvage_sets_an_unreadable_world_aside(killed_world, damage_kind):
+    stored_world, _ = killed_world
+    if damage_kind == "missing":
+        stored_world.snapshot.unlink()
+    elif damage_kind == "cut":
+        stored_world.snapshot.write_bytes(stored_world.snapshot.read_bytes()[:-100])
     else:
-        document = json.loads(kept.snapshot.read_bytes())
+        document = json.loads(stored_world.snapshot.read_bytes())
         next(iter(document["projects"].values()))["organization_id"] = "nowhere"
-        kept.snapshot.write_text(json.dumps(document))
-    before = {path.name: path.read_bytes() for path in kept.path.iterdir()}
+        stored_world.snapshot.write_text(json.dumps(document))
+    before = {path.name: path.read_bytes() for path in stored_world.path.iterdir()}
 
-    world, said = start(kept, salvage=True)
+    world, messages = start(stored_world, salvage=True)
 
-    aside = kept.path.with_name("default.damaged-1")
+    aside = stored_world.path.with_name("default.damaged-1")
     assert world is None
-    assert not kept.path.exists()
+    assert not stored_world.path.exists()
     assert {path.name: path.read_bytes() for path in aside.iterdir()} == before
-    assert f"nothing of it could be salvaged; all of it is kept as {aside}" in said[-1]
+    assert f"nothing of it could be salvaged; all of it is kept as {aside}" in messages[-1]
 
 
-def test_salvage_leaves_a_newer_format_alone(killed):
-    kept, _ = killed
-    document = json.loads(kept.snapshot.read_bytes())
+def test_salvage_leaves_a_newer_format_alone(killed_world):
+    stored_world, _ = killed_world
+    document = json.loads(stored_world.snapshot.read_bytes())
     document["heading"]["1"] |= {"format": 9, "written_by": "9.9.9"}
-    kept.snapshot.write_text(json.dumps(document))
-    before = sorted(path.name for path in kept.path.iterdir())
+    stored_world.snapshot.write_text(json.dumps(document))
+    before = sorted(path.name for path in stored_world.path.iterdir())
 
     with pytest.raises(StateRefused, match=r"use hosting-emulator 9\.9\.9"):
-        start(kept, salvage=True)
+        start(stored_world, salvage=True)
 
-    assert sorted(path.name for path in kept.path.iterdir()) == before
+    assert sorted(path.name for path in stored_world.path.iterdir()) == before
 
 
-def test_salvage_of_a_damaged_marker_loses_only_the_count_of_starts(killed):
-    kept, worlds = killed
-    (kept.path / "world.json").write_text('{"starts": 2}')
+def test_salvage_of_a_damaged_marker_loses_only_the_count_of_starts(killed_world):
+    stored_world, worlds = killed_world
+    (stored_world.path / "world.json").write_text('{"starts": 2}')
 
     with pytest.raises(StateRefused, match=r"world\.json: the checksum does not fit"):
-        start(kept)
-    world, said = start(kept, salvage=True)
+        start(stored_world)
+    world, messages = start(stored_world, salvage=True)
 
     assert content(world) == worlds[max(worlds)]
-    assert "world.json" in said[0]
+    assert "world.json" in messages[0]
 
 
-def test_salvage_leaves_an_intact_world_alone(killed):
-    kept, worlds = killed
+def test_salvage_leaves_an_intact_world_alone(killed_world):
+    stored_world, worlds = killed_world
 
-    world, said = start(kept, salvage=True)
+    world, messages = start(stored_world, salvage=True)
 
     assert content(world) == worlds[max(worlds)]
-    assert said == []
-    assert list(kept.path.glob("*.damaged-*")) == []
+    assert messages == []
+    assert list(stored_world.path.glob("*.damaged-*")) == []

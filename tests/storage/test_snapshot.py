@@ -1,4 +1,4 @@
-"""Snapshots: a whole world in one readable file, the same when it is read again."""
+"""Snapshots: one readable file holds a whole world, which is the same when it is read again."""
 
 import json
 import os
@@ -32,12 +32,12 @@ def read(path):
 
 
 def test_a_snapshot_reads_back_as_it_was_written(path, world):
-    found = read(path)
+    read_world = read(path)
 
-    assert content(found) == content(world)
-    assert indexed(found) == indexed(world)
-    assert (found.clock, found.assumptions) == (world.clock, world.assumptions)
-    assert found.next_due_ms == world.next_due_ms
+    assert content(read_world) == content(world)
+    assert indexed(read_world) == indexed(world)
+    assert (read_world.clock, read_world.assumptions) == (world.clock, world.assumptions)
+    assert read_world.next_due_ms == world.next_due_ms
 
 
 def test_a_world_continues_alike_from_memory_and_from_disk(path, world):
@@ -105,34 +105,34 @@ def test_a_document_that_is_no_snapshot_is_refused(path, document):
 )
 def test_a_flipped_byte_of_a_snapshot_is_detected_or_changes_nothing(path, world, data):
     original = path.read_bytes()
-    place = data.draw(st.integers(0, len(original) - 1))
+    index = data.draw(st.integers(0, len(original) - 1))
     flipped = bytearray(original)
-    flipped[place] ^= 1 << data.draw(st.integers(0, 7))
+    flipped[index] ^= 1 << data.draw(st.integers(0, 7))
     path.write_bytes(flipped)
 
     try:
-        found = read(path)
+        read_world = read(path)
     except StateRefused:
         return
     finally:
         path.write_bytes(original)
-    assert content(found) == content(world)  # such as a space that became a tab
+    assert content(read_world) == content(world)  # For example, a space became a tab.
 
 
 @pytest.mark.parametrize(
-    ("found", "advice"),
+    ("format_number", "advice"),
     [
         (99, "reads only format .*; use hosting-emulator 9.8.7, or use another --data-dir"),
         (0, "use hosting-emulator 9.8.7"),
         (None, "use hosting-emulator 9.8.7"),
     ],
 )
-def test_a_snapshot_of_another_format_is_refused_with_advice(path, found, advice):
+def test_a_snapshot_of_another_format_is_refused_with_advice(path, format_number, advice):
     document = json.loads(path.read_bytes())
-    document["heading"]["1"] |= {"format": found, "written_by": "9.8.7"}
+    document["heading"]["1"] |= {"format": format_number, "written_by": "9.8.7"}
     path.write_text(json.dumps(document))
 
-    with pytest.raises(StateRefused, match=f"its format is {found}, .*{advice}"):
+    with pytest.raises(StateRefused, match=f"its format is {format_number}, .*{advice}"):
         read(path)
 
 
@@ -162,7 +162,7 @@ def test_a_failed_write_leaves_the_old_file(tmp_path, monkeypatch, step):
     monkeypatch.undo()
 
     assert path.read_bytes() == b"old"
-    assert [found.name for found in tmp_path.iterdir()] == ["file"]
+    assert [file.name for file in tmp_path.iterdir()] == ["file"]
 
 
 def test_a_folder_that_cannot_be_synced_causes_no_failure(tmp_path, monkeypatch):
@@ -170,7 +170,7 @@ def test_a_folder_that_cannot_be_synced_causes_no_failure(tmp_path, monkeypatch)
     fsync = os.fsync
 
     def files_only(descriptor):
-        if os.path.isdir(f"/proc/self/fd/{descriptor}"):  # noqa: PTH112 - not a path of ours
+        if os.path.isdir(f"/proc/self/fd/{descriptor}"):  # noqa: PTH112 - a path of the system
             raise OSError(22, "Invalid argument")
         fsync(descriptor)
 

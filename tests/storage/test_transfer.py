@@ -1,4 +1,4 @@
-"""Export and import: a world as one document, and nothing taken in that would break it later."""
+"""Export and import: a world as one document; an import that would break the world is refused."""
 
 import copy
 import json
@@ -36,17 +36,17 @@ def document(world):
 
 def test_an_imported_world_equals_the_exported_one(world, document):
     assert import_state(document, world.name, 0).seed == world.seed
-    found = import_state(document, world.name, 0)
+    imported = import_state(document, world.name, 0)
 
-    assert content(found)[4:] == content(world)[4:]
-    assert indexed(found) == indexed(world)
-    assert found.commit == world.commit + 1
+    assert content(imported)[4:] == content(world)[4:]
+    assert indexed(imported) == indexed(world)
+    assert imported.commit == world.commit + 1
 
 
 def test_an_imported_world_gets_a_new_name_and_a_later_commit(world, document):
-    found = import_state(document, "copy", 10_000)
+    imported = import_state(document, "copy", 10_000)
 
-    assert (found.name, found.commit) == ("copy", 10_001)
+    assert (imported.name, imported.commit) == ("copy", 10_001)
 
 
 def without(document, *path):
@@ -56,14 +56,14 @@ def without(document, *path):
     del document[last]
 
 
-def put(document, *path_and_value):
+def set_value(document, *path_and_value):
     *above, last, value = path_and_value
     for step in above:
         document = document[step]
     document[last] = value
 
 
-def first(document, table):
+def first_key(document, table):
     return next(iter(document["tables"][table]))
 
 
@@ -74,7 +74,7 @@ def test_a_document_that_is_no_export_is_refused(garbage):
 
 
 @pytest.mark.parametrize(
-    ("path_and_value", "why"),
+    ("path_and_value", "reason"),
     [
         (
             ("format", 99),
@@ -109,13 +109,13 @@ def test_a_document_that_is_no_export_is_refused(garbage):
         (("tables", "operations", {"x": {}}), "table operations, row x"),
     ],
 )
-def test_the_refusal_of_an_import_names_the_invalid_part(document, path_and_value, why):
-    put(document, *path_and_value)
+def test_the_refusal_of_an_import_names_the_invalid_part(document, path_and_value, reason):
+    set_value(document, *path_and_value)
 
-    if why is None:
+    if reason is None:
         import_state(document, "default", 0)
         return
-    with pytest.raises(StateRefused, match=why):
+    with pytest.raises(StateRefused, match=reason):
         import_state(document, "default", 0)
 
 
@@ -137,7 +137,7 @@ def test_the_refusal_of_an_import_names_the_invalid_part(document, path_and_valu
         ("dns_authorizations", "zone", "a b.example"),
         ("dns_authorizations", "zone", f"{'a.' * 130}example"),
         ("dns_authorizations", "scopes", ["zone.write"]),
-        ("dns_authorizations", "zone", "notes.example"),  # of one that is not_authorized
+        ("dns_authorizations", "zone", "notes.example"),  # of a zone that is not_authorized
         ("dns_authorizations", "scopes", ["zone.read"] * 3),
         ("user_api_keys", "name", ""),
         ("memberships", "person_id", "nobody"),
@@ -175,8 +175,8 @@ def test_the_refusal_of_an_import_names_the_invalid_part(document, path_and_valu
 def test_the_refusal_of_an_import_names_the_row_that_would_break_the_world(
     document, table, field, value
 ):
-    key = first(document, table)
-    put(document, "tables", table, key, field, value)
+    key = first_key(document, table)
+    set_value(document, "tables", table, key, field, value)
 
     with pytest.raises(StateRefused, match=f"table {table}, row {key}: "):
         import_state(document, "default", 0)
@@ -194,25 +194,25 @@ GARBAGE = st.recursive(
 )
 
 
-def damaged(document, data):
-    """Change, delete or copy something somewhere in a document."""
+def draw_damage(document, data):
+    """Return a copy of the document with one value changed, deleted or swapped."""
     document = copy.deepcopy(document)
     node = document
     while True:
         keys = list(node) if isinstance(node, dict) else list(range(len(node)))
         key = data.draw(st.sampled_from(keys))
-        inside = node[key]
-        if not isinstance(inside, dict | list) or not inside or data.draw(st.integers(0, 4)) == 0:
+        value = node[key]
+        if not isinstance(value, dict | list) or not value or data.draw(st.integers(0, 4)) == 0:
             break
-        node = inside
+        node = value
     match data.draw(st.sampled_from(["change", "delete", "swap"])):
         case "change":
             node[key] = data.draw(GARBAGE)
         case "delete":
             del node[key]
         case "swap":
-            other = data.draw(st.sampled_from(keys))
-            node[key], node[other] = node[other], node[key]
+            other_key = data.draw(st.sampled_from(keys))
+            node[key], node[other_key] = node[other_key], node[key]
     return document
 
 
@@ -224,27 +224,27 @@ def damaged(document, data):
 )
 def test_every_call_works_in_a_world_of_any_accepted_import(document, tmp_path, data):
     try:
-        world = import_state(damaged(document, data), "default", 0)
+        world = import_state(draw_damage(document, data), "default", 0)
     except StateRefused:
         return
 
     api = InProcess(world)
-    everything_works(api)
+    check_every_call(api)
     write_snapshot(tmp_path / "snapshot.json", api.world)
     assert content(read_snapshot(tmp_path / "snapshot.json").world()) == content(api.world)
     import_state(json.loads(json.dumps(export_state(api.world))), "default", 0)
 
 
-def everything_works(api):
-    """Ask for everything as everybody; no answer may be the emulator's own fault."""
-    answers = []
-    people = [found for found in ("owner", "reader") if f"person:{found}" in api.world.indexes]
+def check_every_call(api):
+    """Send every call as each user. No response may be an error of the emulator."""
+    responses = []
+    users = [alias for alias in ("owner", "reader") if f"person:{alias}" in api.world.indexes]
     if not {f"project:{alias}" for alias in ("shop", "blog")} <= {*dict(api.world.indexes.items())}:
         return
-    for who in people if "organization:acme" in api.world.indexes else []:
+    for user in users if "organization:acme" in api.world.indexes else []:
         for project in ("shop", "blog"):
-            options = {"who": who, "project": project}
-            answers += [
+            options = {"who": user, "project": project}
+            responses += [
                 api.set_flag(True, **options),
                 api.initialize(2, **options),
                 api.apply_domains(**options),
@@ -254,8 +254,8 @@ def everything_works(api):
                 api.compute("?environment=dev", **options),
                 api.compute("?environment=prod", **options),
             ]
-        answers.append(api.create_key(who=who))
-        answers += [api.poll(key, who=who) for key in list(api.world.tables["operations"])]
+        responses.append(api.create_key(who=user))
+        responses += [api.poll(key, who=user) for key in list(api.world.tables["operations"])]
     api.engine.move_by(86_400_000 * 100)
-    answers += [api.poll(key) for key in list(api.world.tables["operations"])] if people else []
-    assert [answer.status for answer in answers if answer.status >= 500] == []
+    responses += [api.poll(key) for key in list(api.world.tables["operations"])] if users else []
+    assert [response.status for response in responses if response.status >= 500] == []
