@@ -14,6 +14,7 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 PACKAGES = (
     "emulator/hosting_emulator",
+    "emulator/hosting_emulator_lab",
     "scenarios/hosting_emulator_scenarios",
     "fixtures/pytest_hosting_emulator",
     "cli/hosting_emulator_cli",

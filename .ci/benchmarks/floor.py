@@ -22,8 +22,8 @@ from aiohttp import web
 from hosting_emulator.bootstrap import Emulator
 from hosting_emulator.engine import engine as live
 from hosting_emulator.engine.pipeline import CALL_STEPS
-from hosting_emulator.server import public
-from hosting_emulator.server.protocol import Server
+from hosting_emulator.http import public
+from hosting_emulator.http.protocol import Server
 from hosting_emulator.settings import Settings
 from hosting_emulator.world.value import apply
 

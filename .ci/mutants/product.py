@@ -13,6 +13,7 @@ from mutants.operators import Change, changes, definitions
 
 ROOTS = {
     "emulator/hosting_emulator": "hosting_emulator",
+    "emulator/hosting_emulator_lab": "hosting_emulator_lab",
     "cli/hosting_emulator_cli": "hosting_emulator_cli",
     "fixtures/pytest_hosting_emulator": "pytest_hosting_emulator",
     "scenarios/hosting_emulator_scenarios": "hosting_emulator_scenarios",
@@ -180,7 +181,7 @@ def file_name(module: str) -> str:
 def package_name(module: str) -> str:
     """Return the package that a module counts to: `hosting_emulator.engine`, or a whole root."""
     parts = module.split(".")
-    is_divided = parts[0] == "hosting_emulator" and len(parts) > 2
+    is_divided = parts[0] in ("hosting_emulator", "hosting_emulator_lab") and len(parts) > 2
     return ".".join(parts[:2]) if is_divided else parts[0]
 
 

@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from hosting_emulator import EXEC_CONDUCT_VARIABLE
-from hosting_emulator.delta_debugging import smallest
 from hosting_emulator.supervisor import ChildCommand, Outcome, ending_signals
 from hosting_emulator_cli.commands.conduct import with_rules_command
 from hosting_emulator_cli.commands.start import command_variables, with_variables
@@ -33,6 +32,7 @@ from hosting_emulator_cli.verdict import (
     keep_worlds,
     report_texts,
 )
+from hosting_emulator_lab.delta_debugging import smallest
 
 if TYPE_CHECKING:
     from hosting_emulator.sdk import ControlClient, WorldsObservation

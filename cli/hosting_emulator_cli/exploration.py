@@ -26,7 +26,6 @@ from typing import TYPE_CHECKING, Any
 from click import ClickException
 
 from hosting_emulator import __version__
-from hosting_emulator.explore import plan, report, runs
 from hosting_emulator.sdk import ControlClient, ControlError
 from hosting_emulator.sdk.text import conduct_text, count_text
 from hosting_emulator.supervisor import (
@@ -42,6 +41,7 @@ from hosting_emulator_cli.commands.start import command_variables, with_variable
 from hosting_emulator_cli.execution import Stopped, run_logged
 from hosting_emulator_cli.files import remove_report, write_whole
 from hosting_emulator_cli.main import Failure, failing
+from hosting_emulator_lab.explore import plan, report, runs
 
 if TYPE_CHECKING:
     from hosting_emulator.bootstrap import Emulator

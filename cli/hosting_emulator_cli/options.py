@@ -192,7 +192,7 @@ CALLS = _offers(
 )
 FAULT_KINDS = _offers("hosting_emulator.faults.kinds:fault_kinds")
 OUTCOME_KINDS = _offers("hosting_emulator.faults.outcomes:OUTCOME_KINDS")
-INTERVENTIONS = _offers("hosting_emulator.interventions:INTERVENTIONS")
+INTERVENTIONS = _offers("hosting_emulator.faults.interventions:INTERVENTIONS")
 WORLDS = _offers(lambda client, _: (world["name"] for world in client.worlds()))
 OPERATIONS = _offers(
     lambda client, world: [

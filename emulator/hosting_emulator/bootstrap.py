@@ -29,30 +29,30 @@ from typing import Any, Self, cast
 from urllib.parse import urlsplit
 
 from hosting_emulator import DEFAULT_PORT, __version__
+from hosting_emulator.app import App
 from hosting_emulator.calls.inputs import load_models as load_models
 from hosting_emulator.contract.assumptions import AssumptionRefused, Assumptions, warnings_of
 from hosting_emulator.contract.json_body import JsonRefused, read_json
 from hosting_emulator.contract.timestamps import format_timestamp, parse_timestamp
 from hosting_emulator.contract.words import command_line
-from hosting_emulator.control_api import ClockMode
+from hosting_emulator.control import routes
 from hosting_emulator.engine.engine import Engine, Worlds, anchored, vary
 from hosting_emulator.engine.exchange import Entry, machine_ms
 from hosting_emulator.engine.history import StoreFailed
 from hosting_emulator.engine.identity import home_of
 from hosting_emulator.engine.redaction import keep_secret
 from hosting_emulator.engine.request_log import entry_view
-from hosting_emulator.scenario.document import Scenario, ScenarioLibrary, read_file, read_scenario
-from hosting_emulator.scenario.source import ScenarioError
-from hosting_emulator.server.app import App
-from hosting_emulator.server.control import routes
-from hosting_emulator.server.guard import (
+from hosting_emulator.http.guard import (
     Site,
     host_name,
     host_of_origin,
     is_loopback,
     is_this_machine,
 )
-from hosting_emulator.server.protocol import Server, TooManyFiles, raise_limit
+from hosting_emulator.http.protocol import Server, TooManyFiles, raise_limit
+from hosting_emulator.messages import ClockMode
+from hosting_emulator.scenario.document import Scenario, ScenarioLibrary, read_file, read_scenario
+from hosting_emulator.scenario.source import ScenarioError
 from hosting_emulator.settings import Ready, Settings, StartError
 from hosting_emulator.storage.directory import WORLD_NAME, DataDirectory
 from hosting_emulator.storage.documents import import_state
@@ -314,7 +314,7 @@ class Emulator:
             self._away = asyncio.create_task(come_back())
 
     def _server_context(self) -> SSLContext:
-        from hosting_emulator.server.tls import LocalAuthority
+        from hosting_emulator.http.tls import LocalAuthority
 
         if self._directory is not None:
             folder = self._directory.path / "tls"

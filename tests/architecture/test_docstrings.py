@@ -6,6 +6,7 @@ from pathlib import Path
 REPOSITORY = Path(__file__).parents[2]
 PACKAGES = (
     "emulator/hosting_emulator",
+    "emulator/hosting_emulator_lab",
     "scenarios/hosting_emulator_scenarios",
     "fixtures/pytest_hosting_emulator",
     "cli/hosting_emulator_cli",

@@ -52,8 +52,8 @@ TEXTS = (
     "docs/*.md",
     "cli/hosting_emulator_cli/*.md",
     "cli/hosting_emulator_cli/*.toml",
-    "emulator/hosting_emulator/**/*.md",
-    "emulator/hosting_emulator/server/dashboard/static/**/*.js",
+    "emulator/**/*.md",
+    "emulator/hosting_emulator/dashboard/static/**/*.js",
     "scenarios/hosting_emulator_scenarios/*.yaml",
 )
 

@@ -14,6 +14,7 @@ import pytest
 PACKAGES = (
     "hosting_emulator",
     "hosting_emulator_cli",
+    "hosting_emulator_lab",
     "hosting_emulator_scenarios",
     "pytest_hosting_emulator",
 )

@@ -15,7 +15,7 @@ from aiohttp import ClientResponse
 from aiohttp.test_utils import TestClient
 from pytest_aiohttp import AiohttpClient
 
-from hosting_emulator.server.control import requests
+from hosting_emulator.control import requests
 from tests.support.emulator_in_loop import EmulatorServer, intervene_in
 
 PATIENCE_S = 10.0

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from tests.browser.control_views import items, looked
 from tests.support.http_world import HttpWorld
 
-STATIC = files("hosting_emulator.server").joinpath("dashboard", "static")
+STATIC = files("hosting_emulator.dashboard").joinpath("static")
 
 
 def shop(api: HttpWorld) -> dict[str, Any]:

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from hosting_emulator.server.control import faults, identity, worlds
+from hosting_emulator.control import faults, worlds
+from hosting_emulator.identity import endpoints as identity
 from tests.support.in_process import InProcess, Machine, fresh_world
 
 MANUAL_CHANGES: dict[str, Callable[[Any], Any]] = {

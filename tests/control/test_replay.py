@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from hosting_emulator.server.control import requests as control
+from hosting_emulator.control import requests as control
 from tests.support.in_process import InProcess
 
 

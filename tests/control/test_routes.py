@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hosting_emulator.server.control.routes import ROUTES, load_handler
+from hosting_emulator.control.routes import ROUTES, load_handler
 
 
 def test_every_path_has_the_parameters_that_its_handler_names():

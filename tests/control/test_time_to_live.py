@@ -9,7 +9,7 @@ from weakref import ref
 
 import pytest
 
-from hosting_emulator.server.control import worlds as control
+from hosting_emulator.control import worlds as control
 from tests.support.in_process import new_worlds, world_origin
 
 

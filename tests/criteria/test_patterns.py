@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from hosting_emulator import patterns
-from hosting_emulator.patterns import PatternError
+from hosting_emulator.criteria import patterns
+from hosting_emulator.criteria.patterns import PatternError
 from tests.support.stories import run
 
 #: Long enough for the pattern engine to look several times whether it must stop.

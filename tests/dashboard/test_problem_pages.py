@@ -12,14 +12,13 @@ from importlib.resources import files
 import pytest
 
 from hosting_emulator.contract.problems import PROBLEMS
-from hosting_emulator.server.control.documents import docs, errors, example_document, problem_page
-from hosting_emulator.server.pages import (
+from hosting_emulator.dashboard.handlers import docs, errors, example_document, problem_page, style
+from hosting_emulator.http.pages import (
     CONTENT_SECURITY_POLICY,
     DOCS_PATH,
     Html,
     page,
     prose,
-    template,
 )
 
 VOID = {"meta", "link"}
@@ -237,7 +236,7 @@ def test_every_class_on_a_page_is_styled_and_every_style_is_used() -> None:
         for names in re.findall(r'class="([^"]+)"', html)
         for name in names.split()
     }
-    styled = classes(template("style.css"))
+    styled = classes(style_sheet())
 
     assert styled <= used
     assert used - styled - classes(base_style()) <= {"fault"}  # as quiet as a plain mark
@@ -248,9 +247,14 @@ def classes(sheet: str) -> set[str]:
     return set(re.findall(r"\.([a-z][a-z-]*)", rules))
 
 
+def style_sheet() -> str:
+    """Return the style sheet of the documentation pages."""
+    return style().text or ""
+
+
 def base_style() -> str:
     """Return the style sheet that the pages share with the dashboard."""
-    base = files("hosting_emulator.server").joinpath("dashboard", "static", "style", "base.css")
+    base = files("hosting_emulator.dashboard").joinpath("static", "style", "base.css")
     return base.read_text(encoding="utf-8")
 
 
@@ -273,7 +277,7 @@ def contrast(first: str, second: str) -> float:
 @pytest.mark.parametrize("theme", [0, 1], ids=["light", "dark"])
 def test_text_can_be_read_on_its_background(theme: int) -> None:
     pair = r"--([a-z-]+): light-dark\((#[0-9a-f]{6}), (#[0-9a-f]{6})\)"
-    declarations = re.findall(pair, base_style() + template("style.css"))
+    declarations = re.findall(pair, base_style() + style_sheet())
     colours = {name: both[theme] for name, *both in declarations}
     pairs = [
         *(

@@ -10,7 +10,7 @@ from html import unescape
 from typing import Any
 from urllib.parse import urlsplit
 
-from hosting_emulator.server.control.documents import start_body
+from hosting_emulator.dashboard.handlers import start_body
 from tests.support.http_world import HttpWorld
 
 

@@ -8,8 +8,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from hosting_emulator.server.control.documents import static_files
-from hosting_emulator.server.pages import STATIC_PATH
+from hosting_emulator.dashboard.handlers import static_files
+from hosting_emulator.http.pages import STATIC_PATH
 from tests.support.http_world import HttpWorld
 
 

@@ -10,7 +10,7 @@ import pytest
 import trustme
 from cryptography import x509
 
-from hosting_emulator.server.tls import (
+from hosting_emulator.http.tls import (
     _CERTIFICATE_LASTS,
     _LASTS,
     CA_CERTIFICATE,

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hosting_emulator.server.framing import RequestFraming
+from hosting_emulator.http.framing import RequestFraming
 
 GET = b"GET /v1/x HTTP/1.1\r\nHost: h\r\n\r\n"
 PUT = b"PUT /v1/x HTTP/1.1\r\nHost: h\r\nContent-Length: 4\r\n\r\nbody"

@@ -9,8 +9,8 @@ import pytest
 from aiohttp import web
 from aiohttp.test_utils import make_mocked_request
 
-from hosting_emulator.server import guard as guard_module
-from hosting_emulator.server.guard import TOKEN_HEADER, Site
+from hosting_emulator.http import guard as guard_module
+from hosting_emulator.http.guard import TOKEN_HEADER, Site
 
 TOKEN = "only-here-0123456789"
 STATE = "/_emulator/worlds/default/state"

@@ -6,7 +6,7 @@ holds everybody else's requests for seconds.
 
 from __future__ import annotations
 
-from hosting_emulator.server.framing import INVALID, RequestFraming
+from hosting_emulator.http.framing import INVALID, RequestFraming
 from tests.support.processor_time import linear_time
 
 

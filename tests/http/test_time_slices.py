@@ -8,7 +8,7 @@ import threading
 import pytest
 
 from hosting_emulator.contract.json_body import JsonRefused, read_json
-from hosting_emulator.server.time_slices import MOST_THREADS, in_thread
+from hosting_emulator.http.time_slices import MOST_THREADS, in_thread
 
 PATIENCE_S = 30
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from hosting_emulator.delta_debugging import smallest
+from hosting_emulator_lab.delta_debugging import smallest
 
 POINTS = tuple(f"p{number}" for number in range(34))
 

@@ -18,7 +18,7 @@ TYPES = Path(__file__).parents[1] / "browser" / "types"
 @pytest.mark.packaging
 @pytest.mark.skipif(shutil.which("npx") is None, reason="node is not installed")
 def test_the_modules_of_the_dashboard_pass_the_typescript_compiler(tmp_path: Path):
-    with as_file(files("hosting_emulator.server").joinpath("dashboard", "static")) as static:
+    with as_file(files("hosting_emulator.dashboard").joinpath("static")) as static:
         shutil.copytree(
             static, tmp_path, dirs_exist_ok=True, ignore=shutil.ignore_patterns("vendor")
         )

@@ -17,6 +17,7 @@ pytestmark = pytest.mark.packaging
 
 PACKAGES = {
     "hosting_emulator": "emulator",
+    "hosting_emulator_lab": "emulator",
     "hosting_emulator_scenarios": "scenarios",
     "pytest_hosting_emulator": "fixtures",
     "hosting_emulator_cli": "cli",
@@ -60,9 +61,7 @@ def test_the_wheel_holds_style_sheets_and_type_markers(wheel_files: set[str]):
 
 
 def test_the_wheel_holds_the_files_that_pages_load_with_their_licenses(wheel_files: set[str]):
-    vendored = {
-        name.partition("/server/static/files/")[2] for name in wheel_files if "/static/" in name
-    }
+    vendored = {name.partition("/dashboard/files/")[2] for name in wheel_files}
 
     assert {"docs.js", "sign-in.css", "swagger-ui/swagger-ui-bundle.js"} <= vendored
     assert {"swagger-ui/LICENSE", "swagger-ui/NOTICE"} <= vendored

@@ -309,7 +309,7 @@ def test_a_test_that_hangs_is_ended(explored: Suite):
         test_it="""
             import pytest
             from client import make_key
-            from hosting_emulator.explore import runs
+            from hosting_emulator_lab.explore import runs
 
             runs.SHORTEST_LIMIT_S = 0.5
 

@@ -10,14 +10,15 @@ from urllib.parse import urlsplit
 from multidict import CIMultiDict
 
 from hosting_emulator.calls.answers import project_at
+from hosting_emulator.control import clock, faults, worlds
+from hosting_emulator.control.routes import ControlRefusal
 from hosting_emulator.engine.exchange import ExchangeContext, run_through
 from hosting_emulator.engine.identity import home_of
 from hosting_emulator.engine.pipeline import REDEEM_STEPS
+from hosting_emulator.faults.interventions import INTERVENTIONS
 from hosting_emulator.faults.kinds import fault_kinds
 from hosting_emulator.faults.outcomes import OUTCOME_KINDS
-from hosting_emulator.interventions import INTERVENTIONS
-from hosting_emulator.server.control import clock, faults, identity, worlds
-from hosting_emulator.server.control.routes import ControlRefusal
+from hosting_emulator.identity import endpoints as identity
 from hosting_emulator.world import tables as t
 from hosting_emulator.world.operations import finished
 from hosting_emulator.world.value import Change

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from hosting_emulator.contract.words import DocumentRefused
 from hosting_emulator.faults.documents import arm
+from hosting_emulator.faults.interventions import INTERVENTIONS, read_intervention
 from hosting_emulator.faults.kinds import fault_kinds
-from hosting_emulator.interventions import INTERVENTIONS, read_intervention
 from hosting_emulator.world.tables import API_KEYS, OPERATIONS, TICKETS
 from hosting_emulator.world.value import Change
 from tests.support.in_process import InProcess

@@ -30,7 +30,7 @@ from hosting_emulator.calls.answers import redeem
 from hosting_emulator.contract.problems import Refused
 from hosting_emulator.engine.history import Keeper
 from hosting_emulator.faults.documents import arm
-from hosting_emulator.interventions import read_intervention
+from hosting_emulator.faults.interventions import read_intervention
 from hosting_emulator.storage.documents import StoredState, rows_of
 from hosting_emulator.storage.journal import decode_line, encode_line
 from hosting_emulator.world import lifecycles

@@ -10,9 +10,9 @@ import pytest
 
 from hosting_emulator.scenario.document import read_scenario
 from hosting_emulator.scenario.session import PastEvent, past_of, record_session
-from hosting_emulator.scenario.shrinking import shrink_scenario
 from hosting_emulator.scenario.source import ScenarioError
 from hosting_emulator.scenario.story import check_text
+from hosting_emulator_lab.scenario_shrinking import shrink_scenario
 from tests.properties.sessions import RandomSession
 from tests.support.sampling import rotating
 

@@ -23,7 +23,7 @@ from hosting_emulator.contract.problems import PROBLEMS
 from hosting_emulator.contract.resources import model
 from hosting_emulator.contract.timestamps import parse_timestamp
 from hosting_emulator.faults.documents import arm
-from hosting_emulator.interventions import read_intervention
+from hosting_emulator.faults.interventions import read_intervention
 from hosting_emulator.variation.draws import objects_in
 from hosting_emulator.variation.worlds import document_absent, read_variation, varied_world
 from hosting_emulator.world.value import Change, World

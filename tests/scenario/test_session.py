@@ -11,8 +11,8 @@ import pytest
 from hosting_emulator.scenario.build import build_world
 from hosting_emulator.scenario.document import read_scenario
 from hosting_emulator.scenario.session import NotRecordable, past_of, record_session
-from hosting_emulator.scenario.shrinking import NotKept, shrink_scenario
 from hosting_emulator.scenario.story import check_text
+from hosting_emulator_lab.scenario_shrinking import NotKept, shrink_scenario
 from hosting_emulator_scenarios import FOLDER
 from tests.support.in_process import Machine, fresh_world
 from tests.support.sampling import rotating

@@ -7,7 +7,7 @@ def test_the_sdk_imports_only_the_standard_library_and_itself():
     modules = imported_by("hosting_emulator.sdk")
 
     assert "hosting_emulator.sdk" in modules
-    own = ("hosting_emulator.sdk", "hosting_emulator.control_api", "hosting_emulator.build_id")
+    own = ("hosting_emulator.sdk", "hosting_emulator.messages", "hosting_emulator.build_id")
     assert foreign(modules, *own) == []
 
 

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from openapi_schema_validator import OAS31Validator
 
-from hosting_emulator.server.control.openapi import control_document
+from hosting_emulator.control.openapi import control_document
 
 #: A kind that may have members that its schema does not name.
 _OPEN_KIND = "StoryStep"

@@ -12,8 +12,8 @@ from urllib.parse import urlsplit
 import pytest
 
 from hosting_emulator.bootstrap import Emulator
+from hosting_emulator.control import requests
 from hosting_emulator.engine import history, request_log
-from hosting_emulator.server.control import requests
 from hosting_emulator.settings import Ready, Settings
 
 PATIENCE_S = 20.0

@@ -16,7 +16,7 @@ from yarl import URL
 
 from hosting_emulator.bootstrap import Emulator
 from hosting_emulator.engine.engine import Engine
-from hosting_emulator.interventions import read_intervention
+from hosting_emulator.faults.interventions import read_intervention
 from hosting_emulator.settings import Settings, StartError
 
 

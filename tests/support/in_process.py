@@ -21,7 +21,7 @@ from hosting_emulator.engine.explanations import why
 from hosting_emulator.engine.history import Keeper
 from hosting_emulator.engine.pipeline import CALL_STEPS, REDEEM_STEPS
 from hosting_emulator.faults.documents import FAULT, OUTCOME, Family, arm
-from hosting_emulator.interventions import read_intervention
+from hosting_emulator.faults.interventions import read_intervention
 from hosting_emulator.variation.worlds import read_variation
 from hosting_emulator.world.population import new_world
 from hosting_emulator.world.records import Origin

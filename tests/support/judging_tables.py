@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from hosting_emulator.contract_check import ALLOWED
-from hosting_emulator.explore.plan import KINDS
-from hosting_emulator.explore.runs import MEANINGS
+from hosting_emulator_lab.contract_check import ALLOWED
+from hosting_emulator_lab.explore.plan import KINDS
+from hosting_emulator_lab.explore.runs import MEANINGS
 
 
 def explored_faults() -> tuple[str, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from hosting_emulator.conduct.rules import RULES
-from hosting_emulator.interventions import INTERVENTIONS
+from hosting_emulator.faults.interventions import INTERVENTIONS
 from hosting_emulator.variation.points import POINTS
 from hosting_emulator.world.lifecycles import LIFECYCLES
 

@@ -12,13 +12,13 @@ from typing import Any
 
 import pytest
 
+from hosting_emulator.control import requests, scenarios, worlds
 from hosting_emulator.engine.explanations import Explanations
+from hosting_emulator.http import protocol as server_protocol
+from hosting_emulator.http import time_slices
+from hosting_emulator.http.protocol import Protocol
+from hosting_emulator.http.time_slices import LongJob
 from hosting_emulator.scenario.document import Scenario, ScenarioLibrary, read_scenario
-from hosting_emulator.server import protocol as server_protocol
-from hosting_emulator.server import time_slices
-from hosting_emulator.server.control import requests, scenarios, worlds
-from hosting_emulator.server.protocol import Protocol
-from hosting_emulator.server.time_slices import LongJob
 from hosting_emulator.storage.documents import export_state
 from hosting_emulator.world.value import World
 

@@ -25,7 +25,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NoReturn
 
-_NAMES = ("hosting_emulator", "hosting_emulator_cli", "pytest_hosting_emulator")
+_NAMES = (
+    "hosting_emulator",
+    "hosting_emulator_cli",
+    "hosting_emulator_lab",
+    "pytest_hosting_emulator",
+)
 #: What the tests of the plugin use beside it, where it is installed.
 _MORE = ("xdist.plugin", "xdist.remote", "xdist.workermanage")
 #: Signals that somebody may have let us ignore, and the one that is handled here.

@@ -7,9 +7,9 @@ from typing import Any
 from multidict import CIMultiDict
 
 from hosting_emulator.conduct.watch import watch_of
-from hosting_emulator.control_api import ConductFinding, ConductReport
 from hosting_emulator.engine.exchange import Delay, ExchangeContext, run_through
 from hosting_emulator.engine.history import SavedState
+from hosting_emulator.messages import ConductFinding, ConductReport
 from tests.support.calls import Response
 from tests.support.in_process import InProcess, Machine, fresh_world
 

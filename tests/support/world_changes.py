@@ -9,9 +9,10 @@ from __future__ import annotations
 from typing import Any
 
 from hosting_emulator.contract.words import DocumentRefused
+from hosting_emulator.control import clock, faults, worlds
 from hosting_emulator.engine.history import SavedState
-from hosting_emulator.interventions import read_intervention
-from hosting_emulator.server.control import clock, faults, identity, worlds
+from hosting_emulator.faults.interventions import read_intervention
+from hosting_emulator.identity import endpoints as identity
 from hosting_emulator.storage.documents import export_state, import_state
 from hosting_emulator.world.value import World
 from tests.support.calls import fault_document

@@ -18,7 +18,7 @@ from hosting_emulator_cli.main import CommandGroup, Failure, near
 from hosting_emulator_cli.output import cell_text, columns, prints, say
 
 if TYPE_CHECKING:
-    from hosting_emulator.contract_check import Report
+    from hosting_emulator_lab.contract_check import Report
 
 
 @click.group(cls=CommandGroup)
@@ -129,7 +129,7 @@ def _check_words(report: Report) -> str:
 
 def _allowed(words: list[str]) -> frozenset[str]:
     """Read what may be changed, `all` being all of it. Raises ValueError."""
-    from hosting_emulator.contract_check import ALLOWED
+    from hosting_emulator_lab.contract_check import ALLOWED
 
     if unknown := {*words} - {*ALLOWED, "all"}:
         hint = near(min(unknown), (*ALLOWED, "all"), f"write all, or some of {', '.join(ALLOWED)}")
@@ -170,7 +170,7 @@ def check(
     **same: Any,
 ) -> Report:
     """Check any server against the contract, sentence by sentence."""
-    from hosting_emulator import contract_check
+    from hosting_emulator_lab import contract_check
 
     if (path := same["ca_file"]) is not None and not os.access(path, os.R_OK):
         raise Failure(f"--ca-file: cannot read {path}")

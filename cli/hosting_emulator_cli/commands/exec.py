@@ -131,7 +131,7 @@ def _typed() -> dict[str | None, list[str]]:
     return found
 
 
-_PLAN = "hosting_emulator.explore.plan"
+_PLAN = "hosting_emulator_lab.explore.plan"
 #: What a line that repeats a point must say again, if it was said: it shapes the run.
 _SHAPING = ("scenario", "state", "seed", "clock", "at", "assume", "principal", "exports")
 #: Those that `exec` does not have.

@@ -258,5 +258,5 @@ def intervene(
         return {"intervention": word, "said": said}
     return opt.ask(
         lambda client: client.contract("interventions"),
-        "hosting_emulator.interventions:describe_interventions",
+        "hosting_emulator.faults.interventions:describe_interventions",
     )

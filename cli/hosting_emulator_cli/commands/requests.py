@@ -16,9 +16,9 @@ from hosting_emulator_cli.files import put_document, read_json
 from hosting_emulator_cli.main import CommandGroup, failing
 
 if TYPE_CHECKING:
-    from hosting_emulator.replay import Beginning, Recording, ReplayReport
     from hosting_emulator.sdk import Exchange, HostingEmulator, Message
     from hosting_emulator.sdk.text import ExchangeCells
+    from hosting_emulator_lab.replay import Beginning, Recording, ReplayReport
 
 
 _HEADERS = ("N", "AT", "STATUS", "METHOD", "CALL", "PROJECT", "WHO", "MS", "ANSWER", "WHY")
@@ -243,7 +243,7 @@ def replay(
     named = opt.typed("world")
     if named and (fresh or how["scenario"] or how["seed"] or how["assume"]):
         raise click.UsageError("--world exists already: leave out --fresh, --scenario and --seed")
-    from hosting_emulator import replay as replaying
+    from hosting_emulator_lab import replay as replaying
 
     record = _read_recording(what)
     beginning, sending = _how(**how)
@@ -259,7 +259,7 @@ def replay(
 
 def _read_recording(file: str) -> Recording:
     """Read a recording. Raises Failure."""
-    from hosting_emulator.replay import RecordRefused, read_record
+    from hosting_emulator_lab.replay import RecordRefused, read_record
 
     document, name = read_json(file)
     with failing(RecordRefused, of=f"{name}: "):
@@ -271,7 +271,7 @@ def _how(
 ) -> tuple[Beginning, dict[str, Any]]:
     """Return how the throw-away world begins, and how requests are sent."""
     from hosting_emulator.contract.assumptions import DEFAULTS, AssumptionRefused, warnings_of
-    from hosting_emulator.replay import Beginning
+    from hosting_emulator_lab.replay import Beginning
 
     with suppress(AssumptionRefused):  # the emulator refuses it
         out.say_warnings({"warnings": warnings_of(DEFAULTS.changed(dict(assume)))})

@@ -195,8 +195,8 @@ def _put_smallest(
 ) -> None:
     from hosting_emulator.bootstrap import visit_page
     from hosting_emulator.scenario.document import read_scenario
-    from hosting_emulator.scenario.shrinking import NotKept, shrink_scenario
     from hosting_emulator.scenario.source import ScenarioError
+    from hosting_emulator_lab.scenario_shrinking import NotKept, shrink_scenario
 
     with failing(ScenarioError), failing(NotKept, of=f"{file}: "):
         whole = read_scenario(text, file)

@@ -17,9 +17,9 @@ from hosting_emulator.contract.calls import CallName, CallSpec, DoorName
 from hosting_emulator.contract.resources import with_states
 from hosting_emulator.contract.timestamps import format_timestamp
 from hosting_emulator.contract.words import read_sections
-from hosting_emulator.control_api import ConductFinding, ConductRuleRow, Severity
 from hosting_emulator.engine.exchange import Connection, Entry, retry_after_s
 from hosting_emulator.engine.request_log import document_of
+from hosting_emulator.messages import ConductFinding, ConductRuleRow, Severity
 from hosting_emulator.world.lifecycles import OPERATION
 from hosting_emulator.world.value import World
 

@@ -28,12 +28,12 @@ from hosting_emulator.conduct.rules import (
 )
 from hosting_emulator.contract.calls import GET_OPERATION
 from hosting_emulator.contract.timestamps import format_timestamp
-from hosting_emulator.control_api import ConductFinding, ConductReport
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.exchange import Connection, Entry
 from hosting_emulator.engine.observers import EndReason
 from hosting_emulator.engine.redaction import Redactor
 from hosting_emulator.faults.usage import UsageCounter
+from hosting_emulator.messages import ConductFinding, ConductReport
 from hosting_emulator.world.value import World
 
 _log = logging.getLogger("hosting_emulator.conduct")

@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 from hosting_emulator.contract.calls import ALL_CALLS, REDEEM_TICKET, call_named
 from hosting_emulator.contract.ids import ULID_PATTERN
 from hosting_emulator.contract.problems import PROBLEMS
+from hosting_emulator.criteria.patterns import Expression
 from hosting_emulator.criteria.values import (
     Boolean,
     Impossible,
@@ -27,7 +28,6 @@ from hosting_emulator.criteria.values import (
     Word,
     shown,
 )
-from hosting_emulator.patterns import Expression
 
 #: The user of a request without a known token, and the call of a path that no call has.
 NOBODY = "nobody"

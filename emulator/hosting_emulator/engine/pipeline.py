@@ -576,7 +576,7 @@ def carry_out(change: Change, key: str) -> None:
     """
     # Imported here: only a world with a timeline needs to read faults and interventions.
     from hosting_emulator.faults.documents import FAULT, OUTCOME, arm
-    from hosting_emulator.interventions import read_intervention
+    from hosting_emulator.faults.interventions import read_intervention
 
     planned = change.row(TIMELINE, key)
     refused = False

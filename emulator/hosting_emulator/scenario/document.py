@@ -18,7 +18,7 @@ from msgspec import Meta
 from hosting_emulator.contract.calls import ALL_CALLS, call_named
 from hosting_emulator.contract.conversion import convert
 from hosting_emulator.contract.words import kinds_in_words, nearest, part_at, plainly, words_of
-from hosting_emulator.control_api import ClockMode
+from hosting_emulator.messages import ClockMode
 from hosting_emulator.scenario.source import Mistakes, Place, ScenarioError, Source
 from hosting_emulator.world.population import Alias, WorldPart
 

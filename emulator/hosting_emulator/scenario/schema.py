@@ -13,7 +13,7 @@ from hosting_emulator.criteria.requests import LOST_WORDS
 from hosting_emulator.criteria.responses import EXPECTED, HEADER
 from hosting_emulator.criteria.values import COMPARISONS
 from hosting_emulator.faults.documents import FAULT, OUTCOME, Family
-from hosting_emulator.interventions import INTERVENTIONS
+from hosting_emulator.faults.interventions import INTERVENTIONS
 from hosting_emulator.scenario.document import ACTIONS, BELONGS, RIVALS, ScenarioPart
 from hosting_emulator.scenario.expectations import log_filters
 from hosting_emulator.variation.points import POINTS

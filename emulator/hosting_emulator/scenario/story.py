@@ -55,8 +55,8 @@ from hosting_emulator.engine.pipeline import CALL_STEPS, REDEEM_STEPS, Step
 from hosting_emulator.engine.request_log import CAPACITY, document_of, entry_view, sent_header
 from hosting_emulator.faults.decisions import faults_in_order, value_at
 from hosting_emulator.faults.documents import FAULT, OUTCOME, Family, arm
+from hosting_emulator.faults.interventions import read_intervention
 from hosting_emulator.faults.kinds import FaultKind
-from hosting_emulator.interventions import read_intervention
 from hosting_emulator.scenario.build import (
     MOMENT,
     NOBODY,

@@ -17,8 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict, Unpack
 from urllib.parse import quote, urlencode, urlsplit
 
-from hosting_emulator import DEFAULT_PORT, EXEC_URL_VARIABLE, __version__
-from hosting_emulator import control_api as api
+from hosting_emulator import DEFAULT_PORT, EXEC_URL_VARIABLE, __version__, messages
 from hosting_emulator.build_id import name_builds
 from hosting_emulator.sdk.text import one_line
 
@@ -114,7 +113,7 @@ def read_address(url: str | None) -> tuple[str, str | None]:
 #: A name in the library, a file, or the document itself (all of its keys may be left out).
 ScenarioLike: TypeAlias = str | Path | Mapping[str, Any]
 #: `frozen`, `real`, `skip`, `scaled:60`, or as the control API takes it: {"mode": …, "rate": …}.
-ClockLike: TypeAlias = str | api.ClockRequest | Mapping[str, Any]
+ClockLike: TypeAlias = str | messages.ClockRequest | Mapping[str, Any]
 #: A seed, or seed and points as a scenario writes them: {"seed": 7, "only": ["page-size"]}.
 VaryLike: TypeAlias = str | int | Mapping[str, Any]
 
@@ -140,7 +139,7 @@ class WorldRequest(TypedDict, total=False):
     scenario: ScenarioChoice | None
     state: Mapping[str, Any] | None
     seed: str | None
-    clock: api.ClockRequest | None
+    clock: messages.ClockRequest | None
     assumptions: Mapping[str, Any] | None
     ephemeral: bool | None
     vary: str | None
@@ -238,7 +237,7 @@ def find_file(path: str | Path, folders: Sequence[Path] = ()) -> Path:
     raise ValueError(f"there is no file {' and no '.join(map(str, tried))}")
 
 
-def clock_request(clock: ClockLike) -> api.ClockRequest:
+def clock_request(clock: ClockLike) -> messages.ClockRequest:
     """Read `frozen`, `real`, `skip` or `scaled:RATE`. Raises ValueError with what to write."""
     if not isinstance(clock, str):
         return clock  # type: ignore[return-value] # the emulator says what is wrong with it
@@ -318,22 +317,22 @@ class ControlClient(AbstractContextManager["ControlClient", None]):
         with self._lock:
             self._connection.close()
 
-    def health(self) -> api.Record:
+    def health(self) -> messages.Record:
         """Whether the emulator is up: its `status` and `version`."""
-        return api.Record(self.get("health"))
+        return messages.Record(self.get("health"))
 
-    def info(self) -> api.Info:
+    def info(self) -> messages.Info:
         """The running process and its addresses."""
-        return api.Info(self.get("info"))
+        return messages.Info(self.get("info"))
 
     def contract(self, name: str) -> Any:
         """A table or document of the contract: `problems`, `fault-kinds`, `conduct-rules`, …"""
         answer = self.get(f"contract/{name}")
         return answer["items"] if answer.keys() == {"items"} else answer
 
-    def worlds(self) -> list[api.WorldSummary]:
+    def worlds(self) -> list[messages.WorldSummary]:
         """The summaries of all worlds."""
-        return [api.WorldSummary(world) for world in self.get("worlds")["items"]]
+        return [messages.WorldSummary(world) for world in self.get("worlds")["items"]]
 
     def world(self, name: str = "default") -> HostingEmulator:
         """Hold a world by its name. Nothing is asked before it is used: it may not be there."""
@@ -343,9 +342,9 @@ class ControlClient(AbstractContextManager["ControlClient", None]):
 
     def create_world(
         self, name: str | None = None, **request: Unpack[WorldRequest]
-    ) -> api.NewWorldSummary:
+    ) -> messages.NewWorldSummary:
         """Make a world as `WorldRequest` says; without a name it gets one of its own. 409 if it is taken."""
-        return api.NewWorldSummary(self.post("worlds", given(name=name, **request)))
+        return messages.NewWorldSummary(self.post("worlds", given(name=name, **request)))
 
     def observe(
         self,
@@ -367,13 +366,13 @@ class ControlClient(AbstractContextManager["ControlClient", None]):
         state = self.post("observations", body)
         return WorldsObservation(self, state["id"])
 
-    def scenarios(self) -> list[api.Record]:
+    def scenarios(self) -> list[messages.Record]:
         """The scenario library: names and descriptions."""
         return list(self.get("scenarios")["items"])
 
-    def scenario(self, name: str) -> api.Record:
+    def scenario(self, name: str) -> messages.Record:
         """One scenario of the library: its name, description and `text`."""
-        return api.Record(self.get(path_of("scenarios", name)))
+        return messages.Record(self.get(path_of("scenarios", name)))
 
     def run_scenario(
         self,
@@ -383,14 +382,14 @@ class ControlClient(AbstractContextManager["ControlClient", None]):
         only: Sequence[str] | None = None,
         replace: bool = True,
         **scenario: Unpack[ScenarioChoice],
-    ) -> api.Record:
+    ) -> messages.Record:
         """Run a scenario's story in a throw-away world, or in place of `world`; return the report.
 
         Without `replace`, a kept `world` that has changed is left as it is: ControlRefused (409).
         """
         replaces = True if replace and world is not None else None
         body = given(world=world, vary=vary, only=only, replace=replaces, **scenario)
-        return api.Record(self.post("scenarios/run", body))
+        return messages.Record(self.post("scenarios/run", body))
 
     def ask(self, method: str, path: str, body: Any = None) -> Any:
         """Send JSON (None: no body) to a path below the control URL; return what is answered, or None."""
@@ -445,7 +444,7 @@ class ControlClient(AbstractContextManager["ControlClient", None]):
     def _read(self, response: HTTPResponse, body: bytes) -> Any:
         __tracebackhide__ = True
         try:
-            document = json.loads(body, object_hook=api.Record) if body else None
+            document = json.loads(body, object_hook=messages.Record) if body else None
         except ValueError as error:
             kind = response.headers.get("Content-Type") or "bytes"
             what = f"it returned {kind} with status {response.status}"
@@ -506,7 +505,7 @@ class EventStream(AbstractContextManager["EventStream", None]):
         self._response.close()
         self._connection.close()
 
-    def __iter__(self) -> Iterator[api.WorldEvent]:
+    def __iter__(self) -> Iterator[messages.WorldEvent]:
         from http.client import HTTPException
 
         fields: dict[str, str] = {}
@@ -524,11 +523,11 @@ class EventStream(AbstractContextManager["EventStream", None]):
             event, fields = fields, {}
             if "data" in event:
                 try:
-                    data = json.loads(event["data"], object_hook=api.Record)
+                    data = json.loads(event["data"], object_hook=messages.Record)
                     id_ = int(event.get("id", "0"))
                 except ValueError as error:
                     raise UnexpectedAnswer(self._address, "its events are not JSON") from error
-                yield api.WorldEvent(id_, event.get("event", "message"), data)
+                yield messages.WorldEvent(id_, event.get("event", "message"), data)
 
 
 class InWorld:
@@ -599,7 +598,7 @@ def path_of(*parts: str | int) -> str:
     return path
 
 
-def given(**fields: Any) -> api.JsonObject:
+def given(**fields: Any) -> messages.JsonObject:
     """Return the fields that were given, not None."""
     return {name: value for name, value in fields.items() if value is not None}
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias, TypedDict, Unpack
 from urllib.parse import urlsplit
 
-from hosting_emulator import control_api as api
+from hosting_emulator import messages
 from hosting_emulator.sdk.control import (
     ControlClient,
     ControlRefused,
@@ -67,9 +67,9 @@ class WorldClock(InWorld):
     """A world's clock. Time only moves forward, and everything that falls due happens."""
 
     @property
-    def state(self) -> api.ClockState:
+    def state(self) -> messages.ClockState:
         """The clock's full current state."""
-        return api.ClockState(self._ask("GET", "clock"))
+        return messages.ClockState(self._ask("GET", "clock"))
 
     @property
     def now(self) -> str:
@@ -77,7 +77,7 @@ class WorldClock(InWorld):
         return self.state.now
 
     @property
-    def mode(self) -> api.ClockMode:
+    def mode(self) -> messages.ClockMode:
         """`real`, `frozen`, `scaled` or `skip`."""
         return self.state.mode
 
@@ -116,38 +116,38 @@ class WorldClock(InWorld):
         """
         id_ = _id_of(operation)
         self.move(until_operation=id_)
-        return api.Why(self._ask("GET", "operations", id_, "why")).state
+        return messages.Why(self._ask("GET", "operations", id_, "why")).state
 
     def move(
         self, *, by: str | None = None, to: str | None = None, until_operation: str | None = None
-    ) -> api.ClockMove:
+    ) -> messages.ClockMove:
         """Move time forward in one of these ways, as text, and return the clock as it is then."""
         body = given(by=by, to=to, until_operation=until_operation)
-        return api.ClockMove(self._ask("POST", "clock", "advance", body=body))
+        return messages.ClockMove(self._ask("POST", "clock", "advance", body=body))
 
-    def freeze(self) -> api.ClockState:
+    def freeze(self) -> messages.ClockState:
         """Freeze the clock until it is moved."""
         return self.set("frozen")
 
-    def run(self) -> api.ClockState:
+    def run(self) -> messages.ClockState:
         """Run at real speed from now on."""
         return self.set("real")
 
-    def skip(self) -> api.ClockState:
+    def skip(self) -> messages.ClockState:
         """Jump to the next event whenever a client polls an unfinished operation."""
         return self.set("skip")
 
-    def scale(self, rate: float) -> api.ClockState:
+    def scale(self, rate: float) -> messages.ClockState:
         """Run at `rate` world seconds for each real second, above 0."""
         return self.set("scaled", rate=rate)
 
-    def set(self, mode: api.ClockMode, *, rate: float | None = None) -> api.ClockState:
+    def set(self, mode: messages.ClockMode, *, rate: float | None = None) -> messages.ClockState:
         """Change the mode: `real`, `frozen`, `skip`, or `scaled` with a rate."""
         return self.change({"mode": mode} if rate is None else {"mode": mode, "rate": rate})
 
-    def change(self, clock: api.ClockRequest) -> api.ClockState:
+    def change(self, clock: messages.ClockRequest) -> messages.ClockState:
         """Change mode, rate or time, and return the clock. Moving back is a ControlRefused (409)."""
-        return api.ClockState(self._ask("PUT", "clock", body=clock))
+        return messages.ClockState(self._ask("PUT", "clock", body=clock))
 
 
 class AssumptionWarning(UserWarning):
@@ -185,7 +185,7 @@ class HostingEmulator(InWorld, AbstractContextManager["HostingEmulator", None]):
     def __init__(
         self,
         control: ControlClient,
-        world: str | api.WorldSummary,
+        world: str | messages.WorldSummary,
         *,
         throw_away: bool = False,
         own_connection: bool = False,
@@ -263,10 +263,10 @@ class HostingEmulator(InWorld, AbstractContextManager["HostingEmulator", None]):
 
     def copy(
         self, name: str | None = None, *, ephemeral: bool | None = None, commit: int | None = None
-    ) -> api.WorldSummary:
+    ) -> messages.WorldSummary:
         """Copy this world, as it is or was after a kept `commit` of its `history`; return the summary."""
         body = given(name=name, ephemeral=ephemeral, commit=commit)
-        return api.WorldSummary(self._ask("POST", "fork", body=body))
+        return messages.WorldSummary(self._ask("POST", "fork", body=body))
 
     def delete(self) -> None:
         """Delete this world and its state; the default world cannot be deleted (409)."""
@@ -290,13 +290,13 @@ class HostingEmulator(InWorld, AbstractContextManager["HostingEmulator", None]):
     # --- What is in it, and who may ask ------------------------------------------------------
 
     @property
-    def summary(self) -> api.WorldSummary:
+    def summary(self) -> messages.WorldSummary:
         """This world's current summary."""
-        return api.WorldSummary(self._ask("GET"))
+        return messages.WorldSummary(self._ask("GET"))
 
-    def _know(self, answer: api.JsonObject) -> api.WorldSummary:
+    def _know(self, answer: messages.JsonObject) -> messages.WorldSummary:
         """Take over what a summary says."""
-        known = api.WorldSummary(answer)
+        known = messages.WorldSummary(answer)
         self.base_url, self.control_url = known.base_url, known.control_url
         self.projects = Aliases("project", known.projects)
         self.organizations = Aliases("organization", known.organizations)
@@ -312,7 +312,7 @@ class HostingEmulator(InWorld, AbstractContextManager["HostingEmulator", None]):
             self._know(self.summary)
             return vars(self)[name]
 
-    def _take_over(self, answer: api.JsonObject) -> api.WorldSummary:
+    def _take_over(self, answer: messages.JsonObject) -> messages.WorldSummary:
         self._tokens = {}  # those of an earlier past may be refused by now
         return self._know(answer)
 
@@ -370,9 +370,11 @@ class HostingEmulator(InWorld, AbstractContextManager["HostingEmulator", None]):
             self._tokens[who] = token
         return token
 
-    def mint_token(self, who: str | None = None, **options: Unpack[TokenOptions]) -> api.Record:
+    def mint_token(
+        self, who: str | None = None, **options: Unpack[TokenOptions]
+    ) -> messages.Record:
         """Create an access token, valid for an hour by default: {access_token, …}."""
-        return api.Record(self._ask("POST", "tokens", body=given(**options, **{"as": who})))
+        return messages.Record(self._ask("POST", "tokens", body=given(**options, **{"as": who})))
 
     def headers(self, who: str | None = None, *, key: str | None = None) -> dict[str, str]:
         """Return a user's Authorization header, and with `key` the Idempotency-Key."""
@@ -385,20 +387,20 @@ class HostingEmulator(InWorld, AbstractContextManager["HostingEmulator", None]):
 
     def create_api_key(
         self, who: str | None = None, **options: Unpack[ApiKeyOptions]
-    ) -> api.Record:
+    ) -> messages.Record:
         """Create a user API key, valid for 90 days of world time, without a call: {value, key}."""
-        return api.Record(self._ask("POST", "api-keys", body=given(**options, **{"as": who})))
+        return messages.Record(self._ask("POST", "api-keys", body=given(**options, **{"as": who})))
 
-    def openapi(self) -> api.JsonObject:
+    def openapi(self) -> messages.JsonObject:
         """The OpenAPI 3.1 document of this world's public API, under its assumptions."""
-        return api.Record(self._ask("GET", "openapi.json"))
+        return messages.Record(self._ask("GET", "openapi.json"))
 
     @property
-    def assumptions(self) -> list[api.Record]:
+    def assumptions(self) -> list[messages.Record]:
         """What is assumed where the contract is silent: each with name, value and sentence."""
         return list(self._ask("GET", "assumptions")["items"])
 
-    def set_assumptions(self, values: Mapping[str, Any]) -> list[api.Record]:
+    def set_assumptions(self, values: Mapping[str, Any]) -> list[messages.Record]:
         """Change some assumptions by name, and return them all.
 
         A value that contradicts a sentence of the contract raises an `AssumptionWarning`.
@@ -421,7 +423,7 @@ class HostingEmulator(InWorld, AbstractContextManager["HostingEmulator", None]):
         path: str | None = None,
         header: dict[str, str] | None = None,
         query: dict[str, str] | None = None,
-        body: api.JsonObject | None = None,
+        body: messages.JsonObject | None = None,
         credentials: Credentials | None = None,
         times: int | None = None,
         skip_first: int | None = None,
@@ -430,7 +432,7 @@ class HostingEmulator(InWorld, AbstractContextManager["HostingEmulator", None]):
         from_: str | None = None,
         until: str | None = None,
         ttl: str | None = None,
-        while_: api.JsonObject | None = None,
+        while_: messages.JsonObject | None = None,
         phase: Phase | None = None,
         optional: bool | None = None,
         **options: Any,
@@ -475,7 +477,7 @@ class HostingEmulator(InWorld, AbstractContextManager["HostingEmulator", None]):
         from_: str | None = None,
         until: str | None = None,
         ttl: str | None = None,
-        while_: api.JsonObject | None = None,
+        while_: messages.JsonObject | None = None,
         optional: bool | None = None,
         **options: Any,
     ) -> ArmedFault:
@@ -520,15 +522,19 @@ class HostingEmulator(InWorld, AbstractContextManager["HostingEmulator", None]):
         return said
 
     @property
-    def variation(self) -> api.VariationState | None:
+    def variation(self) -> messages.VariationState | None:
         """How this world's responses vary: seed, points, and what has varied so far; None: not."""
         answer = self._ask("GET", "variation")
-        return None if answer is None else api.VariationState(answer)
+        return None if answer is None else messages.VariationState(answer)
 
-    def vary(self, seed: VaryLike, only: str | Sequence[str] | None = None) -> api.VariationState:
+    def vary(
+        self, seed: VaryLike, only: str | Sequence[str] | None = None
+    ) -> messages.VariationState:
         """Vary responses wherever the contract allows it, or at the points in `only`, by a seed."""
         text, points = read_vary(seed, only)
-        return api.VariationState(self._ask("PUT", "variation", body=given(seed=text, only=points)))
+        return messages.VariationState(
+            self._ask("PUT", "variation", body=given(seed=text, only=points))
+        )
 
     def unvary(self) -> None:
         """Stop varying responses."""
@@ -539,17 +545,17 @@ class HostingEmulator(InWorld, AbstractContextManager["HostingEmulator", None]):
         """The requests that reached this world: to iterate, to filter, to assert on."""
         return Requests(self)
 
-    def why(self, operation: OperationLike) -> api.Why:
+    def why(self, operation: OperationLike) -> messages.Why:
         """Explain the state of an operation, given by id or document; `str()` is the full text."""
-        return api.Why(self._ask("GET", "operations", _id_of(operation), "why"))
+        return messages.Why(self._ask("GET", "operations", _id_of(operation), "why"))
 
     def report(self, *, requests: int = 20, color: bool = False) -> str:
         """Tell this world's story: clock, last requests with reasons, pending operations, faults."""
         return report_text(self.report_document(requests=requests), color=color)
 
-    def report_document(self, *, requests: int = 20) -> api.Record:
+    def report_document(self, *, requests: int = 20) -> messages.Record:
         """This world's report as one document, with its last `requests` exchanges."""
-        return api.Record(self._ask("GET", "report", requests=requests))
+        return messages.Record(self._ask("GET", "report", requests=requests))
 
     @property
     def conduct(self) -> WorldConduct:
@@ -562,30 +568,32 @@ class HostingEmulator(InWorld, AbstractContextManager["HostingEmulator", None]):
         """Take a snapshot; a `with` block restores it at the end."""
         return WorldSnapshot(self, self._ask("POST", "snapshots", body={}))
 
-    def restore(self, snapshot: WorldSnapshot) -> api.WorldSummary:
+    def restore(self, snapshot: WorldSnapshot) -> messages.WorldSummary:
         """Restore state, clock, faults and assumptions; the request log continues."""
         return self._take_over(self._ask("POST", "snapshots", snapshot.id, "restore", body={}))
 
     @property
-    def history(self) -> list[api.CommitEntry]:
+    def history(self) -> list[messages.CommitEntry]:
         """The last kept commits, oldest first, each with its cause; at most 1,000."""
         return self.commits(1000)[::-1]
 
-    def commits(self, limit: int = 100) -> list[api.CommitEntry]:
+    def commits(self, limit: int = 100) -> list[messages.CommitEntry]:
         """The last kept commits, newest first, 1 to 1000 of them."""
-        return [api.CommitEntry(one) for one in self._ask("GET", "history", limit=limit)["items"]]
+        return [
+            messages.CommitEntry(one) for one in self._ask("GET", "history", limit=limit)["items"]
+        ]
 
-    def rewind(self, commit: int) -> api.WorldSummary:
+    def rewind(self, commit: int) -> messages.WorldSummary:
         """Rewind to the state after a commit of `history`; the request log continues."""
         return self._take_over(self._ask("POST", "rewind", body={"commit": commit}))
 
-    def reset(self) -> api.WorldSummary:
+    def reset(self) -> messages.WorldSummary:
         """Reset the world to how it started; its request log is emptied."""
         return self._take_over(self._ask("POST", "reset", body={}))
 
     def load_scenario(
         self, *, replace: bool = True, **scenario: Unpack[ScenarioChoice]
-    ) -> api.WorldSummary:
+    ) -> messages.WorldSummary:
         """Replace this world by a scenario's. The old state stays until the new one is ready.
 
         Without `replace`, a kept world that has changed is left as it is: ControlRefused (409).
@@ -600,18 +608,20 @@ class HostingEmulator(InWorld, AbstractContextManager["HostingEmulator", None]):
         first: int | str | None = None,
         last: int | str | None = None,
         name: str | None = None,
-    ) -> api.RecordedScenario:
+    ) -> messages.RecordedScenario:
         """Write what was done here as a scenario whose story passes, to `path` if given.
 
         `first` and `last` are a request (its number) or a commit (`"commit:40"`).
         """
         span = {"first": first, "last": last, "name": name}
-        recorded = api.RecordedScenario(self._ask("GET", "scenario", **span))
+        recorded = messages.RecordedScenario(self._ask("GET", "scenario", **span))
         if path is not None:
             Path(path).write_text(recorded.text, encoding="utf-8")
         return recorded
 
-    def import_state(self, state: Mapping[str, Any], *, replace: bool = True) -> api.WorldSummary:
+    def import_state(
+        self, state: Mapping[str, Any], *, replace: bool = True
+    ) -> messages.WorldSummary:
         """Replace this world's state by an exported document; a missing world is made.
 
         Without `replace`, a kept world that has changed is left as it is: ControlRefused (409).
@@ -619,13 +629,15 @@ class HostingEmulator(InWorld, AbstractContextManager["HostingEmulator", None]):
         query = {} if replace else {"replace": "false"}
         return self._take_over(self._ask("PUT", "state", body=state, **query))
 
-    def export(self, path: str | Path | None = None, *, with_seed: bool = False) -> api.JsonObject:
+    def export(
+        self, path: str | Path | None = None, *, with_seed: bool = False
+    ) -> messages.JsonObject:
         """Return the whole state as one document, and write it to `path` if given.
 
         `hosting-emulator start --from PATH` and `fresh(state=…)` take it up again; with its seed, from
         which its secrets can be computed, with the same ids.
         """
-        state = api.Record(self._ask("GET", "state", seed="true" if with_seed else None))
+        state = messages.Record(self._ask("GET", "state", seed="true" if with_seed else None))
         if path is not None:
             Path(path).write_text(json.dumps(state, indent=1) + "\n", encoding="utf-8")
         return state
@@ -642,13 +654,13 @@ def _written(kind: str, /, **arguments: Any) -> dict[str, Any]:
 class ArmedFault(InWorld, AbstractContextManager["ArmedFault", None]):
     """A fault or outcome that was armed. `id` is its id in its world; the end of `with` disarms it."""
 
-    def __init__(self, world: InWorld, kept: str, document: api.JsonObject) -> None:
+    def __init__(self, world: InWorld, kept: str, document: messages.JsonObject) -> None:
         super().__init__(world.control, world.name)
         self._kept = kept
-        self.state = (api.FaultState if kept == "faults" else api.OutcomeState)(document)
+        self.state = (messages.FaultState if kept == "faults" else messages.OutcomeState)(document)
         """The fault as it was when it was armed or listed."""
         self.id: str = self.state.id
-        self._last: api.FaultState | api.OutcomeState | None = None
+        self._last: messages.FaultState | messages.OutcomeState | None = None
 
     def __repr__(self) -> str:
         return f"<ArmedFault {self.id!r} of {self.name!r}>"
@@ -679,7 +691,7 @@ class ArmedFault(InWorld, AbstractContextManager["ArmedFault", None]):
         return self.now.spent
 
     @property
-    def now(self) -> api.FaultState | api.OutcomeState:
+    def now(self) -> messages.FaultState | messages.OutcomeState:
         """The fault as it is now, or as it was when it was removed from here; else ControlRefused."""
         return self._last or type(self.state)(self._ask("GET", self._kept, self.id))
 
@@ -701,7 +713,7 @@ class WorldSnapshot(AbstractContextManager["WorldSnapshot", None]):
     it lives as long as its world.
     """
 
-    def __init__(self, emulator: HostingEmulator, kept: api.Record) -> None:
+    def __init__(self, emulator: HostingEmulator, kept: messages.Record) -> None:
         self._emulator = emulator
         self.id: str = kept["id"]
         self.commit: int = kept["commit"]

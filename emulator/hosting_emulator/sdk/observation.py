@@ -6,7 +6,7 @@ from contextlib import AbstractContextManager, suppress
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
-from hosting_emulator import control_api as api
+from hosting_emulator import messages
 from hosting_emulator.sdk.control import ControlError, path_of
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ class WorldsObservation(AbstractContextManager["WorldsObservation", None]):
         with suppress(ControlError):  # the emulator may have ended first
             self.close()
 
-    def report(self, *, final: bool = False, wait_s: float = 0) -> api.ObservationReport:
+    def report(self, *, final: bool = False, wait_s: float = 0) -> messages.ObservationReport:
         """Report every chapter with its verdict.
 
         With `final` the clients have finished. `wait_s` is how long to wait at most, in real seconds,
@@ -36,32 +36,32 @@ class WorldsObservation(AbstractContextManager["WorldsObservation", None]):
         """
         wait_ms = max(0, min(60_000, round(wait_s * 1000)))
         query = {"final": "true" if final else "false", "wait_ms": wait_ms}
-        return api.ObservationReport(self._control.get(f"{self._path()}?{urlencode(query)}"))
+        return messages.ObservationReport(self._control.get(f"{self._path()}?{urlencode(query)}"))
 
-    def state(self, index: int, *, seed: bool = False, began: bool = False) -> api.Record:
+    def state(self, index: int, *, seed: bool = False, began: bool = False) -> messages.Record:
         """Export the world of a chapter, as it is or as it was when the chapter ended.
 
         With `began`, export it as it was when the chapter began.
         """
         path = self._path("chapters", index, "state")
         query = {name: "true" for name, given in (("seed", seed), ("began", began)) if given}
-        return api.Record(self._control.get(f"{path}?{urlencode(query)}" if query else path))
+        return messages.Record(self._control.get(f"{path}?{urlencode(query)}" if query else path))
 
-    def world_report(self, index: int, *, requests: int = 20) -> api.WorldReport:
+    def world_report(self, index: int, *, requests: int = 20) -> messages.WorldReport:
         """Report the world of a chapter with its last `requests` exchanges."""
         path = self._path("chapters", index, "report")
-        return api.WorldReport(self._control.get(f"{path}?requests={requests}"))
+        return messages.WorldReport(self._control.get(f"{path}?requests={requests}"))
 
-    def requests(self, index: int, *, limit: int = 1000) -> list[api.Exchange]:
+    def requests(self, index: int, *, limit: int = 1000) -> list[messages.Exchange]:
         """Return the last exchanges of a chapter, oldest first."""
         path = self._path("chapters", index, "requests")
         items = self._control.get(f"{path}?limit={limit}")["items"]
-        return [api.Exchange(item) for item in reversed(items)]
+        return [messages.Exchange(item) for item in reversed(items)]
 
-    def whole_request(self, index: int, n: int) -> api.WholeExchange:
+    def whole_request(self, index: int, n: int) -> messages.WholeExchange:
         """Return one exchange of a chapter with headers, bodies and trail, secrets cut out."""
         path = self._path("chapters", index, "requests", n)
-        return api.WholeExchange(self._control.get(path))
+        return messages.WholeExchange(self._control.get(path))
 
     def close(self) -> None:
         """End the observation."""

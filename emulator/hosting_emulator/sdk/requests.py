@@ -7,7 +7,7 @@ from copy import copy
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, Unpack, overload
 
-from hosting_emulator import control_api as api
+from hosting_emulator import messages
 from hosting_emulator.sdk import text as wording
 from hosting_emulator.sdk.control import ControlRefused, EventStream, InWorld
 
@@ -25,39 +25,41 @@ _FLAGS = {"replayed": "replayed", "lost": "lost", "failed": "refused or lost"}
 RequestName: TypeAlias = "CallName | Literal['redeem_ticket']"
 
 
-class RecordedRequest(api.Exchange):
+class RecordedRequest(messages.Exchange):
     """A request that reached the world, and its answer.
 
     Headers and bodies, redacted and cut at 16 KiB, are fetched when first asked for: ControlRefused
     (404) once the log has dropped the request.
     """
 
-    def __init__(self, exchange: api.Exchange, fetch: Callable[[int], api.WholeExchange]) -> None:
+    def __init__(
+        self, exchange: messages.Exchange, fetch: Callable[[int], messages.WholeExchange]
+    ) -> None:
         super().__init__(exchange, why=tuple(exchange["why"]))
         self._fetch = fetch
 
     @property
     def body(self) -> Any:
         """The body that was sent: JSON read, other text as it was, None for none."""
-        return api.Message(self._whole.request).content
+        return messages.Message(self._whole.request).content
 
     @property
-    def headers(self) -> api.HeaderValues:
+    def headers(self) -> messages.HeaderValues:
         """The headers that were sent."""
-        return api.HeaderValues(self._whole.request.headers)
+        return messages.HeaderValues(self._whole.request.headers)
 
     @property
     def answer(self) -> Any:
         """The body that was answered: JSON read, other text as it was, None for none."""
-        return api.Message(self._whole.answer).content
+        return messages.Message(self._whole.answer).content
 
     @property
-    def answer_headers(self) -> api.HeaderValues:
+    def answer_headers(self) -> messages.HeaderValues:
         """The headers that were answered."""
-        return api.HeaderValues(self._whole.answer.headers)
+        return messages.HeaderValues(self._whole.answer.headers)
 
     @cached_property
-    def _whole(self) -> api.WholeExchange:
+    def _whole(self) -> messages.WholeExchange:
         return self._fetch(self.n)
 
 
@@ -147,11 +149,11 @@ class Requests(InWorld, Sequence[RecordedRequest]):
         later._times_cleared = page["times_cleared"]
         return later
 
-    def _was_cleared(self, page: api.Record) -> bool:
+    def _was_cleared(self, page: messages.Record) -> bool:
         """Return whether the log was cleared since `from_now`."""
         return self._times_cleared not in (None, page["times_cleared"])
 
-    def _offset(self, page: api.Record) -> int:
+    def _offset(self, page: messages.Record) -> int:
         """Return the number after which requests count: numbers begin at 1 again in a cleared log."""
         return 0 if self._was_cleared(page) else self._after
 
@@ -163,34 +165,34 @@ class Requests(InWorld, Sequence[RecordedRequest]):
         return [request for request in self if not meant.misses(request)]
 
     def page(
-        self, *, limit: int = 50, trail: bool = True, **filters: Unpack[api.RequestFilters]
-    ) -> api.Record:
+        self, *, limit: int = 50, trail: bool = True, **filters: Unpack[messages.RequestFilters]
+    ) -> messages.Record:
         """The last 1 to 1000 exchanges, newest first: {items, total}; with their `trail` or without."""
         query = {"limit": limit, "trail": None if trail else "false", **filters}
-        return api.Record(self._ask("GET", "requests", **query))
+        return messages.Record(self._ask("GET", "requests", **query))
 
-    def whole(self, n: int) -> api.WholeExchange:
+    def whole(self, n: int) -> messages.WholeExchange:
         """One exchange with headers and bodies; 404 when newer ones have taken its place."""
-        return api.WholeExchange(self._ask("GET", "requests", n))
+        return messages.WholeExchange(self._ask("GET", "requests", n))
 
     def har(
-        self, *, limit: int = 1000, state: bool = False, **filters: Unpack[api.RequestFilters]
-    ) -> api.JsonObject:
+        self, *, limit: int = 1000, state: bool = False, **filters: Unpack[messages.RequestFilters]
+    ) -> messages.JsonObject:
         """The last exchanges as an HTTP Archive 1.2, with the `state` that the first found if wanted."""
         query = {"limit": limit, "state": "true" if state else None, **filters}
-        return api.Record(self._ask("GET", "requests.har", **query))
+        return messages.Record(self._ask("GET", "requests.har", **query))
 
-    def replay(self, n: int, *, same_key: bool = False) -> api.WholeExchange:
+    def replay(self, n: int, *, same_key: bool = False) -> messages.WholeExchange:
         """Send a request again, with a new Idempotency-Key or its own. 409 if it was not kept whole."""
         body = {"same_key": same_key}
-        return api.WholeExchange(self._ask("POST", "requests", n, "replay", body=body))
+        return messages.WholeExchange(self._ask("POST", "requests", n, "replay", body=body))
 
     def listen(
         self,
         *,
         only: Sequence[str] = (),
         last_id: int | None = None,
-        **filters: Unpack[api.RequestFilters],
+        **filters: Unpack[messages.RequestFilters],
     ) -> EventStream:
         """Listen to events (`only` some kinds) from now on or after `last_id`, on a connection of its own."""
         path = self.control_path("events", only=",".join(only) or None, **filters)
@@ -301,7 +303,7 @@ class Requests(InWorld, Sequence[RecordedRequest]):
         """Return what the log holds, and how many older ones have left it."""
         return self._read_page()[1:]
 
-    def _read_page(self) -> tuple[api.Record, list[RecordedRequest], int]:
+    def _read_page(self) -> tuple[messages.Record, list[RecordedRequest], int]:
         """Return a page of the whole log, the requests in it, and how many older ones have left it."""
         page = self.page(limit=CAPACITY, trail=False)
         after = self._offset(page)
@@ -543,30 +545,34 @@ class WorldConduct(InWorld):
     `off` are ids of rules that do not count; one that does not exist is a ControlRefused.
     """
 
-    def read(self, *, off: Collection[str] = (), final: bool = False) -> api.ConductReport:
+    def read(self, *, off: Collection[str] = (), final: bool = False) -> messages.ConductReport:
         """Read what was found by now, of any severity; with `final` as for `findings`."""
         rules = off if isinstance(off, str) else ",".join(off)
         query = {"off": rules or None, "final": "true" if final else None}
-        return api.ConductReport(self._ask("GET", "conduct", **query))
+        return messages.ConductReport(self._ask("GET", "conduct", **query))
 
     def findings(
-        self, *, off: Collection[str] = (), at_least: api.Severity = "note", final: bool = True
-    ) -> list[api.ConductFinding]:
+        self, *, off: Collection[str] = (), at_least: messages.Severity = "note", final: bool = True
+    ) -> list[messages.ConductFinding]:
         """Return what was found, in order; if `final`, also operations that were not followed."""
         report = wording.of_severity(self.read(off=off, final=final), at_least)
         return [
-            api.ConductFinding(found, requests=tuple(found["requests"]))
+            messages.ConductFinding(found, requests=tuple(found["requests"]))
             for found in report.findings
         ]
 
     def report(
-        self, *, off: Collection[str] = (), at_least: api.Severity = "note", final: bool = True
+        self, *, off: Collection[str] = (), at_least: messages.Severity = "note", final: bool = True
     ) -> str:
         """Tell what was found: each rule with its requests, why it matters and what to do instead."""
         return wording.conduct_text(wording.of_severity(self.read(off=off, final=final), at_least))
 
     def assert_clean(
-        self, *, off: Collection[str] = (), at_least: api.Severity = "warning", final: bool = True
+        self,
+        *,
+        off: Collection[str] = (),
+        at_least: messages.Severity = "warning",
+        final: bool = True,
     ) -> None:
         """Assert that nothing was found of `at_least` this severity. The AssertionError tells all."""
         __tracebackhide__ = True  # pytest then shows the test's own line

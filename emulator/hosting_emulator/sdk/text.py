@@ -10,10 +10,10 @@ from itertools import zip_longest
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from hosting_emulator.control_api import ConductReport
+from hosting_emulator.messages import ConductReport
 
 if TYPE_CHECKING:
-    from hosting_emulator.control_api import Exchange, WorldMember
+    from hosting_emulator.messages import Exchange, WorldMember
 
 Document = Mapping[str, Any]
 _F = TypeVar("_F", bound=Document)

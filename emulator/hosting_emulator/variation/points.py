@@ -13,7 +13,7 @@ from pathlib import Path
 from hosting_emulator.contract.calls import ALL_CALLS, CallSpec
 from hosting_emulator.contract.resources import RESOURCES, Resource
 from hosting_emulator.contract.words import nearest, read_sections
-from hosting_emulator.control_api import VariationPoint
+from hosting_emulator.messages import VariationPoint
 
 
 class VariationRefused(ValueError):

@@ -6,7 +6,7 @@ from math import isfinite
 from typing import get_args
 
 from hosting_emulator.contract.timestamps import LATEST_MS, format_timestamp
-from hosting_emulator.control_api import ClockMode
+from hosting_emulator.messages import ClockMode
 from hosting_emulator.world.records import ClockRecord
 
 #: Where a world that stands still begins unless told otherwise, so that its answers repeat.

@@ -14,7 +14,7 @@ from msgspec import Meta, field
 
 from hosting_emulator.contract.assumptions import Assumptions, Role
 from hosting_emulator.contract.timestamps import parse_timestamp
-from hosting_emulator.control_api import ClockMode
+from hosting_emulator.messages import ClockMode
 
 Plan = Literal["free", "paid"]
 OrganizationRole = Literal["owner", "member"]

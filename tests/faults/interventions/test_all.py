@@ -3,7 +3,7 @@
 import pytest
 
 from hosting_emulator.contract.words import DocumentRefused
-from hosting_emulator.interventions import INTERVENTIONS
+from hosting_emulator.faults.interventions import INTERVENTIONS
 from tests.faults.interventions.conftest import Stage
 
 

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from hosting_emulator.contract.words import DocumentRefused
-from hosting_emulator.interventions import (
+from hosting_emulator.faults.interventions import (
     INTERVENTIONS,
     describe_interventions,
     read_intervention,

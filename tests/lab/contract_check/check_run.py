@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from hosting_emulator.contract_check import ALLOWED, CheckOptions, Report, check
 from hosting_emulator.sdk import HostingEmulator
+from hosting_emulator_lab.contract_check import ALLOWED, CheckOptions, Report, check
 
 _LONG_S = 10**8
 

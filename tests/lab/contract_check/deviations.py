@@ -6,7 +6,7 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
-from hosting_emulator.contract_check import CheckOptions
+from hosting_emulator_lab.contract_check import CheckOptions
 from tests.lab.contract_check.tampering_proxy import Exchange, Tampering
 
 Change = Callable[[Exchange], None]

@@ -12,8 +12,8 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Any
 
-from hosting_emulator.contract_check import CheckOptions
-from hosting_emulator.contract_check.run import NOWHERE
+from hosting_emulator_lab.contract_check import CheckOptions
+from hosting_emulator_lab.contract_check.run import NOWHERE
 from tests.lab.contract_check.deviations import answers, edit, people, requests, wrong
 from tests.lab.contract_check.people import TakesFor
 from tests.lab.contract_check.tampering_proxy import Exchange, Tampering

@@ -7,8 +7,8 @@ from email.utils import formatdate
 from typing import Any
 from urllib.parse import urlsplit
 
-from hosting_emulator.contract_check import ALLOWED, CheckOptions, Report, check
-from hosting_emulator.contract_check.wire import Address, Answer
+from hosting_emulator_lab.contract_check import ALLOWED, CheckOptions, Report, check
+from hosting_emulator_lab.contract_check.wire import Address, Answer
 from tests.lab.contract_check.tampering_proxy import Exchange, Tampering
 from tests.support.in_process import InProcess, Machine, fresh_world
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from hosting_emulator.contract_check import CheckRefused, check
 from hosting_emulator.sdk import HostingEmulator
+from hosting_emulator_lab.contract_check import CheckRefused, check
 from tests.lab.contract_check import mutations as mutations
 from tests.lab.contract_check import people as people
 from tests.lab.contract_check.check_run import checked, differing, options, with_verdict

@@ -9,10 +9,10 @@ import pytest
 from ruamel.yaml import YAML
 
 from hosting_emulator.contract.assumptions import DEFAULTS, why_unseen
-from hosting_emulator.contract_check import Report
-from hosting_emulator.contract_check import changes as changes
-from hosting_emulator.contract_check.judge import CLAUSES
-from hosting_emulator.contract_check.run import CHECKS
+from hosting_emulator_lab.contract_check import Report
+from hosting_emulator_lab.contract_check import changes as changes
+from hosting_emulator_lab.contract_check.judge import CLAUSES
+from hosting_emulator_lab.contract_check.run import CHECKS
 from hosting_emulator_scenarios import FOLDER
 from tests.lab.contract_check.check_run import differing, with_verdict
 from tests.lab.contract_check.tampered_world import TamperedWorld

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from hosting_emulator.contract_check import ALLOWED, CheckOptions
+from hosting_emulator_lab.contract_check import ALLOWED, CheckOptions
 from tests.lab.contract_check.check_run import with_verdict
 from tests.lab.contract_check.mutations import at, polls, refused
 from tests.lab.contract_check.tampered_world import TamperedWorld

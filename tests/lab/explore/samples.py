@@ -6,10 +6,17 @@ from collections import Counter
 from typing import Any, cast
 
 from hosting_emulator.contract.calls import ALL_CALLS as CALLS
-from hosting_emulator.explore.plan import KINDS, FaultPoint, NumberedRequest, number, plan
-from hosting_emulator.explore.report import Exploration, page
-from hosting_emulator.explore.runs import CleanRun, Observation, PointResult, RunEnd, State, summary
 from hosting_emulator.sdk import Exchange
+from hosting_emulator_lab.explore.plan import KINDS, FaultPoint, NumberedRequest, number, plan
+from hosting_emulator_lab.explore.report import Exploration, page
+from hosting_emulator_lab.explore.runs import (
+    CleanRun,
+    Observation,
+    PointResult,
+    RunEnd,
+    State,
+    summary,
+)
 
 PROJECT = "01JGFJJZ00TGEYDG0VT5J9EZXF"
 

@@ -7,8 +7,8 @@ from urllib.request import Request, urlopen
 
 import pytest
 
-from hosting_emulator.explore.runs import State, Visit
 from hosting_emulator.sdk import HostingEmulator
+from hosting_emulator_lab.explore.runs import State, Visit
 from tests.lab.explore.outcomes_client import RIGHT, WRONG
 from tests.lab.explore.test_explore import explored, run, sh
 from tests.support.plain_http import quick_start

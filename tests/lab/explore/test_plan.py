@@ -9,7 +9,7 @@ import pytest
 
 from hosting_emulator.contract.calls import ALL_CALLS as CALLS
 from hosting_emulator.contract.problems import PROBLEMS
-from hosting_emulator.explore.plan import (
+from hosting_emulator_lab.explore.plan import (
     KINDS,
     LIMIT,
     OUTCOMES,

@@ -12,8 +12,8 @@ from xml.etree import ElementTree as Xml
 import pytest
 
 from hosting_emulator.contract.calls import ALL_CALLS as CALLS
-from hosting_emulator.explore.plan import KINDS, OUTCOMES, plan
-from hosting_emulator.explore.report import (
+from hosting_emulator_lab.explore.plan import KINDS, OUTCOMES, plan
+from hosting_emulator_lab.explore.report import (
     Exploration,
     coverage,
     document,
@@ -25,7 +25,7 @@ from hosting_emulator.explore.report import (
     report_text,
     result_document,
 )
-from hosting_emulator.explore.runs import Observation
+from hosting_emulator_lab.explore.runs import Observation
 from tests.lab.explore.samples import clean, exploration, requests, result, state
 
 KEY = "create_user_api_key#1"

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from hosting_emulator.explore.plan import FaultPoint
-from hosting_emulator.explore.runs import (
+from hosting_emulator_lab.explore.plan import FaultPoint
+from hosting_emulator_lab.explore.runs import (
     NO_VALUE,
     ConductChoice,
     Explorer,

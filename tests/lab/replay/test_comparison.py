@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from hosting_emulator.replay.recording import Names, RecordedAnswer
-from hosting_emulator.replay.run import Comparison
+from hosting_emulator_lab.replay.recording import Names, RecordedAnswer
+from hosting_emulator_lab.replay.run import Comparison
 
 A, B, C = ("01" + letter * 24 for letter in "ABC")
 #: Then it was ten past midnight, an hour into the record; now it is one day later.

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from hosting_emulator.replay import Beginning, like_recorded, read_record, replay
+from hosting_emulator_lab.replay import Beginning, like_recorded, read_record, replay
 from tests.support.http_world import HttpWorld
 
 ELSEWHERE = "https://api.hosting.example/control"

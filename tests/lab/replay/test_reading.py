@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from hosting_emulator.replay import RecordRefused, read_record
+from hosting_emulator_lab.replay import RecordRefused, read_record
 
 FINE: dict[str, Any] = {
     "startedDateTime": "2026-01-01T00:00:00Z",

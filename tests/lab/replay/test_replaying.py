@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from hosting_emulator.replay import (
+from hosting_emulator.sdk import ControlClient, HostingEmulator
+from hosting_emulator_lab.replay import (
     Beginning,
     Recording,
     ReplayReport,
@@ -16,7 +17,6 @@ from hosting_emulator.replay import (
     read_record,
     replay,
 )
-from hosting_emulator.sdk import ControlClient, HostingEmulator
 from tests.support.http_world import HttpWorld
 from tests.support.wire import wire
 

@@ -1,0 +1,1 @@
+"""The control API below `/_emulator`: one file for each resource."""

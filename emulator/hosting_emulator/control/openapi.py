@@ -1,0 +1,266 @@
+"""The control API's own OpenAPI 3.1 document, made of what serves it.
+
+Paths, statuses and kinds of answers come from the table of routes; words, parameters and bodies from
+the handlers; the answers from `messages`; what scenarios, faults and interventions may say from the
+schema of scenario files. Pages for people, and what these load, are left out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from inspect import Parameter, cleandoc
+from pathlib import Path
+from typing import Any, get_type_hints
+
+import msgspec
+
+from hosting_emulator import messages
+from hosting_emulator.contract.words import read_sections, schema_components
+from hosting_emulator.control.routes import (
+    PREFIX,
+    ROUTES,
+    Handler,
+    Route,
+    Words,
+    load_handler,
+)
+from hosting_emulator.http.guard import TOKEN_HEADER
+from hosting_emulator.messages import ApiProblem, JsonObject, OAuthError, Record, RequestFilters
+from hosting_emulator.scenario.schema import scenario_schema
+
+_COMPONENTS = "#/components/schemas/"
+_ABOUT = """\
+Everything beside `/v1`: worlds, time, failures, and the request log. The command
+line, the dashboard and the pytest plugin all use this API.
+
+Stable within a major version: paths, methods, parameters, members of bodies and of answers, statuses
+and titles of problems. New members, parameters and paths may come at any time: ignore what you do not
+know. Sentences (`detail`, `says`, `said`, `why`, `about`) may change with any version.
+
+From this machine no token is needed; from another one, or through a proxy, the control token is.
+"""
+_SECTIONS = read_sections(Path(__file__).with_name("openapi.md"))
+_WORDS = {section: dict(items) for section, items in _SECTIONS}
+_TEXT = {"type": "string"}
+_AFTER = {"type": "integer", "minimum": 0, "maximum": 999_999_999_999_999}
+_REFUSED = {
+    "4XX": "Refused; nothing was changed.",
+    "503": "The change could not be saved to disk.",
+}
+#: Refused in the way of OAuth and OpenID.
+_OAUTH = ("tokens.token", "tokens.userinfo")
+
+
+class TokenForm(msgspec.Struct):
+    """What a token endpoint is sent (RFC 6749); which fields are needed depends on the grant."""
+
+    grant_type: str
+    client_id: str | None = None
+    code: str | None = None
+    redirect_uri: str | None = None
+    code_verifier: str | None = None
+    refresh_token: str | None = None
+    username: str | None = None
+    organization: str | None = None
+
+
+def control_document(base_url: str, version: str, operation_id: str | None = None) -> JsonObject:
+    """Return the document for an asker at `base_url`; `operation_id`: an example, of the default world."""
+    kinds, paths, tags, ids = _Kinds(), dict[str, JsonObject](), set[str](), set[str]()
+    for route in ROUTES:
+        if route.answer in ("text/html", "text/css", "*/*"):
+            continue
+        tag, _, name = route.handler.partition(".")
+        id_ = re.sub("_(.)", lambda found: found[1].upper(), name)
+        if id_ in ids and "{world}" in route.path:  # of two places the first is the default world's
+            id_ += "OfWorld"
+        if id_ in ids:
+            id_ += route.method.title()
+        ids.add(id_)
+        tags.add(tag)
+        made = {"operationId": id_, "tags": [tag], **_operation(route, kinds, operation_id)}
+        paths.setdefault(route.path, {})[route.method.lower()] = made
+    defined = JsonObject()
+    while missing := [name for name in kinds.wanted if name not in defined]:
+        defined |= {name: kinds.read(name) for name in missing}
+    text = msgspec.json.encode(scenario_schema()["$defs"]).decode()
+    parts: JsonObject = msgspec.json.decode(text.replace("#/$defs/", _COMPONENTS))
+    schemas = _for_generators({**parts, **kinds.bodies, **defined})
+    about = _WORDS["Tags"].items()
+    return {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "hosting-emulator's control API",
+            "version": version,
+            "summary": "Worlds, time and failures of a local emulator.",
+            "description": _ABOUT,
+            "contact": {"name": "hosting-emulator", "url": f"{base_url}{PREFIX}/docs"},
+            "license": {"name": "MIT", "identifier": "MIT"},
+        },
+        "servers": [{"url": f"{base_url}{PREFIX}"}],
+        "security": [{}, {"controlToken": []}],
+        "tags": [{"name": tag, "description": words} for tag, words in about if tag in tags],
+        "paths": paths,
+        "components": {
+            "schemas": _referred(paths, schemas),
+            "securitySchemes": {
+                "controlToken": {"type": "apiKey", "in": "header", "name": TOKEN_HEADER}
+            },
+        },
+    }
+
+
+def _referred(document: Any, schemas: JsonObject) -> JsonObject:
+    """Return the schemas that a part of the document refers to, and those that these refer to."""
+    found, parts = JsonObject(), [document]
+    while parts:
+        names = re.findall(rf'"{_COMPONENTS}(\w+)"', msgspec.json.encode(parts.pop()).decode())
+        more = {name: schemas[name] for name in names if name not in found}
+        found |= more
+        parts += more.values()
+    return {name: schemas[name] for name in schemas if name in found}
+
+
+def _for_generators(schema: Any) -> Any:
+    """Say defaults in words, tuples as arrays, and not which members must be there together.
+
+    Generators take a member with a default for always being there, few know `prefixItems`, and none
+    of Java knows what is an array or else a word, nor two maps of words in one class.
+    """
+    if isinstance(schema, list):
+        return [_for_generators(part) for part in schema]
+    if not isinstance(schema, dict):
+        return schema
+    found = {name: _for_generators(part) for name, part in schema.items()}
+    if all(isinstance(part, dict) for part in schema.values()):  # members by name
+        return found
+    if "enum" in found:  # said by msgspec of words alone, but for those that it lists by hand
+        found.setdefault("type", "string" if isinstance(found["enum"][0], str) else "integer")
+    default = found.pop("default", None)
+    if default not in (None, [], {}):
+        found.setdefault("description", f"Default: {msgspec.json.encode(default).decode()}.")
+    for word in ("anyOf", "oneOf"):  # which members go together is no kind of its own
+        parts = [part for part in found.get(word, []) if part.get("type") != "null"]
+        either = len(parts) > 1 and any(part.get("type") == "array" for part in parts)
+        if parts and all(part.keys() == {"required"} for part in parts):
+            del found[word]
+            found["minProperties"] = 1
+        elif either:
+            del found[word]
+    values = found.get("additionalProperties")
+    if isinstance(values, dict) and "enum" in values:
+        words = "|".join(values["enum"])
+        found["additionalProperties"] = {"type": "string", "pattern": f"^({words})$"}
+    if found.get("type") == "array":
+        found["items"] = found.pop("prefixItems", [found.get("items", {})])[0]
+    return found
+
+
+class _Kinds:
+    """Schemas of what is answered and sent, by name; `wanted` are kinds of `messages`."""
+
+    def __init__(self) -> None:
+        self.wanted: dict[str, None] = {}
+        self.bodies: JsonObject = {}
+
+    def schema(self, kind: Any) -> JsonObject:
+        (found,), parts = schema_components(
+            [kind], schema_hook=self._refer, ref_template=_COMPONENTS + "{name}"
+        )
+        self.bodies |= parts
+        return found
+
+    def _refer(self, kind: type) -> JsonObject:
+        if kind is Record:
+            return {"type": "object"}
+        self.wanted[kind.__name__] = None
+        return {"$ref": _COMPONENTS + kind.__name__}
+
+    def read(self, name: str) -> JsonObject:
+        kind: type[Record] = getattr(messages, name)
+        hints = {name.removesuffix("_"): hint for name, hint in get_type_hints(kind).items()}
+        members = {name: self.schema(hints[name]) for name in kind.members}
+        required = [name for name in members if name not in kind.optional]
+        found = {"type": "object", "description": cleandoc(kind.__doc__ or "")}
+        return found | {"properties": members, "required": required}
+
+    def answer(self, answer: str) -> JsonObject:
+        """Return the content of what a row says that it answers."""
+        if "/" in answer:
+            return {answer: {"schema": _TEXT}}
+        name = answer.rstrip("[]?")
+        schema = self._refer(Record if name == "object" else getattr(messages, name))
+        if answer.endswith("[]"):
+            items = {"type": "array", "items": schema}
+            schema = {"type": "object", "properties": {"items": items}, "required": ["items"]}
+        if answer.endswith("?"):
+            schema = {"anyOf": [schema, {"type": "null"}]}
+        return {"application/json": {"schema": schema}}
+
+
+def _operation(route: Route, kinds: _Kinds, operation_id: str | None) -> JsonObject:
+    handler = load_handler(route.handler)
+    about = cleandoc(handler.function.__doc__ or "")
+    answered: JsonObject = {"description": "Done."}
+    if route.status != 204:
+        answered["content"] = kinds.answer(route.answer)
+    refusals: list[tuple[str, type[Record]]] = [("application/problem+json", ApiProblem)]
+    if route.handler in _OAUTH:
+        refusals.append(("application/json", OAuthError))
+    content = {media: {"schema": kinds.schema(kind)} for media, kind in refusals}
+    refused = {
+        status: {"description": words, "content": content} for status, words in _REFUSED.items()
+    }
+    document: JsonObject = {
+        "summary": " ".join(about.partition("\n\n")[0].split()).removesuffix("."),
+        "description": about,
+        "parameters": [*_parameters(route, handler, kinds, operation_id)],
+        "requestBody": _body(route, handler, kinds),
+        "responses": {str(route.status): answered, **refused},
+    }
+    return {name: found for name, found in document.items() if found}
+
+
+def _parameters(
+    route: Route, handler: Handler, kinds: _Kinds, operation_id: str | None
+) -> Iterator[JsonObject]:
+    for name in re.findall(r"\{(\w+)", route.path):
+        schema = {"type": "integer", "minimum": 1} if name == "n" else _TEXT
+        found = _parameter("Path", name, schema) | {"in": "path", "required": True}
+        if name == "operation" and operation_id is not None:
+            found["example"] = operation_id
+        yield found
+    for parameter in handler.query.values():
+        if parameter.annotation is RequestFilters:
+            for name in _WORDS["Filters"]:
+                yield _parameter("Filters", name, _AFTER if name == "after" else _TEXT)
+            continue
+        schema = kinds.schema(parameter.annotation)
+        if parameter.default is not Parameter.empty:
+            schema = {**schema, "default": parameter.default}
+        found = _parameter("Query", parameter.name, schema)
+        yield found | ({"explode": False} if parameter.annotation is Words else {})
+
+
+def _parameter(section: str, name: str, schema: JsonObject) -> JsonObject:
+    words, _, example = _WORDS[section][name].partition(" [")
+    found = {"name": name, "in": "query", "description": words, "schema": dict(schema)}
+    return found | ({"example": msgspec.json.decode(example[:-1])} if example else {})
+
+
+def _body(route: Route, handler: Handler, kinds: _Kinds) -> JsonObject | None:
+    form = route.handler == "tokens.token"
+    if handler.body is None and not form:
+        return None
+    schema = kinds.schema(TokenForm if form else handler.body)
+    name = schema.get("$ref", "").removeprefix(_COMPONENTS)
+    if name:  # the type of Python beside it says less
+        schema = {"$ref": schema["$ref"]}
+    # Faults and interventions, which are schemas of scenario files, need a member each.
+    found = kinds.bodies.get(name, {"required": [name]} if name else schema)
+    content = {"schema": schema}
+    if example := _WORDS["Bodies"].get(route.handler):
+        content["example"] = msgspec.json.decode(example)
+    media_type = "application/x-www-form-urlencoded" if form else "application/json"
+    return {"required": bool(found.get("required")), "content": {media_type: content}}

@@ -1,0 +1,83 @@
+"""Control of protected faults: what a judge puts into all worlds, and no client can remove."""
+
+from __future__ import annotations
+
+from hosting_emulator.contract.words import DocumentRefused
+from hosting_emulator.control.faults import (
+    FaultDocument,
+    InterventionDocument,
+    OutcomeDocument,
+)
+from hosting_emulator.control.routes import Body, Context, ControlRefusal, found, refused_as
+from hosting_emulator.engine.protection import KINDS, ProtectedFault
+from hosting_emulator.messages import JsonObject
+
+
+class NewProtectedFault(Body):
+    """One of `fault`, `outcome` and `intervention`; `worlds` by name with their copies, or null for all."""
+
+    fault: FaultDocument | None = None
+    outcome: OutcomeDocument | None = None
+    intervention: InterventionDocument | None = None
+    worlds: list[str] | None = None
+
+
+def protect_fault(context: Context, body: NewProtectedFault) -> JsonObject:
+    """Arm a fault or outcome, or intervene, in every world, and keep it there.
+
+    It returns after a reset, a scenario load, a state import, a rewind and the removal of faults.
+    Worlds that are created later have it too. All worlds share its counts. A world that is kept on
+    disk never has one.
+    """
+    documents = {kind: getattr(body, kind) for kind in KINDS}
+    kinds = [kind for kind, document in documents.items() if document is not None]
+    if len(kinds) != 1:
+        message = f"give exactly one of {', '.join(KINDS)}"
+        raise ControlRefusal(400, "Bad request", message)
+    kind = kinds[0]
+    engines = [context.engine(name) for name in body.worlds or ()] or list(context.worlds)
+    kept = [engine.world.name for engine in engines if engine.protected is None]
+    if body.worlds and kept:
+        message = f"world {kept[0]!r} is kept on disk: a protected fault needs a temporary world"
+        raise ControlRefusal(409, "Not protected", message)
+    with refused_as(400, f"{kind.capitalize()} refused", DocumentRefused):
+        protected = context.worlds.protected.add(
+            kind, documents[kind], body.worlds, engines[0].world
+        )
+    for engine in engines:
+        engine.protect()
+    return _view(protected)
+
+
+def show_protected_fault(context: Context, protected_fault: str) -> JsonObject:
+    """Show a protected fault with its counts over all worlds."""
+    return _view(_find(context, protected_fault))
+
+
+def remove_protected_fault(context: Context, protected_fault: str) -> None:
+    """Remove a protected fault from all worlds. What an intervention did stays."""
+    protected = _find(context, protected_fault)
+    context.worlds.protected.remove(protected)
+    if protected.fault is None:
+        return
+    for engine in context.worlds:
+        if engine.world.get(protected.family.table, protected.id) is not None:
+            change = engine.begin_change()
+            change.delete(protected.family.table, protected.id)
+            engine.commit(change, "protected fault removed")
+
+
+def _find(context: Context, id_: str) -> ProtectedFault:
+    protected = context.worlds.protected.get(id_)
+    return found(protected, "No such protected fault", f"no protected fault is {id_[:80]!r}")
+
+
+def _view(protected: ProtectedFault) -> JsonObject:
+    fault = protected.fault
+    return {
+        "id": protected.id,
+        "worlds": None if protected.names is None else sorted(protected.names),
+        "kind": protected.kind,
+        "seen": fault.seen if fault is not None else protected.applied,
+        "hits": fault.hits if fault is not None else protected.applied,
+    }

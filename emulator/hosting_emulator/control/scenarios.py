@@ -1,0 +1,145 @@
+"""Control of scenarios: the library, loading one into a world, running its story."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import UNSET, UnsetType
+
+from hosting_emulator.control.faults import Point, variation_or_usual
+from hosting_emulator.control.routes import Context, ControlRefusal, Text, refused_as, visit
+from hosting_emulator.control.worlds import Chosen, check_replaceable, put_world
+from hosting_emulator.engine.engine import Engine
+from hosting_emulator.engine.exchange import machine_ms
+from hosting_emulator.http.time_slices import LongJob, in_thread
+from hosting_emulator.scenario.build import build_world
+from hosting_emulator.scenario.document import Scenario, read_scenario
+from hosting_emulator.scenario.schema import scenario_schema
+from hosting_emulator.scenario.session import NotRecordable, past_of, record_session
+from hosting_emulator.scenario.source import ScenarioError
+from hosting_emulator.scenario.story import StoryRun, story_apart
+from hosting_emulator.variation.worlds import varied_world
+from hosting_emulator.world.records import Variation
+from hosting_emulator.world.value import World
+
+
+class ScenarioLoad(Chosen):
+    """A scenario to load. A kept world that has changed is only replaced with `replace`."""
+
+    replace: bool = False
+
+
+class ScenarioRun(Chosen):
+    """A scenario to run, in a temporary world or in a named one.
+
+    A kept world that has changed is only replaced with `replace`.
+    """
+
+    world: str | None = None
+    replace: bool = False
+    vary: str | UnsetType | None = UNSET
+    only: list[Point] | None = None
+
+
+async def list_scenarios(context: Context) -> Any:
+    """List the scenario library."""
+    names = context.library.names()
+    # In a thread: the first time, reading all of them takes a second.
+    return await in_thread(lambda: [_read(context, Chosen(name=n)).row() for n in names])
+
+
+def show_scenario(context: Context, name: str) -> dict[str, Any]:
+    """Show a scenario of the library with its YAML."""
+    scenario = _read(context, Chosen(name=name))
+    return {**scenario.row(), "text": scenario.text}
+
+
+def schema() -> Any:
+    """Show the JSON Schema of scenario files."""
+    return scenario_schema()
+
+
+async def load_scenario(context: Context, world: str, body: ScenarioLoad) -> Engine:
+    """Load a scenario into a world, created if missing. The old state stays until the new one is ready.
+
+    409 if the world is kept and has changed since it began, unless `replace` is true.
+    """
+    scenario = await in_thread(_read, context, body)
+    if not body.replace:
+        check_replaceable(context, world)
+    return _load(context, world, scenario, context.facts.variation)
+
+
+async def record_scenario(
+    engine: Engine, first: Text = None, last: Text = None, name: Text = None
+) -> dict[str, Any]:
+    """Write what was done in a world as a scenario: requests with responses, and manual changes.
+
+    The file starts with the world as it was at the start of the span, and its story passes. 409 if
+    a scenario cannot express what was done.
+    """
+    name = name or "recorded"
+    with refused_as(409, "Not recorded", NotRecordable):
+        # In a thread: the story is tried until it passes, and others are answered meanwhile.
+        written = await in_thread(record_session, past_of(engine), name, first, last)
+        return {**read_scenario(written.text, name).row(), **written._asdict()}
+
+
+async def run_scenario(context: Context, body: ScenarioRun) -> Any:
+    """Run a scenario's story in a temporary world, or in a named one, which it replaces or creates.
+
+    Other requests are answered while the story runs.
+    """
+    scenario = await in_thread(_read, context, body)
+    variation = variation_or_usual(context, body.vary, body.only)
+    if body.world is not None:
+        if not body.replace:
+            check_replaceable(context, body.world)
+        engine = _load(context, body.world, scenario, variation)
+        story = StoryRun(scenario, engine, visit)
+    else:
+        name = context.worlds.new_name()
+        built = varied_world(_build(scenario, name, context.facts.seed), variation)
+        story = story_apart(scenario, built, visit)
+    slices = story.run_in_slices()
+    async with LongJob() as job:
+        while True:
+            try:
+                next(slices)
+            except StopIteration as done:
+                return done.value
+            await job.pause()
+
+
+def _load(context: Context, name: str, scenario: Scenario, variation: Variation | None) -> Engine:
+    """Put a scenario's world, varied instead of as it says, in the place of another or beside all."""
+    known = context.worlds.get(name)
+    seed = context.facts.seed if known is None else known.world.seed
+    world = varied_world(_build(scenario, name, seed), variation)
+    return put_world(context, world, f"scenario {scenario.part.name}", "loaded")
+
+
+def fresh_world(context: Context, chosen: Chosen, name: str, seed: str) -> World:
+    """Return the world of a scenario under a name. Raises ControlRefusal."""
+    key = ("scenario", *_text(context, chosen), seed)
+    return context.worlds.fresh(name, key, lambda: _build(_read(context, chosen), name, seed))
+
+
+def _build(scenario: Scenario, name: str, seed: str) -> World:
+    with refused_as(400, "Scenario refused", ScenarioError):
+        return build_world(scenario, name, machine_ms(), seed)
+
+
+def _read(context: Context, chosen: Chosen) -> Scenario:
+    with refused_as(400, "Scenario refused", ScenarioError):
+        return read_scenario(*_text(context, chosen))
+
+
+def _text(context: Context, chosen: Chosen) -> tuple[str, str]:
+    """Return a scenario's text and what errors call it. Raises ControlRefusal."""
+    if (chosen.name is None) == (chosen.text is None):
+        raise ControlRefusal(400, "Bad request", "give either name or text")
+    if chosen.name is None:
+        return str(chosen.text), chosen.file
+    with refused_as(404, "Scenario refused", ScenarioError):
+        return context.library.text(chosen.name), f"{chosen.name}.yaml"

@@ -1,0 +1,1 @@
+"""The web page, and the documents that the emulator serves about itself."""

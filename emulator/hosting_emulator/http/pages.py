@@ -1,0 +1,84 @@
+"""Every HTML page: its frame, its templates, and how they are filled in.
+
+A page is a function of what it is given: nothing here knows a request or a world. Pages load nothing
+from another host, so they work offline.
+"""
+
+from __future__ import annotations
+
+import re
+from html import escape
+from importlib.resources import files
+from string import Template
+from typing import Final
+
+DOCS_PATH: Final = "/_emulator/docs"
+"""Where the pages are served; the `docs_url` of problem types ends with it."""
+STATIC_PATH: Final = "/_emulator/static"
+"""Where the files are served that pages load."""
+CONTENT_SECURITY_POLICY: Final = (
+    "default-src 'none'; style-src 'self'; img-src data:; base-uri 'none'; form-action 'none';"
+    " frame-ancestors 'none'"
+)
+"""The strictest policy: neither scripts nor inline styles (the empty icon is the `data:` image)."""
+_BACKTICKS: Final = re.compile(r"`([^`]+)`")
+
+
+class Html(str):
+    """Text that is HTML already."""
+
+
+def html(text: str, /, **values: object) -> Html:
+    """Fill in `$names`. Everything is escaped that is not `Html`."""
+    given = {name: v if isinstance(v, Html) else escape(str(v)) for name, v in values.items()}
+    return Html(Template(text).substitute(given))
+
+
+class Templates:
+    """The templates of a package: the files of its folder `templates`."""
+
+    def __init__(self, package: str) -> None:
+        self._folder = files(package) / "templates"
+        self._texts: dict[str, str] = {}
+
+    def fill(self, name: str, /, **values: object) -> Html:
+        """Return the template `name` with its `$names` filled in. Raises KeyError for a missing one."""
+        return html(self.text(f"{name}.html"), **values)
+
+    def text(self, file: str) -> str:
+        """Return the text of a file. Each file is read once."""
+        if file not in self._texts:
+            self._texts[file] = (self._folder / file).read_text("utf-8")
+        return self._texts[file]
+
+
+_TEMPLATES: Final = Templates(__package__)
+
+
+def prose(text: str) -> Html:
+    """Return plain text as inline HTML: escaped, with `backticks` as code."""
+    return Html(_BACKTICKS.sub(r"<code>\1</code>", escape(text, quote=False)))
+
+
+def frame(
+    title: str, body: Html, *, head: Html, kind: Html | str = "", top: Html | str, foot: Html
+) -> Html:
+    """Return an HTML document of these parts. `kind` is an attribute of its `<html>`."""
+    return _TEMPLATES.fill("page", title=title, body=body, head=head, kind=kind, top=top, foot=foot)
+
+
+def control_token_page() -> str:
+    """Return the page that explains that a control token is needed."""
+    return page("Control token needed", _TEMPLATES.fill("control-token"))
+
+
+def page(title: str, body: Html, *, base: str = "", head: str = "") -> str:
+    """Return a whole HTML document, with the navigation above and `body` in its `<main>`.
+
+    `base` is what stands before each of our own addresses, such as an origin; `head` is what else
+    stands in `<head>`, as lines.
+    """
+    top = _TEMPLATES.fill("top")
+    foot = _TEMPLATES.fill("foot")
+    text = frame(title, body, head=Html(head), top=top, foot=foot)
+    return text.replace('="/_emulator', f'="{escape(base)}/_emulator')

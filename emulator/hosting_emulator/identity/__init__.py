@@ -1,0 +1,1 @@
+"""Sign-in and the OpenID provider: pages and endpoints. Tokens are made and checked by the engine."""

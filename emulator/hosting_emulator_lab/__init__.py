@@ -1,0 +1,1 @@
+"""Tools that judge clients and servers: explore, replay, the contract check, and shrinking."""
