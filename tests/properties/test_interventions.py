@@ -1,4 +1,4 @@
-"""Interventions, faults and calls in any order: each is done or refused, and the world stays sound."""
+"""Interventions, faults and calls in any order: each is done or refused, and the world stays valid."""
 
 from __future__ import annotations
 
@@ -8,18 +8,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hosting_emulator.contract.words import DocumentRefused
-from hosting_emulator.faults.documents import arm
-from hosting_emulator.faults.interventions import INTERVENTIONS, read_intervention
-from hosting_emulator.faults.kinds import fault_kinds
-from hosting_emulator.world.tables import API_KEYS, OPERATIONS, TICKETS
-from hosting_emulator.world.value import Change
+from tests.support.fault_kinds import fault_examples
 from tests.support.in_process import InProcess
+from tests.support.product_tables import intervention_fields
 from tests.support.worlds_on_disk import assert_sound
 
 PROJECTS = st.sampled_from(["shop", "labs", "notes"])
 PEOPLE = st.sampled_from(["owner", "member", "reader", "outsider", "no-organization"])
 STATES = st.sampled_from(["init", "ready", "suspended", "resizing", "failed"])
-#: What a field of this name may be; the rest is left out, or is one of the wrong kind.
+#: Values for the fields of interventions. Other fields are left out.
 FIELDS: dict[str, st.SearchStrategy[Any]] = {
     "project": PROJECTS,
     "organization": st.sampled_from(["acme", "hobby"]),
@@ -48,31 +45,30 @@ FIELDS: dict[str, st.SearchStrategy[Any]] = {
     "code": st.sampled_from(["quota", "operation_failed"]),
     "times": st.integers(1, 2),
 }
-#: These name a row that is there: which one is drawn once there are some.
-ROWS: dict[str, Any] = {"operation": OPERATIONS, "ticket": TICKETS, "key": API_KEYS}
+#: The tables of the records that a field of an intervention names.
+TABLES = {"operation": "operations", "ticket": "dev_access_tickets", "key": "user_api_keys"}
 
 
 def intervene(api: InProcess, data: st.DataObject) -> None:
-    word = data.draw(st.sampled_from(list(INTERVENTIONS)))
+    interventions = intervention_fields()
+    word = data.draw(st.sampled_from(list(interventions)))
     fields: dict[str, Any] = {}
-    for name in INTERVENTIONS[word].__struct_fields__:
+    for name in interventions[word]:
         if data.draw(st.integers(0, 3)) == 0:
             continue
-        if name in ROWS:
-            keys = sorted(key for key, _ in api.world.rows(ROWS[name]))[-4:]
-            fields[name] = data.draw(st.sampled_from(keys or ["none"]))
+        if name in TABLES:
+            latest_ids = sorted(api.records(TABLES[name]))[-4:]
+            fields[name] = data.draw(st.sampled_from(latest_ids or ["none"]))
         elif name in FIELDS:
             fields[name] = data.draw(FIELDS[name])
-    change = Change(api.world, api.engine.run_due())
     try:
-        said = read_intervention({word: fields}).apply(change)
+        message = api.intervene(word, **fields)
     except DocumentRefused:
-        return  # and the change is dropped
-    assert said
-    api.engine.commit(change, word)
+        return
+    assert message
 
 
-def ask(api: InProcess, data: st.DataObject) -> None:
+def send_call(api: InProcess, data: st.DataObject) -> None:
     project = data.draw(PROJECTS)
     who = data.draw(PEOPLE)
     calls = (
@@ -85,32 +81,32 @@ def ask(api: InProcess, data: st.DataObject) -> None:
         lambda: api.ticket(project=project, who=who),
         lambda: api.compute(project=project, who=who),
     )
-    answer = data.draw(st.sampled_from(calls))()
-    assert answer.status == 0 or 200 <= answer.status < 600
+    response = data.draw(st.sampled_from(calls))()
+    assert response.status == 0 or 200 <= response.status < 600
 
 
-def arm_any(api: InProcess, data: st.DataObject) -> None:
-    kind = data.draw(st.sampled_from([name for name in fault_kinds() if name != "latency"]))
+def arm(api: InProcess, data: st.DataObject) -> None:
+    examples = fault_examples()
+    kind = data.draw(st.sampled_from([name for name in examples if name != "latency"]))
     phase = data.draw(st.sampled_from(["before_commit", "after_commit"]))
-    change = Change(api.world, api.engine.run_due())
-    arm(change, {kind: dict(fault_kinds()[kind].example), "phase": phase, "times": 1})
-    api.engine.commit(change, "armed")
+    api.add_fault(**{kind: examples[kind]}, phase=phase, times=1)
 
 
 def advance(api: InProcess, data: st.DataObject) -> None:
-    by_ms = data.draw(st.sampled_from([1_000, 3_000, 10_000, 86_400_000]))
-    api.engine.move_to(api.engine.now_ms() + by_ms)
+    api.advance(data.draw(st.sampled_from(["1s", "3s", "10s", "1d"])))
 
 
 @settings(max_examples=40, deadline=None)
 @given(st.data())
-def test_any_order_is_done_or_refused(data: st.DataObject):
+def test_a_world_stays_valid_after_any_order_of_calls_faults_and_interventions(
+    data: st.DataObject,
+) -> None:
     api = InProcess()
-    turns = [intervene, intervene, intervene, ask, ask, arm_any, advance]
+    steps = [intervene, intervene, intervene, send_call, send_call, arm, advance]
 
-    for turn in data.draw(st.lists(st.sampled_from(turns), min_size=5, max_size=30)):
-        turn(api, data)
+    for step in data.draw(st.lists(st.sampled_from(steps), min_size=5, max_size=30)):
+        step(api, data)
 
     assert_sound(api.world)
-    for _, operation in api.world.rows(OPERATIONS):
+    for operation in api.records("operations").values():
         assert operation.error is None or operation.state == "failed"

@@ -1,110 +1,110 @@
-"""A session of a hundred random things becomes a scenario whose story passes; `torture` walks on."""
+"""A random session of a hundred steps becomes a scenario whose story passes.
+
+The ordinary run takes a few sessions, and `make torture` takes many.
+"""
 
 from __future__ import annotations
 
 import json
 from random import Random
-from typing import Any
 
 import pytest
 
-from hosting_emulator.scenario.document import read_scenario
-from hosting_emulator.scenario.session import PastEvent, past_of, record_session
-from hosting_emulator.scenario.source import ScenarioError
-from hosting_emulator.scenario.story import check_text
-from hosting_emulator_lab.scenario_shrinking import shrink_scenario
 from tests.properties.sessions import RandomSession
+from tests.support.recorded_sessions import PastEvent, SessionPast, shrink
 from tests.support.sampling import rotating
+from tests.support.scenario_files import read_text, run_text, text_passes
 
 MODES = ("frozen", "real", "skip", "scaled")
 
 
-@pytest.mark.parametrize("number", rotating(range(20), 3))
-def test_what_was_done_at_random_is_a_scenario_that_passes(number: int) -> None:
-    # given calls, interventions, faults, outcomes, assumptions and moves of the clock
-    session = RandomSession(f"walk-{number}", MODES[number % 4])
+def session_of(name: str, number: int) -> RandomSession:
+    """Return a session of a hundred steps: the clock's mode depends on the number."""
+    session = RandomSession(f"{name}-{number}", MODES[number % 4])
     session.walk(100)
+    return session
 
-    # when they are written as a scenario
-    past = past_of(session.engine)
-    recorded = record_session(past)
 
-    # then its story passes, has each of them, and no secret
-    report = check_text(recorded.text, "recorded.yaml")
-    asked = sum(one.entry is not None for one in past.happened)
-    assert report["passed"]
+@pytest.mark.parametrize("number", rotating(range(20), 3))
+def test_a_recorded_session_is_a_scenario_that_passes(number: int) -> None:
+    # given calls, interventions, faults, outcomes, assumptions and moves of the clock
+    session = session_of("walk", number)
+
+    # when they are recorded as a scenario
+    past = SessionPast(session.api)
+    recording = past.record()
+
+    # then its story passes, has each request and contains no secret
+    assert run_text(recording.text, "recorded.yaml")["passed"]
     # A story cannot rewind: it may leave out a request that changed nothing, and whose use of a
     # fault was rewound.
     uncounted = {
-        f"{one.title}: what it counted was rewound" for one in past.happened if one.is_uncounted
+        f"{event.title}: what it counted was rewound" for event in past.events if event.is_uncounted
     }
-    assert {*recorded.left_out} <= uncounted
-    assert recorded.text.count(" expect:") >= asked - len(recorded.left_out) > 20
+    assert {*recording.left_out} <= uncounted
+    request_count = sum(event.request is not None for event in past.events)
+    recorded_count = request_count - len(recording.left_out)
+    assert recording.text.count(" expect:") >= recorded_count > 20
     secrets = [*session.keys, *(url.partition("ticket=")[2] for url in session.tickets)]
-    assert not [secret for secret in secrets if secret in recorded.text]
+    assert not [secret for secret in secrets if secret in recording.text]
 
 
 @pytest.mark.parametrize("number", rotating(range(20), 1))
-def test_any_span_of_what_was_done_is_a_scenario_that_passes(number: int) -> None:
-    session = RandomSession(f"span-{number}", MODES[number % 4])
-    session.walk(100)
-    past, draw = past_of(session.engine), session.draw
+def test_any_span_of_a_session_is_a_scenario_that_passes(number: int) -> None:
+    session = session_of("span", number)
+    past = SessionPast(session.api)
 
     for _ in range(3):
-        first, last = sorted(draw.sample(range(len(past.happened)), 2))
-        span = [_named(past.happened[place], draw) for place in (first, last)]
-        recorded = record_session(past, "span", *span)
+        start, end = sorted(session.draw.sample(range(len(past.events)), 2))
+        first = limit_of(past.events[start], session.draw)
+        last = limit_of(past.events[end], session.draw)
+        recording = past.record("span", first, last)
 
-        assert check_text(recorded.text, "span.yaml")["passed"], span
+        assert run_text(recording.text, "span.yaml")["passed"], (first, last)
 
 
-def _named(one: PastEvent, draw: Random) -> str:
-    by_number = one.entry is not None and draw.random() < 0.7
-    return str(one.entry.n) if one.entry and by_number else f"commit:{one.last}"
+def limit_of(event: PastEvent, draw: Random) -> str:
+    """Name an event by its commit or, if it is a request, mostly by its number."""
+    if event.request is not None and draw.random() < 0.7:
+        return event.request
+    return event.commit
 
 
 @pytest.mark.parametrize("number", rotating(range(20), 1))
-def test_what_is_shrunk_to_the_essence_is_still_answered_so(number: int) -> None:
-    # given a session with a refusal that something before it has led to
-    session = RandomSession(f"walk-{number}", MODES[number % 4])
-    session.walk(100)
-    past = past_of(session.engine)
-    whole = read_scenario(record_session(past).text, "recorded.yaml")
-    steps = [step for step in whole.source.data["story"] if step.get("expect", {}).get("code")]
-    told = steps[-1]["expect"]
-    keeps = f"n={whole.source.data['story'].index(steps[-1]) + 1}"
+def test_no_step_of_a_shrunk_session_can_be_removed_and_its_last_response_stays(
+    number: int,
+) -> None:
+    # given a session with a refusal that earlier steps have led to
+    session = session_of("walk", number)
+    whole_text = SessionPast(session.api).record().text
+    whole_story = read_text(whole_text, "recorded.yaml").document["story"]
+    refusals = [step for step in whole_story if step.get("expect", {}).get("code")]
+    refusal = refusals[-1]
 
-    # when it is shrunk
-    found = shrink_scenario(whole, keeps)
+    # when the scenario is shrunk to it
+    shrunk = shrink(whole_text, f"n={whole_story.index(refusal) + 1}")
 
-    # then few steps are left, the story passes, and ends with that refusal; no step can go
-    document = read_scenario(found.text, "small.yaml").source.data
+    # then few steps are left, the story passes and ends with that refusal, and each step is needed
+    assert text_passes(shrunk.text, "small.yaml")
+    assert shrunk.step_count <= shrunk.original_step_count // 3
+    document = read_text(shrunk.text, "small.yaml").document
     story = document["story"]
-    assert check_text(found.text, "small.yaml")["passed"]
-    assert story[-1]["expect"] == told
-    assert found.steps <= found.of // 3
-    for place in range(len(story) - 1):
-        without = {**document, "story": story[:place] + story[place + 1 :]}
-        assert not _passes(without), story[place]
-
-
-def _passes(document: dict[str, Any]) -> bool:
-    try:
-        return bool(check_text(json.dumps(document), "small.yaml")["passed"])
-    except ScenarioError:
-        return False
+    assert story[-1]["expect"] == refusal["expect"]
+    for index in range(len(story) - 1):
+        shorter_story = story[:index] + story[index + 1 :]
+        shorter_text = json.dumps({**document, "story": shorter_story})
+        assert not text_passes(shorter_text, "small.yaml"), story[index]
 
 
 @pytest.mark.torture
-def test_a_thousand_random_sessions_are_scenarios_that_pass() -> None:
-    refused = []
+def test_a_thousand_recorded_sessions_are_scenarios_that_pass() -> None:
+    refusals = []
     for number in range(1000):
-        session = RandomSession(f"long-{number}", MODES[number % 4])
-        session.walk(100)
+        session = session_of("long", number)
         try:
-            recorded = record_session(past_of(session.engine))
+            recording = SessionPast(session.api).record()
         except ValueError as error:
-            refused.append(f"{number}: {error}")
+            refusals.append(f"{number}: {error}")
             continue
-        assert check_text(recorded.text, "recorded.yaml")["passed"], number
-    assert len(refused) < 10, refused
+        assert run_text(recording.text, "recorded.yaml")["passed"], number
+    assert len(refusals) < 10, refusals

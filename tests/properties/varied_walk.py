@@ -1,14 +1,14 @@
-"""A careful walk through all calls of a varied world: every rule of the contract that it can see.
+"""A careful walk through all calls of a varied world, which checks every rule of the contract.
 
-It asks as a client would and depends on nothing that the contract leaves open; where an answer is
-not what the contract says, it fails.
+It sends what a client would send and depends on nothing that the contract leaves open. It fails where a
+response is not what the contract says.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import Any
 
@@ -16,41 +16,56 @@ from openapi_schema_validator import OAS31Validator, oas31_format_checker
 from referencing import Registry
 from referencing.jsonschema import DRAFT202012
 
-from hosting_emulator.contract.assumptions import DEFAULTS
 from hosting_emulator.contract.calls import CallSpec, CallTable
-from hosting_emulator.contract.openapi import openapi_document, responses
+from hosting_emulator.contract.openapi import responses
 from hosting_emulator.contract.problems import PROBLEMS
-from hosting_emulator.contract.resources import model
+from hosting_emulator.contract.resources import RESOURCES, model
 from hosting_emulator.contract.timestamps import parse_timestamp
-from hosting_emulator.faults.documents import arm
-from hosting_emulator.faults.interventions import read_intervention
-from hosting_emulator.variation.draws import objects_in
-from hosting_emulator.variation.worlds import document_absent, read_variation, varied_world
-from hosting_emulator.world.value import Change, World
 from tests.support.calls import Response
-from tests.support.in_process import InProcess, Machine, fresh_world
+from tests.support.in_process import InProcess
+from tests.support.varied_worlds import new_varied_world
+from tests.support.world_documents import openapi_of
 
-TERMINAL = ("succeeded", "failed", "cancelled")
-FORWARD = {"queued": 0, "running": 1, **dict.fromkeys(TERMINAL, 2)}
+FINAL_STATES = ("succeeded", "failed", "cancelled")
+#: The order in which an operation passes its states.
+STATE_ORDER = {"queued": 0, "running": 1, **dict.fromkeys(FINAL_STATES, 2)}
 CURSOR = re.compile("[A-Za-z0-9_-]+")
-#: What call 1 may fail with; more is not listed for it.
-LISTED = {400, 401, 403, 404, 409, 503}
-FIXED = {"resource_not_found": (404, False), "idempotency_key_reused": (409, False)}
-
-
-def varied(
-    seed: str, *only: str, mode: str = "skip", machine: Machine | None = None, **assumptions: Any
-) -> World:
-    """Return a default world that varies."""
-    world = fresh_world(mode=mode, machine=machine, **assumptions)
-    return varied_world(world, read_variation(seed, only or None), assumptions)
+#: The statuses of the problems that the contract lists for the first call.
+FLAG_PROBLEM_STATUSES = {400, 401, 403, 404, 409, 503}
+#: The status of problems, and whether they are retryable, where the contract says so.
+FIXED_PROBLEMS = {"resource_not_found": (404, False), "idempotency_key_reused": (409, False)}
+#: Members that variation adds.
+EXTRA_MEMBERS = {
+    "revision",
+    "labels",
+    "annotations",
+    "links",
+    "owned_by",
+    "tags",
+    "weight",
+    "is_preview",
+    "Schema-Version",
+}
+#: Values of members that may be absent, by the name or by its end.
+_VALUES_BY_NAME: dict[str, Any] = {
+    "disabled": False,
+    "permissions": [],
+    "environment": "dev",
+    "origin": "https://dev-a-b-c.dev.localhost",
+}
+_VALUES_BY_END: dict[str, Any] = {
+    "_at": "2026-01-01T00:00:00Z",
+    "_id": "0" * 26,
+    "_cu": 1,
+    "_gb": 1,
+    "_seconds": 0,
+}
 
 
 @lru_cache
-def document_check(name: str) -> Callable[[Any], None]:
-    """Return what holds an answer against a schema of the document of a world that varies."""
-    variation = read_variation("any")
-    document = openapi_document(DEFAULTS, absent=document_absent(variation))
+def schema_check(name: str) -> Callable[[Any], None]:
+    """Return what validates a document by a schema of the OpenAPI document of a varied world."""
+    document = openapi_of(InProcess(new_varied_world("any", "absent-fields")))
     schemas = document["components"]["schemas"]
     resource = DRAFT202012.create_resource({"components": {"schemas": schemas}})
     registry: Any = Registry().with_resource("urn:document", resource)
@@ -62,36 +77,45 @@ def document_check(name: str) -> Callable[[Any], None]:
 
 
 def check_model(name: str, document: Any) -> None:
-    """Hold an answer against its model: but for members of which it is open if they must be there."""
-    whole = json.loads(json.dumps(document))
-    for found in objects_in(name, whole):
-        fields = model(found.resource.name).model_fields
-        for member in found.resource.may_lack:
-            if member not in found.members and fields[member].is_required():
-                found.members[member] = _any_value(member)
-    model(name).model_validate(whole, strict=True)
+    """Validate a document by its model. Members that may be absent need not be there."""
+    complete = json.loads(json.dumps(document))
+    for resource_name, members in _resources_in(name, complete):
+        fields = model(resource_name).model_fields
+        for member in RESOURCES[resource_name].may_lack:
+            if member not in members and fields[member].is_required():
+                members[member] = _value_of(member)
+    model(name).model_validate(complete, strict=True)
 
 
-def _any_value(member: str) -> Any:
-    """Return what a member may hold that was left out."""
-    ends = {"_at": "2026-01-01T00:00:00Z", "_id": "0" * 26, "_cu": 1, "_gb": 1, "_seconds": 0}
-    said = {
-        "disabled": False,
-        "permissions": [],
-        "environment": "dev",
-        "origin": "https://dev-a-b-c.dev.localhost",
-    }
-    return said.get(member, next((v for end, v in ends.items() if member.endswith(end)), "word"))
+def _resources_in(name: str, document: Any) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the objects of a document, each with the name of its resource."""
+    if isinstance(document, list):
+        for item in document:
+            yield from _resources_in(name, item)
+    elif isinstance(document, dict):
+        yield name, document
+        for member, part_name in RESOURCES[name].parts.items():
+            yield from _resources_in(part_name, document.get(member))
+
+
+def _value_of(member: str) -> Any:
+    """Return a valid value of a member that may be absent."""
+    if member in _VALUES_BY_NAME:
+        return _VALUES_BY_NAME[member]
+    for end, value in _VALUES_BY_END.items():
+        if member.endswith(end):
+            return value
+    return "word"
 
 
 class Walk:
-    """One walk; `answers` are all that it was given, in order."""
+    """One walk. `responses` are all that it received and checked, in order."""
 
-    def __init__(self, world: World, *, by_document: bool = True) -> None:
+    def __init__(self, world: Any, *, by_document: bool = True) -> None:
         self.api = InProcess(world)
-        self.answers: list[tuple[int, bytes, dict[str, str]]] = []
+        self.responses: list[Response] = []
         self._by_document = by_document
-        #: What each call may answer, once it is known.
+        #: The statuses of each call.
         self._statuses: dict[str, set[str]] = {}
         self._specs: dict[str, CallSpec] = {
             spec.call_id: spec for spec in CallTable(self.api.world.assumptions)
@@ -108,238 +132,233 @@ class Walk:
         self.problems()
         return self
 
-    # --- Holding one answer against the contract ----------------------------------------------
+    # --- Checks of one response -----------------------------------------------------------------
 
-    def check(self, call_id: str, answer: Response) -> Any:
-        """Hold an answer against document, models and the rules for all answers; return its JSON."""
-        self.answers.append((answer.status, answer.body, answer.headers))
-        spec, document = self._specs[call_id], json.loads(answer.body)
+    def check(self, call_id: str, response: Response) -> Any:
+        """Check a response by document, models and the rules of all responses. Return its JSON."""
+        self.responses.append(response)
+        spec = self._specs[call_id]
+        document = json.loads(response.body)
         if call_id not in self._statuses:
             self._statuses[call_id] = set(responses(spec, self.api.world.assumptions))
-        assert str(answer.status) in self._statuses[call_id], answer
-        entry = self.api.engine.log.newest(1)[0]
-        if answer.status >= 400:
-            assert re.fullmatch(r"application/problem\+json(;.*)?", entry.content_type)
-            self._problem(call_id, answer, document)
+        assert str(response.status) in self._statuses[call_id], response
+        content_type = response.headers["Content-Type"]
+        if response.status >= 400:
+            assert re.fullmatch(r"application/problem\+json(;.*)?", content_type)
+            self._check_problem(call_id, response, document)
             return document
-        assert re.fullmatch("application/json(;.*)?", entry.content_type)
+        assert re.fullmatch("application/json(;.*)?", content_type)
         check_model(spec.response, document)
         if self._by_document:
-            document_check(spec.response)(document)
+            schema_check(spec.response)(document)
         return document
 
-    def _problem(self, call_id: str, answer: Response, document: Any) -> None:
+    def _check_problem(self, call_id: str, response: Response, document: Any) -> None:
         check_model("ProblemDetails", document)
         if self._by_document:
-            document_check("ProblemDetails")(document)
+            schema_check("ProblemDetails")(document)
         code = document["code"]
         assert code in PROBLEMS
-        assert document["status"] == answer.status
-        assert document["request_id"] == answer.headers["X-Request-Id"]
+        assert document["status"] == response.status
+        assert document["request_id"] == response.headers["X-Request-Id"]
         assert document["type"].endswith("/errors/" + code.replace("_", "-"))
-        assert (answer.status, document["retryable"]) == FIXED.get(
-            code, (answer.status, document["retryable"])
-        )
-        assert call_id != "set_project_powered_by_flag" or answer.status in LISTED
+        if code in FIXED_PROBLEMS:
+            assert (response.status, document["retryable"]) == FIXED_PROBLEMS[code]
+        if call_id == "set_project_powered_by_flag":
+            assert response.status in FLAG_PROBLEM_STATUSES
 
-    # --- The calls ----------------------------------------------------------------------------
+    def check_code(self, call_id: str, response: Response, code: str) -> None:
+        """Check a problem, which must have a code."""
+        assert self.check(call_id, response)["code"] == code
+
+    # --- The calls ------------------------------------------------------------------------------
 
     def flag(self) -> None:
         api = self.api
+        call_id = "set_project_powered_by_flag"
         first = api.set_flag(True, project="blog", key="flag")
-        shown = self.check("set_project_powered_by_flag", first)
+        shown = self.check(call_id, first)
         assert set(shown) == set(model("PoweredByFlag").model_fields)
         assert parse_timestamp(shown["enabled_at"]) == api.engine.now_ms()
         assert api.set_flag(True, project="blog", key="flag").body == first.body
-        hidden = self.check("set_project_powered_by_flag", api.set_flag(False, project="blog"))
+        hidden = self.check(call_id, api.set_flag(False, project="blog"))
         assert (hidden["enabled"], hidden["enabled_at"]) == (False, None)
-        change = Change(api.world, api.engine.run_due())
-        arm(change, {"rate_limit": {"limit": 0}, "times": 1})
-        api.engine.commit(change, "fault")
-        limited = self.check("set_project_powered_by_flag", api.set_flag(True, project="blog"))
+        api.add_fault(rate_limit={"limit": 0}, times=1)
+        limited = self.check(call_id, api.set_flag(True, project="blog"))
         assert (limited["code"], limited["retryable"]) == ("rate_limited", True)
-        reused = self.check(
-            "set_project_powered_by_flag", api.set_flag(False, project="blog", key="flag")
-        )
-        assert reused["code"] == "idempotency_key_reused"
-        kept = self.check("set_project_powered_by_flag", api.set_flag(True))
-        again = self.check("set_project_powered_by_flag", api.set_flag(True))
-        moments = [_moment(shown, "enabled_at") for shown in (kept, again)]
+        reused_key = api.set_flag(False, project="blog", key="flag")
+        self.check_code(call_id, reused_key, "idempotency_key_reused")
+        repeated = [self.check(call_id, api.set_flag(True)) for _ in range(2)]
+        moments = [_moment(document, "enabled_at") for document in repeated]
         assert moments == sorted(moments)
         refused = api.set_flag(False, project="garden", who="outsider")
-        assert self.check("set_project_powered_by_flag", refused)["code"] == (
-            "powered_by_flag_required"
-        )
+        self.check_code(call_id, refused, "powered_by_flag_required")
 
     def operations(self) -> None:
         api = self.api
-        first = api.initialize(1, key="begin")
-        begun = self.check("initialize_managed_source", first)
-        again = self.check("initialize_managed_source", api.initialize(1, key="begin"))
-        assert again["id"] == begun["id"]
+        first_response = api.initialize(1, key="begin")
+        first = self.check("initialize_managed_source", first_response)
+        retried = self.check("initialize_managed_source", api.initialize(1, key="begin"))
+        assert retried["id"] == first["id"]
         if api.world.assumptions.operation_replay == "first_response":
-            assert self.answers[-1][1] == first.body
-        waits = self.check("apply_project_domains", api.apply_domains(key="domains"))
-        assert waits.get("blocking_operation_id", begun["id"]) == begun["id"] != waits["id"]
-        assert self.follow(begun) == "succeeded"
-        assert self.follow(waits) == "succeeded"
-        stale = self.check("initialize_managed_source", api.initialize(1))
-        assert stale["code"] == "etag_mismatch"
-        self._intervened()
+            assert self.responses[-1].body == first_response.body
+        waiting = self.check("apply_project_domains", api.apply_domains(key="domains"))
+        assert waiting.get("blocking_operation_id", first["id"]) == first["id"]
+        assert waiting["id"] != first["id"]
+        assert self.follow(first) == "succeeded"
+        assert self.follow(waiting) == "succeeded"
+        self.check_code("initialize_managed_source", api.initialize(1), "etag_mismatch")
+        self._intervene_in_operations()
 
-    def _intervened(self) -> None:
+    def _intervene_in_operations(self) -> None:
         api = self.api
         failing = self.check("apply_project_domains", api.apply_domains())
-        self.intervene("require_reconciliation", operation=failing["id"])
+        api.intervene("require_reconciliation", operation=failing["id"])
         for word in ("run_reconciliation", "complete_reconciliation"):
             self.check("get_operation", api.poll(failing["id"]))
-            self.intervene(word, operation=failing["id"])
+            api.intervene(word, operation=failing["id"])
         self.check("get_operation", api.poll(failing["id"]))
-        self.intervene("fail_operation", operation=failing["id"])
+        api.intervene("fail_operation", operation=failing["id"])
         assert self.follow(failing) == "failed"
         cancelled = self.check("apply_project_domains", api.apply_domains(project="blog"))
-        self.intervene("cancel_operation", operation=cancelled["id"])
+        api.intervene("cancel_operation", operation=cancelled["id"])
         assert self.follow(cancelled) == "cancelled"
 
-    def intervene(self, word: str, **fields: Any) -> None:
-        change = Change(self.api.world, self.api.engine.run_due())
-        read_intervention({word: fields}).apply(change)
-        self.api.engine.commit(change, word)
-
     def follow(self, accepted: Any) -> str:
-        """Poll an operation to its end, and once more."""
-        seen = [accepted]
+        """Poll an operation to its end, and once more. Return its final state."""
+        previous = accepted
         for _ in range(40):
-            polled = self.check("get_operation", self.api.poll(accepted["id"]))
-            assert polled["id"] == accepted["id"]
-            assert ("created_at" in polled) == ("created_at" in accepted)
-            if "created_at" in polled:
-                assert _moment(polled, "created_at") == _moment(accepted, "created_at")
-            if "updated_at" in polled:
-                assert _moment(polled, "updated_at") >= _moment(seen[-1], "updated_at")
-            assert FORWARD[polled["state"]] >= FORWARD[seen[-1]["state"]]
-            if polled["state"] in TERMINAL and seen[-1]["state"] in TERMINAL:
+            current = self.check("get_operation", self.api.poll(accepted["id"]))
+            assert current["id"] == accepted["id"]
+            assert ("created_at" in current) == ("created_at" in accepted)
+            if "created_at" in current:
+                assert _moment(current, "created_at") == _moment(accepted, "created_at")
+            if "updated_at" in current:
+                assert _moment(current, "updated_at") >= _moment(previous, "updated_at")
+            assert STATE_ORDER[current["state"]] >= STATE_ORDER[previous["state"]]
+            if current["state"] in FINAL_STATES and previous["state"] in FINAL_STATES:
                 for name in ("state", "result", "error"):
-                    # What has ended does not change: but for how nothing is written, and extras.
-                    assert _said(polled.get(name)) == _said(seen[-1].get(name))
-                return str(polled["state"])
-            seen.append(polled)
-        raise AssertionError(f"it does not end: {seen[-1]}")
+                    assert _essence(current.get(name)) == _essence(previous.get(name))
+                return str(current["state"])
+            previous = current
+        raise AssertionError(f"the operation does not end: {previous}")
 
     def keys(self) -> None:
         first = self.check("create_user_api_key", self.api.create_key("ci", key="key"))
-        again = self.check("create_user_api_key", self.api.create_key("ci", key="key"))
-        assert (first["replayed"], again["replayed"], again["value"]) == (False, True, None)
+        replayed = self.check("create_user_api_key", self.api.create_key("ci", key="key"))
+        assert (first["replayed"], replayed["replayed"]) == (False, True)
         assert first["value"]
-        assert first["key"] == again["key"]
+        assert replayed["value"] is None
+        assert first["key"] == replayed["key"]
         if {"created_at", "expires_at"} <= set(first["key"]):
-            moments = [_moment(first["key"], name) for name in ("created_at", "expires_at")]
-            assert moments[1] - moments[0] == 90 * 86_400_000
+            lifetime_ms = _moment(first["key"], "expires_at") - _moment(first["key"], "created_at")
+            assert lifetime_ms == 90 * 86_400_000
         listed = self.api.deployments("?limit=1", token=first["value"])
         self.check("list_deployments", listed)
 
     def reading(self) -> None:
         for project in ("shop", "blog", "docs", "labs"):
-            shown = self.check("get_dns_authorization", self.api.dns(project=project))
-            if shown["status"] == "not_authorized":
-                assert (shown["zone"], shown["scopes"], shown["expires_at"]) == (None, [], None)
-            assert len(set(shown["scopes"])) == len(shown["scopes"]) <= 2
-            databases = [
-                self.check(
-                    "read_database_compute",
-                    self.api.compute(f"?environment={name}", project=project),
-                )
-                for name in ("dev", "prod")
-            ]
-            found = {each["data_mode"] for each in databases if "data_mode" in each}
-            if "shared" in found:
-                assert found == {"shared"}
-                assert _said(databases[0]["database"]) == _said(databases[1]["database"])
+            dns = self.check("get_dns_authorization", self.api.dns(project=project))
+            if dns["status"] == "not_authorized":
+                assert (dns["zone"], dns["scopes"], dns["expires_at"]) == (None, [], None)
+            assert len(set(dns["scopes"])) == len(dns["scopes"]) <= 2
+            computes = []
+            for environment in ("dev", "prod"):
+                query = f"?environment={environment}"
+                response = self.api.compute(query, project=project)
+                computes.append(self.check("read_database_compute", response))
+            modes = {compute["data_mode"] for compute in computes if "data_mode" in compute}
+            if "shared" in modes:
+                assert modes == {"shared"}
+                assert _essence(computes[0]["database"]) == _essence(computes[1]["database"])
 
     def pages(self) -> None:
-        for query, most in (("?limit=5", 5), ("", 100)):
-            found, cursor = [], ""
-            while True:
-                more = f"{'&' if query else '?'}cursor={cursor}" if cursor else ""
-                answer = self.api.deployments(query + more, project="docs")
-                page = self.check("list_deployments", answer)
-                assert 1 <= len(page["items"]) <= most
-                found += [(item.get("created_at"), item["id"]) for item in page["items"]]
-                if not page.get("next_cursor"):
-                    break
-                cursor = page["next_cursor"]
-                assert CURSOR.fullmatch(cursor)
-                made_up = self.api.deployments(f"?cursor={cursor}", project="shop")
-                assert self.check("list_deployments", made_up)["code"] == "invalid_request"
-            moments = [parse_timestamp(at) for at, _ in found if at is not None]
-            assert moments in (sorted(moments), sorted(moments, reverse=True))
-            assert len({id_ for _, id_ in found}) == len(found) == 21
+        self._page_through("?limit=5", 5)
+        self._page_through("", 100)
+
+    def _page_through(self, query: str, most: int) -> None:
+        """Read all deployments of a project, page by page."""
+        items: list[Any] = []
+        cursor = ""
+        while True:
+            cursor_query = f"{'&' if query else '?'}cursor={cursor}" if cursor else ""
+            response = self.api.deployments(query + cursor_query, project="docs")
+            page = self.check("list_deployments", response)
+            assert 1 <= len(page["items"]) <= most
+            items += page["items"]
+            if not page.get("next_cursor"):
+                break
+            cursor = page["next_cursor"]
+            assert CURSOR.fullmatch(cursor)
+            elsewhere = self.api.deployments(f"?cursor={cursor}", project="shop")
+            self.check_code("list_deployments", elsewhere, "invalid_request")
+        moments = [_moment(item, "created_at") for item in items if item.get("created_at")]
+        assert moments in (sorted(moments), sorted(moments, reverse=True))
+        assert len({item["id"] for item in items}) == len(items) == 21
 
     def tickets(self) -> None:
-        shown = self.check("create_dev_access_ticket", self.api.ticket())
-        if "expires_at" in shown:
-            assert _moment(shown, "expires_at") - self.api.engine.now_ms() == 600_000
-        origin = shown.get("origin", "https://dev-")
-        assert shown["redeem_url"].startswith(origin)
-        assert "/.service/dev-access/redeem?" in shown["redeem_url"]
+        ticket = self.check("create_dev_access_ticket", self.api.ticket())
+        if "expires_at" in ticket:
+            assert _moment(ticket, "expires_at") - self.api.engine.now_ms() == 600_000
+        origin = ticket.get("origin", "https://dev-")
+        assert ticket["redeem_url"].startswith(origin)
+        assert "/.service/dev-access/redeem?" in ticket["redeem_url"]
 
     def problems(self) -> None:
-        api, docs = self.api, "get_dns_authorization"
-        assert self.check(docs, api.dns(who=None))["code"] == "unauthenticated"
-        assert self.check(docs, api.dns(who="outsider"))["code"] == "resource_not_found"
-        assert (
-            self.check("set_project_powered_by_flag", api.set_flag(1))["code"] == "invalid_request"
-        )
-        reader = api.set_flag(True, who="reader")
-        assert self.check("set_project_powered_by_flag", reader)["code"] == "forbidden"
-        homeless = api.dns(who="no-organization")
-        assert self.check(docs, homeless)["code"] == "organization_required"
-        session = api.create_key(token=api.token(interactive=False))
-        assert self.check("create_user_api_key", session)["code"] == "interactive_login_required"
-        self.beyond()
+        api = self.api
+        flag = "set_project_powered_by_flag"
+        dns = "get_dns_authorization"
+        self.check_code(dns, api.dns(who=None), "unauthenticated")
+        self.check_code(dns, api.dns(who="outsider"), "resource_not_found")
+        self.check_code(flag, api.set_flag(1), "invalid_request")
+        self.check_code(flag, api.set_flag(True, who="reader"), "forbidden")
+        self.check_code(dns, api.dns(who="no-organization"), "organization_required")
+        by_session = api.create_key(token=api.token(interactive=False))
+        self.check_code("create_user_api_key", by_session, "interactive_login_required")
+        self.undocumented_requests()
 
-    def beyond(self) -> None:
-        """Ask for more than the calls name: it is refused for that, or done as without it."""
-        api, assumptions = self.api, self.api.world.assumptions
+    def undocumented_requests(self) -> None:
+        """Send more than the calls declare: it is refused for that, or ignored."""
+        api = self.api
+        assumptions = self.api.world.assumptions
         path = f"/v1/projects/{api.project_id()}/edge-dns"
         for name, query, body in (
             ("unexpected_body", "", {}),
             ("unknown_query_parameters", "?verbose=1", None),
         ):
-            answer = api.call("GET", path + query, body=body)
-            said = self.check("get_dns_authorization", answer)
+            response = api.call("GET", path + query, body=body)
+            document = self.check("get_dns_authorization", response)
             refused = getattr(assumptions, name) == "refused"
-            assert (said.get("code") == "invalid_request") == refused
-        named = api.call(
+            assert (document.get("code") == "invalid_request") == refused
+        key_response = api.call(
             "POST",
             f"/v1/organizations/{api.organization_id()}/user-api-keys",
             key=api.new_key(),
             body={"name": "more", "note": "of no use"},
         )
-        said = self.check("create_user_api_key", named)
-        assert ("code" in said) == (assumptions.unknown_body_fields == "refused")
-        nowhere = api.call("GET", "/v1/projects/shop/edge-dns")
-        code = self.check("get_dns_authorization", nowhere)["code"]
+        key_document = self.check("create_user_api_key", key_response)
+        assert ("code" in key_document) == (assumptions.unknown_body_fields == "refused")
+        malformed_id = api.call("GET", "/v1/projects/shop/edge-dns")
+        code = self.check("get_dns_authorization", malformed_id)["code"]
         assert code in ("resource_not_found", "invalid_request")
-        wrong = self.check("get_dns_authorization", api.call("DELETE", path))
-        unknown = assumptions.wrong_method == "not_found"
-        assert wrong["code"] == ("resource_not_found" if unknown else "invalid_request")
+        is_not_found = assumptions.wrong_method == "not_found"
+        self.check_code(
+            "get_dns_authorization",
+            api.call("DELETE", path),
+            "resource_not_found" if is_not_found else "invalid_request",
+        )
 
 
 def _moment(members: Any, name: str) -> int:
     return parse_timestamp(members[name])
 
 
-_EXTRA = {
-    *("revision", "labels", "annotations", "links", "owned_by", "tags", "weight", "is_preview"),
-    "Schema-Version",
-}
-
-
-def _said(found: Any) -> Any:
-    """Return what an object says of what is known: without nulls, and members that nobody knows."""
-    if not isinstance(found, dict):
-        return found
+def _essence(value: Any) -> Any:
+    """Return an object without null members and without members that variation adds."""
+    if not isinstance(value, dict):
+        return value
     return {
-        name: value for name, value in found.items() if value is not None and name not in _EXTRA
+        name: member
+        for name, member in value.items()
+        if member is not None and name not in EXTRA_MEMBERS
     }

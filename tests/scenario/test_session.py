@@ -170,9 +170,9 @@ def test_a_scenarios_world_faults_and_timeline_are_in_what_is_recorded_of_it():
     scenario = read_scenario(text, "outage.yaml")
     api = ControlledWorld(build_world(scenario, "default", 0))
     for _ in range(2):
-        api.apply_domains(token=api.owner_token())
+        api.apply_domains(token=api.user_token("owner"))
     api.advance("1h")
-    api.dns(token=api.owner_token())
+    api.dns(token=api.user_token("owner"))
 
     document = recorded(api)
 

@@ -16,13 +16,13 @@ from hosting_emulator.contract.problems import PROBLEMS, Refused
 from hosting_emulator.contract.resources import RESOURCES
 from hosting_emulator.sdk import ControlRefused
 from hosting_emulator_scenarios import FOLDER
-from tests.properties.varied_walk import varied
 from tests.support.calls import Response
 from tests.support.checked_world import CheckedWorld
 from tests.support.dev_origins import issue, redeem
 from tests.support.in_process import InProcess, fresh_world
 from tests.support.response_checks import hold_problem, problem
 from tests.support.sign_in_client import Browser
+from tests.support.varied_worlds import new_varied_world
 from tests.support.wire import wire
 from tests.support.world_documents import openapi_of
 
@@ -94,7 +94,7 @@ def test_next_cursor_is_a_string_or_absent(api: CheckedWorld) -> None:
 def test_no_variation_writes_null_where_the_contract_does_not_write_or_null() -> None:
     """ "timestamp or null", "string or null", "object or null" are the contract's words."""
     for seed in range(100):
-        api = InProcess(varied(str(seed)))
+        api = InProcess(new_varied_world(str(seed)))
         responses = [
             api.create_key(key="k"),
             api.create_key(key="k"),

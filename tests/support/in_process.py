@@ -124,6 +124,11 @@ class InProcess(Calls):
         """Return a stored record by the name of its table. Raises KeyError if there is none."""
         return self.world.tables[table][key]
 
+    def records(self, table: str) -> Mapping[str, Any]:
+        """Return the stored records of a table by their keys. They stay as they are now."""
+        records: Mapping[str, Any] = self.world.tables[table]
+        return records
+
     def token(self, who: str = "owner", *, interactive: bool = True) -> str:
         """Return a user's access token, of an interactive session unless `interactive` is False."""
         existing_token = self._tokens.get((who, interactive))
@@ -204,8 +209,10 @@ class InProcess(Calls):
             request_headers.append(("Content-Type", "application/json"))
         return self.send(method, path, request_headers, json.dumps(body).encode())
 
-    def redeem(self, url: str, headers: Mapping[str, str] | None = None) -> Response:
-        """Open the redeem address of a ticket of the project `shop`."""
+    def redeem(
+        self, url: str, headers: Mapping[str, str] | None = None, *, project: str = "shop"
+    ) -> Response:
+        """Open the redeem address of a ticket at the dev origin of a project."""
         path, _, query = url.partition(".localhost")[2].partition("?")
         context = ExchangeContext(
             method="GET",
@@ -215,7 +222,7 @@ class InProcess(Calls):
             headers=CIMultiDict(headers or {}),
             raw_headers=[(_raw(name), _raw(value)) for name, value in (headers or {}).items()],
         )
-        context.record = self.world.get(PROJECTS, self.project_id())
+        context.record = self.world.get(PROJECTS, self.project_id(project))
         reply = run_through(self.engine.exchange(context, REDEEM_STEPS))
         return Response(reply.status, CIMultiDict(reply.headers), reply.body)
 

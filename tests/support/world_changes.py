@@ -6,10 +6,13 @@ which a recorded scenario repeats.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from hosting_emulator.contract.words import DocumentRefused
 from hosting_emulator.control import clock, faults, worlds
+from hosting_emulator.control.routes import ControlRefusal
 from hosting_emulator.engine.history import SavedState
 from hosting_emulator.faults.interventions import read_intervention
 from hosting_emulator.identity import endpoints as identity
@@ -31,11 +34,24 @@ class ControlledWorld(InProcess):
     def remove_fault(self, fault_id: str) -> None:
         faults.remove_fault(self.engine, fault_id)
 
+    def remove_outcome(self, outcome_id: str) -> None:
+        faults.remove_outcome(self.engine, outcome_id)
+
+    def clear_faults(self) -> None:
+        faults.clear_faults(self.engine)
+
     def intervene(self, name: str, /, **fields: Any) -> str:
         return faults.intervene(self.engine, {name: fields})["said"]
 
     def advance(self, duration: str) -> None:
         clock.advance_clock(self.engine, clock.Advance(by=duration))
+
+    def advance_until_ended(self, operation_id: str) -> None:
+        """Move time until an operation has ended."""
+        clock.advance_clock(self.engine, clock.Advance(until_operation=operation_id))
+
+    def set_clock(self, mode: Any, rate: float | None = None) -> None:
+        clock.put_clock(self.engine, clock.ClockChange(mode=mode, rate=rate))
 
     def set_assumptions(self, **values: Any) -> None:
         worlds.patch_assumptions(self.engine, values)
@@ -45,14 +61,32 @@ class ControlledWorld(InProcess):
         key = identity.create_api_key(self.engine, identity.NewKey(who=who, name=name))
         return str(key["value"])
 
-    def owner_token(self) -> str:
-        """Return a token of the owner, in whichever organization that user is at home."""
-        person, home, _, _ = identity.claims_for(self.world, identity.NewToken(who="owner"))
-        return self.engine.mint(person, home, "http://127.0.0.1")
+    def user_token(self, who: str, *, interactive: bool = True) -> str:
+        """Return a new token of the usual lifetime for the organization where a user is at home."""
+        user, organization_id, _, _ = identity.claims_for(self.world, identity.NewToken(who=who))
+        return self.engine.mint(user, organization_id, "http://127.0.0.1", interactive=interactive)
+
+    def rewindable_commits(self, count: int) -> list[int]:
+        """Return the latest of the last `count` commits, except those that lie inside a request."""
+        inner_numbers = {
+            commit.number for entry in self.engine.log.after(0) for commit in entry.commits[:-1]
+        }
+        latest = [*reversed(self.engine.history)][:count]
+        return [commit.number for commit in latest if commit.number not in inner_numbers]
+
+    def rewind_to_commit(self, number: int) -> None:
+        clock.rewind(self.engine, clock.Rewind(commit=number))
 
     def rewind(self, world: World) -> None:
         """Put an earlier value of the world back."""
         self.engine.restore(SavedState(world, world.at_ms))
+
+
+@contextmanager
+def refusals_allowed() -> Iterator[None]:
+    """Let the control API refuse a change, which then changes nothing."""
+    with suppress(ControlRefusal):
+        yield
 
 
 def reimported(world: World, *, with_seed: bool = False) -> World:

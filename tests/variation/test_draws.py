@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from tests.properties.varied_walk import varied
 from tests.support.exported_worlds import exported, imported
 from tests.support.in_process import NOON_MS, InProcess, Machine
+from tests.support.varied_worlds import new_varied_world
 
 SEEDS = range(12)
 
@@ -39,7 +39,7 @@ def client(api: InProcess, *, also: Callable[[], Any] = lambda: None) -> list[li
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_other_requests_do_not_change_what_is_drawn_for_a_response(seed: int):
-    plain, busy = (InProcess(varied(str(seed), mode="frozen")) for _ in range(2))
+    plain, busy = (InProcess(new_varied_world(str(seed), mode="frozen")) for _ in range(2))
 
     def also() -> None:
         busy.compute()
@@ -53,7 +53,8 @@ def test_other_requests_do_not_change_what_is_drawn_for_a_response(seed: int):
 def test_the_time_of_a_request_does_not_change_what_is_drawn(seed: int):
     later = Machine(NOON_MS + 123_456_000)
     ways = [
-        InProcess(varied(str(seed), mode="real", machine=m), machine=m) for m in (Machine(), later)
+        InProcess(new_varied_world(str(seed), mode="real", machine=m), machine=m)
+        for m in (Machine(), later)
     ]
 
     first, second = (client(api) for api in ways)
@@ -62,7 +63,7 @@ def test_the_time_of_a_request_does_not_change_what_is_drawn(seed: int):
 
 
 def test_a_response_may_spell_its_timestamps_in_several_ways():
-    api = InProcess(varied("1", "timestamp-form", mode="frozen"))
+    api = InProcess(new_varied_world("1", "timestamp-form", mode="frozen"))
     forms = []
     for _ in range(40):
         items = api.deployments("?limit=5").json["items"]
@@ -74,7 +75,7 @@ def test_a_response_may_spell_its_timestamps_in_several_ways():
 
 def test_a_replay_has_the_headers_of_the_first_response():
     for seed in SEEDS:
-        api = InProcess(varied(str(seed), mode="frozen"))
+        api = InProcess(new_varied_world(str(seed), mode="frozen"))
         first = api.apply_domains(key="a")
         api.apply_domains(key="b")
         assert api.apply_domains(key="a").headers.keys() == first.headers.keys()
@@ -83,7 +84,7 @@ def test_a_replay_has_the_headers_of_the_first_response():
 def test_a_varied_deployment_id_need_not_sort_by_time():
     orders = set()
     for seed in SEEDS:
-        api = InProcess(varied(str(seed), "id-order", mode="frozen"))
+        api = InProcess(new_varied_world(str(seed), "id-order", mode="frozen"))
         api.initialize(1, key="a")
         newest = api.deployments("?limit=3").json["items"]
         ids = [item["id"] for item in newest]
@@ -93,7 +94,7 @@ def test_a_varied_deployment_id_need_not_sort_by_time():
 
 
 def test_an_imported_world_keeps_the_order_of_deployments_with_unordered_ids():
-    api = InProcess(varied("1", "id-order", mode="frozen"))
+    api = InProcess(new_varied_world("1", "id-order", mode="frozen"))
     api.intervene("add_deployments", project="shop", count=40)
     listed = [item["id"] for item in api.deployments("?limit=100").json["items"]]
 

@@ -12,10 +12,11 @@ from hosting_emulator.contract.problems import PROBLEMS
 from hosting_emulator.sdk import ControlRefused
 from hosting_emulator.variation.points import VariationRefused
 from hosting_emulator.variation.worlds import document_absent, read_variation, varied_world
-from tests.properties.varied_walk import Walk, varied
+from tests.properties.varied_walk import Walk
 from tests.support.checked_world import CheckedWorld
 from tests.support.exported_worlds import exported, imported
 from tests.support.in_process import InProcess, fresh_world, new_worlds, world_origin
+from tests.support.varied_worlds import new_varied_world
 from tests.support.worlds_on_disk import Folder, content
 
 #: A seed that changes an assumption at every point. It was found by trial.
@@ -67,7 +68,7 @@ def test_a_variation_leaves_chosen_assumptions_unchanged():
         "key_created_status": 200,
         "deployment_order": "newest_first",
     }
-    worlds = [varied(str(number), **chosen) for number in range(20)]
+    worlds = [new_varied_world(str(number), **chosen) for number in range(20)]
 
     assert all(chosen.items() <= _named(world.assumptions, chosen).items() for world in worlds)
     assert {world.assumptions.key_replayed_status for world in worlds} == {200, 201}
@@ -78,7 +79,7 @@ def _named(assumptions, names):
 
 
 def test_an_assumption_changed_during_a_variation_stays_after_it():
-    api = InProcess(varied("2", "accepted-status"))
+    api = InProcess(new_varied_world("2", "accepted-status"))
     change_to = {200: 201, 201: 200}[api.world.assumptions.accepted_status]
     api.set_assumptions(accepted_status=change_to)
     api.unvary()
@@ -87,8 +88,8 @@ def test_an_assumption_changed_during_a_variation_stays_after_it():
 
 
 def test_a_point_draws_the_same_with_or_without_the_others():
-    whole = varied(SEED).assumptions
-    alone = varied(SEED, "lifecycle-longer").assumptions
+    whole = new_varied_world(SEED).assumptions
+    alone = new_varied_world(SEED, "lifecycle-longer").assumptions
 
     assert alone.source_profile == whole.source_profile
     assert alone.accepted_status == DEFAULTS.accepted_status
@@ -129,7 +130,7 @@ def test_a_restart_from_journal_or_snapshot_keeps_the_variation(tmp_path):
 
 
 def test_an_exported_world_keeps_its_variation():
-    world = varied(SEED)
+    world = new_varied_world(SEED)
 
     assert imported(exported(world), "other").variation == world.variation
 
@@ -149,7 +150,7 @@ def test_an_import_refuses_a_variation_that_cannot_be(api: CheckedWorld, mistake
 
 
 def test_a_cursor_of_a_varied_length_works_after_the_variation_ended():
-    api = InProcess(varied("1", "cursor-form", "page-size"))
+    api = InProcess(new_varied_world("1", "cursor-form", "page-size"))
     cursors = [api.deployments("?limit=7").json["next_cursor"] for _ in range(20)]
     cursors = [cursor for cursor in cursors if len(cursor) > 16]
     api.unvary()
@@ -165,7 +166,7 @@ def test_a_cursor_of_a_varied_length_works_after_the_variation_ended():
 
 
 def test_a_replay_repeats_the_first_response_as_it_was_varied():
-    api = InProcess(varied(SEED))
+    api = InProcess(new_varied_world(SEED))
     first = api.set_flag(True, key="k")
     api.vary("another")
     second = api.set_flag(True, key="k")
@@ -189,7 +190,7 @@ def test_the_openapi_document_requires_no_field_that_a_response_may_lack():
 def test_every_poll_of_an_ended_operation_lacks_the_same_fields():
     lacking = set()
     for seed in range(24):
-        api = InProcess(varied(str(seed), "absent-fields"))
+        api = InProcess(new_varied_world(str(seed), "absent-fields"))
         operation_id = api.initialize().json["id"]
         document = api.poll(operation_id).json
         while document.get("state") != "succeeded":
@@ -208,7 +209,7 @@ CODES = ("api_key_creation_uncertain", "compute_performance_unavailable", "etag_
 def test_no_status_is_drawn_for_call_1_that_it_does_not_list(code: str):
     others = set()
     for seed in range(12):
-        api = InProcess(varied(str(seed), "problem-status"))
+        api = InProcess(new_varied_world(str(seed), "problem-status"))
         api.add_fault(abort={"code": code})
         assert api.set_flag(True).status == PROBLEMS[code].status
         others.add(api.dns().status)
@@ -218,7 +219,7 @@ def test_no_status_is_drawn_for_call_1_that_it_does_not_list(code: str):
 
 def test_a_chosen_status_applies_to_call_1_only_if_it_is_listed():
     chosen = {"forbidden": 451, "organization_required": 404}
-    api = InProcess(varied("1", "problem-status", problem_statuses=chosen))
+    api = InProcess(new_varied_world("1", "problem-status", problem_statuses=chosen))
 
     assert api.set_flag(True, who="reader").status == 403
     assert api.set_flag(True, who="no-organization").status == 404
@@ -235,7 +236,7 @@ def test_a_chosen_status_applies_to_call_1_only_if_it_is_listed():
     ],
 )
 def test_only_a_refusal_caused_by_a_point_names_it(point: str, name: str, value: str):
-    seeds = (varied(str(seed), point) for seed in range(20))
+    seeds = (new_varied_world(str(seed), point) for seed in range(20))
     api = InProcess(next(w for w in seeds if getattr(w.assumptions, name) == value))
     path = f"/v1/projects/{api.project_id()}/edge-dns"
     ask = {

@@ -13,7 +13,7 @@ from tests.lab.contract_check.alternatives import Alternative, alternatives
 from tests.lab.contract_check.check_run import checked, differing, options, with_verdict
 from tests.lab.contract_check.tampered_world import TamperedWorld
 from tests.lab.contract_check.tampering_proxy import Exchange, Tampering, wrong_server
-from tests.properties.varied_walk import varied
+from tests.support.varied_worlds import new_varied_world
 
 EVERY = list(alternatives())
 #: What the ordinary run tries of them, each unlike the others; `make torture` tries all.
@@ -260,7 +260,7 @@ def test_the_contract_report_notes_a_flag_that_could_not_be_restored() -> None:
 
 @pytest.mark.parametrize("seed", [*range(8), *(pytest.param(n, marks=LONG) for n in range(8, 200))])
 def test_a_world_that_varies_within_the_contract_passes_the_contract_check(seed: int) -> None:
-    served = TamperedWorld(world=varied(str(seed)))
+    served = TamperedWorld(world=new_varied_world(str(seed)))
     project = served.project_id(("shop", "blog", "docs", "labs")[seed % 4])
 
     report = served.checked(project_id=project)

@@ -1,0 +1,20 @@
+"""The request log of a world in this process, as the control API shows it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hosting_emulator.engine.explanations import Explanations
+from tests.support.in_process import InProcess
+
+
+def logged_exchanges(api: InProcess) -> list[dict[str, Any]]:
+    """Return all exchanges with their headers, bodies and explanations, oldest first."""
+    log = api.engine.log
+    explanations = Explanations(log)
+    return [explanations.whole(api.world, entry) for entry in log.after(0)]
+
+
+def varied_counts(api: InProcess) -> dict[str, int]:
+    """Return how many responses varied at each point."""
+    return dict(api.engine.log.varied)
