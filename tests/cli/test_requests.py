@@ -18,8 +18,8 @@ ITEM = exchange(
     code="resource_not_found",
     why=["it exists, outside the user's access"],
     trail=[
-        {"step": "principal", "says": "outsider, with an access token for hobby, signed in."},
-        {"step": "scope", "says": "The project first exists. Users who can see it: owner (owner)."},
+        {"step": "principal", "says": "outsider, whose session began at noon."},
+        {"step": "scope", "says": "The project is in another folder; owner (owner) has access."},
         {"step": "refusal", "says": "404 resource_not_found: No such project."},
     ],
 )
@@ -81,7 +81,7 @@ def test_requests_list_is_a_plain_table_in_a_pipe(ask, control: FakeControl):
         "ANSWER",
         "WHY",
     ]
-    assert hidden.endswith("The project first exists. Users who can see it: owner (owner).")
+    assert hidden.endswith("The project is in another folder; owner (owner) has access.")
     assert fine.split()[:3] == ["1", "2030-01-31T09:30:00.250Z", "200"]
 
 
@@ -113,7 +113,7 @@ def test_requests_list_shows_the_newest_last_on_a_terminal(ask, control: FakeCon
     assert "\x1b[" in output
     lines = plain(output).splitlines()
     assert [line.split()[0] for line in lines if "#" in line] == ["#1", "#2"]
-    assert lines[-1].strip() == "The project first exists. Users who can see it: owner (owner)."
+    assert lines[-1].strip() == "The project is in another folder; owner (owner) has access."
     assert lines[0].index("first") == lines[1].index("first")  # columns
 
 
@@ -176,7 +176,7 @@ def test_requests_show_and_replay_print_the_whole_exchange(
 
     output = ask("requests", *words).stdout
 
-    assert "  scope      The project first exists. Users who can see it: owner (owner)." in output
+    assert "  scope      The project is in another folder; owner (owner) has access." in output
     assert '  X-A: b\n\n  {\n    "a": 1\n  }\n' in output
     remark = "  … truncated: the body has 900 bytes.\n"
     assert output.endswith("  Content-Type: application/json\n\n  {\n" + remark)  # cut: as it is
@@ -188,7 +188,7 @@ def test_requests_show_prints_the_whole_exchange_on_a_terminal(ask, control: Fak
 
     output = plain(ask("requests", "show", "2").stdout)
 
-    assert re.search(r"^ +scope  The project first exists\.", output, re.MULTILINE)
+    assert re.search(r"^ +scope  The project is in another folder;", output, re.MULTILINE)
     assert "GET /v1/projects/01PROJ1/edge-dns ─" in output
     assert '{\n  "a": 1\n}' in output
 

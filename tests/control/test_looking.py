@@ -170,7 +170,7 @@ def test_the_history_says_what_commits_changed(api: HttpWorld):
 
 
 def test_the_clock_names_the_next_event(api: HttpWorld):
-    assert looked(api, "clock")["next_event"] == "the DNS authorization of shop expires"
+    assert {"DNS", "shop", "expires"} <= set(looked(api, "clock")["next_event"].split())
     api.initialize()
     following = "initialize managed source of shop becomes"
     assert looked(api, "clock")["next_event"] == f"{following} running"

@@ -32,8 +32,9 @@ def test_the_clock_refuses_invalid_times(hosting_emulator: HostingEmulator):
     for span in (-1, timedelta(days=-1), float("inf"), float("nan")):
         with pytest.raises(ValueError, match="time moves forward only"):
             clock.advance(span)
-    with pytest.raises(ControlRefused, match="'soon' is not a duration"):
+    with pytest.raises(ControlRefused, match="'soon'") as refused:
         clock.advance("soon")
+    assert (refused.value.status, refused.value.title) == (400, "Bad duration")
     with pytest.raises(ValueError, match=r"has no time zone: give it one, such as datetime\.UTC"):
         clock.advance_to(datetime(2027, 1, 1))
     with pytest.raises(ControlRefused):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import inspect
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -69,7 +70,8 @@ def test_a_recorded_request_has_what_was_sent_and_received(logged: Requests, api
     assert first.answer_headers["Content-Type"] == "application/json"
     assert [first.replayed, replay.replayed] == [False, True]
     assert (reused.status, reused.code, reused.failed) == (409, "idempotency_key_reused", True)
-    assert refused.why == ("the call needs the role owner, the user has reader",)
+    (reason,) = refused.why
+    assert {"owner", "reader"} <= set(re.findall(r"\w+", reason))
     assert (missing.call, missing.body) == (None, None)
 
 
@@ -210,6 +212,7 @@ def test_assert_made_lists_the_requests_that_it_counted(logged: Requests, api: H
 def test_assert_made_explains_why_the_nearest_requests_do_not_match(
     logged: Requests, api: HttpWorld
 ):
+    (reason,) = logged[3].why
     message = failure(
         lambda: logged.assert_made("set_project_powered_by_flag", who="reader", status=200)
     )
@@ -221,7 +224,7 @@ def test_assert_made_explains_why_the_nearest_requests_do_not_match(
         nearest:
           #1 was made by owner
           #2 was made by owner
-          #4 was answered 403 forbidden (the call needs the role owner, the user has reader)
+          #4 was answered 403 forbidden (REASON)
 
         made in world WORLD:
             #1  PUT  set_project_powered_by_flag    owner   200                         key flag-1
@@ -231,7 +234,7 @@ def test_assert_made_explains_why_the_nearest_requests_do_not_match(
             #5  GET  /v1/projects/…EZXF/deployment  owner   404 resource_not_found
         """,
         api.emulator,
-    )
+    ).replace("REASON", reason)
 
 
 def test_assert_made_names_a_request_with_a_similar_path(logged: Requests):
@@ -306,6 +309,7 @@ def test_assert_none_failed_passes_if_all_succeeded(api: HttpWorld):
 
 
 def test_assert_none_failed_lists_the_failed_requests(logged: Requests):
+    (reason,) = logged[3].why
     assert failure(logged.assert_none_failed) == inspect.cleandoc(
         """
         expected every request to succeed, but 3 of 5 did not
@@ -313,11 +317,11 @@ def test_assert_none_failed_lists_the_failed_requests(logged: Requests):
           #3  PUT  set_project_powered_by_flag    owner   409 idempotency_key_reused
               the key was first used by set_project_powered_by_flag, which got 200
           #4  PUT  set_project_powered_by_flag    reader  403 forbidden
-              the call needs the role owner, the user has reader
+              REASON
           #5  GET  /v1/projects/…EZXF/deployment  owner   404 resource_not_found
               no call has this path
         """
-    )
+    ).replace("REASON", reason)
 
 
 # --- When the log has dropped requests -------------------------------------------------------

@@ -229,7 +229,7 @@ def test_a_missing_world_is_detected(data: Path, name: str, missing_file: str):
 
 def test_a_world_that_could_not_be_salvaged_does_not_count_as_missing(data: Path):
     (data / "worlds" / "ci" / "snapshot.json").write_text("{")
-    with pytest.raises(StateRefused, match=r"snapshot\.json: it is not a snapshot.* --salvage"):
+    with pytest.raises(StateRefused, match=r"snapshot\.json: .* --salvage"):
         read_world(data / "worlds" / "ci")
     directory = open_directory(data, salvage=True)
     assert directory.load("ci") is None
