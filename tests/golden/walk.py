@@ -12,7 +12,6 @@ from __future__ import annotations
 import http.client
 import json
 import re
-import socket
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any
@@ -23,6 +22,7 @@ from tests.golden.record import Exchange, Part, write
 from tests.golden.writing import files_of
 from tests.support.calls import Response
 from tests.support.emulator_process import TEN_YEARS_S, Client, emulator
+from tests.support.wire import wire
 
 #: Every world has the same, so a value that is the same in two worlds is written once.
 SEED = "golden"
@@ -486,9 +486,8 @@ def _unanswered(world: WorldWalk, key: str) -> None:
     """Send what is never answered, wait until the emulator has read it, and hang up."""
     base, client = world.prefix, world.walk.client
     count = client.control("GET", f"worlds/{world.name}/requests?limit=1")["total"]
-    parts = client.connection
-    with socket.create_connection((parts.host, parts.port), timeout=10) as sock:
-        sock.sendall(
+    with wire(f"http://{client.host}") as connection:
+        connection.send(
             f"PUT {base}/v1/{world.project('domains')} HTTP/1.1\r\nHost: {HOST}\r\n"
             f"Authorization: Bearer {world.tokens['owner']}\r\nIdempotency-Key: {key}\r\n"
             "Content-Length: 0\r\n\r\n".encode()

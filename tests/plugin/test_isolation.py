@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import http.client
-import json
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta
@@ -14,6 +12,7 @@ import pytest
 
 from hosting_emulator.sdk import HostingEmulator
 from pytest_hosting_emulator import MoreWorlds
+from tests.support.http_client import HttpClient
 
 WORLDS = 100
 START = datetime.fromisoformat("2026-01-01T00:00:00Z")
@@ -41,18 +40,13 @@ def ask(
     world: HostingEmulator, path: str, bearer: str, method: str = "GET", key: str | None = None
 ) -> tuple[int, Any]:
     """Return status and JSON of a call, `path` below the project."""
-    parts = urlsplit(world.base_url)
-    connection = http.client.HTTPConnection(str(parts.hostname), parts.port, timeout=30)
     headers = {"Authorization": f"Bearer {bearer}"}
     if key is not None:
         headers["Idempotency-Key"] = key
-    try:
-        target = f"{parts.path}/v1/projects/{world.project}/{path}"
-        connection.request(method, target, headers=headers)
-        response = connection.getresponse()
-        return response.status, json.loads(response.read())
-    finally:
-        connection.close()
+    target = f"{urlsplit(world.base_url).path}/v1/projects/{world.project}/{path}"
+    with HttpClient(world.base_url) as client:
+        response = client.send(method, target, headers=headers)
+    return response.status, response.json
 
 
 def test_a_hundred_simultaneous_worlds_are_isolated(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import http.client
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,6 +14,7 @@ from hosting_emulator.bootstrap import Emulator
 from hosting_emulator.control import requests
 from hosting_emulator.engine import history, request_log
 from hosting_emulator.settings import Ready, Settings
+from tests.support.http_client import HttpClient
 
 PATIENCE_S = 20.0
 
@@ -49,14 +49,11 @@ class CountedEmulator:
 
     def send_reads(self, count: int, query: str = "") -> None:
         """Send reads as the owner, one after the other on one connection."""
-        connection = http.client.HTTPConnection(self.host)
+        headers = {"Authorization": f"Bearer {self.ready.token}"}
         path = f"/v1/projects/{self.ready.project_id}/edge-dns{query}"
-        for _ in range(count):
-            connection.request("GET", path, headers={"Authorization": f"Bearer {self.ready.token}"})
-            response = connection.getresponse()
-            response.read()
-            assert response.status == 200
-        connection.close()
+        with HttpClient(self.ready.base_url) as client:
+            for _ in range(count):
+                assert client.send("GET", path, headers=headers).status == 200
         self.sent += count
 
     @property

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import http.client
 import json
 import os
 import signal
@@ -10,50 +9,31 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from subprocess import PIPE, CompletedProcess
 from typing import Any
-from urllib.parse import urlsplit
 
 from tests.support import warm
-from tests.support.calls import Response
+from tests.support.http_client import HttpClient
 from tests.support.warm import COMMAND
 
 TEN_YEARS_S = 10 * 365 * 86_400
 
 
-class Client:
-    """One kept-alive connection. Not for several threads."""
-
-    def __init__(self, base_url: str) -> None:
-        parts = urlsplit(base_url)
-        self.connection = http.client.HTTPConnection(str(parts.hostname), parts.port, timeout=30)
-
-    def send(
-        self, method: str, path: str, body: Any = None, headers: dict[str, str] | None = None
-    ) -> Response:
-        """Send a request (`body` as JSON). Raises OSError or HTTPException when nobody answers."""
-        sent = dict(headers or {})
-        data = None
-        if body is not None:
-            data = json.dumps(body).encode()
-            sent.setdefault("Content-Type", "application/json")
-        self.connection.request(method, path, data, sent)
-        found = self.connection.getresponse()
-        return Response(found.status, found.headers, found.read())
+class Client(HttpClient):
+    """A client of an emulator, which also uses its control API."""
 
     def control(self, method: str, path: str, body: Any = None) -> Any:
         """Use the control API and return its JSON."""
-        answer = self.send(method, f"/_emulator/{path}", body)
-        assert answer.status < 300, answer
-        return answer.json if answer.body else None
+        response = self.send(method, f"/_emulator/{path}", body)
+        assert response.status < 300, response
+        return response.json if response.body else None
 
     def token(self, who: str = "owner", world: str = "default") -> str:
-        asked = {"as": who, "expires_in_seconds": TEN_YEARS_S}
-        return str(self.control("POST", f"worlds/{world}/tokens", asked)["access_token"])
+        """Return an access token of a user that outlives every test."""
+        request = {"as": who, "expires_in_seconds": TEN_YEARS_S}
+        return str(self.control("POST", f"worlds/{world}/tokens", request)["access_token"])
 
     def state(self, world: str = "default") -> Any:
+        """Return the exported state of a world."""
         return self.control("GET", f"worlds/{world}/state")
-
-    def close(self) -> None:
-        self.connection.close()
 
 
 class DiedEarly(AssertionError):

@@ -3,42 +3,34 @@
 from __future__ import annotations
 
 import json
-import select
 from collections import defaultdict
-from http.client import HTTPConnection
 from itertools import chain
 from typing import Any
 
 from hosting_emulator.sdk import HostingEmulator
 from tests.support.calls import Calls, Response, fault_document
+from tests.support.http_client import HttpClient
 
-#: Connections that are open and idle, by host. To open a connection costs more than a request.
-_IDLE_CONNECTIONS: defaultdict[str, list[HTTPConnection]] = defaultdict(list)
+#: Idle clients by host, with open connections. To open a connection costs more than a request.
+_IDLE_CLIENTS: defaultdict[str, list[HttpClient]] = defaultdict(list)
 
 
 def exchange(method: str, url: str, body: bytes | None, headers: dict[str, str]) -> Response:
     """Send a request on an idle connection if there is one, and read the response to its end."""
     host, _, target = url.removeprefix("http://").partition("/")
-    idle = _IDLE_CONNECTIONS[host]
-    connection = idle.pop() if idle else HTTPConnection(host)
-    if connection.sock is not None and select.select([connection.sock], [], [], 0)[0]:
-        connection.close()  # the server has closed it meanwhile
-    try:
-        connection.request(method, f"/{target}", body, headers)
-        received = connection.getresponse()
-        response = Response(received.status, received.headers, received.read())
-    except BaseException:
-        connection.close()
-        raise
-    idle.append(connection)
+    idle = _IDLE_CLIENTS[host]
+    client = idle.pop() if idle else HttpClient(url)
+    client.close_if_server_closed()
+    response = client.send(method, f"/{target}", body, headers)
+    idle.append(client)
     return response
 
 
 def close_idle_connections() -> None:
     """Close every idle connection of this process."""
-    for connection in chain.from_iterable(_IDLE_CONNECTIONS.values()):
-        connection.close()
-    _IDLE_CONNECTIONS.clear()
+    for client in chain.from_iterable(_IDLE_CLIENTS.values()):
+        client.close()
+    _IDLE_CLIENTS.clear()
 
 
 class HttpWorld(Calls):

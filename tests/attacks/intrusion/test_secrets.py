@@ -115,13 +115,8 @@ def _plant(process: Process, client: Client) -> dict[str, bytes]:
     client.send("GET", "/_emulator/info", None, {"X-Control-Token": CONTROL_TOKEN})
     client.send("GET", f"/v1/projects/{project}/edge-dns", None, {"X-Control-Token": CONTROL_TOKEN})
     form = {"Content-Type": "application/x-www-form-urlencoded"}
-    client.connection.request(
-        "POST",
-        "/_emulator/idp/token",
-        f"grant_type=password&username=owner&password={PASSWORD}",
-        form,
-    )
-    client.connection.getresponse().read()
+    credentials = f"grant_type=password&username=owner&password={PASSWORD}".encode()
+    client.send("POST", "/_emulator/idp/token", credentials, form)
     for secret in (jwt, key, ticket, session, CONTROL_TOKEN, *signed_in.values()):
         _misplace(client, project, secret, owner)
     for stored_length in (200, len(jwt) - 60, len(jwt) - 1):
@@ -194,7 +189,7 @@ def _misplace(client: Client, project: str, secret: str, owner: dict[str, str]) 
         client.send("PUT", put, {"enabled": enabled}, {**owner, "Idempotency-Key": secret[:128]})
     for path in ("worlds", "worlds/default/tokens", "worlds/default/faults", "scenarios/run"):
         client.send("POST", f"/_emulator/{path}", {"name": secret, "as": secret, "kind": secret})
-    client.connection.close()
+    client.close()
 
 
 def _output_of_commands(process: Process, environment: dict[str, str]) -> dict[str, bytes]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import http.client
-import json
 import time
 from collections import Counter
 from contextlib import ExitStack
@@ -37,7 +35,7 @@ class Fuzzer:
     def __init__(self, watched: Watched, seed: int) -> None:
         self._watched = watched
         self._random = Random(seed)
-        self._control = http.client.HTTPConnection(*watched.address, timeout=30)
+        self._client = watched.process.client()
         self.clear()
         ready = watched.process.ready
         page = self.control("GET", "/worlds/default/operations")
@@ -54,17 +52,11 @@ class Fuzzer:
 
     def control(self, method: str, path: str, body: Any = None) -> Any:
         """Use the control API as its owner, outside of all that is spoilt."""
-        data = None if body is None else json.dumps(body)
-        headers = {"Content-Type": "application/json"}
-        self._control.request(method, "/_emulator" + path, data, headers)
-        response = self._control.getresponse()
-        content = response.read()
-        assert response.status < 300, (method, path, content)
-        return json.loads(content) if content else None
+        return self._client.control(method, path.removeprefix("/"), body)
 
     def close(self) -> None:
         """Let go of the connection to the control API."""
-        self._control.close()
+        self._client.close()
 
     def clear(self) -> None:
         """Take away what earlier requests made, as a test suite would between its tests."""

@@ -11,7 +11,9 @@ import pytest
 
 from tests.support.emulator_process import Process, emulator
 from tests.support.stage import LONG_S, Stage
+from tests.support.wire import wire
 
+JSON_HEADERS = [("Content-Type", "application/json")]
 #: Each takes time that grows exponentially with the text, in an engine that backtracks.
 ENDLESS_PATTERNS = [
     "^(a+)+$",
@@ -162,11 +164,8 @@ def test_a_pattern_keeps_the_syntax_of_python(process: Process):
 
 def test_a_stop_does_not_wait_for_a_story():
     body = story(*[{"call": "list_deployments", "times": 10_000}] * 2)
-    with emulator("--ephemeral") as process:
-        connection = process.client().connection
-        connection.request(
-            "POST", "/_emulator/scenarios/run", body, {"Content-Type": "application/json"}
-        )
+    with emulator("--ephemeral") as process, wire(process.base_url) as connection:
+        connection.send_request("POST", "/_emulator/scenarios/run", JSON_HEADERS, body)
         process.client().control("GET", "health")
         began_s = time.monotonic()
         code, errors = process.stop()
@@ -178,11 +177,8 @@ def test_a_stop_does_not_wait_for_a_story():
 def test_a_stop_does_not_wait_for_a_scenario_that_takes_long_to_read():
     text = "name: long\ndescription: A long one.\nstory:\n" + "- {note: x}\n" * 20_000
     body = json.dumps({"text": text, "file": "long.yaml"}).encode()
-    with emulator("--ephemeral") as process:
-        client = process.client()
-        connection = client.connection
-        headers = {"Content-Type": "application/json"}
-        connection.request("POST", "/_emulator/scenarios/run", body, headers)
+    with emulator("--ephemeral") as process, wire(process.base_url) as connection:
+        connection.send_request("POST", "/_emulator/scenarios/run", JSON_HEADERS, body)
         process.client().control("GET", "health")
         began_s = time.monotonic()
         code, errors = process.stop()

@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, closing
-from http.client import HTTPConnection
+from contextlib import ExitStack
 from socket import SHUT_WR
 from time import sleep
 from urllib.parse import urlsplit
@@ -17,6 +16,7 @@ from hosting_emulator.sdk import ControlRefused, HostingEmulator
 from tests.support.checked_world import CheckedWorld
 from tests.support.conduct_rules import conduct_rule_ids
 from tests.support.dev_origins import issue, redeem, secret_of
+from tests.support.http_client import HttpClient
 from tests.support.http_world import HttpWorld
 from tests.support.wire import wire
 
@@ -108,31 +108,25 @@ def test_a_new_key_after_a_lost_response_is_reported(api: CheckedWorld) -> None:
 # --- Several workers with one token ---------------------------------------------------------------
 
 
-def send(
-    connection: HTTPConnection, api: HttpWorld, method: str, path: str, key: str | None = None
-) -> int:
-    """Send a request by a connection and return the status of its response."""
+def send(client: HttpClient, api: HttpWorld, method: str, path: str, key: str | None = None) -> int:
+    """Send a request by a client and return the status of its response."""
     headers = {"Authorization": f"Bearer {api.emulator.token('owner')}"}
     if key is not None:
         headers["Idempotency-Key"] = key
     target = urlsplit(api.emulator.url(f"/v1/projects/{{project}}/{path}")).path
-    connection.request(method, target, headers=headers)
-    response = connection.getresponse()
-    response.read()
-    return response.status
+    return client.send(method, target, headers=headers).status
 
 
-Connect = Callable[..., HTTPConnection]
+Connect = Callable[..., HttpClient]
 
 
 @pytest.fixture
 def connect(api: CheckedWorld) -> Iterator[Connect]:
-    """Return a function that makes connections; they are closed in the end."""
+    """Return a function that makes clients with a connection each; they are closed in the end."""
     with ExitStack() as opened:
 
-        def make(timeout_s: float = 30.0) -> HTTPConnection:
-            netloc = urlsplit(api.emulator.base_url).netloc
-            return opened.enter_context(closing(HTTPConnection(netloc, timeout=timeout_s)))
+        def make(timeout_s: float = 30.0) -> HttpClient:
+            return opened.enter_context(HttpClient(api.emulator.base_url, timeout_s=timeout_s))
 
         yield make
 
@@ -228,8 +222,8 @@ def test_a_limited_client_with_a_connection_for_each_request_is_accused_of_immed
 ) -> None:
     with api.emulator.fault("abort", code="rate_limited", retry_after_seconds=5, times=7):
         for _ in range(7):
-            with closing(connect()) as connection:
-                assert send(connection, api, "GET", "edge-dns") == 429
+            with connect() as client:
+                assert send(client, api, "GET", "edge-dns") == 429
 
     assert warnings(api) == ["retried-too-soon"]
 
@@ -239,8 +233,8 @@ def test_a_limited_mutation_that_is_sent_again_on_a_new_connection_is_accused(
 ) -> None:
     with api.emulator.fault("abort", code="rate_limited", retry_after_seconds=5, times=2):
         for _ in range(2):
-            with closing(connect()) as connection:
-                assert send(connection, api, "PUT", "domains", "first") == 429
+            with connect() as client:
+                assert send(client, api, "PUT", "domains", "first") == 429
 
     assert warnings(api) == ["retried-too-soon"]
 
@@ -269,8 +263,8 @@ def test_conduct_does_not_accuse_two_programs_that_each_send_a_request_once(
 ) -> None:
     with api.emulator.fault("abort", code="rate_limited", retry_after_seconds=5, times=2):
         for _ in range(2):
-            with closing(connect()) as connection:
-                assert send(connection, api, "GET", "edge-dns") == 429
+            with connect() as client:
+                assert send(client, api, "GET", "edge-dns") == 429
 
     assert warnings(api) == []
 
@@ -278,9 +272,9 @@ def test_conduct_does_not_accuse_two_programs_that_each_send_a_request_once(
 def begin_operation(api: HttpWorld, connect: Connect) -> str:
     """Apply domains on a connection of its own, and return the id of the operation."""
     path = urlsplit(api.emulator.url("/v1/projects/{project}/domains")).path
-    with closing(connect()) as connection:
-        connection.request("PUT", path, headers=api.emulator.headers("owner", key="first"))
-        operation_id: str = json.loads(connection.getresponse().read())["id"]
+    with connect() as client:
+        headers = api.emulator.headers("owner", key="first")
+        operation_id: str = client.send("PUT", path, headers=headers).json["id"]
     return operation_id
 
 
@@ -288,11 +282,9 @@ def poll(api: HttpWorld, connect: Connect, operation_id: str, *, times: int) -> 
     """Poll an operation several times, each time on a connection of its own."""
     path = urlsplit(api.emulator.url(f"/v1/operations/{operation_id}")).path
     for _ in range(times):
-        with closing(connect()) as connection:
-            connection.request("GET", path, headers=api.emulator.headers("owner"))
-            response = connection.getresponse()
-            response.read()
-            assert response.status == 200
+        with connect() as client:
+            headers = api.emulator.headers("owner")
+            assert client.send("GET", path, headers=headers).status == 200
 
 
 def warnings(api: HttpWorld) -> list[str]:
@@ -376,13 +368,10 @@ def test_a_redemption_can_be_asserted_on(api: CheckedWorld) -> None:
 
 def test_an_access_token_that_is_sent_to_a_dev_origin_is_reported(api: CheckedWorld) -> None:
     origin = urlsplit(issue(api)["origin"]).netloc
-    url = urlsplit(api.emulator.base_url)
     for token in (api.emulator.token("owner"), None):
         headers = {"Host": origin} | ({"Authorization": f"Bearer {token}"} if token else {})
-        visitor = HTTPConnection(url.netloc)
-        visitor.request("GET", "/", headers=headers)
-        assert visitor.getresponse().status == 401
-        visitor.close()
+        with HttpClient(api.emulator.base_url) as visitor:
+            assert visitor.send("GET", "/", headers=headers).status == 401
 
     assert broken(api) == [("token-sent-elsewhere", [2])]
     assert api.emulator.requests.whole(2)["path"] == "/"
@@ -391,29 +380,24 @@ def test_an_access_token_that_is_sent_to_a_dev_origin_is_reported(api: CheckedWo
 # --- Clients by their connections ----------------------------------------------------------------
 
 
-def test_two_jobs_with_one_token_are_distinguished_by_their_connections(api: CheckedWorld) -> None:
-    url = urlsplit(api.emulator.url("/v1/projects/{project}/edge-dns"))
-    headers = {"Authorization": f"Bearer {api.emulator.token('owner')}"}
-    jobs = [HTTPConnection(url.netloc) for _ in range(2)]
+def test_two_jobs_with_one_token_are_distinguished_by_their_connections(
+    api: CheckedWorld, connect: Connect
+) -> None:
+    jobs = [connect(), connect()]
 
-    def send(job: HTTPConnection) -> int:
-        job.request("GET", url.path, headers=headers)
-        response = job.getresponse()
-        response.read()
-        return response.status
+    def read(job: HttpClient) -> int:
+        return send(job, api, "GET", "edge-dns")
 
-    assert [send(job) for job in jobs] == [200, 200]
+    assert [read(job) for job in jobs] == [200, 200]
     with api.emulator.fault("abort", code="rate_limited", retry_after_seconds=5, times=1):
-        assert send(jobs[0]) == 429
+        assert read(jobs[0]) == 429
     for _ in range(20):  # the other may have been on its way only at first
-        assert send(jobs[1]) == 200
+        assert read(jobs[1]) == 200
         api.emulator.clock.advance("0.1s")
     assert broken(api) == []
 
-    assert send(jobs[0]) == 200
+    assert read(jobs[0]) == 200
     assert broken(api) == [("retried-too-soon", [3, 24])]
-    for job in jobs:
-        job.close()
 
 
 ODD_DOCUMENTS = {
@@ -457,19 +441,16 @@ def test_a_redirect_to_no_url_breaks_no_judge(hosting_emulator: HostingEmulator)
 
 
 def test_a_loop_of_polls_on_two_connections_in_turn_is_reported(
-    hosting_emulator: HostingEmulator,
+    api: CheckedWorld, connect: Connect
 ) -> None:
     """Node's fetch uses the connections of its pool like this, even for one request at a time."""
-    operation_id = HttpWorld(hosting_emulator).apply_domains(key="domains-1").json["id"]
-    parts = urlsplit(hosting_emulator.url(f"/v1/operations/{operation_id}"))
-    with ExitStack() as stack:
-        connections = [stack.enter_context(closing(HTTPConnection(parts.netloc))) for _ in range(2)]
-        for number in range(40):
-            connection = connections[number % 2]
-            connection.request("GET", parts.path, headers=hosting_emulator.headers("owner"))
-            connection.getresponse().read()
+    operation_id = api.apply_domains(key="domains-1").json["id"]
+    path = urlsplit(api.emulator.url(f"/v1/operations/{operation_id}")).path
+    pool = [connect(), connect()]
+    for number in range(40):
+        pool[number % 2].send("GET", path, headers=api.emulator.headers("owner"))
 
-    report = hosting_emulator.conduct.read()
+    report = api.emulator.conduct.read()
 
     severities = [finding["severity"] for finding in report["findings"]]
     assert (list(report["counts"]), severities) == (["polled-too-early"], ["warning"])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import http.client
 import json
 import threading
 from collections.abc import Iterator
@@ -11,6 +10,8 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import urlsplit
+
+from tests.support.http_client import HttpClient
 
 _HOP_BY_HOP = {"content-length", "connection", "transfer-encoding", "keep-alive", "host"}
 
@@ -129,11 +130,10 @@ def forward(exchange: Exchange, netloc: str) -> None:
     headers = {n: v for n, v in exchange.sent.items() if n.lower() not in _HOP_BY_HOP}
     host = exchange.sent.get("Host", "")
     headers["Host"] = host if host.startswith("dev-") else netloc
-    connection = http.client.HTTPConnection(netloc, timeout=10)
-    try:
-        connection.request(exchange.method, exchange.path, exchange.content or None, headers)
-        answer = connection.getresponse()
-        exchange.status, exchange.body = answer.status, answer.read()
-        exchange.headers = {n: v for n, v in answer.getheaders() if n.lower() not in _HOP_BY_HOP}
-    finally:
-        connection.close()
+    with HttpClient(f"http://{netloc}", timeout_s=10) as client:
+        response = client.send(exchange.method, exchange.path, exchange.content or None, headers)
+    exchange.status = response.status
+    exchange.body = response.body
+    exchange.headers = {
+        name: value for name, value in response.headers.items() if name.lower() not in _HOP_BY_HOP
+    }
