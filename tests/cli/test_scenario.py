@@ -168,7 +168,7 @@ def test_scenario_check_continues_after_a_broken_file(run, file: Path, tmp_path:
     lines = result.stdout.splitlines()
     assert lines[0].startswith(f"ERROR {broken}:4:")
     assert "'cal'" in lines[0]
-    assert "did you mean call" in lines[0]
+    assert "call?" in lines[0]
     assert result.stderr == "3 stories: 2 passed, 1 failed.\n"
 
 

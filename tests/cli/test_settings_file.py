@@ -222,9 +222,9 @@ def test_doctor_notes_a_variable_that_no_command_reads(
         run("doctor", "--json", "--port", "0", "--url", "http://127.0.0.1:1").stdout
     )["findings"]
 
-    assert [finding["seen"] for finding in findings if finding["check"] == "settings"] == [
-        "No command reads the variable HOSTING_EMULATOR_PROT; did you mean HOSTING_EMULATOR_PORT?"
-    ]
+    [observation] = [finding["seen"] for finding in findings if finding["check"] == "settings"]
+    assert "HOSTING_EMULATOR_PROT" in observation
+    assert "HOSTING_EMULATOR_PORT?" in observation
 
 
 def test_doctor_reports_settings_that_start_refuses(run: Run) -> None:
@@ -233,7 +233,7 @@ def test_doctor_reports_settings_that_start_refuses(run: Run) -> None:
     result = run("doctor", "--json", "--port", "0", "--url", "http://127.0.0.1:1")
 
     assert result.exit_code == 1
-    assert "there is no setting 'prot'" in result.stdout
+    assert "setting 'prot'" in result.stdout
 
 
 @pytest.mark.parametrize("name", ["nope.yaml", "nope"])

@@ -279,7 +279,7 @@ def test_a_variation_point_that_is_not_text_is_refused_in_one_line(suite: Suite)
     ("text", "message"),
     [
         ("scenario: nope.yaml", "scenario: nope.yaml (in hosting-emulator.yaml)"),
-        ("scenaro: ours.yaml", "hosting-emulator.yaml: there is no setting 'scenaro'; did you"),
+        ("scenaro: ours.yaml", "scenario?"),
     ],
 )
 def test_an_error_in_the_settings_file_names_the_file(suite: Suite, text: str, message: str):
@@ -288,4 +288,5 @@ def test_an_error_in_the_settings_file_names_the_file(suite: Suite, text: str, m
 
     output = suite.run().stdout.str()
 
+    assert "hosting-emulator.yaml" in output
     assert message in output

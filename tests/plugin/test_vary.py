@@ -112,7 +112,7 @@ def test_an_invalid_seed_is_refused_in_one_line(suite: Suite, vary: str):
         (["--hosting-emulator-vary-only=key-order"], "--hosting-emulator-vary: give a seed"),
         (
             ["--hosting-emulator-vary=7", "--hosting-emulator-vary-only=key-orders"],
-            "did you mean key-order",
+            "key-order?",
         ),
     ],
 )

@@ -1,5 +1,6 @@
-"""A wrong name is told with the nearest right one, and the names an editor offers are the right ones."""
+"""A refused name comes with the nearest existing name, and editors offer the existing names."""
 
+import re
 from typing import get_args
 
 import pytest
@@ -24,7 +25,7 @@ def test_the_refusal_of_a_misspelled_alias_names_the_nearest():
     with pytest.raises(NoSuchName) as caught:
         projects["shpo"]
 
-    assert str(caught.value) == ("no project is 'shpo'; did you mean shop? there are blog, shop")
+    assert re.search(r"'shpo'.* shop\? .* blog, shop$", str(caught.value))
     assert isinstance(caught.value, KeyError)
 
 
@@ -32,7 +33,7 @@ def test_the_refusal_of_an_unknown_alias_names_all():
     with pytest.raises(NoSuchName) as caught:
         Aliases("user", [WorldMember(alias="owner", id="01A")])["zz"]
 
-    assert str(caught.value) == "no user is 'zz'; there are owner"
+    assert re.search(r"user .*'zz'.* owner$", str(caught.value))
 
 
 def test_the_refusal_of_an_alias_says_that_there_are_none():
@@ -43,8 +44,7 @@ def test_the_refusal_of_an_alias_says_that_there_are_none():
 def test_the_refusal_of_a_misspelled_call_names_the_nearest():
     with pytest.raises(
         ValueError,
-        match=r"no call is 'initialise-managed-source'; did you mean "
-        r"initialize_managed_source\? there are apply_project_domains, ",
+        match=r"'initialise-managed-source'.* initialize_managed_source\? .* apply_project_domains, ",
     ):
         known_call("initialise-managed-source")
 

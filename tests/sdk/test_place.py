@@ -78,7 +78,7 @@ def test_a_token_can_be_of_a_client_without_a_sign_in(api: HttpWorld):
 
 
 def test_a_token_of_an_unknown_user_is_refused(hosting_emulator: HostingEmulator):
-    with pytest.raises(ControlRefused, match="no user is 'nobody'"):
+    with pytest.raises(ControlRefused, match="'nobody'"):
         hosting_emulator.token("nobody")
 
 
@@ -118,5 +118,5 @@ def test_url_replaces_placeholders_by_ids(hosting_emulator: HostingEmulator):
 def test_url_refuses_wrong_paths_and_projects(hosting_emulator: HostingEmulator):
     with pytest.raises(ValueError, match="a path starts with /"):
         hosting_emulator.url("v1/projects")
-    with pytest.raises(NoSuchName, match="did you mean shop"):
+    with pytest.raises(NoSuchName, match=r"'shpo'.*shop"):
         hosting_emulator.url("/v1/projects/{project}", project="shpo")

@@ -152,10 +152,10 @@ def test_no_assertion_about_absent_requests_passes_after_a_reset(logged: Request
 @pytest.mark.parametrize(
     ("filters", "error", "message"),
     [
-        ({"call": "list_deployment"}, ValueError, "did you mean list_deployments"),
-        ({"who": "onwer"}, NoSuchName, "no user is 'onwer'; did you mean owner"),
-        ({"project": "shpo"}, NoSuchName, "no project is 'shpo'; did you mean shop"),
-        ({"stauts": 200}, TypeError, "no filter is 'stauts'; did you mean status"),
+        ({"call": "list_deployment"}, ValueError, "list_deployments"),
+        ({"who": "onwer"}, NoSuchName, "'onwer'.*owner"),
+        ({"project": "shpo"}, NoSuchName, "'shpo'.*shop"),
+        ({"stauts": 200}, TypeError, "'stauts'.*status"),
     ],
 )
 def test_an_unknown_name_in_a_filter_is_refused(

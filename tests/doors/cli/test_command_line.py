@@ -62,7 +62,7 @@ def test_a_refused_fault_is_one_line_with_advice(run: Run):
     result = run("fault", "add", "abort", "code=rate_limit")
 
     assert (result.exit_code, result.stdout) == (2, "")
-    assert "did you mean rate_limited" in result.stderr
+    assert "rate_limited?" in result.stderr
     assert result.stderr.count("\n") == 1
 
 
@@ -77,16 +77,15 @@ def test_commands_without_an_emulator_print_the_lists_of_the_emulator(run: Run, 
 def test_interventions_are_carried_out_by_the_command(run: Run, api: HttpWorld):
     operation = api.initialize().json["id"]
 
-    assert run("intervene", "stick_operation", "project=shop").stderr == (
-        f"Operation {operation} is stuck while queued.\n"
-    )
+    stuck = run("intervene", "stick_operation", "project=shop")
+    assert stuck.stderr.startswith(f"Operation {operation} ")
+    assert stuck.stderr.count("\n") == 1
     run("intervene", "set_permissions", "organization=acme", 'permissions=["dns.read"]')
     assert api.create_key().json["key"]["permissions"] == ["dns.read"]
     refused = run("intervene", "stick_operation", "project=shop")
-    assert (refused.exit_code, refused.stderr) == (
-        2,
-        f"Error: operation {operation} is already stuck\n",
-    )
+    assert refused.exit_code == 2
+    assert refused.stderr.startswith(f"Error: operation {operation} ")
+    assert refused.stderr.count("\n") == 1
 
 
 def test_a_scenario_can_be_shown_edited_checked_loaded_and_run(
@@ -120,7 +119,7 @@ def test_an_unknown_scenario_gets_a_similar_name_as_a_suggestion(run: Run):
         result = run("scenario", command, "stuck-operatio")
 
         assert result.exit_code == 2
-        assert "did you mean stuck-operation" in result.output
+        assert "stuck-operation?" in result.output
 
 
 def test_scenario_check_and_scenario_run_print_the_same_report(run: Run):
@@ -159,13 +158,13 @@ def test_creating_a_world_outside_the_contract_prints_a_warning(run: Run) -> Non
     created = run("world", "create", "--assume", "idempotency_retention=24h", "--json")
 
     assert created.exit_code == 0
-    assert "idempotency_retention=24h contradicts the contract" in created.stderr
+    assert "idempotency_retention=24h " in created.stderr
     summary = json.loads(created.stdout)
     assert len(summary["warnings"]) == 1
     run("world", "delete", summary["name"])
 
     usual = run("world", "create", "--assume", "accepted_status=200")
-    assert "contradicts" not in usual.stderr
+    assert "accepted_status" not in usual.stderr
     run("world", "delete", usual.stdout.strip())
 
 
@@ -181,4 +180,4 @@ def test_a_scenario_outside_the_contract_prints_a_warning(
     result = run("scenario", command, str(path))
 
     assert result.exit_code == 0
-    assert "listed_statuses=open contradicts the contract" in result.stderr
+    assert "listed_statuses=open " in result.stderr

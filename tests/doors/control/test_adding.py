@@ -50,23 +50,23 @@ def test_added_records_have_the_ids_that_a_scenario_file_gives_them(api: Checked
 
 
 @pytest.mark.parametrize(
-    ("parts", "says"),
+    ("parts", "words"),
     [
-        ({"people": [{"alias": "zoe", "organizations": {"amce": "owner"}}]}, "did you mean acme"),
+        ({"people": [{"alias": "zoe", "organizations": {"amce": "owner"}}]}, "acme"),
         ({"people": [{"alias": "owner"}]}, r"people\.0\.alias: .*'owner'"),
         ({"people": [ZOE, ZOE]}, r"people\.1\.alias: .*'zoe'"),
-        ({"people": [{"alias": "zoe", "emial": "a@b.example"}]}, "did you mean email"),
+        ({"people": [{"alias": "zoe", "emial": "a@b.example"}]}, r"email\b"),
         (
             {"people": [{"alias": "zoe", "organizations": {"acme": "ownr"}}]},
-            "it cannot be 'ownr'; did you mean owner",
+            "'ownr'.*owner",
         ),
-        ({"projects": [{"alias": "site", "organization": "amce"}]}, "did you mean acme"),
+        ({"projects": [{"alias": "site", "organization": "amce"}]}, "acme"),
         ({"organizations": [{"alias": "acme"}]}, r"organizations\.0\.alias: .*'acme'"),
         ({"keys": [{"person": "zeo", "value": KEY}]}, "no user 'zeo'"),
         ({"keys": [{"person": "member", "value": KEY, "organization": "hobby"}]}, "in acme"),
         (
             {"keys": [{"person": "member", "value": KEY, "permissions": ["projects.reed"]}]},
-            "did you mean projects.read",
+            r"projects\.read\b",
         ),
         ({"keys": [{"person": "member", "value": KEY}] * 2}, r"keys\.1\.value: "),
         ({"projects": [{"alias": "x", "organization": "acme", "deployments": [{"ago": "soon"}]}]}, "soon"),
@@ -74,11 +74,11 @@ def test_added_records_have_the_ids_that_a_scenario_file_gives_them(api: Checked
     ],
 )  # fmt: skip
 def test_impossible_additions_are_refused_with_advice(
-    api: CheckedWorld, parts: dict[str, Any], says: str
+    api: CheckedWorld, parts: dict[str, Any], words: str
 ):
     before = api.state()
 
-    with pytest.raises(ControlRefused, match=says):
+    with pytest.raises(ControlRefused, match=words):
         api.emulator.add(**parts)
 
     assert api.state() == before

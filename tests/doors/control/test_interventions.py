@@ -28,10 +28,9 @@ def test_the_response_names_the_intervention_and_describes_the_change(api: Check
     path = api.emulator.control_path("interventions")
     response = control.post(path, {"stick_operation": {"project": "shop"}})
 
-    assert response == {
-        "intervention": "stick_operation",
-        "said": f"operation {operation} is stuck while queued",
-    }
+    assert set(response) == {"intervention", "said"}
+    assert response["intervention"] == "stick_operation"
+    assert operation in response["said"]
 
 
 @pytest.mark.parametrize(

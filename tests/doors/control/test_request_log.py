@@ -80,22 +80,24 @@ def test_requests_without_a_known_token_are_listed_as_nobody(api: CheckedWorld):
 
 
 @pytest.mark.parametrize(
-    ("filters", "words"),
+    ("filters", "status", "words"),
     [
-        ("call=list_deployment", "did you mean list_deployments"),
-        ("call=zzz", "there are set_project_powered_by_flag"),
-        ("status=4x", "a class such as 4xx"),
-        ("status=999", "a class such as 4xx"),
-        ("who=bob", "no user is 'bob'"),
-        ("project=shap", "no project is 'shap'"),
-        ("since=yesterday", "yesterday.*90s"),
-        ("after=-1", "the number of a request"),
-        ("trail=no", "true or false"),
+        ("call=list_deployment", 400, "list_deployments"),
+        ("call=zzz", 400, "there are set_project_powered_by_flag"),
+        ("status=4x", 400, "a class such as 4xx"),
+        ("status=999", 400, "a class such as 4xx"),
+        ("who=bob", 404, "'bob'"),
+        ("project=shap", 404, "'shap'.*shop"),
+        ("since=yesterday", 400, "yesterday.*90s"),
+        ("after=-1", 400, "the number of a request"),
+        ("trail=no", 400, "trail"),
     ],
 )
-def test_an_impossible_filter_is_refused(api: CheckedWorld, filters: str, words: str):
-    with pytest.raises(ControlRefused, match=words):
+def test_an_impossible_filter_is_refused(api: CheckedWorld, filters: str, status: int, words: str):
+    with pytest.raises(ControlRefused, match=words) as refused:
         api.emulator.control.get(path(api, f"requests?{filters}"))
+
+    assert refused.value.status == status
 
 
 @pytest.mark.parametrize("name", ["call", "status", "who", "project", "text", "since", "after"])

@@ -240,7 +240,7 @@ def test_a_failed_start_is_one_line_of_text_in_every_log_format():
         )
 
     assert (result.returncode, result.stdout) == (2, "")
-    assert result.stderr.startswith(f"Error: port {port} on 127.0.0.1 is in use")
+    assert result.stderr.startswith(f"Error: port {port} on 127.0.0.1 ")
     assert len(result.stderr.splitlines()) == 1
 
 
