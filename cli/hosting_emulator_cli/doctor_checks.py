@@ -23,7 +23,7 @@ from urllib.parse import urlsplit
 import click
 
 from hosting_emulator import DEFAULT_PORT, EXEC_CONDUCT_VARIABLE, EXEC_URL_VARIABLE, __version__
-from hosting_emulator.contract.words import nearest
+from hosting_emulator.contract.suggestions import nearest
 from hosting_emulator.sdk import ControlError, ControlRefused, EmulatorUnreachable, Info
 from hosting_emulator.sdk.control import start_line
 from hosting_emulator_cli.files import scenario_text

@@ -50,7 +50,7 @@ def load(address: Any) -> Any:
 
 def near(word: str, known: Iterable[str], otherwise: str = "there are {}") -> str:
     """Say behind an error which word was probably meant, or else all that there are."""
-    from hosting_emulator.contract.words import nearest
+    from hosting_emulator.contract.suggestions import nearest
 
     known = list(known)
     return nearest(word, known) or f"; {otherwise.format(', '.join(known))}"

@@ -33,8 +33,8 @@ from hosting_emulator.app import App
 from hosting_emulator.calls.inputs import load_models as load_models
 from hosting_emulator.contract.assumptions import AssumptionRefused, Assumptions, warnings_of
 from hosting_emulator.contract.json_body import JsonRefused, read_json
+from hosting_emulator.contract.shell import command_line
 from hosting_emulator.contract.timestamps import format_timestamp, parse_timestamp
-from hosting_emulator.contract.words import command_line
 from hosting_emulator.control import routes
 from hosting_emulator.engine.engine import Engine, Worlds, anchored, vary
 from hosting_emulator.engine.exchange import Entry, machine_ms

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from hosting_emulator.contract.words import unknown
+from hosting_emulator.contract.suggestions import unknown
 
 #: What may be set: the options of `start` but those for one start only; of many values, their noun.
 KEYS = (

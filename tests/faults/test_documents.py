@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from hosting_emulator.contract.calls import CALLS
+from hosting_emulator.contract.documents import DocumentRefused
 from hosting_emulator.contract.problems import PROBLEMS
-from hosting_emulator.contract.words import DocumentRefused
 from hosting_emulator.faults.documents import RULE_FIELDS, describe_kinds
 from hosting_emulator.faults.kinds import fault_kinds
 from tests.faults.conftest import Desk

@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hosting_emulator.contract.words import DocumentRefused
+from hosting_emulator.contract.documents import DocumentRefused
 from tests.support.fault_kinds import fault_examples
 from tests.support.in_process import InProcess
 from tests.support.product_tables import intervention_fields

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from hosting_emulator.contract.words import schema_components
+from hosting_emulator.contract.json_schema import schema_components
 from hosting_emulator.storage.documents import StoredCommit, export_state
 from hosting_emulator.storage.format import FORMAT
 from tests.support.in_process import fresh_world

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
-from hosting_emulator.contract.words import DocumentRefused
+from hosting_emulator.contract.documents import DocumentRefused
 from hosting_emulator.control import clock, faults, worlds
 from hosting_emulator.control.routes import ControlRefusal
 from hosting_emulator.engine.history import SavedState

@@ -101,7 +101,7 @@ for parameter in start.params:
 
 def banner(ready: Ready) -> str:
     """Write what `start` prints when it is ready: addresses, lines to copy, and how to stop."""
-    from hosting_emulator.contract.words import command_line
+    from hosting_emulator.contract.shell import command_line
     from hosting_emulator_cli.commands.world import varied_words
 
     more, move = (

@@ -14,9 +14,9 @@ import msgspec
 from msgspec.structs import replace
 
 from hosting_emulator.contract.calls import CallName, CallSpec, DoorName
+from hosting_emulator.contract.markdown import read_sections
 from hosting_emulator.contract.resources import with_states
 from hosting_emulator.contract.timestamps import format_timestamp
-from hosting_emulator.contract.words import read_sections
 from hosting_emulator.engine.exchange import Connection, Entry, retry_after_s
 from hosting_emulator.engine.request_log import document_of
 from hosting_emulator.messages import ConductFinding, ConductRuleRow, Severity

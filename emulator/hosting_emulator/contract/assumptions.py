@@ -16,9 +16,11 @@ import msgspec
 from msgspec import Meta
 
 from hosting_emulator.contract.conversion import convert
+from hosting_emulator.contract.documents import plain_reason
 from hosting_emulator.contract.durations import parse_duration_ms
+from hosting_emulator.contract.json_schema import whole
 from hosting_emulator.contract.problems import PROBLEMS
-from hosting_emulator.contract.words import nearest, plainly, whole
+from hosting_emulator.contract.suggestions import nearest
 
 Role = Literal["owner", "maintainer", "reader"]
 
@@ -369,7 +371,9 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
             try:
                 found = convert(merged, Assumptions)
             except msgspec.ValidationError as error:
-                reason = re.sub("^it cannot be [^;]*; ", "", plainly(str(error), Assumptions, name))
+                reason = re.sub(
+                    "^it cannot be [^;]*; ", "", plain_reason(str(error), Assumptions, name)
+                )
                 raise AssumptionRefused(
                     f"assumption {name} cannot be {value!r}: {reason}"
                 ) from None

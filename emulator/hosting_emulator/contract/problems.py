@@ -19,7 +19,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
 
-from hosting_emulator.contract.words import read_sections
+from hosting_emulator.contract.markdown import read_sections
 
 #: Bounds of `retry_after_seconds`, up to one day (contract: Limits).
 RETRY_AFTER_MIN: Final = 1

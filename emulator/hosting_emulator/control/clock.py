@@ -12,9 +12,10 @@ from typing import Any
 from aiohttp import web
 
 from hosting_emulator import messages
+from hosting_emulator.contract.documents import DocumentRefused
 from hosting_emulator.contract.durations import format_duration, parse_duration_ms
+from hosting_emulator.contract.shell import command_line
 from hosting_emulator.contract.timestamps import format_timestamp, parse_timestamp
-from hosting_emulator.contract.words import DocumentRefused, command_line
 from hosting_emulator.control.routes import (
     Body,
     Context,

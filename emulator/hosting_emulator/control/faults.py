@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from msgspec import Meta, UnsetType
 
-from hosting_emulator.contract.words import DocumentRefused
+from hosting_emulator.contract.documents import DocumentRefused
 from hosting_emulator.control.routes import Body, Context, ControlRefusal, found, refused_as
 from hosting_emulator.engine.engine import Engine, unvary, variation_view, vary
 from hosting_emulator.faults.decisions import faults_in_order

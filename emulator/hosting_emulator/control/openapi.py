@@ -16,7 +16,8 @@ from typing import Any, get_type_hints
 import msgspec
 
 from hosting_emulator import messages
-from hosting_emulator.contract.words import read_sections, schema_components
+from hosting_emulator.contract.json_schema import schema_components
+from hosting_emulator.contract.markdown import read_sections
 from hosting_emulator.control.routes import (
     PREFIX,
     ROUTES,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hosting_emulator.contract.words import DocumentRefused
+from hosting_emulator.contract.documents import DocumentRefused
 from hosting_emulator.control.faults import (
     FaultDocument,
     InterventionDocument,

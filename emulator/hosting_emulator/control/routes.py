@@ -33,9 +33,10 @@ from hosting_emulator.calls.answers import REDEEM_PATH, project_at
 from hosting_emulator.calls.request import Reply
 from hosting_emulator.conduct.observation import Observations, ProcessObservation
 from hosting_emulator.contract.calls import IDENTITY_PROVIDER
+from hosting_emulator.contract.documents import DocumentRefused, read_fields
 from hosting_emulator.contract.json_body import JsonRefused, read_json
+from hosting_emulator.contract.suggestions import unknown
 from hosting_emulator.contract.timestamps import parse_timestamp
-from hosting_emulator.contract.words import DocumentRefused, read_fields, unknown
 from hosting_emulator.engine.engine import Engine, Worlds
 from hosting_emulator.engine.exchange import problem_reply
 from hosting_emulator.engine.history import StoreFailed

@@ -24,8 +24,8 @@ from hosting_emulator.contract.assumptions import (
     warnings_of,
 )
 from hosting_emulator.contract.durations import parse_duration_ms
+from hosting_emulator.contract.shell import command_line
 from hosting_emulator.contract.timestamps import format_timestamp, parse_timestamp
-from hosting_emulator.contract.words import command_line
 from hosting_emulator.control.clock import find_state, get_clock
 from hosting_emulator.control.faults import Point, variation_or_usual
 from hosting_emulator.control.routes import (

@@ -13,7 +13,7 @@ from hosting_emulator.contract.assumptions import DEFAULTS
 from hosting_emulator.contract.ids import ULID_PATTERN
 from hosting_emulator.contract.problems import PROBLEMS
 from hosting_emulator.contract.resources import RESOURCES, Field, Kind
-from hosting_emulator.contract.words import nearest
+from hosting_emulator.contract.suggestions import nearest
 from hosting_emulator.criteria.requests import LOST_WORDS, LostWord, Status
 from hosting_emulator.criteria.values import (
     ANY,

@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple, TypeAlias
 
+from hosting_emulator.contract.suggestions import nearest
 from hosting_emulator.contract.timestamps import parse_timestamp
-from hosting_emulator.contract.words import nearest
 from hosting_emulator.criteria import patterns
 from hosting_emulator.criteria.patterns import Expression, PatternError
 

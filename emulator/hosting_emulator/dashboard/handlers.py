@@ -24,7 +24,7 @@ from hosting_emulator.build_id import BUILD_ID
 from hosting_emulator.contract.assumptions import DEFAULTS
 from hosting_emulator.contract.calls import describe_calls
 from hosting_emulator.contract.problems import PROBLEMS, Problem, Refused
-from hosting_emulator.contract.words import command_line
+from hosting_emulator.contract.shell import command_line
 from hosting_emulator.control.routes import Context, found
 from hosting_emulator.control.worlds import list_worlds
 from hosting_emulator.engine.engine import Engine

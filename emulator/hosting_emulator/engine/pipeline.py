@@ -29,10 +29,10 @@ from hosting_emulator.calls.idempotency import answer_again, recall, remember
 from hosting_emulator.calls.inputs import read_inputs, read_request_id
 from hosting_emulator.calls.request import NO_STORE, Reply
 from hosting_emulator.contract.calls import REDEEM_TICKET, MethodRefused, calls_at, is_retryable
+from hosting_emulator.contract.documents import DocumentRefused
 from hosting_emulator.contract.ids import is_ulid
 from hosting_emulator.contract.problems import Refused
 from hosting_emulator.contract.timestamps import LATEST_MS, format_timestamp
-from hosting_emulator.contract.words import DocumentRefused
 from hosting_emulator.engine.exchange import (
     Delay,
     ExchangeContext,

@@ -17,7 +17,7 @@ from weakref import WeakKeyDictionary
 
 from msgspec.structs import replace
 
-from hosting_emulator.contract.words import DocumentRefused
+from hosting_emulator.contract.documents import DocumentRefused
 from hosting_emulator.faults.documents import FAULT, OUTCOME, Family, read_fault
 from hosting_emulator.faults.interventions import read_intervention
 from hosting_emulator.world.records import Fault

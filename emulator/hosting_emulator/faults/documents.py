@@ -25,10 +25,11 @@ from hosting_emulator.contract.calls import (
     calls_at,
 )
 from hosting_emulator.contract.conversion import convert
+from hosting_emulator.contract.documents import DocumentRefused, read_fields, read_options
 from hosting_emulator.contract.durations import parse_duration_ms
 from hosting_emulator.contract.problems import PROBLEMS
+from hosting_emulator.contract.suggestions import nearest
 from hosting_emulator.contract.timestamps import format_timestamp, parse_timestamp
-from hosting_emulator.contract.words import DocumentRefused, nearest, read_fields, read_options
 from hosting_emulator.criteria.requests import may_have_path
 from hosting_emulator.faults.decisions import spent
 from hosting_emulator.faults.kinds import FaultKind, fault_kinds

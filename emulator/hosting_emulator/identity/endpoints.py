@@ -19,8 +19,8 @@ from aiohttp import web
 from msgspec import UNSET, Meta, UnsetType
 
 from hosting_emulator.contract.problems import Refused
+from hosting_emulator.contract.shell import command_line
 from hosting_emulator.contract.timestamps import format_timestamp
-from hosting_emulator.contract.words import command_line
 from hosting_emulator.control.routes import (
     Body,
     Context,

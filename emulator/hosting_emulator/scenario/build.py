@@ -17,8 +17,8 @@ from hosting_emulator.contract.assumptions import Assumptions
 from hosting_emulator.contract.calls import ALL_CALLS, CALLS
 from hosting_emulator.contract.durations import parse_duration_ms
 from hosting_emulator.contract.ids import is_ulid
+from hosting_emulator.contract.suggestions import nearest
 from hosting_emulator.contract.timestamps import LATEST_MS, parse_timestamp
-from hosting_emulator.contract.words import nearest
 from hosting_emulator.criteria.patterns import Expression, PatternError, compile_pattern
 from hosting_emulator.criteria.values import ANY, Impossible, ValueType, check
 from hosting_emulator.faults.documents import FAULT, OUTCOME, arm, moment_ms, read_fault

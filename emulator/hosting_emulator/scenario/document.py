@@ -17,7 +17,8 @@ from msgspec import Meta
 
 from hosting_emulator.contract.calls import ALL_CALLS, call_named
 from hosting_emulator.contract.conversion import convert
-from hosting_emulator.contract.words import kinds_in_words, nearest, part_at, plainly, words_of
+from hosting_emulator.contract.documents import part_at, plain_reason, plain_types, words_of
+from hosting_emulator.contract.suggestions import nearest
 from hosting_emulator.messages import ClockMode
 from hosting_emulator.scenario.source import Mistakes, Place, ScenarioError, Source
 from hosting_emulator.world.population import Alias, WorldPart
@@ -318,11 +319,11 @@ def _check_shape(place: Place, kind: Any) -> None:
         words = words or words_of(part, field)
         hint = nearest(str(value), words) or f"; it is one of {', '.join(words)}"
     elif found := re.search("Expected `([^`]*)`, got `", reason):
-        right = kinds_in_words(found.group(1))
+        right = plain_types(found.group(1))
         hint = "; put it in quotes" if right == "text" and isinstance(value, int | float) else ""
         raise place.error(f"{where} must be {right}, not {_shown(value)}{hint}")
     else:
-        hint = f": {plainly(reason, part, field)}"
+        hint = f": {plain_reason(reason, part, field)}"
     raise place.error(f"{where} cannot be {_shown(value)}{hint}")
 
 

@@ -7,8 +7,8 @@ from typing import Any
 
 from hosting_emulator.contract.assumptions import Assumptions
 from hosting_emulator.contract.calls import CALLS
+from hosting_emulator.contract.json_schema import schema_components
 from hosting_emulator.contract.problems import PROBLEMS
-from hosting_emulator.contract.words import schema_components
 from hosting_emulator.criteria.requests import LOST_WORDS
 from hosting_emulator.criteria.responses import EXPECTED, HEADER
 from hosting_emulator.criteria.values import COMPARISONS

@@ -16,8 +16,8 @@ from hosting_emulator import DEFAULT_SEED
 from hosting_emulator.calls.answers import dev_origin
 from hosting_emulator.contract.calls import CALLS, GET_OPERATION, REDEEM_TICKET, calls_at
 from hosting_emulator.contract.durations import format_duration
+from hosting_emulator.contract.json_values import each_text
 from hosting_emulator.contract.timestamps import format_timestamp, parse_timestamp
-from hosting_emulator.contract.words import each_text
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.exchange import Entry
 from hosting_emulator.engine.history import Commit

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from hosting_emulator.contract.words import unknown
+from hosting_emulator.contract.suggestions import unknown
 
 Path: TypeAlias = tuple[str | int, ...]
 

@@ -25,8 +25,8 @@ from hosting_emulator.contract.assumptions import warnings_of
 from hosting_emulator.contract.calls import CALLS, CallSpec
 from hosting_emulator.contract.durations import format_duration, parse_duration_ms
 from hosting_emulator.contract.ids import is_ulid
+from hosting_emulator.contract.json_values import each_text
 from hosting_emulator.contract.timestamps import format_timestamp, parse_timestamp
-from hosting_emulator.contract.words import each_text
 from hosting_emulator.criteria.requests import has_failed
 from hosting_emulator.criteria.responses import EXPECTED, HEADER, allows_a_code, allows_no_code
 from hosting_emulator.criteria.values import (

@@ -135,7 +135,7 @@ class Aliases(dict[str, str]):
 
 def unknown(kind: str, name: object, known: Iterable[str]) -> str:
     """Say that no `kind` is called so, which name is nearest, and what names there are."""
-    from hosting_emulator.contract.words import nearest  # only for a mistake
+    from hosting_emulator.contract.suggestions import nearest  # only for a mistake
 
     names, lower = sorted(known), str(name).lower()
     there_are = f"there are {', '.join(names)}" if names else f"there is no {kind} at all"

@@ -11,8 +11,9 @@ from functools import cache
 from pathlib import Path
 
 from hosting_emulator.contract.calls import ALL_CALLS, CallSpec
+from hosting_emulator.contract.markdown import read_sections
 from hosting_emulator.contract.resources import RESOURCES, Resource
-from hosting_emulator.contract.words import nearest, read_sections
+from hosting_emulator.contract.suggestions import nearest
 from hosting_emulator.messages import VariationPoint
 
 

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from hosting_emulator import DEFAULT_WORLD as DEFAULT_WORLD
 from hosting_emulator.contract.assumptions import Assumptions
-from hosting_emulator.contract.words import nearest
+from hosting_emulator.contract.suggestions import nearest
 from hosting_emulator.world import records as r
 from hosting_emulator.world import tables as t
 from hosting_emulator.world.value import World, apply

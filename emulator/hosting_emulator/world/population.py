@@ -15,8 +15,9 @@ from msgspec import Meta
 from hosting_emulator.contract.assumptions import PERMISSIONS, Role
 from hosting_emulator.contract.durations import parse_duration_ms
 from hosting_emulator.contract.ids import ULID_PATTERN
+from hosting_emulator.contract.json_schema import whole
+from hosting_emulator.contract.suggestions import unknown
 from hosting_emulator.contract.timestamps import format_timestamp, parse_timestamp
-from hosting_emulator.contract.words import unknown, whole
 from hosting_emulator.world import clock as clocks
 from hosting_emulator.world import records as r
 from hosting_emulator.world import tables as t

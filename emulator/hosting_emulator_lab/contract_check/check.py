@@ -19,7 +19,7 @@ from hosting_emulator.contract.assumptions import (
 )
 from hosting_emulator.contract.calls import CALLS
 from hosting_emulator.contract.ids import is_ulid
-from hosting_emulator.contract.words import each_text
+from hosting_emulator.contract.json_values import each_text
 from hosting_emulator_lab.contract_check import changes as changes
 from hosting_emulator_lab.contract_check.judge import CLAUSES, Outcome
 from hosting_emulator_lab.contract_check.run import (

@@ -15,9 +15,9 @@ from typing import Any, Literal, NamedTuple
 from hosting_emulator.contract.assumptions import DEFAULTS, Assumptions
 from hosting_emulator.contract.calls import ALL_CALLS, CallSpec
 from hosting_emulator.contract.ids import is_ulid
+from hosting_emulator.contract.markdown import read_sections
 from hosting_emulator.contract.problems import PROBLEMS
 from hosting_emulator.contract.resources import RESOURCES, STATES, Field, with_states
-from hosting_emulator.contract.words import read_sections
 from hosting_emulator_lab.contract_check.wire import (
     BOUNDS,
     Answer,

@@ -20,7 +20,7 @@ from typing import Any, Literal, NamedTuple, Self, TypeAlias
 
 from hosting_emulator.contract.calls import ALL_CALLS, call_named
 from hosting_emulator.contract.problems import PROBLEMS
-from hosting_emulator.contract.words import nearest
+from hosting_emulator.contract.suggestions import nearest
 from hosting_emulator.faults.kinds import fault_kinds
 from hosting_emulator.sdk import Exchange, JsonObject
 

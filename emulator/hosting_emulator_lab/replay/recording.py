@@ -15,7 +15,7 @@ from msgspec import Struct, field
 
 from hosting_emulator.contract.calls import CallTable
 from hosting_emulator.contract.conversion import convert
-from hosting_emulator.contract.words import each_text
+from hosting_emulator.contract.json_values import each_text
 
 Headers = tuple[tuple[str, str], ...]
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from hosting_emulator.contract.words import DocumentRefused
+from hosting_emulator.contract.documents import DocumentRefused
 from hosting_emulator.faults.interventions import INTERVENTIONS
 from tests.faults.interventions.conftest import Stage
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from hosting_emulator.contract.words import DocumentRefused
+from hosting_emulator.contract.documents import DocumentRefused
 from tests.faults.interventions.conftest import Stage
 from tests.support.response_checks import problem
 

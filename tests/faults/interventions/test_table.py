@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from hosting_emulator.contract.words import DocumentRefused
+from hosting_emulator.contract.documents import DocumentRefused
 from hosting_emulator.faults.interventions import (
     INTERVENTIONS,
     describe_interventions,

@@ -12,7 +12,8 @@ from typing import Any, ClassVar, NamedTuple, TypeVar, get_type_hints
 
 import msgspec
 
-from hosting_emulator.contract.words import DocumentRefused, read_options, unknown
+from hosting_emulator.contract.documents import DocumentRefused, read_options
+from hosting_emulator.contract.suggestions import unknown
 from hosting_emulator.world import lifecycles
 from hosting_emulator.world import tables as t
 from hosting_emulator.world.naming import NAMED, N, id_of, not_found

@@ -14,9 +14,11 @@ from msgspec import Meta
 from msgspec.structs import replace
 
 from hosting_emulator.contract.assumptions import PERMISSIONS, Role
+from hosting_emulator.contract.documents import DocumentRefused
 from hosting_emulator.contract.durations import parse_duration_ms
+from hosting_emulator.contract.json_schema import whole
+from hosting_emulator.contract.suggestions import unknown
 from hosting_emulator.contract.timestamps import format_timestamp
-from hosting_emulator.contract.words import DocumentRefused, unknown, whole
 from hosting_emulator.faults.documents import arm
 from hosting_emulator.faults.interventions.declaration import intervention
 from hosting_emulator.world import lifecycles, operations, population, sessions

@@ -5,7 +5,7 @@ from typing import Annotated, Any, ClassVar
 from msgspec import Meta
 
 from hosting_emulator.contract.problems import PROBLEMS, Refused
-from hosting_emulator.contract.words import nearest
+from hosting_emulator.contract.suggestions import nearest
 from hosting_emulator.faults.kinds import FaultKind
 from hosting_emulator.world.records import Fault
 

@@ -1,0 +1,135 @@
+"""Reads documents that users wrote as typed values, and says in plain words what is wrong in one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any, TypeVar, get_args, get_type_hints
+
+import msgspec
+
+from hosting_emulator.contract.conversion import convert
+from hosting_emulator.contract.json_schema import END_OF_TEXT
+from hosting_emulator.contract.suggestions import nearest, unknown
+
+S = TypeVar("S", bound=msgspec.Struct)
+
+
+class DocumentRefused(ValueError):
+    """A document of a user that cannot be accepted. `field` is the field at fault, if it is known."""
+
+    def __init__(self, message: str, field: str = "") -> None:
+        super().__init__(message)
+        self.field = field
+
+
+def read_fields(document: Mapping[str, Any], kind: type[S]) -> S:
+    """Return a document as a `kind`. Raises DocumentRefused, whose field is one of `kind`."""
+    try:
+        return convert(dict(document), kind)
+    except msgspec.ValidationError as error:
+        raise _refused(error, document, kind) from None
+
+
+def _refused(error: Exception, document: Mapping[str, Any], kind: type[Any]) -> DocumentRefused:
+    """Return the refusal of a document for what msgspec says of it."""
+    message = str(error)
+    path = re.findall(r"\.?([a-z_]+|\d+)", message.partition(" - at `$")[2])
+    if path:
+        names = [name for name in path if not name.isdecimal()]
+        reason = plain_reason(message, part_at(kind, names), names[-1])
+        return DocumentRefused(reason, ".".join(path))
+    # The error comes from a check that the type makes itself. Its message quotes the refused text.
+    for name, value in document.items():
+        if isinstance(value, str) and repr(value) in message:
+            return DocumentRefused(plain_reason(message, kind, name), name)
+    return DocumentRefused(plain_reason(message, kind, ""), "")
+
+
+def read_options(word: str, options: Any, kind: type[S], noun: str, separator: str) -> S:
+    """Return the options behind a word as a `kind`; None means no options. Raises DocumentRefused.
+
+    The error's field is one of `kind`, or empty. `noun` is what an option is called in messages, and
+    `separator` stands between the word and an option.
+    """
+    options = {} if options is None else options
+    if not isinstance(options, Mapping):
+        raise DocumentRefused(f"{word} takes an object of {noun}s, such as {{}}")
+    names = kind.__struct_encode_fields__
+    for name in options:
+        if name not in names:
+            takes = ", ".join(sorted(names)) or "nothing"
+            message = f"{word} has no {noun} {name!r} (it takes {takes}){nearest(str(name), names)}"
+            raise DocumentRefused(message, str(name))
+    try:
+        return read_fields(options, kind)
+    except DocumentRefused as refused:
+        where = f"{word}{separator}{refused.field}" if refused.field else word
+        raise DocumentRefused(f"{where}: {refused}", refused.field) from None
+
+
+def part_at(kind: type[Any], path: Iterable[str | int]) -> type[Any]:
+    """Return the struct that a path of field names leads to from another, as far as it leads."""
+    for name in path:
+        for leaf in _leaves(get_type_hints(kind).get(str(name))):
+            if hasattr(leaf, "__struct_fields__"):
+                kind = leaf
+                break
+    return kind
+
+
+def words_of(kind: type[Any], field: str) -> list[str]:
+    """Return the words that a field of a type may take, if it takes only some."""
+    leaves = _leaves(get_type_hints(kind).get(field))
+    return list(dict.fromkeys(str(leaf) for leaf in leaves if isinstance(leaf, str | int)))
+
+
+def _leaves(hint: Any) -> list[Any]:
+    """Return the types and words that a type hint consists of."""
+    parts = get_args(hint)
+    if not parts:
+        return [hint]
+    return [leaf for part in parts for leaf in _leaves(part)]
+
+
+def plain_reason(reason: str, kind: type[Any], field: str) -> str:
+    """Return msgspec's reason in plain words, with the nearest word or all words of the field."""
+    reason = re.sub(r" - at `\$.*`$", "", reason)
+    reason = reason.replace("Expected `str` matching regex", "it must match")
+    reason = reason.replace(_ESCAPED_END_OF_TEXT, "")
+    unknown_field = re.search("unknown field `(.*)`", reason)
+    if unknown_field:
+        return unknown("field", unknown_field.group(1), kind.__struct_encode_fields__)
+    missing_field = re.search("missing required field `(.*)`", reason)
+    if missing_field:
+        return f"the field {missing_field.group(1)!r} is missing"
+    words = words_of(kind, field)
+    invalid_word = re.search("Invalid enum value (.*)", reason)
+    if invalid_word:
+        word = invalid_word.group(1)
+        hint = nearest(word.strip("'"), words) or f"; it is one of {', '.join(words)}"
+        return f"it cannot be {word}{hint}"
+    wrong_type = re.fullmatch(r"Expected `([^`]*)`(?:, got `[^`]*`)?(.*)", reason)
+    if wrong_type:
+        expected = f"one of {', '.join(words)}" if words else plain_types(wrong_type.group(1))
+        return f"it must be {expected}{wrong_type.group(2)}"
+    return reason
+
+
+#: How a message of msgspec quotes the end of a pattern.
+_ESCAPED_END_OF_TEXT = repr(END_OF_TEXT)[1:-1]
+#: What users who write YAML call the types that msgspec names.
+_PLAIN_TYPES = {
+    "str": "text",
+    "int": "a whole number",
+    "float": "a number",
+    "bool": "true or false",
+    "object": "a mapping",
+    "array": "a list",
+}
+
+
+def plain_types(types: str) -> str:
+    """Return types that msgspec names, such as `int | null`, in plain words. Null is left out."""
+    names = [name for name in types.split(" | ") if name != "null"]
+    return " or ".join(_PLAIN_TYPES.get(name, name) for name in names)

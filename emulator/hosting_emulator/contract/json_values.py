@@ -1,0 +1,17 @@
+"""Values of JSON: what is done to each text in one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+
+def each_text(value: Any, change: Callable[[str], Any]) -> Any:
+    """Return a JSON value in which `change` has replaced each text. Names of members stay."""
+    if isinstance(value, dict):
+        return {name: each_text(member, change) for name, member in value.items()}
+    if isinstance(value, list):
+        return [each_text(item, change) for item in value]
+    if isinstance(value, str):
+        return change(value)
+    return value

@@ -1,0 +1,18 @@
+"""Reads the tables of sentences that stand in Markdown files beside the code."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+
+def read_sections(path: Path) -> Iterator[tuple[str, list[tuple[str, str]]]]:
+    """Yield the heading and the items of each section of a file.
+
+    An item is `- name: text`. Its further lines are indented.
+    """
+    text = path.read_text(encoding="utf-8").replace("\n  ", " ")
+    for section in text.split("\n## ")[1:]:
+        heading, _, rest = section.partition("\n")
+        yield heading, re.findall(r"^- ([^:\n]+):? ?(.*)", rest, re.MULTILINE)
