@@ -1,4 +1,4 @@
-"""What many tests share: a client that speaks to one world as any of its people.
+"""What many tests share: a client that speaks to one world as any of its users.
 
 The server is the plugin's own (`hosting_emulator`): what users get is what the tests run on.
 """

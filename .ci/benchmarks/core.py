@@ -18,7 +18,7 @@ from hosting_emulator.engine.exchange import ExchangeContext, run_through
 from hosting_emulator.engine.history import Keeper
 from hosting_emulator.world.population import new_world
 from hosting_emulator.world.records import Origin
-from hosting_emulator.world.tables import DEPLOYMENTS, OPERATIONS, PEOPLE
+from hosting_emulator.world.tables import DEPLOYMENTS, OPERATIONS, USERS
 from hosting_emulator.world.value import World, apply
 
 _BLOCK = 200
@@ -61,10 +61,10 @@ class Core:
 
     def _token(self) -> str:
         world = self._engine.world
-        person = world.get(PEOPLE, world.indexes["person:owner"])
-        assert person is not None
+        user = world.get(USERS, world.indexes["user:owner"])
+        assert user is not None
         organization_id = world.indexes["organization:acme"]
-        return self._engine.mint(person, organization_id, "http://127.0.0.1", lifetime_s=3600)
+        return self._engine.mint(user, organization_id, "http://127.0.0.1", lifetime_s=3600)
 
     def cases(self) -> Iterator[tuple[str, Case]]:
         """Yield each call with a way to ask it."""

@@ -202,7 +202,7 @@ OPERATIONS = _offers(
 FAULTS = _offers(lambda _, world: (fault.id for fault in world.faults))
 OUTCOMES = _offers(lambda _, world: (outcome.id for outcome in world.outcomes))
 PROJECTS = _offers(lambda _, world: world.projects)
-PEOPLE = _offers(lambda _, world: world.people)
+USERS = _offers(lambda _, world: world.users)
 #: Of options, by what help calls their value.
 _OFFERED: dict[tuple[str, str | None], Complete] = {
     ("--call", "CALL"): CALLS,
@@ -213,9 +213,9 @@ _OFFERED: dict[tuple[str, str | None], Complete] = {
     ("--scenario", "NAME|FILE"): SCENARIOS_AND_FILES,
     ("--until", "OPERATION"): OPERATIONS,
     ("--project", "PROJECT"): PROJECTS,
-    ("--principal", "WHO"): PEOPLE,
-    ("--as", "WHO"): PEOPLE,
-    ("--who", "WHO"): PEOPLE,
+    ("--principal", "WHO"): USERS,
+    ("--as", "WHO"): USERS,
+    ("--who", "WHO"): USERS,
 }
 
 

@@ -61,10 +61,10 @@ from hosting_emulator.storage.recovery import recover
 from hosting_emulator.variation.points import VariationRefused
 from hosting_emulator.variation.worlds import read_variation
 from hosting_emulator.world.clock import ClockRefused
-from hosting_emulator.world.naming import DEFAULT_WORLD, id_of, in_order, not_found, usual_person
+from hosting_emulator.world.naming import DEFAULT_WORLD, id_of, in_order, not_found, usual_user
 from hosting_emulator.world.population import with_overrides
 from hosting_emulator.world.records import Origin, Variation
-from hosting_emulator.world.tables import ONLY, PEOPLE, PROJECTS, VARIATION
+from hosting_emulator.world.tables import ONLY, PROJECTS, USERS, VARIATION
 from hosting_emulator.world.value import World
 
 #: Answers a story's request to a page; the floors above a scenario hand it down.
@@ -331,13 +331,13 @@ class Emulator:
     def ready(self) -> Ready:
         """Return what a person needs to know; mints an access token. Raises StartError for nobody."""
         base_url, world, name = self._site.own_url, self._default.world, self._settings.principal
-        person = usual_person(world)
-        if name is not None and (person := world.get(PEOPLE, id_of(world, PEOPLE, name))) is None:
-            raise StartError(not_found(world, PEOPLE, name))
-        home = None if person is None else home_of(world, person)
+        user = usual_user(world)
+        if name is not None and (user := world.get(USERS, id_of(world, USERS, name))) is None:
+            raise StartError(not_found(world, USERS, name))
+        home = None if user is None else home_of(world, user)
         projects = in_order(world, PROJECTS)
         own = [project for project in projects if project.organization_id == home] or projects
-        token = "" if person is None else self._default.mint(person, home, base_url)
+        token = "" if user is None else self._default.mint(user, home, base_url)
         tls_port = self._site.tls_port
         variation = world.get(VARIATION, ONLY)
         return Ready(
@@ -351,7 +351,7 @@ class Emulator:
             token=token,
             organization_id=home or next((p.organization_id for p in own), ""),
             project_id=next((project.id for project in own), ""),
-            person="" if person is None else person.alias,
+            user="" if user is None else user.alias,
             data_dir=self._data_dir,
             world=DEFAULT_WORLD,
             pid=os.getpid(),

@@ -61,7 +61,7 @@ class Settings:
 class Ready:
     """What a running emulator tells whoever started it. `fresh`: its state was just made.
 
-    `token` is that of `person`, an alias; both are empty where nobody could ask. `local_url` is where
+    `token` is that of `user`, an alias; both are empty where nobody could ask. `local_url` is where
     this machine reaches it, whatever its public URL. `clock` to `vary_only` are of the default world.
     """
 
@@ -73,7 +73,7 @@ class Ready:
     tls_url: str | None
     ca_file: str | None
     token: str
-    person: str
+    user: str
     organization_id: str
     project_id: str
     data_dir: str | None

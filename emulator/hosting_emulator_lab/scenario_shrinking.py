@@ -21,7 +21,7 @@ _SECTIONS: tuple[Path, ...] = (
     ("outcomes",),
     ("timeline",),
     ("world", "projects"),
-    ("world", "people"),
+    ("world", "users"),
 )
 #: What tells a step: `n=12`, or what it does and expects.
 FIELDS = ("status", "code", "call", "n")

@@ -115,7 +115,7 @@ class Chromium:
     def page(
         self, url: str, *, width: int = 1280, scheme: Scheme = "light", network: bool = False
     ) -> Iterator[Page]:
-        """Open a page and leave it open, to be used as a person does.
+        """Open a page and leave it open, to be used as a user does.
 
         With `network` its visit says what was asked for, and with which status the page came.
         """

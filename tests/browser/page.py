@@ -1,4 +1,4 @@
-"""An open page, used as a person uses it: things are found by the role and name that are read out.
+"""An open page, used as a user uses it: things are found by the role and name that are read out.
 
 Both are the browser's own, from the tree that it gives to screen readers. What is pressed is pressed
 with a pointer at the middle of what is seen, so something that lies below another cannot be used.
@@ -82,7 +82,7 @@ class Page:
         self._runner.run(asyncio.wait_for(self._tab.go(url), 30))
 
     def open_beside(self, url: str, title: str) -> None:
-        """Open an address in one more window of the same person, and wait until it has its title."""
+        """Open an address in one more window of the same user, and wait until it has its title."""
         before = self._runner.run(self._tab.titles()).count(title)
         self._runner.run(self._tab.open_beside(url))
         self.until(title, lambda: self._runner.run(self._tab.titles()).count(title) > before)

@@ -18,7 +18,7 @@ from tests.support.http_world import HttpWorld
 
 #: Where the answer's status is shown.
 LIVE = ".live-responses-table .response-col_status:not(.col_header)"
-#: What is said once a person was chosen, by the beginning of the choice.
+#: What is said once a user was chosen, by the beginning of the choice.
 SAID = {"Olive": "of owner", "Rita": "of reader", "Nobody": "without a token"}
 
 
@@ -30,9 +30,9 @@ def opened(page: Page, width: int, scheme: Scheme) -> None:
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
-def become(page: Page, person: str) -> None:
-    page.choose("User", person)
-    page.wait(f"document.querySelector('#said').textContent.includes({SAID[person]!r})")
+def become(page: Page, user: str) -> None:
+    page.choose("User", user)
+    page.wait(f"document.querySelector('#said').textContent.includes({SAID[user]!r})")
 
 
 @contextmanager
@@ -47,7 +47,7 @@ def opened_call(page: Page, call: str) -> Iterator[str]:
 
 
 def try_it(page: Page, block: str, status: int) -> None:
-    """Try a call that is open as a person does, until such a status is shown."""
+    """Try a call that is open as a user does, until such a status is shown."""
     page.evaluate("performance.clearResourceTimings()")
     page.wait(_sent(block))
     page.wait(f"{block}.querySelector('{LIVE}')?.textContent.trim().startsWith('{status}')")
@@ -94,8 +94,8 @@ def test_calls_tried_in_the_api_documentation_act_as_the_chosen_user(
 
         with opened_call(page, "setProjectPoweredByFlag") as block:
             try_it(page, block, 200)
-            for person, status in (("Rita", 403), ("Nobody", 401)):
-                become(page, person)
+            for user, status in (("Rita", 403), ("Nobody", 401)):
+                become(page, user)
                 try_it(page, block, status)
         page.watch()
         assert [url for url in page.visit.requests if not url.startswith((origin, "data:"))] == []

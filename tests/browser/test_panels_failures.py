@@ -260,11 +260,11 @@ def test_the_add_intervention_accepts_users_in_the_form_of_a_world_file(
     dashboard: Dashboard, api: HttpWorld, panel: Panel
 ):
     with dashboard(panel("interventions/add")) as page:
-        page.fill("textbox", "people", '[{"alias": "zoe", "organizations": {"amce": "owner"}}]')
+        page.fill("textbox", "users", '[{"alias": "zoe", "organizations": {"amce": "owner"}}]')
         page.click("button", "Do it")
         page.read("did you mean acme")
-        page.wait("document.activeElement.name === 'people'")
-        page.fill("textbox", "people", '[{"alias": "zoe", "organizations": {"acme": "owner"}}]')
+        page.wait("document.activeElement.name === 'users'")
+        page.fill("textbox", "users", '[{"alias": "zoe", "organizations": {"acme": "owner"}}]')
         page.click("button", "Do it")
         page.read("Added zoe.")
 

@@ -48,10 +48,10 @@ why 9999
 world create own --scenario stuck-operation
 world create other --scenario zzz
 world delete own
-world add person zoe --email zoe@acme.example --organization acme --role owner
-world add person zoe --json
-world add person yan --organization amce
-world add person yan --role owner
+world add user zoe --email zoe@acme.example --organization acme --role owner
+world add user zoe --json
+world add user yan --organization amce
+world add user yan --role owner
 world add key zoe --value phk_ZoesKeyOfATestWhichIsNoSecretOfAnybody00000 --json
 world add key zoe name=ci value=phk_short
 world add project Site --organization acme

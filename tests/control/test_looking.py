@@ -43,9 +43,9 @@ def test_a_project_lists_everything_that_belongs_to_it(api: HttpWorld):
 
 
 def test_a_project_lists_the_role_of_each_user_and_its_source(api: HttpWorld):
-    people = {row["who"]: (row["role"], row["through"]) for row in shop(api)["people"]}
+    users = {row["who"]: (row["role"], row["through"]) for row in shop(api)["users"]}
 
-    assert people == {
+    assert users == {
         "owner": ("owner", "organization"),
         "member": ("maintainer", "project"),
         "reader": ("reader", "project"),

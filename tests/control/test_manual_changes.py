@@ -13,7 +13,7 @@ from tests.support.in_process import InProcess, Machine, fresh_world
 
 MANUAL_CHANGES: dict[str, Callable[[Any], Any]] = {
     "assumptions": lambda e: worlds.patch_assumptions(e, {"accepted_status": 200}),
-    "intervention": lambda e: faults.intervene(e, {"end_session": {"person": "owner"}}),
+    "intervention": lambda e: faults.intervene(e, {"end_session": {"user": "owner"}}),
     "key": lambda e: identity.create_api_key(e, identity.NewKey()),
     "fault": lambda e: faults.arm_fault(e, {"timeout": {}, "call": "list_deployments"}),
     "faults": lambda e: faults.clear_faults(e),

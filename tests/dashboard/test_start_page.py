@@ -22,7 +22,7 @@ def world(**more: Any) -> dict[str, Any]:
         "clock": {"mode": "real", "now": "2026-01-01T00:00:00.000Z", "rate": 1.0},
         "counts": {"projects": 0, "deployments": 0, "operations": 0},
         "organizations": [],
-        "people": [],
+        "users": [],
         "projects": [],
         **more,
     }
@@ -54,7 +54,7 @@ def test_names_on_the_start_page_are_escaped():
     row = {"id": evil, "alias": evil, "name": evil, "plan": evil, "organization_id": evil}
 
     html = start_body(
-        evil, evil, [world(people=[row], projects=[row], organizations=[row], base_url=evil)]
+        evil, evil, [world(users=[row], projects=[row], organizations=[row], base_url=evil)]
     )
 
     assert "<script" not in html

@@ -1,4 +1,4 @@
-"""A person at two terminals: one shell that types the page's commands, one emulator that runs.
+"""A user at two terminals: one shell that types the page's commands, one emulator that runs.
 
 Only the ports differ from the page: free ones take the place of those it names. Our commands, and
 Python, come from the warm interpreter, but for what `make` runs.

@@ -63,7 +63,7 @@ def test_within_the_scope_only_the_role_of_the_caller_is_looked_up(monkeypatch: 
     api.dns(who="reader")
     steps(api)
 
-    assert [call.args[1] for call in look_up.mock_calls] == [api.person_id("reader")]
+    assert [call.args[1] for call in look_up.mock_calls] == [api.user_id("reader")]
 
 
 def test_the_trail_says_when_no_project_has_the_id():
@@ -486,8 +486,8 @@ def test_a_trail_contains_no_secret():
 def test_a_trail_describes_the_world_at_the_time_of_the_request():
     api = InProcess()
     api.dns(who="outsider")
-    for person in ("member", "reader"):
-        api.intervene("set_role", project="shop", person=person, role="none")
+    for user in ("member", "reader"):
+        api.intervene("set_role", project="shop", user=user, role="none")
     api.dns(who="outsider")
 
     assert says(api, "scope", 1) == [OUTSIDE]

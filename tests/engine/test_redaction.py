@@ -54,7 +54,7 @@ SPELLINGS: dict[str, Callable[[str], str]] = {
     "every byte percent-encoded": percent,
     "percent-encoded twice": lambda secret: quote(percent(secret), safe=""),
     "JSON escapes": lambda secret: "".join(f"\\u{ord(c):04x}" for c in secret),
-    "base64": lambda secret: b64encode(f"person:{secret}".encode()).decode(),
+    "base64": lambda secret: b64encode(f"user:{secret}".encode()).decode(),
     "base64 without padding": lambda secret: (
         urlsafe_b64encode(secret.encode()).rstrip(b"=").decode()
     ),

@@ -52,7 +52,7 @@ def test_a_request_must_match_every_filter(api: InProcess, filters, expected: li
 
 
 def test_a_filter_names_a_user_by_id(api: InProcess):
-    assert numbers(api, RequestFilter(who=str(api.world.indexes["person:reader"]))) == [3]
+    assert numbers(api, RequestFilter(who=str(api.world.indexes["user:reader"]))) == [3]
 
 
 def test_a_filter_by_project_matches_its_paths_and_its_operations(api: InProcess):

@@ -49,7 +49,7 @@ class Desk:
             call=call,
             project=self.project_id(project) if project else None,
             organization=None,
-            principal=str(self.world.indexes[f"person:{who}"]),
+            principal=str(self.world.indexes[f"user:{who}"]),
             method=method,
             path=path,
             headers=CIMultiDict(pairs).getall,
@@ -77,8 +77,8 @@ class Desk:
     def project_id(self, alias: str) -> str:
         return str(self.world.indexes[f"project:{alias}"])
 
-    def person_id(self, alias: str) -> str:
-        return str(self.world.indexes[f"person:{alias}"])
+    def user_id(self, alias: str) -> str:
+        return str(self.world.indexes[f"user:{alias}"])
 
 
 @pytest.fixture

@@ -78,7 +78,7 @@ def test_a_fault_acts_only_if_all_its_matches_hold(desk: Desk):
 
 
 def test_a_match_can_name_project_and_principal_by_id(desk: Desk):
-    desk.arm(timeout={}, project=desk.project_id("blog"), principal=desk.person_id("reader"))
+    desk.arm(timeout={}, project=desk.project_id("blog"), principal=desk.user_id("reader"))
 
     assert desk.acts(project="blog", who="reader")
     assert not desk.acts(project="blog", who="owner")

@@ -35,7 +35,7 @@ Mutation = Callable[[str, Random], BrokenFile | None]
 
 #: Keys of the language. Other keys (saved names, bodies, queries) are the author's own.
 KEYS = (
-    "name|description|seed|clock|assumptions|world|organizations|people|projects|faults"
+    "name|description|seed|clock|assumptions|world|organizations|users|projects|faults"
     "|timeline|story|alias|call|poll|redeem|sign_in|advance|until|intervene|fault|assume"
     "|expect|status|code|project|times|phase|probability|abort|latency|truncate|gateway_error"
     "|rate_limit|at|after_calls|together|request|log|check|use|parts|steps|form|text"

@@ -29,7 +29,7 @@ SEED = "golden"
 NOON = "2030-01-31T12:00:00Z"
 #: Links and token issuers are made of it, so it is the same in each run.
 HOST = "localhost:4620"
-PEOPLE = ("owner", "member", "reader", "outsider", "no-organization")
+USERS = ("owner", "member", "reader", "outsider", "no-organization")
 #: Headers that say something about the response; Date follows a clock, and Server the version.
 KEPT_HEADERS = (
     "Content-Type Content-Length X-Request-Id Retry-After Cache-Control WWW-Authenticate Allow "
@@ -102,14 +102,14 @@ INTERVENTIONS: tuple[dict[str, Any], ...] = (
     {"set_database": {"project": "shop", "environment": "dev", "state": "suspended"}},
     {"fail_database_provider": {"project": "blog"}},
     {"leave_key_creation_uncertain": {"times": 1}},
-    {"add_member": {"organization": "hobby", "person": "reader", "role": "member"}},
+    {"add_member": {"organization": "hobby", "user": "reader", "role": "member"}},
     {
         "add": {
-            "people": [{"alias": "zoe", "organizations": {"acme": "member"}}],
-            "keys": [{"person": "zoe", "value": "phk_" + "k" * 43}],
+            "users": [{"alias": "zoe", "organizations": {"acme": "member"}}],
+            "keys": [{"user": "zoe", "value": "phk_" + "k" * 43}],
         }
     },
-    {"add": {"people": [{"alias": "zoe"}]}},
+    {"add": {"users": [{"alias": "zoe"}]}},
     {"set_plan": {"organization": "nobody", "plan": "paid"}},
     {"no_such_word": {}},
 )
@@ -278,7 +278,7 @@ class WorldWalk:
         summary = walk.control("GET", f"worlds/{name}").json
         self.projects = {found["alias"]: found["id"] for found in summary["projects"]}
         self.organizations = {found["alias"]: found["id"] for found in summary["organizations"]}
-        self.tokens = {who: self._token(who) for who in PEOPLE}
+        self.tokens = {who: self._token(who) for who in USERS}
         walk.users |= {token: who for who, token in self.tokens.items()}
         if name == "default":
             self.control("GET", "state")
@@ -383,8 +383,8 @@ def everyday(world: WorldWalk) -> None:
 
 
 def refusals(world: WorldWalk) -> None:
-    """Walk what is refused: each person, each kind of malformed request."""
-    for who in (*PEOPLE[1:], "a.b.c"):
+    """Walk what is refused: each user, each kind of malformed request."""
+    for who in (*USERS[1:], "a.b.c"):
         world.each_call(who=who)
     world.each_call(who=None, key=None)
     world.each_call(key=None)

@@ -91,7 +91,7 @@ def is_beyond_a_schema(found: dict[str, Any]) -> bool:
 
 #: Titles of refusals by the control API that name what a body names.
 NAMED_IN_BODIES = {
-    *("No such person", "No such project", "No such organization", "No such operation"),
+    *("No such user", "No such project", "No such organization", "No such operation"),
     *("No such commit", "Scenario refused"),
 }
 #: Titles of refusals for sense.

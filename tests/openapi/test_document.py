@@ -378,7 +378,7 @@ def test_the_examples_of_a_document_exist_in_its_world(api: HttpWorld):
 
 
 def test_a_world_without_organizations_has_a_valid_document(api: HttpWorld):
-    empty: dict[str, Any] = {"organizations": [], "people": [], "projects": []}
+    empty: dict[str, Any] = {"organizations": [], "users": [], "projects": []}
 
     with HostingEmulator.fresh(api.emulator.control, scenario={"world": empty}) as world:
         OpenAPIV31SpecValidator(world.openapi()).validate()

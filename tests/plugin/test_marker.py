@@ -97,7 +97,7 @@ def test_keywords_of_the_mark_are_a_scenario_or_override_one(suite: Suite):
 
         @pytest.mark.hosting_scenario(world={
             "organizations": [{"alias": "tiny"}],
-            "people": [{"alias": "ann", "organizations": {"tiny": "owner"},
+            "users": [{"alias": "ann", "organizations": {"tiny": "owner"},
                         "projects": {"site": "owner"}}],
             "projects": [{"alias": "site", "organization": "tiny"}],
         })

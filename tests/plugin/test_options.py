@@ -227,7 +227,7 @@ name: own
 description: A studio.
 world:
   organizations: [{alias: studio}]
-  people: [{alias: ada, organizations: {studio: owner}}]
+  users: [{alias: ada, organizations: {studio: owner}}]
   projects: [{alias: site, organization: studio}]
 """
 
@@ -238,7 +238,7 @@ def test_worlds_follow_the_settings_file_with_a_frozen_clock(suite: Suite):
     suite.write(
         test_it="""
         def test_it(hosting_emulator):
-            assert [*hosting_emulator.people] == ["ada"]
+            assert [*hosting_emulator.users] == ["ada"]
             summary = hosting_emulator.summary
             assert summary["seed"] == "ours"
             assert summary["assumptions"] == {"accepted_status": 200}

@@ -12,7 +12,7 @@ from tests.support.in_process import Machine, fresh_world
 from tests.support.product_tables import intervention_fields
 from tests.support.world_changes import ControlledWorld, refusals_allowed
 
-PEOPLE = ["owner", "member", "reader", "outsider", "no-organization"]
+USERS = ["owner", "member", "reader", "outsider", "no-organization"]
 PROJECTS = ["shop", "shop", "shop", "labs", "notes", "garden"]
 STATES = ["init", "ready", "suspended", "resizing", "failed"]
 FINAL_STATES = {"succeeded", "failed", "cancelled"}
@@ -20,11 +20,11 @@ FINAL_STATES = {"succeeded", "failed", "cancelled"}
 FIELDS: dict[str, list[Any]] = {
     "project": PROJECTS,
     "organization": ["acme", "hobby"],
-    "person": PEOPLE,
-    "people": [[{"alias": "zoe", "organizations": {"acme": "member"}}], [{"alias": "yan"}]],
-    "keys": [[{"person": "owner", "value": "phk_" + letter * 43}] for letter in "ab"],
+    "user": USERS,
+    "users": [[{"alias": "zoe", "organizations": {"acme": "member"}}], [{"alias": "yan"}]],
+    "keys": [[{"user": "owner", "value": "phk_" + letter * 43}] for letter in "ab"],
     "ago": ["1m", "5h"],
-    "to": [*PEOPLE, "pending", "authorized", "expired", "revoked"],
+    "to": [*USERS, "pending", "authorized", "expired", "revoked"],
     "role": ["owner", "member", "maintainer", "reader", "none"],
     "plan": ["free", "paid"],
     "credits": [0, 3],
@@ -113,7 +113,7 @@ class RandomSession:
         api = self.api
         draw = self.draw
         project = draw.choice(PROJECTS)
-        read_options: dict[str, Any] = {"who": draw.choice([*["owner"] * 5, *PEOPLE])}
+        read_options: dict[str, Any] = {"who": draw.choice([*["owner"] * 5, *USERS])}
         if self.keys and draw.random() < 0.2:
             read_options["token"] = draw.choice(self.keys[-3:])
         options = dict(read_options)

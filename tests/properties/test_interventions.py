@@ -14,14 +14,14 @@ from tests.support.product_tables import intervention_fields
 from tests.support.worlds_on_disk import assert_sound
 
 PROJECTS = st.sampled_from(["shop", "labs", "notes"])
-PEOPLE = st.sampled_from(["owner", "member", "reader", "outsider", "no-organization"])
+USERS = st.sampled_from(["owner", "member", "reader", "outsider", "no-organization"])
 STATES = st.sampled_from(["init", "ready", "suspended", "resizing", "failed"])
 #: Values for the fields of interventions. Other fields are left out.
 FIELDS: dict[str, st.SearchStrategy[Any]] = {
     "project": PROJECTS,
     "organization": st.sampled_from(["acme", "hobby"]),
-    "person": PEOPLE,
-    "to": PEOPLE | st.sampled_from(["pending", "authorized", "expired", "revoked"]),
+    "user": USERS,
+    "to": USERS | st.sampled_from(["pending", "authorized", "expired", "revoked"]),
     "role": st.sampled_from(["owner", "member", "maintainer", "reader", "none"]),
     "plan": st.sampled_from(["free", "paid"]),
     "credits": st.integers(0, 10),
@@ -35,11 +35,11 @@ FIELDS: dict[str, st.SearchStrategy[Any]] = {
     "zone": st.just("customer.example"),
     "domain": st.just("own.example"),
     "count": st.integers(1, 3),
-    "people": st.sampled_from(
+    "users": st.sampled_from(
         [[{"alias": "zoe", "organizations": {"acme": "owner"}}], [{"alias": "yan"}]]
     ),
     "projects": st.sampled_from([[{"alias": "site", "organization": "acme", "deployments": 2}]]),
-    "keys": st.sampled_from([[{"person": "owner", "value": "phk_" + "k" * 43}]]),
+    "keys": st.sampled_from([[{"user": "owner", "value": "phk_" + "k" * 43}]]),
     "ago": st.sampled_from(["1m", "5h"]),
     "status": st.sampled_from(["ready", "failed", "cancelled"]),
     "code": st.sampled_from(["quota", "operation_failed"]),
@@ -70,7 +70,7 @@ def intervene(api: InProcess, data: st.DataObject) -> None:
 
 def send_call(api: InProcess, data: st.DataObject) -> None:
     project = data.draw(PROJECTS)
-    who = data.draw(PEOPLE)
+    who = data.draw(USERS)
     calls = (
         lambda: api.set_flag(data.draw(st.booleans()), project=project, who=who),
         lambda: api.initialize(data.draw(st.integers(0, 2)), project=project, who=who),

@@ -358,7 +358,7 @@ class Hosting(RuleBasedStateMachine):
         ticket = self.model.last_tickets[who]
         if ticket.spent or ticket.expires_ms <= self.now_ms:
             return
-        self.change(read_intervention({word: {"person": who}}).apply)
+        self.change(read_intervention({word: {"user": who}}).apply)
         ticket.spent = True
         self.open(ticket, ticket.project)
 

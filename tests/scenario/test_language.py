@@ -305,7 +305,7 @@ SIGN_IN = """
 """
 
 
-def test_a_person_signs_in_by_the_identity_providers_own_pages():
+def test_a_user_signs_in_by_the_identity_providers_own_pages():
     passes(
         SIGN_IN
         + """
@@ -316,7 +316,7 @@ def test_a_person_signs_in_by_the_identity_providers_own_pages():
             token: ${token}
           - request: GET /_emulator/idp/userinfo
             token: ${token}
-            expect: {status: 200, body: {sub: "${person.member}"}}
+            expect: {status: 200, body: {sub: "${user.member}"}}
           - check: {token: "*"}
           - use: refresh
           - advance: 59m
@@ -403,7 +403,7 @@ def test_a_step_visits_only_pages_of_its_world(request_line, said):
 # --- the log -------------------------------------------------------------------------------------
 
 
-def test_the_log_is_asked_by_call_person_status_fault_and_key():
+def test_the_log_is_asked_by_call_user_status_fault_and_key():
     passes(
         """
         faults: [{abort: {code: service_unavailable}, call: list_deployments, skip_first: 1, times: 1}]

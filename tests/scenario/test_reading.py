@@ -16,7 +16,7 @@ WORLD = """
 world:
   organizations:
     - {alias: acme}
-  people:
+  users:
     - alias: boss
       organizations: {acme: owner}
   projects:
@@ -293,7 +293,7 @@ def test_a_scenario_without_a_story_passes():
 def test_a_shared_database_has_one_state():
     text = (
         "name: shared\ndescription: One database for both environments.\nworld:\n"
-        "  organizations: [{alias: acme}]\n  people: []\n  projects:\n"
+        "  organizations: [{alias: acme}]\n  users: []\n  projects:\n"
         "    - alias: shop\n      organization: acme\n"
         "      database: {data_mode: shared, dev: ready, prod: suspended}\n"
     )

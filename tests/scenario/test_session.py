@@ -154,7 +154,7 @@ def test_a_scenarios_world_faults_and_timeline_are_in_what_is_recorded_of_it():
         assumptions: {accepted_status: 201}
         world:
           organizations: [{alias: studio, id: 01HZX3V9Q4M8E2K7T5B6C1D0AE}]
-          people:
+          users:
             - alias: owner
               organizations: {studio: owner}
               id: 01HZX3V9Q4M8E2K7T5B6C1D0AF
@@ -311,7 +311,7 @@ def test_a_fault_of_a_past_that_is_not_kept_is_removed_by_the_id_it_has_in_the_f
 def test_a_recording_adds_users_and_projects_with_their_ids():
     api = ControlledWorld()
     added: dict[str, Any] = {
-        "people": [{"alias": "ada", "id": "01HZX3V9Q4M8E2K7T5B6C1D0AF"}],
+        "users": [{"alias": "ada", "id": "01HZX3V9Q4M8E2K7T5B6C1D0AF"}],
         "projects": [{"alias": "web", "id": "01HZX3V9Q4M8E2K7T5B6C1D0AG", "organization": "acme"}],
     }
     api.intervene("add", **added)

@@ -30,7 +30,7 @@ def aliases(records: list[Any]) -> list[str]:
 def test_a_world_has_the_chosen_ids_emails_handles_and_deployments():
     tables = built_tables(f"""
   organizations: [{{alias: acme}}]
-  people: [{{alias: ada, id: {ADA}, email: ada@x.example, organizations: {{acme: owner}}}}]
+  users: [{{alias: ada, id: {ADA}, email: ada@x.example, organizations: {{acme: owner}}}}]
   projects:
     - alias: site
       organization: acme
@@ -41,13 +41,13 @@ def test_a_world_has_the_chosen_ids_emails_handles_and_deployments():
         - {{at: "2026-03-01T16:20:00Z", status: failed, commit: {COMMIT}}}
 """)
 
-    (person,) = tables["people"]
+    (user,) = tables["users"]
     (project,) = tables["projects"]
     deployments = sorted(tables["deployments"], key=lambda deployment: deployment.id)
 
-    assert (person.id, person.email) == (ADA, "ada@x.example")
+    assert (user.id, user.email) == (ADA, "ada@x.example")
     assert (project.id, project.handle) == (SITE, "my-site")
-    assert [membership.person_id for membership in tables["memberships"]] == [ADA]
+    assert [membership.user_id for membership in tables["memberships"]] == [ADA]
     assert [(deployment.status, deployment.created_at) for deployment in deployments] == [
         ("failed", "2026-03-01T16:20:00.000Z"),
         ("ready", "2026-03-02T08:50:00.000Z"),
@@ -58,13 +58,13 @@ def test_a_world_has_the_chosen_ids_emails_handles_and_deployments():
 def test_beside_the_default_world_the_same_alias_takes_its_place():
     tables = built_tables("""
   extends: default
-  people: [{alias: zoe, organizations: {acme: member}, projects: {shop: reader}}]
+  users: [{alias: zoe, organizations: {acme: member}, projects: {shop: reader}}]
   projects: [{alias: blog, organization: acme}]
 """)
 
     generations = {project.alias: project.source_generation for project in tables["projects"]}
 
-    assert aliases(tables["people"]) == [
+    assert aliases(tables["users"]) == [
         "owner",
         "member",
         "reader",
@@ -84,14 +84,14 @@ def test_beside_the_default_world_the_same_alias_takes_its_place():
             r"own\.yaml:5:.*there is no organization 'acme'; there are none",
         ),
         (
-            "  extends: default\n  people:\n    - {alias: a, email: x@y.example}\n"
+            "  extends: default\n  users:\n    - {alias: a, email: x@y.example}\n"
             "    - {alias: b, email: x@y.example}",
             r"own\.yaml:8:.*the email 'x@y\.example' is already used above",
         ),
         (
-            "  extends: default\n  people:\n    - {alias: a}\n"
+            "  extends: default\n  users:\n    - {alias: a}\n"
             "    - {alias: b, email: a@people.example}",
-            r"own\.yaml:8:.*the email 'a@people\.example' is already used above",
+            r"own\.yaml:8:.*the email 'a@users\.example' is already used above",
         ),
         (
             "  extends: default\n  projects:\n    - alias: a\n      organization: acme\n"
@@ -132,10 +132,10 @@ def test_an_impossible_world_is_refused_at_its_line(world: str, says: str):
 @pytest.mark.parametrize(
     ("added", "says"),
     [
-        ("people: [{alias: zoe}, {alias: owner}]", r"own\.yaml:8:54: .*'owner' is already used"),
+        ("users: [{alias: zoe}, {alias: owner}]", r"own\.yaml:8:54: .*'owner' is already used"),
         (
-            "people: [{alias: zoe}, {alias: Yan}]",
-            r"own\.yaml:8:54: .*people\.1\.alias: it must match",
+            "users: [{alias: zoe}, {alias: Yan}]",
+            r"own\.yaml:8:54: .*users\.1\.alias: it must match",
         ),
         (
             "projects: [{alias: x, organization: acme, handle: shop}]",
@@ -159,9 +159,9 @@ def test_a_story_knows_whom_its_timeline_and_its_steps_add():
   extends: default
 timeline:
   - at: 1h
-    intervene: {add: {people: [{alias: zoe, organizations: {acme: member}}]}}
+    intervene: {add: {users: [{alias: zoe, organizations: {acme: member}}]}}
 story:
-  - intervene: {add: {people: [{alias: yan, organizations: {acme: member}}]}}
+  - intervene: {add: {users: [{alias: yan, organizations: {acme: member}}]}}
   - {call: list_deployments, as: yan, expect: {status: 404}}
   - {advance: 2h}
   - {call: list_deployments, as: zoe, expect: {status: 404}}

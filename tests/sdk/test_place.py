@@ -19,7 +19,7 @@ def test_a_world_lists_its_projects_organizations_and_users(hosting_emulator: Ho
     assert world.control_url.endswith(f"/_emulator/worlds/{world.name}")
     assert list(world.projects) == ["shop", "blog", "docs", "labs", "garden", "notes"]
     assert list(world.organizations) == ["acme", "hobby"]
-    assert list(world.people) == ["owner", "member", "reader", "outsider", "no-organization"]
+    assert list(world.users) == ["owner", "member", "reader", "outsider", "no-organization"]
     assert (world.project, world.organization) == (
         world.projects["shop"],
         world.organizations["acme"],

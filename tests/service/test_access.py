@@ -217,7 +217,7 @@ def test_an_id_of_another_kind_of_resource_is_not_found(world: CheckedCalls) -> 
 
 
 def test_each_request_checks_the_current_role(world: CheckedCalls) -> None:
-    role = {"project": "shop", "person": "reader"}
+    role = {"project": "shop", "user": "reader"}
     problem(world.set_flag(False, who="reader"), 403, "forbidden")
 
     world.intervene("set_role", **role, role="owner")

@@ -198,7 +198,7 @@ FORGERIES: dict[str, Forge] = {
     "an ES256 key": _by_another_key(ec.generate_private_key(ec.SECP256R1()), "ES256"),
     "an RS256 key": _by_another_key(rsa.generate_private_key(65537, 2048), "RS256"),
     "a key the token brings along": _bringing_its_own_key,
-    "another person": _tampered(sub="01JGFJJZ000000000000000000"),
+    "another user": _tampered(sub="01JGFJJZ000000000000000000"),
     "the owner's claims": _as_the_owner,
     "another organization": _tampered(org_id="01JGFJJZ000000000000000000"),
     "a later expiry": _tampered(exp=99_999_999_999),
@@ -358,10 +358,10 @@ def test_a_token_is_valid_from_the_moment_it_is_minted(api: CheckedWorld) -> Non
 
 
 def test_a_token_has_the_claims_of_its_user(api: CheckedWorld) -> None:
-    people = {p["alias"]: p for p in api.emulator.summary["people"]}
+    users = {p["alias"]: p for p in api.emulator.summary["users"]}
     claims = parts(api.emulator.token("owner", expires_in_seconds=600))[1]
 
-    assert claims["sub"] == people["owner"]["id"]
+    assert claims["sub"] == users["owner"]["id"]
     assert claims["org_id"] == api.emulator.organization
     assert claims["exp"] - claims["iat"] == 600
     assert claims["iat"] == int(api.now().timestamp())
@@ -405,7 +405,7 @@ def test_only_call_3_needs_a_session(api: CheckedWorld) -> None:
 def test_a_token_for_an_organization_of_other_users_gives_access_to_nothing(
     api: CheckedWorld,
 ) -> None:
-    # given a token whose person does not belong to the organization it names
+    # given a token whose user does not belong to the organization it names
     token = api.emulator.token("owner", organization="hobby")
 
     problem(api.dns(token=token, project="garden"), 404, "resource_not_found")

@@ -94,7 +94,7 @@ def test_a_key_does_not_find_projects_that_its_user_cannot_read(world: CheckedCa
 
 def test_a_key_is_bound_to_its_organization(world: CheckedCalls) -> None:
     # given a user who owns two organizations, with a key of each
-    world.intervene("add_member", organization="hobby", person="owner", role="owner")
+    world.intervene("add_member", organization="hobby", user="owner", role="owner")
     in_hobby = world.token("owner", organization="hobby")
     acme_key = world.create_key().json["value"]
     hobby_key = world.create_key(organization="hobby", token=in_hobby).json["value"]
@@ -117,7 +117,7 @@ def test_a_key_is_bound_to_its_organization(world: CheckedCalls) -> None:
 
 def test_a_key_of_a_removed_member_finds_nothing(world: CheckedCalls) -> None:
     value = world.create_key(who="member").json["value"]
-    world.intervene("remove_member", organization="acme", person="member")
+    world.intervene("remove_member", organization="acme", user="member")
 
     problem(world.dns(token=value), 404, "resource_not_found")
 

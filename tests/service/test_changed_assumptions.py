@@ -52,7 +52,7 @@ def test_at_its_expiry_time_a_ticket_or_key_is_no_longer_valid(api: HttpWorld) -
 def test_the_last_ticket_of_a_user_is_found_when_an_api_key_issued_it(api: HttpWorld) -> None:
     ticket = api.ticket(token=api.emulator.api_key("owner")).json
 
-    sentence = api.intervene("revoke_ticket", person="owner")
+    sentence = api.intervene("revoke_ticket", user="owner")
 
     assert ticket["ticket_id"] in str(sentence)
     assert listed_ticket(api)["state"] == "revoked"

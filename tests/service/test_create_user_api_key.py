@@ -121,6 +121,6 @@ def test_a_key_cannot_be_created_where_the_organization_has_no_permissions(
 def test_a_former_member_cannot_create_a_key_with_an_earlier_token(world: CheckedCalls) -> None:
     # given a token from before its user left the organization
     token = world.token("reader")
-    world.intervene("remove_member", organization="acme", person="reader")
+    world.intervene("remove_member", organization="acme", user="reader")
 
     problem(world.create_key(token=token), 404, "resource_not_found")

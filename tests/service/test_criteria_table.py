@@ -242,7 +242,7 @@ LOGS: dict[str, list[tuple[Any, int | None, Verdict]]] = {
     ],
     "as": [
         ("owner", 7, "green"),
-        ("${person.owner}", 7, "green"),
+        ("${user.owner}", 7, "green"),
         ("nobody", 1, "green"),
         (["owner", "outsider"], 8, "green"),
         ({"not": "owner"}, 2, "green"),

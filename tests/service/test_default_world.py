@@ -34,9 +34,9 @@ def test_the_default_world_has_a_free_and_a_paid_organization(summary: dict[str,
 
 
 def test_the_default_world_has_a_user_for_every_role(summary: dict[str, Any]) -> None:
-    people = {person["alias"] for person in summary["people"]}
+    users = {user["alias"] for user in summary["users"]}
 
-    assert people == {"owner", "member", "reader", "outsider", "no-organization"}
+    assert users == {"owner", "member", "reader", "outsider", "no-organization"}
 
 
 def test_the_default_world_has_a_few_dozen_deployments_of_every_final_status(

@@ -227,7 +227,7 @@ def test_a_reused_key_on_another_project_is_refused(world: CheckedCalls, call: C
 
 def test_a_reused_key_on_another_organization_is_refused(world: CheckedCalls) -> None:
     # given a user who belongs to two organizations
-    world.intervene("add_member", organization="hobby", person="owner")
+    world.intervene("add_member", organization="hobby", user="owner")
     assert create_key(world, "k").status == 201
 
     other = world.token("owner", organization="hobby")
@@ -283,7 +283,7 @@ def test_keys_are_case_sensitive(world: CheckedCalls, call: Call) -> None:
 def test_access_is_checked_before_a_replay(world: CheckedCalls) -> None:
     # given a maintainer who retries after having become a reader
     assert apply_domains(world, "k", who="member").status == 202
-    world.intervene("set_role", project="shop", person="member", role="reader")
+    world.intervene("set_role", project="shop", user="member", role="reader")
 
     problem(apply_domains(world, "k", who="member"), 403, "forbidden")
 

@@ -102,7 +102,7 @@ def test_an_operation_path_that_overlaps_a_call_is_refused(api: CheckedWorld, pa
 def test_the_key_of_a_member_who_left_and_came_back_works_again(api: CheckedWorld) -> None:
     """The fixed choice `returned_members_keys`."""
     token = api.create_key(who="member").json["value"]
-    member: dict[str, Any] = {"organization": "acme", "person": "member"}
+    member: dict[str, Any] = {"organization": "acme", "user": "member"}
 
     api.intervene("remove_member", **member)
     assert api.dns(token=token).status == 404

@@ -186,7 +186,7 @@ def test_the_replay_of_a_key_creation_is_always_checked(api: CheckedWorld) -> No
     without_session = api.emulator.token("member", interactive=False)
     problem(api.create_key(key="k", token=without_session), 403, "interactive_login_required")
 
-    api.intervene("remove_member", organization="acme", person="member")
+    api.intervene("remove_member", organization="acme", user="member")
     problem(api.create_key(key="k", token=token), 404, "resource_not_found")
 
 
@@ -197,6 +197,6 @@ def test_a_replay_checks_the_role_and_the_permission_again(api: CheckedWorld) ->
     assert api.apply_domains(key="k", token=key).status == 202
     problem(api.apply_domains(key="k", token=without), 403, "forbidden")
 
-    api.intervene("set_role", project="shop", person="member", role="reader")
+    api.intervene("set_role", project="shop", user="member", role="reader")
 
     problem(api.apply_domains(key="k", token=key), 403, "forbidden")

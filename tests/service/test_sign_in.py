@@ -172,7 +172,7 @@ def test_a_refresh_token_is_valid_for_30_days_and_for_its_own_client(
 
 def test_a_member_who_was_removed_gets_no_more_tokens(api: CheckedWorld, browser: Browser) -> None:
     tokens = browser.redeem(browser.choose("member").answer["code"]).json
-    api.intervene("remove_member", organization="acme", person="member")
+    api.intervene("remove_member", organization="acme", user="member")
 
     assert browser.refresh(tokens["refresh_token"]).json["error"] == "invalid_grant"
 
@@ -274,7 +274,7 @@ def test_a_redirect_to_a_local_host_needs_no_page(browser: Browser, host: str) -
 
 
 def test_a_login_hint_signs_in_without_a_page(api: CheckedWorld, browser: Browser) -> None:
-    for hint in ("reader", api.emulator.people["reader"]):
+    for hint in ("reader", api.emulator.users["reader"]):
         tokens = browser.redeem(browser.authorize(login_hint=hint).answer["code"]).json
         assert api.dns(token=tokens["access_token"]).status == 200
         assert api.ticket(token=tokens["access_token"]).status == 403
@@ -370,10 +370,10 @@ def test_choosing_no_user_or_an_unknown_one_denies_access(browser: Browser) -> N
     assert made_up.answer["error"] == "access_denied"
 
 
-def test_a_person_of_several_organizations_chooses_one(api: CheckedWorld, browser: Browser) -> None:
-    owner = api.emulator.people["owner"]
+def test_a_user_of_several_organizations_chooses_one(api: CheckedWorld, browser: Browser) -> None:
+    owner = api.emulator.users["owner"]
     hobby = api.organization_id("hobby")
-    api.intervene("add_member", organization="hobby", person="owner")
+    api.intervene("add_member", organization="hobby", user="owner")
 
     page = browser.authorize()
     back = browser.send("/authorize", page.fields() | {"choice": f"{owner}/{hobby}"})

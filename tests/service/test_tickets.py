@@ -180,7 +180,7 @@ def unknown_at(ticket: dict[str, Any]) -> dict[str, Any]:
 
 def test_only_the_principals_own_earlier_tickets_are_revoked(api: CheckedWorld) -> None:
     # given two owners of one project
-    api.intervene("set_role", project="shop", person="reader", role="owner")
+    api.intervene("set_role", project="shop", user="reader", role="owner")
     mine = issue(api)
 
     theirs = issue(api, who="reader")
@@ -344,7 +344,7 @@ def test_the_trail_explains_why_a_ticket_is_refused(
     api: CheckedWorld, ends: str, state: str
 ) -> None:
     ticket = issue(api)
-    api.intervene(f"{ends}_ticket", person="owner")
+    api.intervene(f"{ends}_ticket", user="owner")
     redeem(api, ticket)
 
     trail = api.emulator.requests.page(limit=1)["items"][0]["trail"]

@@ -54,7 +54,7 @@ def test_enabled_at_is_when_the_current_owner_switched_the_flag_on(
 
 def test_a_second_owner_by_project_role_counts_as_an_owner_of_the_flag(api: CheckedWorld) -> None:
     """Either of two current owners may have switched the flag on, but not a former owner."""
-    role: dict[str, Any] = {"project": "shop", "person": "member"}
+    role: dict[str, Any] = {"project": "shop", "user": "member"}
     api.set_flag(False)
     api.intervene("set_role", **role, role="owner")
     theirs = api.set_flag(True, who="member").json["enabled_at"]
@@ -474,13 +474,13 @@ def test_a_token_minted_by_name_has_a_session_that_can_be_ended(
     api: CheckedWorld, browser: Browser
 ) -> None:
     """An exact replay of operation 3 requires a current session too."""
-    # given tokens of two people made by name, and a sign-in by a browser
+    # given tokens of two users made by name, and a sign-in by a browser
     by_name, others = api.emulator.token("owner"), api.emulator.token("member")
     signed_in = browser.redeem(browser.choose("owner").answer["code"]).json
     assert api.create_key(token=by_name, key="k").status == 201
 
     # when the sessions of one of them end
-    api.intervene("end_session", person="owner")
+    api.intervene("end_session", user="owner")
 
     # then neither token makes a key, nor shows one again, and other calls go on
     for token in (by_name, signed_in["access_token"]):
@@ -498,7 +498,7 @@ def test_a_token_minted_by_name_has_a_session_that_can_be_ended(
             "access_token"
         ]
         assert {api.create_key(token=token).status for token in (by_name, signed_in_again)} == {201}
-        api.intervene("end_session", person="owner")
+        api.intervene("end_session", user="owner")
         problem(api.create_key(token=by_name), 403, "interactive_login_required")
 
 

@@ -140,11 +140,11 @@ def test_the_refusal_of_an_import_names_the_invalid_part(document, path_and_valu
         ("dns_authorizations", "zone", "notes.example"),  # of a zone that is not_authorized
         ("dns_authorizations", "scopes", ["zone.read"] * 3),
         ("user_api_keys", "name", ""),
-        ("memberships", "person_id", "nobody"),
+        ("memberships", "user_id", "nobody"),
         ("memberships", "organization_id", "nowhere"),
         ("memberships", "role", "emperor"),
         ("grants", "project_id", "nowhere"),
-        ("grants", "person_id", "nobody"),
+        ("grants", "user_id", "nobody"),
         ("deployments", "project_id", "nowhere"),
         ("deployments", "status", "flying"),
         ("operations", "project_id", "nowhere"),
@@ -159,7 +159,7 @@ def test_the_refusal_of_an_import_names_the_invalid_part(document, path_and_valu
         ("dev_access_tickets", "project_id", "nowhere"),
         ("dev_access_tickets", "state", "eaten"),
         ("user_api_keys", "organization_id", "nowhere"),
-        ("user_api_keys", "person_id", "nobody"),
+        ("user_api_keys", "user_id", "nobody"),
         ("user_api_keys", "permissions", ["everything"]),
         ("organizations", "permissions", ["everything"]),
         ("dns_authorizations", "status", "perhaps"),
@@ -238,7 +238,7 @@ def test_every_call_works_in_a_world_of_any_accepted_import(document, tmp_path, 
 def check_every_call(api):
     """Send every call as each user. No response may be an error of the emulator."""
     responses = []
-    users = [alias for alias in ("owner", "reader") if f"person:{alias}" in api.world.indexes]
+    users = [alias for alias in ("owner", "reader") if f"user:{alias}" in api.world.indexes]
     if not {f"project:{alias}" for alias in ("shop", "blog")} <= {*dict(api.world.indexes.items())}:
         return
     for user in users if "organization:acme" in api.world.indexes else []:

@@ -105,7 +105,7 @@ def world(name: str = "default", **changes: Any) -> dict[str, Any]:
             {"alias": "free", "id": "01ORGFREE", "name": "Free", "plan": "free"},
             {"alias": "paid", "id": "01ORGPAID", "name": "Paid", "plan": "paid"},
         ],
-        "people": [{"alias": "owner", "id": "01OWNER", "email": "o@x.test", "name": "Olga"}],
+        "users": [{"alias": "owner", "id": "01OWNER", "email": "o@x.test", "name": "Olga"}],
         "projects": [
             project("first", "01PROJ1", "shop", "01ORGFREE"),
             project("second", "01PROJ2", "blog", "01ORGPAID"),

@@ -25,7 +25,7 @@ from hosting_emulator.faults.interventions import read_intervention
 from hosting_emulator.variation.worlds import read_variation
 from hosting_emulator.world.population import new_world
 from hosting_emulator.world.records import Origin
-from hosting_emulator.world.tables import ASSUMPTIONS, ONLY, PEOPLE, PROJECTS
+from hosting_emulator.world.tables import ASSUMPTIONS, ONLY, PROJECTS, USERS
 from hosting_emulator.world.value import Change, World
 from tests.support.calls import Calls, Response, fault_document
 
@@ -117,8 +117,8 @@ class InProcess(Calls):
     def organization_id(self, alias: str = "acme") -> str:
         return str(self.world.indexes[f"organization:{alias}"])
 
-    def person_id(self, alias: str) -> str:
-        return str(self.world.indexes[f"person:{alias}"])
+    def user_id(self, alias: str) -> str:
+        return str(self.world.indexes[f"user:{alias}"])
 
     def record(self, table: str, key: str) -> Any:
         """Return a stored record by the name of its table. Raises KeyError if there is none."""
@@ -140,7 +140,7 @@ class InProcess(Calls):
 
     def new_token(self, who: str, organization: str | None, *, interactive: bool = True) -> str:
         """Return an access token of a user that names an organization, if any."""
-        user = self.world.get(PEOPLE, self.world.indexes[f"person:{who}"])
+        user = self.world.get(USERS, self.world.indexes[f"user:{who}"])
         assert user is not None
         return self.engine.mint(
             user,

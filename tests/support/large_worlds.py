@@ -20,7 +20,7 @@ def fill_world(engine: Engine, count: int) -> None:
         key = ApiKey(
             id=id_,
             organization_id="",
-            person_id="",
+            user_id="",
             name="many",
             digest=f"{number:064x}",
             obfuscated_value="phk_…",

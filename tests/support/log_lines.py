@@ -14,7 +14,7 @@ from hosting_emulator.settings import Settings
 
 
 def as_text(record: logging.LogRecord, *, color: bool = False) -> str:
-    """Return a log record as a person reads it."""
+    """Return a log record as a user reads it."""
     return TextLines(color=color).format(record)
 
 

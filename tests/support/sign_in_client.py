@@ -41,12 +41,12 @@ class Page:
     def json(self) -> Any:
         return json.loads(self.text)
 
-    def choice(self, person: str) -> str:
-        """Return the value of the (first) button of a person, by alias."""
+    def choice(self, user: str) -> str:
+        """Return the value of the (first) button of a user, by alias."""
         buttons = re.findall(
             r'<button name="choice" value="([^"]+)">(.*?)</button>', self.text, re.S
         )
-        return next(value for value, shown in buttons if f"<code>{person}</code>" in shown)
+        return next(value for value, shown in buttons if f"<code>{user}</code>" in shown)
 
     def fields(self) -> dict[str, str]:
         """Return the hidden fields of the form."""
@@ -86,11 +86,11 @@ class Browser:
         asked = {name: value for name, value in (request_fields() | fields).items() if value}
         return self.send("/authorize?" + urlencode(asked))
 
-    def choose(self, person: str, **fields: str | None) -> Page:
-        """Ask for a code, and choose a person on the page that comes."""
+    def choose(self, user: str, **fields: str | None) -> Page:
+        """Ask for a code, and choose a user on the page that comes."""
         page = self.authorize(**fields)
         assert page.status == 200, page
-        return self.send("/authorize", page.fields() | {"choice": page.choice(person)})
+        return self.send("/authorize", page.fields() | {"choice": page.choice(user)})
 
     def redeem(self, code: str, **fields: str) -> Page:
         """Change a code for tokens."""

@@ -1,6 +1,6 @@
 """One world in this process, changed as through the control API.
 
-`InProcess` changes its world directly. Here the history of the world also says what a person did,
+`InProcess` changes its world directly. Here the history of the world also says what a user did,
 which a recorded scenario repeats.
 """
 

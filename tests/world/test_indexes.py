@@ -86,10 +86,10 @@ def test_a_changed_deployment_replaces_only_its_own_run():
 def test_the_index_finds_the_latest_ticket_of_a_principal_and_any_ticket_by_digest():
     indexes = EMPTY
     for number in range(3):
-        ticket = Ticket(f"T{number}", "P", "person", f"digest {number}", 0)
+        ticket = Ticket(f"T{number}", "P", "user", f"digest {number}", 0)
         indexes = index(indexes, TICKETS.name, ticket.id, None, ticket)
 
-    assert indexes["last_ticket:person"] == "T2"
+    assert indexes["last_ticket:user"] == "T2"
     assert [indexes[f"ticket:digest {n}"] for n in range(3)] == ["T0", "T1", "T2"]
 
 

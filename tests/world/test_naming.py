@@ -3,7 +3,7 @@
 import pytest
 
 from hosting_emulator.world.naming import id_of, kind_of, not_found
-from hosting_emulator.world.tables import ORGANIZATIONS, PEOPLE, PROJECTS
+from hosting_emulator.world.tables import ORGANIZATIONS, PROJECTS, USERS
 from tests.support.in_process import fresh_world
 
 
@@ -13,7 +13,7 @@ def world():
 
 
 @pytest.mark.parametrize(
-    ("table", "alias"), [(ORGANIZATIONS, "acme"), (PEOPLE, "owner"), (PROJECTS, "shop")]
+    ("table", "alias"), [(ORGANIZATIONS, "acme"), (USERS, "owner"), (PROJECTS, "shop")]
 )
 def test_a_record_is_found_by_alias_and_by_id(world, table, alias):
     record_id = id_of(world, table, alias)
@@ -29,7 +29,7 @@ def test_an_alias_of_another_kind_is_not_found(world):
 @pytest.mark.parametrize(
     ("table", "name", "sentence"),
     [
-        (PEOPLE, "ownr", "no user is 'ownr' (by alias or id); did you mean owner?"),
+        (USERS, "ownr", "no user is 'ownr' (by alias or id); did you mean owner?"),
         (ORGANIZATIONS, "zzz", "no organization is 'zzz' (by alias or id); there are acme, hobby"),
         (PROJECTS, "z" * 81, f"no project is {'z' * 80!r} (by alias or id); there are blog, "),
     ],

@@ -40,7 +40,7 @@ def test_chosen_ids_emails_and_handles_are_part_of_the_description():
         """
         world:
           organizations: [{alias: studio, id: 01JGFJJZ004YERYEJ3KQ9FQ4NA}]
-          people:
+          users:
             - alias: ada
               id: 01JGFJJZ004YERYEJ3KQ9FQ4NB
               email: ada@studio.example

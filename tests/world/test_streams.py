@@ -71,7 +71,7 @@ def test_a_seeded_id_depends_only_on_seed_kind_and_alias():
 
     assert is_ulid(project_id)
     assert project_id == seeded_id("seed", 1, "project", "shop")
-    others = [("other", "project", "shop"), ("seed", "person", "shop"), ("seed", "project", "x")]
+    others = [("other", "project", "shop"), ("seed", "user", "shop"), ("seed", "project", "x")]
     assert project_id not in [seeded_id(seed, 1, kind, alias) for seed, kind, alias in others]
 
 

@@ -110,8 +110,8 @@ def banner(ready: Ready) -> str:
     )
     clock = f"{ready.clock}, {ready.now}; `{move}` moves it"
     token = "none: no organization has an owner, so name a user with --as"
-    if ready.person:
-        token = f"for user {ready.person}, below; `{more}` prints more"
+    if ready.user:
+        token = f"for user {ready.user}, below; `{more}` prints more"
     facts = {
         "base URL": ready.base_url,
         "development": ready.dev_base_url if ready.dev_base_url != ready.base_url else None,

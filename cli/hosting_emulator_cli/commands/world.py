@@ -98,10 +98,10 @@ def create(
 #: What can be added: the list of a world file or the intervention, and what its name is called.
 _ADDED = {
     "organization": ("organizations", "alias"),
-    "person": ("people", "alias"),
+    "user": ("users", "alias"),
     "project": ("projects", "alias"),
-    "key": ("keys", "person"),
-    "member": ("add_member", "person"),
+    "key": ("keys", "user"),
+    "member": ("add_member", "user"),
     "deployment": ("add_deployments", "project"),
     "domain": ("connect_domain", "domain"),
 }
@@ -131,7 +131,7 @@ def add(
     said = dict(fields) | {field: text for field, text in given.items() if text is not None}
     if (file is None) == (name is None) or (file and said):
         raise click.UsageError("give KIND and NAME, or --from FILE")
-    if kind == "person":
+    if kind == "user":
         role, organization = said.pop("role", None), said.pop("organization", None)
         if role and not organization:
             raise click.UsageError("--role is one in an organization: give --organization as well")
@@ -144,7 +144,7 @@ def add(
         document = {called: name, **said}
         if kind == "member" and "project" in said:
             word = "set_role"
-        elif kind in ("organization", "person", "project", "key"):
+        elif kind in ("organization", "user", "project", "key"):
             word, document = "add", {word: [document]}
     return {"intervention": word, "said": world.intervene(word, **document)}
 

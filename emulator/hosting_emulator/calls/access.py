@@ -63,7 +63,7 @@ def authorize(change: Change, request: CallRequest) -> Project | Organization | 
     if project is None:
         raise _not_found(spec.subject, "nothing has this id")
     inside = project.organization_id == principal.organization_id
-    role = role_of(change, principal.person_id, project) if inside else None
+    role = role_of(change, principal.user_id, project) if inside else None
     if role is None:
         outside = f"it exists in project {project.id}, outside the user's access"
         raise _not_found(spec.subject, outside)
@@ -81,15 +81,15 @@ def authorize(change: Change, request: CallRequest) -> Project | Organization | 
     return operation or project
 
 
-def role_of(change: Change, person_id: str, project: Project) -> str | None:
-    """Return a person's role in a project, whatever their token is for; None where they have none."""
+def role_of(change: Change, user_id: str, project: Project) -> str | None:
+    """Return a user's role in a project, whatever their token is for; None where they have none."""
     tables = change.world.tables
-    membership = tables[MEMBERSHIPS.name].get(f"{project.organization_id}/{person_id}")
+    membership = tables[MEMBERSHIPS.name].get(f"{project.organization_id}/{user_id}")
     if membership is None:
         return None
     if membership.role == "owner":
         return "owner"
-    grant = tables[GRANTS.name].get(f"{project.id}/{person_id}")
+    grant = tables[GRANTS.name].get(f"{project.id}/{user_id}")
     return grant.role if grant else None
 
 
@@ -102,10 +102,10 @@ def _organization(change: Change, request: CallRequest) -> Organization:
     organization = change.get(ORGANIZATIONS, request.subject_id)
     if organization is None:
         raise _not_found("organization", "nothing has this id")
-    membership = change.get(MEMBERSHIPS, f"{organization.id}/{principal.person_id}")
+    membership = change.get(MEMBERSHIPS, f"{organization.id}/{principal.user_id}")
     if membership is None or organization.id != principal.organization_id:
         raise _not_found("organization", "it exists, outside the user's access")
-    current = is_current(change.world, principal.session_id, principal.person_id)
+    current = is_current(change.world, principal.session_id, principal.user_id)
     if request.spec.interactive and not current:
         ended = (
             "that session has ended" if principal.interactive else "it was issued without a session"
@@ -134,8 +134,8 @@ def _check_key(change: Change, request: CallRequest, permissions: frozenset[str]
         )
 
 
-def count_request(change: Change, person_id: str) -> None:
-    """Count a request of a person, if there is a limit, in fixed windows of world time.
+def count_request(change: Change, user_id: str) -> None:
+    """Count a request of a user, if there is a limit, in fixed windows of world time.
 
     Raises Refused `rate_limited` when it is one too many.
     """
@@ -143,7 +143,7 @@ def count_request(change: Change, person_id: str) -> None:
     if limit is None:
         return
     most, window_ms = limit
-    window, now_ms = change.get(RATE_WINDOWS, person_id), change.now_ms
+    window, now_ms = change.get(RATE_WINDOWS, user_id), change.now_ms
     if window is None or not 0 <= now_ms - window.began_ms < window_ms:
         window = RateWindow(now_ms, 0)
     if window.count >= most:
@@ -154,4 +154,4 @@ def count_request(change: Change, person_id: str) -> None:
             retry_after_seconds=max(1, min(_LONGEST_WAIT_S, seconds)),
             assumption="rate_limit",
         )
-    change.put(RATE_WINDOWS, person_id, RateWindow(window.began_ms, window.count + 1))
+    change.put(RATE_WINDOWS, user_id, RateWindow(window.began_ms, window.count + 1))

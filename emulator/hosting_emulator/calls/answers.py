@@ -50,11 +50,11 @@ def set_project_powered_by_flag(change: Change, request: CallRequest, project: P
     if request.values["enabled"]:
         by = project.flag_enabled_by
         # Whoever is owner no more leaves the moment to the next who switches it on. Who asks is one.
-        own = by == request.principal.person_id
+        own = by == request.principal.user_id
         if by is not None and (own or role_of(change, by, project) == "owner"):
             assumption = "flag_reenabled"
         if assumption is None or change.assumptions.flag_reenabled != "kept":
-            now, by = format_timestamp(change.now_ms), request.principal.person_id
+            now, by = format_timestamp(change.now_ms), request.principal.user_id
             project = replace(project, flag_enabled=True, flag_enabled_at=now, flag_enabled_by=by)
     else:
         plan = change.row(ORGANIZATIONS, project.organization_id).plan
@@ -145,21 +145,21 @@ def create_user_api_key(change: Change, request: CallRequest, organization: Orga
             change.assumptions.code_of("no_permission_enabled"),
             "The organization has enabled no product permission that a key could have.",
         )
-    person_id, name = request.principal.person_id, request.values["name"]
-    key, value = make_key(change, organization, person_id, name, permissions)
+    user_id, name = request.principal.user_id, request.values["name"]
+    key, value = make_key(change, organization, user_id, name, permissions)
     return _created(change, request, _key(change, request, key, value), key.id, secret=True)
 
 
 def make_key(
     change: Change,
     organization: Organization,
-    person_id: str,
+    user_id: str,
     name: str,
     permissions: tuple[str, ...],
 ) -> tuple[ApiKey, str]:
     """Write a new key and return it with its full value, which is not kept."""
     value = change.assumptions.key_prefix + new_secret(change)
-    of, kept = (organization.id, person_id, name), (digest(value), value[-4:])
+    of, kept = (organization.id, user_id, name), (digest(value), value[-4:])
     return put_key(change, new_id(change), of, kept, permissions), value
 
 
@@ -196,7 +196,7 @@ def _key(change: Change, request: CallRequest, key: ApiKey, value: str | None) -
 
 def create_dev_access_ticket(change: Change, request: CallRequest, project: Project) -> Reply:
     """Issue a single-use ticket; the principal's earlier unused one is revoked."""
-    principal = request.principal.person_id
+    principal = request.principal.user_id
     # Each new ticket revokes the one before, so at most the last one can still be unused.
     last_id = change.world.indexes.get(f"last_ticket:{principal}")
     last = change.get(TICKETS, last_id) if last_id else None

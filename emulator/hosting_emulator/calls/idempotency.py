@@ -35,10 +35,10 @@ def recall(
     # Its digest: what clients choose may be a secret, and is not for files.
     sent = request.idempotency_key.encode("utf-8", "surrogatepass")
     sent_digest = blake2b(sent, digest_size=16).hexdigest()
-    person_key = f"{request.principal.person_id}|{sent_digest}"
-    key = person_key
+    user_key = f"{request.principal.user_id}|{sent_digest}"
+    key = user_key
     if assumptions.idempotency_scope == "principal_and_call":
-        key = f"{request.spec.call_id}|{person_key}"
+        key = f"{request.spec.call_id}|{user_key}"
     request.storage_key = key
     text = f"{request.spec.call_id}\n{request.subject_id}\n{request.canonical_body}"
     request.fingerprint = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
@@ -54,7 +54,7 @@ def recall(
         )
     found: RememberedAnswer | None = change.world.tables[REMEMBERED.name].get(key)
     if found is None:
-        found = _remembered_elsewhere(change, request, person_key)
+        found = _remembered_elsewhere(change, request, user_key)
     if found is None or _is_forgotten(found, change):
         return None
     if found.fingerprint != request.fingerprint:
@@ -63,7 +63,7 @@ def recall(
 
 
 def _remembered_elsewhere(
-    change: Change, request: CallRequest, person_key: str
+    change: Change, request: CallRequest, user_key: str
 ) -> RememberedAnswer | None:
     """Return what was remembered for this key while `idempotency_scope` was another.
 
@@ -74,7 +74,7 @@ def _remembered_elsewhere(
     if not table:
         return None
     matches: list[RememberedAnswer] = []
-    for storage_key in (person_key, *(f"{call_id}|{person_key}" for call_id in _IDEMPOTENT_CALLS)):
+    for storage_key in (user_key, *(f"{call_id}|{user_key}" for call_id in _IDEMPOTENT_CALLS)):
         match: RememberedAnswer | None = table.get(storage_key)
         if match is not None:
             matches.append(match)

@@ -31,7 +31,7 @@ class Principal:
     `session_id` is the session that the token was issued in, which may have ended since.
     """
 
-    person_id: str
+    user_id: str
     organization_id: str | None
     session_id: str | None = None
     permissions: frozenset[str] | None = None

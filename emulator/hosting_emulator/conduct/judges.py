@@ -68,7 +68,7 @@ class KeyChanged(ConductJudge):
 
     def __init__(self) -> None:
         self._of: Recent[Hashable, _Attempts] = Recent()
-        #: Flags whose switching ended uncertain, by person and address, then by what was asked.
+        #: Flags whose switching ended uncertain, by user and address, then by what was asked.
         self._flags: Recent[Hashable, dict[Hashable, _Attempts]] = Recent()
 
     def see(self, now: ExchangeView) -> Iterable[Finding]:
@@ -150,7 +150,7 @@ def _forgotten(before: ExchangeView, now: ExchangeView) -> bool:
 
 
 class KeyReused(ConductJudge):
-    """One key for two different requests of one person."""
+    """One key for two different requests of one user."""
 
     def __init__(self) -> None:
         #: The first use of a key, and whether it was refused: the key may be free still.
@@ -843,7 +843,7 @@ class RequestContent(ConductJudge):
         # Another flaw may be refused first: the session is missing all the same.
         if spec is not None and spec.interactive and principal and not principal.interactive:
             what = "an API key" if principal.api_key_id else "a token without a session"
-            group = (principal.person_id, what)
+            group = (principal.user_id, what)
             yield Finding("key-where-session-needed", now, what=what, group=group)
         yield from _misplaced_secrets(now)
         if now.call == "list_deployments":

@@ -71,11 +71,11 @@ class ExchangeView:
         self.name = entry.call or f"{entry.method} {entry.path[:_LONGEST_PATH]}"
         #: The call's row of the contract's table; None: no call has this path.
         self.spec: CallSpec | None = entry.spec if entry.call else None
-        #: The person who asked; None: nobody known.
-        self.who = entry.principal.person_id or None
+        #: The user who asked; None: nobody known.
+        self.who = entry.principal.user_id or None
         #: The headers sent, by their names in lower case; of a repeated one the last.
         self.headers = {name.lower(): value for name, value in entry.raw_headers}
-        #: The Authorization header: two of one person may be two clients, which know less of it.
+        #: The Authorization header: two of one user may be two clients, which know less of it.
         self.credentials = _brief(self.headers.get(b"authorization", b""))
         key = self.headers.get(b"idempotency-key")
         #: The Idempotency-Key sent; and that of a mutation by somebody known.

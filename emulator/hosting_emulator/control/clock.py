@@ -262,7 +262,7 @@ def _named(value: Any) -> str:
     """Return a field's value in a few words; of a part of a world its name."""
     if isinstance(value, list):
         return ",".join(map(_named, value))
-    named = value.get("alias") or value.get("person") if isinstance(value, dict) else value
+    named = value.get("alias") or value.get("user") if isinstance(value, dict) else value
     return " ".join(str(named).split())[:80]
 
 

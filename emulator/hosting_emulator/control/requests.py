@@ -136,7 +136,7 @@ def read_filter(engine: Engine, given: RequestFilters) -> RequestFilter:
         call=call,
         status=int(status) if status and not whole_class else None,
         status_class=int(status[0]) if whole_class else None,
-        who=who if who in (None, NOBODY) else find(world, t.PEOPLE, who).id,
+        who=who if who in (None, NOBODY) else find(world, t.USERS, who).id,
         project=None if about is None else find(world, t.PROJECTS, about).id,
         since_ms=_moment(engine, "since", given.get("since")),
         until_ms=_moment(engine, "until", given.get("until")),
@@ -204,11 +204,15 @@ async def replay_request(context: Context, engine: Engine, n: str, body: Replay)
     # A header that was not sent is not added.
     instead: dict[bytes, bytes] = {}
     principal = entry.principal
-    person = engine.world.get(t.PEOPLE, principal.person_id)
-    if principal.api_key_id is None and person is not None:
+    user = engine.world.get(t.USERS, principal.user_id)
+    if principal.api_key_id is None and user is not None:
         engine.run_due()
-        home, by_person = principal.organization_id, principal.interactive
-        token = engine.mint(person, home, context.base_url, interactive=by_person)
+        token = engine.mint(
+            user,
+            principal.organization_id,
+            context.base_url,
+            interactive=principal.interactive,
+        )
         instead[b"authorization"] = f"Bearer {token}".encode()
     if not body.same_key:
         # A key is only remembered with a commit, so the number of the last one makes it a new one.
@@ -317,7 +321,7 @@ def _entry(prefix: str, engine: Engine, entry: Entry, explanations: Explanations
         "_call": whole["call"],
         "_who": whole["who"],
         "_principal": {
-            "person": principal.person_id,
+            "user": principal.user_id,
             "organization": principal.organization_id,
             "interactive": principal.interactive,
             "api_key": principal.api_key_id,
@@ -363,7 +367,7 @@ def _world(engine: Engine, entries: Sequence[Entry]) -> JsonObject:
         if title in ("began", "reset") or title.startswith("scenario "):
             began_at = format_timestamp(then.at_ms)
             break
-    named: tuple[t.Table[Any], ...] = (t.ORGANIZATIONS, t.PEOPLE, t.PROJECTS)
+    named: tuple[t.Table[Any], ...] = (t.ORGANIZATIONS, t.USERS, t.PROJECTS)
     by_id = itemgetter(0)
     return {
         "name": world.name,

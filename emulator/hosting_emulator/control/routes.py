@@ -437,7 +437,7 @@ def moment(text: str) -> int:
 
 
 def find(world: World, table: Table[N], name: str) -> N:
-    """Return the person, organization or project of this alias or id. Raises ControlRefusal 404."""
+    """Return the user, organization or project of this alias or id. Raises ControlRefusal 404."""
     row = world.get(table, id_of(world, table, name))
     if row is None:
         raise ControlRefusal(404, f"No such {kind_of(table)}", not_found(world, table, name))

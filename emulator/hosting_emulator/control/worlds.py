@@ -398,7 +398,7 @@ def world_summary(context: Context, engine: Engine) -> JsonObject:
         organizations=[
             messages.WorldOrganization.of(row) for row in in_order(world, t.ORGANIZATIONS)
         ],
-        people=[messages.WorldPerson.of(row) for row in in_order(world, t.PEOPLE)],
+        users=[messages.WorldUser.of(row) for row in in_order(world, t.USERS)],
         projects=[messages.WorldProject.of(row) for row in in_order(world, t.PROJECTS)],
     )
 
@@ -429,7 +429,7 @@ async def list_keys(engine: Engine) -> Iterator[JsonObject]:
     return (
         messages.KeyState.of(
             key,
-            who=alias_of(world, t.PEOPLE, key.person_id),
+            who=alias_of(world, t.USERS, key.user_id),
             organization=alias_of(world, t.ORGANIZATIONS, key.organization_id),
             expires_at=format_timestamp(key.expires_ms),
             expired=key.expires_ms <= now_ms,
@@ -459,11 +459,11 @@ def _project(
         databases=databases,
         counts={"deployments": deployment_count(world.indexes, project.id)},
         deployments=msgspec.to_builtins(newest_deployments(world, project.id, most)),
-        people=_people(world, project),
+        users=_users(world, project),
         tickets=[
             messages.TicketState.of(
                 ticket,
-                who=alias_of(world, t.PEOPLE, ticket.principal),
+                who=alias_of(world, t.USERS, ticket.principal),
                 state="expired"
                 if ticket.state == "unused" and ticket.expires_ms <= now_ms
                 else ticket.state,
@@ -474,13 +474,13 @@ def _project(
     )
 
 
-def _people(world: World, project: Project) -> list[dict[str, str]]:
+def _users(world: World, project: Project) -> list[dict[str, str]]:
     """Return who has a role in a project, by alias; an organization's owner owns its projects."""
     rows = []
     for _, member in world.rows(t.MEMBERSHIPS):
         if member.organization_id == project.organization_id:
-            who = alias_of(world, t.PEOPLE, member.person_id)
-            grant = world.get(t.GRANTS, f"{project.id}/{member.person_id}")
+            who = alias_of(world, t.USERS, member.user_id)
+            grant = world.get(t.GRANTS, f"{project.id}/{member.user_id}")
             if member.role == "owner":
                 rows.append({"who": who, "role": "owner", "through": "organization"})
             elif grant is not None:

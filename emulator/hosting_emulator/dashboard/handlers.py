@@ -95,7 +95,7 @@ def info(context: Context) -> JsonObject:
 def page_secret(context: Context) -> JsonObject:
     """Return the header by which the emulator's own pages mark the requests that they send to `/v1`.
 
-    The rules of conduct skip these requests: a person sends them, not a client. The value is random
+    The rules of conduct skip these requests: a user sends them, not a client. The value is random
     and changes with each start of the emulator.
     """
     return PageSecret.of(context.site, header=PAGE_HEADER, value=context.site.page_secret)
@@ -346,14 +346,14 @@ def start(context: Context) -> web.Response:
 def start_body(base_url: str, state: str, worlds: Sequence[JsonObject]) -> Html:
     """Return what stands in `<main>` when no script runs: where things are, and the worlds."""
     world = worlds[0]
-    people, projects, first_request = world["people"], world["projects"], Html("")
-    if people and projects:
-        named = (row["alias"] for row in people)
+    users, projects, first_request = world["users"], world["projects"], Html("")
+    if users and projects:
+        named = (row["alias"] for row in users)
         first_request = _TEMPLATES.fill(
             "first-request",
             base_url=base_url,
             env=command_line("env", base_url, world["name"]),
-            person="owner" if "owner" in named else people[0]["alias"],
+            user="owner" if "owner" in named else users[0]["alias"],
             project=projects[0]["alias"],
             world=world["name"],
             world_url=world["base_url"],
@@ -391,7 +391,7 @@ def start_body(base_url: str, state: str, worlds: Sequence[JsonObject]) -> Html:
             ({**row, "organization": aliases.get(home, home)} for row, home in homes),
         ),
         organizations=_table({**heads, "Name and plan": "$name, $plan"}, world["organizations"]),
-        people=_table({**heads, "Name": "$name"}, people),
+        users=_table({**heads, "Name": "$name"}, users),
     )
 
 

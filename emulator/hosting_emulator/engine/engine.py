@@ -61,7 +61,7 @@ from hosting_emulator.world import views
 from hosting_emulator.world.naming import DEFAULT_WORLD, renamed
 from hosting_emulator.world.operations import event_of, finished, run_due
 from hosting_emulator.world.population import new_world
-from hosting_emulator.world.records import ClockRecord, Organization, Origin, Person, Variation
+from hosting_emulator.world.records import ClockRecord, Organization, Origin, User, Variation
 from hosting_emulator.world.sessions import standing_session
 from hosting_emulator.world.streams import digest
 from hosting_emulator.world.tables import CLOCK, ONLY, OPERATIONS, ORIGIN, SCHEDULE
@@ -342,7 +342,7 @@ class Engine:
 
     def mint(
         self,
-        person: Person,
+        user: User,
         organization_id: str | None,
         base_url: str,
         *,
@@ -350,7 +350,7 @@ class Engine:
         lifetime_s: int | None = None,
         redeemed: RedeemedGrant | None = None,
     ) -> str:
-        """Return an access token that a person gets now, from the issuer under a base URL.
+        """Return an access token that a user gets now, from the issuer under a base URL.
 
         Its lifetime is in seconds of world time, from the second of now. It speaks for a session, if
         there is one. `redeemed` is what gives it, if somebody signed in by a browser: then it also
@@ -360,11 +360,11 @@ class Engine:
         claims: dict[str, Any] = {
             "iss": base_url + issuer_path(self.world.name),
             "aud": self.world.assumptions.token_audience,
-            "sub": person.id,
+            "sub": user.id,
             "iat": issued,
             "exp": issued + (lifetime_s or self.token_lifetime_s),
         }
-        session_id = standing_session(self.world, person.id) if interactive else None
+        session_id = standing_session(self.world, user.id) if interactive else None
         given: dict[str, Any] = {}
         if redeemed is not None:
             key, grant = redeemed
@@ -372,11 +372,11 @@ class Engine:
             given |= {"scope": grant.scope, "jti": f"{key}.{grant.generation}"}
         where = {"org_id": organization_id, "sid": session_id}
         claims |= {name: value for name, value in where.items() if value is not None}
-        return self.identity.sign(claims | {"name": person.name, "email": person.email} | given)
+        return self.identity.sign(claims | {"name": user.name, "email": user.email} | given)
 
     def make_key(
         self,
-        person: Person,
+        user: User,
         organization: Organization,
         name: str,
         permissions: Sequence[str] | None = None,
@@ -390,8 +390,8 @@ class Engine:
             raise ValueError(f"{unknown[0]!r} is not one of {', '.join(organization.permissions)}")
         change, body = self.begin_change(), {"name": name}
         granted = organization.permissions if permissions is None else tuple(permissions)
-        key, value = make_key(change, organization, person.id, name, granted)
-        turn = {"api_key": person.alias, "organization": organization.alias, "body": body}
+        key, value = make_key(change, organization, user.id, name, granted)
+        turn = {"api_key": user.alias, "organization": organization.alias, "body": body}
         if granted != organization.permissions:
             turn["body"] = body | {"permissions": list(granted)}
         self.commit(change, "API key created by the control API", turn)

@@ -147,7 +147,7 @@ class Entry(CallRequest, kw_only=True):
     `came_ms` is world time when the request came, before a skip clock moved for it; `real_ms` is the
     machine's time then. `late_ms` is how much later, in real time, faults let the answer arrive.
     `took_ns` is real time in the core; until the exchange is over, when that began.
-    `from_emulator`: a person sent it from the emulator's page, or by replaying an exchange.
+    `from_emulator`: a user sent it from the emulator's page, or by replaying an exchange.
 
     `passage` is how the request went through its connection; None: it came by no socket.
     """

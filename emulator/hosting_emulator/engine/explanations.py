@@ -67,8 +67,8 @@ from hosting_emulator.world.value import Change, World
 if TYPE_CHECKING:
     from hosting_emulator.engine.engine import Engine
 
-#: More people, and more things of a commit, than these are counted, not named.
-_MOST_PEOPLE, _MOST_THINGS = 12, 6
+#: More users, and more things of a commit, than these are counted, not named.
+_MOST_USERS, _MOST_THINGS = 12, 6
 _KEY_HEADER = b"idempotency-key"
 #: Codes of access, which is judged before any key is looked at.
 _OF_ACCESS = (
@@ -198,8 +198,8 @@ class Explanations:
         if not self._by_key:
             for one in self._log.after(0):
                 if (sent := sent_header(one, _KEY_HEADER)) is not None:
-                    self._by_key.setdefault((one.principal.person_id, sent), []).append(one)
-        used = self._by_key.get((entry.principal.person_id, key), [])
+                    self._by_key.setdefault((one.principal.user_id, sent), []).append(one)
+        used = self._by_key.get((entry.principal.user_id, key), [])
         # The newest whose answer was remembered: an older one has been forgotten since.
         earlier = [one for one in used[::-1] if one.n < entry.n and _remembered(one)]
         same_place = [one for one in earlier if entry.storage_key in _remembered_keys(one)]
@@ -262,7 +262,7 @@ def _refusal(entry: Entry) -> str:
 
 
 def _principal(world: World, principal: Principal) -> str:
-    who = alias_of(world, t.PEOPLE, principal.person_id)
+    who = alias_of(world, t.USERS, principal.user_id)
     where = alias_of(world, t.ORGANIZATIONS, principal.organization_id)
     if principal.api_key_id is not None:
         key = world.get(t.API_KEYS, principal.api_key_id)
@@ -278,7 +278,7 @@ def _access(world: World, entry: Entry, spec: CallSpec) -> Iterator[Step]:
     if principal.organization_id is None:
         yield "scope", "The token names no organization, and every call needs one."
         return
-    person_id, change = principal.person_id, Change(world, entry.at_ms)
+    user_id, change = principal.user_id, Change(world, entry.at_ms)
     project_id, operation = subject_id, None
     if spec.subject == "operation":
         operation = world.get(t.OPERATIONS, subject_id)
@@ -294,9 +294,9 @@ def _access(world: World, entry: Entry, spec: CallSpec) -> Iterator[Step]:
     label = f"The project {found.alias}" if found else f"The organization {owner}"
     if found and operation:
         label = f"The operation of the project {found.alias}"
-    member, role = world.get(t.MEMBERSHIPS, f"{owner_id}/{person_id}"), None
+    member, role = world.get(t.MEMBERSHIPS, f"{owner_id}/{user_id}"), None
     if member is not None and owner_id == principal.organization_id:
-        role = role_of(change, person_id, found) if found else member.role
+        role = role_of(change, user_id, found) if found else member.role
     if role is None:
         reason = f"whose token is for {alias_of(world, t.ORGANIZATIONS, principal.organization_id)}"
         if found and owner_id == principal.organization_id:
@@ -305,7 +305,7 @@ def _access(world: World, entry: Entry, spec: CallSpec) -> Iterator[Step]:
                 reason = f"who has no role in {found.alias}"
         seen_by = _could_see(change, owner_id, found)
         exists = f"{label} exists in {owner}" if found else f"{label} exists"
-        who = alias_of(world, t.PEOPLE, person_id)
+        who = alias_of(world, t.USERS, user_id)
         yield "scope", f"{exists}, outside the access of {who}, {reason}. {seen_by}"
     elif found is None:
         of_token = owner_id == principal.organization_id
@@ -326,7 +326,7 @@ def _membership(world: World, principal: Principal, spec: CallSpec, role: str) -
     """Yield the step `role` of a call on an organization, by one of its members."""
     if not spec.interactive:
         return
-    current = is_current(world, principal.session_id, principal.person_id)
+    current = is_current(world, principal.session_id, principal.user_id)
     which = "has one" if current else "is from one that ended"
     which = which if principal.interactive else "has none"
     yield (
@@ -337,17 +337,17 @@ def _membership(world: World, principal: Principal, spec: CallSpec, role: str) -
 
 def _could_see(change: Change, owner_id: str, project: Project | None) -> str:
     """Name the members of an organization who can see it, or a project of it."""
-    world, people = change.world, list[str]()
+    world, users = change.world, list[str]()
     for _, member in world.rows(t.MEMBERSHIPS):
         if member.organization_id != owner_id:
             continue
-        if role := role_of(change, member.person_id, project) if project else member.role:
-            people.append(f"{alias_of(world, t.PEOPLE, member.person_id)} ({role})")
-    people.sort()
-    if not people:
+        if role := role_of(change, member.user_id, project) if project else member.role:
+            users.append(f"{alias_of(world, t.USERS, member.user_id)} ({role})")
+    users.sort()
+    if not users:
         return "No user can see it."
-    more = f" and {len(people) - _MOST_PEOPLE} more" if len(people) > _MOST_PEOPLE else ""
-    return f"Users who can see it: {', '.join(people[:_MOST_PEOPLE])}{more}."
+    more = f" and {len(users) - _MOST_USERS} more" if len(users) > _MOST_USERS else ""
+    return f"Users who can see it: {', '.join(users[:_MOST_USERS])}{more}."
 
 
 # --- which faults saw the request, which acted, and why the others did not -------------------------

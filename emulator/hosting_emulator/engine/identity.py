@@ -28,7 +28,7 @@ from hosting_emulator.contract.timestamps import format_timestamp
 from hosting_emulator.engine.id_token_key import KEY_ID as ID_TOKEN_KEY_ID
 from hosting_emulator.engine.id_token_key import id_token_key
 from hosting_emulator.world.naming import DEFAULT_WORLD, in_order
-from hosting_emulator.world.records import ApiKey, AuthorizationGrant, Person
+from hosting_emulator.world.records import ApiKey, AuthorizationGrant, User
 from hosting_emulator.world.streams import derive, digest, next_number
 from hosting_emulator.world.tables import (
     API_KEYS,
@@ -179,7 +179,7 @@ class Identity:
             expired = format_timestamp(key.expires_ms)
             raise _unauthenticated(f"The API key expired at {expired}.")
         permissions = frozenset(key.permissions)
-        return Principal(key.person_id, key.organization_id, None, permissions, key.id), key
+        return Principal(key.user_id, key.organization_id, None, permissions, key.id), key
 
     def _verify(self, token: str, audience: str) -> _VerifiedToken:
         import jwt
@@ -401,10 +401,10 @@ def _unauthenticated(detail: str) -> Refused:
     return Refused("unauthenticated", detail)
 
 
-def home_of(world: World, person: Person) -> str | None:
-    """Return the organization a person signs in to when none is named: the first that they are in."""
+def home_of(world: World, user: User) -> str | None:
+    """Return the organization a user signs in to when none is named: the first that they are in."""
     ids = (organization.id for organization in in_order(world, ORGANIZATIONS))
-    return next((id_ for id_ in ids if world.get(MEMBERSHIPS, f"{id_}/{person.id}")), None)
+    return next((id_ for id_ in ids if world.get(MEMBERSHIPS, f"{id_}/{user.id}")), None)
 
 
 def bearer_token(found: Sequence[str]) -> str:

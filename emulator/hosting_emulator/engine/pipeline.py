@@ -126,7 +126,7 @@ def _wait_key(engine: Engine, ctx: ExchangeContext) -> str:
     except Refused:
         caller = " ".join(sent)
     else:
-        caller = f"{principal.person_id} {principal.organization_id} {key.id if key else ''}"
+        caller = f"{principal.user_id} {principal.organization_id} {key.id if key else ''}"
     return digest("\n".join((caller, ctx.method, ctx.path)))
 
 
@@ -244,7 +244,7 @@ def read(engine: Engine, ctx: ExchangeContext) -> None:
     assumptions = engine.world.assumptions
     if assumptions.rate_limit != "off":
         counted = Change(engine.world, ctx.at_ms)
-        count_request(counted, ctx.principal.person_id)
+        count_request(counted, ctx.principal.user_id)
         engine.commit(counted, RATE_COUNTED)
         ctx.change = Change(engine.world, ctx.at_ms)
     read_inputs(ctx, assumptions)
@@ -495,7 +495,7 @@ def _fault_subject(engine: Engine, ctx: ExchangeContext) -> FaultSubject:
         call=str(ctx.call),
         project=project,
         organization=organization,
-        principal=ctx.principal.person_id,
+        principal=ctx.principal.user_id,
         method=ctx.method,
         path=ctx.path,
         headers=ctx.headers.getall,
@@ -544,8 +544,8 @@ def _name(engine: Engine, ctx: ExchangeContext, key: str = "", kind: str = "") -
     """
     id_ = ctx.subject_id
     about = place_of(id_) if ctx.subject == "operation" and is_ulid(id_) else id_
-    whose = f"{ctx.principal.person_id} {key}" if key else ""
-    asked = f"{engine.starts} {ctx.call or ctx.method} {about} {ctx.principal.person_id}{kind}"
+    whose = f"{ctx.principal.user_id} {key}" if key else ""
+    asked = f"{engine.starts} {ctx.call or ctx.method} {about} {ctx.principal.user_id}{kind}"
     return engine.log.name_answer(asked, whose)
 
 

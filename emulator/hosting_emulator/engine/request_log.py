@@ -19,14 +19,14 @@ from hosting_emulator.contract.timestamps import format_timestamp
 from hosting_emulator.engine.exchange import Entry, ExchangeContext, stopwatch_ns
 from hosting_emulator.engine.observers import EndReason, LogObserver, notify
 from hosting_emulator.engine.redaction import Redactor, beginning
-from hosting_emulator.world.tables import PEOPLE
+from hosting_emulator.world.tables import USERS
 from hosting_emulator.world.value import World
 
 #: How many exchanges are kept, and how many bytes of each body.
 CAPACITY = 1000
 BODY_KEPT = 16 * 1024
 _TURNS = 100
-#: Stand for the person of a request without a token that is known, and for a path that no call has.
+#: Stand for the user of a request without a token that is known, and for a path that no call has.
 NOBODY, NO_CALL = "nobody", "none"
 
 
@@ -210,7 +210,7 @@ class RequestFilter:
             and (self.status is None or entry.status == self.status)
             and (self.status_class is None or entry.status // 100 == self.status_class)
             and (self.call is None or (entry.call or NO_CALL) == self.call)
-            and (self.who is None or _person_id(entry) == self.who)
+            and (self.who is None or _user_id(entry) == self.who)
             and (self.since_ms is None or entry.at_ms >= self.since_ms)
             and (self.until_ms is None or entry.at_ms < self.until_ms)
             and (self.project is None or project_of(entry) == self.project)
@@ -226,17 +226,17 @@ class RequestFilter:
         return any(text in one.lower() and text in redactor.text(one).lower() for one in kept)
 
 
-def _person_id(entry: Entry) -> str | None:
+def _user_id(entry: Entry) -> str | None:
     """Return who asked; NOBODY where a token was looked for, and is nobody's."""
     if entry.principal:
-        return entry.principal.person_id
+        return entry.principal.user_id
     return NOBODY if entry.code == "unauthenticated" else None
 
 
 def entry_view(world: World, entry: Entry) -> dict[str, Any]:
     """Return an exchange in short, as lists show it."""
-    redactor, who = Redactor(world), _person_id(entry)
-    person = world.get(PEOPLE, who) if who is not None and who != NOBODY else None
+    redactor, who = Redactor(world), _user_id(entry)
+    user = world.get(USERS, who) if who is not None and who != NOBODY else None
 
     def shown(text: str | None) -> str | None:
         return None if text is None else redactor.text(text)
@@ -250,8 +250,8 @@ def entry_view(world: World, entry: Entry) -> dict[str, Any]:
         "call": entry.call,
         "project": shown(project_of(entry)),
         "operation": shown(_operation_of(entry)),
-        "principal": entry.principal.person_id or None,
-        "who": person.alias if person is not None else NOBODY if who == NOBODY else None,
+        "principal": entry.principal.user_id or None,
+        "who": user.alias if user is not None else NOBODY if who == NOBODY else None,
         "status": entry.status,
         "code": entry.code,
         "idempotency_key": shown(sent_header(entry, b"idempotency-key")),

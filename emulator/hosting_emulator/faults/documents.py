@@ -38,7 +38,7 @@ from hosting_emulator.faults.usage import EntryUsage, unused_reason
 from hosting_emulator.world.naming import id_of, not_found
 from hosting_emulator.world.records import Condition, Fault, Rule
 from hosting_emulator.world.streams import next_number
-from hosting_emulator.world.tables import FAULTS, ORGANIZATIONS, OUTCOMES, PEOPLE, PROJECTS, Table
+from hosting_emulator.world.tables import FAULTS, ORGANIZATIONS, OUTCOMES, PROJECTS, USERS, Table
 from hosting_emulator.world.value import Change, World
 
 METHODS = tuple(sorted({spec.method for spec in ALL_CALLS.values()}))
@@ -49,7 +49,7 @@ _MATCHES = RULE_FIELDS[: RULE_FIELDS.index("times")]
 _RECORDS: dict[str, Table[Any]] = {
     "project": PROJECTS,
     "organization": ORGANIZATIONS,
-    "principal": PEOPLE,
+    "principal": USERS,
 }
 
 

@@ -213,7 +213,7 @@ def _expected(entry: Fault, name: str) -> Any:
 _RECORDS: dict[str, t.Table[Any]] = {
     "project": t.PROJECTS,
     "organization": t.ORGANIZATIONS,
-    "principal": t.PEOPLE,
+    "principal": t.USERS,
 }
 
 

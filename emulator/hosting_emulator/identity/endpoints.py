@@ -1,6 +1,6 @@
 """Tokens and keys for anyone in a world: by name, and as an identity provider gives them to clients.
 
-Each world is its own OpenID provider, where nobody has a password. In a browser a person is chosen, and
+Each world is its own OpenID provider, where nobody has a password. In a browser a user is chosen, and
 the client gets a code (RFC 6749, 4.1). Where `redirect_uri` cannot be trusted a page answers; all else
 that is wrong is told to the client, at that address (4.1.2.1). Only a client whose address is local is
 answered without the page: this is no way to send people to other sites. A session is a cookie that no
@@ -38,8 +38,8 @@ from hosting_emulator.identity.pages import TEMPLATES, sign_in_page
 from hosting_emulator.messages import JsonObject
 from hosting_emulator.world import records as r
 from hosting_emulator.world import sessions
-from hosting_emulator.world.naming import id_of, usual_person
-from hosting_emulator.world.tables import MEMBERSHIPS, ORGANIZATIONS, PEOPLE, SESSIONS
+from hosting_emulator.world.naming import id_of, usual_user
+from hosting_emulator.world.tables import MEMBERSHIPS, ORGANIZATIONS, SESSIONS, USERS
 from hosting_emulator.world.value import Change, World
 
 _log: Final = logging.getLogger("hosting_emulator")
@@ -55,7 +55,7 @@ _SCOPES: Final = {
 }
 _RESPONSE_MODES: Final = ("query", "fragment")
 _PROMPTS: Final = ("none", "login", "consent", "select_account")
-#: Grants that prove that a person has chosen to sign in; a web app of another origin has no others.
+#: Grants that prove that a user has chosen to sign in; a web app of another origin has no others.
 _PROVEN: Final = ("authorization_code", "refresh_token")
 _GRANTS: Final = (*_PROVEN, "password", "client_credentials")
 #: What a token that was not made by a browser's sign-in may read: it was asked for no scope.
@@ -79,7 +79,7 @@ _POLICY: Final = (
     "default-src 'none'; style-src 'self'; img-src data:; base-uri 'none'; frame-ancestors 'none'"
 )
 _NOT_LOCAL: Final = """<p class="warning" role="alert"><b>Not an address of this machine.</b> If you go on,
-<code>$to</code> gets a sign-in. Choose a person only if you know it.</p>
+<code>$to</code> gets a sign-in. Choose a user only if you know it.</p>
 """
 _KNOWN: Final = ' <span class="mark retry">signed in before</span>'
 _BUTTON: Final = """<button name="choice" value="$value">
@@ -103,8 +103,8 @@ class NewToken(Body, rename={"who": "as"}):
     expires_in_seconds: Lifetime | None = None
 
 
-#: What a token says: person, organization, whether it carries a sign-in, and its lifetime.
-Claims: TypeAlias = tuple[r.Person, str | None, bool, int | None]
+#: What a token says: user, organization, whether it carries a sign-in, and its lifetime.
+Claims: TypeAlias = tuple[r.User, str | None, bool, int | None]
 
 
 class NewKey(Body, rename={"who": "as"}):
@@ -134,22 +134,22 @@ def create_token(context: Context, engine: Engine, body: NewToken) -> JsonObject
 
 def claims_for(world: World, body: NewToken) -> Claims:
     """Return what a token is to say, for `mint`. Raises ControlRefusal."""
-    person = _person(world, body.who)
+    user = _user(world, body.who)
     if isinstance(body.organization, str):
         organization_id: str | None = find(world, ORGANIZATIONS, body.organization).id
     else:
-        organization_id = provider.home_of(world, person) if body.organization is UNSET else None
+        organization_id = provider.home_of(world, user) if body.organization is UNSET else None
     lifetime = body.expires_in_seconds
     if lifetime is not None and not 1 <= lifetime <= _LONGEST_LIFETIME_S:
         message = f"expires_in_seconds must be 1 to {_LONGEST_LIFETIME_S}"
         raise ControlRefusal(400, "Bad lifetime", message)
-    return person, organization_id, body.interactive, lifetime
+    return user, organization_id, body.interactive, lifetime
 
 
-def _person(world: World, name: str | None) -> r.Person:
+def _user(world: World, name: str | None) -> r.User:
     if name is not None:
-        return find(world, PEOPLE, name)
-    if (usual := usual_person(world)) is None:
+        return find(world, USERS, name)
+    if (usual := usual_user(world)) is None:
         raise ControlRefusal(409, "Nobody", "no organization has an owner: name a user with `as`")
     return usual
 
@@ -162,10 +162,10 @@ def mint(
     `redeemed` is what gives it, if somebody signed in by a browser.
     """
     now_ms = engine.run_due()
-    person, organization_id, interactive, lifetime_s = claims
+    user, organization_id, interactive, lifetime_s = claims
     lifetime_s = lifetime_s or engine.token_lifetime_s
     token = engine.mint(
-        person,
+        user,
         organization_id,
         context.base_url,
         interactive=interactive,
@@ -182,15 +182,15 @@ def mint(
 
 def create_api_key(engine: Engine, body: NewKey) -> JsonObject:
     """Create a user API key with chosen permissions; its value is returned once."""
-    person, named = _person(engine.world, body.who), body.organization
-    organization_id = provider.home_of(engine.world, person) if named is None else named
+    user, named = _user(engine.world, body.who), body.organization
+    organization_id = provider.home_of(engine.world, user) if named is None else named
     if organization_id is None:
-        raise ControlRefusal(409, "No organization", f"{person.alias} belongs to no organization")
+        raise ControlRefusal(409, "No organization", f"{user.alias} belongs to no organization")
     organization = find(engine.world, ORGANIZATIONS, organization_id)
     if not 1 <= len(body.name) <= 64:
         raise ControlRefusal(400, "Bad name", "a key's name has 1 to 64 characters")
     with refused_as(400, "Unknown permission", ValueError):
-        return engine.make_key(person, organization, body.name, body.permissions)
+        return engine.make_key(user, organization, body.name, body.permissions)
 
 
 # --- the token endpoint --------------------------------------------------------------------------
@@ -220,9 +220,9 @@ async def token(context: Context, engine: Engine) -> Any:
             raise OAuthRefused(only, "unauthorized_client")
         interactive = fields["grant_type"] == "password"
         who = fields.get("username" if interactive else "client_id", "")
-        person, home = _choose(engine.world, who, named, "invalid_grant")
-        home = home or provider.home_of(engine.world, person)
-        return mint(context, engine, (person, home, interactive, None))
+        user, home = _choose(engine.world, who, named, "invalid_grant")
+        home = home or provider.home_of(engine.world, user)
+        return mint(context, engine, (user, home, interactive, None))
     except provider.GrantRefused as refused:
         error, description = "invalid_grant", str(refused)
     except OAuthRefused as refused:
@@ -244,22 +244,22 @@ def _read_fields(text: str) -> dict[str, str]:
     return fields
 
 
-def _choose(world: World, who: str, organization: str, error: str) -> tuple[r.Person, str | None]:
-    """Return a named person, and their named organization. Raises OAuthRefused with this `error`."""
+def _choose(world: World, who: str, organization: str, error: str) -> tuple[r.User, str | None]:
+    """Return a named user, and their named organization. Raises OAuthRefused with this `error`."""
     try:
-        person = find(world, PEOPLE, who)
+        user = find(world, USERS, who)
         place = find(world, ORGANIZATIONS, organization) if organization else None
     except ControlRefusal as refused:
         raise OAuthRefused(refused.detail, error) from None
     if place is None:
-        return person, None
-    if not _belongs(world, person, place.id):
+        return user, None
+    if not _belongs(world, user, place.id):
         raise OAuthRefused(f"the user does not belong to {place.alias}", error)
-    return person, place.id
+    return user, place.id
 
 
-def _belongs(world: World, person: r.Person, organization_id: str) -> bool:
-    return world.get(MEMBERSHIPS, f"{organization_id}/{person.id}") is not None
+def _belongs(world: World, user: r.User, organization_id: str) -> bool:
+    return world.get(MEMBERSHIPS, f"{organization_id}/{user.id}") is not None
 
 
 async def _signed_in(context: Context, engine: Engine, fields: dict[str, str]) -> JsonObject:
@@ -276,13 +276,13 @@ async def _signed_in(context: Context, engine: Engine, fields: dict[str, str]) -
             redeemed = sign_ins.redeem_code(change, first, client_id, *more)
         else:
             redeemed = sign_ins.redeem_refresh_token(change, first, client_id)
-        person = _still_there(world, redeemed.grant)
+        user = _still_there(world, redeemed.grant)
         until_ms = (now_ms // 1000 + engine.token_lifetime_s) * 1000
         redeemed, refresh_token = sign_ins.keep_grant(change, redeemed, until_ms)
     finally:  # a code is spent by whoever tries
         engine.commit(change, "token issued")
     grant, organization_id = redeemed.grant, redeemed.grant.organization_id
-    document = mint(context, engine, (person, organization_id, True, None), redeemed)
+    document = mint(context, engine, (user, organization_id, True, None), redeemed)
     document["scope"] = grant.scope
     if refresh_token is not None:
         document["refresh_token"] = refresh_token
@@ -294,7 +294,7 @@ async def _signed_in(context: Context, engine: Engine, fields: dict[str, str]) -
             "exp": now_ms // 1000 + engine.token_lifetime_s,
             "auth_time": grant.auth_time,
             "sid": grant.session_id,
-            **_claims(person, grant.scope, organization_id),
+            **_claims(user, grant.scope, organization_id),
         }
         if grant.nonce is not None:
             claims["nonce"] = grant.nonce
@@ -303,16 +303,16 @@ async def _signed_in(context: Context, engine: Engine, fields: dict[str, str]) -
     return document
 
 
-def _still_there(world: World, grant: r.AuthorizationGrant) -> r.Person:
+def _still_there(world: World, grant: r.AuthorizationGrant) -> r.User:
     """Return whom a grant is for, if they could still sign in so. Raises GrantRefused."""
-    person = world.get(PEOPLE, grant.person_id)
-    if not sessions.is_current(world, grant.session_id, grant.person_id):
+    user = world.get(USERS, grant.user_id)
+    if not sessions.is_current(world, grant.session_id, grant.user_id):
         raise provider.GrantRefused("the session has ended; sign in again")
-    if person is None:
+    if user is None:
         raise provider.GrantRefused("the user is no longer in this world")
-    if grant.organization_id and not _belongs(world, person, grant.organization_id):
+    if grant.organization_id and not _belongs(world, user, grant.organization_id):
         raise provider.GrantRefused("the user no longer belongs to that organization")
-    return person
+    return user
 
 
 def _tell_of_time(context: Context, engine: Engine, now_ms: int) -> None:
@@ -333,14 +333,14 @@ def _tell_of_time(context: Context, engine: Engine, now_ms: int) -> None:
     )
 
 
-def _claims(person: r.Person, scope: str, organization_id: str | None) -> JsonObject:
+def _claims(user: r.User, scope: str, organization_id: str | None) -> JsonObject:
     """Return what a client with this scope may know (OpenID Connect Core 1.0, 5.4)."""
     scopes = scope.split()
-    claims: JsonObject = {"sub": person.id}
+    claims: JsonObject = {"sub": user.id}
     if "profile" in scopes:
-        claims |= {"name": person.name, "preferred_username": person.alias}
+        claims |= {"name": user.name, "preferred_username": user.alias}
     if "email" in scopes:
-        claims |= {"email": person.email, "email_verified": True}
+        claims |= {"email": user.email, "email_verified": True}
     return claims if organization_id is None else claims | {"org_id": organization_id}
 
 
@@ -353,8 +353,8 @@ def userinfo(context: Context, engine: Engine) -> Any:
     try:
         token = provider.bearer_token(sent)
         principal, key = engine.identity.authenticate(engine.begin_change(), sent)
-        person = engine.world.get(PEOPLE, principal.person_id)
-        if key is not None or person is None:
+        user = engine.world.get(USERS, principal.user_id)
+        if key is not None or user is None:
             raise Refused("unauthenticated", "An access token of a user is needed.")
     except Refused as refused:
         error, detail = "invalid_token" if sent else "invalid_request", refused.detail
@@ -363,7 +363,7 @@ def userinfo(context: Context, engine: Engine) -> Any:
         response.headers["WWW-Authenticate"] = challenge
         return response
     scope = engine.identity.scope_of(token)
-    return _claims(person, _WITHOUT_SCOPE if scope is None else scope, principal.organization_id)
+    return _claims(user, _WITHOUT_SCOPE if scope is None else scope, principal.organization_id)
 
 
 def _issuer(context: Context, engine: Engine) -> str:
@@ -471,14 +471,14 @@ def end_session(context: Context, engine: Engine) -> web.Response:
         sessions.end_session(change, session_id)
     if change.writes:
         first = next(iter(change.writes[SESSIONS.name].values()))
-        turn = {"intervene": {"end_session": {"person": first.person_id}}}
+        turn = {"intervene": {"end_session": {"user": first.user_id}}}
         engine.commit(change, "signed out", turn)
     response.del_cookie(_COOKIE, path=path, httponly=True, samesite="Lax")
     return response
 
 
 class Destination(NamedTuple):
-    """Where an answer goes. Only to a `local` one it goes without a person having seen its name."""
+    """Where an answer goes. Only to a `local` one it goes without a user having seen its name."""
 
     uri: str
     name: str
@@ -564,29 +564,29 @@ class _Attempt:
         if choice == _NOBODY:
             raise OAuthRefused("no user was chosen", "access_denied")
         if choice:
-            person_id, _, organization = choice.partition("/")
-            return self._begin(*_choose(world, person_id, organization, "access_denied"), now_ms)
+            user_id, _, organization = choice.partition("/")
+            return self._begin(*_choose(world, user_id, organization, "access_denied"), now_ms)
         known = _read_session(self.context, self.engine, now_ms)
-        hinted = world.get(PEOPLE, id_of(world, PEOPLE, hint)) if hint else None
+        hinted = world.get(USERS, id_of(world, USERS, hint)) if hint else None
         if hint and hinted is None:
-            hinted = next((row for _, row in world.rows(PEOPLE) if row.email == hint), None)
+            hinted = next((row for _, row in world.rows(USERS) if row.email == hint), None)
         if "none" in prompt:
             if not self.to.local:
                 raise OAuthRefused("the client's address is not local", "interaction_required")
-            if known is None or (hint and (not hinted or hinted.id != known[1].person_id)):
+            if known is None or (hint and (not hinted or hinted.id != known[1].user_id)):
                 raise OAuthRefused("this browser has no session of that user", "login_required")
             max_age, age_s = fields.get("max_age"), now_ms // 1000 - known[1].began_ms // 1000
             if max_age is not None and age_s > int(max_age):
                 raise OAuthRefused("the session is older than max_age", "login_required")
             return self._sign_in(Change(world, now_ms), *known)
         if hinted is not None and self.to.local and not prompt:
-            person, organization_id = _choose(world, hinted.id, named, "access_denied")
-            return self._begin(person, organization_id or provider.home_of(world, person), now_ms)
-        known_id = known[1].person_id if known else ""
+            user, organization_id = _choose(world, hinted.id, named, "access_denied")
+            return self._begin(user, organization_id or provider.home_of(world, user), now_ms)
+        known_id = known[1].user_id if known else ""
         return _page("Sign in", self._choices(known_id, hint if hinted is None else ""))
 
     def _choices(self, known_id: str, nobody_is: str) -> Html:
-        """Return the content of the page to choose a person; `nobody_is` a hint that fits nobody."""
+        """Return the content of the page to choose a user; `nobody_is` a hint that fits nobody."""
         world, fields, to = self.engine.world, self.fields, self.to
         notes = "" if to.local else html(_NOT_LOCAL, to=to.name)
         if nobody_is:
@@ -600,22 +600,22 @@ class _Attempt:
             world=world.name,
             notes=Html(notes),
             hidden=Html("".join(html(field, name=name, value=fields[name]) for name in fields)),
-            people=Html(_people_to_choose(world, known_id)),
+            users=Html(_users_to_choose(world, known_id)),
             destination=to.name,
             gets=", and it gets:" if granted else ".",
             scopes=Html(f"<ul>{granted}</ul>" if granted else ""),
         )
 
-    def _begin(self, person: r.Person, organization_id: str | None, now_ms: int) -> web.Response:
+    def _begin(self, user: r.User, organization_id: str | None, now_ms: int) -> web.Response:
         change = Change(self.engine.world, now_ms)
-        session_id = sessions.begin_session(change, person.id, organization_id)
+        session_id = sessions.begin_session(change, user.id, organization_id)
         return self._sign_in(change, session_id, change.row(SESSIONS, session_id))
 
     def _sign_in(self, change: Change, id_: str, session: r.InteractiveSession) -> web.Response:
         engine, fields, sign_ins = self.engine, self.fields, self.engine.identity
         grant = r.AuthorizationGrant(
             session_id=id_,
-            person_id=session.person_id,
+            user_id=session.user_id,
             organization_id=session.organization_id,
             client_id=fields["client_id"],
             scope=self.scope,
@@ -626,7 +626,7 @@ class _Attempt:
             nonce=fields.get("nonce"),
         )
         code = sign_ins.issue_code(change, grant)
-        engine.commit(change, f"{change.row(PEOPLE, session.person_id).alias} signed in")
+        engine.commit(change, f"{change.row(USERS, session.user_id).alias} signed in")
         response = self.back(code=code)
         kept = sign_ins.seal_session(id_, session.began_ms)
         path = provider.issuer_path(engine.world.name)
@@ -661,34 +661,34 @@ def _read_session(
     found = world.get(SESSIONS, id_ or "")
     if id_ is None or found is None or found.ended_ms is not None:
         return None
-    person, home = world.get(PEOPLE, found.person_id), found.organization_id
-    return (id_, found) if person and (not home or _belongs(world, person, home)) else None
+    user, home = world.get(USERS, found.user_id), found.organization_id
+    return (id_, found) if user and (not home or _belongs(world, user, home)) else None
 
 
-def _people_to_choose(world: World, known_id: str) -> str:
+def _users_to_choose(world: World, known_id: str) -> str:
     """Return everybody as buttons, by organization, owners first: one button for each organization."""
-    places: dict[str, list[r.Organization]] = {person_id: [] for person_id, _ in world.rows(PEOPLE)}
+    places: dict[str, list[r.Organization]] = {user_id: [] for user_id, _ in world.rows(USERS)}
     order = dict.fromkeys(places, (1, "", ""))
     for _, membership in world.rows(MEMBERSHIPS):
         organization = world.get(ORGANIZATIONS, membership.organization_id)
-        person_id, role = membership.person_id, membership.role
-        if organization is not None and person_id in places:
-            places[person_id].append(organization)
+        user_id, role = membership.user_id, membership.role
+        if organization is not None and user_id in places:
+            places[user_id].append(organization)
             first = (0, organization.alias, "" if role == "owner" else role)
-            order[person_id] = min(first, order[person_id])
+            order[user_id] = min(first, order[user_id])
     items = ""
-    people = (person for _, person in world.rows(PEOPLE))
-    for person in sorted(people, key=lambda person: (order[person.id], person.alias)):
-        several = len(places[person.id]) > 1
-        mark = Html(_KNOWN if person.id == known_id else "")
+    users = (user for _, user in world.rows(USERS))
+    for user in sorted(users, key=lambda user: (order[user.id], user.alias)):
+        several = len(places[user.id]) > 1
+        mark = Html(_KNOWN if user.id == known_id else "")
         if several:
-            mark = html("<p>$name$mark, for:</p>", name=person.name, mark=mark)
+            mark = html("<p>$name$mark, for:</p>", name=user.name, mark=mark)
         buttons = ""
-        for place in sorted(places[person.id], key=lambda place: place.alias) or (None,):
-            value, name, about = person.id, person.name, "no organization"
+        for place in sorted(places[user.id], key=lambda place: place.alias) or (None,):
+            value, name, about = user.id, user.name, "no organization"
             if place is not None:
                 value, about = f"{value}/{place.id}", f"{place.name} ({place.alias}, {place.plan})"
                 name += f" · {place.alias}" if several else ""
-            buttons += html(_BUTTON, value=value, name=name, alias=person.alias, about=about)
+            buttons += html(_BUTTON, value=value, name=name, alias=user.alias, about=about)
         items += f"<li>{mark}{buttons}</li>\n"
     return items

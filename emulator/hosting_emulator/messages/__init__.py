@@ -155,7 +155,7 @@ class WorldOrganization(WorldMember):
     plan: str
 
 
-class WorldPerson(WorldMember):
+class WorldUser(WorldMember):
     """A user of a world."""
 
     email: str
@@ -208,7 +208,7 @@ class WorldSummary(Record):
     counts: dict[str, int]
     armed: list[EntryCounts]
     organizations: list[WorldOrganization]
-    people: list[WorldPerson]
+    users: list[WorldUser]
     projects: list[WorldProject]
 
 
@@ -903,7 +903,7 @@ class ProjectState(Record):
     databases: dict[str, DatabaseState]
     counts: dict[str, int]
     deployments: list[JsonObject]
-    people: list[ProjectMember]
+    users: list[ProjectMember]
     tickets: list[TicketState]
 
 

@@ -34,7 +34,6 @@ from hosting_emulator.scenario.expectations import ResponseTypes, log_filters
 from hosting_emulator.scenario.source import Mistakes, Path, Place, walk
 from hosting_emulator.variation.points import POINTS
 from hosting_emulator.variation.worlds import read_variation, varied_world
-from hosting_emulator.world.naming import noun_of
 from hosting_emulator.world.operations import schedule_event
 from hosting_emulator.world.population import mistakes_in, new_world, without_values
 from hosting_emulator.world.records import Origin, TimelineEntry
@@ -43,7 +42,7 @@ from hosting_emulator.world.value import Change, World
 
 #: What a step of a story is about where it does not say; and what an id can be asked for by alias,
 #: in a variable: `${project.shop}`.
-USUAL = {"project": "shop", "organization": "acme", "person": "owner"}
+USUAL = {"project": "shop", "organization": "acme", "user": "owner"}
 #: Who asks without credentials.
 NOBODY = "nobody"
 #: What variables call the world's time.
@@ -315,7 +314,7 @@ class _StoryCheck:
                 raise (place / name).error(f"an API key has no field {name!r} here{hint}", key=True)
 
     def _check_log(self, place: Place) -> None:
-        filters = log_filters(self._named("person"), self._named("project"))
+        filters = log_filters(self._named("user"), self._named("project"))
         for name, value in place.value.items():
             _check_value(place / name, filters[name], value)
 
@@ -329,7 +328,7 @@ class _StoryCheck:
         spec = CALLS.get(step.call or "")
         needed: set[str] = {spec.subject} if spec else set()
         if step.token is None and (step.call or step.poll):
-            needed.add("person")
+            needed.add("user")
         acting = (name for name in ("sign_in", "api_key") if getattr(step, name) is not None)
         for index, field in zip(
             USUAL, ("project", "organization", next(acting, "as")), strict=True
@@ -339,15 +338,13 @@ class _StoryCheck:
                 self._check_alias(place / field, index, alias)
             elif index in needed and USUAL[index] not in (known := self._aliases(index)):
                 there_are = ", ".join(known) or "none"
-                raise place.error(
-                    f"name the {noun_of(index)} with `{field}`: there are {there_are}"
-                )
+                raise place.error(f"name the {index} with `{field}`: there are {there_are}")
 
     def _check_alias(self, place: Place, index: str, alias: str) -> None:
         nobody = alias == NOBODY and place.path[-1] == "as"
         there = self._change.world.indexes.get(f"{index}:{alias}") is not None
         if not nobody and not there and "${" not in alias:
-            place.check_word(noun_of(index), alias, self._aliases(index))
+            place.check_word(index, alias, self._aliases(index))
 
     def _check_expect(self, place: Place, step: StepPart, expect: ExpectPart) -> None:
         if isinstance(expect.same_as, str):

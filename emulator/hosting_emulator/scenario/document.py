@@ -137,8 +137,8 @@ class ActionPart(Part):
 class StepPart(ActionPart, rename={"who": "as", "with_": "with"}):
     """A step of `story`: requests, a turn of a hand (the clock, a fault), a look at what is known.
 
-    A request is made with a fresh access token of the person in `as`, unless `token` gives another;
-    `as: nobody` sends none. `sign_in` gives a person an access token, `api_key` an API key, to
+    A request is made with a fresh access token of the user in `as`, unless `token` gives another;
+    `as: nobody` sends none. `sign_in` gives a user an access token, `api_key` an API key, to
     save and use later. `request` is a method and a path of the API or of the identity provider, or an address
     of a dev origin, sent as it stands; those `together` have all come before the first is answered. A
     request with `tries` is made again under its key until the answer is what it must be, after a

@@ -532,7 +532,7 @@ class _StoryWriter:
         return any(name.lower() == known.lower() for rule in rules for known in rule)
 
     def _sender(self, entry: Entry, step: Document) -> Document:
-        """Say who asked: a person, an API key, somebody unknown or nobody."""
+        """Say who asked: a user, an API key, somebody unknown or nobody."""
         principal, sent = entry.principal, sent_header(entry, b"authorization")
         if sent is None:
             return {"as": NOBODY}
@@ -549,13 +549,13 @@ class _StoryWriter:
             )
         if not principal:
             return {"token": "refused"}
-        person = entry.world.get(t.PEOPLE, principal.person_id)
-        assert person is not None
-        said: Document = {} if person.alias == USUAL["person"] else {"as": person.alias}
+        user = entry.world.get(t.USERS, principal.user_id)
+        assert user is not None
+        said: Document = {} if user.alias == USUAL["user"] else {"as": user.alias}
         # A session that has ended is none: the contract asks for a current one.
-        if not is_current(entry.world, principal.session_id, person.id):
+        if not is_current(entry.world, principal.session_id, user.id):
             said["interactive"] = False
-        if principal.organization_id != home_of(entry.world, person):
+        if principal.organization_id != home_of(entry.world, user):
             place = entry.world.get(t.ORGANIZATIONS, principal.organization_id or "")
             about = CALLS[step["call"]].subject if "call" in step else ""
             if place is None or about == "organization":
@@ -563,10 +563,10 @@ class _StoryWriter:
                 name, at = self._name("token"), len(self.steps)
                 said.pop("as", None)
                 where = {"organization": place.alias} if place else {}
-                step = {"sign_in": person.alias, **said, **where, "save": {name: "access_token"}}
+                step = {"sign_in": user.alias, **said, **where, "save": {name: "access_token"}}
                 while place is None and at:
                     source = self.steps[at][1] if at < len(self.steps) else None
-                    if source is not None and home_of(source.before, person) is None:
+                    if source is not None and home_of(source.before, user) is None:
                         break
                     at -= 1
                 self.steps.insert(at, (step, None))

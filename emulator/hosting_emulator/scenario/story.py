@@ -82,7 +82,7 @@ from hosting_emulator.scenario.entries import entries_of, unused_entries
 from hosting_emulator.scenario.expectations import ResponseTypes, judge, log_filters
 from hosting_emulator.scenario.source import Path, Place, Source
 from hosting_emulator.world import tables as t
-from hosting_emulator.world.records import Person
+from hosting_emulator.world.records import User
 from hosting_emulator.world.value import Change, World
 
 _OWN_URL = "http://127.0.0.1:4620"
@@ -446,7 +446,7 @@ class StoryRun:
             method, _, url = str(step.request).partition(" ")
         path, _, query = url.partition("?")
         # A visit to a dev origin has no token, unless the step names a user.
-        usual_user = USUAL["person"] if project is None else NOBODY
+        usual_user = USUAL["user"] if project is None else NOBODY
         sent = self._headers(step, spec, usual_user)
         body, limit = _body(step), world.assumptions.body_limit_bytes
         ctx = ExchangeContext(
@@ -464,7 +464,7 @@ class StoryRun:
         return ctx, CALL_STEPS if project is None else REDEEM_STEPS
 
     def _headers(
-        self, step: StepPart, spec: CallSpec | None = None, usually: str = USUAL["person"]
+        self, step: StepPart, spec: CallSpec | None = None, usually: str = USUAL["user"]
     ) -> dict[str, str]:
         sent = {name.lower(): str(value) for name, value in step.headers.items()}
         who, key = step.who or usually, step.key
@@ -505,32 +505,32 @@ class StoryRun:
         return f"{step.sign_in} has an access token for {lifetime_s} seconds"
 
     def _api_key(self, step: StepPart) -> str:
-        person, organization_id = self._who(str(step.api_key), step)
+        user, organization_id = self._who(str(step.api_key), step)
         organization = self._engine.world.get(t.ORGANIZATIONS, organization_id or "")
         if organization is None:
-            raise ValueError(f"{person.alias} has no organization here")
+            raise ValueError(f"{user.alias} has no organization here")
         body = step.body or {}
         name, permissions = str(body.get("name", "made by hand")), body.get("permissions")
-        self._made(201, self._engine.make_key(person, organization, name, permissions))
-        return f"{person.alias} has an API key of {organization.alias}"
+        self._made(201, self._engine.make_key(user, organization, name, permissions))
+        return f"{user.alias} has an API key of {organization.alias}"
 
     def _minted(self, who: str, step: StepPart) -> str:
-        person, organization_id = self._who(who, step)
+        user, organization_id = self._who(who, step)
         self._engine.run_due()
-        return self._engine.mint(person, organization_id, _OWN_URL, interactive=step.interactive)
+        return self._engine.mint(user, organization_id, _OWN_URL, interactive=step.interactive)
 
-    def _who(self, who: str, step: StepPart) -> tuple[Person, str | None]:
-        """Return a person, and the organization that a step says, or else theirs."""
+    def _who(self, who: str, step: StepPart) -> tuple[User, str | None]:
+        """Return a user, and the organization that a step says, or else theirs."""
         world = self._engine.world
-        person = world.get(t.PEOPLE, self._id("person", who))
-        if person is None:
+        user = world.get(t.USERS, self._id("user", who))
+        if user is None:
             raise ValueError(f"there is no user {who!r}")
-        organization_id = home_of(world, person)
+        organization_id = home_of(world, user)
         # Of a call about an organization, `organization` is what it is about.
         about = CALLS[step.call].subject if step.call else ""
         if step.organization is not None and about != "organization":
             organization_id = self._id("organization", step.organization)
-        return person, organization_id
+        return user, organization_id
 
     # --- turns of a hand ------------------------------------------------------------------------
 
@@ -600,7 +600,7 @@ class StoryRun:
 
     def _log(self, step: StepPart) -> Slices[str]:
         expected = self._filled(msgspec.to_builtins(step.log))
-        filters = log_filters(self._named("person"), self._named("project"))
+        filters = log_filters(self._named("user"), self._named("project"))
         count_kind, wanted = filters.pop("count"), expected.pop("count", {"at_least": 1})
         for name, value in expected.items():
             self._check_filter(name, filters[name], value)

@@ -46,7 +46,7 @@ _TEN_YEARS_S = 10 * 365 * 86_400
 class TokenOptions(TypedDict, total=False):
     """What an access token may be, beside whose.
 
-    It is for the person's own `organization` (alias or id) unless given, and lives for seconds of world
+    It is for the user's own `organization` (alias or id) unless given, and lives for seconds of world
     time. One that is not `interactive` carries no sign-in.
     """
 
@@ -178,7 +178,7 @@ class HostingEmulator(InWorld, AbstractContextManager["HostingEmulator", None]):
     """Ids of projects by alias."""
     organizations: Aliases
     """Ids of organizations by alias."""
-    people: Aliases
+    users: Aliases
     """Ids of users by alias: `owner`, `member`, `reader`, `outsider`, `no-organization`, …"""
     _homes: dict[str, str]
 
@@ -300,7 +300,7 @@ class HostingEmulator(InWorld, AbstractContextManager["HostingEmulator", None]):
         self.base_url, self.control_url = known.base_url, known.control_url
         self.projects = Aliases("project", known.projects)
         self.organizations = Aliases("organization", known.organizations)
-        self.people = Aliases("user", known.people)
+        self.users = Aliases("user", known.users)
         self._homes = {one["id"]: one["organization_id"] for one in known.projects}
         return known
 
@@ -513,9 +513,9 @@ class HostingEmulator(InWorld, AbstractContextManager["HostingEmulator", None]):
         return str(self._ask("POST", "interventions", body={word: fields})["said"])
 
     def add(self, **parts: Sequence[Mapping[str, Any]]) -> str:
-        """Add `organizations`, `people`, `projects` and `keys`, all or none; return what was done.
+        """Add `organizations`, `users`, `projects` and `keys`, all or none; return what was done.
 
-        As in a world file: `add(people=[{"alias": "zoe", "organizations": {"acme": "member"}}])`.
+        As in a world file: `add(users=[{"alias": "zoe", "organizations": {"acme": "member"}}])`.
         """
         said = self.intervene("add", **parts)
         self._know(self.summary)

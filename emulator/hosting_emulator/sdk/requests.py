@@ -329,7 +329,7 @@ class RequestMatcher:
         # A filter of None is as if not given, so that a test may hand one through.
         given: dict[str, Any] = {n: fields[n] for n in known if fields.get(n) is not None}
         self._world = world
-        self._aliases = {"who": world.people, "project": world.projects}
+        self._aliases = {"who": world.users, "project": world.projects}
         for name, aliases in self._aliases.items():
             if isinstance(given.get(name), str):
                 given[name] = _id_named(name, aliases, given[name])

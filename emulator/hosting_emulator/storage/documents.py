@@ -312,7 +312,7 @@ _MOST_MS = 2**53
 #: The table that has a row by the name in a field.
 _LINKS: dict[str, t.Table[Any]] = {
     **dict.fromkeys(("organization_id", "organization"), t.ORGANIZATIONS),
-    **dict.fromkeys(("person_id", "principal", "flag_enabled_by"), t.PEOPLE),
+    **dict.fromkeys(("user_id", "principal", "flag_enabled_by"), t.USERS),
     **dict.fromkeys(("project_id", "project"), t.PROJECTS),
     **dict.fromkeys(
         ("claim", "queue_head", "queue_tail", "next_waiting", "operation_id"), t.OPERATIONS
@@ -345,8 +345,8 @@ _FORMS = {
 }
 #: Under which key a row stands, where that is not its id.
 _KEYS: dict[str, Callable[[Any], str]] = {
-    t.MEMBERSHIPS.name: lambda row: f"{row.organization_id}/{row.person_id}",
-    t.GRANTS.name: lambda row: f"{row.project_id}/{row.person_id}",
+    t.MEMBERSHIPS.name: lambda row: f"{row.organization_id}/{row.user_id}",
+    t.GRANTS.name: lambda row: f"{row.project_id}/{row.user_id}",
     t.SCHEDULE.name: lambda row: str(row.sequence),
     t.FAULTS.name: lambda row: f"fault-{row.order + 1}",
     t.OUTCOMES.name: lambda row: f"outcome-{row.order + 1}",

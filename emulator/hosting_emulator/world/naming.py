@@ -1,4 +1,4 @@
-"""Names: what organizations, people and projects are called, and the hosts a project is found at."""
+"""Names: what organizations, users and projects are called, and the hosts a project is found at."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from hosting_emulator.world import records as r
 from hosting_emulator.world import tables as t
 from hosting_emulator.world.value import World, apply
 
-N = TypeVar("N", r.Organization, r.Person, r.Project)
+N = TypeVar("N", r.Organization, r.User, r.Project)
 
 #: What people name by an alias, by the word for its kind.
 NAMED: dict[str, t.Table[Any]] = {
     "organization": t.ORGANIZATIONS,
     "project": t.PROJECTS,
-    "person": t.PEOPLE,
+    "user": t.USERS,
 }
 _KINDS = {table.name: kind for kind, table in NAMED.items()}
 
@@ -51,14 +51,9 @@ def hostnames(world_name: str, assumptions: Assumptions, project: r.Project) -> 
     )
 
 
-def noun_of(kind: str) -> str:
-    """Return what messages call a kind of things: a person of a world file is a user."""
-    return "user" if kind == "person" else kind
-
-
 def kind_of(table: t.Table[N]) -> str:
     """Return the word for one row of a table."""
-    return noun_of(_KINDS[table.name])
+    return _KINDS[table.name]
 
 
 def id_of(world: World, table: t.Table[N], name: str) -> str:
@@ -77,13 +72,13 @@ def in_order(world: World, table: t.Table[N]) -> list[N]:
     return sorted((row for _, row in world.rows(table)), key=lambda row: (row.order, row.alias))
 
 
-def usual_person(world: World) -> r.Person | None:
+def usual_user(world: World) -> r.User | None:
     """Return who asks where nobody is named: `owner`, or else the first organization's owner."""
     owners = {
-        m.organization_id: m.person_id for _, m in world.rows(t.MEMBERSHIPS) if m.role == "owner"
+        m.organization_id: m.user_id for _, m in world.rows(t.MEMBERSHIPS) if m.role == "owner"
     }
     owned = (owners[found.id] for found in in_order(world, t.ORGANIZATIONS) if found.id in owners)
-    return world.get(t.PEOPLE, world.indexes.get("person:owner") or next(owned, ""))
+    return world.get(t.USERS, world.indexes.get("user:owner") or next(owned, ""))
 
 
 def not_found(world: World, table: t.Table[N], name: str) -> str:

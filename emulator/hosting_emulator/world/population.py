@@ -1,4 +1,4 @@
-"""What a world begins with: organizations, people and projects with a history; by default a few.
+"""What a world begins with: organizations, users and projects with a history; by default a few.
 
 Ids depend on the seed and the alias alone, so documentation, scenarios and tests can name them.
 """
@@ -55,8 +55,8 @@ class OrganizationPart(PopulationPart):
     id: Ulid | None = None
 
 
-class PersonPart(PopulationPart):
-    """A person of `world`: their roles in organizations and projects, by alias."""
+class UserPart(PopulationPart):
+    """A user of `world`: their roles in organizations and projects, by alias."""
 
     alias: Alias
     name: str | None = None
@@ -116,12 +116,12 @@ _KEPT = "sha256:[0-9a-f]{64}(:[A-Za-z0-9_-]{4})?"
 
 
 class KeyPart(PopulationPart):
-    """An API key of a person in an organization: the first that they are in unless it is named.
+    """An API key of a user in an organization: the first that they are in unless it is named.
 
     `value`, a secret, is what a client sends; or `sha256:` and its digest, in hexadecimal digits.
     """
 
-    person: Alias
+    user: Alias
     value: Annotated[str, Meta(extra_json_schema={"pattern": f"^({_VALUE}|{_KEPT})$"})]
     organization: Alias | None = None
     name: Annotated[str, Meta(min_length=1, max_length=64)] = "of the world file"
@@ -137,7 +137,7 @@ class WorldPart(PopulationPart):
     """`world`: all that is in it, beside the default world with `extends`. Left out, it is that one."""
 
     organizations: list[OrganizationPart] = []
-    people: list[PersonPart] = []
+    users: list[UserPart] = []
     projects: list[ProjectPart] = []
     extends: Literal["default"] | None = None
     keys: list[KeyPart] = []
@@ -158,26 +158,26 @@ _Ids = Mapping[tuple[str, str], str]
 _KINDS = {kind: table.name for kind, table in NAMED.items()}
 _SECTIONS = (*_KINDS.values(),)
 
-#: The default world is worth looking at: its people and projects are few and speak for themselves,
+#: The default world is worth looking at: its users and projects are few and speak for themselves,
 #: and every state that a call can show is there.
 _DEFAULT = WorldPart(
     organizations=[
         OrganizationPart("acme", "Acme Studio", "paid", 5_000),
         OrganizationPart("hobby", "Hobby Garden", "free", 50),
     ],
-    people=[
-        PersonPart("owner", "Olive Owner", {"acme": "owner"}),
-        PersonPart(
+    users=[
+        UserPart("owner", "Olive Owner", {"acme": "owner"}),
+        UserPart(
             "member", "Max Member", {"acme": "member"}, {"shop": "maintainer", "blog": "maintainer"}
         ),
-        PersonPart(
+        UserPart(
             "reader",
             "Rita Reader",
             {"acme": "member"},
             {"shop": "reader", "blog": "reader", "docs": "reader"},
         ),
-        PersonPart("outsider", "Oscar Outsider", {"hobby": "owner"}),
-        PersonPart("no-organization", "Nora Nowhere"),
+        UserPart("outsider", "Oscar Outsider", {"hobby": "owner"}),
+        UserPart("no-organization", "Nora Nowhere"),
     ],
     projects=[
         ProjectPart("shop", "acme", 45, True, "shop.acme.example", "authorized"),
@@ -217,7 +217,7 @@ def new_world(
 def populate(change: Change, part: WorldPart, whole: WorldPart) -> None:
     """Write what stands last in a whole world, in which nothing may be wrong. Raises ValueError."""
     ids: _Ids = {
-        (kind, one.alias): one.id or seeded_id(change.world.seed, SEEDED_MS, kind, one.alias)
+        (kind, one.alias): one.id or _drawn_id(change.world.seed, kind, one.alias)
         for kind, table in _KINDS.items()
         for one in getattr(whole, table)
     }
@@ -233,33 +233,40 @@ def populate(change: Change, part: WorldPart, whole: WorldPart) -> None:
             order=order,
         )
         change.put(t.ORGANIZATIONS, organization.id, organization)
-    for order, person in enumerate(part.people, len(whole.people) - len(part.people)):
-        id_, name = ids["person", person.alias], person.name or person.alias.capitalize()
-        email = person.email or _email(person.alias)
-        change.put(t.PEOPLE, id_, r.Person(id_, person.alias, name, email, order))
-        for alias, role in person.organizations.items():
+    for order, user in enumerate(part.users, len(whole.users) - len(part.users)):
+        id_, name = ids["user", user.alias], user.name or user.alias.capitalize()
+        email = user.email or _email(user.alias)
+        change.put(t.USERS, id_, r.User(id_, user.alias, name, email, order))
+        for alias, role in user.organizations.items():
             place_id = ids["organization", alias]
             change.put(t.MEMBERSHIPS, f"{place_id}/{id_}", r.Membership(place_id, id_, role))
-        for alias, granted in person.projects.items():
+        for alias, granted in user.projects.items():
             project_id = ids["project", alias]
             change.put(t.GRANTS, f"{project_id}/{id_}", r.Grant(project_id, id_, granted))
     for order, project in enumerate(part.projects, len(whole.projects) - len(part.projects)):
-        _add_project(change, project, order, whole.people, ids)
+        _add_project(change, project, order, whole.users, ids)
     for key in part.keys:
         place = change.row(t.ORGANIZATIONS, ids["organization", _place_of(key, whole)])
         found, end = key.kept()
         put_key(
             change,
             seeded_id(change.world.seed, SEEDED_MS, "key", found),
-            (place.id, ids["person", key.person], key.name),
+            (place.id, ids["user", key.user], key.name),
             (found, end),
             place.permissions if key.permissions is None else tuple(key.permissions),
         )
 
 
+def _drawn_id(seed: str, kind: str, alias: str) -> str:
+    """Return the id of a seeded organization, user or project."""
+    # "user" is the word that the ids of users are drawn with: another one would change them all.
+    purpose = "user" if kind == "user" else kind
+    return seeded_id(seed, SEEDED_MS, purpose, alias)
+
+
 def _place_of(key: KeyPart, whole: WorldPart) -> str:
-    """Return the organization of a key, if only by where its person is; "": in none."""
-    roles = next((one.organizations for one in whole.people if one.alias == key.person), {})
+    """Return the organization of a key, if only by where its user is; "": in none."""
+    roles = next((one.organizations for one in whole.users if one.alias == key.user), {})
     home = next((one.alias for one in whole.organizations if one.alias in roles), "")
     return home if key.organization is None else key.organization
 
@@ -305,12 +312,12 @@ def mistakes_in(part: WorldPart, whole: WorldPart, now_ms: int, prefix: str) -> 
                 deployment.began_ms(now_ms, 0)
             except ValueError as error:
                 yield ("projects", i, "deployments", j), str(error)
-    for i, person in enumerate(part.people):
+    for i, user in enumerate(part.users):
         for section in ("organizations", "projects"):
-            for alias in getattr(person, section):
+            for alias in getattr(user, section):
                 if alias not in known[section]:
                     word = section.removesuffix("s")
-                    yield ("people", i, section, alias), unknown(word, alias, known[section])
+                    yield ("users", i, section, alias), unknown(word, alias, known[section])
     for i, key in enumerate(part.keys):
         if key.kept() in [other.kept() for other in part.keys[:i]]:
             yield ("keys", i, "value"), "this value is already used above"
@@ -341,14 +348,14 @@ def _wrong_with_key(key: KeyPart, whole: WorldPart, prefix: str) -> Iterator[tup
     if not plain and not re.fullmatch(_KEPT, key.value):  # which is not shown: it may be a secret
         form = f"{prefix} and {SECRET_LENGTH} of A-Z a-z 0-9 _ -"
         yield "value", f"the value of a key is {form}, or sha256: and its digest"
-    roles = {one.alias: one.organizations for one in whole.people}
-    if key.person not in roles:
-        yield "person", unknown("user", key.person, roles)
+    roles = {one.alias: one.organizations for one in whole.users}
+    if key.user not in roles:
+        yield "user", unknown("user", key.user, roles)
         return
     place = _place_of(key, whole)
-    if place not in roles[key.person]:
-        there = ", ".join(roles[key.person]) or "none"
-        yield "organization", f"{key.person} is not in {place or 'any organization'}; in {there}"
+    if place not in roles[key.user]:
+        there = ", ".join(roles[key.user]) or "none"
+        yield "organization", f"{key.user} is not in {place or 'any organization'}; in {there}"
     allowed = next((one.permissions for one in whole.organizations if one.alias == place), None)
     for permission in key.permissions or ():
         if permission not in (known := PERMISSIONS if allowed is None else allowed):
@@ -362,9 +369,9 @@ def described(world: World) -> WorldPart:
     memberships: dict[str, dict[str, Any]] = {key: {} for key in named}
     grants: dict[str, dict[str, Any]] = {key: {} for key in named}
     for _, member in world.rows(t.MEMBERSHIPS):
-        memberships[member.person_id][named[member.organization_id]] = member.role
+        memberships[member.user_id][named[member.organization_id]] = member.role
     for _, grant in world.rows(t.GRANTS):
-        grants[grant.person_id][named[grant.project_id]] = grant.role
+        grants[grant.user_id][named[grant.project_id]] = grant.role
     organizations = [
         OrganizationPart(
             *(one.alias, _unusual(one), one.plan, one.credits),
@@ -373,27 +380,27 @@ def described(world: World) -> WorldPart:
         )
         for one in in_order(world, t.ORGANIZATIONS)
     ]
-    people = [
-        PersonPart(
+    users = [
+        UserPart(
             *(one.alias, _unusual(one), memberships[one.id], grants[one.id]),
-            _chosen_id(world, "person", one),
+            _chosen_id(world, "user", one),
             None if one.email == _email(one.alias) else one.email,
         )
-        for one in in_order(world, t.PEOPLE)
+        for one in in_order(world, t.USERS)
     ]
     projects = [
         _described_project(world, one, named[one.organization_id])
         for one in in_order(world, t.PROJECTS)
     ]
-    return WorldPart(organizations, people, projects)
+    return WorldPart(organizations, users, projects)
 
 
-def _unusual(record: r.Organization | r.Person) -> str | None:
+def _unusual(record: r.Organization | r.User) -> str | None:
     return None if record.name == record.alias.capitalize() else record.name
 
 
-def _chosen_id(world: World, kind: str, one: r.Organization | r.Person | r.Project) -> str | None:
-    return None if one.id == seeded_id(world.seed, SEEDED_MS, kind, one.alias) else one.id
+def _chosen_id(world: World, kind: str, one: r.Organization | r.User | r.Project) -> str | None:
+    return None if one.id == _drawn_id(world.seed, kind, one.alias) else one.id
 
 
 def _email(alias: str) -> str:
@@ -444,15 +451,15 @@ def with_overrides(
 
 
 def _add_project(
-    change: Change, part: ProjectPart, order: int, people: list[PersonPart], ids: _Ids
+    change: Change, part: ProjectPart, order: int, users: list[UserPart], ids: _Ids
 ) -> None:
     seed, generation = change.world.seed, part.source_generation
     deployments = _deployments(change.now_ms, part)
     owners = (
-        ids["person", person.alias]
-        for person in people
-        if person.organizations.get(part.organization) == "owner"
-        or person.projects.get(part.alias) == "owner"
+        ids["user", user.alias]
+        for user in users
+        if user.organizations.get(part.organization) == "owner"
+        or user.projects.get(part.alias) == "owner"
     )
     project = r.Project(
         id=ids["project", part.alias],

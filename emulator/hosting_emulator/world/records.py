@@ -42,7 +42,7 @@ class Organization(WorldRecord, frozen=True, gc=False):
     order: int = 0
 
 
-class Person(WorldRecord, frozen=True, gc=False):
+class User(WorldRecord, frozen=True, gc=False):
     """Someone the identity provider knows; `id` is the `sub` of their tokens."""
 
     id: str
@@ -53,18 +53,18 @@ class Person(WorldRecord, frozen=True, gc=False):
 
 
 class Membership(WorldRecord, frozen=True, gc=False):
-    """A person's place in an organization; kept under `organization/person`."""
+    """A user's place in an organization; kept under `organization/user`."""
 
     organization_id: str
-    person_id: str
+    user_id: str
     role: OrganizationRole
 
 
 class Grant(WorldRecord, frozen=True, gc=False):
-    """A person's role in one project; kept under `project/person`."""
+    """A user's role in one project; kept under `project/user`."""
 
     project_id: str
-    person_id: str
+    user_id: str
     role: Role
 
 
@@ -245,7 +245,7 @@ class ApiKey(WorldRecord, frozen=True, gc=False):
 
     id: str
     organization_id: str
-    person_id: str
+    user_id: str
     name: Annotated[str, Meta(min_length=1, max_length=64)]
     digest: str
     obfuscated_value: str
@@ -257,9 +257,9 @@ class ApiKey(WorldRecord, frozen=True, gc=False):
 
 
 class InteractiveSession(WorldRecord, frozen=True, gc=False):
-    """That a person signed in by a browser; kept under the id that tokens name as `sid`."""
+    """That a user signed in by a browser; kept under the id that tokens name as `sid`."""
 
-    person_id: str
+    user_id: str
     organization_id: str | None
     began_ms: int
     ended_ms: int | None = None
@@ -273,7 +273,7 @@ class AuthorizationGrant(WorldRecord, frozen=True, gc=False):
     """
 
     session_id: str
-    person_id: str
+    user_id: str
     organization_id: str | None
     client_id: str
     scope: str
@@ -292,7 +292,7 @@ class AuthorizationGrant(WorldRecord, frozen=True, gc=False):
 
 
 class RateWindow(WorldRecord, frozen=True, gc=False):
-    """How many requests a person made since a moment, under a rate limit."""
+    """How many requests a user made since a moment, under a rate limit."""
 
     began_ms: int
     count: int

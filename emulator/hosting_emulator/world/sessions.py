@@ -1,7 +1,7 @@
 """API keys, and interactive sessions: that somebody is signed in by a browser, until its end.
 
-A token made by name (by the control API, a command, a story) speaks for a session of its person that
-no sign-out ends: it needs no row. When all sessions of a person are ended, it gets one as ended, and
+A token made by name (by the control API, a command, a story) speaks for a session of its user that
+no sign-out ends: it needs no row. When all sessions of a user are ended, it gets one as ended, and
 tokens made by name from then on speak for the next.
 """
 
@@ -26,13 +26,13 @@ def put_key(
     kept: tuple[str, str],
     permissions: tuple[str, ...],
 ) -> ApiKey:
-    """Write a key `of` an organization, a person and a name; `kept`: its digest, its last characters."""
-    organization_id, person_id, name = of
+    """Write a key `of` an organization, a user and a name; `kept`: its digest, its last characters."""
+    organization_id, user_id, name = of
     found, end = kept
     key = ApiKey(
         id=id_,
         organization_id=organization_id,
-        person_id=person_id,
+        user_id=user_id,
         name=name,
         digest=found,
         obfuscated_value=f"{change.assumptions.key_prefix}…{end}",
@@ -44,20 +44,20 @@ def put_key(
     return key
 
 
-def standing_session(world: World | Change, person_id: str) -> str:
-    """Return the id of the session that a person's tokens made by name now speak for."""
+def standing_session(world: World | Change, user_id: str) -> str:
+    """Return the id of the session that a user's tokens made by name now speak for."""
     seed = world.world.seed if isinstance(world, Change) else world.seed
-    session_id = derive(seed, "session", person_id, size=12).hex()
+    session_id = derive(seed, "session", user_id, size=12).hex()
     while world.get(SESSIONS, session_id) is not None:  # it was ended
         session_id = derive(seed, "session", session_id, size=12).hex()
     return session_id
 
 
-def begin_session(change: Change, person_id: str, organization_id: str | None) -> str:
+def begin_session(change: Change, user_id: str, organization_id: str | None) -> str:
     """Begin a session now, and return its id."""
     number = next_number(change, "sessions")
-    session_id = derive(change.world.seed, "session", person_id, str(number), size=12).hex()
-    record = InteractiveSession(person_id, organization_id, change.now_ms)
+    session_id = derive(change.world.seed, "session", user_id, str(number), size=12).hex()
+    record = InteractiveSession(user_id, organization_id, change.now_ms)
     change.put(SESSIONS, session_id, record)
     return session_id
 
@@ -69,16 +69,16 @@ def end_session(change: Change, session_id: str) -> None:
         change.put(SESSIONS, session_id, replace(found, ended_ms=change.now_ms))
 
 
-def end_standing_session(change: Change, person_id: str) -> None:
-    """End the session that a person's tokens made by name speak for until now."""
+def end_standing_session(change: Change, user_id: str) -> None:
+    """End the session that a user's tokens made by name speak for until now."""
     now_ms = change.now_ms
-    ended = InteractiveSession(person_id, None, began_ms=now_ms, ended_ms=now_ms)
-    change.put(SESSIONS, standing_session(change, person_id), ended)
+    ended = InteractiveSession(user_id, None, began_ms=now_ms, ended_ms=now_ms)
+    change.put(SESSIONS, standing_session(change, user_id), ended)
 
 
-def is_current(world: World, session_id: str | None, person_id: str) -> bool:
+def is_current(world: World, session_id: str | None, user_id: str) -> bool:
     """Tell whether a session is one of this world's that goes on."""
     found = world.get(SESSIONS, session_id or "")
     if found is None:
-        return session_id == standing_session(world, person_id)
+        return session_id == standing_session(world, user_id)
     return found.ended_ms is None

@@ -21,7 +21,7 @@ class Table(Generic[R]):
 
 
 ORGANIZATIONS = Table("organizations", r.Organization)
-PEOPLE = Table("people", r.Person)
+USERS = Table("users", r.User)
 MEMBERSHIPS = Table("memberships", r.Membership)
 PROJECTS = Table("projects", r.Project)
 GRANTS = Table("grants", r.Grant)

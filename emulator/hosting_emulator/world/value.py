@@ -28,7 +28,7 @@ Writes = Mapping[str, Mapping[str, Any]]
 Schedule: TypeAlias = tuple[tuple[int, int, str], ...]
 #: Ways to find records that are worked out from the tables and never stored, in one map. Its keys begin
 #: with the name of the index: `project:<alias>`, `dev:<label>`, `organization:<alias>`,
-#: `person:<alias>`, `api_key:<digest>`, `ticket:<digest>`, `session:<digest>` (of a dev origin's cookie),
+#: `user:<alias>`, `api_key:<digest>`, `ticket:<digest>`, `session:<digest>` (of a dev origin's cookie),
 #: `last_ticket:<principal>` and `deployments:<project>`.
 Indexes: TypeAlias = "HashTrieMap[str, Any]"
 EMPTY: HashTrieMap[str, Any] = HashTrieMap()
@@ -265,7 +265,7 @@ _FIELDS = {
     t.TICKETS.name: {"ticket": "digest", "session": "session_digest"},
     t.PROJECTS.name: {"project": "alias", "dev": "dev_label"},
     t.ORGANIZATIONS.name: {"organization": "alias"},
-    t.PEOPLE.name: {"person": "alias"},
+    t.USERS.name: {"user": "alias"},
 }
 _INDEXED = frozenset((*_FIELDS, t.DEPLOYMENTS.name))
 

@@ -27,7 +27,7 @@ class CheckRefused(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckOptions:
-    """One check. Ids are Ulids; tokens are bearer tokens of people the service knows.
+    """One check. Ids are Ulids; tokens are bearer tokens of users the service knows.
 
     `token` is the project owner's, in an interactive session, with the organization of the project.
     `allow` holds words of ALLOWED; `assumed` values of TOLD. `origin_url` is where dev origins answer,

@@ -59,7 +59,7 @@ def summary(state: JsonObject) -> dict[str, Counter[str]]:
     tables: Mapping[str, Mapping[str, Any]] = state["tables"]
     aliases = {
         key: str(row["alias"])
-        for table in ("organizations", "people", "projects")
+        for table in ("organizations", "users", "projects")
         for key, row in tables[table].items()
     }
 
@@ -84,7 +84,7 @@ def summary(state: JsonObject) -> dict[str, Counter[str]]:
     for _, row in rows("deployments"):
         found["deployment"][f"{name(row['project_id'])} {row['status']}"] += 1
     for _, row in rows("user_api_keys"):
-        whose = f"{name(row['person_id'])} in {name(row['organization_id'])}"
+        whose = f"{name(row['user_id'])} in {name(row['organization_id'])}"
         found["API key"][f"{row['name']!r} of {whose}{' revoked' * bool(row.get('revoked'))}"] += 1
     for _, row in rows("dev_access_tickets"):
         if (ticket := row.get("state", "unused")) != "revoked":
@@ -257,7 +257,7 @@ class Observation:
 class RunEnd:
     """How a run ended: exit code, whether it had to be ended, real seconds, its last lines.
 
-    `says` is how people call an end that was not good, if not by its exit code. `printed` are all
+    `says` is how users call an end that was not good, if not by its exit code. `printed` are all
     lines that it printed; None: nobody knows.
     """
 

@@ -64,9 +64,9 @@ class RecordRefused(ValueError):
 
 
 class Who(Struct, frozen=True):
-    """Who asked, as our own recordings tell it. `alias` is None for a person without one."""
+    """Who asked, as our own recordings tell it. `alias` is None for a user without one."""
 
-    person: str
+    user: str
     alias: str | None = None
     organization: str | None = None
     interactive: bool = False
@@ -156,7 +156,7 @@ class RecordedWorld(Struct, frozen=True):
     began_at: str | None = None
     assumptions: dict[str, Any] = {}
     organizations: dict[str, str] = {}
-    people: dict[str, str] = {}
+    users: dict[str, str] = {}
     projects: dict[str, str] = {}
 
 
@@ -220,7 +220,7 @@ def _exchange(item: Mapping[str, Any]) -> RecordedCall:
     request, answer = item["request"], item["answer"]
     text = None if _is_cut(answer) else answer["body"]
     arrived = {"status": item["status"], "headers": answer["headers"], "text": text}
-    who = {"person": item["principal"], "alias": item["who"], "interactive": True}
+    who = {"user": item["principal"], "alias": item["who"], "interactive": True}
     found = {
         "n": item["n"],
         "at_ms": moment_ms(item["at"]),

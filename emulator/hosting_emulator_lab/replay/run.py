@@ -98,7 +98,7 @@ def replay(
 ) -> ReplayReport:
     """Send all of a recording's requests to a world, in their order. Raises ControlError.
 
-    `as_` sends all as one person; with `move_time` the world's clock follows.
+    `as_` sends all as one user; with `move_time` the world's clock follows.
     """
     run = ReplayRun(HostingEmulator(control, world.name), record, as_=as_, move_time=move_time)
     return ReplayReport(world.name, list(run.send(record.requests)), run.notes)
@@ -164,7 +164,7 @@ class ReplayRun:
         as_: str | None = None,
         move_time: bool = True,
     ) -> None:
-        self._emulator, self._own, self._person = emulator, record.own, as_
+        self._emulator, self._own, self._user = emulator, record.own, as_
         world, was = emulator.summary, record.world
         #: What could not be as it was, in sentences.
         self.notes: list[str] = []
@@ -197,7 +197,7 @@ class ReplayRun:
 
     def _learn_ids(self, record: Recording, world: WorldSummary) -> None:
         here: dict[str, dict[str, str]] = {}
-        for table in ("organizations", "people", "projects"):
+        for table in ("organizations", "users", "projects"):
             ids = here[table] = getattr(self._emulator, table)
             for alias, recorded in getattr(record.world, table).items():
                 if alias in ids:
@@ -299,8 +299,8 @@ class ReplayRun:
         if self._own and recorded.authorization is None:  # a browser may have left the header out
             return None
         emulator, names, who = self._emulator, self._names, recorded.who
-        if self._person is not None:
-            return emulator.token(self._person)
+        if self._user is not None:
+            return emulator.token(self._user)
         if who is None:
             if self._own:  # it named nobody then, and must not now
                 return _UNKNOWN
@@ -313,12 +313,12 @@ class ReplayRun:
         known = self._credentials.get(who.api_key or who)
         if known is not None:
             return known
-        person = who.alias or names.new_for(who.person)
+        user = who.alias or names.new_for(who.user)
         organization = who.organization and names.new_for(who.organization)
         if who.api_key is None:
-            made = emulator.token(person, organization=organization, interactive=who.interactive)
+            made = emulator.token(user, organization=organization, interactive=who.interactive)
         else:
-            made = emulator.api_key(person, organization=organization, permissions=who.permissions)
+            made = emulator.api_key(user, organization=organization, permissions=who.permissions)
             self._note(
                 f"the API key {who.api_key} is older than the recording: a similar key was created"
             )

@@ -13,12 +13,12 @@ from tests.support.emulator_process import Process, emulator
 
 OWN = """\
 name: own
-description: A studio and its people.
+description: A studio and its users.
 world:
   organizations:
     - {alias: zebra}
     - {alias: atelier}
-  people:
+  users:
     - {alias: nora, organizations: {atelier: owner}}
     - {alias: mia, organizations: {zebra: owner}}
     - {alias: ola, organizations: {zebra: member}, projects: {website: reader}}
@@ -46,7 +46,7 @@ def test_start_env_and_token_use_the_first_owner_and_the_first_project(own: Path
         ready = process.ready
         environment = json.loads(cli("env", "--json", url=process.ready["base_url"]))
 
-        assert ready["person"] == "mia"
+        assert ready["user"] == "mia"
         assert ready["token"]
         names = process.client().control("GET", "worlds/default")
         projects = {row["alias"]: row["id"] for row in names["projects"]}
@@ -61,15 +61,15 @@ def test_start_env_and_token_use_the_first_owner_and_the_first_project(own: Path
 
 def test_start_can_name_another_user(own: Path) -> None:
     with emulator("--ephemeral", "--scenario", str(own), "--as", "nora") as process:
-        assert process.ready["person"] == "nora"
+        assert process.ready["user"] == "nora"
 
 
 VALUES = [f"phk_{name}sKeyForTestsItIsNoSecret".ljust(47, "0") for name in ("Mia", "Ola", "Nora")]
 KEYS = f"""{OWN}
-  keys: [{{person: mia, value: {VALUES[0]}}}]
+  keys: [{{user: mia, value: {VALUES[0]}}}]
 timeline:
   - at: 1s
-    intervene: {{add: {{keys: [{{person: ola, value: {VALUES[1]}}}]}}}}
+    intervene: {{add: {{keys: [{{user: ola, value: {VALUES[1]}}}]}}}}
 """
 
 

@@ -22,7 +22,7 @@ def deployments(api: CheckedWorld, token: str, project: str = "shop") -> Any:
 def test_users_that_are_added_can_send_requests_at_once(api: CheckedWorld):
     sentence = api.emulator.add(
         organizations=[{"alias": "studio", "plan": "free"}],
-        people=[
+        users=[
             ZOE,
             {"alias": "ada", "email": "ada@x.example", "organizations": {"studio": "owner"}},
         ],
@@ -37,38 +37,38 @@ def test_users_that_are_added_can_send_requests_at_once(api: CheckedWorld):
 
 def test_added_records_have_the_ids_that_a_scenario_file_gives_them(api: CheckedWorld, tmp_path):
     site = {"alias": "site", "organization": "acme"}
-    scenario = {"world": {"extends": "default", "people": [ZOE], "projects": [site]}}
+    scenario = {"world": {"extends": "default", "users": [ZOE], "projects": [site]}}
 
-    api.emulator.add(people=[ZOE], projects=[site])
+    api.emulator.add(users=[ZOE], projects=[site])
     own = type(api.emulator).fresh(
         api.emulator.control, scenario=scenario, seed=api.emulator.summary["seed"]
     )
 
     with own:
-        assert dict(own.people) == dict(api.emulator.people)
+        assert dict(own.users) == dict(api.emulator.users)
         assert dict(own.projects) == dict(api.emulator.projects)
 
 
 @pytest.mark.parametrize(
     ("parts", "words"),
     [
-        ({"people": [{"alias": "zoe", "organizations": {"amce": "owner"}}]}, "acme"),
-        ({"people": [{"alias": "owner"}]}, r"people\.0\.alias: .*'owner'"),
-        ({"people": [ZOE, ZOE]}, r"people\.1\.alias: .*'zoe'"),
-        ({"people": [{"alias": "zoe", "emial": "a@b.example"}]}, r"email\b"),
+        ({"users": [{"alias": "zoe", "organizations": {"amce": "owner"}}]}, "acme"),
+        ({"users": [{"alias": "owner"}]}, r"users\.0\.alias: .*'owner'"),
+        ({"users": [ZOE, ZOE]}, r"users\.1\.alias: .*'zoe'"),
+        ({"users": [{"alias": "zoe", "emial": "a@b.example"}]}, r"email\b"),
         (
-            {"people": [{"alias": "zoe", "organizations": {"acme": "ownr"}}]},
+            {"users": [{"alias": "zoe", "organizations": {"acme": "ownr"}}]},
             "'ownr'.*owner",
         ),
         ({"projects": [{"alias": "site", "organization": "amce"}]}, "acme"),
         ({"organizations": [{"alias": "acme"}]}, r"organizations\.0\.alias: .*'acme'"),
-        ({"keys": [{"person": "zeo", "value": KEY}]}, "no user 'zeo'"),
-        ({"keys": [{"person": "member", "value": KEY, "organization": "hobby"}]}, "in acme"),
+        ({"keys": [{"user": "zeo", "value": KEY}]}, "no user 'zeo'"),
+        ({"keys": [{"user": "member", "value": KEY, "organization": "hobby"}]}, "in acme"),
         (
-            {"keys": [{"person": "member", "value": KEY, "permissions": ["projects.reed"]}]},
+            {"keys": [{"user": "member", "value": KEY, "permissions": ["projects.reed"]}]},
             r"projects\.read\b",
         ),
-        ({"keys": [{"person": "member", "value": KEY}] * 2}, r"keys\.1\.value: "),
+        ({"keys": [{"user": "member", "value": KEY}] * 2}, r"keys\.1\.value: "),
         ({"projects": [{"alias": "x", "organization": "acme", "deployments": [{"ago": "soon"}]}]}, "soon"),
         ({}, "give what to add"),
     ],
@@ -86,16 +86,16 @@ def test_impossible_additions_are_refused_with_advice(
 
 def test_an_addition_is_one_commit_that_rewind_and_reset_undo(api: CheckedWorld):
     before = api.emulator.summary["commit"]
-    api.emulator.add(people=[ZOE])
+    api.emulator.add(users=[ZOE])
     assert api.emulator.history[-1].title == "intervention add"
-    assert api.emulator.history[-1].says == "people=zoe"
+    assert api.emulator.history[-1].says == "users=zoe"
 
     api.emulator.rewind(before)
-    assert "zoe" not in api.emulator.people
+    assert "zoe" not in api.emulator.users
 
-    api.emulator.add(people=[ZOE])
+    api.emulator.add(users=[ZOE])
     api.emulator.reset()
-    assert "zoe" not in api.emulator.people
+    assert "zoe" not in api.emulator.users
 
 
 def test_a_deployment_is_added_as_described_and_not_before_an_earlier_one(api: CheckedWorld):
@@ -115,7 +115,7 @@ def test_a_deployment_is_added_as_described_and_not_before_an_earlier_one(api: C
 
 
 def test_a_key_with_a_chosen_value_has_the_permissions_of_its_description(api: CheckedWorld):
-    api.emulator.add(keys=[{"person": "member", "value": KEY, "permissions": ["deployments.read"]}])
+    api.emulator.add(keys=[{"user": "member", "value": KEY, "permissions": ["deployments.read"]}])
 
     assert deployments(api, KEY).status == 200
     path = f"/v1/projects/{api.emulator.projects['shop']}/edge-dns"
@@ -129,21 +129,21 @@ def test_a_key_with_a_chosen_value_has_the_permissions_of_its_description(api: C
 )
 def test_a_key_value_of_another_form_is_refused_without_repeating_it(api: CheckedWorld, value: str):
     with pytest.raises(ControlRefused, match="phk_ and 43 of") as refused:
-        api.emulator.add(keys=[{"person": "member", "value": value}])
+        api.emulator.add(keys=[{"user": "member", "value": value}])
 
     assert value == "x" or value not in str(refused.value)
 
 
 def test_a_chosen_key_value_is_in_no_document_and_in_no_store(api: CheckedWorld):
     scenario = {
-        "world": {"extends": "default", "keys": [{"person": "member", "value": KEY}]},
+        "world": {"extends": "default", "keys": [{"user": "member", "value": KEY}]},
         "timeline": [
-            {"at": "1h", "intervene": {"add": {"keys": [{"person": "owner", "value": KEY[:-1] + "1"}]}}}
+            {"at": "1h", "intervene": {"add": {"keys": [{"user": "owner", "value": KEY[:-1] + "1"}]}}}
         ],
     }  # fmt: skip
     world = type(api.emulator).fresh(api.emulator.control, scenario=scenario)
     with world:
-        world.add(keys=[{"person": "reader", "value": KEY[:-1] + "2"}])
+        world.add(keys=[{"user": "reader", "value": KEY[:-1] + "2"}])
         world.clock.advance("2h")
         for value in (KEY, KEY[:-1] + "1", KEY[:-1] + "2"):
             assert deployments(CheckedWorld(world), value).status == 200
@@ -165,15 +165,15 @@ def test_a_file_can_hold_the_digest_in_place_of_the_value(api: CheckedWorld):
     from hashlib import sha256
 
     digest = sha256(KEY.encode()).hexdigest()
-    api.emulator.add(keys=[{"person": "member", "value": f"sha256:{digest}"}])
+    api.emulator.add(keys=[{"user": "member", "value": f"sha256:{digest}"}])
 
     assert deployments(api, KEY).status == 200
     with pytest.raises(ControlRefused, match=r"keys\.0\.value: "):
-        api.emulator.add(keys=[{"person": "owner", "value": KEY}])
+        api.emulator.add(keys=[{"user": "owner", "value": KEY}])
 
 
 def test_a_recorded_scenario_has_the_additions_but_no_key_value(api: CheckedWorld):
-    api.emulator.add(people=[ZOE], keys=[{"person": "zoe", "value": KEY}])
+    api.emulator.add(users=[ZOE], keys=[{"user": "zoe", "value": KEY}])
     deployments(api, api.emulator.token("zoe"))
 
     recorded = api.emulator.record()

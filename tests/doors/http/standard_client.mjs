@@ -1,4 +1,4 @@
-// An application's sign-in with openid-client (versions 5 and 6), as its manual says. The person's
+// An application's sign-in with openid-client (versions 5 and 6), as its manual says. The user's
 // part is done by fetch: open the page, press the owner's button, see where it leads.
 import assert from "node:assert/strict";
 

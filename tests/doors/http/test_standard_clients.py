@@ -1,4 +1,4 @@
-"""Standard OpenID clients, used as their manuals say: each signs a person in and calls the API.
+"""Standard OpenID clients, used as their manuals say: each signs a user in and calls the API.
 
 World time runs with the machine's here: the clients hold tokens against their own clock.
 """
@@ -35,7 +35,7 @@ def issuer(server: BackgroundEmulator) -> str:
 
 
 def follow(issuer: str, url: str) -> str:
-    """Do what a browser and a person do: open the page, choose the owner; return where it leads."""
+    """Do what a browser and a user do: open the page, choose the owner; return where it leads."""
     browser = Browser(issuer)
     page = browser.send(url.removeprefix(issuer))
     form = page.fields() | {"choice": page.choice("owner")}
@@ -44,7 +44,7 @@ def follow(issuer: str, url: str) -> str:
     return str(location)
 
 
-def test_authlib_signs_a_person_in(server: BackgroundEmulator, issuer: str):
+def test_authlib_signs_a_user_in(server: BackgroundEmulator, issuer: str):
     # Imported here: every worker of the tests would load it.
     from authlib.integrations.requests_client import OAuth2Session  # type: ignore[import-untyped]
     from joserfc import jwk, jwt
@@ -92,7 +92,7 @@ def test_authlib_signs_a_person_in(server: BackgroundEmulator, issuer: str):
 
 @pytest.mark.packaging
 @pytest.mark.parametrize("version", ["6.8.9", "5.7.1"])
-def test_openid_client_for_node_signs_a_person_in(
+def test_openid_client_for_node_signs_a_user_in(
     server: BackgroundEmulator, issuer: str, version: str, tmp_path: Path
 ):
     """Version 5 takes no other algorithm than RS256 unless it is told to."""

@@ -129,18 +129,18 @@ def test_an_invalid_name_is_refused_before_a_world_is_built(control: ControlClie
 
 NOBODY_IS_CALLED_OWNER = """{"name": "inline", "description": "Other people.", "world": {
   "organizations": [{"alias": "zoo"}, {"alias": "bank"}],
-  "people": [{"alias": "ann", "organizations": {"zoo": "owner"}},
+  "users": [{"alias": "ann", "organizations": {"zoo": "owner"}},
              {"alias": "ben", "organizations": {"bank": "owner"}},
              {"alias": "cem", "organizations": {"bank": "member"}}]}}"""
 EMPTY = (
-    """{"name": "inline", "description": "Nobody.", "world": {"organizations": [], "people": []}}"""
+    """{"name": "inline", "description": "Nobody.", "world": {"organizations": [], "users": []}}"""
 )
 
 
 def token_user(world: Any) -> str:
     """Return the alias of whom the token of a new world speaks for."""
-    person = parts(world["token"]["access_token"])[1]["sub"]
-    return str(next(user["alias"] for user in world["people"] if user["id"] == person))
+    user_id = parts(world["token"]["access_token"])[1]["sub"]
+    return str(next(user["alias"] for user in world["users"] if user["id"] == user_id))
 
 
 def test_creating_a_world_returns_everything_that_a_first_call_needs(control: ControlClient):

@@ -14,11 +14,11 @@ HOUR_MS = 3_600_000
 # --- Tickets -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("by", ["ticket", "person"])
+@pytest.mark.parametrize("by", ["ticket", "user"])
 @pytest.mark.parametrize("end", ["expire", "revoke"])
 def test_a_ticket_can_be_expired_or_revoked_early(stage: Stage, by: str, end: str):
     ticket = stage.ticket().json["ticket_id"]
-    field = {"ticket": ticket} if by == "ticket" else {"person": "owner"}
+    field = {"ticket": ticket} if by == "ticket" else {"user": "owner"}
 
     sentence = stage.intervene(f"{end}_ticket", **field)
 
@@ -55,24 +55,24 @@ def test_an_expired_ticket_cannot_be_revoked(stage: Stage):
     stage.advance_ms(600_000)
 
     with pytest.raises(DocumentRefused, match="is already expired"):
-        stage.intervene("revoke_ticket", person="owner")
+        stage.intervene("revoke_ticket", user="owner")
 
 
 def test_the_ticket_of_a_user_is_their_latest(stage: Stage):
     stage.ticket()
     last = stage.ticket(project="blog").json["ticket_id"]
 
-    assert last in stage.intervene("expire_ticket", person="owner")
+    assert last in stage.intervene("expire_ticket", user="owner")
 
 
 @pytest.mark.parametrize(
     ("fields", "words"),
     [
         ({}, "name either the ticket"),
-        ({"ticket": "x", "person": "owner"}, "name either the ticket"),
+        ({"ticket": "x", "user": "owner"}, "name either the ticket"),
         ({"ticket": "x"}, "there is no ticket 'x'"),
-        ({"person": "owner"}, "owner has no ticket"),
-        ({"person": "owenr"}, "did you mean owner"),
+        ({"user": "owner"}, "owner has no ticket"),
+        ({"user": "owenr"}, "did you mean owner"),
     ],
 )
 def test_a_ticket_that_does_not_exist_is_refused(stage: Stage, fields: dict[str, Any], words: str):
@@ -131,7 +131,7 @@ def test_interventions_in_one_change_see_each_other(stage: Stage):
         read_intervention({"revoke_key": {"key": "ci"}}).apply(change)
 
     read_intervention(
-        {"add_member": {"organization": "acme", "person": "outsider", "role": "owner"}}
+        {"add_member": {"organization": "acme", "user": "outsider", "role": "owner"}}
     ).apply(change)
     with pytest.raises(DocumentRefused, match="outsider already owns acme"):
         read_intervention({"transfer_ownership": {"organization": "acme", "to": "outsider"}}).apply(
@@ -200,20 +200,20 @@ def test_an_unknown_permission_is_refused_with_the_nearest_name(stage: Stage):
 def test_a_removed_member_has_no_access_until_added_again(stage: Stage):
     assert stage.apply_domains(who="member").status == 202
 
-    stage.intervene("remove_member", organization="acme", person="member")
+    stage.intervene("remove_member", organization="acme", user="member")
     problem(stage.apply_domains(who="member"), 404, "resource_not_found")
     with pytest.raises(DocumentRefused, match="member does not belong to acme"):
-        stage.intervene("remove_member", organization="acme", person="member")
+        stage.intervene("remove_member", organization="acme", user="member")
 
-    stage.intervene("add_member", organization="acme", person="member")
+    stage.intervene("add_member", organization="acme", user="member")
     assert stage.apply_domains(who="member").status == 202
 
 
 def test_a_user_added_as_an_owner_can_read_every_project(stage: Stage):
     problem(stage.deployments(who="reader", project="labs"), 404, "resource_not_found")
-    stage.intervene("remove_member", organization="acme", person="reader")
+    stage.intervene("remove_member", organization="acme", user="reader")
 
-    stage.intervene("add_member", organization="acme", person="reader", role="owner")
+    stage.intervene("add_member", organization="acme", user="reader", role="owner")
 
     assert stage.deployments(who="reader", project="labs").status == 200
 
@@ -225,7 +225,7 @@ def test_a_user_added_as_an_owner_can_read_every_project(stage: Stage):
 def test_a_role_in_a_project_decides_what_a_member_may_do(
     stage: Stage, role: str, reads: int, writes: int
 ):
-    stage.intervene("set_role", project="shop", person="reader", role=role)
+    stage.intervene("set_role", project="shop", user="reader", role=role)
 
     assert stage.dns(who="reader").status == reads
     assert stage.apply_domains(who="reader").status == writes
@@ -233,10 +233,10 @@ def test_a_role_in_a_project_decides_what_a_member_may_do(
 
 
 def test_a_member_without_a_role_can_be_given_a_role(stage: Stage):
-    stage.intervene("set_role", project="shop", person="reader", role="none")
+    stage.intervene("set_role", project="shop", user="reader", role="none")
     problem(stage.deployments(who="reader"), 404, "resource_not_found")
 
-    stage.intervene("set_role", project="shop", person="reader", role="maintainer")
+    stage.intervene("set_role", project="shop", user="reader", role="maintainer")
 
     assert stage.apply_domains(who="reader").status == 202
 
@@ -244,9 +244,9 @@ def test_a_member_without_a_role_can_be_given_a_role(stage: Stage):
 @pytest.mark.parametrize(
     ("fields", "words"),
     [
-        ({"person": "outsider", "role": "reader"}, "use add_member first"),
-        ({"person": "owner", "role": "reader"}, "owns the organization of shop"),
-        ({"person": "member", "role": "none", "project": "labs"}, "member has no role in labs"),
+        ({"user": "outsider", "role": "reader"}, "use add_member first"),
+        ({"user": "owner", "role": "reader"}, "owns the organization of shop"),
+        ({"user": "member", "role": "none", "project": "labs"}, "member has no role in labs"),
     ],
 )
 def test_a_role_without_effect_is_refused(stage: Stage, fields: dict[str, Any], words: str):

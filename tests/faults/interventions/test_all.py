@@ -42,16 +42,16 @@ def test_an_intervention_on_all_skips_and_names_those_that_refuse_it(stage: Stag
 
 def test_all_tickets_of_a_user_can_be_revoked(stage: Stage):
     mine = [stage.ticket().json["ticket_id"] for _ in range(2)]
-    stage.intervene("add_member", organization="acme", person="member", role="owner")
+    stage.intervene("add_member", organization="acme", user="member", role="owner")
     hers = stage.ticket(who="member").json["ticket_id"]
 
-    stage.intervene("revoke_ticket", all=True, person="owner")
+    stage.intervene("revoke_ticket", all=True, user="owner")
 
     states = [stage.ticket_record(ticket).state for ticket in (*mine, hers)]
     assert states == ["revoked", "revoked", "unused"]
 
 
-@pytest.mark.parametrize("fields", [{"person": "owner"}, {"organization": "acme"}, {}])
+@pytest.mark.parametrize("fields", [{"user": "owner"}, {"organization": "acme"}, {}])
 def test_all_keys_of_a_user_an_organization_or_the_world_can_expire(
     stage: Stage, fields: dict[str, str]
 ):
@@ -68,10 +68,10 @@ def test_all_keys_of_a_user_an_organization_or_the_world_can_expire(
         ("stick_operation", {"all": True}, "there is no such operation"),
         ("stick_operation", {"all": True, "operation": "x"}, "give either operation or all"),
         ("stick_operation", {"all": True, "project": "shpo"}, "did you mean shop"),
-        ("revoke_ticket", {"all": True, "person": "onwer"}, "did you mean owner"),
+        ("revoke_ticket", {"all": True, "user": "onwer"}, "did you mean owner"),
         ("revoke_key", {"all": True}, "there is no such API key"),
         ("revoke_key", {}, "name the key"),
-        ("revoke_key", {"person": "owner"}, "name the key"),
+        ("revoke_key", {"user": "owner"}, "name the key"),
         ("set_plan", {"all": True, "organization": "acme", "plan": "free"}, "no field 'all'"),
     ],
 )

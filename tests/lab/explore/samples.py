@@ -54,7 +54,7 @@ def state(**tables: dict[str, Any]) -> dict[str, Counter[str]]:
     """The summary of a world of two projects, with more rows in some tables."""
     document = {
         "organizations": {"O": {"alias": "acme"}},
-        "people": {"P": {"alias": "owner"}},
+        "users": {"P": {"alias": "owner"}},
         "projects": {"S": {"alias": "shop", "flag_enabled": True}, "N": {"alias": "notes"}},
         **tables,
     }
@@ -63,7 +63,7 @@ def state(**tables: dict[str, Any]) -> dict[str, Counter[str]]:
 
 def key(name: str) -> dict[str, Any]:
     """An API key's row."""
-    return {"name": name, "person_id": "P", "organization_id": "O"}
+    return {"name": name, "user_id": "P", "organization_id": "O"}
 
 
 def operation(state: str, **more: Any) -> dict[str, Any]:

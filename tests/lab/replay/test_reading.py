@@ -171,14 +171,14 @@ FULL = har(
         },
         "_number": 1,
         "_who": "owner",
-        "_principal": {"person": "01", "organization": "02", "permissions": ["p"]},
+        "_principal": {"user": "01", "organization": "02", "permissions": ["p"]},
     },
     creator={"name": "hosting-emulator"},
     _world={
         "name": "w",
         "at": "2026-01-01",
         "organizations": {},
-        "people": {"a": "b"},
+        "users": {"a": "b"},
         "projects": {},
     },
 )

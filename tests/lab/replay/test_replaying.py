@@ -335,7 +335,7 @@ def test_an_odd_request_is_sent_exactly_as_recorded(
 
 
 def test_each_request_is_sent_by_its_sender_for_the_same_organization(api: HttpWorld):
-    api.emulator.intervene("add_member", organization="hobby", person="owner", role="owner")
+    api.emulator.intervene("add_member", organization="hobby", user="owner", role="owner")
     for token in (
         api.emulator.token(),
         api.emulator.token(organization="hobby"),

@@ -1,5 +1,5 @@
 // The documentation's calls, to be tried: gives Swagger UI a world's OpenAPI document, whose examples
-// are of that world, and the token of the person who is chosen.
+// are of that world, and the token of the user who is chosen.
 
 import { api, pageHeader } from "./dashboard/api.js";
 import { drawCalls } from "./swagger-mend.js";
@@ -48,28 +48,28 @@ const show = async (name) => {
   const [found, spec, header] = await Promise.all([api.get(path), api.get(`${path}/openapi.json`), pageHeader()]);
   world = found;
   ownHeader = header;
-  const before = field("person").value || "owner";
+  const before = field("user").value || "owner";
   choices(
-    field("person"),
-    [...world.people.map(({ alias, name: full }) => [alias, `${full} (${alias})`]), ["", "Nobody: no token"]],
+    field("user"),
+    [...world.users.map(({ alias, name: full }) => [alias, `${full} (${alias})`]), ["", "Nobody: no token"]],
   );
-  if (world.people.some(({ alias }) => alias === before)) field("person").value = before;
+  if (world.users.some(({ alias }) => alias === before)) field("user").value = before;
   await new Promise((done) => {
     shown = drawCalls({ spec: filled(spec), requestInterceptor: withNewKey, onComplete: done });
   });
-  await signIn(field("person").value);
+  await signIn(field("user").value);
 };
 
-const signIn = async (person) => {
+const signIn = async (user) => {
   // Swagger UI fails where there is nothing to log out of.
   if (shown.authSelectors.authorized()?.size) shown.authActions.logout(["bearer"]);
-  if (!person) {
+  if (!user) {
     say("Requests are sent without a token.");
     return;
   }
-  const found = await api.post(`${below(world.name)}/tokens`, { as: person });
+  const found = await api.post(`${below(world.name)}/tokens`, { as: user });
   shown.preauthorizeApiKey("bearer", found.access_token);
-  say(`Requests carry a token of ${person} until ${found.expires_at} (world time).`);
+  say(`Requests carry a token of ${user} until ${found.expires_at} (world time).`);
 };
 
 /** Run one thing at a time; a failure is said, and leaves the page as it is. */
@@ -82,7 +82,7 @@ const inTurn = (work) => {
 field("who").hidden = false;
 field("who").addEventListener("submit", (event) => event.preventDefault());
 field("world").addEventListener("change", ({ target }) => inTurn(() => show(target.value)));
-field("person").addEventListener("change", ({ target }) => inTurn(() => signIn(target.value)));
+field("user").addEventListener("change", ({ target }) => inTurn(() => signIn(target.value)));
 inTurn(async () => {
   const names = (await api.get("/worlds")).items.map(({ name }) => name);
   choices(field("world"), names.map((name) => [name, name]));

@@ -1,4 +1,4 @@
-// Requests to the control API, and to a world's `/v1` as any of its people.
+// Requests to the control API, and to a world's `/v1` as any of its users.
 
 import { world } from "./here.js";
 
@@ -52,7 +52,7 @@ export const api = below(() => "");
 /** Below `/_emulator/worlds/{the current world}`. */
 export const inWorld = below(() => `/worlds/${encodeURIComponent(world.value)}`);
 
-/** A fresh access token for a person of this world. @param {string} who */
+/** A fresh access token for a user of this world. @param {string} who */
 export async function tokenOf(who) {
   return (await inWorld.post("/tokens", { as: who })).access_token;
 }

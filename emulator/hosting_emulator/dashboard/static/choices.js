@@ -12,7 +12,7 @@ export function choicesFor(field) {
     const open = unfinished.value.filter(({ kind }) => kind !== "held_by_intervention");
     return open.map(({ id, kind, project, state }) => ({ value: id, label: `${spoken(kind)} of ${project}, ${state}` }));
   }
-  const { projects = [], organizations = [], people = [] } = summary.value ?? {};
-  const rows = { project: projects, organization: organizations, person: people, principal: people, to: people };
+  const { projects = [], organizations = [], users = [] } = summary.value ?? {};
+  const rows = { project: projects, organization: organizations, user: users, principal: users, to: users };
   return rows[field]?.map(({ alias, name }) => ({ value: alias, label: name ? `${alias} (${name})` : alias }));
 }

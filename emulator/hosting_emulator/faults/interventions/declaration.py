@@ -50,12 +50,12 @@ def _find_operation(change: Change, operation: str | None, project: str | None) 
     return record
 
 
-def _find_ticket(change: Change, ticket: str | None, person: str | None) -> Ticket:
-    """Return an unused ticket: by id, or the last one of a person."""
-    if (ticket is None) == (person is None):
+def _find_ticket(change: Change, ticket: str | None, user: str | None) -> Ticket:
+    """Return an unused ticket: by id, or the last one of a user."""
+    if (ticket is None) == (user is None):
         raise DocumentRefused("name either the ticket (by id) or the user it was issued to")
     if ticket is None:
-        holder = _find(t.PEOPLE, change, str(person))
+        holder = _find(t.USERS, change, str(user))
         ticket = change.world.indexes.get(f"last_ticket:{holder.id}")
         if ticket is None:
             raise DocumentRefused(f"{holder.alias} has no ticket")
@@ -70,7 +70,7 @@ def _find_ticket(change: Change, ticket: str | None, person: str | None) -> Tick
 
 
 def _find_key(
-    change: Change, key: str | None, person: str | None, organization: str | None
+    change: Change, key: str | None, user: str | None, organization: str | None
 ) -> ApiKey:
     """Return an active API key by id, or the one active one of a name."""
 
@@ -78,7 +78,7 @@ def _find_key(
         over = record.expires_ms <= change.now_ms
         return "revoked" if record.revoked else "expired" if over else "active"
 
-    if key is None or person is not None or organization is not None:
+    if key is None or user is not None or organization is not None:
         raise DocumentRefused(
             "name the key (by id or name), or all keys, optionally of one user or organization"
         )
@@ -132,7 +132,7 @@ _SUBJECTS: dict[Any, _Subject] = {
         table=t.TICKETS,
         find=_find_ticket,
         over=lambda ticket: ticket.state != "unused",
-        of={"person": (t.PEOPLE, "principal")},
+        of={"user": (t.USERS, "principal")},
         noun="ticket",
     ),
     ApiKey: _Subject(
@@ -141,7 +141,7 @@ _SUBJECTS: dict[Any, _Subject] = {
         find=_find_key,
         over=lambda key: key.revoked,
         of={
-            "person": (t.PEOPLE, "person_id"),
+            "user": (t.USERS, "user_id"),
             "organization": (t.ORGANIZATIONS, "organization_id"),
         },
         noun="API key",

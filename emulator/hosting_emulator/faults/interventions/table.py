@@ -1,7 +1,7 @@
 """The interventions, one function each, in the order in which they are listed.
 
 A parameter that is a record is named in the document (see `declaration`): an operation by its id or
-the project whose claim it holds, a ticket by its id or the person it was issued to.
+the project whose claim it holds, a ticket by its id or the user it was issued to.
 """
 
 from __future__ import annotations
@@ -36,17 +36,17 @@ Text = Annotated[str, Meta(min_length=1)]
 def add(
     change: Change,
     organizations: Sequence[population.OrganizationPart] = (),
-    people: Sequence[population.PersonPart] = (),
+    users: Sequence[population.UserPart] = (),
     projects: Sequence[population.ProjectPart] = (),
     keys: Sequence[population.KeyPart] = (),
 ) -> str:
     """Organizations, users, projects and API keys are added to the world, written as in a world file."""
-    part = population.WorldPart([*organizations], [*people], [*projects], keys=[*keys])
+    part = population.WorldPart([*organizations], [*users], [*projects], keys=[*keys])
     there = change.applied()
     before, prefix = population.described(there), change.assumptions.key_prefix
     whole = population.WorldPart(
         before.organizations + part.organizations,
-        before.people + part.people,
+        before.users + part.users,
         before.projects + part.projects,
     )
     for path, message in population.mistakes_in(part, whole, change.now_ms, prefix):
@@ -58,10 +58,10 @@ def add(
                 f"keys.{i}.value: this value is already used in this world", "keys"
             )
     population.populate(change, part, whole)
-    names = [one.alias for found in (organizations, people, projects) for one in found]
-    names += [f"an API key of {one.person}" for one in keys]
+    names = [one.alias for found in (organizations, users, projects) for one in found]
+    names += [f"an API key of {one.user}" for one in keys]
     if not names:
-        raise DocumentRefused("give what to add: organizations, people, projects or keys")
+        raise DocumentRefused("give what to add: organizations, users, projects or keys")
     return f"added {', '.join(names)}"
 
 
@@ -239,7 +239,7 @@ def fail_deployment(
     return f"deployment {operation.deployment_id} failed"
 
 
-# --- tickets, API keys, people and organizations ------------------------------------------------
+# --- tickets, API keys, users and organizations ------------------------------------------------
 
 
 @intervention
@@ -271,13 +271,13 @@ def revoke_key(change: Change, key: r.ApiKey) -> str:
 
 
 @intervention
-def end_session(change: Change, person: r.Person) -> str:
+def end_session(change: Change, user: r.User) -> str:
     """All sessions of a user end: their tokens cannot create API keys until they sign in again."""
-    sessions.end_standing_session(change, person.id)
+    sessions.end_standing_session(change, user.id)
     for session_id, session in change.applied().rows(t.SESSIONS):
-        if session.person_id == person.id:
+        if session.user_id == user.id:
             sessions.end_session(change, session_id)
-    return f"{person.alias} has no session: a new sign-in, or a new token, starts one"
+    return f"{user.alias} has no session: a new sign-in, or a new token, starts one"
 
 
 @intervention
@@ -335,55 +335,55 @@ def set_permissions(change: Change, organization: r.Organization, permissions: l
 def add_member(
     change: Change,
     organization: r.Organization,
-    person: r.Person,
+    user: r.User,
     role: r.OrganizationRole = "member",
 ) -> str:
     """A user joins an organization, or changes their role in it."""
-    membership = r.Membership(organization.id, person.id, role)
-    change.put(t.MEMBERSHIPS, f"{organization.id}/{person.id}", membership)
-    return f"{person.alias} is {role} of {organization.alias}"
+    membership = r.Membership(organization.id, user.id, role)
+    change.put(t.MEMBERSHIPS, f"{organization.id}/{user.id}", membership)
+    return f"{user.alias} is {role} of {organization.alias}"
 
 
 @intervention
-def remove_member(change: Change, organization: r.Organization, person: r.Person) -> str:
+def remove_member(change: Change, organization: r.Organization, user: r.User) -> str:
     """A user leaves an organization; their tokens and keys lose access to it at once."""
-    key = f"{organization.id}/{person.id}"
+    key = f"{organization.id}/{user.id}"
     if change.get(t.MEMBERSHIPS, key) is None:
-        raise DocumentRefused(f"{person.alias} does not belong to {organization.alias}")
+        raise DocumentRefused(f"{user.alias} does not belong to {organization.alias}")
     change.delete(t.MEMBERSHIPS, key)
-    return f"{person.alias} no longer belongs to {organization.alias}"
+    return f"{user.alias} no longer belongs to {organization.alias}"
 
 
 @intervention
 def set_role(
     change: Change,
     project: r.Project,
-    person: r.Person,
+    user: r.User,
     role: Literal[Role, "none"],
 ) -> str:
     """A user has this role in a project, or none."""
-    membership = change.get(t.MEMBERSHIPS, f"{project.organization_id}/{person.id}")
+    membership = change.get(t.MEMBERSHIPS, f"{project.organization_id}/{user.id}")
     if membership is None:
         raise DocumentRefused(
-            f"{person.alias} does not belong to the organization of {project.alias}; use "
+            f"{user.alias} does not belong to the organization of {project.alias}; use "
             "add_member first"
         )
     if membership.role == "owner":
         raise DocumentRefused(
-            f"{person.alias} owns the organization of {project.alias}, and so each of its projects"
+            f"{user.alias} owns the organization of {project.alias}, and so each of its projects"
         )
-    key = f"{project.id}/{person.id}"
+    key = f"{project.id}/{user.id}"
     if role == "none":
         if change.get(t.GRANTS, key) is None:
-            raise DocumentRefused(f"{person.alias} has no role in {project.alias}")
+            raise DocumentRefused(f"{user.alias} has no role in {project.alias}")
         change.delete(t.GRANTS, key)
-        return f"{person.alias} has no role in {project.alias}"
-    change.put(t.GRANTS, key, r.Grant(project.id, person.id, role))
-    return f"{person.alias} is {role} of {project.alias}"
+        return f"{user.alias} has no role in {project.alias}"
+    change.put(t.GRANTS, key, r.Grant(project.id, user.id, role))
+    return f"{user.alias} is {role} of {project.alias}"
 
 
 @intervention
-def transfer_ownership(change: Change, organization: r.Organization, to: r.Person) -> str:
+def transfer_ownership(change: Change, organization: r.Organization, to: r.User) -> str:
     """An organization gets another owner; previous owners become members."""
     owners = {
         key: membership

@@ -57,14 +57,14 @@ function Names({ none, panel, rows, text, badge }) {
 }
 
 function Users({ of }) {
-  if (!of.people.length) return html`<${Section} title="Tokens"><${Empty}>This world has no user.<//><//>`;
+  if (!of.users.length) return html`<${Section} title="Tokens"><${Empty}>This world has no user.<//><//>`;
   return html`<${Section} title="Tokens" lead="A bearer token for each user of this world. Users have no passwords.">
-    <ul class="people">
-      ${of.people.map((person) => html`<li key=${person.alias} class="spread">
-        <span><b>${person.alias}</b> <span class="quiet">${person.name}</span></span>
+    <ul class="users">
+      ${of.users.map((user) => html`<li key=${user.alias} class="spread">
+        <span><b>${user.alias}</b> <span class="quiet">${user.name}</span></span>
         <span class="row">
-          <${CopyButton} label=${html`Copy token<span class="visually-hidden"> of ${person.alias}</span>`} text=${() => tokenOf(person.alias)} />
-          <${CopyButton} label=${html`Copy curl<span class="visually-hidden"> as ${person.alias}</span>`} text=${async () => command(of, await tokenOf(person.alias))} />
+          <${CopyButton} label=${html`Copy token<span class="visually-hidden"> of ${user.alias}</span>`} text=${() => tokenOf(user.alias)} />
+          <${CopyButton} label=${html`Copy curl<span class="visually-hidden"> as ${user.alias}</span>`} text=${async () => command(of, await tokenOf(user.alias))} />
         </span>
       </li>`)}
     </ul>
@@ -83,7 +83,7 @@ function FirstRequest({ of }) {
   const text = command(of);
   const [key, setKey] = useState(null);
   if (!text) return null;
-  const who = of.people.find((row) => row.alias === "owner") ?? of.people[0];
+  const who = of.users.find((row) => row.alias === "owner") ?? of.users[0];
   const make = async () => setKey(await inWorld.post("/api-keys", { as: who.alias }));
   return html`<${Section} title="A first request" lead="Paste it into a shell; the copied text contains a new token.">
     <${Code} shell label="Command of a first request" text=${text} copy=${async () => command(of, await tokenOf(who.alias))} />

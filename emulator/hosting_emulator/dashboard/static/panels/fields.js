@@ -27,11 +27,11 @@ const HELP = {
   domain: "such as shop.example.com",
   permissions: "separated by spaces",
   organizations: 'as in a world file: [{"alias": "studio"}]',
-  people: '[{"alias": "zoe", "organizations": {"acme": "member"}}]',
+  users: '[{"alias": "zoe", "organizations": {"acme": "member"}}]',
   projects: '[{"alias": "site", "organization": "acme"}]',
-  keys: '[{"person": "zoe", "value": "phk_…"}]',
+  keys: '[{"user": "zoe", "value": "phk_…"}]',
 };
-const EITHER = [["operation", "project"], ["ticket", "person"]];
+const EITHER = [["operation", "project"], ["ticket", "user"]];
 
 /**
  * Follow a schema's reference, and leave out the null beside it.

@@ -41,7 +41,7 @@ function About({ of }) {
 
 /** The flag is changed as a client would: by call 1, as the project's owner. */
 function Flag({ of }) {
-  const owner = of.people.find((row) => row.role === "owner")?.who;
+  const owner = of.users.find((row) => row.role === "owner")?.who;
   const { enabled, enabled_at } = of.flag;
   const turn = () => act(async () => {
     const path = `/v1/projects/${of.id}/powered-by-flag`;
@@ -134,10 +134,10 @@ const TICKET_COLUMNS = [
 ];
 
 const Users = ({ of }) => html`<${Section} title="Users">
-  <${Table} caption="Users and roles" none="No user has a role here." rows=${of.people} of=${(row) => row.who} columns=${[
+  <${Table} caption="Users and roles" none="No user has a role here." rows=${of.users} of=${(row) => row.who} columns=${[
     { name: "User", cell: (row) => row.who },
     { name: "Role", cell: (row) => (row.through === "organization" ? `${row.role}, as the organization's owner` : row.role) },
-    { name: "Change", cell: (row) => row.through === "project" && html`<${Intervene} word="set_role" label="Set role" fixed=${{ project: of.alias, person: row.who }} fields=${[
+    { name: "Change", cell: (row) => row.through === "project" && html`<${Intervene} word="set_role" label="Set role" fixed=${{ project: of.alias, user: row.who }} fields=${[
       { name: "role", label: "Role", kind: "select", required: true, choices: ["owner", "maintainer", "reader", "none"], value: row.role },
     ]} />` },
   ]} />

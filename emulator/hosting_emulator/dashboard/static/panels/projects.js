@@ -1,4 +1,4 @@
-// Projects: each with its flag, deployments, DNS, databases, tickets and people; and the API keys.
+// Projects: each with its flag, deployments, DNS, databases, tickets and users; and the API keys.
 
 import { inWorld } from "../api.js";
 import { html, useState } from "../lib.js";

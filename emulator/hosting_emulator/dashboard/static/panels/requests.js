@@ -74,14 +74,14 @@ function Filter({ query }) {
     clearTimeout(timer.current);
     timer.current = setTimeout(() => set("text")(value), TYPING_MS);
   };
-  const { people = [], projects = [] } = summary.value ?? {};
+  const { users = [], projects = [] } = summary.value ?? {};
   return html`<form class="filters" role="search" aria-label="Filter requests" onSubmit=${(/** @type {Event} */ event) => event.preventDefault()}>
     <input type="search" aria-label="Text" placeholder="Path, code, reason, body…" value=${text} onInput=${type} />
     ${[
       { name: "call", label: "Call", of: calls.value.map(({ id, says }) => ({ value: id, label: says })) },
       { name: "status", label: "Status", of: ["2xx", "4xx", "5xx"] },
       { name: "project", label: "Project", of: projects.map((row) => ({ value: row.id, label: row.alias })) },
-      { name: "who", label: "User", of: [...people.map((row) => row.alias), "nobody"] },
+      { name: "who", label: "User", of: [...users.map((row) => row.alias), "nobody"] },
     ].map(({ name, label, of }) => html`<${Select} key=${name} aria-label=${label} value=${query[name] ?? ""} set=${set(name)}
       choices=${[{ value: "", label: `Any ${label.toLowerCase()}` }, ...of]} />`)}
     ${Object.keys(query).length > 0 && html`<${Button} kind="quiet" onClick=${() => go("requests", route.value.arg, {}, { replace: true })}>Clear<//>`}
