@@ -34,7 +34,7 @@ PLAIN = {
     "moves again": "continues",
     "must be had": "is needed",
     "nobody asks": "no request comes",
-    "the user": "the user",
+    "the person": "the user",
     "throw-away": "temporary",
     "told beforehand": "set in advance",
     "turns of a hand": "manual changes",

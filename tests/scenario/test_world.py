@@ -91,7 +91,7 @@ def test_beside_the_default_world_the_same_alias_takes_its_place():
         (
             "  extends: default\n  users:\n    - {alias: a}\n"
             "    - {alias: b, email: a@people.example}",
-            r"own\.yaml:8:.*the email 'a@users\.example' is already used above",
+            r"own\.yaml:8:.*the email 'a@people\.example' is already used above",
         ),
         (
             "  extends: default\n  projects:\n    - alias: a\n      organization: acme\n"

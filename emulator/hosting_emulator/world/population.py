@@ -259,8 +259,8 @@ def populate(change: Change, part: WorldPart, whole: WorldPart) -> None:
 
 def _drawn_id(seed: str, kind: str, alias: str) -> str:
     """Return the id of a seeded organization, user or project."""
-    # "user" is the word that the ids of users are drawn with: another one would change them all.
-    purpose = "user" if kind == "user" else kind
+    # "person" is the word that the ids of users are drawn with: another one would change them all.
+    purpose = "person" if kind == "user" else kind
     return seeded_id(seed, SEEDED_MS, purpose, alias)
 
 

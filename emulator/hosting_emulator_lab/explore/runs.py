@@ -257,7 +257,7 @@ class Observation:
 class RunEnd:
     """How a run ended: exit code, whether it had to be ended, real seconds, its last lines.
 
-    `says` is how users call an end that was not good, if not by its exit code. `printed` are all
+    `says` is how people call an end that was not good, if not by its exit code. `printed` are all
     lines that it printed; None: nobody knows.
     """
 
