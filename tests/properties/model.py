@@ -1,15 +1,19 @@
 """A small model of the service, written from the contract and the list of silent points alone.
 
-It shares no code with the emulator. An operation is not moved step by step: its states are worked
-out from when it was accepted and from those before it in its project's queue.
+It shares no code with the emulator. It does not move an operation step by step: it calculates the
+states from the time when the operation was accepted and from the earlier operations of the project.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-QUEUED_MS, RUNNING_MS = 2_000, 8_000
-TICKET_MS, KEY_MS, MEMORY_MS = 600_000, 90 * 86_400_000, 86_400_000
+QUEUED_MS = 2_000
+RUNNING_MS = 8_000
+TICKET_MS = 600_000
+KEY_MS = 90 * 86_400_000
+#: How long an Idempotency-Key is remembered.
+MEMORY_MS = 86_400_000
 RANKS = {None: 0, "reader": 1, "maintainer": 2, "owner": 3}
 ROLES = {
     "owner": dict.fromkeys(("shop", "blog", "docs", "labs"), "owner"),
@@ -18,8 +22,8 @@ ROLES = {
     "outsider": {"garden": "owner", "notes": "owner"},
 }
 PROJECTS = ("shop", "blog", "docs", "labs", "garden", "notes")
-#: The one project of a Free workspace with a domain of its own.
-NEEDS_ITS_FLAG = "garden"
+#: The only project of an organization without a paid plan that has its own domain.
+PROJECT_THAT_NEEDS_ITS_FLAG = "garden"
 
 
 @dataclass
@@ -31,17 +35,19 @@ class Operation:
     created_ms: int
     runs_ms: int
     ends_ms: int
-    outcome: str
+    final_state: str
 
     def state(self, now_ms: int) -> str:
         if now_ms < self.runs_ms:
             return "queued"
-        return "running" if now_ms < self.ends_ms else self.outcome
+        if now_ms < self.ends_ms:
+            return "running"
+        return self.final_state
 
 
 @dataclass
 class Project:
-    """A project: its flag, its source, its operations in the order they came."""
+    """A project: its flag, its source, and its operations in the order of their acceptance."""
 
     flag: bool
     flag_at_ms: int | None = None
@@ -51,41 +57,58 @@ class Project:
 
     def generation(self, now_ms: int) -> int:
         succeeded = [
-            found
-            for found in self.operations
-            if found.kind == "source" and found.state(now_ms) == "succeeded"
+            operation
+            for operation in self.operations
+            if operation.kind == "source" and operation.state(now_ms) == "succeeded"
         ]
         return self.first_generation + len(succeeded)
 
     def accept(self, operation_id: str, kind: str, now_ms: int) -> Operation:
-        """Put an operation behind the others and work out its fate."""
+        """Add an operation behind the others and calculate its states."""
         free_ms = self.operations[-1].ends_ms if self.operations else 0
         runs_ms = max(free_ms, now_ms + QUEUED_MS)
-        stale = kind == "source" and self.generation(now_ms) != self.generation(runs_ms)
-        ends_ms = runs_ms if stale else runs_ms + RUNNING_MS
-        outcome = "failed" if stale else "succeeded"
-        operation = Operation(operation_id, kind, now_ms, runs_ms, ends_ms, outcome)
+        is_stale = kind == "source" and self.generation(now_ms) != self.generation(runs_ms)
+        operation = Operation(
+            id=operation_id,
+            kind=kind,
+            created_ms=now_ms,
+            runs_ms=runs_ms,
+            ends_ms=runs_ms if is_stale else runs_ms + RUNNING_MS,
+            final_state="failed" if is_stale else "succeeded",
+        )
         self.operations.append(operation)
         return operation
 
     def active(self, now_ms: int) -> Operation | None:
         """Return the operation that holds the claim."""
-        return next((found for found in self.operations if found.ends_ms > now_ms), None)
+        return next(
+            (operation for operation in self.operations if operation.ends_ms > now_ms), None
+        )
 
 
 @dataclass
 class Ticket:
-    """A dev access ticket; `spent` once it was used or another one revoked it."""
+    """A dev access ticket. It is `spent` after its use, or after another ticket revoked it."""
 
     project: str
-    secret: str
+    url: str
     expires_ms: int
     spent: bool = False
 
 
 @dataclass
-class Answered:
-    """A first answer under an Idempotency-Key."""
+class ApiKey:
+    """A user API key, and when it ends."""
+
+    id: str
+    value: str
+    organization: str
+    ends_ms: int
+
+
+@dataclass
+class RememberedRequest:
+    """A request with an Idempotency-Key, and its first response."""
 
     who: str
     key: str
@@ -99,20 +122,20 @@ class Answered:
 
 @dataclass
 class Model:
-    """Everything the machine expects of a world."""
+    """Everything that the state machine expects of a world."""
 
     now_ms: int
     projects: dict[str, Project]
     tickets: list[Ticket] = field(default_factory=list)
     last_tickets: dict[str, Ticket] = field(default_factory=dict)
-    keys: list[tuple[str, str, int]] = field(default_factory=list)
-    answered: list[Answered] = field(default_factory=list)
+    keys: list[ApiKey] = field(default_factory=list)
+    remembered: list[RememberedRequest] = field(default_factory=list)
 
     def role(self, who: str, project: str) -> int:
         return RANKS[ROLES.get(who, {}).get(project)]
 
     def refusal(self, who: str, project: str, least: str) -> int | None:
-        """Return the status with which a caller is turned away; None lets them in."""
+        """Return the status with which a user is refused, or None if the user has access."""
         role = self.role(who, project)
         if role == 0:
             return 404

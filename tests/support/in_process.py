@@ -232,6 +232,24 @@ class InProcess(Calls):
         assert explanation is not None
         return explanation
 
+    # --- States of the world --------------------------------------------------------------------
+
+    def forget_tokens(self) -> None:
+        """Let users take new tokens, as after a long time or in another state of the world."""
+        self._tokens.clear()
+
+    def take_snapshot(self) -> str:
+        """Take a snapshot of the world and return its id."""
+        return self.engine.snapshots.take(self.world, self.engine.run_due())
+
+    def snapshot_world(self, snapshot_id: str) -> World:
+        """Return the world as it was when a snapshot was taken."""
+        return self.engine.snapshots[snapshot_id].world
+
+    def restore_snapshot(self, snapshot_id: str) -> None:
+        self.engine.restore(self.engine.snapshots[snapshot_id])
+        self.forget_tokens()
+
     # --- Connections ----------------------------------------------------------------------------
 
     def arrive(self, context: ExchangeContext) -> None:
