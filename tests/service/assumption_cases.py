@@ -10,7 +10,7 @@ from tests.support.calls import Response
 from tests.support.checked_world import CheckedWorld
 from tests.support.dev_origins import issue, redeem
 from tests.support.forged_tokens import parts, signed
-from tests.support.response_checks import moment, problem
+from tests.support.response_checks import expect_problem, read_timestamp
 
 Probe = Callable[[CheckedWorld], Any]
 
@@ -289,7 +289,7 @@ def probe_deployment_order(api: CheckedWorld) -> str:
         page = api.deployments(f"?limit=10{cursor and f'&cursor={cursor}'}").json
         items += page["items"]
         cursor = page.get("next_cursor")
-    creation_times = [moment(item["created_at"]) for item in items]
+    creation_times = [read_timestamp(item["created_at"]) for item in items]
     assert len({item["id"] for item in items}) == 45
     return {True: "oldest first", False: "newest first"}[creation_times == sorted(creation_times)]
 
@@ -305,7 +305,7 @@ def probe_environment_parameter(api: CheckedWorld) -> list[int]:
 @cases.add("missing_environment", "dev", (400, None), (200, "dev"))
 @cases.add("missing_environment", "prod", (400, None), (200, "prod"))
 def probe_missing_environment(api: CheckedWorld) -> tuple[int, str | None]:
-    problem(api.compute("?environment=x"), 400, "invalid_request")
+    expect_problem(api.compute("?environment=x"), 400, "invalid_request")
     response = api.compute("")
     return response.status, response.json.get("environment")
 
@@ -614,5 +614,5 @@ def probe_token_audience(api: CheckedWorld) -> str:
     assert api.dns(token=token).status == 200
     claims = parts(token)[1]
     other = {"hosting-control-api": "another-api"}.get(claims["aud"], "hosting-control-api")
-    problem(api.dns(token=signed(api, {**claims, "aud": other})), 401, "unauthenticated")
+    expect_problem(api.dns(token=signed(api, {**claims, "aud": other})), 401, "unauthenticated")
     return str(claims["aud"])

@@ -9,7 +9,7 @@ import pytest
 
 from tests.support.calls import Response
 from tests.support.checked_world import CheckedCalls
-from tests.support.response_checks import problem, without_request_id
+from tests.support.response_checks import expect_problem, without_request_id
 
 NOWHERE = "01JGFJJZ000000000000000000"
 Call = Callable[..., Response]
@@ -72,13 +72,13 @@ def test_each_role_may_make_exactly_the_calls_of_its_project_role(
         if name in allowed:
             assert response.status in (200, 201, 202), name
         else:
-            problem(response, *otherwise)
+            expect_problem(response, *otherwise)
 
 
 @pytest.mark.over_http
 def test_a_request_without_a_token_is_unauthenticated_on_every_call(world: CheckedCalls) -> None:
     for call in CALLS.values():
-        problem(call(world, who=None), 401, "unauthenticated")
+        expect_problem(call(world, who=None), 401, "unauthenticated")
 
 
 @pytest.mark.over_http
@@ -141,7 +141,7 @@ def test_a_project_outside_the_access_scope_looks_like_a_missing_one(
 
     outside = send_with_id(world, name, subject_id, who)
 
-    problem(outside, 404, "resource_not_found")
+    expect_problem(outside, 404, "resource_not_found")
     for missing_id in (NOWHERE, "short", "%F0%9F%94%91"):
         missing = send_with_id(world, name, missing_id, who)
         assert without_request_id(missing) == without_request_id(outside)
@@ -176,7 +176,7 @@ def test_the_idempotency_key_of_another_user_reveals_nothing(world: CheckedCalls
 
     outside = world.apply_domains(key="guessed", who="outsider")
 
-    problem(outside, 404, "resource_not_found")
+    expect_problem(outside, 404, "resource_not_found")
 
 
 def test_an_organization_outside_the_access_scope_looks_like_a_missing_one(
@@ -187,7 +187,7 @@ def test_an_organization_outside_the_access_scope_looks_like_a_missing_one(
     missing = create_key_at(world, NOWHERE)
     malformed = create_key_at(world, "x")
 
-    problem(outside, 404, "resource_not_found")
+    expect_problem(outside, 404, "resource_not_found")
     assert without_request_id(outside) == without_request_id(missing)
     assert without_request_id(outside) == without_request_id(malformed)
 
@@ -198,7 +198,7 @@ def test_a_missing_session_is_not_reported_outside_the_own_organization(
     """Only inside an organization does a caller learn that a session is needed."""
     token = world.token("owner", interactive=False)
 
-    problem(world.create_key(token=token, organization="hobby"), 404, "resource_not_found")
+    expect_problem(world.create_key(token=token, organization="hobby"), 404, "resource_not_found")
 
 
 def test_an_id_of_another_kind_of_resource_is_not_found(world: CheckedCalls) -> None:
@@ -213,15 +213,15 @@ def test_an_id_of_another_kind_of_resource_is_not_found(world: CheckedCalls) -> 
     ]
 
     for response in responses:
-        problem(response, 404, "resource_not_found")
+        expect_problem(response, 404, "resource_not_found")
 
 
 def test_each_request_checks_the_current_role(world: CheckedCalls) -> None:
     role = {"project": "shop", "user": "reader"}
-    problem(world.set_flag(False, who="reader"), 403, "forbidden")
+    expect_problem(world.set_flag(False, who="reader"), 403, "forbidden")
 
     world.intervene("set_role", **role, role="owner")
     assert world.set_flag(False, who="reader").status == 200
 
     world.intervene("set_role", **role, role="none")
-    problem(world.set_flag(False, who="reader"), 404, "resource_not_found")
+    expect_problem(world.set_flag(False, who="reader"), 404, "resource_not_found")

@@ -17,12 +17,12 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from tests.support.calls import Response
 from tests.support.checked_world import CheckedWorld
 from tests.support.forged_tokens import b64, claims_of, jwks, parts, signed, unb64, world_key
-from tests.support.response_checks import problem
+from tests.support.response_checks import expect_problem
 from tests.support.wire import wire
 
 
 def refused(response: Response) -> None:
-    problem(response, 401, "unauthenticated")
+    expect_problem(response, 401, "unauthenticated")
     assert response.headers["WWW-Authenticate"].startswith("Bearer")
 
 
@@ -391,14 +391,14 @@ def test_every_call_needs_a_token(api: CheckedWorld) -> None:
 
 def test_every_call_needs_an_organization(api: CheckedWorld) -> None:
     for response in calls(api, who="no-organization").values():
-        problem(response, 403, "organization_required")
+        expect_problem(response, 403, "organization_required")
 
 
 def test_only_call_3_needs_a_session(api: CheckedWorld) -> None:
     responses = calls(api, token=api.emulator.token("owner", interactive=False))
 
-    problem(responses.pop("3"), 403, "interactive_login_required")
-    problem(responses.pop("poll"), 404, "resource_not_found")
+    expect_problem(responses.pop("3"), 403, "interactive_login_required")
+    expect_problem(responses.pop("poll"), 404, "resource_not_found")
     assert {response.status for response in responses.values()} <= {200, 201, 202}
 
 
@@ -408,10 +408,10 @@ def test_a_token_for_an_organization_of_other_users_gives_access_to_nothing(
     # given a token whose user does not belong to the organization it names
     token = api.emulator.token("owner", organization="hobby")
 
-    problem(api.dns(token=token, project="garden"), 404, "resource_not_found")
-    problem(api.dns(token=token, project="shop"), 404, "resource_not_found")
-    problem(api.create_key(token=token, organization="hobby"), 404, "resource_not_found")
-    problem(api.create_key(token=token, organization="acme"), 404, "resource_not_found")
+    expect_problem(api.dns(token=token, project="garden"), 404, "resource_not_found")
+    expect_problem(api.dns(token=token, project="shop"), 404, "resource_not_found")
+    expect_problem(api.create_key(token=token, organization="hobby"), 404, "resource_not_found")
+    expect_problem(api.create_key(token=token, organization="acme"), 404, "resource_not_found")
 
 
 def test_a_stored_digest_is_not_accepted_as_a_credential(api: CheckedWorld) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from tests.support.calls import Response
 from tests.support.checked_world import CheckedCalls, CheckedWorld
-from tests.support.response_checks import moment, problem
+from tests.support.response_checks import expect_problem, read_timestamp
 
 #: The permission that each call requires.
 NEEDS = {
@@ -56,7 +56,7 @@ def test_a_key_is_limited_to_its_permissions(api: CheckedWorld, call: str) -> No
         if NEEDS[call] == permission:
             assert response.status < 300, permission
         else:
-            problem(response, 403, "forbidden")
+            expect_problem(response, 403, "forbidden")
 
 
 @pytest.mark.parametrize("call", NEEDS)
@@ -67,7 +67,7 @@ def test_a_permission_that_the_organization_disables_ends_at_once_for_its_keys(
     other_permissions = [name for name in PERMISSIONS if name != NEEDS[call]]
     world.intervene("set_permissions", organization="acme", permissions=other_permissions)
 
-    problem(ask(world, call, value), 403, "forbidden")
+    expect_problem(ask(world, call, value), 403, "forbidden")
     other_call = "compute" if call == "dns" else "dns"
     assert ask(world, other_call, value).status < 300
 
@@ -81,15 +81,15 @@ def test_a_key_cannot_make_a_call_that_its_user_cannot_make(
 ) -> None:
     value = world.create_key(who=who).json["value"]
 
-    problem(ask(world, call, value), 403, "forbidden")
+    expect_problem(ask(world, call, value), 403, "forbidden")
 
 
 def test_a_key_does_not_find_projects_that_its_user_cannot_read(world: CheckedCalls) -> None:
     value = world.create_key(who="member").json["value"]
 
     assert world.dns(token=value).status == 200
-    problem(world.dns(token=value, project="docs"), 404, "resource_not_found")
-    problem(world.dns(token=value, project="garden"), 404, "resource_not_found")
+    expect_problem(world.dns(token=value, project="docs"), 404, "resource_not_found")
+    expect_problem(world.dns(token=value, project="garden"), 404, "resource_not_found")
 
 
 def test_a_key_is_bound_to_its_organization(world: CheckedCalls) -> None:
@@ -119,24 +119,24 @@ def test_a_key_of_a_removed_member_finds_nothing(world: CheckedCalls) -> None:
     value = world.create_key(who="member").json["value"]
     world.intervene("remove_member", organization="acme", user="member")
 
-    problem(world.dns(token=value), 404, "resource_not_found")
+    expect_problem(world.dns(token=value), 404, "resource_not_found")
 
 
 def test_a_key_is_valid_for_90_days_of_world_time(world: CheckedCalls) -> None:
     created = world.create_key().json
-    assert moment(created["key"]["expires_at"]) - world.now() == timedelta(days=90)
+    assert read_timestamp(created["key"]["expires_at"]) - world.now() == timedelta(days=90)
 
     world.advance("89d23h59m59s999ms")
     assert world.dns(token=created["value"]).status == 200
     world.advance("1ms")
-    problem(world.dns(token=created["value"]), 401, "unauthenticated")
+    expect_problem(world.dns(token=created["value"]), 401, "unauthenticated")
 
 
 def test_a_revoked_key_is_refused(world: CheckedCalls) -> None:
     value = world.create_key().json["value"]
     world.intervene("revoke_key", all=True)
 
-    problem(world.dns(token=value), 401, "unauthenticated")
+    expect_problem(world.dns(token=value), 401, "unauthenticated")
 
 
 def changed(value: str) -> dict[str, str]:
@@ -154,7 +154,7 @@ def changed(value: str) -> dict[str, str]:
 def test_a_changed_key_is_refused(world: CheckedCalls, change: str) -> None:
     value = changed(world.create_key().json["value"])[change]
 
-    problem(world.dns(token=value), 401, "unauthenticated")
+    expect_problem(world.dns(token=value), 401, "unauthenticated")
 
 
 def last_used_at(world: CheckedCalls) -> str | None:
@@ -173,7 +173,7 @@ def test_a_successful_request_updates_last_used_at_of_its_key(world: CheckedCall
     world.compute(token=value)
 
     assert first
-    assert moment(str(last_used_at(world))) - moment(first) == timedelta(hours=1)
+    assert read_timestamp(str(last_used_at(world))) - read_timestamp(first) == timedelta(hours=1)
 
 
 def test_a_refused_request_does_not_update_last_used_at(world: CheckedCalls) -> None:
@@ -191,8 +191,8 @@ def test_a_key_has_no_session_and_learns_of_that_only_in_its_own_organization(
 ) -> None:
     value = world.create_key().json["value"]
 
-    problem(world.create_key(token=value), 403, "interactive_login_required")
-    problem(world.create_key(token=value, organization="hobby"), 404, "resource_not_found")
+    expect_problem(world.create_key(token=value), 403, "interactive_login_required")
+    expect_problem(world.create_key(token=value, organization="hobby"), 404, "resource_not_found")
 
 
 def test_a_key_of_another_world_is_refused(api: CheckedWorld) -> None:
@@ -203,4 +203,4 @@ def test_a_key_of_another_world_is_refused(api: CheckedWorld) -> None:
     finally:
         control.world(other).delete()
 
-    problem(api.dns(token=value), 401, "unauthenticated")
+    expect_problem(api.dns(token=value), 401, "unauthenticated")

@@ -17,7 +17,7 @@ from hosting_emulator.contract.assumptions import DEFAULTS, AssumptionRefused, d
 from hosting_emulator.sdk import ControlRefused, HostingEmulator
 from tests.service.assumption_cases import Case, cases
 from tests.support.checked_world import CheckedWorld
-from tests.support.response_checks import problem
+from tests.support.response_checks import expect_problem
 
 CASES = cases.found
 
@@ -179,7 +179,7 @@ def test_a_cursor_of_another_order_is_refused(api: CheckedWorld) -> None:
     cursor = api.deployments("?limit=5").json["next_cursor"]
     api.assume(deployment_order="oldest_first")
 
-    problem(api.deployments(f"?cursor={cursor}"), 400, "invalid_request")
+    expect_problem(api.deployments(f"?cursor={cursor}"), 400, "invalid_request")
 
 
 def test_query_parameters_can_have_names_with_brackets_or_a_dollar_sign(api: CheckedWorld) -> None:
@@ -217,8 +217,8 @@ def test_an_operation_path_below_projects_works_only_below_its_own_project(
     polled = api.call("GET", shop)
 
     assert (polled.status, polled.json) == (200, accepted)
-    problem(api.call("GET", blog), 404, "resource_not_found")
-    problem(api.call("GET", f"/v1/operations/{accepted['id']}"), 404, "resource_not_found")
+    expect_problem(api.call("GET", blog), 404, "resource_not_found")
+    expect_problem(api.call("GET", f"/v1/operations/{accepted['id']}"), 404, "resource_not_found")
 
 
 @pytest.mark.parametrize("more", ["{}x", "x{}", "x%2F{}%2Fx"])
@@ -227,7 +227,7 @@ def test_an_operation_path_accepts_only_the_exact_project_id(api: CheckedWorld, 
     operation = api.apply_domains().json["id"]
     path = NESTED.format(project_id=more.format(api.project_record()["id"]), operation_id=operation)
 
-    problem(api.call("GET", path), 404, "resource_not_found")
+    expect_problem(api.call("GET", path), 404, "resource_not_found")
 
 
 def test_a_fault_can_match_the_polls_of_a_single_project(api: CheckedWorld) -> None:

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from tests.support.checked_world import CheckedCalls, CheckedWorld
-from tests.support.response_checks import moment
+from tests.support.response_checks import read_timestamp
 
 
 @pytest.mark.over_http
@@ -28,7 +28,7 @@ def test_a_ticket_opens_the_dev_origin_for_ten_minutes(world: CheckedCalls) -> N
         "expires_at",
     }
     assert ticket["project_id"] == world.project_id()
-    assert moment(ticket["expires_at"]) - world.now() == timedelta(minutes=10)
+    assert read_timestamp(ticket["expires_at"]) - world.now() == timedelta(minutes=10)
 
 
 @pytest.mark.over_http

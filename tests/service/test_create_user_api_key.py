@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.support.checked_world import CheckedCalls
-from tests.support.response_checks import moment, problem
+from tests.support.response_checks import expect_problem, read_timestamp
 
 PERMISSIONS = [
     "projects.read",
@@ -42,7 +42,7 @@ def test_the_first_creation_shows_the_whole_key(world: CheckedCalls) -> None:
         "created_at": world.timestamp(),
         "expires_at": key["expires_at"],
     }
-    assert moment(key["expires_at"]) - world.now() == timedelta(days=90)
+    assert read_timestamp(key["expires_at"]) - world.now() == timedelta(days=90)
 
 
 def test_the_value_of_a_key_is_not_stored(world: CheckedCalls) -> None:
@@ -91,20 +91,20 @@ def test_a_name_has_1_to_64_characters_of_any_kind(world: CheckedCalls, name: st
 def test_a_name_that_is_not_a_text_of_1_to_64_characters_is_refused(
     world: CheckedCalls, name: Any
 ) -> None:
-    assert "name" in problem(world.create_key(name), 400, "invalid_request")["detail"]
+    assert "name" in expect_problem(world.create_key(name), 400, "invalid_request")["detail"]
 
 
 @pytest.mark.over_http
 def test_a_token_without_a_session_cannot_create_a_key(world: CheckedCalls) -> None:
     token = world.token("owner", interactive=False)
 
-    problem(world.create_key(token=token), 403, "interactive_login_required")
+    expect_problem(world.create_key(token=token), 403, "interactive_login_required")
 
 
 def test_an_api_key_cannot_create_another(world: CheckedCalls) -> None:
     value = world.create_key().json["value"]
 
-    problem(world.create_key(token=value), 403, "interactive_login_required")
+    expect_problem(world.create_key(token=value), 403, "interactive_login_required")
 
 
 @pytest.mark.over_http
@@ -113,7 +113,7 @@ def test_a_key_cannot_be_created_where_the_organization_has_no_permissions(
 ) -> None:
     world.intervene("set_permissions", organization="acme", permissions=[])
 
-    refused = problem(world.create_key(), 503, "api_key_permissions_unavailable")
+    refused = expect_problem(world.create_key(), 503, "api_key_permissions_unavailable")
 
     assert refused["retryable"] is True
 
@@ -123,4 +123,4 @@ def test_a_former_member_cannot_create_a_key_with_an_earlier_token(world: Checke
     token = world.token("reader")
     world.intervene("remove_member", organization="acme", user="reader")
 
-    problem(world.create_key(token=token), 404, "resource_not_found")
+    expect_problem(world.create_key(token=token), 404, "resource_not_found")

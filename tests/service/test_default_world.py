@@ -9,7 +9,7 @@ import pytest
 
 from hosting_emulator.sdk import ControlClient
 from tests.support.checked_world import CheckedWorld
-from tests.support.response_checks import moment
+from tests.support.response_checks import read_timestamp
 
 DNS = {"not_authorized", "pending", "authorized", "expired", "revoked"}
 
@@ -57,7 +57,11 @@ def test_the_deployments_of_the_default_world_lie_in_the_past_and_in_order(
 ) -> None:
     for project, who in projects(api):
         for item in api.deployments("?limit=100", project=project, who=who).json["items"]:
-            assert moment(item["created_at"]) <= moment(item["updated_at"]) <= api.now()
+            assert (
+                read_timestamp(item["created_at"])
+                <= read_timestamp(item["updated_at"])
+                <= api.now()
+            )
 
 
 def test_the_default_world_has_a_dns_authorization_in_every_state(api: CheckedWorld) -> None:

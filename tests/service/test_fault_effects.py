@@ -14,7 +14,7 @@ from hosting_emulator.contract.problems import PROBLEMS
 from hosting_emulator.sdk import HostingEmulator, Phase
 from tests.support.connection_outcomes import ConnectionOutcome, SocketClient
 from tests.support.http_world import HttpWorld
-from tests.support.response_checks import hold_problem
+from tests.support.response_checks import check_problem
 from tests.support.wire import wire
 
 PHASES = ("before_commit", "after_commit")
@@ -40,7 +40,7 @@ def flag_is_on(client: SocketClient) -> bool:
 
 def held(outcome: ConnectionOutcome) -> dict[str, Any]:
     """Expect a problem in the contract's form."""
-    return hold_problem(outcome.response)
+    return check_problem(outcome.response)
 
 
 def is_json(body: bytes) -> bool:

@@ -13,7 +13,7 @@ from hosting_emulator.sdk import ControlClient, ControlRefused, HostingEmulator
 from tests.support.calls import Response
 from tests.support.connection_outcomes import SocketClient
 from tests.support.http_world import HttpWorld
-from tests.support.response_checks import problem
+from tests.support.response_checks import expect_problem
 
 #: Each of these keeps the first response from its client.
 LOSING: list[tuple[str, dict[str, Any]]] = [
@@ -106,23 +106,23 @@ def test_a_fault_before_the_commit_changes_nothing_and_leaves_the_key_unused(
 def test_a_fault_after_the_commit_does_not_act_on_refused_requests(api: HttpWorld):
     fault = api.emulator.fault("abort", code="service_unavailable", phase="after_commit")
 
-    problem(api.set_flag("yes"), 400, "invalid_request")
-    problem(api.set_flag(True, who="reader"), 403, "forbidden")
+    expect_problem(api.set_flag("yes"), 400, "invalid_request")
+    expect_problem(api.set_flag(True, who="reader"), 403, "forbidden")
     assert (fault.seen, fault.hits) == (2, 0)
     [_, entry] = api.emulator.requests.page()["items"]
     trail = " ".join(step["says"] for step in entry["trail"])
     assert "did not act: the request was refused, so nothing was done" in trail
 
-    problem(api.set_flag(True), 503, "service_unavailable")
+    expect_problem(api.set_flag(True), 503, "service_unavailable")
     assert (fault.seen, fault.hits) == (3, 1)
 
 
 def test_a_fault_after_the_commit_does_not_act_on_a_replayed_refusal(api: HttpWorld):
     api.emulator.set_assumptions({"idempotency_remembers": "all_answers"})
-    problem(api.initialize(7, key="k"), 409, "etag_mismatch")
+    expect_problem(api.initialize(7, key="k"), 409, "etag_mismatch")
     fault = api.emulator.fault("connection_reset", phase="after_commit")
 
-    problem(api.initialize(7, key="k"), 409, "etag_mismatch")
+    expect_problem(api.initialize(7, key="k"), 409, "etag_mismatch")
 
     assert (fault.seen, fault.hits) == (1, 0)
 
@@ -170,7 +170,7 @@ def test_a_broken_response_does_not_count_as_a_successful_call_of_the_timeline(
 def test_an_unauthenticated_request_matches_no_fault(api: HttpWorld):
     fault = api.emulator.fault("abort", code="service_unavailable")
 
-    problem(api.deployments(who=None), 401, "unauthenticated")
+    expect_problem(api.deployments(who=None), 401, "unauthenticated")
 
     assert fault.seen == 0
 
@@ -179,7 +179,7 @@ def test_an_abort_can_have_every_code(api: HttpWorld):
     for code in PROBLEMS:
         api.emulator.fault("abort", code=code, times=1)
 
-        problem(api.deployments(), PROBLEMS[code].status, code)
+        expect_problem(api.deployments(), PROBLEMS[code].status, code)
 
 
 def test_an_abort_with_rate_limited_has_the_retry_after_of_its_fault(api: HttpWorld):

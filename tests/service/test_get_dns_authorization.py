@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.support.checked_world import CheckedCalls
-from tests.support.response_checks import moment
+from tests.support.response_checks import read_timestamp
 
 
 @pytest.mark.over_http
@@ -28,7 +28,7 @@ def test_an_authorization_has_a_zone_in_every_state_except_not_authorized(
     assert response.json["status"] == status
     assert response.json["zone"]
     assert set(response.json["scopes"]) <= {"dns.write", "zone.read"}
-    past = moment(response.json["expires_at"]) <= world.now()
+    past = read_timestamp(response.json["expires_at"]) <= world.now()
     assert past == (status == "expired")
 
 
@@ -49,7 +49,7 @@ def test_no_zone_is_inferred_without_an_authorization(
 
 def test_an_authorization_expires_at_its_expires_at(world: CheckedCalls) -> None:
     granted = world.dns().json
-    left = moment(granted["expires_at"]) - world.now()
+    left = read_timestamp(granted["expires_at"]) - world.now()
 
     world.advance(f"{int(left.total_seconds()) - 1}s")
     just_before = world.dns().json

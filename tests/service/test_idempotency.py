@@ -12,7 +12,7 @@ import pytest
 
 from tests.support.calls import Response
 from tests.support.checked_world import CheckedCalls, CheckedWorld
-from tests.support.response_checks import moment, problem
+from tests.support.response_checks import expect_problem, read_timestamp
 
 Call = Callable[..., Response]
 
@@ -63,7 +63,7 @@ def test_a_key_of_1_to_128_characters_is_required(
 
     response = world.call(method, path, body=body, headers=headers)
 
-    assert "Idempotency-Key" in problem(response, 400, "invalid_request")["detail"]
+    assert "Idempotency-Key" in expect_problem(response, 400, "invalid_request")["detail"]
 
 
 @pytest.mark.over_http
@@ -149,7 +149,7 @@ def test_the_replay_shows_when_the_key_was_last_used(world: CheckedCalls) -> Non
 
     key = create_key(world, "k").json["key"]
 
-    assert abs(moment(key["last_used_at"]) - used).total_seconds() < 1
+    assert abs(read_timestamp(key["last_used_at"]) - used).total_seconds() < 1
 
 
 # --- The same request ---------------------------------------------------------------------------
@@ -194,7 +194,7 @@ def test_another_spelling_of_the_same_json_is_the_same_request(
 
 
 def reused(response: Response) -> None:
-    refused = problem(response, 409, "idempotency_key_reused")
+    refused = expect_problem(response, 409, "idempotency_key_reused")
     assert refused["retryable"] is False
     assert "new key" in refused["suggested_action"].lower()
 
@@ -285,7 +285,7 @@ def test_access_is_checked_before_a_replay(world: CheckedCalls) -> None:
     assert apply_domains(world, "k", who="member").status == 202
     world.intervene("set_role", project="shop", user="member", role="reader")
 
-    problem(apply_domains(world, "k", who="member"), 403, "forbidden")
+    expect_problem(apply_domains(world, "k", who="member"), 403, "forbidden")
 
 
 # --- How long -----------------------------------------------------------------------------------
@@ -361,7 +361,7 @@ def test_a_refused_request_leaves_its_key_free(world: CheckedCalls) -> None:
 
 def test_a_refused_request_can_succeed_later_with_the_same_key(world: CheckedCalls) -> None:
     first = world.initialize(0, project="labs").json
-    problem(world.initialize(1, project="labs", key="k"), 409, "etag_mismatch")
+    expect_problem(world.initialize(1, project="labs", key="k"), 409, "etag_mismatch")
     world.finish(first["id"])
 
     assert world.initialize(1, project="labs", key="k").status == 202

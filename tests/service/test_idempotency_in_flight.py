@@ -18,7 +18,7 @@ import pytest
 from hosting_emulator.sdk import ControlClient, HostingEmulator
 from tests.support.emulator_in_thread import emulator_in_thread
 from tests.support.http_world import HttpWorld
-from tests.support.response_checks import problem
+from tests.support.response_checks import expect_problem
 from tests.support.wire import Wire, wire
 
 _PATIENCE_S = 10.0
@@ -122,7 +122,7 @@ def test_a_retry_during_the_first_request_is_refused_if_so_assumed(stage: Stage)
 
     first, second = stage.first.read_response(), stage.second.read_response()
     assert first.status == 200
-    problem(second, 503, "service_unavailable")
+    expect_problem(second, 503, "service_unavailable")
     # and after the first response it is replayed as usual
     assert stage.api.set_flag(False, key="k").body == first.body
 
@@ -136,7 +136,7 @@ def test_a_changed_request_during_the_first_one_is_a_reused_key(stage: Stage) ->
     stage.disk.released.set()
 
     assert stage.first.read_response().status == 200
-    problem(stage.second.read_response(), 409, "idempotency_key_reused")
+    expect_problem(stage.second.read_response(), 409, "idempotency_key_reused")
 
 
 def test_a_request_with_another_key_is_not_refused_during_the_first_one(stage: Stage) -> None:

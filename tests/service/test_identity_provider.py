@@ -14,7 +14,7 @@ import pytest
 
 from tests.support.checked_world import CheckedWorld
 from tests.support.forged_tokens import parts
-from tests.support.response_checks import problem
+from tests.support.response_checks import expect_problem
 
 
 def discover(api: CheckedWorld) -> dict[str, Any]:
@@ -87,7 +87,7 @@ def test_the_client_credentials_grant_gives_a_token_without_a_session(
 
     assert status == 200
     assert api.dns(token=tokens["access_token"]).status == 200
-    problem(api.create_key(token=tokens["access_token"]), 403, "interactive_login_required")
+    expect_problem(api.create_key(token=tokens["access_token"]), 403, "interactive_login_required")
 
 
 def test_the_token_of_a_user_without_an_organization_has_no_org_id(api: CheckedWorld) -> None:

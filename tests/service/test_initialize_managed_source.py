@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.support.checked_world import CheckedCalls
-from tests.support.response_checks import problem
+from tests.support.response_checks import expect_problem
 
 HUGE = 10**30
 
@@ -61,14 +61,14 @@ def test_each_success_raises_the_generation_by_one_from_zero(world: CheckedCalls
         world.finish(operation["id"])
 
         assert world.poll(operation["id"]).json["result"] == {"source_generation": generation + 1}
-        problem(world.initialize(generation, project="labs"), 409, "etag_mismatch")
+        expect_problem(world.initialize(generation, project="labs"), 409, "etag_mismatch")
 
 
 @pytest.mark.over_http
 @pytest.mark.parametrize("generation", [0, 2, HUGE])
 def test_a_stale_or_future_generation_is_refused(world: CheckedCalls, generation: int) -> None:
     # given a project at generation 1
-    refused = problem(world.initialize(generation, project="shop"), 409, "etag_mismatch")
+    refused = expect_problem(world.initialize(generation, project="shop"), 409, "etag_mismatch")
 
     assert refused["retryable"] is False
 
@@ -87,7 +87,7 @@ def test_an_accepted_operation_does_not_raise_the_generation_yet(world: CheckedC
 def test_a_generation_that_is_not_an_integer_from_zero_is_refused_by_name(
     world: CheckedCalls, generation: Any
 ) -> None:
-    refused = problem(world.initialize(generation), 400, "invalid_request")
+    refused = expect_problem(world.initialize(generation), 400, "invalid_request")
 
     assert "expected_source_generation" in refused["detail"]
 
@@ -97,7 +97,9 @@ def test_the_generation_is_required(world: CheckedCalls) -> None:
         "POST", world.project_path("source:initialize"), key="k", body={"other": 1}
     )
 
-    assert "expected_source_generation" in problem(response, 400, "invalid_request")["detail"]
+    assert (
+        "expected_source_generation" in expect_problem(response, 400, "invalid_request")["detail"]
+    )
 
 
 def test_unknown_fields_are_ignored(world: CheckedCalls) -> None:
@@ -138,4 +140,4 @@ def test_an_unknown_field_is_refused_beside_any_accepted_generation(
 
     response = world.call("POST", world.project_path("source:initialize"), key="k", body=body)
 
-    assert "hurry" in problem(response, 400, "invalid_request")["detail"]
+    assert "hurry" in expect_problem(response, 400, "invalid_request")["detail"]

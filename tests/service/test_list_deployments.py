@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.support.checked_world import CheckedCalls
-from tests.support.response_checks import moment, problem
+from tests.support.response_checks import expect_problem, read_timestamp
 
 
 def walk(world: CheckedCalls, size: int, project: str = "shop") -> list[list[dict[str, Any]]]:
@@ -28,7 +28,7 @@ def walk(world: CheckedCalls, size: int, project: str = "shop") -> list[list[dic
 def test_a_page_has_twenty_items_newest_first(world: CheckedCalls) -> None:
     page = world.deployments().json
 
-    creation_times = [moment(item["created_at"]) for item in page["items"]]
+    creation_times = [read_timestamp(item["created_at"]) for item in page["items"]]
     assert page.keys() == {"items", "next_cursor"}
     assert len(creation_times) == 20
     assert creation_times == sorted(creation_times, reverse=True)
@@ -100,7 +100,7 @@ def test_a_page_shows_the_current_state_of_a_deployment(world: CheckedCalls) -> 
 def test_a_page_size_is_an_integer_from_1_to_100(world: CheckedCalls, size: str) -> None:
     response = world.deployments("?limit=" + size.replace(" ", "").replace("٣", "%D9%A3"))
 
-    assert "limit" in problem(response, 400, "invalid_request")["detail"]
+    assert "limit" in expect_problem(response, 400, "invalid_request")["detail"]
 
 
 @pytest.mark.parametrize("size", [1, 100])
@@ -131,19 +131,19 @@ def test_a_cursor_that_no_page_returned_is_refused(world: CheckedCalls, change: 
 
     response = world.deployments(f"?cursor={cursor}")
 
-    assert "cursor" in problem(response, 400, "invalid_request")["detail"]
+    assert "cursor" in expect_problem(response, 400, "invalid_request")["detail"]
 
 
 def test_a_cursor_of_another_project_is_refused(world: CheckedCalls) -> None:
     cursor = world.deployments("?limit=5", project="docs").json["next_cursor"]
 
-    problem(world.deployments(f"?cursor={cursor}", project="shop"), 400, "invalid_request")
+    expect_problem(world.deployments(f"?cursor={cursor}", project="shop"), 400, "invalid_request")
 
 
 @pytest.mark.over_http
 @pytest.mark.parametrize("query", ["?limit=5&limit=5", "?limit=5&limit=6", "?cursor=a&cursor=a"])
 def test_a_repeated_parameter_is_refused(world: CheckedCalls, query: str) -> None:
-    problem(world.deployments(query), 400, "invalid_request")
+    expect_problem(world.deployments(query), 400, "invalid_request")
 
 
 @pytest.mark.over_http

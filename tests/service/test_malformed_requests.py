@@ -10,7 +10,7 @@ import pytest
 
 from tests.support.calls import Response
 from tests.support.checked_world import CheckedWorld
-from tests.support.response_checks import problem
+from tests.support.response_checks import expect_problem
 from tests.support.wire import wire
 
 JSON = {"Content-Type": "application/json"}
@@ -72,7 +72,7 @@ def test_a_body_that_is_not_a_json_object_is_refused(api: CheckedWorld) -> None:
         response = send_flag(api, raw)
 
         assert response.status == 400, raw[:24]
-        problem(response, 400, "invalid_request")
+        expect_problem(response, 400, "invalid_request")
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,7 @@ def test_a_name_with_half_a_surrogate_pair_is_refused(api: CheckedWorld, name: s
     path = f"/v1/organizations/{api.emulator.organization}/user-api-keys"
     raw = f'{{"name": "{name}"}}'.encode()
 
-    problem(api.call("POST", path, key="k", raw=raw, headers=JSON), 400, "invalid_request")
+    expect_problem(api.call("POST", path, key="k", raw=raw, headers=JSON), 400, "invalid_request")
 
 
 @pytest.mark.parametrize(
@@ -103,7 +103,7 @@ def test_a_name_with_half_a_surrogate_pair_is_refused(api: CheckedWorld, name: s
 def test_another_content_type_is_refused_by_name(api: CheckedWorld, content_type: str) -> None:
     response = send_flag(api, b'{"enabled": true}', Content_Type=content_type)
 
-    assert "Content-Type" in problem(response, 400, "invalid_request")["detail"]
+    assert "Content-Type" in expect_problem(response, 400, "invalid_request")["detail"]
 
 
 def test_a_missing_content_type_is_refused_by_name(api: CheckedWorld) -> None:
@@ -116,7 +116,8 @@ def test_a_missing_content_type_is_refused_by_name(api: CheckedWorld) -> None:
         connection.send_request("PUT", path, headers, b'{"enabled": true}')
 
         assert (
-            "Content-Type" in problem(connection.read_response(), 400, "invalid_request")["detail"]
+            "Content-Type"
+            in expect_problem(connection.read_response(), 400, "invalid_request")["detail"]
         )
 
 
@@ -147,7 +148,7 @@ def test_a_body_of_one_mebibyte_is_accepted(api: CheckedWorld) -> None:
 
 
 def test_a_body_of_more_than_one_mebibyte_is_too_large(api: CheckedWorld) -> None:
-    document = problem(send_flag(api, padded(MEBIBYTE + 1)), 400, "payload_too_large")
+    document = expect_problem(send_flag(api, padded(MEBIBYTE + 1)), 400, "payload_too_large")
 
     assert str(MEBIBYTE) in document["detail"]
 
@@ -165,7 +166,7 @@ def test_an_announced_size_is_refused_before_the_body_is_sent(api: CheckedWorld)
     with wire(api.emulator.base_url) as connection:
         connection.send_request("PUT", path, _headers(api), length=10**12)
 
-        problem(connection.read_response(), 400, "payload_too_large")
+        expect_problem(connection.read_response(), 400, "payload_too_large")
 
     assert api.state() == before
 
@@ -178,7 +179,7 @@ def test_a_chunked_body_is_limited_while_it_arrives(api: CheckedWorld) -> None:
         chunk = b"10000\r\n" + b" " * 0x10000 + b"\r\n"
         connection.send(chunk * 17)
 
-        problem(connection.read_response(), 400, "payload_too_large")
+        expect_problem(connection.read_response(), 400, "payload_too_large")
 
     assert api.state() == before
 
@@ -192,7 +193,7 @@ def test_the_limit_holds_for_the_decompressed_body(api: CheckedWorld, pack: obje
 
     response = send_flag(api, bomb, Content_Type="application/json", Content_Encoding=encoding)
 
-    problem(response, 400, "payload_too_large")
+    expect_problem(response, 400, "payload_too_large")
 
 
 @pytest.mark.parametrize("encoding", ["gzip", "deflate"])
@@ -201,12 +202,12 @@ def test_a_body_that_cannot_be_decompressed_is_refused(api: CheckedWorld, encodi
         api, b'{"enabled": true}', Content_Type="application/json", Content_Encoding=encoding
     )
 
-    problem(response, 400, "invalid_request")
+    expect_problem(response, 400, "invalid_request")
 
 
 def test_calls_without_a_body_are_limited_too(api: CheckedWorld) -> None:
-    problem(api.apply_domains(raw=b" " * (MEBIBYTE + 1)), 413, "payload_too_large")
-    problem(api.ticket(raw=b" " * (MEBIBYTE + 1)), 413, "payload_too_large")
+    expect_problem(api.apply_domains(raw=b" " * (MEBIBYTE + 1)), 413, "payload_too_large")
+    expect_problem(api.ticket(raw=b" " * (MEBIBYTE + 1)), 413, "payload_too_large")
 
 
 # --- Where no body is expected ---------------------------------------------------------------------
@@ -223,7 +224,7 @@ def test_a_body_on_a_call_without_one_is_ignored(api: CheckedWorld, raw: bytes) 
 
 @pytest.mark.parametrize("query", ["?limit=%FF", "?limit=%zz", "?%FF=1", "?" + "a=1&" * 101])
 def test_a_broken_query_is_refused(api: CheckedWorld, query: str) -> None:
-    problem(api.deployments(query), 400, "invalid_request")
+    expect_problem(api.deployments(query), 400, "invalid_request")
 
 
 @pytest.mark.parametrize(
@@ -240,6 +241,6 @@ def test_a_header_that_is_not_text_is_refused_with_a_problem(
         rest = "".join(f"{n}: {v}\r\n" for n, v in _headers(api) if n != name)
         connection.send(head + value + f"\r\n{rest}Content-Length: 2\r\n\r\n{{}}".encode())
 
-        problem(connection.read_response(), 400, "invalid_request")
+        expect_problem(connection.read_response(), 400, "invalid_request")
 
     assert api.state() == before

@@ -10,7 +10,7 @@ import pytest
 from hosting_emulator.sdk import ControlRefused, HostingEmulator
 from tests.support.checked_world import CheckedWorld
 from tests.support.dev_origins import visit
-from tests.support.response_checks import problem
+from tests.support.response_checks import expect_problem
 
 
 @pytest.fixture
@@ -36,7 +36,7 @@ def projects_dns(api: CheckedWorld) -> str:
 def test_the_detail_names_a_world_that_does_not_exist(api: CheckedWorld) -> None:
     response = visit(api, "http://localhost/worlds/nope/v1/projects/x/edge-dns")
 
-    detail = problem(response, 404, "resource_not_found")["detail"]
+    detail = expect_problem(response, 404, "resource_not_found")["detail"]
     assert detail == "No world is named 'nope': GET /_emulator/worlds lists them."
 
 
@@ -45,7 +45,7 @@ def test_the_log_names_the_world_of_a_foreign_token(
 ) -> None:
     response = api.call("GET", projects_dns(api), token=other.token())
 
-    assert "the-other-world" not in problem(response, 401, "unauthenticated")["detail"]
+    assert "the-other-world" not in expect_problem(response, 401, "unauthenticated")["detail"]
     assert f"a token of world the-other-world, but this is world {api.emulator.name}" in refusal(
         api
     )
@@ -58,7 +58,7 @@ def test_the_log_names_the_world_of_a_foreign_api_key(
 
     response = api.call("GET", projects_dns(api), token=key)
 
-    assert "the-other-world" not in problem(response, 401, "unauthenticated")["detail"]
+    assert "the-other-world" not in expect_problem(response, 401, "unauthenticated")["detail"]
     reason = f"an API key of world the-other-world, but this is world {api.emulator.name}"
     assert reason in refusal(api)
 
@@ -78,7 +78,7 @@ def test_the_log_recognizes_a_token_of_another_seed(api: CheckedWorld) -> None:
     token = api.emulator.token()
     api.load(api.emulator.export())  # without a seed in the file the world gets a new one
 
-    problem(api.call("GET", projects_dns(api), token=token), 401, "unauthenticated")
+    expect_problem(api.call("GET", projects_dns(api), token=token), 401, "unauthenticated")
 
     assert "signed with the key of another emulator or seed" in refusal(api)
 
@@ -91,7 +91,7 @@ def test_a_refused_preflight_names_the_option_that_allows_its_origin(
 
     response = api.call("OPTIONS", projects_dns(api), who=None, headers=headers)
 
-    document = problem(response, 403, "forbidden")
+    document = expect_problem(response, 403, "forbidden")
     assert "'https://app.example.com'" in document["detail"]
     assert "`start --allow-origin`" in document["detail"]
     assert "--allow-origin" in document["suggested_action"]
@@ -117,7 +117,7 @@ def test_a_call_can_be_named_by_its_operation_id_of_the_openapi_document(api: Ch
 
 
 def test_the_refusal_of_a_stale_generation_names_the_current_one(api: CheckedWorld) -> None:
-    document = problem(api.initialize(7), 409, "etag_mismatch")
+    document = expect_problem(api.initialize(7), 409, "etag_mismatch")
 
     assert "source generation is 1" in document["detail"]
     assert "from the detail" in document["suggested_action"]

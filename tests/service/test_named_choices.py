@@ -10,7 +10,7 @@ import pytest
 from hosting_emulator.contract.ids import ULID_PATTERN
 from hosting_emulator.sdk import ControlRefused
 from tests.support.checked_world import CheckedWorld
-from tests.support.response_checks import problem
+from tests.support.response_checks import expect_problem
 from tests.support.wire import wire
 
 # --- Idempotency-Keys in a world whose assumptions change -----------------------------------------
@@ -41,7 +41,7 @@ def test_a_key_that_two_calls_used_is_replayed_to_each_of_them(api: CheckedWorld
 
     assert api.set_flag(False, key="k").body == flag.body
     assert api.apply_domains(key="k").body == operation.body
-    problem(api.initialize(1, key="k"), 409, "idempotency_key_reused")
+    expect_problem(api.initialize(1, key="k"), 409, "idempotency_key_reused")
 
 
 # --- Identifiers ----------------------------------------------------------------------------------
@@ -122,7 +122,7 @@ def test_hiding_a_hidden_flag_succeeds_even_where_a_free_workspace_has_a_domain(
 
     assert api.set_flag(False).status == 200
     api.set_flag(True)
-    problem(api.set_flag(False), 409, "powered_by_flag_required")
+    expect_problem(api.set_flag(False), 409, "powered_by_flag_required")
 
 
 def test_a_charset_of_the_content_type_changes_nothing(api: CheckedWorld) -> None:
@@ -146,7 +146,7 @@ def test_a_charset_of_the_content_type_changes_nothing(api: CheckedWorld) -> Non
     )
 
     assert accepted.json["key"]["name"] == name
-    problem(refused, 400, "invalid_request")
+    expect_problem(refused, 400, "invalid_request")
 
 
 def test_a_replayed_refusal_has_the_request_id_of_the_first(api: CheckedWorld) -> None:

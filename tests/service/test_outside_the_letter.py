@@ -9,7 +9,7 @@ import pytest
 from hosting_emulator.sdk import ControlRefused, HostingEmulator
 from hosting_emulator.sdk.emulator import AssumptionWarning
 from tests.support.checked_world import CheckedWorld
-from tests.support.response_checks import problem
+from tests.support.response_checks import expect_problem
 
 MARKED: dict[str, Any] = {
     "last_page_cursor": "null",
@@ -155,8 +155,8 @@ def test_the_replay_of_a_key_creation_revalidates_the_product_permissions(
     first = api.create_key(key="k").json["key"]["id"]
 
     _enable(api)
-    problem(api.create_key(key="k"), 503, "api_key_permissions_unavailable")
-    problem(api.create_key(key="another"), 503, "api_key_permissions_unavailable")
+    expect_problem(api.create_key(key="k"), 503, "api_key_permissions_unavailable")
+    expect_problem(api.create_key(key="another"), 503, "api_key_permissions_unavailable")
 
     _enable(api, "dns.read")
     replay = api.create_key(key="k")
@@ -170,7 +170,7 @@ def test_a_replay_needs_a_permission_of_its_own_key(api: CheckedWorld) -> None:
 
     _enable(api, "projects.read")
 
-    problem(api.create_key(key="k"), 503, "api_key_permissions_unavailable")
+    expect_problem(api.create_key(key="k"), 503, "api_key_permissions_unavailable")
     assert api.create_key(key="another").status == 201
 
 
@@ -180,14 +180,16 @@ def test_the_replay_of_a_key_creation_is_always_checked(api: CheckedWorld) -> No
     token = api.emulator.token("member")
 
     _enable(api)
-    problem(api.create_key(key="k", token=token), 503, "api_key_permissions_unavailable")
+    expect_problem(api.create_key(key="k", token=token), 503, "api_key_permissions_unavailable")
 
     _enable(api, "dns.read")
     without_session = api.emulator.token("member", interactive=False)
-    problem(api.create_key(key="k", token=without_session), 403, "interactive_login_required")
+    expect_problem(
+        api.create_key(key="k", token=without_session), 403, "interactive_login_required"
+    )
 
     api.intervene("remove_member", organization="acme", user="member")
-    problem(api.create_key(key="k", token=token), 404, "resource_not_found")
+    expect_problem(api.create_key(key="k", token=token), 404, "resource_not_found")
 
 
 def test_a_replay_checks_the_role_and_the_permission_again(api: CheckedWorld) -> None:
@@ -195,8 +197,8 @@ def test_a_replay_checks_the_role_and_the_permission_again(api: CheckedWorld) ->
     key = api.emulator.create_api_key("member", permissions=["domains.write"])["value"]
     without = api.emulator.create_api_key("member", permissions=["dns.read"])["value"]
     assert api.apply_domains(key="k", token=key).status == 202
-    problem(api.apply_domains(key="k", token=without), 403, "forbidden")
+    expect_problem(api.apply_domains(key="k", token=without), 403, "forbidden")
 
     api.intervene("set_role", project="shop", user="member", role="reader")
 
-    problem(api.apply_domains(key="k", token=key), 403, "forbidden")
+    expect_problem(api.apply_domains(key="k", token=key), 403, "forbidden")

@@ -11,7 +11,7 @@ import pytest
 from tests.support.calls import Response
 from tests.support.checked_world import CheckedWorld
 from tests.support.dev_origins import issue, redeem
-from tests.support.response_checks import problem
+from tests.support.response_checks import expect_problem
 
 
 class Stay(urllib.request.HTTPRedirectHandler):
@@ -40,8 +40,8 @@ def test_a_ticket_can_be_redeemed_over_plain_http_at_the_base_url(api: CheckedWo
 
     assert (opened.status, opened.headers["Location"]) == (303, f"{ticket['origin']}/")
     assert opened.headers["Set-Cookie"].startswith("dev_access=")
-    problem(fetch(url), 404, "resource_not_found")
-    problem(redeem(api, ticket), 404, "resource_not_found")
+    expect_problem(fetch(url), 404, "resource_not_found")
+    expect_problem(redeem(api, ticket), 404, "resource_not_found")
 
 
 def test_the_log_explains_the_plain_redemption_without_its_secret(api: CheckedWorld) -> None:
@@ -62,7 +62,9 @@ def test_a_ticket_opens_only_in_its_own_world(api: CheckedWorld) -> None:
     ticket = issue(api)
     url = api.emulator.redeem_url(ticket["redeem_url"])
 
-    problem(fetch(url.replace(f"/worlds/{api.emulator.name}", "")), 404, "resource_not_found")
+    expect_problem(
+        fetch(url.replace(f"/worlds/{api.emulator.name}", "")), 404, "resource_not_found"
+    )
 
     assert fetch(url).status == 303
 
@@ -71,8 +73,8 @@ def test_a_ticket_opens_only_in_its_own_world(api: CheckedWorld) -> None:
 def test_an_unknown_path_below_service_names_the_path_of_redemption(
     api: CheckedWorld, path: str
 ) -> None:
-    detail = problem(fetch(f"{api.emulator.base_url}/.service/{path}"), 404, "resource_not_found")[
-        "detail"
-    ]
+    detail = expect_problem(
+        fetch(f"{api.emulator.base_url}/.service/{path}"), 404, "resource_not_found"
+    )["detail"]
 
     assert "GET /.service/dev-access/redeem?stage=dev&ticket=…" in detail

@@ -11,7 +11,7 @@ import pytest
 
 from tests.support.calls import Response
 from tests.support.checked_world import CheckedCalls, CheckedWorld
-from tests.support.response_checks import moment, problem
+from tests.support.response_checks import expect_problem, read_timestamp
 
 Start = Callable[[CheckedCalls], Response]
 
@@ -91,7 +91,9 @@ def test_updated_at_changes_exactly_with_the_state_and_the_phase(
             after["state"],
             after["progress"]["phase"],
         )
-        assert changed == (moment(before["updated_at"]) < moment(after["updated_at"]))
+        assert changed == (
+            read_timestamp(before["updated_at"]) < read_timestamp(after["updated_at"])
+        )
 
 
 @both
@@ -222,4 +224,4 @@ def test_advancing_until_an_operation_ends_stops_at_its_end(world: CheckedCalls)
     "operation_id", ["01JGFJJZ000000000000000000", "nonsense", "%00", "01jgfjjz000000000000000000"]
 )
 def test_an_unknown_operation_is_not_found(world: CheckedCalls, operation_id: str) -> None:
-    problem(world.poll(operation_id), 404, "resource_not_found")
+    expect_problem(world.poll(operation_id), 404, "resource_not_found")

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from tests.support.checked_world import CheckedWorld
-from tests.support.response_checks import CODES, hold_problem, problem, without_request_id
+from tests.support.response_checks import CODES, check_problem, expect_problem, without_request_id
 from tests.support.wire import wire
 
 
@@ -98,7 +98,7 @@ def test_a_request_without_an_id_gets_its_own(api: CheckedWorld) -> None:
 def test_a_request_id_out_of_bounds_is_refused_and_replaced(api: CheckedWorld, sent: str) -> None:
     headers = {"X-Request-Id": sent.encode().decode("latin-1")}
 
-    document = problem(api.dns(headers=headers), 400, "invalid_request")
+    document = expect_problem(api.dns(headers=headers), 400, "invalid_request")
 
     assert "X-Request-Id" in document["detail"]
     assert document["request_id"] not in ("", sent)
@@ -110,7 +110,7 @@ def test_two_request_ids_are_refused_and_replaced(api: CheckedWorld) -> None:
         ids = [("X-Request-Id", "one"), ("X-Request-Id", "two")]
         connection.send_request("GET", api.project_path("edge-dns"), [token, *ids])
 
-        document = problem(connection.read_response(), 400, "invalid_request")
+        document = expect_problem(connection.read_response(), 400, "invalid_request")
 
     assert document["request_id"] not in ("one", "two", "one, two")
 
@@ -162,14 +162,14 @@ def test_an_unknown_path_is_not_found(api: CheckedWorld, method: str) -> None:
     for path in UNKNOWN_PATHS:
         response = api.call(method, path.format(project=api.emulator.project))
 
-        problem(response, 404, "resource_not_found")
+        expect_problem(response, 404, "resource_not_found")
 
 
 def test_an_unknown_path_outside_every_world_is_not_found(api: CheckedWorld) -> None:
     root = api.emulator.base_url.partition("/worlds/")[0]
     for path in ("/", "/favicon.ico", "/worlds", "/worlds/", "/worlds/nowhere/v1/x", "/worlds/%00"):
         api.emulator.base_url = root
-        problem(api.send("GET", path), 404, "resource_not_found")
+        expect_problem(api.send("GET", path), 404, "resource_not_found")
 
 
 ALLOW = {
@@ -200,7 +200,7 @@ def test_a_wrong_method_is_refused_and_the_allowed_one_named(api: CheckedWorld, 
         assert response.status == 405, method
         assert response.headers["Allow"] == ALLOW[path], method
         if method != "HEAD":
-            problem(response, 405, "invalid_request")
+            expect_problem(response, 405, "invalid_request")
 
 
 def test_a_wrong_method_does_not_reveal_whether_a_project_exists(api: CheckedWorld) -> None:
@@ -220,7 +220,7 @@ def test_a_rate_limit_gives_the_seconds_to_wait(api: CheckedWorld) -> None:
 
     refused = api.dns()
 
-    document = problem(refused, 429, "rate_limited")
+    document = expect_problem(refused, 429, "rate_limited")
     assert document["retry_after_seconds"] == 59  # 58.5 seconds are left
     assert refused.headers["Retry-After"] == "59"
     assert document["retryable"] is True
@@ -235,7 +235,7 @@ def test_a_request_after_retry_after_is_accepted(api: CheckedWorld) -> None:
     early = api.dns()
     api.advance("1s")
 
-    problem(early, 429, "rate_limited")
+    expect_problem(early, 429, "rate_limited")
     assert api.dns().status == 200
 
 
@@ -250,7 +250,7 @@ def test_the_rate_limit_counts_each_principal_separately(api: CheckedWorld) -> N
 def test_a_rate_limited_request_leaves_its_key_unused(api: CheckedWorld) -> None:
     api.assume(rate_limit="1/60s")
     api.dns()
-    problem(api.apply_domains(key="k"), 429, "rate_limited")
+    expect_problem(api.apply_domains(key="k"), 429, "rate_limited")
     api.advance("60s")
 
     assert api.set_flag(False, key="k").status == 200
@@ -268,6 +268,6 @@ def test_a_problem_contains_no_secret(api: CheckedWorld) -> None:
         {"token": "phk_" + "s" * 43},
     ]
     for options in sent:
-        text = str(hold_problem(api.dns(**options)))
+        text = str(check_problem(api.dns(**options)))
         assert token not in text
         assert "s" * 43 not in text

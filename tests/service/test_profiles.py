@@ -9,7 +9,7 @@ import pytest
 
 from hosting_emulator.sdk import ControlRefused
 from tests.support.checked_world import CheckedWorld
-from tests.support.response_checks import moment
+from tests.support.response_checks import read_timestamp
 
 Start = Callable[[CheckedWorld], dict[str, Any]]
 
@@ -196,7 +196,7 @@ def test_on_the_skip_clock_each_poll_moves_time_to_the_next_event(
 ) -> None:
     api.emulator.clock.set("skip")
     operation = start(api)
-    began = moment(operation["created_at"])
+    began = read_timestamp(operation["created_at"])
     seen: list[tuple[str, float]] = []
 
     while not seen or seen[-1][0] != "succeeded":
@@ -263,7 +263,7 @@ def test_a_scaled_clock_runs_by_itself(api: CheckedWorld) -> None:
             break
 
     assert polled["state"] == "succeeded"
-    took = moment(polled["updated_at"]) - moment(polled["created_at"])
+    took = read_timestamp(polled["updated_at"]) - read_timestamp(polled["created_at"])
     assert took.total_seconds() == 10
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.support.checked_world import CheckedCalls
-from tests.support.response_checks import problem
+from tests.support.response_checks import expect_problem
 
 _PLACEMENT = {
     "min_cu",
@@ -113,4 +113,4 @@ def test_a_resizing_database_has_a_pending_state(world: CheckedCalls) -> None:
     ],
 )
 def test_the_environment_must_be_dev_or_prod(world: CheckedCalls, query: str) -> None:
-    assert "environment" in problem(world.compute(query), 400, "invalid_request")["detail"]
+    assert "environment" in expect_problem(world.compute(query), 400, "invalid_request")["detail"]

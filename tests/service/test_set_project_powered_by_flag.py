@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.support.checked_world import CheckedCalls
-from tests.support.response_checks import problem
+from tests.support.response_checks import expect_problem
 
 #: A Free workspace's project whose own domain depends on its flag, and who owns it.
 GARDEN: dict[str, Any] = {"project": "garden", "who": "outsider"}
@@ -66,7 +66,7 @@ def test_hiding_is_refused_while_a_free_workspaces_domain_depends_on_it(
 ) -> None:
     since = world.set_flag(True, **GARDEN).json["enabled_at"]
 
-    refused = problem(world.set_flag(False, **GARDEN), 409, "powered_by_flag_required")
+    refused = expect_problem(world.set_flag(False, **GARDEN), 409, "powered_by_flag_required")
 
     assert refused["retryable"] is False
     still = world.set_flag(True, **GARDEN).json
@@ -118,4 +118,4 @@ def test_a_body_without_exactly_one_boolean_is_refused_by_name(
 
     response = world.call("PUT", path, key="k", body=body)
 
-    assert named in problem(response, 400, "invalid_request")["detail"]
+    assert named in expect_problem(response, 400, "invalid_request")["detail"]

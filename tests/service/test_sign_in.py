@@ -25,11 +25,11 @@ def test_choosing_a_user_on_the_page_signs_that_user_in(
     api: CheckedWorld, browser: Browser
 ) -> None:
     back = browser.choose("owner")
-    tokens = browser.redeem(back.answer["code"]).json
+    tokens = browser.redeem(back.parameters["code"]).json
 
     assert back.status == 303
     assert back.headers["Location"].startswith(CALLBACK + "&")
-    assert (back.answer["state"], back.answer["iss"]) == ("a state & more", browser.issuer)
+    assert (back.parameters["state"], back.parameters["iss"]) == ("a state & more", browser.issuer)
     assert tokens["token_type"] == "Bearer"
     assert tokens["scope"] == "openid profile email offline_access"
     assert api.create_key(token=tokens["access_token"]).status == 201  # it has a session
@@ -46,7 +46,7 @@ def test_the_sign_in_page_names_every_user_and_the_destination(browser: Browser)
 
 
 def test_the_id_token_has_the_claims_of_openid(api: CheckedWorld, browser: Browser) -> None:
-    tokens = browser.redeem(browser.choose("owner").answer["code"]).json
+    tokens = browser.redeem(browser.choose("owner").parameters["code"]).json
     discovered = browser.send("/.well-known/openid-configuration").json
     keys = jwt.PyJWKSet.from_dict(browser.send("/jwks.json").json)
     header = jwt.get_unverified_header(tokens["id_token"])
@@ -71,7 +71,7 @@ def test_an_id_token_is_not_accepted_as_an_access_token(
     api: CheckedWorld, browser: Browser
 ) -> None:
     """This holds even if the client has the name of the API's audience."""
-    code = browser.choose("owner", client_id="hosting-control-api").answer["code"]
+    code = browser.choose("owner", client_id="hosting-control-api").parameters["code"]
     tokens = browser.redeem(code, client_id="hosting-control-api").json
 
     assert api.dns(token=tokens["id_token"]).status == 401
@@ -89,7 +89,7 @@ def test_an_id_token_is_not_accepted_as_an_access_token(
 def test_userinfo_has_the_claims_of_the_requested_scopes(
     browser: Browser, scope: str, expected_claims: set[str]
 ) -> None:
-    tokens = browser.redeem(browser.choose("owner", scope=scope).answer["code"]).json
+    tokens = browser.redeem(browser.choose("owner", scope=scope).parameters["code"]).json
 
     bearer = f"Bearer {tokens['access_token']}"
     userinfo = browser.send("/userinfo", Authorization=bearer).json
@@ -98,7 +98,7 @@ def test_userinfo_has_the_claims_of_the_requested_scopes(
 
 
 def test_a_client_without_the_scope_openid_gets_no_id_token(browser: Browser) -> None:
-    tokens = browser.redeem(browser.choose("owner", scope=None).answer["code"]).json
+    tokens = browser.redeem(browser.choose("owner", scope=None).parameters["code"]).json
 
     assert "id_token" not in tokens
     assert tokens["scope"] == ""
@@ -116,7 +116,7 @@ def test_a_client_without_the_scope_openid_gets_no_id_token(browser: Browser) ->
 def test_a_code_is_bound_to_its_client_redirect_uri_and_verifier(
     browser: Browser, changed: dict[str, str], says: str
 ) -> None:
-    code = browser.choose("owner").answer["code"]
+    code = browser.choose("owner").parameters["code"]
 
     refused = browser.redeem(**({"code": code} | changed))
 
@@ -127,7 +127,7 @@ def test_a_code_is_bound_to_its_client_redirect_uri_and_verifier(
 
 
 def test_a_code_that_is_redeemed_twice_revokes_its_refresh_token(browser: Browser) -> None:
-    code = browser.choose("owner").answer["code"]
+    code = browser.choose("owner").parameters["code"]
     tokens = browser.redeem(code).json
 
     assert browser.redeem(code).json["error"] == "invalid_grant"
@@ -135,7 +135,7 @@ def test_a_code_that_is_redeemed_twice_revokes_its_refresh_token(browser: Browse
 
 
 def test_a_code_is_valid_for_a_minute_of_world_time(api: CheckedWorld, browser: Browser) -> None:
-    early, late = (browser.choose("owner").answer["code"] for _ in range(2))
+    early, late = (browser.choose("owner").parameters["code"] for _ in range(2))
 
     api.advance("59s")
     assert browser.redeem(early).status == 200
@@ -151,7 +151,7 @@ def test_redeeming_a_code_requires_all_fields(browser: Browser, missing: str) ->
 
 
 def test_each_refresh_gives_a_new_refresh_token(api: CheckedWorld, browser: Browser) -> None:
-    first = browser.redeem(browser.choose("owner").answer["code"]).json["refresh_token"]
+    first = browser.redeem(browser.choose("owner").parameters["code"]).json["refresh_token"]
     api.advance("29d")
     second = browser.refresh(first)
 
@@ -163,7 +163,7 @@ def test_each_refresh_gives_a_new_refresh_token(api: CheckedWorld, browser: Brow
 def test_a_refresh_token_is_valid_for_30_days_and_for_its_own_client(
     api: CheckedWorld, browser: Browser
 ) -> None:
-    tokens = browser.redeem(browser.choose("owner").answer["code"]).json
+    tokens = browser.redeem(browser.choose("owner").parameters["code"]).json
 
     assert browser.refresh(tokens["refresh_token"], client_id="another").status == 400
     api.advance("30d")
@@ -171,7 +171,7 @@ def test_a_refresh_token_is_valid_for_30_days_and_for_its_own_client(
 
 
 def test_a_member_who_was_removed_gets_no_more_tokens(api: CheckedWorld, browser: Browser) -> None:
-    tokens = browser.redeem(browser.choose("member").answer["code"]).json
+    tokens = browser.redeem(browser.choose("member").parameters["code"]).json
     api.intervene("remove_member", organization="acme", user="member")
 
     assert browser.refresh(tokens["refresh_token"]).json["error"] == "invalid_grant"
@@ -203,8 +203,8 @@ def test_an_invalid_authorization_request_is_redirected_to_the_client_with_an_er
 
     assert back.status == 303
     assert back.headers["Location"].startswith(HERE)
-    assert (back.answer["error"], back.answer["state"]) == (error, "a state & more")
-    assert back.answer["iss"] == browser.issuer
+    assert (back.parameters["error"], back.parameters["state"]) == (error, "a state & more")
+    assert back.parameters["iss"] == browser.issuer
 
 
 @pytest.mark.parametrize(
@@ -275,7 +275,7 @@ def test_a_redirect_to_a_local_host_needs_no_page(browser: Browser, host: str) -
 
 def test_a_login_hint_signs_in_without_a_page(api: CheckedWorld, browser: Browser) -> None:
     for hint in ("reader", api.emulator.users["reader"]):
-        tokens = browser.redeem(browser.authorize(login_hint=hint).answer["code"]).json
+        tokens = browser.redeem(browser.authorize(login_hint=hint).parameters["code"]).json
         assert api.dns(token=tokens["access_token"]).status == 200
         assert api.ticket(token=tokens["access_token"]).status == 403
     assert "Nobody here is" in browser.authorize(login_hint="nobody").text
@@ -288,19 +288,19 @@ def test_a_session_signs_in_again_without_a_page(api: CheckedWorld, browser: Bro
 
     second = browser.authorize(prompt="none")
 
-    assert browser.redeem(second.answer["code"]).status == 200
+    assert browser.redeem(second.parameters["code"]).status == 200
     assert "signed in before" in browser.authorize().text
     for fields in ({"max_age": "3599"}, {"login_hint": "owner"}):
-        assert browser.authorize(prompt="none", **fields).answer["error"] == "login_required"
+        assert browser.authorize(prompt="none", **fields).parameters["error"] == "login_required"
     api.advance("7d")
-    assert browser.authorize(prompt="none").answer["error"] == "login_required"
+    assert browser.authorize(prompt="none").parameters["error"] == "login_required"
 
 
 def test_a_session_is_valid_only_in_its_own_world(api: CheckedWorld, browser: Browser) -> None:
     browser.choose("owner")
     elsewhere = Browser(api.emulator.control.world("default").summary["issuer"], browser.cookie)
 
-    assert elsewhere.authorize(prompt="none").answer["error"] == "login_required"
+    assert elsewhere.authorize(prompt="none").parameters["error"] == "login_required"
 
 
 def test_the_session_cookie_is_limited_to_the_identity_provider(browser: Browser) -> None:
@@ -312,13 +312,13 @@ def test_the_session_cookie_is_limited_to_the_identity_provider(browser: Browser
 
 
 def test_signing_out_ends_the_session(browser: Browser) -> None:
-    token = browser.redeem(browser.choose("owner").answer["code"]).json["id_token"]
+    token = browser.redeem(browser.choose("owner").parameters["code"]).json["id_token"]
     hint = f"/end-session?id_token_hint={token}"
 
     back = browser.send(f"{hint}&state=s&post_logout_redirect_uri=http://localhost:5173/bye")
 
     assert back.headers["Location"] == "http://localhost:5173/bye?state=s"
-    assert browser.authorize(prompt="none").answer["error"] == "login_required"
+    assert browser.authorize(prompt="none").parameters["error"] == "login_required"
     foreign = browser.send("/end-session?post_logout_redirect_uri=https://evil.example.com/")
     assert (foreign.status, foreign.headers["Location"]) == (200, None)
     assert browser.send("/end-session?id_token_hint=a.b.c").status == 400
@@ -365,9 +365,9 @@ def test_a_forged_id_token_hint_at_sign_out_is_refused_and_changes_nothing(
 def test_choosing_no_user_or_an_unknown_one_denies_access(browser: Browser) -> None:
     back = browser.send("/authorize", browser.authorize().fields() | {"choice": "nobody"})
 
-    assert back.answer["error"] == "access_denied"
+    assert back.parameters["error"] == "access_denied"
     made_up = browser.send("/authorize", browser.authorize().fields() | {"choice": "made-up"})
-    assert made_up.answer["error"] == "access_denied"
+    assert made_up.parameters["error"] == "access_denied"
 
 
 def test_a_user_of_several_organizations_chooses_one(api: CheckedWorld, browser: Browser) -> None:
@@ -380,7 +380,7 @@ def test_a_user_of_several_organizations_chooses_one(api: CheckedWorld, browser:
     hinted = browser.authorize(login_hint="owner", organization="hobby")
 
     assert page.text.count(f'value="{owner}/') == 2
-    for response in (back.answer, hinted.answer):
+    for response in (back.parameters, hinted.parameters):
         token = browser.redeem(response["code"]).json["access_token"]
         assert jwt.decode(token, options={"verify_signature": False})["org_id"] == hobby
 
@@ -431,7 +431,7 @@ def test_a_code_that_is_redeemed_twice_revokes_its_access_token(
     api: CheckedWorld, browser: Browser
 ) -> None:
     """RFC 6749, 4.1.2."""
-    code = browser.choose("owner").answer["code"]
+    code = browser.choose("owner").parameters["code"]
     token = browser.redeem(code).json["access_token"]
     assert api.dns(token=token).status == 200
 
@@ -445,9 +445,9 @@ def test_a_code_that_is_redeemed_twice_revokes_its_access_token(
 def test_a_refresh_token_that_is_used_twice_revokes_all_tokens_of_its_grant(
     api: CheckedWorld, browser: Browser
 ) -> None:
-    first = browser.redeem(browser.choose("owner").answer["code"]).json
+    first = browser.redeem(browser.choose("owner").parameters["code"]).json
     second = browser.refresh(first["refresh_token"]).json
-    other = browser.redeem(browser.choose("owner").answer["code"]).json
+    other = browser.redeem(browser.choose("owner").parameters["code"]).json
 
     browser.refresh(first["refresh_token"])
 
@@ -457,7 +457,7 @@ def test_a_refresh_token_that_is_used_twice_revokes_all_tokens_of_its_grant(
 
 
 def test_no_two_access_tokens_are_the_same(browser: Browser) -> None:
-    first = browser.redeem(browser.choose("owner").answer["code"]).json
+    first = browser.redeem(browser.choose("owner").parameters["code"]).json
     second = browser.refresh(first["refresh_token"]).json
 
     assert first["access_token"] != second["access_token"]
@@ -465,7 +465,7 @@ def test_no_two_access_tokens_are_the_same(browser: Browser) -> None:
 
 def test_sign_ins_survive_an_export_and_an_import(api: CheckedWorld, browser: Browser) -> None:
     """An export contains what a restart reads, but no code or token that could be used."""
-    spent, open_ = (browser.choose("owner").answer["code"] for _ in range(2))
+    spent, open_ = (browser.choose("owner").parameters["code"] for _ in range(2))
     first = browser.redeem(spent).json
     second = browser.refresh(first["refresh_token"]).json
     state = api.emulator.export()
@@ -481,7 +481,7 @@ def test_sign_ins_survive_an_export_and_an_import(api: CheckedWorld, browser: Br
     )  # ended by the reuse
     assert browser.redeem(open_).status == 200
     assert browser.redeem(open_).json["error"] == "invalid_grant"
-    assert browser.choose("owner").answer["code"] not in (spent, open_)
+    assert browser.choose("owner").parameters["code"] not in (spent, open_)
 
 
 def sign_in_many(browser: Browser, count: int) -> None:
@@ -489,7 +489,7 @@ def sign_in_many(browser: Browser, count: int) -> None:
     page = browser.authorize(scope="offline_access")
     chosen = page.fields() | {"choice": page.choice("owner")}
     for _ in range(count):
-        code = browser.send("/authorize", chosen).answer["code"]
+        code = browser.send("/authorize", chosen).parameters["code"]
         assert browser.redeem(code).status == 200
 
 
@@ -497,12 +497,12 @@ def test_many_sign_ins_neither_end_a_valid_code_early_nor_restore_a_revoked_toke
     api: CheckedWorld, browser: Browser
 ) -> None:
     """Refreshable tokens are valid for longer than any code, so a code must not be evicted first."""
-    revoked = browser.choose("owner", scope="openid").answer["code"]
+    revoked = browser.choose("owner", scope="openid").parameters["code"]
     token = browser.redeem(revoked).json["access_token"]
     assert browser.redeem(revoked).json["error"] == "invalid_grant"
     assert api.dns(token=token).status == 401
     sign_in_many(browser, 197)
-    code = browser.choose("member").answer["code"]
+    code = browser.choose("member").parameters["code"]
 
     sign_in_many(browser, 2)  # the 200th code evicts expired ones
 
@@ -512,7 +512,7 @@ def test_many_sign_ins_neither_end_a_valid_code_early_nor_restore_a_revoked_toke
 
 def test_a_rewind_before_a_sign_in_ends_its_tokens(api: CheckedWorld, browser: Browser) -> None:
     commit = api.emulator.history[-1].commit
-    token = browser.redeem(browser.choose("owner").answer["code"]).json["access_token"]
+    token = browser.redeem(browser.choose("owner").parameters["code"]).json["access_token"]
     assert api.dns(token=token).status == 200
 
     api.emulator.rewind(commit)
@@ -523,7 +523,7 @@ def test_a_rewind_before_a_sign_in_ends_its_tokens(api: CheckedWorld, browser: B
 def test_a_rewind_before_a_redemption_makes_the_code_valid_again(
     api: CheckedWorld, browser: Browser
 ) -> None:
-    code = browser.choose("owner").answer["code"]
+    code = browser.choose("owner").parameters["code"]
     commit = api.emulator.history[-1].commit
     assert browser.redeem(code).status == 200
 

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 from hosting_emulator.sdk import HostingEmulator
 from hosting_emulator_cli.main import cli
-from tests.support.response_checks import moment
+from tests.support.response_checks import read_timestamp
 from tests.support.sign_in_client import Browser
 
 
@@ -23,7 +23,7 @@ def browser(hosting_emulator: HostingEmulator) -> Browser:
 
 def sign_in(browser: Browser) -> None:
     """Sign in as an OpenID client does."""
-    assert "id_token" in browser.redeem(browser.choose("owner").answer["code"]).json
+    assert "id_token" in browser.redeem(browser.choose("owner").parameters["code"]).json
 
 
 def sign_in_warnings(caplog: pytest.LogCaptureFixture) -> list[str]:
@@ -56,7 +56,7 @@ def test_the_command_in_the_warning_sets_the_world_to_the_time_of_the_machine(
     result = CliRunner().invoke(cli, command_line.split())
 
     assert result.exit_code == 0
-    assert before <= moment(hosting_emulator.clock.now) <= datetime.now(UTC)
+    assert before <= read_timestamp(hosting_emulator.clock.now) <= datetime.now(UTC)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 
 from hosting_emulator.sdk import HostingEmulator
 from tests.support.checked_world import CheckedWorld
-from tests.support.response_checks import problem
+from tests.support.response_checks import expect_problem
 
 
 @pytest.fixture(autouse=True)
@@ -30,11 +30,11 @@ def test_a_retry_moves_time_by_exactly_its_retry_after(api: CheckedWorld) -> Non
     began = api.now()
     api.emulator.fault("abort", code="rate_limited", retry_after_seconds=7, until="20s")
 
-    problem(api.dns(), 429, "rate_limited")
+    expect_problem(api.dns(), 429, "rate_limited")
     assert seconds(api, began) == 0
-    problem(api.dns(), 429, "rate_limited")
+    expect_problem(api.dns(), 429, "rate_limited")
     assert seconds(api, began) == 7
-    problem(api.dns(), 429, "rate_limited")
+    expect_problem(api.dns(), 429, "rate_limited")
     assert api.dns().status == 200
     assert seconds(api, began) == 21
 
@@ -45,7 +45,7 @@ def test_a_retry_moves_time_to_the_end_of_an_outage(api: CheckedWorld) -> None:
     api.emulator.load_scenario(name="provider-outage")
     api.emulator.clock.skip()
 
-    problem(api.initialize(1, key="one"), 503, "service_unavailable")
+    expect_problem(api.initialize(1, key="one"), 503, "service_unavailable")
     accepted = api.initialize(1, key="one")
 
     assert accepted.status == 202
@@ -58,7 +58,7 @@ def test_a_request_that_is_not_a_retry_does_not_move_time(api: CheckedWorld) -> 
         "abort", code="rate_limited", retry_after_seconds=7, call="list_deployments", times=1
     )
 
-    problem(api.deployments(), 429, "rate_limited")
+    expect_problem(api.deployments(), 429, "rate_limited")
     api.dns()
     api.deployments(who="reader")
 

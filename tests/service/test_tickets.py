@@ -11,7 +11,7 @@ import pytest
 
 from tests.support.checked_world import CheckedWorld
 from tests.support.dev_origins import REDEEM, issue, redeem, secret_of, visit
-from tests.support.response_checks import hold_problem, problem, without_request_id
+from tests.support.response_checks import check_problem, expect_problem, without_request_id
 
 # --- Success --------------------------------------------------------------------------------------
 
@@ -86,7 +86,7 @@ def test_a_ticket_is_refused_after_ten_minutes(api: CheckedWorld) -> None:
     ticket = issue(api)
     api.advance("10m")
 
-    problem(redeem(api, ticket), 404, "resource_not_found")
+    expect_problem(redeem(api, ticket), 404, "resource_not_found")
 
 
 def used(api: CheckedWorld) -> dict[str, Any]:
@@ -167,7 +167,7 @@ def test_every_invalid_ticket_gets_the_same_response(api: CheckedWorld, bad: Any
 
     response = redeem(api, ticket)
 
-    problem(response, 404, "resource_not_found")
+    expect_problem(response, 404, "resource_not_found")
     assert "Set-Cookie" not in response.headers
     assert without_request_id(response) == without_request_id(redeem(api, unknown_at(ticket)))
     assert api.state() == before
@@ -195,7 +195,7 @@ def test_a_ticket_issued_by_a_key_revokes_the_earlier_ticket_of_its_user(api: Ch
 
     by_key = issue(api, token=value)
 
-    problem(redeem(api, mine), 404, "resource_not_found")
+    expect_problem(redeem(api, mine), 404, "resource_not_found")
     assert redeem(api, by_key).status == 303
 
 
@@ -239,7 +239,7 @@ def test_a_redeem_url_of_another_form_is_refused(api: CheckedWorld, query: str) 
 
     response = visit(api, ticket["origin"] + REDEEM + query.format(secret=secret_of(ticket)))
 
-    problem(response, 400, "invalid_request")
+    expect_problem(response, 400, "invalid_request")
     assert api.state() == before
     assert redeem(api, ticket).status == 303
 
@@ -256,7 +256,7 @@ def test_the_link_of_a_refused_redemption_opens_on_this_emulator(api: CheckedWor
     ]:
         response = visit(api, ticket["origin"] + REDEEM, host=host)
 
-        link = urlsplit(problem(response, 400, "invalid_request")["type"])
+        link = urlsplit(expect_problem(response, 400, "invalid_request")["type"])
         assert link.netloc == expected
         page = visit(api, f"https://x{link.path}", host=link.netloc)
         assert page.status == 200
@@ -266,7 +266,7 @@ def test_the_link_of_a_refused_redemption_opens_on_this_emulator(api: CheckedWor
 def test_redeeming_leaves_no_gap_in_the_request_log(api: CheckedWorld) -> None:
     ticket = issue(api)
     redeem(api, ticket)
-    problem(redeem(api, ticket), 404, "resource_not_found")
+    expect_problem(redeem(api, ticket), 404, "resource_not_found")
     api.dns()
 
     log = api.emulator.requests.page()["items"]
@@ -301,7 +301,7 @@ def test_a_ticket_is_refused_at_every_other_host(api: CheckedWorld, host: str) -
 
     response = visit(api, ticket["redeem_url"], host=host)
 
-    problem(response, 404, "resource_not_found")
+    expect_problem(response, 404, "resource_not_found")
     assert redeem(api, ticket).status == 303
 
 
@@ -316,7 +316,7 @@ def test_redeeming_a_ticket_in_a_fork_does_not_use_the_original(api: CheckedWorl
         api.emulator.control.world(fork).delete()
 
     assert [first.status, second.status] == [303, 303]  # each world has and uses its own ticket
-    problem(redeem(api, ticket), 404, "resource_not_found")
+    expect_problem(redeem(api, ticket), 404, "resource_not_found")
 
 
 def test_the_session_cookie_gives_no_access_to_the_api(api: CheckedWorld) -> None:
@@ -325,7 +325,7 @@ def test_the_session_cookie_gives_no_access_to_the_api(api: CheckedWorld) -> Non
 
     response = visit(api, ticket["origin"] + api.project_path("edge-dns"), cookie=cookie)
 
-    assert hold_problem(response)["code"] in ("unauthenticated", "resource_not_found")
+    assert check_problem(response)["code"] in ("unauthenticated", "resource_not_found")
 
 
 def test_the_request_log_contains_no_secret(api: CheckedWorld) -> None:

@@ -20,7 +20,7 @@ from tests.support.calls import Response
 from tests.support.checked_world import CheckedWorld
 from tests.support.dev_origins import issue, redeem
 from tests.support.in_process import InProcess, fresh_world
-from tests.support.response_checks import hold_problem, problem
+from tests.support.response_checks import check_problem, expect_problem
 from tests.support.sign_in_client import Browser
 from tests.support.varied_worlds import new_varied_world
 from tests.support.wire import wire
@@ -162,8 +162,8 @@ def test_unauthenticated_requests_fail_with_code_unauthenticated(
     nobody = api.call(method, path, who=None, **options)
     stranger = api.call(method, path, token="made up", **options)
 
-    problem(nobody, 401, "unauthenticated")
-    problem(stranger, 401, "unauthenticated")
+    expect_problem(nobody, 401, "unauthenticated")
+    expect_problem(stranger, 401, "unauthenticated")
     assert 1 <= len(nobody.headers["X-Request-Id"]) <= 128
     owner = api.send(method, path, **options)
     assert (owner.status == 200) is (defect == "nothing else")
@@ -175,7 +175,7 @@ def test_unauthenticated_requests_fail_with_code_unauthenticated(
 
 def link(response: Response) -> str:
     """Return the link of a problem without the part that names its code."""
-    url: str = hold_problem(response)["type"]
+    url: str = check_problem(response)["type"]
     return url.partition("/errors/")[0]
 
 
@@ -238,14 +238,14 @@ def test_the_first_result_is_returned_however_late(api: CheckedWorld) -> None:
     api.advance("3000d")
 
     assert api.set_flag(False, key="k").body == first.body
-    problem(api.set_flag(True, key="k"), 409, "idempotency_key_reused")
+    expect_problem(api.set_flag(True, key="k"), 409, "idempotency_key_reused")
 
 
 def test_a_retryable_refusal_is_never_remembered(api: CheckedWorld) -> None:
     """retryable: the same request, sent again unchanged, can succeed; so its key cannot be bound."""
     api.assume(idempotency_remembers="all_answers")
     api.intervene("set_permissions", organization="acme", permissions=[])
-    refused = problem(api.create_key(key="k"), 503, "api_key_permissions_unavailable")
+    refused = expect_problem(api.create_key(key="k"), 503, "api_key_permissions_unavailable")
     assert refused["retryable"] is True
 
     api.intervene("set_permissions", organization="acme", permissions=["dns.read"])
@@ -280,14 +280,16 @@ def test_call_1_responds_400_to_a_long_body_and_at_a_rate_limit(
     api.assume(body_limit_bytes=64, rate_limit="1/60s")
     path, long = api.project_path("powered-by-flag"), b"{}".ljust(65)
 
-    problem(api.call("PUT", path, raw=long, key="k", headers=_JSON), 400, "payload_too_large")
+    expect_problem(
+        api.call("PUT", path, raw=long, key="k", headers=_JSON), 400, "payload_too_large"
+    )
     assert api.dns().status == 200
     limited = api.set_flag(True)
 
-    document = problem(limited, 400, "rate_limited")
+    document = expect_problem(limited, 400, "rate_limited")
     assert document["retryable"] is True
     assert limited.headers["Retry-After"] == str(document["retry_after_seconds"]) == "60"
-    problem(api.dns(), 429, "rate_limited")
+    expect_problem(api.dns(), 429, "rate_limited")
 
 
 @pytest.mark.parametrize("status", [418, 422, 500])
@@ -307,8 +309,8 @@ def test_no_fault_gives_call_1_another_status(api: CheckedWorld, assumed: str, s
     api.emulator.fault("abort", code="invalid_request", status=422)
 
     flag = api.send("PUT", api.project_path("powered-by-flag"), key="k", body={"enabled": True})
-    problem(flag, status, "invalid_request")
-    problem(api.send("GET", api.project_path("edge-dns")), 422, "invalid_request")
+    expect_problem(flag, status, "invalid_request")
+    expect_problem(api.send("GET", api.project_path("edge-dns")), 422, "invalid_request")
 
 
 def test_the_openapi_document_lists_exactly_the_statuses_of_call_1() -> None:
@@ -344,7 +346,7 @@ def test_no_assumption_is_about_the_status_of_a_refused_ticket(api: CheckedWorld
     ticket = issue(api)
     assert redeem(api, ticket).status == 303
 
-    problem(redeem(api, ticket), 404, "resource_not_found")
+    expect_problem(redeem(api, ticket), 404, "resource_not_found")
 
 
 # --- retry_after_seconds: "for a rate limit; matches Retry-After" ---------------------------------
@@ -368,7 +370,7 @@ def test_a_refusal_other_than_a_rate_limit_has_no_retry_after(api: CheckedWorld)
 
     unavailable = api.send("GET", api.project_path("edge-dns"))
 
-    assert "retry_after_seconds" not in problem(unavailable, 503, "service_unavailable")
+    assert "retry_after_seconds" not in expect_problem(unavailable, 503, "service_unavailable")
     assert "Retry-After" not in unavailable.headers
 
 
@@ -408,18 +410,18 @@ def test_an_ended_session_cannot_create_an_api_key(
     api: CheckedWorld, browser: Browser, by: str
 ) -> None:
     """Operation 3 "requires a current interactive user session"."""
-    tokens = browser.redeem(browser.choose("owner").answer["code"]).json
+    tokens = browser.redeem(browser.choose("owner").parameters["code"]).json
     assert api.create_key(token=tokens["access_token"]).status == 201
 
     sign_out(browser, tokens, by)
 
-    problem(api.create_key(token=tokens["access_token"]), 403, "interactive_login_required")
+    expect_problem(api.create_key(token=tokens["access_token"]), 403, "interactive_login_required")
 
 
 @pytest.mark.parametrize("by", ["cookie", "hint"])
 def test_ending_a_session_ends_its_refresh_tokens_and_codes(browser: Browser, by: str) -> None:
-    tokens = browser.redeem(browser.choose("owner").answer["code"]).json
-    code = browser.authorize(prompt="none").answer["code"]
+    tokens = browser.redeem(browser.choose("owner").parameters["code"]).json
+    code = browser.authorize(prompt="none").parameters["code"]
 
     sign_out(browser, tokens, by)
 
@@ -427,7 +429,7 @@ def test_ending_a_session_ends_its_refresh_tokens_and_codes(browser: Browser, by
     assert (refused.status, refused.json["error"]) == (400, "invalid_grant")
     assert "session has ended" in refused.json["error_description"]
     assert browser.redeem(code).json["error"] == "invalid_grant"
-    assert browser.authorize(prompt="none").answer["error"] == "login_required"
+    assert browser.authorize(prompt="none").parameters["error"] == "login_required"
 
 
 def test_other_calls_accept_the_token_of_an_ended_session_until_it_expires(
@@ -436,7 +438,7 @@ def test_other_calls_accept_the_token_of_an_ended_session_until_it_expires(
     """ "Session-only onboarding and session revocation require an interactive access JWT"; other
     operations take any bearer token.
     """
-    tokens = browser.redeem(browser.choose("owner").answer["code"]).json
+    tokens = browser.redeem(browser.choose("owner").parameters["code"]).json
     sign_out(browser, tokens, "cookie")
 
     assert api.dns(token=tokens["access_token"]).status == 200
@@ -446,21 +448,21 @@ def test_other_calls_accept_the_token_of_an_ended_session_until_it_expires(
 
 def test_signing_out_ends_only_its_own_session(api: CheckedWorld, browser: Browser) -> None:
     elsewhere = Browser(browser.issuer)
-    other = elsewhere.redeem(elsewhere.choose("owner").answer["code"]).json
-    tokens = browser.redeem(browser.choose("owner").answer["code"]).json
+    other = elsewhere.redeem(elsewhere.choose("owner").parameters["code"]).json
+    tokens = browser.redeem(browser.choose("owner").parameters["code"]).json
 
     sign_out(browser, tokens, "hint")
 
     assert elsewhere.refresh(other["refresh_token"]).status == 200
     assert api.create_key(token=other["access_token"]).status == 201
     assert api.create_key().status == 201  # a token minted by name
-    new_tokens = browser.redeem(browser.choose("owner").answer["code"]).json
+    new_tokens = browser.redeem(browser.choose("owner").parameters["code"]).json
     assert api.create_key(token=new_tokens["access_token"]).status == 201
 
 
 def test_a_session_is_state_of_its_world(api: CheckedWorld, browser: Browser) -> None:
     """A state from before the end of a session still has the session."""
-    tokens = browser.redeem(browser.choose("owner").answer["code"]).json
+    tokens = browser.redeem(browser.choose("owner").parameters["code"]).json
     before = api.state()
     sign_out(browser, tokens, "hint")
 
@@ -476,7 +478,7 @@ def test_a_token_minted_by_name_has_a_session_that_can_be_ended(
     """An exact replay of operation 3 requires a current session too."""
     # given tokens of two users made by name, and a sign-in by a browser
     by_name, others = api.emulator.token("owner"), api.emulator.token("member")
-    signed_in = browser.redeem(browser.choose("owner").answer["code"]).json
+    signed_in = browser.redeem(browser.choose("owner").parameters["code"]).json
     assert api.create_key(token=by_name, key="k").status == 201
 
     # when the sessions of one of them end
@@ -484,22 +486,22 @@ def test_a_token_minted_by_name_has_a_session_that_can_be_ended(
 
     # then neither token makes a key, nor shows one again, and other calls go on
     for token in (by_name, signed_in["access_token"]):
-        problem(api.create_key(token=token), 403, "interactive_login_required")
+        expect_problem(api.create_key(token=token), 403, "interactive_login_required")
         assert api.dns(token=token).status == 200
-    problem(api.create_key(token=by_name, key="k"), 403, "interactive_login_required")
+    expect_problem(api.create_key(token=by_name, key="k"), 403, "interactive_login_required")
     assert browser.refresh(signed_in["refresh_token"]).json["error"] == "invalid_grant"
-    assert browser.authorize(prompt="none").answer["error"] == "login_required"
+    assert browser.authorize(prompt="none").parameters["error"] == "login_required"
     assert api.create_key(token=others).status == 201
 
     # and a new token, and a new sign-in, work until they are ended as well
     for _ in range(2):
         by_name = api.emulator.mint_token("owner")["access_token"]
-        signed_in_again = browser.redeem(browser.choose("owner").answer["code"]).json[
+        signed_in_again = browser.redeem(browser.choose("owner").parameters["code"]).json[
             "access_token"
         ]
         assert {api.create_key(token=token).status for token in (by_name, signed_in_again)} == {201}
         api.intervene("end_session", user="owner")
-        problem(api.create_key(token=by_name), 403, "interactive_login_required")
+        expect_problem(api.create_key(token=by_name), 403, "interactive_login_required")
 
 
 def sign_out(browser: Browser, tokens: dict[str, Any], by: str) -> None:

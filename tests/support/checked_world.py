@@ -13,7 +13,7 @@ from tests.support.calls import Calls, Response
 from tests.support.exported_worlds import exported
 from tests.support.http_world import HttpWorld
 from tests.support.in_process import InProcess
-from tests.support.response_checks import hold, moment
+from tests.support.response_checks import check_response, read_timestamp
 from tests.support.served_worlds import served_world
 
 
@@ -52,7 +52,7 @@ class CheckedCalls(Calls):
 
     def now(self) -> datetime:
         """Return world time."""
-        return moment(self.timestamp())
+        return read_timestamp(self.timestamp())
 
     def assume(self, **values: Any) -> None:
         """Change assumptions of the world."""
@@ -92,7 +92,7 @@ class CheckedCalls(Calls):
         before = self._unchanging_state()
         response = self.send(method, path, **options)
         assumptions = self.current_world().assumptions
-        hold(method, path, response, null_cursor=assumptions.last_page_cursor == "null")
+        check_response(method, path, response, null_cursor=assumptions.last_page_cursor == "null")
         if response.status >= 400 and self._refusals_change_nothing():
             assert self._unchanging_state() == before, "a refused request changed the world"
         elif method == "GET" and "/projects/" in path and options.get("token") is None:

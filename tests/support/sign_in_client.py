@@ -1,48 +1,37 @@
-"""A browser and a client that sign in by hand: what a request looks like, and who follows it."""
+"""A browser and a client program that sign a user in, step by step."""
 
 from __future__ import annotations
 
-import json
 import re
-import urllib.error
-import urllib.request
 from base64 import urlsafe_b64encode
-from dataclasses import dataclass, field
-from email.message import Message
+from dataclasses import dataclass
 from hashlib import sha256
 from html import unescape
-from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
+
+from tests.support.calls import Response
+from tests.support.http_client import HttpClient
 
 VERIFIER = "a-verifier-of-at-least-forty-three-characters"
 CALLBACK = "http://localhost:5173/callback?kept=1"
 
 
-class _Stay(urllib.request.HTTPRedirectHandler):
-    def redirect_request(self, *_: object) -> None:
-        return None
-
-
-@dataclass(frozen=True)
-class Page:
-    """An answer to a browser."""
-
-    status: int
-    headers: Message
-    text: str
+class Page(Response):
+    """A response to a browser."""
 
     @property
-    def answer(self) -> dict[str, str]:
-        """What a redirect tells the client."""
-        parts = urlsplit(self.headers["Location"])
-        return {name: found[0] for name, found in parse_qs(parts.query or parts.fragment).items()}
+    def text(self) -> str:
+        return self.body.decode()
 
     @property
-    def json(self) -> Any:
-        return json.loads(self.text)
+    def parameters(self) -> dict[str, str]:
+        """The parameters that a redirect passes to the client."""
+        parts = urlsplit(str(self.header("Location")))
+        fields = parse_qs(parts.query or parts.fragment)
+        return {name: values[0] for name, values in fields.items()}
 
     def choice(self, user: str) -> str:
-        """Return the value of the (first) button of a user, by alias."""
+        """Return the value of the first button of a user, by alias."""
         buttons = re.findall(
             r'<button name="choice" value="([^"]+)">(.*?)</button>', self.text, re.S
         )
@@ -50,50 +39,49 @@ class Page:
 
     def fields(self) -> dict[str, str]:
         """Return the hidden fields of the form."""
-        found = re.findall(r'type="hidden" name="([^"]+)" value="([^"]*)"', self.text)
-        return {unescape(name): unescape(value) for name, value in found}
+        inputs = re.findall(r'type="hidden" name="([^"]+)" value="([^"]*)"', self.text)
+        return {unescape(name): unescape(value) for name, value in inputs}
 
 
 @dataclass
 class Browser:
-    """Sends requests to one issuer, keeps its cookie and follows no redirect."""
+    """Sends requests to one issuer, keeps its cookie, and follows no redirect."""
 
     issuer: str
     cookie: str = ""
-    opener: urllib.request.OpenerDirector = field(
-        default_factory=lambda: urllib.request.build_opener(_Stay)
-    )
 
     def send(self, path: str, form: dict[str, str] | None = None, **headers: str) -> Page:
-        sent = {name.replace("_", "-"): value for name, value in headers.items()}
+        """Send a form, or read a page. `X_Name` in the headers stands for `X-Name`."""
+        request_headers = {name.replace("_", "-"): value for name, value in headers.items()}
         if self.cookie:
-            sent["Cookie"] = self.cookie
-        data = None if form is None else urlencode(form).encode()
-        request = urllib.request.Request(self.issuer + path, data, sent)
-        try:
-            with self.opener.open(request) as found:
-                page = Page(found.status, found.headers, found.read().decode())
-        except urllib.error.HTTPError as error:
-            with error:
-                page = Page(error.code, error.headers, error.read().decode())
-        kept = page.headers["Set-Cookie"]
-        if kept:
-            self.cookie = kept.partition(";")[0]
-        return page
+            request_headers["Cookie"] = self.cookie
+        url = urlsplit(self.issuer)
+        with HttpClient(self.issuer) as client:
+            if form is None:
+                response = client.send("GET", url.path + path, None, request_headers)
+            else:
+                request_headers.setdefault("Content-Type", "application/x-www-form-urlencoded")
+                content = urlencode(form).encode()
+                response = client.send("POST", url.path + path, content, request_headers)
+        cookie = response.header("Set-Cookie")
+        if cookie:
+            self.cookie = cookie.partition(";")[0]
+        return Page(response.status, response.headers, response.body)
 
     def authorize(self, **fields: str | None) -> Page:
-        """Ask for a code; fields are laid over those of a good request, None leaves one out."""
-        asked = {name: value for name, value in (request_fields() | fields).items() if value}
-        return self.send("/authorize?" + urlencode(asked))
+        """Request a code. The fields replace those of a valid request; None removes a field."""
+        all_fields = request_fields() | fields
+        query = {name: value for name, value in all_fields.items() if value}
+        return self.send("/authorize?" + urlencode(query))
 
     def choose(self, user: str, **fields: str | None) -> Page:
-        """Ask for a code, and choose a user on the page that comes."""
+        """Request a code, and choose a user on the page of the response."""
         page = self.authorize(**fields)
         assert page.status == 200, page
         return self.send("/authorize", page.fields() | {"choice": page.choice(user)})
 
     def redeem(self, code: str, **fields: str) -> Page:
-        """Change a code for tokens."""
+        """Exchange a code for tokens."""
         form = {
             "grant_type": "authorization_code",
             "code": code,
@@ -104,7 +92,7 @@ class Browser:
         return self.send("/token", form | fields)
 
     def refresh(self, token: str, **fields: str) -> Page:
-        """Change a refresh token for new tokens."""
+        """Exchange a refresh token for new tokens."""
         form = {"grant_type": "refresh_token", "refresh_token": token, "client_id": "web-app"}
         return self.send("/token", form | fields)
 
@@ -115,7 +103,7 @@ def challenge(verifier: str = VERIFIER) -> str:
 
 
 def request_fields() -> dict[str, str]:
-    """Return a good authorization request."""
+    """Return the fields of a valid authorization request."""
     return {
         "response_type": "code",
         "client_id": "web-app",

@@ -142,7 +142,7 @@ def _redeemed(client: Client, project: str, owner: dict[str, str]) -> tuple[str,
 def _signed_in(base_url: str) -> dict[str, str]:
     """Return the secrets of a sign-in by a browser."""
     browser = Browser(f"{base_url}/_emulator/idp")
-    code = browser.choose("owner").answer["code"]
+    code = browser.choose("owner").parameters["code"]
     tokens = browser.redeem(code).json
     return {
         "a code": code,

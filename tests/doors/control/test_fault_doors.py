@@ -10,7 +10,7 @@ import pytest
 from hosting_emulator.sdk import ControlRefused, HostingEmulator
 from tests.support.checked_world import CheckedWorld
 from tests.support.dev_origins import issue, redeem
-from tests.support.response_checks import problem
+from tests.support.response_checks import expect_problem
 from tests.support.sign_in_client import Browser
 from tests.support.wire import wire
 
@@ -35,7 +35,7 @@ def test_a_fault_after_the_commit_consumes_the_ticket(api: CheckedWorld) -> None
     fault.remove()
 
     assert fault.hits == 1
-    problem(redeem(api, ticket), 404, "resource_not_found")
+    expect_problem(redeem(api, ticket), 404, "resource_not_found")
 
 
 def test_a_fault_before_the_commit_leaves_the_ticket_valid(api: CheckedWorld) -> None:
@@ -71,7 +71,7 @@ def test_a_broken_redirect_before_the_commit_redeems_nothing(
 def test_a_fault_of_one_project_does_not_act_on_the_tickets_of_another(api: CheckedWorld) -> None:
     api.emulator.fault("abort", code="service_unavailable", call="redeem_ticket", project="blog")
 
-    problem(redeem(api, issue(api, project="blog")), 503, "service_unavailable")
+    expect_problem(redeem(api, issue(api, project="blog")), 503, "service_unavailable")
     assert redeem(api, issue(api)).status == 303
 
 
@@ -128,7 +128,7 @@ def test_a_fault_after_the_commit_consumes_the_refresh_token(
     api: CheckedWorld, browser: Browser
 ) -> None:
     """The form of the token endpoint is matched as a body is."""
-    first = browser.redeem(browser.choose("owner").answer["code"]).json
+    first = browser.redeem(browser.choose("owner").parameters["code"]).json
     fault = api.emulator.fault(
         "connection_reset",
         call="idp_token",
@@ -172,11 +172,11 @@ def test_requests_without_valid_credentials_meet_only_faults_that_select_them(
     bad = api.emulator.fault("abort", code="forbidden", credentials="invalid")
     path = api.project_path("edge-dns")
 
-    problem(api.send("GET", path, who=None), 503, "service_unavailable")
-    problem(api.send("GET", path, token="nonsense"), 403, "forbidden")
+    expect_problem(api.send("GET", path, who=None), 503, "service_unavailable")
+    expect_problem(api.send("GET", path, token="nonsense"), 403, "forbidden")
     assert (usual.seen, none.hits, bad.hits) == (0, 1, 1)
     none.remove()
-    problem(api.send("GET", path, who=None), 401, "unauthenticated")
+    expect_problem(api.send("GET", path, who=None), 401, "unauthenticated")
 
 
 def test_a_fault_can_select_requests_with_an_api_key(api: CheckedWorld) -> None:
@@ -184,7 +184,7 @@ def test_a_fault_can_select_requests_with_an_api_key(api: CheckedWorld) -> None:
     api.emulator.fault("abort", code="forbidden", credentials="key")
 
     assert api.dns().status == 200
-    problem(api.dns(token=key), 403, "forbidden")
+    expect_problem(api.dns(token=key), 403, "forbidden")
 
 
 def test_a_latency_acts_on_requests_without_credentials_if_it_selects_them(
@@ -192,7 +192,7 @@ def test_a_latency_acts_on_requests_without_credentials_if_it_selects_them(
 ) -> None:
     fault = api.emulator.fault("latency", delay_ms=5, credentials="any")
 
-    problem(api.send("GET", api.project_path("edge-dns"), who=None), 401, "unauthenticated")
+    expect_problem(api.send("GET", api.project_path("edge-dns"), who=None), 401, "unauthenticated")
     assert fault.hits == 1
 
 
@@ -244,7 +244,7 @@ def test_a_body_that_is_not_json_matches_no_fault(api: CheckedWorld) -> None:
     for body in (b"[" * 100_000, b"\xff\xfe", b'{"enabled": true'):
         with wire(api.emulator.base_url) as connection:
             connection.send_request("PUT", api.project_path("powered-by-flag"), headers, body)
-            problem(connection.read_response("PUT"), 400, "invalid_request")
+            expect_problem(connection.read_response("PUT"), 400, "invalid_request")
 
     assert fault.seen == 0
 

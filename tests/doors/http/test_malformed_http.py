@@ -6,7 +6,7 @@ import pytest
 
 from tests.support.calls import Response
 from tests.support.checked_world import CheckedWorld
-from tests.support.response_checks import hold_problem, problem
+from tests.support.response_checks import check_problem, expect_problem
 from tests.support.wire import Wire, wire
 
 BROKEN = {
@@ -48,7 +48,7 @@ def test_malformed_http_gets_a_problem_and_changes_nothing(api: CheckedWorld, na
 
         response = connection.read_response()
 
-    document = hold_problem(response)
+    document = check_problem(response)
     assert response.status in (
         400,
         404,
@@ -65,7 +65,7 @@ def test_the_problem_names_a_content_length_that_is_not_a_number(
     with wire(api.emulator.base_url) as connection:
         connection.send(head.encode() + b'{"enabled": true}')
 
-        document = hold_problem(connection.read_response())
+        document = check_problem(connection.read_response())
 
     assert "Content-Length" in document["detail"]
     assert "method" not in document["detail"]
@@ -153,7 +153,7 @@ def test_bad_chunks_are_refused(api: CheckedWorld, chunks: bytes, path: str, apa
             api.emulator.control.health()  # meanwhile the server begins to wait for the body
         connection.send(chunks)
 
-        problem(connection.read_response(), 400, "invalid_request")
+        expect_problem(connection.read_response(), 400, "invalid_request")
         assert connection.is_closed_by_server()
 
     assert api.state() == before
@@ -192,7 +192,7 @@ def test_a_body_shorter_than_announced_leaves_the_next_request_alone(api: Checke
         second = connection.read_response()
 
     assert first.status == 200
-    problem(second, 401, "unauthenticated")
+    expect_problem(second, 401, "unauthenticated")
 
 
 def test_requests_on_one_connection_are_answered_in_order(api: CheckedWorld) -> None:
@@ -220,5 +220,5 @@ def test_a_connection_closes_when_the_client_requests_it(api: CheckedWorld, vers
         line = f"GET /v1/x HTTP/{version}\r\nHost: {connection.host}\r\nConnection: close\r\n\r\n"
         connection.send(line.encode())
 
-        problem(connection.read_response(), 401, "unauthenticated")
+        expect_problem(connection.read_response(), 401, "unauthenticated")
         assert connection.is_closed_by_server()

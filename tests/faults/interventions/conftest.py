@@ -7,7 +7,7 @@ import pytest
 
 from tests.support.calls import Response
 from tests.support.in_process import InProcess
-from tests.support.response_checks import hold
+from tests.support.response_checks import check_response
 from tests.support.worlds_on_disk import sound_at_the_end
 
 
@@ -16,7 +16,7 @@ class Stage(InProcess):
 
     def call(self, method: str, path: str, **options: Any) -> Response:
         response = super().call(method, path, **options)
-        hold(method, path, response)
+        check_response(method, path, response)
         return response
 
     def advance_ms(self, by_ms: int) -> None:

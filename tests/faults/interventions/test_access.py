@@ -7,7 +7,7 @@ import pytest
 from hosting_emulator.contract.documents import DocumentRefused
 from hosting_emulator.faults.interventions import read_intervention
 from tests.faults.interventions.conftest import Stage
-from tests.support.response_checks import problem
+from tests.support.response_checks import expect_problem
 
 HOUR_MS = 3_600_000
 
@@ -91,7 +91,7 @@ def test_a_key_that_was_ended_early_is_refused(stage: Stage, by: str, end: str):
 
     stage.intervene(f"{end}_key", key=key["key"]["id"] if by == "id" else "nightly")
 
-    problem(stage.deployments(token=key["value"]), 401, "unauthenticated")
+    expect_problem(stage.deployments(token=key["value"]), 401, "unauthenticated")
 
 
 @pytest.mark.parametrize(("word", "state"), [("revoke_key", "revoked"), ("expire_key", "expired")])
@@ -107,7 +107,7 @@ def test_a_key_named_by_its_name_is_the_active_key(stage: Stage, word: str, stat
 
     stage.intervene(word, key=first["id"])
     stage.intervene(word, key="ci")
-    problem(stage.dns(token=last["value"]), 401, "unauthenticated")
+    expect_problem(stage.dns(token=last["value"]), 401, "unauthenticated")
     with pytest.raises(DocumentRefused, match=f"API key {last['key']['id']} is already {state}"):
         stage.intervene(word, key="ci")
 
@@ -146,7 +146,7 @@ def test_an_uncertain_creation_is_replayed_by_the_same_key(stage: Stage):
     replay = stage.create_key("ci", key="k")
     next_one = stage.create_key("cd")
 
-    problem(lost, 503, "api_key_creation_uncertain")
+    expect_problem(lost, 503, "api_key_creation_uncertain")
     assert replay.json["replayed"] is True
     assert replay.json["value"] is None
     assert replay.json["key"]["name"] == "ci"
@@ -158,7 +158,7 @@ def test_a_replay_does_not_use_up_an_uncertain_creation(stage: Stage):
     stage.intervene("leave_key_creation_uncertain")
 
     assert stage.create_key("first", key="first").status == 200
-    problem(stage.create_key("second", key="second"), 503, "api_key_creation_uncertain")
+    expect_problem(stage.create_key("second", key="second"), 503, "api_key_creation_uncertain")
     assert stage.create_key("second", key="second").json["replayed"] is True
 
 
@@ -173,7 +173,7 @@ def test_the_plan_decides_whether_the_flag_may_be_hidden(stage: Stage):
         stage.intervene("set_plan", organization="acme", plan="free") == "acme is on the free plan"
     )
 
-    problem(stage.set_flag(False), 409, "powered_by_flag_required")
+    expect_problem(stage.set_flag(False), 409, "powered_by_flag_required")
 
 
 def test_keys_can_be_created_at_zero_credits(stage: Stage):
@@ -188,7 +188,7 @@ def test_the_permissions_of_an_organization_restrict_its_keys(stage: Stage):
     stage.intervene("set_permissions", organization="acme", permissions=["dns.read"])
 
     assert stage.dns(token=key).status == 200
-    problem(stage.deployments(token=key), 403, "forbidden")
+    expect_problem(stage.deployments(token=key), 403, "forbidden")
     assert stage.create_key("cd").json["key"]["permissions"] == ["dns.read"]
 
 
@@ -201,7 +201,7 @@ def test_a_removed_member_has_no_access_until_added_again(stage: Stage):
     assert stage.apply_domains(who="member").status == 202
 
     stage.intervene("remove_member", organization="acme", user="member")
-    problem(stage.apply_domains(who="member"), 404, "resource_not_found")
+    expect_problem(stage.apply_domains(who="member"), 404, "resource_not_found")
     with pytest.raises(DocumentRefused, match="member does not belong to acme"):
         stage.intervene("remove_member", organization="acme", user="member")
 
@@ -210,7 +210,7 @@ def test_a_removed_member_has_no_access_until_added_again(stage: Stage):
 
 
 def test_a_user_added_as_an_owner_can_read_every_project(stage: Stage):
-    problem(stage.deployments(who="reader", project="labs"), 404, "resource_not_found")
+    expect_problem(stage.deployments(who="reader", project="labs"), 404, "resource_not_found")
     stage.intervene("remove_member", organization="acme", user="reader")
 
     stage.intervene("add_member", organization="acme", user="reader", role="owner")
@@ -234,7 +234,7 @@ def test_a_role_in_a_project_decides_what_a_member_may_do(
 
 def test_a_member_without_a_role_can_be_given_a_role(stage: Stage):
     stage.intervene("set_role", project="shop", user="reader", role="none")
-    problem(stage.deployments(who="reader"), 404, "resource_not_found")
+    expect_problem(stage.deployments(who="reader"), 404, "resource_not_found")
 
     stage.intervene("set_role", project="shop", user="reader", role="maintainer")
 
@@ -259,6 +259,6 @@ def test_ownership_can_be_transferred_to_a_member(stage: Stage):
 
     assert stage.set_flag(True, who="member").status == 200
     # The former owner is now a member without a role in the project.
-    problem(stage.set_flag(True, who="owner"), 404, "resource_not_found")
+    expect_problem(stage.set_flag(True, who="owner"), 404, "resource_not_found")
     with pytest.raises(DocumentRefused, match="member already owns acme"):
         stage.intervene("transfer_ownership", organization="acme", to="member")

@@ -6,7 +6,7 @@ import pytest
 
 from hosting_emulator.contract.documents import DocumentRefused
 from tests.faults.interventions.conftest import Stage
-from tests.support.response_checks import problem
+from tests.support.response_checks import expect_problem
 
 DAY_MS = 86_400_000
 
@@ -115,7 +115,7 @@ def test_a_failing_database_provider_gives_a_problem_until_it_recovers(
     stage.intervene("fail_database_provider", project="shop", environment=environment)
 
     for name in failing:
-        problem(stage.observe(name), 503, "service_unavailable")
+        expect_problem(stage.observe(name), 503, "service_unavailable")
     assert [stage.observe(name).status for name in working] == [200] * len(working)
     with pytest.raises(DocumentRefused, match=r"fails .* already"):
         stage.intervene("fail_database_provider", project="shop", environment=environment)
@@ -224,7 +224,7 @@ def test_the_domain_of_a_free_workspace_depends_on_the_flag(stage: Stage):
 
     assert stage.set_flag(True, **key).status == 200
     stage.intervene("connect_domain", project="notes", domain="notes.example")
-    problem(stage.set_flag(False, **key), 409, "powered_by_flag_required")
+    expect_problem(stage.set_flag(False, **key), 409, "powered_by_flag_required")
 
     stage.intervene("disconnect_domain", project="notes")
     assert stage.set_flag(False, **key).json["enabled"] is False
