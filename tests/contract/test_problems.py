@@ -11,7 +11,8 @@ from dataclasses import FrozenInstanceError
 
 import pytest
 
-from hosting_emulator.contract.problems import BY_FAULT_ONLY, PROBLEMS, Refused
+from hosting_emulator.contract.problem_table import BY_FAULT_ONLY
+from hosting_emulator.contract.problems import PROBLEMS, Refused
 from tests.support.response_checks import CODES
 
 #: The codes that calls produce. All others need a fault.

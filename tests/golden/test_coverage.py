@@ -38,7 +38,7 @@ def test_the_library_shows_each_code_that_needs_no_fault_without_a_fault(
 def test_at_least_25_codes_of_the_library_follow_from_the_state_of_a_world(
     stories: list[StoryCoverage],
 ) -> None:
-    """The other codes are about things that the eight calls do not know, as `problems.md` says."""
+    """The other codes are about things that the eight calls do not know, as `problem_table.py` says."""
     shown_codes = set().union(*(story.codes_by_state for story in stories))
 
     assert len(shown_codes) >= 25, sorted(set(PROBLEMS) - shown_codes)

@@ -207,9 +207,9 @@ def check(
 @prints(columns(("POINT", "id"), ("WHAT VARIES", "about")))
 def variation_points() -> list[dict[str, Any]]:
     """List where responses can vary with --vary."""
-    from hosting_emulator.variation.points import POINTS
+    from hosting_emulator.variation.points import list_points
 
-    return list(POINTS.values())
+    return [*list_points()]
 
 
 def _scenario_text(report: Report) -> str:

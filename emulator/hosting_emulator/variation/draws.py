@@ -14,7 +14,7 @@ import msgspec
 from hosting_emulator.contract.problems import PROBLEMS
 from hosting_emulator.contract.resources import RESOURCES, Resource
 from hosting_emulator.contract.timestamps import LATEST_MS, format_timestamp, parse_timestamp
-from hosting_emulator.variation.points import CHOICES
+from hosting_emulator.variation.points import POINTS
 from hosting_emulator.world.records import Variation
 from hosting_emulator.world.streams import ID_ORDER, derive, drawn_time, place_of
 
@@ -241,25 +241,24 @@ def _vary_extra(draws: Draws, found: Member) -> None:
         found.members.update(known)
 
 
-#: By resource and field: the point, other words than ours, and the contract's own, which is left
-#: alone where it means something.
-_WORDS = {
-    (resource, name): (point, words, named)
-    for point, choices in CHOICES.items()
-    if point != "problem-status"
-    for about, words in choices.items()
-    for resource, name, named in [about.split()]
+#: By resource and field: the point, and what it draws from.
+_OPEN_WORDS = {
+    (words.resource, words.field): (point.id, words)
+    for point in POINTS.values()
+    for words in point.words
 }
 
 
 def _vary_words(draws: Draws, found: Member, whole: dict[str, Any]) -> None:
-    """Write words of open sets that are not ours: the same for as long as a thing is in a state."""
-    for (resource, name), (point, words, named) in _WORDS.items():
-        word = found.members.get(name) if resource == found.resource.name else None
-        if isinstance(word, str) and word != named:
+    """Write other words into open sets: the same word for as long as a thing stays in a state."""
+    for (resource, name), (point, words) in _OPEN_WORDS.items():
+        if resource != found.resource.name:
+            continue
+        word = found.members.get(name)
+        if isinstance(word, str) and word != words.contract_word:
             thing = (*found.about(whole), name, word)
             if draws.takes(point, *thing):
-                found.members[name] = draws.pick(point, words, *thing, but=word)
+                found.members[name] = draws.pick(point, words.others, *thing, but=word)
 
 
 # --- Spelling: timestamps, order of members, white space, escapes --------------------------------

@@ -1,97 +1,551 @@
-"""The points at which answers can vary: one for each freedom that the contract leaves.
+"""The points at which responses can vary: one for each freedom that the contract leaves.
 
 What a client must know before its first request (names of parameters, where an operation is polled,
-roles, zones, claims of a token) is no point: a client cannot find it out from an answer.
+roles, zones, claims of a token) is no point: a client cannot find it out from a response.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import cache
-from pathlib import Path
+from typing import TypeAlias
 
 from hosting_emulator.contract.calls import ALL_CALLS, CallSpec
-from hosting_emulator.contract.markdown import read_sections
 from hosting_emulator.contract.resources import RESOURCES, Resource
 from hosting_emulator.contract.suggestions import nearest
 from hosting_emulator.messages import VariationPoint
 
+#: Tells whether a point can vary the responses of a call.
+Responses: TypeAlias = Callable[[CallSpec], bool]
+
 
 class VariationRefused(ValueError):
-    """A point that there is not, or a seed that is none; the message says what would be right."""
+    """A variation that cannot be: its message says what would be right."""
 
 
-_ROWS = {name: dict(items) for name, items in read_sections(Path(__file__).with_name("points.md"))}
+@dataclass(frozen=True, kw_only=True)
+class OpenWords:
+    """Words that a point writes into a field whose set of words the contract leaves open.
 
-
-def list_points() -> list[VariationPoint]:
-    """Return every point, with the calls whose answers it varies."""
-    return [
-        VariationPoint({**point, "calls": varied_calls(name)}) for name, point in POINTS.items()
-    ]
-
-
-@cache
-def varied_calls(name: str) -> list[str]:
-    """Return the calls whose answers a point varies; none: those of every call, and problems too.
-
-    The texts of the assumptions say it: no server need read those to start.
+    `contract_word` is the word to which the contract gives a meaning: it is never replaced.
     """
-    # Operations first, as the contract's own list of points goes.
-    specs = sorted(ALL_CALLS.values(), key=lambda spec: spec.response != "Operation")
-    answers, assumptions = _ROWS[name].get("answers", ""), POINTS[name].assumptions
-    return [spec.call_id for spec in specs if _varies(spec, answers, assumptions)]
+
+    resource: str
+    field: str
+    contract_word: str | None
+    others: tuple[str, ...]
 
 
-def _varies(spec: CallSpec, answers: str, assumptions: Iterable[str]) -> bool:
-    """Whether a call's answers are those that a point can vary."""
-    if not answers:
-        return any(spec.is_shaped_by(name) for name in assumptions)
-    if answers == "bodiless":
-        return spec.body is None
-    if answers == "open":
-        return any(not found.closed for found in _objects(spec.response))
-    if answers in RESOURCES:
-        return answers == spec.response
-    return any(getattr(found, answers) for found in _objects(spec.response))
+@dataclass(frozen=True, kw_only=True)
+class Point:
+    """One freedom of the contract: how it is used, and the sentence that leaves it.
+
+    `assumptions` decide it for a world as a whole. Without any, it is drawn for each response by
+    itself. `varies` says which responses it can vary. Without it they are those of the calls that the
+    assumptions affect, or those of every call, and every problem too. `statuses` (by problem code)
+    and `words` are what is drawn from.
+    """
+
+    id: str
+    about: str
+    sentence: str
+    assumptions: tuple[str, ...] = ()
+    varies: Responses | None = None
+    statuses: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    words: tuple[OpenWords, ...] = ()
 
 
-def _objects(name: str) -> Iterator[Resource]:
-    yield RESOURCES[name]
-    for part in RESOURCES[name].parts.values():
+# --- Which responses a point can vary ----------------------------------------------------------
+
+
+def _responses_of(resource: str) -> Responses:
+    return lambda spec: spec.response == resource
+
+
+def _of_calls_without_body(spec: CallSpec) -> bool:
+    return spec.body is None
+
+
+def _with_omissible_fields(spec: CallSpec) -> bool:
+    return any(resource.may_lack for resource in _objects(spec.response))
+
+
+def _with_deployment_ids(spec: CallSpec) -> bool:
+    return any(resource.deployment_ids for resource in _objects(spec.response))
+
+
+def _with_open_objects(spec: CallSpec) -> bool:
+    return any(not resource.closed for resource in _objects(spec.response))
+
+
+def _objects(resource_name: str) -> Iterator[Resource]:
+    """Yield a resource and all resources that are parts of it."""
+    resource = RESOURCES[resource_name]
+    yield resource
+    for part in resource.parts.values():
         yield from _objects(part)
 
 
-#: Every point by its id, in the order in which documents name them. Its `assumptions` decide it for a
-#: world as a whole; without any, each answer is drawn for by itself.
-POINTS = {
-    name: VariationPoint(
-        id=name,
-        about=row["about"],
-        sentence=row["sentence"],
-        calls=[],  # see `varied_calls`
-        assumptions=row.get("assumptions", "").split(),
-    )
-    for name, row in _ROWS.items()
-}
-#: What some points draw from.
-CHOICES: dict[str, dict[str, tuple[str, ...]]] = {
-    point: {
-        about: tuple(choices.split(", "))
-        for choice in row.get("choices", "").split("; ")
-        for about, _, choices in [choice.strip().partition(": ")]
-        if about
-    }
-    for point, row in _ROWS.items()
-}
-#: Those that are drawn once for a world, as assumptions.
-ASSUMED = tuple(point for point in POINTS.values() if point.assumptions)
+@cache
+def varied_calls(point_id: str) -> list[str]:
+    """Return the calls whose responses a point varies. An empty list means all, and problems too."""
+    point = POINTS[point_id]
+    # Operations come first, as in the contract's own list of points.
+    specs = sorted(ALL_CALLS.values(), key=lambda spec: spec.response != "Operation")
+    return [spec.call_id for spec in specs if _varies(point, spec)]
+
+
+def _varies(point: Point, spec: CallSpec) -> bool:
+    if point.varies is not None:
+        return point.varies(spec)
+    return any(spec.is_shaped_by(name) for name in point.assumptions)
+
+
+def list_points() -> list[VariationPoint]:
+    """Return every point, with the calls whose responses it varies."""
+    return [
+        VariationPoint(
+            id=point.id,
+            about=point.about,
+            sentence=point.sentence,
+            calls=varied_calls(point.id),
+            assumptions=list(point.assumptions),
+        )
+        for point in POINTS.values()
+    ]
 
 
 def read_points(names: Iterable[str]) -> tuple[str, ...]:
     """Return points by name, in the table's order, each once. Raises VariationRefused."""
-    named = set(names)
-    for name in sorted(named - POINTS.keys()):
+    wanted = set(names)
+    for name in sorted(wanted - POINTS.keys()):
         hint = nearest(name, POINTS) or "; `hosting-emulator contract variation-points` lists them"
         raise VariationRefused(f"no variation point is named {name[:60]!r}{hint}")
-    return tuple(name for name in POINTS if name in named)
+    return tuple(name for name in POINTS if name in wanted)
+
+
+# --- The table ---------------------------------------------------------------------------------
+
+_ROWS = (
+    Point(
+        id="accepted-status",
+        about="an accepted operation gets another success status",
+        sentence="Success status codes of operations 2, 3 and 4: not shown.",
+        assumptions=("accepted_status",),
+    ),
+    Point(
+        id="key-created-status",
+        about="the first creation of a key gets another success status",
+        sentence="Success status codes of operations 2, 3 and 4: not shown.",
+        assumptions=("key_created_status",),
+    ),
+    Point(
+        id="key-replayed-status",
+        about="the exact replay of a key creation gets another success status",
+        sentence="Success status codes of operations 2, 3 and 4: not shown.",
+        assumptions=("key_replayed_status",),
+    ),
+    Point(
+        id="ticket-created-status",
+        about="a new ticket gets another success status",
+        sentence="Response: DevAccessTicket. [no status given]",
+        assumptions=("ticket_created_status",),
+    ),
+    Point(
+        id="problem-status",
+        about="a problem whose status the contract leaves open has another one",
+        sentence="Which HTTP status each other code uses [...]: not shown.",
+        assumptions=("problem_statuses",),
+        statuses={
+            "organization_required": (400,),
+            "powered_by_flag_required": (403,),
+            "etag_mismatch": (412,),
+            "interactive_login_required": (401,),
+            "api_key_permissions_unavailable": (
+                403,
+                409,
+            ),
+            "api_key_creation_uncertain": (
+                500,
+                504,
+            ),
+            "compute_performance_unavailable": (
+                502,
+                504,
+            ),
+            "insufficient_organization_credits": (
+                403,
+                409,
+            ),
+            "paid_plan_required": (403,),
+            "project_budget_exceeded": (
+                403,
+                409,
+            ),
+            "compute_performance_paid_required": (403,),
+            "database_write_pending": (
+                423,
+                503,
+            ),
+            "compute_change_pending": (
+                423,
+                503,
+            ),
+            "confirmation_expired": (
+                410,
+                412,
+            ),
+            "confirmation_invalid": (
+                409,
+                422,
+            ),
+            "deployment_plan_expired": (
+                410,
+                412,
+            ),
+            "promotion_invalid_target": (422,),
+            "project_handle_invalid": (422,),
+            "project_handle_taken": (422,),
+            "migration_filename_noncanonical": (422,),
+            "mail_domain_conflict": (422,),
+            "project_export_not_ready": (
+                404,
+                425,
+            ),
+        },
+    ),
+    Point(
+        id="deployment-order",
+        about="deployments are listed in another order",
+        sentence=(
+            "Query parameter names for the cursor and the page size, default page size and "
+            "ordering: not shown."
+        ),
+        assumptions=("deployment_order",),
+    ),
+    Point(
+        id="permission-names",
+        about="the permissions of a key have other names",
+        sentence="Names of the permissions carried in key.permissions: not shown.",
+        assumptions=("key_permissions",),
+    ),
+    Point(
+        id="lifecycle-longer",
+        about="operations stay queued and running for longer",
+        sentence="Transitions: not shown.",
+        assumptions=(
+            "source_profile",
+            "domains_profile",
+        ),
+        varies=_responses_of("Operation"),
+    ),
+    Point(
+        id="operation-replay",
+        about="a replay of calls 2 and 4 shows the operation as it now is",
+        sentence=(
+            "Same key and same body: first result returned without switching again. [said of call "
+            "1]"
+        ),
+        assumptions=("operation_replay",),
+    ),
+    Point(
+        id="flag-reenabled",
+        about="enabled_at moves when a flag that is on is switched on again",
+        sentence="when the current owner switched the flag on",
+        assumptions=("flag_reenabled",),
+    ),
+    Point(
+        id="unknown-body-fields",
+        about="a body with a field that the call does not name is refused",
+        sentence="Body (application/json): { name: string, length 1 to 64 }.",
+        assumptions=("unknown_body_fields",),
+    ),
+    Point(
+        id="unexpected-body",
+        about="a body is refused where the call has none",
+        sentence="No request body.",
+        assumptions=("unexpected_body",),
+        varies=_of_calls_without_body,
+    ),
+    Point(
+        id="unknown-query-parameters",
+        about="a query parameter that the call does not name is refused",
+        sentence="Query: one parameter choosing the environment, allowed values dev, prod.",
+        assumptions=("unknown_query_parameters",),
+    ),
+    Point(
+        id="malformed-id",
+        about="a path id that is not a Ulid gets 400 invalid_request",
+        sentence="which code follows which other condition: not shown.",
+        assumptions=("malformed_project_id",),
+    ),
+    Point(
+        id="wrong-method",
+        about="a method that a path does not support is treated like an unknown path",
+        sentence="which code follows which other condition: not shown.",
+        assumptions=("wrong_method",),
+    ),
+    Point(
+        id="page-size",
+        about="a page has fewer items than allowed",
+        sentence=(
+            "Query parameter names for the cursor and the page size, default page size and "
+            "ordering: not shown."
+        ),
+        varies=_responses_of("DeploymentPage"),
+    ),
+    Point(
+        id="cursor-form",
+        about="a cursor is longer, and starts with - or _",
+        sentence="next_cursor (string, opaque continuation cursor, characters A-Z a-z 0-9 _ -)",
+        varies=_responses_of("DeploymentPage"),
+    ),
+    Point(
+        id="id-order",
+        about="the id of a new deployment does not show when it was created",
+        sentence="exactly 26 characters matching ^[0-9A-HJKMNP-TV-Z]{26}$",
+        varies=_with_deployment_ids,
+    ),
+    Point(
+        id="absent-fields",
+        about="optional fields are left out although they have a value",
+        sentence=(
+            "Which fields of Operation, progress, reconciliation, Deployment, compute, key and "
+            "ticket are required or optional: not shown."
+        ),
+        varies=_with_omissible_fields,
+    ),
+    Point(
+        id="scope-order",
+        about="scopes are in another order",
+        sentence=(
+            "array of enum dns.write, zone.read | at most 2 entries; empty when status is "
+            "not_authorized; closed set"
+        ),
+        varies=_responses_of("DnsAuthorization"),
+    ),
+    Point(
+        id="progress-absent",
+        about="an operation shows no progress",
+        sentence=(
+            "Which fields of Operation, progress, reconciliation, Deployment, compute, key and "
+            "ticket are required or optional: not shown."
+        ),
+        varies=_responses_of("Operation"),
+    ),
+    Point(
+        id="unknown-phase",
+        about="progress.phase is an unknown value",
+        sentence=(
+            "Allowed values of progress.phase, reconciliation.state and error.code beyond those "
+            "given above: not shown."
+        ),
+        varies=_responses_of("Operation"),
+        words=(
+            OpenWords(
+                resource="Progress",
+                field="phase",
+                contract_word="queued",
+                others=(
+                    "awaiting_capacity",
+                    "attesting",
+                    "phase_17",
+                    "warming caches",
+                    "Propagating",
+                ),
+            ),
+        ),
+    ),
+    Point(
+        id="unknown-reconciliation-state",
+        about="reconciliation.state is an unknown value",
+        sentence=(
+            "Allowed values of progress.phase, reconciliation.state and error.code beyond those "
+            "given above: not shown."
+        ),
+        varies=_responses_of("Operation"),
+        words=(
+            OpenWords(
+                resource="Reconciliation",
+                field="state",
+                contract_word="required",
+                others=(
+                    "comparing",
+                    "suspended_by_operator",
+                    "state_9",
+                    "Deferred",
+                ),
+            ),
+        ),
+    ),
+    Point(
+        id="unknown-error-code",
+        about="error.code of a failed operation is an unknown value",
+        sentence=(
+            "Allowed values of progress.phase, reconciliation.state and error.code beyond those "
+            "given above: not shown."
+        ),
+        varies=_responses_of("Operation"),
+        words=(
+            OpenWords(
+                resource="OperationError",
+                field="code",
+                contract_word=None,
+                others=(
+                    "upstream_quota_exhausted",
+                    "E4107",
+                    "dependency-timeout",
+                    "artifact_rejected",
+                ),
+            ),
+        ),
+    ),
+    Point(
+        id="unknown-deployment-status",
+        about="the status of a deployment is an unknown value",
+        sentence="Deployment.status values beyond queued: not shown.",
+        varies=_responses_of("DeploymentPage"),
+        words=(
+            OpenWords(
+                resource="Deployment",
+                field="status",
+                contract_word="queued",
+                others=(
+                    "superseded",
+                    "canary",
+                    "rolled_back",
+                    "status_12",
+                    "Archived",
+                ),
+            ),
+        ),
+    ),
+    Point(
+        id="unknown-database-state",
+        about="state or pending_state of a database is an unknown value",
+        sentence=(
+            "data_mode values beyond shared, and database state / pending_state values beyond "
+            "init: not shown."
+        ),
+        varies=_responses_of("DatabaseCompute"),
+        words=(
+            OpenWords(
+                resource="DatabasePlacement",
+                field="state",
+                contract_word="init",
+                others=(
+                    "migrating",
+                    "read_only",
+                    "state_5",
+                    "Draining",
+                ),
+            ),
+            OpenWords(
+                resource="DatabasePlacement",
+                field="pending_state",
+                contract_word="init",
+                others=(
+                    "migrating",
+                    "read_only",
+                    "state_5",
+                    "Draining",
+                ),
+            ),
+        ),
+    ),
+    Point(
+        id="unknown-data-mode",
+        about="data_mode is an unknown value",
+        sentence=(
+            "data_mode values beyond shared, and database state / pending_state values beyond "
+            "init: not shown."
+        ),
+        varies=_responses_of("DatabaseCompute"),
+        words=(
+            OpenWords(
+                resource="DatabaseCompute",
+                field="data_mode",
+                contract_word="shared",
+                others=(
+                    "branched",
+                    "mode_3",
+                    "Isolated",
+                ),
+            ),
+        ),
+    ),
+    Point(
+        id="result-content",
+        about="the result of a successful operation has other content, or none",
+        sentence="Operation.result: content not shown.",
+        varies=_responses_of("Operation"),
+    ),
+    Point(
+        id="next-poll",
+        about="progress sets another time until the next poll",
+        sentence="next_poll_after_seconds (integer; a value of 60 appears)",
+        varies=_responses_of("Operation"),
+    ),
+    Point(
+        id="extra-fields",
+        about="objects that the contract does not close have an unknown field",
+        sentence="No additional properties [said of PoweredByFlag alone].",
+        varies=_with_open_objects,
+    ),
+    Point(
+        id="timestamp-form",
+        about="timestamps have another RFC 3339 format",
+        sentence="date-time (ISO 8601 / RFC 3339)",
+    ),
+    Point(
+        id="key-order",
+        about="the members of objects are in another order",
+        sentence="All bodies are JSON.",
+    ),
+    Point(
+        id="json-whitespace",
+        about="the body has other white space",
+        sentence="All bodies are JSON.",
+    ),
+    Point(
+        id="json-escapes",
+        about="the body writes / and letters beyond ASCII as escapes",
+        sentence="All bodies are JSON.",
+    ),
+    Point(
+        id="content-type-parameter",
+        about="the media type has a charset",
+        sentence="Errors use the media type application/problem+json.",
+    ),
+    Point(
+        id="request-id-on-success",
+        about="a successful response also has X-Request-Id",
+        sentence="a response header X-Request-Id is returned with error responses",
+    ),
+    Point(
+        id="extra-headers",
+        about="the response has unknown headers",
+        sentence="Common headers: [no header of an answer but X-Request-Id is spoken of]",
+    ),
+    Point(
+        id="problem-wording",
+        about="title, detail and suggested_action have other words, or detail is absent",
+        sentence=(
+            "title | string | yes | minimum length 1; detail | string | no; suggested_action | "
+            "string | yes | minimum length 1"
+        ),
+    ),
+    Point(
+        id="problem-extras",
+        about="a problem has an instance and members of which nothing is known",
+        sentence=(
+            "RFC 9457 Problem Details extended with recovery fields; instance | string (URI "
+            "reference) | no"
+        ),
+    ),
+)
+#: Every point by its id, in the order in which documents name them.
+POINTS = {point.id: point for point in _ROWS}
+#: Those that are drawn once for a world, as assumptions.
+ASSUMED = tuple(point for point in _ROWS if point.assumptions)

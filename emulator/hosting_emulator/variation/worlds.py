@@ -24,7 +24,7 @@ from hosting_emulator.contract.resources import RESOURCES
 from hosting_emulator.variation.draws import draw_number
 from hosting_emulator.variation.points import (
     ASSUMED,
-    CHOICES,
+    POINTS,
     VariationRefused,
     read_points,
     varied_calls,
@@ -123,7 +123,7 @@ _OTHERS: dict[str, tuple[Any, ...]] = {
     ),
 }
 #: Other statuses by code.
-STATUSES = {code: tuple(map(int, words)) for code, words in CHOICES["problem-status"].items()}
+STATUSES = POINTS["problem-status"].statuses
 
 
 def draw_assumptions(
