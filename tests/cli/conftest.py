@@ -1,4 +1,4 @@
-"""The command line run in this process, against a fake control server."""
+"""The command line, run in this process with a fake control server."""
 
 from collections.abc import Callable, Iterator
 
@@ -20,7 +20,7 @@ def control() -> Iterator[FakeControl]:
 
 @pytest.fixture
 def run(monkeypatch: pytest.MonkeyPatch) -> Run:
-    """Run a command line; no emulator is named, and the outer environment does not count."""
+    """Run a command line without the address of an emulator and without the outer environment."""
     for name in ("URL", "PORT", "READY_FILE", "WORLD", "CONTROL_TOKEN"):
         monkeypatch.delenv(f"HOSTING_EMULATOR_{name}", raising=False)
 
@@ -32,7 +32,7 @@ def run(monkeypatch: pytest.MonkeyPatch) -> Run:
 
 @pytest.fixture
 def ask(run: Run, control: FakeControl, monkeypatch: pytest.MonkeyPatch) -> Run:
-    """Run a command line that finds the fake control server."""
+    """Run a command line that uses the fake control server."""
     monkeypatch.setenv("HOSTING_EMULATOR_URL", control.url)
     return run
 

@@ -1,4 +1,4 @@
-"""A shell is offered what can stand in a word's place, also what only the running emulator knows."""
+"""The shell completes names from the program and from the running emulator."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def emulator() -> Iterator[BackgroundEmulator]:
 
 
 def offered(line: str) -> set[str]:
-    """Return what a shell is offered for the last word of a line."""
+    """Return the completions of the last word of a line."""
     *words, last = line.split(" ")
     shell = ShellComplete(cli, {}, "hosting-emulator", "_HOSTING_EMULATOR_COMPLETE")
     return {item.value for item in shell.get_completions(words, last) if item.type == "plain"}

@@ -1,4 +1,4 @@
-"""`conduct` reports what the client did, in text, JSON and JUnit XML, and by its exit code."""
+"""`conduct` reports the behavior of clients as text, JSON and JUnit XML, and by its exit code."""
 
 import json
 from pathlib import Path

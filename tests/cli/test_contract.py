@@ -1,4 +1,4 @@
-"""`contract` shows the defaults by itself, and asks an emulator that is named."""
+"""`contract` prints the defaults without an emulator, or the values of a chosen emulator."""
 
 import json
 from pathlib import Path

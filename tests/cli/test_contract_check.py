@@ -1,4 +1,4 @@
-"""`contract check` on a command line: options, exit codes, and what it writes."""
+"""The command line of `contract check`: options, exit codes and output."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Check = Callable[..., Result]
 
 @pytest.fixture
 def check(run, hosting_emulator: HostingEmulator, monkeypatch: pytest.MonkeyPatch) -> Check:
-    """Run `contract check` as it runs inside `exec`: the environment says where and who."""
+    """Run `contract check` with the environment that it has inside `exec`."""
     monkeypatch.setenv("HOSTING_BASE_URL", hosting_emulator.base_url)
     monkeypatch.setenv("HOSTING_TOKEN", hosting_emulator.token())
     monkeypatch.setenv("HOSTING_PROJECT_ID", hosting_emulator.project)

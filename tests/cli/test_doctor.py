@@ -1,4 +1,4 @@
-"""`doctor` sees what is broken and says what to do. What can be broken for real is broken for real."""
+"""`doctor` finds problems and gives advice. Where possible, the tests cause real problems."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def no_proxies(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def port():
-    """A port on which another program listens, and says nothing that an emulator would."""
+    """A port on which another program listens that does not respond like an emulator."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         yield server.getsockname()[1]
 
@@ -321,7 +321,7 @@ NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
 @pytest.fixture
 def data_directory(tmp_path: Path) -> Path:
-    """A data directory with one world and an authority, as an emulator left it."""
+    """A data directory with one world and a certificate authority, as an emulator leaves it."""
     path = tmp_path / "state"
 
     with emulator_in_thread(tls_port=0, data_dir=path):
@@ -394,7 +394,7 @@ def test_doctor_does_not_read_a_data_directory_in_use(tmp_path: Path, run):
     assert unreached.verdict == "note"
     assert "is in use by an emulator that did not respond" in unreached.seen
     assert "lsof" in str(unreached.advice)
-    # The running emulator's directory is the one that is looked at.
+    # doctor checks the directory of the running emulator.
     (reached,) = findings_of(result, "data")
     assert reached["verdict"] == "ok"
     assert reached["seen"].startswith(f"{path} is in use by the running emulator")
@@ -423,7 +423,7 @@ def test_doctor_reports_secrets_that_other_users_can_read(data_directory: Path):
     snapshot = data_directory / "worlds" / "default" / "snapshot.json"
     snapshot.chmod(0o644)
     *_, hidden = doctor_checks.check_data(data_directory, answers=False)
-    assert hidden.verdict == "ok"  # its folders let nobody in
+    assert hidden.verdict == "ok"  # The folders above are closed to other users.
 
     for folder in (
         data_directory,

@@ -1,4 +1,4 @@
-"""`env` prints variables that each shell takes as they are, `token` a token and nothing else."""
+"""`env` prints variables that each shell can read, and `token` prints only a token."""
 
 import json
 import shlex
@@ -13,7 +13,7 @@ from tests.support.fake_control import FakeControl
 HARD = {"A": "plain-1.2/x:y", "B": 'it\'s $HOME "and" `x` \\ more # not'}
 
 
-#: Its payload is {"org_id": "01ORGPAID"}.
+#: The payload is {"org_id": "01ORGPAID"}.
 TOKEN_OF_PAID = "eyJ.eyJvcmdfaWQiOiAiMDFPUkdQQUlEIn0.sig"
 
 

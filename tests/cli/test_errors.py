@@ -1,4 +1,4 @@
-"""Whatever goes wrong is one line on stderr, nothing on stdout, and exit code 2."""
+"""Every error is one line on stderr, nothing on stdout, and exit code 2."""
 
 import socket
 import subprocess
@@ -58,7 +58,8 @@ def assert_one_line(result, *words: str):
 )
 def test_a_command_without_an_emulator_explains_how_to_start_one(run, line: str):
     with socket.socket() as bound:
-        bound.bind(("127.0.0.1", 0))  # bound and not listening: nothing else can take the port
+        # bound, but not listening, so that no other program can take the port
+        bound.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{bound.getsockname()[1]}"
 
         result = run(*line.split(), "--url", url)

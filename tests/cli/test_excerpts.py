@@ -1,4 +1,4 @@
-"""What is shown of a run's output: its end, and where in the user's own code it broke."""
+"""An excerpt of the output of a run shows its end and the last frame in the user's own code."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""`exec` reads its own options and nothing of the command's. (tests/crash runs it for real.)"""
+"""`exec` reads its own options and none of the command's (tests/doors/cli runs it for real)."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ PLAIN = Execution(
 
 @pytest.fixture
 def executed(monkeypatch: pytest.MonkeyPatch) -> list[Execution]:
-    """What is executed; each ends with exit code 42."""
+    """Replace the execution: each one is listed and ends with exit code 42."""
     executions: list[Execution] = []
 
     def execute(execution: Execution) -> CommandResult:
@@ -120,7 +120,7 @@ def test_exec_does_not_read_the_options_of_the_command(
 
 @pytest.fixture
 def runs(monkeypatch: pytest.MonkeyPatch) -> list[Execution]:
-    """What is run. A run fails when `extra-fields` and `page-size` can both vary."""
+    """Replace the execution: a run fails when `extra-fields` and `page-size` can both vary."""
     executions: list[Execution] = []
 
     def execute(execution: Execution) -> CommandResult:
@@ -218,7 +218,7 @@ def test_shrinking_finds_the_points_that_matter(run, runs):
 def test_shrinking_finds_a_point_that_another_point_hides(run, monkeypatch: pytest.MonkeyPatch):
     def execute(execution: Execution) -> CommandResult:
         points = execution.settings.vary_only or (POINTS if execution.settings.vary else ())
-        # Where one breaks it, it never comes to what another would break.
+        # If one point breaks the run, the other point is never reached.
         met = ("absent-fields",) if "absent-fields" in points else points
         bad = {"absent-fields", "timestamp-form", "id-order"} & {*met}
         return CommandResult(int(bool(bad)), met)

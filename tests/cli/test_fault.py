@@ -1,4 +1,4 @@
-"""`fault` and `intervene` send what was meant, and show what came of it."""
+"""`fault` and `intervene` send the right requests and print the responses."""
 
 import json
 from typing import Any

@@ -23,7 +23,7 @@ from tests.support.emulator_in_thread import emulator_in_thread
 
 SHOWN_LINES = 60
 GOLDEN = Path(__file__).with_name("command_line.txt")
-#: Typed one after the other, against one emulator whose time stands still.
+#: Command lines that are run one after another with one emulator whose clock is frozen.
 LINES = """
 world create checkout --clock skip --seed 42 --assume accepted_status=200
 world create checkout
@@ -117,7 +117,7 @@ world export --output {tmp}/no/such.json
 scenario schema --output {tmp}/schema.json
 contract openapi --output {tmp}/openapi.json
 """
-#: What a client should not do.
+#: A client with defects.
 RUDE = """
 name: rude
 description: A client makes a change without a key, and polls before it is time.
@@ -130,7 +130,7 @@ story:
     save: {operation: id}
   - {poll: "${operation}", token: "${token}", times: 2}
 """
-#: Shown as on a terminal, without its colours.
+#: Printed as on a terminal, but without colors.
 TERMINAL_LINES = """
 status
 requests list
@@ -152,7 +152,7 @@ _VARYING = (
 
 
 def commands(command: click.Command, path: tuple[str, ...]) -> Iterator[str]:
-    """Yield what each command takes, however this version of Click lays it out."""
+    """Yield the options and arguments of each command, independent of Click's layout."""
     yield f"=== {' '.join(path)}"
     yield cleandoc(command.help or "")
     for parameter in command.params:
@@ -186,7 +186,7 @@ def type_words(kind: click.ParamType) -> str:
 
 
 def is_shown(value: object) -> bool:
-    """Tell whether a parameter's fact is more than what every parameter has."""
+    """Return whether a fact of a parameter differs from the default of all parameters."""
     return not (value is None or value is False or value == () or "UNSET" in repr(value).upper())
 
 
@@ -236,7 +236,7 @@ def test_the_command_line_is_as_recorded(
 
 
 def description_of_differences(recorded: str, current: str) -> str:
-    """Return each line that differs, below the command that prints it."""
+    """Return each changed line below the command that prints it."""
     lines = [f"The command line differs from {GOLDEN.name}. Lines with - are recorded, + are now."]
     before = recorded.splitlines()
     after = current.splitlines()
@@ -256,6 +256,6 @@ def description_of_differences(recorded: str, current: str) -> str:
 
 
 def heading_above(lines: list[str], index: int) -> str:
-    """Return the last line up to an index that names a command."""
+    """Return the last line before an index that names a command."""
     above = reversed(lines[: index + 1])
     return next((line for line in above if line.startswith(("$ ", "=== ", "--- "))), "")

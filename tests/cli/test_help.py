@@ -1,4 +1,4 @@
-"""Every command and option explains itself, and help costs no heavy import."""
+"""Every command and option has an explanation, and help imports nothing heavy."""
 
 import re
 import subprocess

@@ -1,4 +1,4 @@
-"""JUnit XML as build servers take it: Jenkins refuses what its schema does not name."""
+"""JUnit XML for build servers: Jenkins refuses elements that its schema does not name."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from xml.etree import ElementTree as Xml
 
 from hosting_emulator import junit
 
-#: Jenkins' junit-10.xsd: the attributes of each element that we write.
+#: Jenkins' junit-10.xsd: the attributes of each element that the emulator writes.
 KNOWN = {
     "testsuites": {"name", "time", "tests", "failures", "errors"},
     "testsuite": {"name", "time", "tests", "failures", "errors", "skipped"},

@@ -1,4 +1,4 @@
-"""Output is aligned; files are written whole or not at all."""
+"""Output is aligned, and files are written completely or not at all."""
 
 import os
 from pathlib import Path

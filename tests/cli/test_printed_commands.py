@@ -1,4 +1,4 @@
-"""Commands that are printed work as they are printed, also for another port and another world."""
+"""Printed commands work as printed, also for another port and another world."""
 
 from __future__ import annotations
 
@@ -29,19 +29,19 @@ from tests.support.warm import programs
 
 PACKAGES = (hosting_emulator, hosting_emulator_cli, pytest_hosting_emulator)
 HELP = Path(hosting_emulator_cli.__file__).with_name("commands.md").read_text("utf-8")
-#: Sentences name these for whichever emulator it is that somebody has, or where `env` was evaluated.
+#: Texts print these for an emulator of the reader's choice, or for a shell that evaluated `env`.
 OF_ANY_EMULATOR = {
     "requests har",
     "clock advance",
     "token",
     "token --as",
-    "scenario record world",  # of the build that reads a folder of another format
+    "scenario record world",  # run with the build that reads a folder of another format
 }
 
 
 @pytest.fixture
 def typed(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Result]:
-    """Types a line in a shell that knows of no emulator."""
+    """Run a line in a shell that knows no emulator."""
     for name in ("URL", "WORLD", "PORT", "READY_FILE"):
         monkeypatch.delenv(f"HOSTING_EMULATOR_{name}", raising=False)
 
@@ -59,7 +59,7 @@ def stuck(api: CheckedWorld) -> str:
     return operation
 
 
-def operation_command(api: CheckedWorld) -> str:
+def stuck_by_an_outcome(api: CheckedWorld) -> str:
     api.emulator.outcome("stick", phase="queued")
     operation: str = api.initialize(1).json["id"]
     api.advance("1m")
@@ -96,7 +96,7 @@ def disturbed(api: CheckedWorld) -> str:
 
 
 @pytest.mark.parametrize(
-    "begin", [timed, stuck, operation_command, reconciling, waiting, manual, disturbed]
+    "begin", [timed, stuck, stuck_by_an_outcome, reconciling, waiting, manual, disturbed]
 )
 def test_a_command_that_why_prints_can_be_run(api: CheckedWorld, typed, begin) -> None:
     commands = api.emulator.why(begin(api)).commands
@@ -148,7 +148,7 @@ def test_the_refusal_of_an_unknown_world_names_the_world(api: CheckedWorld) -> N
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[BackgroundEmulator]:
-    """An emulator on a port of its own, to which only its own words lead."""
+    """An emulator on its own port, which only its own printed commands reach."""
     with BackgroundEmulator(Settings(port=0, data_dir=None, clock="frozen")) as running:
         yield running
 
@@ -157,7 +157,7 @@ def server() -> Iterator[BackgroundEmulator]:
 
 
 def in_a_shell(text: str) -> str:
-    """Run lines in a shell that knows of no emulator, as somebody who copies them does."""
+    """Run lines in a shell that knows no emulator, like a user who copies them."""
     path = os.pathsep.join((str(programs()), str(Path(sys.executable).parent), os.environ["PATH"]))
     result = subprocess.run(
         ["bash", "-ec", text], capture_output=True, text=True, timeout=60, env={"PATH": path}
@@ -249,16 +249,16 @@ def test_a_command_in_a_refusal_of_the_command_line_can_be_run(typed, line: str)
 
 
 def test_doctor_names_a_start_command_for_the_port_of_the_address(typed) -> None:
-    operation_command = typed("hosting-emulator doctor --port 0 --url http://127.0.0.1:1").output
+    stuck_by_an_outcome = typed("hosting-emulator doctor --port 0 --url http://127.0.0.1:1").output
 
-    assert "`hosting-emulator start --port 1`" in operation_command
+    assert "`hosting-emulator start --port 1`" in stuck_by_an_outcome
 
 
 # --- All others ----------------------------------------------------------------------------------
 
 
 def sentences() -> Iterator[str]:
-    """Give each command that stands in a text of the code; docstrings are for those who read it."""
+    """Yield each command in the texts of the code, without docstrings."""
     for package in PACKAGES:
         for path in Path(str(package.__file__)).parent.rglob("*.py"):
             text = path.read_text("utf-8")
@@ -272,7 +272,7 @@ def sentences() -> Iterator[str]:
 
 
 def command_of(words: str) -> click.Command | None:
-    """Return the command that words begin with; None: they are prose."""
+    """Return the command at the beginning of the words, or None if there is none."""
     command: click.Command = cli
     for word in words.split():
         if not isinstance(command, click.Group):
@@ -289,7 +289,7 @@ def test_each_command_in_a_text_of_the_product_needs_no_emulator(typed) -> None:
     assert {"scenario list", "contract assumptions", "start"} <= commands_in_texts
 
     for words in commands_in_texts - OF_ANY_EMULATOR:
-        if words.split()[0] not in ("start", "exec", "explore"):  # which run one of their own
+        if words.split()[0] not in ("start", "exec", "explore"):  # These start their own emulator.
             assert typed(f"hosting-emulator {words}").exit_code == 0, words
 
 

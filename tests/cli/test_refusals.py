@@ -1,7 +1,7 @@
 """The table of refusals: command lines, documents and variables that no command can use.
 
-The sentences of these refusals stand here and in no other test. Each refusal is one line on stderr, with
-exit code 2 and nothing on stdout, and it comes before anything is started or asked for.
+No other test contains the sentences of these refusals. Each refusal is one line on stderr with exit
+code 2 and nothing on stdout, and it comes before the command starts anything or sends a request.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from tests.support.fake_bootstrap import FakeBootstrap
 from tests.support.fake_control import FakeControl
 
 ULID = "01J00000000000000000000000"
-#: Where `contract check` would look, and as whom. Nothing listens there.
+#: The server and the user of `contract check`. Nothing listens at the address.
 CHECKED_SERVER = {
     "HOSTING_BASE_URL": "http://127.0.0.1:1",
     "HOSTING_TOKEN": "token",
@@ -28,7 +28,7 @@ CHECKED_SERVER = {
 
 
 class Refusal:
-    """A command line, the words that its refusal contains, and the files and variables it meets."""
+    """A command line with its files and variables, and the words that its refusal contains."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""`requests` lists, shows, follows, exports and replays: for people, pipes and programs."""
+"""`requests` lists, shows, follows, exports and replays requests."""
 
 import json
 import re
@@ -45,13 +45,13 @@ LIST = "GET /worlds/default/requests?limit=50"
 
 
 @pytest.fixture(autouse=True)
-def list_requests(control: FakeControl) -> None:
+def known_worlds(control: FakeControl) -> None:
     control.on("GET /worlds/default", world())
 
 
 @pytest.fixture
 def colors(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Stand for a wide terminal that shows colours."""
+    """Simulate a wide terminal with colors."""
     for name, value in (("FORCE_COLOR", "1"), ("COLUMNS", "120"), ("TERM", "xterm-256color")):
         monkeypatch.setenv(name, value)
     monkeypatch.delenv("NO_COLOR", raising=False)
@@ -114,7 +114,7 @@ def test_requests_list_shows_the_newest_last_on_a_terminal(ask, control: FakeCon
     lines = plain(output).splitlines()
     assert [line.split()[0] for line in lines if "#" in line] == ["#1", "#2"]
     assert lines[-1].strip() == "The project is in another folder; owner (owner) has access."
-    assert lines[0].index("first") == lines[1].index("first")  # columns
+    assert lines[0].index("first") == lines[1].index("first")  # The columns are aligned.
 
 
 @pytest.mark.parametrize("columns", [60, 80])
@@ -131,7 +131,8 @@ def test_requests_list_on_a_narrow_terminal_shows_each_code_in_full(
     lines = plain(ask("requests", *words).stdout).splitlines()
 
     start = next(i for i, line in enumerate(lines) if line.lstrip().startswith("#2"))
-    head = "  ".join(line.strip() for line in lines[start : start + 2])  # the code may stand below
+    # The code may be in the next line.
+    head = "  ".join(line.strip() for line in lines[start : start + 2])
     assert "first  outsider  0.41 ms  resource_not_found" in head
     assert max(map(len, lines)) <= columns
     assert words == ("list",) or sum(line.count("word") for line in lines) == 40
@@ -179,7 +180,8 @@ def test_requests_show_and_replay_print_the_whole_exchange(
     assert "  scope      The project is in another folder; owner (owner) has access." in output
     assert '  X-A: b\n\n  {\n    "a": 1\n  }\n' in output
     remark = "  … truncated: the body has 900 bytes.\n"
-    assert output.endswith("  Content-Type: application/json\n\n  {\n" + remark)  # cut: as it is
+    # A truncated body is printed as it is.
+    assert output.endswith("  Content-Type: application/json\n\n  {\n" + remark)
     assert json.loads(ask("requests", *words, "--json").stdout) == WHOLE
 
 
@@ -232,7 +234,8 @@ def test_requests_tail_begins_with_the_latest_requests_and_follows(ask, control:
 
     lines = ask("requests", "tail").stdout.splitlines()
 
-    assert [line.split()[0] for line in lines] == ["#1", "#2", "#3"]  # the second comes once
+    # The second request is printed once.
+    assert [line.split()[0] for line in lines] == ["#1", "#2", "#3"]
     assert lines[2] == (
         r"#3  2030-01-31T09:30:00.250Z  ---  GET  /v1/\x1b[31m[red]\r\n  -  0.41 ms  "
         "lost: connection_reset  [bold]fault-1 acted"
@@ -262,7 +265,7 @@ def test_requests_tail_reports_missed_requests_and_a_reset(ask, control: FakeCon
     result = ask("requests", "tail")
 
     assert result.stderr == "Too many requests at once: some are not shown.\nThe world was reset.\n"
-    assert result.stdout.splitlines()[-1].startswith("#1 ")  # numbers begin again
+    assert result.stdout.splitlines()[-1].startswith("#1 ")  # The numbers begin again.
 
 
 def test_requests_tail_escapes_control_characters_of_a_request(ask, control: FakeControl, colors):

@@ -1,4 +1,4 @@
-"""`scenario` finds scenarios by name or file, and reports stories step by step."""
+"""`scenario` finds scenarios by name or file, and reports each step of a story."""
 
 import json
 from pathlib import Path
@@ -343,7 +343,7 @@ def test_junit_of_scenario_run_has_a_suite_for_each_scenario_and_a_case_for_each
 def test_scenario_schema_prints_the_schema_of_the_control_api(
     run, hosting_emulator: HostingEmulator
 ):
-    """That the library fits it, tests/golden shows."""
+    """tests/golden checks that the library is valid by this schema."""
     schema = json.loads(run("scenario", "schema").stdout)
 
     jsonschema.Draft202012Validator.check_schema(schema)

@@ -1,4 +1,4 @@
-"""A command sends exactly what was meant. (What it prints then, the golden shows.)"""
+"""Each command sends exactly the right request (test_golden.py checks its output)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ARMED = fault()
 AT = "2030-01-31T09:30:00Z"
 
 CASES: list[tuple[str, str, Any, Any]] = [
-    # what is typed, what is asked with it, what is answered, what was sent
+    # the command line, the request, the response, the body of the request
     ("clock freeze", SET_CLOCK, CLOCK, {"mode": "frozen"}),
     ("clock run", SET_CLOCK, CLOCK, {"mode": "real"}),
     ("clock skip", SET_CLOCK, CLOCK, {"mode": "skip"}),

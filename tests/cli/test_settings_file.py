@@ -1,4 +1,4 @@
-"""The file beside an app says how `start` begins, so that it needs no options."""
+"""The settings file beside an app sets the options of `start`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.cli.conftest import Run
 from tests.docs.markdown import blocks
 from tests.support.fake_bootstrap import FakeBootstrap
 
-#: As the page shows it, before any other YAML.
+#: The example of the page, which is its first YAML.
 PAGE = Path(__file__).parents[2] / "docs" / "running.md"
 YAML, *_ = [each.text for each in blocks(PAGE.read_text("utf-8")) if each.language == "yaml"]
 TOML = """
@@ -46,7 +46,7 @@ SAID = Settings(
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The folder of an app, where commands are typed."""
+    """The folder of an app, in which commands are run."""
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -124,7 +124,7 @@ def test_a_timestamp_in_the_settings_file_needs_no_quotes(
 
 @pytest.fixture
 def around(monkeypatch: pytest.MonkeyPatch) -> list[Settings]:
-    """Catch the settings of emulators that would run around a command."""
+    """Collect the settings of emulators that commands would start."""
     all_settings: list[Settings] = []
 
     def note(chosen: Any, *_: Any, **__: Any) -> Any:

@@ -1,4 +1,4 @@
-"""`start` turns options into settings, announces what is ready, and fails in one line."""
+"""`start` turns options into settings, prints the addresses, and fails in one line."""
 
 import json
 import shlex
@@ -152,7 +152,7 @@ def test_the_ready_file_exists_while_the_emulator_runs(
 def test_the_ready_file_replaces_a_link(
     run, bootstrap: FakeBootstrap, tmp_path: Path, has_target: bool
 ):
-    """Somebody else may have laid it, to read the token or to have a file of ours overwritten."""
+    """An attacker may have created the link to read the token or to overwrite a file of the user."""
     path = tmp_path / "ready.json"
     target = tmp_path / "theirs"
     if has_target:
@@ -280,7 +280,7 @@ def test_start_reads_the_control_token_from_a_variable(run, bootstrap: FakeBoots
 def test_start_reads_each_option_from_a_variable(
     run, bootstrap: FakeBootstrap, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ):
-    """A service container of a CI has nothing else."""
+    """A service container of a CI can set only variables."""
     for name, value in {
         "PORT": "4711",
         "HOST": "0.0.0.0",

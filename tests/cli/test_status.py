@@ -1,4 +1,4 @@
-"""`status`, `wait` and `why`: whether an emulator is there, what is in it, and what it waits for."""
+"""`status`, `wait` and `why`: whether an emulator runs, its worlds, and what operations wait for."""
 
 import itertools
 import json
@@ -52,7 +52,8 @@ def test_status_prints_process_and_worlds_as_json(ask, control: FakeControl):
 
     assert document["worlds"] == [world()]
     assert document["pid"] == 4242
-    assert document["uptime_seconds"] == 0  # two machines' clocks may differ: never negative
+    # Clocks of two machines may differ, so the value is never negative.
+    assert document["uptime_seconds"] == 0
 
 
 def test_status_shortens_nothing_on_a_narrow_terminal(ask, control: FakeControl, monkeypatch):
@@ -68,7 +69,7 @@ def test_status_shortens_nothing_on_a_narrow_terminal(ask, control: FakeControl,
 
 
 class MachineTime:
-    """Time that passes only by sleeping."""
+    """A clock that advances only by sleeping."""
 
     def __init__(self) -> None:
         self.at = 100.0
@@ -174,7 +175,7 @@ def test_wait_follows_a_ready_file_that_appears_later(
     control.on("GET /health", HEALTH)
     ready = tmp_path / "ready.json"
     monkeypatch.setenv("HOSTING_EMULATOR_READY_FILE", str(ready))
-    monkeypatch.setenv("HOSTING_EMULATOR_PORT", "1")  # nobody listens there
+    monkeypatch.setenv("HOSTING_EMULATOR_PORT", "1")  # Nothing listens at this address.
     monkeypatch.setattr(
         time, "sleep", lambda _: ready.write_text(json.dumps({"local_url": control.url}))
     )

@@ -1,4 +1,4 @@
-"""Each table in a terminal of 80 and 120 columns, and piped: nothing is cut, nothing is lost."""
+"""No table loses a word on a terminal of 80 or 120 columns or in a pipe."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ contract variation-points
 
 @pytest.fixture(scope="module")
 def emulator() -> Iterator[BackgroundEmulator]:
-    """An emulator with something in each of its lists."""
+    """An emulator whose lists all have entries."""
     with emulator_in_thread(library=FOLDER) as background:
         world = background.world()
         world.control.create_world(LONG, clock={"mode": "skip"})
@@ -72,8 +72,8 @@ def test_a_table_on_a_terminal_shows_all_words_of_the_piped_table(
 
 
 def lost(line: str, piped: str, text: str) -> Counter[str]:
-    """Return the words that the terminal does not show as often as the pipe."""
-    if line == "requests list":  # its output on a terminal has other headers and shorter times
+    """Return the words that the terminal shows less often than the pipe."""
+    if line == "requests list":  # Its output on a terminal has other headers and shorter times.
         piped = _without_dates(piped).split("\n", 1)[1]
         text = _without_dates(text)
     if line == "status":

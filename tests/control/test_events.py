@@ -19,14 +19,14 @@ from hosting_emulator.control import requests
 from tests.support.emulator_in_loop import EmulatorServer, intervene_in
 
 PATIENCE_S = 10.0
-#: How many events a world keeps for listeners that fall behind or come back.
+#: The number of events that a world stores for listeners that fall behind or return.
 KEPT_EVENTS = 1_000
 WORLD = "/_emulator/worlds/default"
 Event = tuple[int, str, Any]
 
 
 class EventSource:
-    """A running emulator, a client of it, and the default world, whose events are observed."""
+    """A running emulator, a client of it, and the default world, whose events the tests observe."""
 
     def __init__(self, client: TestClient[Any, Any], server: EmulatorServer) -> None:
         ready = server.emulator.ready()
@@ -40,7 +40,7 @@ class EventSource:
 
     @property
     def listeners(self) -> int:
-        """How many streams read the events of the default world."""
+        """The number of streams that read the events of the default world."""
         return self.engine.feed.listeners
 
     async def send(
@@ -83,7 +83,7 @@ class EventSource:
         return listener
 
     def emit(self, count: int, length: int = 10) -> None:
-        """Emit events of the default world, with titles of so many letters."""
+        """Emit events of the default world with titles of this length."""
         for _ in range(count):
             title = "x" * length
             self.engine.feed.tell("world", {"commit": self.engine.world.commit, "title": title})
@@ -243,7 +243,8 @@ async def test_a_listener_that_returns_too_late_receives_a_gap(source: EventSour
 
 async def test_a_listener_that_falls_behind_receives_a_gap_and_continues(source: EventSource):
     listener = await source.listen()
-    source.emit(KEPT_EVENTS + 10)  # all at once: nothing is written to the listener in between
+    # All of them are emitted at once, so nothing is written to the listener in between.
+    source.emit(KEPT_EVENTS + 10)
 
     assert (await listener.next())[1:] == ("gap", {"missed": KEPT_EVENTS + 10})
     source.emit(1)
@@ -314,7 +315,7 @@ async def test_an_emulator_stops_although_a_listener_is_connected(source: EventS
 
     await source.server.close()
 
-    with pytest.raises(EOFError):  # the stream ends before the connection is closed
+    with pytest.raises(EOFError):  # The stream ends before the connection is closed.
         await listener.block()
     assert source.listeners == 0
     listener.close()

@@ -14,7 +14,7 @@ from tests.support.in_process import new_worlds, world_origin
 
 
 class Timers:
-    """The timers of an event loop, which ring when the test says so."""
+    """The timers of an event loop, which fire when the test requests it."""
 
     def __init__(self) -> None:
         self.calls: list[tuple[float, Any, tuple[Any, ...]]] = []

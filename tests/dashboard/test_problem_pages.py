@@ -25,7 +25,7 @@ VOID = {"meta", "link"}
 
 
 class Outline(HTMLParser):
-    """The tags, links and headings of a page. Refuses tags that are not closed in order."""
+    """Collects the tags, links and headings of a page, and refuses tags that are not closed in order."""
 
     def __init__(self, html: str) -> None:
         super().__init__()
@@ -239,7 +239,7 @@ def test_every_class_on_a_page_is_styled_and_every_style_is_used() -> None:
     styled = classes(style_sheet())
 
     assert styled <= used
-    assert used - styled - classes(base_style()) <= {"fault"}  # as quiet as a plain mark
+    assert used - styled - classes(base_style()) <= {"fault"}  # as inconspicuous as a plain mark
 
 
 def classes(sheet: str) -> set[str]:

@@ -1,4 +1,4 @@
-"""Files that pages load: only those of the table, each with a media type and a validator."""
+"""Pages can load only the listed files, each with a media type and a validator."""
 
 from __future__ import annotations
 

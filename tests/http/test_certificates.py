@@ -1,4 +1,4 @@
-"""The local certificate authority: what its certificates are good for, and where its key is stored."""
+"""The local certificate authority: what its certificates are valid for, and where its key is stored."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tests.support.private_keys import files_with_a_private_key
 
 
 def _issue(authority: LocalAuthority, folder: Path, *names: str) -> tuple[Path, Path]:
-    """Do with a leaked key what its finder would."""
+    """Issue a certificate as the finder of a leaked key would."""
     leaf = trustme.CA.from_pem(
         (folder / CA_CERTIFICATE).read_bytes(), (folder / CA_KEY).read_bytes()
     ).issue_cert(*names)
@@ -33,7 +33,7 @@ def _issue(authority: LocalAuthority, folder: Path, *names: str) -> tuple[Path, 
 
 
 def _shake_hands(authority: LocalAuthority, name: str, server: ssl.SSLContext) -> None:
-    """Let a client that trusts the authority meet a server. Raises SSLError."""
+    """Let a client that trusts the authority connect to a server. Raises SSLError."""
     client = ssl.create_default_context(cafile=str(authority.ca_file))
     up = ssl.MemoryBIO()
     down = ssl.MemoryBIO()
@@ -71,7 +71,8 @@ def test_a_name_that_no_host_can_have_is_shown_the_certificate_of_localhost(
 ):
     authority = LocalAuthority(tmp_path)
 
-    with pytest.raises(ssl.SSLCertVerificationError):  # by the client: here nothing fails
+    # Only the client fails, because it refuses the certificate.
+    with pytest.raises(ssl.SSLCertVerificationError):
         _shake_hands(authority, name, authority.server_context())
 
 

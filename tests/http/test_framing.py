@@ -1,4 +1,4 @@
-"""Bytes are cut into requests in the same way, whatever pieces they arrive in."""
+"""Bytes are divided into the same requests, whatever pieces they arrive in."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -7,7 +7,7 @@ from hosting_emulator.http.framing import RequestFraming
 
 GET = b"GET /v1/x HTTP/1.1\r\nHost: h\r\n\r\n"
 PUT = b"PUT /v1/x HTTP/1.1\r\nHost: h\r\nContent-Length: 4\r\n\r\nbody"
-#: Has the first of these for its body, or a part of it.
+#: A request whose body is the GET above.
 AROUND = b"PUT /v1/x HTTP/1.1\r\nContent-Length: %d\r\n\r\n" % len(GET)
 HALF = GET[:9]
 REST = GET[9:]

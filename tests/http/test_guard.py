@@ -1,4 +1,4 @@
-"""The guard of the control API: who must send the control token, and in which forms it counts."""
+"""The guard of the control API: which clients must send the control token, and in which forms."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ def test_a_token_in_a_url_a_cookie_or_as_bearer_is_refused(guard: Site):
 
 
 def test_the_token_does_not_admit_a_page_of_another_site(guard: Site):
-    """A browser that was given the token adds it to requests of foreign pages as well."""
+    """A browser that knows the token also sends it with requests of foreign pages."""
     for foreign in ({"Origin": "http://evil.example.com"}, {"Sec_Fetch_Site": "cross-site"}):
         forged_request = request("10.0.0.1", STATE, Authorization=_basic(TOKEN), **foreign)
         assert status(guard, forged_request, STATE) == 403

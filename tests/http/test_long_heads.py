@@ -1,7 +1,7 @@
-"""A head that was made to be slow costs time in proportion to its length.
+"""The time for a head is proportional to its length, even if the head is made to be slow.
 
-An expression that is tried at each character of a long text, or that tries again wherever it fails,
-holds everybody else's requests for seconds.
+A regular expression that is tried at each character, or that backtracks, would delay all other
+requests for seconds.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Long work runs in threads, only a few jobs at a time, so that the event loop keeps its share."""
+"""Long jobs run in threads, a few at a time, so that the event loop is never blocked."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs of pytest inside a test, in a process of their own, with the plugin as users have it."""
+"""Runs of pytest inside a test, in a separate process, with the plugin as users have it."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def apply_domains(emulator, key="domains-1"):
 
 
 class Suite:
-    """A folder with somebody's tests. They may `from calling import ask, apply_domains`."""
+    """A folder of tests, which may use `from calling import ask, apply_domains`."""
 
     def __init__(self, pytester: pytest.Pytester) -> None:
         self.pytester = pytester
@@ -43,7 +43,7 @@ class Suite:
         pytester.makepyfile(calling=CALLING)
 
     def write(self, **files: str) -> None:
-        """Write Python files by name."""
+        """Write Python files; the keywords are their names."""
         self.pytester.makepyfile(**files)
 
     def ini(self, *lines: str) -> None:
@@ -53,9 +53,9 @@ class Suite:
     def run(
         self, *arguments: str, plugin: str = "hosting_emulator", cold: bool = False
     ) -> pytest.RunResult:
-        """Run pytest, with no plugins but this one and pytest's own.
+        """Run pytest with only this plugin and pytest's own.
 
-        A `cold` run has an interpreter of its own, in which nothing was imported before.
+        A `cold` run has its own interpreter, in which nothing was imported before.
         """
         began_s = time.monotonic()
         options = ("--basetemp=base-temp", "-p", plugin, "-p", "no:cacheprovider", "-W", "error")
@@ -70,12 +70,12 @@ class Suite:
 
     @staticmethod
     def workers(count: int) -> tuple[str, ...]:
-        """Return what lets a run share its tests out, to processes of the warm interpreter."""
+        """Return options that distribute the tests of a run over processes of the warm interpreter."""
         python = warm.programs() / "python"
         return ("-p", "xdist.plugin", "--dist=load", f"--tx={count}*popen//python={python}")
 
     def passes(self, *arguments: str, cold: bool = False) -> pytest.RunResult:
-        """Run pytest, and see that nothing but passed tests comes of it."""
+        """Run pytest, and check that all its tests pass."""
         result = self.run(*arguments, cold=cold)
         outcomes = result.parseoutcomes()
         assert result.ret == 0, result.stdout.str()
@@ -85,7 +85,7 @@ class Suite:
 
 @pytest.fixture
 def suite(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Suite:
-    """An empty folder to write tests into, and to run them."""
+    """An empty folder in which tests can be written and run."""
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
     for name in (
         "HOSTING_EMULATOR_CONTROL_TOKEN",

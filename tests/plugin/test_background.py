@@ -1,4 +1,4 @@
-"""The emulator in the background of a process, or in a child of it: started, stopped, forked from."""
+"""An emulator in the background of a process or in a child process: start, stop and fork."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ both = pytest.mark.parametrize("own", [BackgroundEmulator, ProcessEmulator])
 
 @pytest.fixture
 def warm_python(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is started comes from the warm interpreter."""
+    """Started processes come from the warm interpreter."""
     monkeypatch.setattr(sys, "executable", str(programs() / "python"))
 
 
@@ -171,7 +171,7 @@ def test_a_forked_process_can_call_the_emulator_and_cannot_stop_it(own: OwnEmula
 @both
 @pytest.mark.usefixtures("warm_python")
 def test_a_test_that_freezes_time_does_not_reach_the_emulator(own: OwnEmulator):
-    """Else a latency never ends, and a clock that runs jumps to wherever the test is."""
+    """Otherwise a latency would never end, and a running clock would jump to the time of the test."""
     with own() as emulator, emulator.world(clock={"mode": "real"}) as world:
         path = f"{world.base_url}/v1/projects/{world.project}/edge-dns"
         headers = {"Authorization": f"Bearer {world.token('owner')}"}

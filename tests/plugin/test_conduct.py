@@ -1,4 +1,4 @@
-"""How clients behave, told or held against their tests: as the option or the ini value says."""
+"""Conduct is reported or fails the test, depending on the option or the ini value."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def suite(suite: Suite) -> Suite:
 
 
 def output_before_summary(result: pytest.RunResult) -> str:
-    """Return what a run told before its summary, which holds whole messages again on a CI machine."""
+    """Return the output before the summary, which repeats whole messages on a CI machine."""
     return result.stdout.str().partition("short test summary info")[0]
 
 
@@ -56,7 +56,7 @@ def test_conduct_fails_a_test_that_passes(suite: Suite, way: str):
             "    instead  Create one key per *",
         ]
     )
-    # Once: the world's story, which comes with every failure, does not repeat it.
+    # Once: the report of the world, which comes with every failure, does not repeat it.
     assert output_before_summary(result).count("was sent without an Idempotency-Key.") == 1
     assert "conducting.py" not in result.stdout.str()
 

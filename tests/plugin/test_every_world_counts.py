@@ -1,4 +1,4 @@
-"""Every world and every request of a test is part of its verdict, whatever the test does with them."""
+"""The verdict of a test covers every world and every request, whatever the test does with its worlds."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from tests.plugin.conftest import Suite
 from tests.support import warm
 
 ERROR = "--hosting-emulator-conduct=error"
-#: What a test may do with worlds and requests while its client makes a mistake: a mutation
-#: without an Idempotency-Key.
+#: Uses of worlds and requests by a test whose client makes a mistake: it sends a mutation without
+#: an Idempotency-Key.
 MISTAKES = {
     "in_a_world_that_the_test_closes": """
         def test_it(hosting_emulator, hosting_emulator_worlds):
@@ -90,7 +90,7 @@ MISTAKES = {
 
 
 def write(suite: Suite, test: str) -> None:
-    """Write a test file of one test, which may call `ask` and `apply_domains`."""
+    """Write a test file with one test, which may call `ask` and `apply_domains`."""
     lines = "\n".join(line.removeprefix(" " * 8) for line in test.splitlines())
     suite.write(test_it=f"from calling import apply_domains, ask\nimport pytest\n{lines}")
 

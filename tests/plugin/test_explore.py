@@ -1,4 +1,4 @@
-"""`hosting_explore` runs a test again with each failure, and fails with those it does not survive."""
+"""`hosting_explore` repeats a test with a failure at each point and fails with the points that break it."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ POINT = "create_user_api_key#1/connection_reset/after_commit"
 
 @pytest.fixture
 def explored(suite: Suite) -> Suite:
-    """A folder of tests that may import a client."""
+    """A folder of tests that can import a client."""
     suite.write(client=CLIENT)
     return suite
 

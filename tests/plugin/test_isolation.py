@@ -1,4 +1,4 @@
-"""A hundred worlds at once: clocks, faults, keys, tokens and logs, and nothing crosses."""
+"""A hundred simultaneous worlds share no clock, fault, key, token or log."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def each(request: pytest.FixtureRequest) -> Each:
 def ask(
     world: HostingEmulator, path: str, bearer: str, method: str = "GET", key: str | None = None
 ) -> tuple[int, Any]:
-    """Return status and JSON of a call, `path` below the project."""
+    """Return the status and the JSON of a call. `path` is below the project."""
     headers = {"Authorization": f"Bearer {bearer}"}
     if key is not None:
         headers["Idempotency-Key"] = key
@@ -52,7 +52,7 @@ def ask(
 def test_a_hundred_simultaneous_worlds_are_isolated(
     hosting_emulator_worlds: MoreWorlds, each: Each
 ):
-    """Each has its own time, fault, API key and token, and used the same idempotency key."""
+    """Each world has its own time, fault, API key and token, and all use the same idempotency key."""
     names: Worlds = [hosting_emulator_worlds(seed=f"seed-{n}") for n in range(WORLDS)]
 
     def prepare(n: int, world: HostingEmulator) -> tuple[str, str, str]:

@@ -1,4 +1,4 @@
-"""Worlds in files: whose, where, under which names, and how they are opened again."""
+"""Files of worlds: which worlds are written, where, with which names, and how they are opened again."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_as_expected(hosting_emulator):
 
 
 def stored_names(folder: Path) -> list[str]:
-    """Return the files' names without the digest that each ends with."""
+    """Return the names of the files without the digest at the end of each."""
     return sorted(re.sub(r"-[0-9a-f]{8}\.json$", "", path.name) for path in folder.iterdir())
 
 
@@ -85,7 +85,7 @@ def test_no_world_is_written_to_disk_by_default(suite: Suite):
 
 @pytest.mark.parametrize("way", ["option", "ini"])
 def test_the_folder_of_kept_worlds_is_relative_to_its_configuration(suite: Suite, way: str):
-    """An option's to where pytest was called, an ini value's to the root of the tests."""
+    """An option is relative to the current folder, and an ini value to the root of the tests."""
     suite.write(test_it=TESTS)
     suite.ini(*(["hosting_emulator_keep_dir = kept/here"] if way == "ini" else []))
     inner = suite.pytester.mkdir("inner")
@@ -104,7 +104,7 @@ def test_the_folder_of_kept_worlds_is_relative_to_its_configuration(suite: Suite
 
 
 def test_the_file_of_a_kept_world_is_replaced_only_by_the_same_test(suite: Suite):
-    """Parametrised tests whose names look alike, in two workers, twice."""
+    """The test names are alike, and two workers run the parametrized tests twice."""
     suite.write(
         test_it="""
         import pytest
@@ -172,7 +172,7 @@ def test_a_folder_that_cannot_be_written_is_reported_once_for_all_tests(suite: S
 
 
 def test_a_kept_world_can_be_opened(suite: Suite):
-    """What the report says to type starts an emulator that goes on where the test was."""
+    """The printed command starts an emulator that continues where the test ended."""
     suite.write(test_it=TESTS)
     result = suite.run("--hosting-emulator-keep=failed", "-k", "test_fails")
     line = next(line for line in result.outlines if line.startswith("kept: "))

@@ -1,4 +1,4 @@
-"""A thousand tests on one server: each throws its world away, and nothing of it may stay."""
+"""A thousand tests on one server: each deletes its world, and nothing of it may remain in memory."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def test_memory_does_not_grow_with_the_number_of_tests(tmp_path: Path, tests: in
 
 
 def grown(folder: Path, suite: str, tests: int) -> float:
-    """Return by how many bytes the tests of a suite grow its process after the first hundred."""
+    """Return by how many bytes the process grows after the first hundred tests of a suite."""
     many.write(folder, suite.format(tests=tests))
     (watched,) = many.run(folder, cold=False)
     return watched["memory"][str(tests)] - watched["memory"]["100"]

@@ -1,4 +1,4 @@
-"""`@pytest.mark.hosting_scenario`, and the fixture that stands behind it."""
+"""`@pytest.mark.hosting_scenario`, and the fixture that it sets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Each option, and its ini value."""
+"""Each option and its ini value."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ OPTIONS = [
 ]
 
 
-def printed_lines(suite: Suite, way: str, name: str, value: str) -> list[str]:
-    """Say an option in one of the two ways; return the arguments."""
+def set_option(suite: Suite, way: str, name: str, value: str) -> list[str]:
+    """Set an option in one of the two ways; return the arguments for pytest."""
     if way == "option":
         return [f"--hosting-emulator-{name}={value}"]
     suite.ini(f"hosting_emulator_{name.replace('-', '_')} = {value}")
@@ -52,7 +52,7 @@ def test_the_option_scenario_accepts_a_name_of_the_library(suite: Suite, way: st
             assert hosting_emulator.report_document()["scenario"]
         """
     )
-    suite.passes(*printed_lines(suite, way, "scenario", "stuck-operation"))
+    suite.passes(*set_option(suite, way, "scenario", "stuck-operation"))
 
 
 @both_ways
@@ -64,7 +64,7 @@ def test_the_option_scenario_accepts_a_file(suite: Suite, way: str):
         test_it="def test_it(hosting_emulator): assert hosting_emulator.clock.mode == 'skip'"
     )
 
-    suite.passes(*printed_lines(suite, way, "scenario", "slow.yaml"))
+    suite.passes(*set_option(suite, way, "scenario", "slow.yaml"))
 
 
 @both_ways
@@ -76,7 +76,7 @@ def test_the_option_clock_sets_the_clock(suite: Suite, way: str):
             assert (clock["mode"], clock["rate"]) == ("scaled", 60)
         """
     )
-    suite.passes(*printed_lines(suite, way, "clock", "scaled:60"))
+    suite.passes(*set_option(suite, way, "clock", "scaled:60"))
 
 
 def test_the_option_clock_overrides_the_clock_of_the_scenario(suite: Suite):
@@ -96,14 +96,14 @@ def test_the_option_seed_sets_the_seed(suite: Suite, way: str):
             assert world["seed"] == "another"
         """
     )
-    suite.passes(*printed_lines(suite, way, "seed", "another"))
+    suite.passes(*set_option(suite, way, "seed", "another"))
 
 
 @both_ways
 def test_the_option_url_uses_a_running_emulator(
     suite: Suite, way: str, hosting_emulator_server: BackgroundEmulator
 ):
-    """Its worlds are made there, and none is left behind, even by what fails."""
+    """The tests create their worlds in that emulator, and even failed tests leave none behind."""
     url = hosting_emulator_server.base_url
     before = [world["name"] for world in hosting_emulator_server.control.worlds()]
     suite.write(
@@ -123,14 +123,14 @@ def test_the_option_url_uses_a_running_emulator(
         """
     )
 
-    result = suite.run(*printed_lines(suite, way, "url", f"{url}/_emulator/"))
+    result = suite.run(*set_option(suite, way, "url", f"{url}/_emulator/"))
 
     result.assert_outcomes(passed=1, failed=1)
     assert [world["name"] for world in hosting_emulator_server.control.worlds()] == before
 
 
 def test_the_option_url_is_refused_if_nothing_responds(suite: Suite):
-    with socket.socket() as taken:  # bound, and not listening
+    with socket.socket() as taken:  # bound, but not listening
         taken.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{taken.getsockname()[1]}"
         suite.write(test_it="def test_it(hosting_emulator): pass")
@@ -160,7 +160,7 @@ def test_the_option_control_token_is_sent(
         monkeypatch.setenv("HOSTING_EMULATOR_CONTROL_TOKEN", "only-here")
         suite.passes(url)
     else:
-        suite.passes(url, *printed_lines(suite, way, "control-token", "only-here"))
+        suite.passes(url, *set_option(suite, way, "control-token", "only-here"))
 
 
 @pytest.mark.parametrize(

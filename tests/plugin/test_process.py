@@ -1,4 +1,4 @@
-"""The emulator in a process of its own: all that the plugin offers, and it ends with the tests."""
+"""An emulator in its own process offers everything that the plugin has, and ends with the tests."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def test_worlds_are_kept_when_a_test_fakes_the_file_system(suite: Suite, server:
 
 
 def test_a_fake_file_system_does_not_reach_the_emulator_process(suite: Suite):
-    """Else the library's scenarios are not there."""
+    """Otherwise the library of scenarios would be missing."""
     suite.write(
         test_it="""
         def test_it(fs, hosting_emulator_worlds):

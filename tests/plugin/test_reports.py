@@ -1,4 +1,4 @@
-"""What a failed test tells of its worlds: in the terminal, from workers, in JUnit XML."""
+"""The report of a failed test about its worlds: in the terminal, from workers, in JUnit XML."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def test_fails(hosting_emulator):
     ask(hosting_emulator, "deployments", who="reader")
     assert False, "to see the report"
 """
-#: The report of `FAILING`, between its section's title and its end.
+#: The report of `FAILING`, between the title and the end of its section.
 TOLD = """
 world    world-1 at http://127.0.0.1:PORT/worlds/world-1, commit 4
 clock    frozen, 2026-01-01T00:00:00.000Z; 2 events to come, the next at 2026-01-01T00:00:02.000Z
@@ -36,14 +36,14 @@ TITLE = " hosting emulator ".center(80, "-")
 
 
 def stories(output: str) -> list[str]:
-    """Return what stands under the title, each time it is there, its port unnamed."""
+    """Return the text of each section with this title, with the port replaced."""
     parts = re.sub(r":\d+/worlds", ":PORT/worlds", output).split(f"{TITLE}\n")[1:]
     return [re.split(r"\n(?:-+ |===|___)", part)[0].strip("\n") for part in parts]
 
 
 @pytest.mark.parametrize("workers", [0, 2])
 def test_the_report_of_a_failed_test_is_in_the_terminal_and_in_junit(suite: Suite, workers: int):
-    """Once in the terminal, once in JUnit XML, from a worker as from this process."""
+    """The terminal and JUnit XML each have it once, both from a worker and from this process."""
     suite.write(test_it=FAILING)
 
     shared = suite.workers(workers) if workers else ()
@@ -126,7 +126,7 @@ def test_each_failure_of_a_test_is_reported_once(suite: Suite):
 
 @pytest.mark.skipif(pytest.version_tuple < (9, 0), reason="pytest has no subtests of its own")
 def test_a_failed_subtest_is_reported_once(suite: Suite):
-    """By the part, and not once more by the test that it is a part of."""
+    """The failed part reports it, and the test of the part does not report it again."""
     suite.write(
         test_it="""
         from calling import ask
@@ -228,7 +228,7 @@ def test_the_report_omits_some_of_many_worlds(suite: Suite):
 
 
 def test_an_error_of_the_report_does_not_break_the_run(suite: Suite):
-    """Given a world that its test deleted, and an emulator that the test stopped."""
+    """The test deleted a world and stopped an emulator."""
     suite.write(
         test_it="""
         def test_deletes(hosting_emulator):

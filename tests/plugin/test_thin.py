@@ -1,4 +1,4 @@
-"""What the plugin costs a run that does not use it: nothing that can be seen."""
+"""The plugin costs nothing noticeable in a run that does not use it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Worlds in an emulator of somebody else's end some time after tests that were killed, and no sooner."""
+"""Worlds in a shared emulator end some time after their tests were killed, and not before."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Varied worlds in tests: by options, by the mark, by the environment, and what a failure tells."""
+"""Varied worlds in tests: by options, by the mark, by variables, and the report of a failure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whose world is whose: a fresh one for each test, shared ones, more of them, unittest's."""
+"""Worlds of tests: a fresh world for each test, shared worlds, several worlds, and unittest cases."""
 
 from __future__ import annotations
 

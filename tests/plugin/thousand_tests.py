@@ -1,4 +1,4 @@
-"""A suite of a thousand small tests, and what a run of it tells of time and memory."""
+"""A suite of a thousand small tests, and the time and memory that a run of it takes."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def test_it(hosting_emulator, n):
     finally:
         connection.close()
 """
-#: Nothing of ours: what grows with it is pytest's own, some 3 kB of reports and finalizers a test.
+#: Does not use the plugin. Its memory grows by pytest's own reports and finalizers, some 3 kB a test.
 PLAIN = """
 import pytest
 
@@ -114,16 +114,16 @@ def test_it(of_test, n):
 
 
 def write(folder: Path, tests: str = MANY.format(tests=TESTS)) -> None:
-    """Write the suite: each test has a fresh world and makes three requests."""
+    """Write the suite, in which each test has a fresh world and sends three requests."""
     (folder / "conftest.py").write_text(CONFTEST, encoding="utf-8")
     (folder / "test_many.py").write_text(tests, encoding="utf-8")
 
 
 def run(folder: Path, *arguments: str, cold: bool = True) -> list[dict[str, dict[str, float]]]:
-    """Run the suite to its end; return what was seen in each process that ran tests.
+    """Run the suite to its end; return the measurements of each process that ran tests.
 
-    `memory` is bytes after each hundred tests, `took` the median seconds of each test function. One
-    that is not `cold` comes from the warm interpreter.
+    `memory` is the bytes after each hundred tests, `took` the median seconds of each test function.
+    A run that is not `cold` comes from the warm interpreter.
     """
     for old in folder.glob("watched-*.json"):
         old.unlink()

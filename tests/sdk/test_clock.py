@@ -1,4 +1,4 @@
-"""World time, moved and read from a test."""
+"""Tests read and change the time of a world."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any

@@ -1,4 +1,4 @@
-"""One connection is kept, renewed when stale, and never repeats what may have taken effect."""
+"""The client reuses one connection, renews a stale one, and never repeats a request that may have acted."""
 
 import os
 import socket
@@ -95,7 +95,8 @@ def test_the_client_works_after_an_error(control: FakeControl, client: ControlCl
 
 def test_an_unreachable_emulator_error_names_the_address_and_the_start_command():
     with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))  # bound and not listening: nothing else can take the port
+        # bound, but not listening, so that no other program can take the port
+        taken.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{taken.getsockname()[1]}/_emulator"
 
         with ControlClient(url) as client, pytest.raises(EmulatorUnreachable) as caught:
@@ -143,7 +144,7 @@ def test_threads_share_one_connection(control: FakeControl, client: ControlClien
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
-@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")  # the fake has threads
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")  # The fake has its own threads.
 def test_a_forked_child_opens_its_own_connection(control: FakeControl, client: ControlClient):
     control.on("GET /health", HEALTH)
     client.get("health")

@@ -1,4 +1,4 @@
-"""Each method asks for the right resource, and every refusal is a clear error."""
+"""Each method requests the right resource, and every refusal is a clear error."""
 
 from collections.abc import Callable
 
@@ -19,7 +19,7 @@ from tests.support.http_world import HttpWorld
 
 
 def test_each_method_of_the_sdk_reaches_its_resource(api: HttpWorld):
-    """Each once, against the emulator itself; what a world answers is the contract tests' matter."""
+    """Each method is called once with a real emulator. tests/service checks what a world responds."""
     emulator = api.emulator
     control = emulator.control
     world = emulator.name

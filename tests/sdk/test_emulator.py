@@ -1,4 +1,4 @@
-"""Opening a world, and leaving it as one should."""
+"""Opening, forking, restoring and closing worlds."""
 
 from __future__ import annotations
 

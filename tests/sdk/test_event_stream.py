@@ -1,4 +1,4 @@
-"""Listening to a world, and the request log's filters, as the client asks for them."""
+"""Listening to the events of a world, with the filters of the request log."""
 
 import pytest
 

@@ -68,7 +68,8 @@ def test_the_fake_refuses_a_response_that_lacks_a_member(
 ) -> None:
     body = RESPONSES[request_line]
 
-    for name in body.keys() - {"timeout"}:  # an effect's own member is part of no declared type
+    # No declared type contains the member of the fault's effect.
+    for name in body.keys() - {"timeout"}:
         rest = {key: value for key, value in body.items() if key != name}
         with pytest.raises(AssertionError, match=f"'{name}' is a required property"):
             control.on(request_line, rest)

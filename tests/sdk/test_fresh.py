@@ -1,4 +1,4 @@
-"""How answers are to vary may be said in two ways; anything else is refused in one line."""
+"""`vary` has two forms, and any other value is refused in one line."""
 
 from __future__ import annotations
 

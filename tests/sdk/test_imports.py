@@ -1,4 +1,4 @@
-"""The SDK is cheap: it imports the standard library and itself, nothing else."""
+"""The SDK is cheap to import: it imports only the standard library and itself."""
 
 from tests.support.imported_modules import foreign, imported_by
 

@@ -1,4 +1,4 @@
-"""What is in a world, who may ask, and the URL of a path in it."""
+"""The projects, users and tokens of a world, and the URL of a path in it."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""A world's story as text: short, aligned, and never in the way of the failure it stands below."""
+"""The report of a world as text is short and aligned."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reading the request log of a world, and asserting on it."""
+"""Reading the request log of a world, and assertions about it."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def golden(text: str, emulator: HostingEmulator) -> str:
 
 @pytest.fixture
 def logged(api: HttpWorld) -> Requests:
-    """Requests of a world that has had five."""
+    """The requests of a world that received five."""
     api.set_flag(False, key="flag-1")
     api.set_flag(False, key="flag-1")
     api.set_flag(True, key="flag-1")
@@ -329,7 +329,7 @@ def test_assert_none_failed_lists_the_failed_requests(logged: Requests):
 
 @pytest.fixture
 def ring(control: FakeControl, client: ControlClient) -> Requests:
-    """Requests of a world whose log holds the last 1,000 of 1,234."""
+    """The requests of a world whose log holds the last 1,000 of 1,234."""
     plain = {
         "call": "list_deployments",
         "path": "/v1/projects/01P/deployments",

@@ -1,7 +1,7 @@
-"""What an editor knows of the handle: every type is written down, and wrong names are errors.
+"""What an editor knows about the handle: every type is declared, and wrong names are errors.
 
-The type checker reads this file in strict mode: an `ignore` it does not need, or a type that is
-not as asserted, is an error of its own.
+The type checker reads this file in strict mode, in which an unneeded `ignore` and a type that
+differs from its assertion are errors.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the security tests share: one emulator for each file, and all that a request could change."""
+"""Fixtures of the security tests: one emulator for each file, and a check that nothing changed."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from tests.support.served_worlds import served_worlds
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[BackgroundEmulator]:
-    """An emulator on this machine alone, as `start` makes one, with its clock standing still."""
+    """An emulator on this machine only, as `start` runs it, with a frozen clock."""
     with emulator_in_thread(tls_port=0, library=FOLDER) as running:
         yield running
 
 
 @pytest.fixture
 def unchanged(server: BackgroundEmulator) -> Iterator[Callable[[], None]]:
-    """Fail, at the end at the latest, if a test changed anything that the emulator keeps."""
+    """Fail if a test changed anything that the emulator stores. The check also runs after the test."""
 
     before = served_worlds(server.base_url)
 

@@ -1,4 +1,4 @@
-"""Small texts that would grow into large work: refused in one clear line, after bounded work."""
+"""Small texts that would cause much work are refused in one line after little work."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def _names(count: int) -> bytes:
 
 
 def test_repeated_names_in_a_body_are_detected_in_one_pass():
-    """Looking for each name among all others takes minutes for a body of one MiB."""
+    """Comparing each name with all others takes minutes for a body of one MiB."""
     small = calls_of(lambda: _refused_json(_names(1_000)))
     large = calls_of(lambda: _refused_json(_names(10_000)))
 
@@ -115,7 +115,8 @@ def test_every_endpoint_refuses_a_json_bomb(
 def test_a_body_over_the_size_limit_is_refused(server: BackgroundEmulator):
     for method, path, status in (
         ("POST", "/_emulator/worlds/default/faults", 413),
-        ("PUT", "/v1/projects/{project}/powered-by-flag", 400),  # the contract lists no 413 there
+        # The contract lists no 413 for this call.
+        ("PUT", "/v1/projects/{project}/powered-by-flag", 400),
         ("POST", "/v1/projects/{project}/source:initialize", 413),
     ):
         assert _send(server, method, path, " " * (MIB + 1)).status == status
@@ -123,7 +124,7 @@ def test_a_body_over_the_size_limit_is_refused(server: BackgroundEmulator):
 
 # --- YAML ---------------------------------------------------------------------------------------
 
-#: Each kind of YAML bomb is tried in tests/scenario; these are refused after little work.
+#: tests/scenario tries each kind of YAML bomb. These are refused after little work.
 YAML_BOMBS = {
     "an alias": "a: &a 1\nb: *a",
     "nested mappings": "\n".join(" " * depth + "a:" for depth in range(600)),

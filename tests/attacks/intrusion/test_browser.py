@@ -1,4 +1,4 @@
-"""A hostile page in a real browser: from another site, from nowhere, and under a rebound name."""
+"""A hostile page in a real browser: on another site, with an opaque origin, and under a rebound name."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.support.wire import host_of
 
 Check = Callable[[], None]
 ATTACK = Path(__file__).with_name("attack.js").read_text(encoding="utf-8")
-#: The hostile site's name; like a name that was rebound, it leads to this machine.
+#: The name of the hostile site. Like a rebound name, it resolves to this machine.
 EVIL = "evil.example.com"
 
 
@@ -42,7 +42,7 @@ class _EmptyPage(BaseHTTPRequestHandler):
 
 @pytest.fixture(scope="module")
 def hostile_port() -> Iterator[int]:
-    """The port of a site that is not the emulator's."""
+    """The port of a site that does not belong to the emulator."""
     with ThreadingHTTPServer(("127.0.0.1", 0), _EmptyPage) as site:
         thread = Thread(target=site.serve_forever)
         thread.start()
@@ -99,7 +99,7 @@ def test_a_page_of_another_port_has_only_the_access_of_a_local_web_app(
     name: str,
     site: str,
 ):
-    """It reads the provider's public keys, and calls `/v1` with a token; it comes to no token."""
+    """The page reads the provider's public keys and calls `/v1` with a token, but it cannot get a token."""
     target = f"http://{name}:{host_of(server.base_url).partition(':')[2]}"
 
     outcomes = attack(chromium, f"http://{site}:{hostile_port}/", target, server, token="none")
@@ -119,7 +119,7 @@ def test_a_page_of_another_port_has_only_the_access_of_a_local_web_app(
 def test_a_page_with_an_opaque_origin_can_do_nothing(
     chromium: Chromium, server: BackgroundEmulator, unchanged: Check
 ):
-    """A sandboxed frame or a data URL: its Origin is `null`."""
+    """A sandboxed frame and a data URL send the Origin `null`."""
     outcomes = attack(chromium, "data:text/html,<body>", server.base_url, server)
 
     assert {
@@ -133,7 +133,7 @@ def test_a_page_with_an_opaque_origin_can_do_nothing(
 def test_a_page_behind_a_rebound_name_can_do_nothing(
     chromium: Chromium, server: BackgroundEmulator, unchanged: Check
 ):
-    """The page and the emulator are then of one origin: the page reads, but only refusals."""
+    """Page and emulator have the same origin, so the page can read responses, but all are refusals."""
     rebound = f"http://{EVIL}:{host_of(server.base_url).partition(':')[2]}"
 
     outcomes = attack(chromium, f"{rebound}/", rebound, server)
@@ -155,7 +155,7 @@ def test_a_page_behind_a_rebound_name_can_do_nothing(
 def test_a_page_of_the_emulator_itself_can_read_the_control_api(
     chromium: Chromium, server: BackgroundEmulator
 ):
-    """Without the guard's reasons nothing is in the way: so the attacks above are real ones."""
+    """A page that the guard accepts succeeds, so the attacks above fail because of the guard."""
     script = f"fetch({json.dumps(server.base_url + '/_emulator/info')}).then(found => found.status)"
 
     assert chromium.run(f"{server.base_url}/v1/nothing", script) == 200

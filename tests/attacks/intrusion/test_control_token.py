@@ -1,4 +1,4 @@
-"""The control token: when an emulator demands one, and a running emulator that does."""
+"""The control token: when an emulator requires one, and how a running emulator checks it."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_a_token_that_no_header_can_carry_is_refused_before_the_start(token: str
 
 
 async def test_every_request_through_a_proxy_needs_the_token():
-    """A proxy on this machine makes every request look local, and may not say that it forwards."""
+    """A proxy on this machine makes every request look local, and it may add no forwarding header."""
     async with emulator_in_loop(
         public_url="https://hosting.example.com", control_token=TOKEN
     ) as emulator:

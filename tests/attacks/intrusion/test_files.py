@@ -1,4 +1,4 @@
-"""What lies on disk is its owner's alone, whatever the umask and whatever lay there before."""
+"""Only the owner can read stored files, whatever the umask is and whatever existed before."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.support.private_keys import files_with_a_private_key
 
 
 def modes(folder: Path) -> dict[str, str]:
-    """Return the mode of a folder and of all in it."""
+    """Return the mode of a folder and of everything below it."""
     paths = [folder, *folder.rglob("*")]
     return {str(path.relative_to(folder)): oct(stat.S_IMODE(path.stat().st_mode)) for path in paths}
 
@@ -27,7 +27,7 @@ def private(folder: Path) -> None:
         assert mode == ("0o700" if (folder / name).is_dir() else "0o600"), name
 
 
-# Under 0o277 whatever is left to the umask comes out as 0o400, and what is set too wide as it is.
+# With the umask 0o277, a file whose mode the umask decides gets 0o400; any explicit mode shows as it is.
 @pytest.mark.parametrize(
     "umask",
     [0o277, *(pytest.param(n, marks=pytest.mark.torture) for n in (0o000, 0o022, 0o077, 0o777))],
@@ -36,7 +36,7 @@ def test_a_new_data_directory_is_private(tmp_path: Path, umask: int):
     data = tmp_path / "data"
     ready = tmp_path / "ready.json"
     arguments = ("--data-dir", str(data), "--tls-port", "0", "--ready-file", str(ready))
-    # An odd umask is about the modes of what is made: Python's own caches are left alone.
+    # The umask must not affect Python's own caches, so they are not written (-B).
     shell = (
         "bash",
         "-c",
@@ -66,7 +66,7 @@ def test_an_existing_data_directory_is_made_private(tmp_path: Path):
         process.stop()
 
     open_to_others = {name: mode for name, mode in modes_after.items() if int(mode, 8) & 0o077}
-    assert set(open_to_others) <= {"."}  # the folder itself may be shared, what is in it is not
+    assert set(open_to_others) <= {"."}  # The folder itself may be shared, but not its contents.
     assert (tmp_path / "tls" / "ca.pem").read_bytes() == before
 
 
@@ -87,14 +87,14 @@ LINKS = [
 @pytest.mark.parametrize(
     ("name", "target"),
     [
-        # Each name once, each kind of target as often as the others; the rest is torture.
+        # Each name once, each kind of target equally often. The other pairs are torture.
         pytest.param(name, target, marks=[] if (n + m) % 3 == 0 else pytest.mark.torture)
         for n, name in enumerate(LINKS)
         for m, target in enumerate(["file", "folder", "nothing"])
     ],
 )
 def test_a_link_in_the_data_directory_is_refused(tmp_path: Path, name: str, target: str):
-    """A folder that somebody else packed must not make us write, cut or read elsewhere."""
+    """A prepared folder of an attacker must not make the emulator write, truncate or read other files."""
     data = tmp_path / "data"
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
@@ -119,7 +119,7 @@ def test_a_link_in_the_data_directory_is_refused(tmp_path: Path, name: str, targ
 
 @pytest.mark.parametrize("name", ["worlds.json", "lock", "worlds/default/journal.ndjson"])
 def test_a_pipe_in_the_data_directory_is_refused(tmp_path: Path, name: str):
-    """To read from it would wait for somebody to write."""
+    """Reading from the pipe would wait until somebody writes."""
     (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
     os.mkfifo(tmp_path / name)
 

@@ -1,4 +1,4 @@
-"""A web page of another site, told by its headers: it may neither read nor drive the emulator."""
+"""A page of another site, recognized by its request headers, can neither read nor control the emulator."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.support.wire import Headers, exchange_raw, host_of, wire
 
 Check = Callable[[], None]
 
-#: Method, path and body of what another site would like to do.
+#: Method, path and body of requests that another site might want to send.
 CONTROL = {
     "read the state": ("GET", "/_emulator/worlds/default/state", ""),
     "read what was asked": ("GET", "/_emulator/worlds/default/requests", ""),
@@ -31,7 +31,7 @@ CONTROL = {
     "delete a world": ("DELETE", "/_emulator/worlds/default", ""),
     "knock": ("GET", "/_emulator/no-such-path", ""),
 }
-#: Origins of pages that are not the emulator's, with `{host}` and `{port}` being its own.
+#: Origins of pages that do not belong to the emulator. `{host}` and `{port}` are its own.
 FOREIGN_ORIGINS = [
     "null",
     "NULL",
@@ -66,7 +66,7 @@ LOCAL_ORIGINS = [
     "http://127.0.0.2:3000",
     "http://[::1]:{port}",
 ]
-#: What a browser says of a request without an Origin that a page of another site set off.
+#: Headers of a request without an Origin that a page of another site caused.
 FOREIGN_FETCHES = [
     {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "no-cors", "Sec-Fetch-Dest": "image"},
     {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "no-cors", "Sec-Fetch-Dest": "script"},
@@ -76,7 +76,7 @@ FOREIGN_FETCHES = [
     {"Sec-Fetch-Site": "Cross-Site"},
     {"Sec-Fetch-Site": "new-value-of-a-later-browser"},
 ]
-#: Names that a page of another site can have been loaded under.
+#: Names under which a page of another site may have been loaded.
 REBOUND = [
     "evil.example.com",
     "evil.example.com:{port}",
@@ -163,7 +163,7 @@ def test_a_local_web_app_may_sign_people_in_but_not_take_a_token_by_name(
     assert keys.status == 200
     assert keys.headers["Access-Control-Allow-Origin"] == origin
     assert keys.headers["Vary"] == "Origin"
-    # Nor is the page itself for it: neither to read, nor to press a button on.
+    # The sign-in page is not open to it: the page can neither be read nor submitted.
     for method in ("GET", "POST"):
         page = exchange_raw(server.base_url, method, "/_emulator/idp/authorize", headers)
         assert page.status == 403
@@ -264,7 +264,7 @@ def test_a_name_that_others_can_own_is_refused(
 def test_the_public_api_refuses_names_that_others_can_own(
     server: BackgroundEmulator, unchanged: Check, host: str
 ):
-    """Not even with a token: whoever knows the seed can make one."""
+    """Not even a valid token helps: whoever knows the seed can make one."""
     bearer = (
         "Authorization",
         f"Bearer {server.control.world().mint_token('owner')['access_token']}",
@@ -328,7 +328,7 @@ def test_names_that_nobody_else_can_own_reach_the_public_api_only(
 
 
 def test_a_link_from_another_site_opens_a_page(server: BackgroundEmulator):
-    """Following one is not reading it: the other site never sees the answer."""
+    """A user may follow a link from another site, which never sees the response."""
     headers = [
         ("Host", host_of(server.base_url)),
         ("Sec-Fetch-Site", "cross-site"),

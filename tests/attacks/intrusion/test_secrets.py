@@ -1,4 +1,4 @@
-"""Every kind of secret goes in through every door; none of them may come out by another."""
+"""Each kind of secret is sent through every interface, and none may appear in any output."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.support.warm import COMMAND
 CONTROL_TOKEN = "control-token-4f0d2a7c9b"
 PASSWORD = "password-8c1e5b7d3f"
 WORLD = "/_emulator/worlds/default"
-#: What the command line tells of the request log, in each of its forms.
+#: The commands that show the request log, in each of their formats.
 COMMANDS = (
     ("requests", "har"),
     ("requests", "list", "--limit", "1000"),
@@ -53,7 +53,7 @@ def test_no_secret_is_shown_or_stored_where_it_does_not_belong(tmp_path: Path):
     assert leaks == []
     log = texts[f"{WORLD}/requests?limit=1000"]
     assert log.count(b"<redacted>") > 10
-    # What was searched is no empty page: each of them tells of every request.
+    # The searched texts are not empty: each of them contains every request.
     count = len(json.loads(log)["items"])
     event_kinds = re.findall(rb"^event: (request|gap)$", texts["the events"], re.MULTILINE)
     assert event_kinds == [b"request"] * count
@@ -70,30 +70,32 @@ def test_the_search_for_secrets_detects_a_planted_secret(tmp_path: Path):
 
 
 class _Events(Thread):
-    """Listens to all that is told while it happens, until the emulator ends."""
+    """Collects the events of the default world until the emulator ends."""
 
     def __init__(self, base_url: str) -> None:
         super().__init__()
         self._connection = HTTPConnection(base_url.partition("://")[2], timeout=30)
         self._connection.request("GET", f"{WORLD}/events")
         self._response = self._connection.getresponse()
-        self._told = self._response.readline()  # from here on nothing is missed
+        # The stream is open, so no event is missed from now on.
+        self._told = self._response.readline()
         self.start()
 
     def run(self) -> None:
-        with self._response, suppress(OSError, HTTPException):  # it is killed if the test fails
+        # The emulator is killed if the test fails.
+        with self._response, suppress(OSError, HTTPException):
             while line := self._response.readline():
                 self._told += line
 
     def told(self) -> bytes:
-        """Wait for the end, and return everything."""
+        """Wait for the end of the stream and return all of it."""
         self.join()
         self._connection.close()
         return self._told
 
 
 def _plant(process: Process, client: Client) -> dict[str, bytes]:
-    """Use one secret of each kind rightly, and then everywhere it does not belong."""
+    """Use one secret of each kind correctly, and then send it in every place where it does not belong."""
     project = process.ready["project_id"]
     jwt = client.token("owner")
     owner = {"Authorization": f"Bearer {jwt}"}
@@ -120,7 +122,7 @@ def _plant(process: Process, client: Client) -> dict[str, bytes]:
     for secret in (jwt, key, ticket, session, CONTROL_TOKEN, *signed_in.values()):
         _misplace(client, project, secret, owner)
     for stored_length in (200, len(jwt) - 60, len(jwt) - 1):
-        # The log keeps the beginning of a body: this much of the token is in it.
+        # The log stores the beginning of a body, which contains this much of the token.
         body = {"name": "x" * (16 * 1024 - stored_length - len('{"name": "')) + jwt}
         client.send("POST", path, body, {**owner, "Idempotency-Key": "long"})
     secrets["most of an access token"] = jwt[:150]
@@ -128,14 +130,14 @@ def _plant(process: Process, client: Client) -> dict[str, bytes]:
 
 
 def _redeemed(client: Client, project: str, owner: dict[str, str]) -> tuple[str, str]:
-    """Return the secrets of a ticket that was used and of the session it opened."""
+    """Return the secrets of a redeemed ticket and of the session that it opened."""
     ticket = client.send("POST", f"/v1/projects/{project}/dev-access-tickets", None, owner).json
     url = urlsplit(ticket["redeem_url"])
     host = {"Host": url.netloc}
     response = client.send("GET", f"{url.path}?{url.query}", None, host)
     cookie = response.headers["Set-Cookie"].partition(";")[0]
     assert client.send("GET", "/", None, {**host, "Cookie": cookie}).status == 200
-    client.send("GET", f"{url.path}?{url.query}", None, host)  # used already
+    client.send("GET", f"{url.path}?{url.query}", None, host)  # The ticket is already used.
     return parse_qs(url.query)["ticket"][0], cookie.partition("=")[2].rpartition(".")[2]
 
 
@@ -185,7 +187,8 @@ def _misplace(client: Client, project: str, secret: str, owner: dict[str, str]) 
     put = f"/v1/projects/{project}/powered-by-flag"
     client.send("PUT", put, {"enabled": secret}, {**owner, "Idempotency-Key": secret[:128]})
     client.send("PUT", put, {secret: True}, {**owner, "Idempotency-Key": "other"})
-    for enabled in (True, False):  # accepted, and refused: the key came before
+    # The first request is accepted, the second is refused because of the reused key.
+    for enabled in (True, False):
         client.send("PUT", put, {"enabled": enabled}, {**owner, "Idempotency-Key": secret[:128]})
     for path in ("worlds", "worlds/default/tokens", "worlds/default/faults", "scenarios/run"):
         client.send("POST", f"/_emulator/{path}", {"name": secret, "as": secret, "kind": secret})
@@ -193,7 +196,7 @@ def _misplace(client: Client, project: str, secret: str, owner: dict[str, str]) 
 
 
 def _output_of_commands(process: Process, environment: dict[str, str]) -> dict[str, bytes]:
-    """Return what the commands write that show requests."""
+    """Return the output of the commands that show requests."""
     output = {}
     for words in COMMANDS:
         run = subprocess.run(
@@ -207,7 +210,7 @@ def _output_of_commands(process: Process, environment: dict[str, str]) -> dict[s
 
 
 def _documents_of_the_control_api(client: Client) -> dict[str, bytes]:
-    """Return every document of the control API that tells what happened."""
+    """Return every document of the control API that describes past requests."""
     paths = [
         "/_emulator",
         "/_emulator/info",

@@ -1,4 +1,4 @@
-"""Whoever has a world's seed can compute its tokens, keys and tickets: what is handed on holds none."""
+"""The seed of a world reveals its tokens, keys and tickets, so documents for other people omit it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SCENARIO = {"name": "mine", "description": "Has a seed.", "clock": {"mode": "fro
 
 @pytest.fixture(params=["asked for", "a scenario's"])
 def world(server: BackgroundEmulator, request: pytest.FixtureRequest) -> Iterator[HostingEmulator]:
-    """A world of that seed, of which something was asked."""
+    """A world with that seed, in which one request was sent."""
     if request.param == "asked for":
         created_world = server.world(seed=SEED)
     else:
@@ -71,7 +71,7 @@ def test_documents_for_other_people_contain_no_seed(world: HostingEmulator):
 
 
 def test_a_world_of_an_export_without_seed_draws_other_secrets(world: HostingEmulator):
-    """Under the same name: with the seed, all that is made after would be the very same."""
+    """With the same name and the same seed, the world would draw exactly the same secrets."""
     key = world.api_key()
     state = world.export()
     whole = world.export(with_seed=True)

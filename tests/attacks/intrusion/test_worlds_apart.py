@@ -1,4 +1,4 @@
-"""What is good in one world is nothing in another, and no name leads out of the data directory."""
+"""Credentials of one world are invalid in another, and no name leads out of the data directory."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.support.wire import exchange_raw, host_of
 
 @pytest.fixture(scope="module")
 def stored(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[BackgroundEmulator, Path]]:
-    """An emulator that keeps its worlds, and the folder around its data directory."""
+    """An emulator that stores its worlds, and the folder around its data directory."""
     around = tmp_path_factory.mktemp("around")
     (around / "secret.yaml").write_text("name: secret")
     data = around / "data"
@@ -39,7 +39,7 @@ def send(server: BackgroundEmulator, method: str, path: str, body: object = None
 
 
 def test_credentials_of_one_world_are_refused_in_another(server: BackgroundEmulator):
-    """Of one seed, and with as many secrets drawn in each: they are others all the same."""
+    """Both worlds have the same seed and drew equally many secrets, but the secrets differ."""
     control = server.control
     for name in ("here", "there"):
         control.create_world(name)
@@ -202,7 +202,7 @@ def test_no_name_leads_out_of_the_data_directory(
 def test_a_name_in_an_imported_state_creates_no_file(
     stored: tuple[BackgroundEmulator, Path], name: str
 ):
-    """A state says which world it was; where it goes is said by whoever imports it."""
+    """A state contains the name of its world, but the importing caller chooses the world."""
     server, around = stored
     before = _files(around)
     state = {**server.control.world().export(), "world": name}

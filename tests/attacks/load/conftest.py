@@ -1,4 +1,4 @@
-"""What every hostile test ends with: the emulator still answers, holds nothing more, and said nothing."""
+"""The check at the end of every attack: the emulator responds, has nothing more open, logged no warning."""
 
 from __future__ import annotations
 
@@ -30,5 +30,5 @@ async def stage(caplog: pytest.LogCaptureFixture) -> AsyncIterator[Stage]:
 
 @pytest.fixture
 def internals(monkeypatch: pytest.MonkeyPatch) -> ServerInternals:
-    """The inside of the server, for what no client can see."""
+    """Access to the inside of the server, for facts that no client can observe."""
     return ServerInternals(monkeypatch)

@@ -1,4 +1,4 @@
-"""Clients that send without an end, in a process of their own; and the others, who wait for their turn.
+"""Clients in their own process that send without end, and the latencies of another client meanwhile.
 
 Run as a script: `floods.py PORT KIND CONNECTIONS PROJECT_ID TOKEN`.
 """
@@ -17,12 +17,12 @@ from urllib.parse import urlsplit
 from tests.support.emulator_process import Process
 
 _READ_BYTES = 65_536
-#: What one request takes when the emulator is blocked: then the measurement ends.
+#: The longest latency that is measured. Then the emulator counts as blocked.
 PATIENCE_S = 30.0
 
 
 def endless_data(kind: str, project_id: str, token: str) -> tuple[bytes, bytes]:
-    """Return what a client of a kind sends first, and what it sends again and again."""
+    """Return what a client of this kind sends first, and what it then sends repeatedly."""
     own = f"Host: localhost\r\nAuthorization: Bearer {token}\r\n"
     get = f"GET /v1/projects/{project_id}/edge-dns HTTP/1.1\r\n{own}\r\n".encode()
     put = f"PUT /v1/projects/{project_id}/powered-by-flag HTTP/1.1\r\n{own}".encode()
@@ -51,7 +51,7 @@ KINDS = (
 
 
 async def flood(port: int, first: bytes, repeated: bytes) -> None:
-    """Send without an end, on a new connection whenever one is closed; read all that comes."""
+    """Send without end, reconnect whenever the connection closes, and read every response."""
 
     async def read_all(reader: asyncio.StreamReader) -> None:
         try:
@@ -79,7 +79,7 @@ async def _main(port: str, kind: str, connections: str, project_id: str, token: 
 
 @contextmanager
 def flooded(process: Process, kind: str, connections: int) -> Iterator[None]:
-    """Flood an emulator for the time of a block."""
+    """Flood an emulator during a block."""
     ready = process.ready
     port = str(urlsplit(process.base_url).port)
     words = [port, kind, str(connections), str(ready["project_id"]), str(ready["token"])]
@@ -93,7 +93,7 @@ def flooded(process: Process, kind: str, connections: int) -> Iterator[None]:
 
 
 def latencies(process: Process, for_s: float, most_requests: int) -> list[float]:
-    """Send one ordinary request after the other; return how long each took, in seconds."""
+    """Send ordinary requests one after another; return the duration of each in seconds."""
     client = process.client()
     path = f"/v1/projects/{process.ready['project_id']}/edge-dns"
     headers = {"Authorization": f"Bearer {process.ready['token']}"}

@@ -1,4 +1,4 @@
-"""Valid requests of every kind, and what a seeded hand makes of them."""
+"""Valid requests of every kind, and random mutations of them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable
 from random import Random
 from typing import Any
 
-#: Where control requests play, so that the world that is asked stays as it is.
+#: The world of the control requests, so that the tested world does not change.
 PLAYGROUND = "playground"
 
 WORDS = [
@@ -214,7 +214,7 @@ class Templates:
 
 
 def _changed_json(body: object, random: Random) -> bytes:
-    """Return a JSON body in which one value is another, or one that is hardly JSON."""
+    """Return a JSON body with one value deleted or replaced."""
     text = json.dumps(body)
     document = json.loads(text)
     place: Any = None
@@ -236,7 +236,7 @@ def _changed_json(body: object, random: Random) -> bytes:
 
 
 def spoilt(request: bytes, random: Random) -> bytes:
-    """Change a request a little, in a few places or in none."""
+    """Return the request with up to four random changes."""
     for _ in range(random.choice((0, 0, 0, 0, 1, 1, 1, 2, 4))):
         request = random.choice(_CHANGES)(request, random)
     return request
@@ -271,7 +271,7 @@ def _method(data: bytes, random: Random) -> bytes:
 
 
 def _header(data: bytes, random: Random) -> bytes:
-    """Drop, double or change one line of the head."""
+    """Delete, repeat or change one line of the head."""
     head, end, body = data.partition(b"\r\n\r\n")
     lines = head.split(b"\r\n")
     at = random.randrange(len(lines))
@@ -282,7 +282,7 @@ def _header(data: bytes, random: Random) -> bytes:
 
 
 def _path(data: bytes, random: Random) -> bytes:
-    """Change one segment of the path, or what comes after it."""
+    """Replace one segment of the path."""
     line, end, rest = data.partition(b"\r\n")
     parts = line.split(b"/")
     parts[random.randrange(len(parts))] = random.choice(WORDS)

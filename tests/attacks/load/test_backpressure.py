@@ -1,4 +1,4 @@
-"""Clients that ask and do not listen: what waits for them in this process is bounded."""
+"""The server buffers only a limited amount for clients that send requests and read no responses."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ STATE = (
     b"GET /_emulator/worlds/default/state HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
 )
 LIBRARY = b"GET /_emulator/scenarios HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
-#: All that is kept of what was asked; in text that is looked through, which nothing has.
+#: The whole request log, filtered by a text that no request contains.
 LOG = b"requests?limit=1000&text=nobody-said-this"
 
 
 async def deaf(stage: Stage) -> tuple[asyncio.Transport, Ear]:
-    """Open a connection whose client does not listen, and has little room for what it does not."""
+    """Open a connection with a small receive buffer whose client does not read."""
     connection = socket.socket()
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
     connection.setblocking(False)
@@ -35,7 +35,7 @@ async def deaf(stage: Stage) -> tuple[asyncio.Transport, Ear]:
 
 
 async def listen(transport: asyncio.Transport, ear: Ear) -> int:
-    """Listen at last, with room enough, and count the answers that were good."""
+    """Start to read with a large receive buffer, and count the successful responses."""
     connection = transport.get_extra_info("socket")
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 20)
     transport.resume_reading()
@@ -44,7 +44,7 @@ async def listen(transport: asyncio.Transport, ear: Ear) -> int:
 
 
 async def rest(stage: Stage) -> int:
-    """Let the server work until nothing happens any more, and count the requests that it answered."""
+    """Let the server work until no more requests arrive in the log, and return their number."""
     still = 0
     while still < 50:
         before = stage.engine.log.count
@@ -54,7 +54,7 @@ async def rest(stage: Stage) -> int:
 
 
 async def wait_for_buffered_bytes(internals: ServerInternals) -> None:
-    """Wait until the server holds bytes that a client does not read."""
+    """Wait until the server buffers bytes that a client does not read."""
     async with asyncio.timeout(LONG_S):
         while not internals.buffered_bytes():
             await asyncio.sleep(0)
@@ -146,7 +146,7 @@ async def test_other_requests_are_answered_while_a_list_is_made(stage: Stage):
         turns += 1
         await asyncio.sleep(0)
 
-    assert turns >= 10  # the lists are made in slices of a millisecond
+    assert turns >= 10  # The lists are made in slices of one millisecond.
     assert [read_statuses(data) for data in reading.result()] == [[200]] * 5
 
 
@@ -162,7 +162,7 @@ async def test_the_library_is_read_in_another_thread(stage: Stage, internals: Se
 
 
 async def test_line_ends_between_requests_are_skipped_and_a_flood_of_them_is_refused(stage: Stage):
-    """A few between two requests are borne (RFC 9112, 2.2); a flood of them is refused."""
+    """A server should ignore a few empty lines between two requests (RFC 9112, 2.2)."""
     requests = Requests.of(stage)
 
     assert read_statuses(await stage.talk(requests.get + b"\r\n\r\n" + requests.last)) == [200, 200]
@@ -208,7 +208,7 @@ async def test_a_compressed_body_is_unpacked_to_a_limit(
 
 
 async def test_a_body_compressed_in_many_parts_is_refused(stage: Stage):
-    """Each part costs a walk over all that follow it."""
+    """Without a limit, each part would cost a pass over all parts after it."""
     packed = gzip.compress(b"") * 40_000
     put = Requests.of(stage).put + b"Connection: close\r\nContent-Encoding: gzip\r\n"
 
@@ -223,7 +223,7 @@ async def test_a_body_compressed_in_many_parts_is_refused(stage: Stage):
 async def test_a_client_with_short_requests_never_waits_for_a_long_job(
     stage: Stage, internals: ServerInternals
 ):
-    """Not even if its request takes longer than a slice to parse, as on a busy machine."""
+    """This also holds if a request takes longer than a slice to parse, as on a busy machine."""
     internals.parse_one_request_at_once()
     get = Requests.of(stage).get
     reader, writer = await asyncio.open_connection("127.0.0.1", stage.port)

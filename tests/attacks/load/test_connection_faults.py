@@ -1,4 +1,4 @@
-"""A thousand requests through each connection fault, fifty at a time: nothing is left behind.
+"""A thousand requests through each connection fault, fifty at a time, leave nothing open.
 
 Server and clients share this process and one event loop, so that every task, socket and byte that
 could leak is in sight.
@@ -24,11 +24,11 @@ from tests.support.stage import (
 )
 
 REQUESTS = 1_000
-#: Fills the request log and the history, with numbers beyond those that Python keeps ready.
+#: Fills the request log and the history, with numbers above those that Python caches.
 WARM_UP = REQUESTS + 300
-#: How many more blocks of memory may be in use than before (a request that left one thing behind
-#: would leave a thousand), and how much more of the process (whose allocators keep what they like).
+#: The most additional blocks of memory. If each request left one object, there would be a thousand.
 FLAT_BLOCKS = 500
+#: The most additional memory of the process, whose allocators do not return everything.
 FLAT_RESIDENT_KB = 8_000
 
 pytestmark = [
@@ -39,7 +39,7 @@ pytestmark = [
 
 @pytest.fixture
 async def stage() -> AsyncIterator[Stage]:
-    """An emulator whose tests themselves check what is left open at the end."""
+    """An emulator without the check at the end, because these tests check it themselves."""
     async with emulator_in_loop() as emulator:
         yield Stage(emulator)
 

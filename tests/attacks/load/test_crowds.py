@@ -1,4 +1,4 @@
-"""More connections than anybody needs: they cost little, end without a trace, and stop nobody."""
+"""Large numbers of connections cost little, leave nothing behind and block no other client."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(not PROC.exists(), reason="looks at a process through /proc"),
 ]
-#: What one idle connection may cost, and what may stay of a crowd once it has been there twice.
+#: The most memory of one idle connection, and the most that may remain after the last round.
 CONNECTION_KB = 10
 LEFT_KB = 10_000
-#: Descriptors that client and server need for other things.
+#: Descriptors that client and server need for other purposes.
 SPARE = 200
 
 
@@ -25,7 +25,7 @@ SPARE = 200
     ("count", "rounds"), [(1_000, 4), pytest.param(10_000, 8, marks=pytest.mark.torture)]
 )
 def test_idle_connections_cost_little_and_leave_nothing(count: int, rounds: int):
-    """Python collects what closed connections leave in cycles once some 50,000 have come and gone."""
+    """Python collects the cycles of closed connections only after some 50,000 connections."""
     most = allowed()
     if most < count + SPARE:
         count = most - SPARE
@@ -68,7 +68,8 @@ def test_too_many_connections_are_reported_once_and_later_accepted():
 
 def test_the_limit_on_open_files_is_raised():
     with emulator("--ephemeral", preexec_fn=limited(256)) as process:
-        assert _limits(process.popen.pid) == (256, 256)  # no further than it may
+        # The limit cannot be raised above the hard limit.
+        assert _limits(process.popen.pid) == (256, 256)
     with emulator("--ephemeral", preexec_fn=limited(256, allowed())) as process:
         assert _limits(process.popen.pid) == (allowed(), allowed())
 

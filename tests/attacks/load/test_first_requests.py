@@ -1,4 +1,4 @@
-"""Many clients send the first requests of their kind at the same moment, as test workers do."""
+"""Many clients send their first requests at the same moment, as parallel test workers do."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from threading import Barrier
 from tests.support.emulator_process import Process, emulator
 
 CLIENTS = 8
-#: One start shows the crash in two of three runs.
+#: One start shows the crash in two of three runs, so several starts are needed.
 STARTS = 3
 STORY = {
     "name": "first",
@@ -27,7 +27,7 @@ def test_first_scenarios_of_several_clients_at_once_do_not_crash_the_process():
 
 
 def run_stories(process: Process) -> list[bool]:
-    """Run a story for each client, all at the same moment. Returns whether each passed."""
+    """Run a story for each client, all at the same moment. Return whether each passed."""
     body = {"text": json.dumps(STORY), "file": "first.yaml"}
     clients = [process.client() for _ in range(CLIENTS)]
     barrier = Barrier(CLIENTS)

@@ -1,4 +1,4 @@
-"""One client that sends without an end delays no other, and does not keep the emulator from stopping."""
+"""A client that sends without end delays no other client and does not prevent a stop."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from tests.attacks.load.floods import KINDS, flooded, latencies
 from tests.support.emulator_process import emulator
 
 REQUESTS = 10
-#: Limits for a busy machine: on a quiet one, the requests take some milliseconds each (the target is
-#: 100 ms for 99 of 100), and the stop a second (the target is 5 s). An emulator that parses all that
-#: arrives at once takes a minute.
+#: Limits for a busy machine. On a quiet machine a request takes some milliseconds (the target is 100 ms
+#: for 99 of 100), and a stop takes a second (the target is 5 s). An emulator that parses all received
+#: bytes at once takes a minute.
 LONGEST_S = 15.0
 LONGEST_STOP_S = 15.0
 
@@ -21,7 +21,7 @@ LONGEST_STOP_S = 15.0
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_flood_delays_no_other_client_and_no_stop(kind: str):
     with emulator("--ephemeral") as process, flooded(process, kind, 50):
-        time.sleep(0.5)  # the flood is a process that has to start
+        time.sleep(0.5)  # The flood is a process that has to start.
         began_s = time.monotonic()
         durations_s = latencies(process, LONGEST_S, REQUESTS)
         took_s = time.monotonic() - began_s

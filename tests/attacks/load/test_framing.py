@@ -1,4 +1,4 @@
-"""Where one request ends and the next begins: pipelines, smuggling, old and other protocols."""
+"""The boundaries between requests: pipelines, request smuggling, other versions and protocols."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ async def test_malformed_http_leaves_nothing_open(stage: Stage, name: str):
 
 @pytest.mark.parametrize("count", [2, 31, 32, 33, 100, 1_000])
 async def test_many_requests_in_one_packet_are_answered_in_order(stage: Stage, count: int):
-    """Whatever aiohttp's queue holds; every third is refused, so that order shows."""
+    """The counts exceed the queue of aiohttp. Every third request is refused, to show the order."""
     requests = Requests.of(stage)
     missing = requests.get.replace(b"/edge-dns", b"/nothing")
     packet = b"".join(missing if n % 3 == 0 else requests.get for n in range(count))
@@ -97,7 +97,7 @@ HIDDEN = b"GET /v1/hidden HTTP/1.1\r\nHost: x\r\n\r\n"
     ],
 )
 async def test_a_doubtful_length_ends_the_connection(stage: Stage, framing: bytes):
-    """Two readers of it could see two different requests: nothing behind it is one."""
+    """Two parsers could read different requests from such bytes, so the server ignores what follows."""
     before = stage.engine.world
     requests = Requests.of(stage)
 
@@ -117,7 +117,7 @@ async def test_zeros_before_a_length_change_nothing(stage: Stage):
 
 
 async def test_a_chunked_body_in_http_1_0_ends_the_connection(stage: Stage):
-    """A reader of that version knows no chunks (RFC 9112, 6.1)."""
+    """A parser of HTTP/1.0 knows no chunks (RFC 9112, 6.1)."""
     put = Requests.of(stage).put.replace(b"HTTP/1.1", b"HTTP/1.0")
     chunked = b"Connection: keep-alive\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"
 
@@ -134,7 +134,7 @@ async def test_a_chunked_body_in_http_1_0_ends_the_connection(stage: Stage):
         (
             b"Content-Encoding: gzip\r\nTransfer-Encoding: chunked",
             gzip.compress(bytes(20_000_000), 1),
-            400,  # call 1 lists its statuses
+            400,  # Call 1 lists its statuses, and 413 is not among them.
         ),
         (b"Transfer-Encoding: chunked", b"x" * 2_000_000, 400),
     ],
@@ -150,7 +150,7 @@ async def test_a_coded_body_is_read_or_refused(stage: Stage, line: bytes, body: 
 
 @pytest.mark.parametrize("path", [b"/v1/x", b"/_emulator/docs", b"/_emulator/health"])
 async def test_an_ignored_body_may_be_malformed(stage: Stage, path: bytes):
-    """It is thrown away behind the answer; what is wrong with it is no failure of ours."""
+    """The server discards the body after its response, so an error in the body is no failure."""
     host = b"Host: 127.0.0.1\r\n"
     head = b"GET " + path + b" HTTP/1.1\r\n" + host + b"Transfer-Encoding: chunked\r\n\r\n"
 
@@ -244,7 +244,7 @@ async def test_a_request_target_may_be_an_absolute_url(stage: Stage):
 @pytest.mark.parametrize("behind", [b"", b"GET /v1/x HTTP/1.1\r\nHost: x\r\n\r\n", b"\x16\x03"])
 @pytest.mark.parametrize("apart", [False, True], ids=["in one packet", "one by one"])
 async def test_connect_opens_no_tunnel(stage: Stage, behind: bytes, apart: bool):
-    """What comes behind it was meant for somebody else: it is no request of ours."""
+    """The bytes after the CONNECT request are meant for another server."""
     requests = Requests.of(stage)
     pieces = [
         requests.get,

@@ -1,4 +1,4 @@
-"""Requests by the thousand, valid and spoilt: always an answer, never a failure, nothing kept."""
+"""Thousands of valid and mutated requests: each gets a response, none causes a failure or leaks memory."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(not PROC.exists(), reason="looks at a process through /proc"),
 ]
-#: Requests on one connection at most, and between two clearings of what was made on the way.
+#: The most requests on one connection, and the number of requests between two cleanups.
 PIPELINED = 8
 CLEARED = 1_000
-#: How much memory may have grown from a third of the way to its end.
-#: (The short form ends before the request logs have filled.)
+#: The most memory that may be added between a third of the run and its end.
+#: (The short run ends before the request logs are full.)
 FLAT_KB = 30_000
 
 
 class Fuzzer:
-    """One seeded stream of requests to one emulator."""
+    """A seeded stream of requests to one emulator."""
 
     def __init__(self, watched: Watched, seed: int) -> None:
         self._watched = watched
@@ -51,15 +51,15 @@ class Fuzzer:
         self.statuses: Counter[str] = Counter()
 
     def control(self, method: str, path: str, body: Any = None) -> Any:
-        """Use the control API as its owner, outside of all that is spoilt."""
+        """Send a valid request to the control API."""
         return self._client.control(method, path.removeprefix("/"), body)
 
     def close(self) -> None:
-        """Let go of the connection to the control API."""
+        """Close the connection to the control API."""
         self._client.close()
 
     def clear(self) -> None:
-        """Take away what earlier requests made, as a test suite would between its tests."""
+        """Delete what earlier requests created, as a test suite does between its tests."""
         for world in self.control("GET", "/worlds")["items"]:
             if world["name"] != "default":
                 self.control("DELETE", f"/worlds/{world['name']}")
@@ -68,7 +68,7 @@ class Fuzzer:
         self.control("POST", "/worlds", {"name": PLAYGROUND, "seed": "s"})
 
     def run(self, count: int) -> None:
-        """Send requests until so many more are answered: what follows a broken one is not."""
+        """Send requests until that many more got a response; requests after a malformed one get none."""
         until = self.answered + count
         clear = self.answered + CLEARED
         while self.answered < until:

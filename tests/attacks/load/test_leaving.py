@@ -1,4 +1,4 @@
-"""Clients that are slow, listen only, or go away in the middle of anything."""
+"""Clients that are slow, end one side of the connection, or disappear at any moment."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ LIMIT_S = 0.05
 
 
 async def slowly(stage: Stage, data: bytes) -> bytes:
-    """Send a byte at a time, for as long as the server listens, and return what it said."""
+    """Send one byte at a time while the server reads, and return its response."""
     loop = asyncio.get_running_loop()
     transport, ear = await loop.create_connection(Ear, "127.0.0.1", stage.port)
     for at in range(len(data)):
@@ -84,14 +84,14 @@ async def test_an_incomplete_request_that_goes_silent_is_refused(
 
 
 async def test_an_idle_connection_stays_open(stage: Stage, internals: ServerInternals):
-    """Neither before a request, nor between two, nor with the line ends some clients send there."""
+    """This holds before a request, between two requests, and after an empty line between them."""
     internals.limit_incomplete_requests(LIMIT_S)
     requests = Requests.of(stage)
     reader, writer = await asyncio.open_connection("127.0.0.1", stage.port)
 
     for request in (b"", requests.get, requests.put + LENGTH + BODY, b"\r\n"):
         writer.write(request)
-        # a neighbour takes its time until it is cut off, which we are not
+        # The incomplete request on another connection is cut off, and this connection is not.
         assert read_statuses(await stage.talk(b"GET")) == [400]
     writer.write(requests.last)
 
@@ -102,7 +102,7 @@ async def test_an_idle_connection_stays_open(stage: Stage, internals: ServerInte
 async def test_each_request_of_a_connection_has_the_whole_time_limit(
     stage: Stage, internals: ServerInternals
 ):
-    """Many requests on one connection, each in two parts, last longer together than the limit."""
+    """The parts of all requests together take longer than the limit of one request."""
     internals.limit_incomplete_requests(0.2)
     requests = Requests.of(stage)
     reader, writer = await asyncio.open_connection("127.0.0.1", stage.port)
@@ -189,7 +189,7 @@ async def test_a_client_that_vanishes_while_a_fault_delays_it_leaves_nothing_ope
 
 
 async def test_responses_that_a_client_does_not_read_take_little_memory(stage: Stage):
-    """What it asked for waits on its side of the socket, not in our memory."""
+    """Unread responses wait in the client's part of the socket, not in the memory of the server."""
     page = Requests.of(stage).get.replace(b"/edge-dns", b"/deployments?limit=100")
     _, writer = await asyncio.open_connection("127.0.0.1", stage.port, limit=1_024)
     writer.transport.pause_reading()  # type: ignore[attr-defined]
@@ -225,7 +225,7 @@ async def test_a_tls_client_that_leaves_without_a_close_is_disconnected(endless:
         await stage.one(LONG_S)
 
         with socket.socket(fileno=os.dup(writer.get_extra_info("socket").fileno())) as plain:
-            plain.shutdown(socket.SHUT_WR)  # without the end that TLS has of its own
+            plain.shutdown(socket.SHUT_WR)  # This ends the TCP connection without a TLS close.
         stage.port = port
 
         assert (await stage.quiet()).connections == 0
@@ -251,7 +251,7 @@ async def test_a_listener_that_ends_its_side_at_once_is_disconnected(
 
 @pytest.fixture
 async def memory_returns(stage: Stage, internals: ServerInternals) -> list[int]:
-    """The number of requests so far at each return of memory. No return waits for a quiet time."""
+    """The number of requests at each return of memory. The server returns it without a quiet time."""
     request_counts: list[int] = []
     internals.on_memory_return(lambda: request_counts.append(stage.engine.log.count))
     return request_counts
@@ -290,7 +290,7 @@ def test_memory_can_be_returned_to_the_system_on_this_platform():
 
 
 async def test_the_measurement_does_not_count_sockets_that_an_earlier_server_left():
-    """Ports are given again: what another test forgot to close says nothing about this server."""
+    """A port may be reused, so sockets of an earlier server on this port do not count."""
     async with emulator_in_loop() as earlier:
         port = urlsplit(earlier.ready().base_url).port
         _, forgotten = await asyncio.open_connection("127.0.0.1", port)

@@ -1,4 +1,4 @@
-"""What the emulator keeps of a request that is over: its record in the log, and nothing else."""
+"""After a request is over, the emulator stores only its record in the log."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from tests.support.process_limits import Watched
 from tests.support.stage import Stage
 from tests.support.wire import read_statuses
 
-#: What a second round of requests can add to the memory of the process. The target is 5 MB.
+#: The most memory that a second round of requests may add to the process. The target is 5 MB.
 MOST_ADDED_KB = 8_000
 HEAD_BYTES = 62 * 1024
 _WORLD = "/_emulator/worlds/default"
 
 
 def refused_requests(stage: Stage) -> dict[str, bytes]:
-    """Return requests that different parts of the server refuse, each with its connection's end."""
+    """Return requests that different parts of the server refuse; each closes its connection."""
     token = stage.request.split(b"Bearer ")[1].split(b"\r\n")[0]
     path = stage.request.split(b" ")[1]
     project = path.rsplit(b"/", 1)[0]
@@ -56,7 +56,7 @@ def alive(kind: type) -> list[object]:
 
 @pytest.mark.parametrize("fault", [False, True], ids=["", "faults"])
 async def test_no_request_is_alive_once_it_is_over(stage: Stage, fault: bool):
-    if fault:  # they look at refused requests, too
+    if fault:  # Faults inspect refused requests, too.
         stage.add_fault(abort={"code": "service_unavailable"}, times=3)
         stage.add_fault(latency={"delay_ms": 1}, phase="before_commit")
         stage.add_fault(latency={"delay_ms": 1}, phase="after_commit")
@@ -76,7 +76,7 @@ async def test_no_request_is_alive_once_it_is_over(stage: Stage, fault: bool):
 
 
 def forbidden_objects_of(entries: Sequence[object]) -> list[str]:
-    """Return what entries of the request log hold, directly or not, but must not."""
+    """Return the objects that log entries reference, directly or indirectly, but must not."""
     forbidden = (BaseException, types.TracebackType, types.FrameType, web.BaseRequest)
     visited: set[int] = set()
     matches = []

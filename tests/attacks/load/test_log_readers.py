@@ -1,4 +1,4 @@
-"""Many readers of the request log at once: none delays another, and none delays other requests."""
+"""Simultaneous readers of the request log delay neither each other nor other requests."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import pytest
 from tests.support.stage import LONG_S, Stage
 
 READERS = 64
-#: All at once may take this many times as long as one after another. The target is 1.5; the rest is
-#: room for a busy machine. Readers that wait for each other take more than 10 times as long.
+#: Simultaneous reads may take this many times as long as sequential reads. The target is 1.5; the rest
+#: is for a busy machine. Readers that wait for each other take more than 10 times as long.
 MOST_RATIO = 4.0
 
 

@@ -1,4 +1,4 @@
-"""Stories that would take the emulator for themselves: many requests, and patterns without an end."""
+"""Stories that could block the emulator: many requests, and patterns that take very long."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.support.stage import LONG_S, Stage
 from tests.support.wire import wire
 
 JSON_HEADERS = [("Content-Type", "application/json")]
-#: Each takes time that grows exponentially with the text, in an engine that backtracks.
+#: A backtracking engine takes exponential time for each of these patterns.
 ENDLESS_PATTERNS = [
     "^(a+)+$",
     r"(\w+\s?)*$",
@@ -32,14 +32,14 @@ def story(*steps: dict[str, Any], **rest: Any) -> bytes:
 
 
 def respond(value: str) -> dict[str, Any]:
-    """Return a fault that responds to one call with a document that has this value."""
+    """Return a fault that responds to one call with a document that contains this value."""
     content = json.dumps({"value": value})
     options = {"status": 200, "content": content, "content_type": "application/json"}
     return {"respond": options, "call": "list_deployments"}
 
 
 async def run_story(stage: Stage, body: bytes) -> dict[str, Any]:
-    """Run a story through the control API, and return its report."""
+    """Run a story through the control API and return its report."""
     head = (
         f"POST /_emulator/scenarios/run HTTP/1.1\r\nHost: 127.0.0.1:{stage.port}\r\n"
         f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\nConnection: close\r\n\r\n"
@@ -105,7 +105,7 @@ def test_a_pattern_that_takes_too_long_fails_its_step_and_delays_no_client(
 
     report = client.control("POST", "scenarios/run", body)
 
-    # Some of these patterns the engine can decide at once: then they differ, and "not" holds.
+    # The engine can decide some of these patterns at once. They do not match, so "not" holds.
     assert not report["passed"] or place == "not"
     assert client.control("GET", "health")
 

@@ -1,7 +1,7 @@
-"""Text that was made to be slow: what a client sends costs time in proportion to its length.
+"""Text that is made to be slow: the time for a client's text is proportional to its length.
 
-An expression that is tried at each character of a long text, or that tries again wherever it fails,
-holds everybody else's requests for seconds.
+A regular expression that is tried at each character, or that backtracks, would delay all other
+requests for seconds.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ def test_a_fault_matches_a_pattern_of_many_stars_in_linear_time():
         without_a_match = api.create_key("a" * 2_000)
         with_a_match = api.create_key("a" * 2_000 + "b")
 
-    assert without_a_match.json["code"] == "invalid_request"  # the name is too long
+    assert without_a_match.json["code"] == "invalid_request"  # The name is too long.
     assert with_a_match.json["code"] == "forbidden"
 
 

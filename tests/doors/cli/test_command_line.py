@@ -1,4 +1,4 @@
-"""`fault`, `intervene` and `scenario` against an emulator that really runs."""
+"""`fault`, `intervene` and `scenario` with a running emulator."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ def api(hosting_emulator: HostingEmulator) -> HttpWorld:
 
 @pytest.fixture
 def url(hosting_emulator_server: BackgroundEmulator) -> str:
-    """Where the emulator is."""
+    """The address of the emulator."""
     return hosting_emulator_server.ready.base_url
 
 
 @pytest.fixture
 def run(url: str, hosting_emulator: HostingEmulator, monkeypatch: pytest.MonkeyPatch) -> Run:
-    """Run a command line in this test's world."""
+    """Run a command line in the world of this test."""
     monkeypatch.setenv("HOSTING_EMULATOR_URL", url)
     monkeypatch.setenv("HOSTING_EMULATOR_WORLD", hosting_emulator.name)
 

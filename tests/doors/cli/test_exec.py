@@ -1,4 +1,4 @@
-"""`exec` runs a command with an emulator around it, and ends as the command ends."""
+"""`exec` runs a command with an emulator, and ends with the exit code of the command."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def sh(code: str) -> tuple[str, ...]:
 
 
 def environment_in(*arguments: str, **options: Any) -> dict[str, str]:
-    """Run a command that prints its environment's HOSTING_ and API_ variables."""
+    """Run a command and return its environment variables that begin with HOSTING_ or API_."""
     code = "import json, os; print(json.dumps(dict(os.environ)))"
     result = run("--quiet", *arguments, *python(code), **options)
     assert (result.returncode, result.stderr) == (0, "")
@@ -231,7 +231,7 @@ def test_the_command_gets_the_descriptors_that_were_handed_in_and_no_other():
         assert file.read() == b"through"
 
     listed = set(ast.literal_eval(result.stdout))
-    # one more is open to list them
+    # Listing the descriptors opens one more.
     assert {"0", "1", "2", str(writing)} <= listed
     assert len(listed) == 5
 

@@ -1,7 +1,7 @@
-"""`exec` takes everything down with it, whoever ends it, when and how; and signals come once.
+"""However `exec` ends, it leaves no process and no file, and the command gets each signal once.
 
-HOSTING_EMULATOR_TEST_EXECS says how many times it is killed (12, half of them torture), and
-HOSTING_EMULATOR_TEST_SEED when.
+HOSTING_EMULATOR_TEST_EXECS sets the number of kills (12, half of them torture), and
+HOSTING_EMULATOR_TEST_SEED chooses their moments.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ pytestmark = pytest.mark.skipif(
 )
 EXECS = int(os.environ.get("HOSTING_EMULATOR_TEST_EXECS", "12"))
 SEED = os.environ.get("HOSTING_EMULATOR_TEST_SEED", "kills")
-#: So many looks at all processes take longer than a cold start, a warm one takes a sixth of it; half
-#: as many come after it.
+#: So many checks of all processes take longer than a cold start, and a sixth of them takes longer than
+#: a warm start. After the output of the command begins, half as many follow.
 MOST_LOOKS = 600
 
 PLAIN = "echo $HOSTING_BASE_URL; sleep 1000 & sleep 1000"
@@ -48,7 +48,7 @@ COMMANDS = {
     "deaf": (sys.executable, "-c", DEAF),
     "orphaning": ("sh", "-c", ORPHANING),
 }
-#: Says each signal that comes, the one with the lower number first; ends after so many SIGTERMs.
+#: Prints each signal, the lower number first, and ends after a number of SIGTERMs.
 ROUNDS = 5
 SAYING = f"""
 import signal
@@ -60,8 +60,8 @@ for _ in range({ROUNDS}):
         print("came", int(came), flush=True)
     print("came", int(came), flush=True)
 """
-#: Ends only when it is killed, but says when SIGINT comes: each time at one go, since another signal
-#: may come between what `print` does.
+#: Ends only when it is killed. It reports each signal with one write, because another signal could
+#: interrupt `print`.
 STUBBORN = """
 import os, signal
 signal.signal(signal.SIGINT, lambda *_: os.write(1, b"int\\n"))
@@ -77,7 +77,7 @@ def python(code: str) -> tuple[str, ...]:
 
 
 def line(running: Execution) -> str:
-    """Read a line that the command writes."""
+    """Read a line of the output of the command."""
     assert running.popen.stdout is not None
     return running.popen.stdout.readline().strip()
 
@@ -155,12 +155,12 @@ def test_the_command_gets_each_signal_once(group: bool, number: signal.Signals):
     with execution(*arguments, stdout=PIPE, start_new_session=True) as running:
         assert line(running) == "ready"
         for _ in range(ROUNDS):
-            if group:  # as a terminal does, and `timeout`
+            if group:  # A terminal and `timeout` signal the whole group.
                 os.killpg(running.popen.pid, number)
             else:
                 running.send(number)
             assert line(running) == f"came {number}"
-            # it is passed on after the other: had that come twice, it would have come by now
+            # It is passed on after the first signal. A duplicate of the first would be here by now.
             running.send(signal.SIGTERM)
             assert line(running) == "came 15"
 
@@ -193,7 +193,7 @@ def test_the_exit_code_after_ctrl_c_is_that_of_the_command():
 
 @contextmanager
 def terminal(*arguments: str) -> Iterator[tuple[Execution, int]]:
-    """Run `exec` in the foreground of a terminal of its own; yields it and its keyboard."""
+    """Run `exec` in the foreground of its own terminal; yield it and the terminal's input."""
     keyboard, screen = os.openpty()
     take_it = (
         sys.executable,
@@ -214,7 +214,7 @@ def terminal(*arguments: str) -> Iterator[tuple[Execution, int]]:
                 **dict.fromkeys(("stdin", "stdout", "stderr"), theirs),
             ) as running,
         ):
-            theirs.close()  # so that whoever reads the screen hears of their end
+            theirs.close()  # Then the reader of the screen gets an end of file.
             yield running, keyboard
     finally:
         os.close(keyboard)
@@ -246,7 +246,7 @@ def test_a_second_ctrl_c_ends_the_command_at_once():
         running.send(signal.SIGINT)
         assert line(running) == "int"
         with pytest.raises(subprocess.TimeoutExpired):
-            running.popen.wait(0.3)  # by then, the next one is another
+            running.popen.wait(0.3)  # By then, the next signal counts as a second one.
         running.send(signal.SIGINT)
 
         assert running.ended() == 128 + signal.SIGKILL
@@ -274,7 +274,7 @@ def test_the_command_inherits_the_signal_handling_of_exec(trap: str):
     )
     script = ("/bin/sh", "-c", f'{trap}exec "$@"', "sh") if trap else ()
     with execution(*python(code), before=script, stdout=PIPE) as running:
-        # Python itself ignores SIGPIPE
+        # Python itself ignores SIGPIPE.
         ignored = "SIGINT SIGHUP SIGPIPE" if trap else "SIGPIPE"
         assert (line(running), line(running)) == (ignored, "set()")
         assert running.ended() == 0

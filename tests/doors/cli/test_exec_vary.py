@@ -1,4 +1,4 @@
-"""`exec --vary` for real: a client with a mistake, found out, with the line that shows it."""
+"""`exec --vary` runs a client with a defect, detects it, and prints a command that repeats it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import shlex
 from tests.support.exec_process import run
 from tests.support.warm import programs
 
-#: It takes a page that is not full for the last one.
+#: A client that takes a page that is not full for the last page.
 CLIENT = """
 import json, os, sys, urllib.request
 root = f"{os.environ['HOSTING_BASE_URL']}/v1/projects/{os.environ['HOSTING_PROJECT_ID']}/deployments"
@@ -34,7 +34,8 @@ def test_the_point_that_matters_is_found_and_its_line_shows_it_again():
     result = run("--clock", "frozen", "--vary", "1", "--shrink", *python(CLIENT))
 
     assert (usual.returncode, usual.stdout) == (0, "None None\n")
-    assert (result.returncode, result.stdout) == (1, "1 \n")  # what the search runs is not heard
+    # The output of the runs of the search is not shown.
+    assert (result.returncode, result.stdout) == (1, "1 \n")
     assert "It fails with page-size alone" in result.stderr
     repeat_command = shlex.split(result.stderr.rpartition("Again: ")[2])
     assert repeat_command[:7] == [

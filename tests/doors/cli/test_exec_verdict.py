@@ -1,4 +1,4 @@
-"""The verdict of `exec` covers every world and every request, and is never better than what was seen."""
+"""The verdict of `exec` covers every world and every request."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MISSING = "missing-idempotency-key"
 NEW_KEY = "new-key-after-uncertainty"
 needs_node = pytest.mark.skipif(shutil.which("node") is None, reason="needs Node.js")
 
-#: What the Python commands begin with: requests of the default world and of the control API.
+#: The beginning of each Python command: requests to the default world and to the control API.
 HELPERS = """
 import json, os, socket, sys, time, urllib.error, urllib.request as u
 from urllib.parse import urlsplit
@@ -76,7 +76,7 @@ if (gone.status !== 204) process.exit(8);
 
 
 def python(*arguments: str, code: str) -> subprocess.CompletedProcess[str]:
-    """Run a Python command under `exec` that may use the helpers."""
+    """Run Python code that may use the helpers as a command of `exec`."""
     return run(*arguments, "--", str(programs() / "python"), "-c", HELPERS + code)
 
 

@@ -1,4 +1,4 @@
-"""A world of one's own, in which nobody is called as in the default world."""
+"""A world with other users, organizations and projects than the default world."""
 
 from __future__ import annotations
 

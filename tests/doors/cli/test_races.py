@@ -1,4 +1,4 @@
-"""Requests that are under way while their world is deleted, reset or replaced."""
+"""Requests in progress while their world is deleted, reset or replaced."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.support.emulator_process import emulator
 
 
 class Upload:
-    """A change whose body is still on its way."""
+    """A request whose body has not yet arrived completely."""
 
     def __init__(self, base_url: str, path: str, token: str) -> None:
         parts = urlsplit(base_url)
@@ -27,7 +27,7 @@ class Upload:
         self.rest = body[5:]
 
     def finish(self) -> int:
-        """Send the rest and return the status of the answer."""
+        """Send the rest of the body and return the status of the response."""
         self.socket.sendall(self.rest)
         response = b""
         while chunk := self.socket.recv(65_536):

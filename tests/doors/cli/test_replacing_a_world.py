@@ -1,4 +1,4 @@
-"""A kept world that has changed is only replaced when asked, and the advice to get it back works."""
+"""A changed stored world is replaced only on request, and the printed commands bring it back."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def running(data: tuple[str, str]) -> Iterator[Process]:
 
 @pytest.fixture
 def world(running: Process) -> Iterator[HostingEmulator]:
-    """The kept default world of a running emulator, as it began."""
+    """The stored default world of a running emulator, in its initial state."""
     with ControlClient(running.ready["control_url"]) as control:
         yield control.world("default")
 
@@ -48,20 +48,20 @@ def tables(world: HostingEmulator) -> dict[str, Any]:
 
 
 def command(world: HostingEmulator, *words: str, **options: Any) -> CompletedProcess[str]:
-    """Run our command for an emulator."""
+    """Run a command of hosting-emulator for an emulator."""
     url = world.control.control_url.removesuffix("/_emulator")
     return warm.run([COMMAND, *words, "--url", url], **options)
 
 
 def advised(text: str, word: str) -> list[str]:
-    """Return the one command of a message that has a word, as its arguments."""
+    """Return the only command of a message that contains a word, as its arguments."""
     joined = " ".join(text.split())
     (line,) = {line for line in re.findall(r"`([^`]*)`", joined) if f" world {word} " in line}
     return shlex.split(line)[1:]
 
 
 def follow(advice: list[str], folder: Path) -> None:
-    """Run a command as it was printed."""
+    """Run a printed command."""
     result = warm.run([COMMAND, *advice], cwd=folder)
     assert result.returncode == 0, result.stderr
 
@@ -250,5 +250,5 @@ def test_a_start_that_replaced_names_the_commit_to_rewind_to(
 
 
 def without_progress(rows_by_table: dict[str, Any]) -> dict[str, Any]:
-    """Return tables without the rows that sign-ins and restarts change."""
+    """Return the tables without the rows that sign-ins and restarts change."""
     return {name: rows for name, rows in rows_by_table.items() if name not in ("clock", "streams")}

@@ -1,4 +1,4 @@
-"""Starting and stopping: what is said, what is left, and what is found again."""
+"""Start and stop: messages, files that remain, and the state after a restart."""
 
 from __future__ import annotations
 
@@ -59,20 +59,20 @@ def test_a_world_is_unchanged_after_a_stop_and_a_start(data):
 
     with emulator(*data) as process:
         client = process.client()
-        # the same answer under the same key, and the same token
+        # then the same key gets the same response with the same token
         retried = client.send("PUT", *flag, headers=flag_headers)
         assert (retried.status, retried.body) == (switched.status, switched.body)
         replayed = client.send("POST", path, {"name": "ci"}, key_headers).json
         assert (replayed["value"], replayed["key"]["id"]) == (None, key["key"]["id"])
-        # the key speaks for its owner
+        # and the API key is valid for its user
         as_key = {"Authorization": f"Bearer {key['value']}"}
         assert client.send("GET", f"/v1/projects/{shop}/edge-dns", headers=as_key).status == 200
-        # the operation goes on where it was
+        # and the operation continues where it was
         poll = f"/v1/operations/{accepted['id']}"
         assert client.send("GET", poll, headers=headers).json["state"] == "running"
         client.control("POST", "worlds/default/clock/advance", {"by": "7s"})
         assert client.send("GET", poll, headers=headers).json["state"] == "succeeded"
-        # the ticket opens its door, once
+        # and the ticket can be redeemed once
         redeem_url = urlsplit(ticket.json["redeem_url"])
         redemption = ("GET", f"{redeem_url.path}?{redeem_url.query}")
         assert client.send(*redemption, headers={"Host": redeem_url.netloc}).status == 303
@@ -104,7 +104,8 @@ def test_operations_advance_by_world_time_while_the_emulator_is_stopped(data):
         client = process.client()
         polled = client.send("GET", f"/v1/operations/{operation}", headers=headers).json
         assert polled["state"] == "running"
-        assert 1_700 < polled["progress"]["next_poll_after_seconds"] <= 1_800  # half of the hour
+        # Half of the hour has passed.
+        assert 1_700 < polled["progress"]["next_poll_after_seconds"] <= 1_800
 
 
 def test_a_scaled_clock_does_not_run_while_stopped(data, tmp_path):
@@ -156,7 +157,7 @@ def test_the_emulator_stops_within_a_second_despite_open_connections(data, numbe
             began_s = time.monotonic()
             code, errors = process.stop(number)
 
-            # A second is what we promise; the rest is for a busy machine.
+            # The promise is one second. The rest is for a busy machine.
             assert time.monotonic() - began_s < 1.5
             assert (code, errors) == (0, "")
 
@@ -194,7 +195,7 @@ def test_a_port_in_use_is_an_error_of_one_line(tmp_path):
     for message in messages:
         assert f"port {port} on 127.0.0.1 " in message
         assert "--port 0" in message
-    assert [*tmp_path.iterdir()] == []  # so the next start begins as the first would have
+    assert [*tmp_path.iterdir()] == []  # The next start begins as the first one would have.
 
 
 def test_the_hint_for_a_used_port_suits_make(tmp_path, monkeypatch):
@@ -336,7 +337,7 @@ def test_a_start_within_the_contract_prints_no_warning():
 
 @pytest.mark.parametrize("end", ["stop", "kill"])
 def test_conduct_gives_no_verdict_after_a_restart(data, end):
-    """The requests of the earlier process are gone, so a careful one proves nothing."""
+    """The requests of the earlier process are lost, so their absence proves no careful client."""
     with emulator(*data, "--clock", "frozen") as process:
         client = process.client()
         headers = {"Authorization": f"Bearer {client.token()}"}

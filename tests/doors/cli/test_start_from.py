@@ -1,4 +1,4 @@
-"""`start --from FILE` begins with an exported world; a bad file loses nothing."""
+"""`start --from FILE` begins with an exported world; an invalid file changes no stored world."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.support.emulator_process import emulator, failed_start
 
 @pytest.fixture
 def stored_world(tmp_path: Path) -> Path:
-    """An exported world: its clock stands, a day after it began."""
+    """An exported world with a frozen clock, one day after its beginning."""
     path = tmp_path / "kept.json"
     with emulator("--ephemeral", "--clock", "frozen", "--seed", "of the file") as process:
         client = process.client()
@@ -77,7 +77,7 @@ def test_a_world_from_a_file_replaces_the_stored_world(stored_world: Path, tmp_p
 def test_a_scenario_replaces_the_stored_world_only_on_request(tmp_path: Path):
     data = ("--data-dir", str(tmp_path / "data"))
     scenario = ("--scenario", "stuck-operation")
-    with emulator(*data, *scenario) as process:  # what is new is no loss
+    with emulator(*data, *scenario) as process:  # A new world has nothing to lose.
         before = process.client().state()
         process.stop()
 
@@ -94,7 +94,7 @@ def test_a_scenario_replaces_the_stored_world_only_on_request(tmp_path: Path):
 def test_the_commands_that_save_a_stored_world_from_a_replacement_name_its_port(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    # given a kept world, and a refusal to replace it on a port of the user's choice
+    # given a stored world, and a refusal to replace it on a port of the user's choice
     for name in ("URL", "WORLD", "PORT", "READY_FILE"):
         monkeypatch.delenv(f"HOSTING_EMULATOR_{name}", raising=False)
     monkeypatch.chdir(tmp_path)
@@ -105,7 +105,7 @@ def test_the_commands_that_save_a_stored_world_from_a_replacement_name_its_port(
     refused = failed_start(*data, "--port", port, "--scenario", "stuck-operation").stderr
     commands = re.findall("`hosting-emulator (.*?)`", " ".join(refused.split()))
 
-    # when each command is typed as it is printed, while the emulator runs there
+    # when each printed command is run while the emulator runs there
     with emulator(*data, "--port", port):
         results = [CliRunner().invoke(cli, shlex.split(command)) for command in commands]
 
@@ -116,7 +116,7 @@ def test_the_commands_that_save_a_stored_world_from_a_replacement_name_its_port(
 def test_the_option_scenario_begins_only_the_first_start(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    """A container with a volume has its variables at each start."""
+    """A container with a volume has the same variables at each start."""
     monkeypatch.setenv("HOSTING_EMULATOR_SCENARIO", "stuck-operation")
     data = ("--data-dir", str(tmp_path / "data"))
     for fresh in (True, False):
@@ -129,7 +129,7 @@ def test_the_scaled_clock_of_a_file_continues_from_its_stored_time(tmp_path: Pat
     stored_world = tmp_path / "kept.json"
     with emulator("--ephemeral", "--clock", "scaled:1000") as process:
         state = process.client().state()
-    state["tables"]["clock"]["world"]["machine_ms"] -= 3_600_000  # it was kept an hour ago
+    state["tables"]["clock"]["world"]["machine_ms"] -= 3_600_000  # It was exported an hour ago.
     stored_world.write_text(json.dumps(state))
 
     with emulator("--ephemeral", "--from", str(stored_world)) as process:

@@ -1,4 +1,4 @@
-"""A world of one's own, live: organizations, users, projects and keys come into a world that runs."""
+"""Organizations, users, projects and keys are added to a running world."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The control API's conduct, over real HTTP: what a client did, the rules, and tickets in the log."""
+"""Conduct over the control API: client behavior over HTTP, the rules, and redemptions in the log."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def test_a_new_key_after_a_lost_response_is_reported(api: CheckedWorld) -> None:
 
 
 def send(client: HttpClient, api: HttpWorld, method: str, path: str, key: str | None = None) -> int:
-    """Send a request by a client and return the status of its response."""
+    """Send a request and return the status of its response."""
     headers = {"Authorization": f"Bearer {api.emulator.token('owner')}"}
     if key is not None:
         headers["Idempotency-Key"] = key
@@ -122,7 +122,7 @@ Connect = Callable[..., HttpClient]
 
 @pytest.fixture
 def connect(api: CheckedWorld) -> Iterator[Connect]:
-    """Return a function that makes clients with a connection each; they are closed in the end."""
+    """Return a function that creates clients with their own connections, which are closed at the end."""
     with ExitStack() as opened:
 
         def make(timeout_s: float = 30.0) -> HttpClient:
@@ -270,7 +270,7 @@ def test_conduct_does_not_accuse_two_programs_that_each_send_a_request_once(
 
 
 def begin_operation(api: HttpWorld, connect: Connect) -> str:
-    """Apply domains on a connection of its own, and return the id of the operation."""
+    """Apply domains on a separate connection and return the id of the operation."""
     path = urlsplit(api.emulator.url("/v1/projects/{project}/domains")).path
     with connect() as client:
         headers = api.emulator.headers("owner", key="first")
@@ -279,7 +279,7 @@ def begin_operation(api: HttpWorld, connect: Connect) -> str:
 
 
 def poll(api: HttpWorld, connect: Connect, operation_id: str, *, times: int) -> None:
-    """Poll an operation several times, each time on a connection of its own."""
+    """Poll an operation several times, each time on a separate connection."""
     path = urlsplit(api.emulator.url(f"/v1/operations/{operation_id}")).path
     for _ in range(times):
         with connect() as client:
@@ -294,7 +294,7 @@ def warnings(api: HttpWorld) -> list[str]:
 
 
 def wait_for_requests(api: HttpWorld, expected: int) -> None:
-    """Wait until the log has so many requests: a client that gave up does not wait for its own."""
+    """Wait until the log has that many requests, because a client that gave up does not wait."""
     while len(api.emulator.requests.page()["items"]) < expected:
         sleep(0.01)
 
@@ -391,7 +391,7 @@ def test_two_jobs_with_one_token_are_distinguished_by_their_connections(
     assert [read(job) for job in jobs] == [200, 200]
     with api.emulator.fault("abort", code="rate_limited", retry_after_seconds=5, times=1):
         assert read(jobs[0]) == 429
-    for _ in range(20):  # the other may have been on its way only at first
+    for _ in range(20):  # Only at the first request could the other one have been on its way.
         assert read(jobs[1]) == 200
         api.emulator.clock.advance("0.1s")
     assert broken(api) == []
@@ -443,7 +443,7 @@ def test_a_redirect_to_no_url_breaks_no_judge(hosting_emulator: HostingEmulator)
 def test_a_loop_of_polls_on_two_connections_in_turn_is_reported(
     api: CheckedWorld, connect: Connect
 ) -> None:
-    """Node's fetch uses the connections of its pool like this, even for one request at a time."""
+    """Node's fetch uses the connections of its pool in this way, even for sequential requests."""
     operation_id = api.apply_domains(key="domains-1").json["id"]
     path = urlsplit(api.emulator.url(f"/v1/operations/{operation_id}")).path
     pool = [connect(), connect()]

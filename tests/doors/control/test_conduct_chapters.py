@@ -1,4 +1,4 @@
-"""The verdict about a world outlives a reset, and broken requests break no judge."""
+"""The verdict about a world survives a reset, and malformed requests break no judge."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_a_cleared_verdict_begins_with_the_next_request(api: HttpWorld) -> None:
 
 
 def broken_bodies(drawn: random.Random) -> list[bytes]:
-    """Return bodies that are no JSON, no UTF-8, or nothing that a call expects."""
+    """Return bodies that are not JSON, not UTF-8, or not what a call expects."""
     bodies = [
         '{"name":"José"}'.encode("latin-1"),
         '{"name":"x"}'.encode("utf-16"),

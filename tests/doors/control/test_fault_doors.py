@@ -1,4 +1,4 @@
-"""Faults at every door: redemption, the identity provider, and requests without credentials."""
+"""Faults at redemption, at the identity provider, and for requests without credentials."""
 
 from __future__ import annotations
 
@@ -118,7 +118,8 @@ def test_a_fault_acts_on_each_endpoint_of_the_identity_provider(
 
     response = browser.send(path)
 
-    if phase == "after_commit" and fault.hits == 0:  # the door itself refused: nothing was done
+    # The endpoint refused the request, so nothing happened.
+    if phase == "after_commit" and fault.hits == 0:
         assert response.status in (400, 401)
         return
     assert (response.status, response.text, response.headers["Retry-After"]) == (503, "later", "7")
@@ -127,7 +128,7 @@ def test_a_fault_acts_on_each_endpoint_of_the_identity_provider(
 def test_a_fault_after_the_commit_consumes_the_refresh_token(
     api: CheckedWorld, browser: Browser
 ) -> None:
-    """The form of the token endpoint is matched as a body is."""
+    """A form of the token endpoint is matched in the same way as a JSON body."""
     first = browser.redeem(browser.choose("owner").parameters["code"]).json
     fault = api.emulator.fault(
         "connection_reset",
@@ -236,7 +237,7 @@ def test_a_fault_matches_by_members_of_the_body(
 
 
 def test_a_body_that_is_not_json_matches_no_fault(api: CheckedWorld) -> None:
-    """Also one so deep that reading it gives up: it is refused as it is without a fault."""
+    """This includes a body that is nested too deep to be read: the call refuses it as without a fault."""
     fault = api.emulator.fault("abort", code="service_unavailable", body={"enabled": True})
     headers = [("Authorization", f"Bearer {api.emulator.token()}"), ("Idempotency-Key", "deep")]
     headers.append(("Content-Type", "application/json"))

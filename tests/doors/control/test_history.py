@@ -1,4 +1,4 @@
-"""A world's history over the control API: what happened, and the way back to any of it."""
+"""The history of a world over the control API: its commits, rewinds and forks."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ import pytest
 from hosting_emulator.sdk import ControlRefused, HostingEmulator
 from tests.support.http_world import HttpWorld
 
-#: How many commits a world's history keeps.
+#: The number of commits in the history of a world.
 KEPT_COMMITS = 1000
 
 

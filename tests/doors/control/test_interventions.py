@@ -1,4 +1,4 @@
-"""Interventions over the control API: their list, what it responds, and what it refuses."""
+"""Interventions over the control API: their list, their responses and their refusals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Metrics: what Prometheus reads is what happened."""
+"""The metrics for Prometheus agree with the requests and commits."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Read = Callable[..., float]
 
 @pytest.fixture
 def read(api: HttpWorld) -> Read:
-    """Return the value of a sample, 0 where there is none."""
+    """Return the value of a sample, or 0 if it does not exist."""
     url = f"{api.emulator.control.control_url}/metrics"
 
     def value_of(name: str, **labels: str) -> float:

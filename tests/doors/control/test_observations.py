@@ -1,4 +1,4 @@
-"""Observations over the control API: every world and every request counts, whatever becomes of it."""
+"""Observations over the control API include every world and every request, also of deleted worlds."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def observation(api: HttpWorld) -> Iterator[WorldsObservation]:
 
 
 def rules(observation: WorldsObservation) -> list[tuple[str, list[str]]]:
-    """Return the broken rules of each chapter that has any, with how the chapter ended."""
+    """Return the broken rules of each chapter that has any, and the cause of the chapter's end."""
     chapters = observation.report(final=True).chapters
     broken = [
         (chapter["ended"], [finding["rule"] for finding in chapter["conduct"]["findings"]])

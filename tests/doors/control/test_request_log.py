@@ -26,7 +26,7 @@ def numbers(api: CheckedWorld, **filters: Any) -> list[int]:
 
 @pytest.fixture
 def world_with_requests(api: CheckedWorld) -> CheckedWorld:
-    """A world that was asked four things."""
+    """A world that received four requests."""
     api.dns()
     api.dns(who="outsider")
     api.set_flag(True, who="reader", project="blog", key="flag-1")
@@ -67,7 +67,7 @@ def test_a_filter_accepts_a_duration_before_now(api: CheckedWorld):
 
 
 def test_requests_without_a_known_token_are_listed_as_nobody(api: CheckedWorld):
-    """A good token is looked at first, whatever else is wrong."""
+    """The user of a valid token is known, whatever else is wrong with the request."""
     api.call("POST", api.project_path("edge-dns"))
     api.dns(token="x.y.z")
     api.dns(who="outsider")
@@ -174,7 +174,7 @@ def test_the_har_schema_of_the_tests_refuses_an_invalid_har(world_with_requests:
 
 
 def test_a_har_has_what_a_browsers_importer_reads(world_with_requests: CheckedWorld):
-    """Numbers that are none, or below zero, are no fault to the schema: its `min` is no keyword."""
+    """The schema accepts invalid and negative numbers, because its `min` is no JSON Schema keyword."""
     world_with_requests.send("GET", "/v1/nowhere?a=1", who=None)
     world_with_requests.emulator.fault("truncate", bytes=3, times=1)
     with pytest.raises(IncompleteRead):

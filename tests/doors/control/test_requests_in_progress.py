@@ -1,4 +1,4 @@
-"""A request counts when it arrives: while it waits it is listed, and a judge knows of it."""
+"""A request counts from its arrival: while it waits, the log lists it and the judges see it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NEW_KEY = "new-key-after-uncertainty"
 
 @pytest.fixture
 def api(hosting_emulator: Any) -> HttpWorld:
-    """Calls whose answers are not compared with the state: time passes in the background."""
+    """Calls whose responses are not compared with the state, because time passes in the background."""
     return HttpWorld(hosting_emulator)
 
 
@@ -31,7 +31,7 @@ def observation(api: HttpWorld) -> Iterator[WorldsObservation]:
 
 
 def until(condition: Callable[[], Any]) -> Any:
-    """Wait until a condition holds, at most 20 s, and return its value."""
+    """Wait up to 20 s until a condition holds, and return its value."""
     end = time.monotonic() + 20
     while time.monotonic() < end:
         value = condition()
@@ -45,7 +45,7 @@ def until(condition: Callable[[], Any]) -> Any:
 def unanswered(
     api: HttpWorld, key: str | None, *, body: bytes = b"", length: int = 0
 ) -> Iterator[None]:
-    """Send a mutation of which no response is read, and close its connection at the end."""
+    """Send a mutation, read no response, and close the connection at the end."""
     headers = api.emulator.headers("owner")
     if key is not None:
         headers["Idempotency-Key"] = key
@@ -58,7 +58,7 @@ def unanswered(
 
 
 def listed(api: HttpWorld) -> list[dict[str, Any]]:
-    """Return the log, oldest first."""
+    """Return the log with the oldest request first."""
     path = api.emulator.control_path("requests")
     return list(reversed(api.emulator.control.get(path)["items"]))
 
@@ -126,7 +126,7 @@ def test_a_client_that_gives_up_and_retries_is_judged_with_both_requests(
 
     with unanswered(api, "key-1"):
         until(lambda: listed(api))
-    listed(api)  # the emulator has noticed the end of the connection
+    listed(api)  # The emulator has noticed the end of the connection.
     api.apply_domains(key="key-2")
 
     assert NEW_KEY in broken(observation)
@@ -200,7 +200,7 @@ def test_a_reset_while_a_request_waits_keeps_it_in_the_verdict(
 
     with unanswered(api, "key-1"):
         until(lambda: listed(api))
-    listed(api)  # the emulator has noticed the end of the connection
+    listed(api)  # The emulator has noticed the end of the connection.
     api.apply_domains(key="key-2")
     api.emulator.reset()
 

@@ -1,4 +1,4 @@
-"""Only the emulator itself can mark a request as its own: no header that a client sends does."""
+"""Only the emulator itself can mark a request as its own; no request header can."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Snapshots over the control API: a world's state set aside, and put back as it was."""
+"""Snapshots over the control API: a stored state of a world that can be restored."""
 
 from typing import Any
 
@@ -91,7 +91,8 @@ def test_the_scaled_clock_of_an_exported_state_stood_still_meanwhile(api: HttpWo
     name = api.emulator.name
     api.emulator.clock.set("scaled", rate=0.001)
     exported = api.emulator.export()
-    exported["tables"]["clock"]["world"]["machine_ms"] -= 86_400_000_000  # kept for 1,000 days
+    # The state is 1,000 days old.
+    exported["tables"]["clock"]["world"]["machine_ms"] -= 86_400_000_000
     began_ms = exported["at_ms"]
 
     if where == "a new one":

@@ -1,4 +1,4 @@
-"""Logs: what an emulator writes to stderr about its exchanges and about itself."""
+"""Logs: the output of an emulator on stderr about its exchanges and about itself."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ import pytest
 from tests.support.log_lines import as_json, as_text
 from tests.support.warm import COMMAND, run
 
-#: What a client does: a read, a change twice under one key, a secret where none belongs, a lost answer.
+#: A client that reads, sends a change twice with one key, misplaces a secret, and loses a response.
 CLIENT = r"""
 import http.client, json, os, urllib.parse
 at = urllib.parse.urlsplit(os.environ["HOSTING_BASE_URL"])
@@ -45,7 +45,7 @@ except http.client.BadStatusLine:
     pass
 """
 
-#: A client that asks much over TLS and has gone, without the end that TLS has, before it is answered.
+#: A client that sends many requests over TLS and leaves without a TLS close before the responses.
 GONE = r"""
 import os, socket, ssl, urllib.parse
 port = urllib.parse.urlsplit(os.environ["HOSTING_TLS_URL"]).port
@@ -62,7 +62,7 @@ with socket.socket(fileno=os.dup(sent.fileno())) as below:
 
 
 def stderr_of(*options: str, client: str = CLIENT, **environment: str) -> str:
-    """Run the client inside an emulator and return what was written to stderr."""
+    """Run the client inside an emulator and return the output on stderr."""
     names = {k: v for k, v in os.environ.items() if not k.startswith("HOSTING_")}
     arguments = [*options, "--", sys.executable, "-IS", "-c", client]
     result = run([COMMAND, "exec", "--report", "never", *arguments], env=names | environment)
@@ -139,7 +139,7 @@ def test_the_text_log_has_one_aligned_line_for_each_request(
     assert "  set_project_powered_by_flag  /v1/projects/" in text_log[2]
     assert f"  key=hide-1  replayed  {json_log[2]['why'][0]}" in text_log[2]
     assert "  lost=empty_response" in text_log[5]
-    assert not any("\x1b" in line for line in text_log)  # it is no terminal
+    assert not any("\x1b" in line for line in text_log)  # stderr is no terminal.
 
 
 # --- The two forms -------------------------------------------------------------------------------
@@ -246,7 +246,7 @@ def test_a_failed_start_is_one_line_of_text_in_every_log_format():
 
 # --- Other worlds --------------------------------------------------------------------------------
 
-#: A client that makes a world and sends a request to it.
+#: A client that creates a world and sends a request to it.
 CLIENT_OF_ANOTHER_WORLD = r"""
 import json, os, urllib.error, urllib.request
 url = os.environ["HOSTING_EMULATOR_URL"]

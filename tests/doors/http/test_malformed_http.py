@@ -1,4 +1,4 @@
-"""What is hardly HTTP: even that gets a problem, or a closed connection, and changes nothing."""
+"""Malformed HTTP gets a problem or a closed connection, and changes nothing."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_malformed_http_gets_a_problem_and_changes_nothing(api: CheckedWorld, na
     assert response.status in (
         400,
         404,
-    )  # 404: where the parser lets it pass, there is no such path
+    )  # 404: the parser accepts some of these targets, and no resource has such a path.
     assert document["code"] == {400: "invalid_request", 404: "resource_not_found"}[response.status]
     assert api.state() == before
 
@@ -98,7 +98,7 @@ GOOD = b'{"enabled": true}'
 def put(
     connection: Wire, api: CheckedWorld, *more: tuple[str, str], path: str = "powered-by-flag"
 ) -> None:
-    """Begin a call; its body is to follow."""
+    """Send the head of a call whose body follows later."""
     headers = [
         ("Authorization", f"Bearer {api.emulator.token()}"),
         ("Idempotency-Key", "k"),
@@ -145,12 +145,12 @@ def test_a_body_may_come_in_chunks(api: CheckedWorld, chunks: bytes) -> None:
 @pytest.mark.parametrize("path", ["powered-by-flag", "domains"])
 @pytest.mark.parametrize("apart", [False, True], ids=["at once", "later"])
 def test_bad_chunks_are_refused(api: CheckedWorld, chunks: bytes, path: str, apart: bool) -> None:
-    """Even where the body would have been ignored; and nobody waits for its end."""
+    """This holds even where the body would be ignored, and the server does not wait for its end."""
     before = api.state()
     with wire(api.emulator.base_url) as connection:
         put(connection, api, CHUNKED, path=path)
         for _ in range(10 if apart else 0):
-            api.emulator.control.health()  # meanwhile the server begins to wait for the body
+            api.emulator.control.health()  # Meanwhile the server starts to wait for the body.
         connection.send(chunks)
 
         expect_problem(connection.read_response(), 400, "invalid_request")
@@ -177,13 +177,13 @@ def test_a_body_that_never_ends_changes_nothing(
         put(connection, api, *more)
         connection.send(part)
 
-    # when the client is gone, the emulator still answers others
+    # After this client has left, the emulator still serves others.
     assert api.dns().status == 200
     assert api.state() == before
 
 
 def test_a_body_shorter_than_announced_leaves_the_next_request_alone(api: CheckedWorld) -> None:
-    """Whatever follows the announced length is the next request, never a part of this one."""
+    """Bytes after the announced length belong to the next request."""
     with wire(api.emulator.base_url) as connection:
         put(connection, api, ("Content-Length", str(len(GOOD))))
         connection.send(GOOD + b"GET /v1/second HTTP/1.1\r\nHost: x\r\n\r\n")

@@ -1,4 +1,4 @@
-"""A service that is not there for a while: connections are refused, and then taken again."""
+"""A temporary outage: connections are refused and later accepted again."""
 
 from __future__ import annotations
 

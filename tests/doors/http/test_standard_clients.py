@@ -1,6 +1,6 @@
-"""Standard OpenID clients, used as their manuals say: each signs a user in and calls the API.
+"""Standard OpenID clients, used as their manuals describe, sign a user in and call the API.
 
-World time runs with the machine's here: the clients hold tokens against their own clock.
+World time is real time in these tests, because the clients check tokens by their own clock.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def issuer(server: BackgroundEmulator) -> str:
 
 
 def follow(issuer: str, url: str) -> str:
-    """Do what a browser and a user do: open the page, choose the owner; return where it leads."""
+    """Open the sign-in page and choose the owner, as a user does in a browser; return the redirect target."""
     browser = Browser(issuer)
     page = browser.send(url.removeprefix(issuer))
     form = page.fields() | {"choice": page.choice("owner")}
@@ -45,7 +45,7 @@ def follow(issuer: str, url: str) -> str:
 
 
 def test_authlib_signs_a_user_in(server: BackgroundEmulator, issuer: str):
-    # Imported here: every worker of the tests would load it.
+    # An import at the top would load it in every worker of the tests.
     from authlib.integrations.requests_client import OAuth2Session  # type: ignore[import-untyped]
     from joserfc import jwk, jwt
 
@@ -95,7 +95,7 @@ def test_authlib_signs_a_user_in(server: BackgroundEmulator, issuer: str):
 def test_openid_client_for_node_signs_a_user_in(
     server: BackgroundEmulator, issuer: str, version: str, tmp_path: Path
 ):
-    """Version 5 takes no other algorithm than RS256 unless it is told to."""
+    """Version 5 accepts only RS256 by default."""
     npm = shutil.which("npm")
     node = shutil.which("node")
     if npm is None or node is None:

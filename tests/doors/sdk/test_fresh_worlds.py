@@ -1,4 +1,4 @@
-"""Fresh worlds over the control API: of a scenario, of inline text, of an exported state."""
+"""Fresh worlds over the control API: from a scenario, from inline text, from an exported state."""
 
 import time
 from typing import Any
@@ -138,7 +138,7 @@ EMPTY = (
 
 
 def token_user(world: Any) -> str:
-    """Return the alias of whom the token of a new world speaks for."""
+    """Return the alias of the user of a new world's token."""
     user_id = parts(world["token"]["access_token"])[1]["sub"]
     return str(next(user["alias"] for user in world["users"] if user["id"] == user_id))
 
