@@ -35,7 +35,7 @@ def issuer(server: BackgroundEmulator) -> str:
 
 
 def follow(issuer: str, url: str) -> str:
-    """Open the sign-in page and choose the owner, as a user does in a browser; return the redirect target."""
+    """Open the sign-in page, choose the owner as a user does, and return the redirect target."""
     browser = Browser(issuer)
     page = browser.send(url.removeprefix(issuer))
     form = page.fields() | {"choice": page.choice("owner")}
