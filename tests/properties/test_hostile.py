@@ -1,4 +1,4 @@
-"""No request, however malformed, is answered with our own failure, or leaves a mark if refused."""
+"""A malformed request never gets an internal error, and a refused one changes nothing."""
 
 from __future__ import annotations
 
@@ -9,13 +9,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hosting_emulator.contract.calls import CALLS
+from tests.support.calls import Response
 from tests.support.in_process import InProcess, fresh_world
 
 WORLD = fresh_world()
 API = InProcess(WORLD)
-TOKEN, READER, KEYLESS = API.token("owner"), API.token("reader"), API.token("no-organization")
-SHOP, ACME = API.project_id("shop"), API.organization_id("acme")
-OPERATION = min(key for key in WORLD.tables["operations"])
+TOKEN = API.token("owner")
+READER_TOKEN = API.token("reader")
+TOKEN_WITHOUT_ORGANIZATION = API.token("no-organization")
+SHOP = API.project_id("shop")
+ACME = API.organization_id("acme")
+OPERATION = min(API.records("operations"))
 
 #: Any text that can come out of a socket: aiohttp decodes headers and paths with surrogateescape.
 WIRE = st.binary(max_size=200).map(lambda raw: raw.decode("utf-8", "surrogateescape"))
@@ -25,11 +29,11 @@ IDS = st.one_of(
 )
 PATHS = st.one_of(
     st.builds(
-        lambda spec, found: spec.path.replace(f"{{{spec.subject}_id}}", found),
+        lambda spec, subject_id: spec.path.replace(f"{{{spec.subject}_id}}", subject_id),
         st.sampled_from(sorted(CALLS.values(), key=lambda spec: spec.call_id)),
         IDS,
     ),
-    IDS.map(lambda found: f"/v1/operations/{found}"),
+    IDS.map(lambda operation_id: f"/v1/operations/{operation_id}"),
     WIRE,
 )
 QUERIES = st.one_of(
@@ -42,21 +46,33 @@ QUERIES = st.one_of(
     WIRE.map("?".__add__),
 )
 TOKENS = st.one_of(
-    st.sampled_from([TOKEN, TOKEN, TOKEN, READER, KEYLESS, TOKEN[:-2], TOKEN + "x", "a.b.c", "."]),
+    st.sampled_from(
+        [
+            TOKEN,
+            TOKEN,
+            TOKEN,
+            READER_TOKEN,
+            TOKEN_WITHOUT_ORGANIZATION,
+            TOKEN[:-2],
+            TOKEN + "x",
+            "a.b.c",
+            ".",
+        ]
+    ),
     WIRE,
 )
 HEADERS = st.lists(
     st.one_of(
         TOKENS.map(lambda token: ("Authorization", f"Bearer {token}")),
-        WIRE.map(lambda found: ("Authorization", found)),
+        WIRE.map(lambda value: ("Authorization", value)),
         st.one_of(st.sampled_from(["k", "k" * 128, "k" * 129, ""]), WIRE).map(
-            lambda found: ("Idempotency-Key", found)
+            lambda value: ("Idempotency-Key", value)
         ),
         st.one_of(st.sampled_from(["r", "r" * 129, ""]), WIRE).map(
-            lambda found: ("X-Request-Id", found)
+            lambda value: ("X-Request-Id", value)
         ),
         st.sampled_from(["application/json", "application/json; charset=x", "text/plain", ""]).map(
-            lambda found: ("Content-Type", found)
+            lambda value: ("Content-Type", value)
         ),
     ),
     max_size=6,
@@ -69,23 +85,24 @@ VALUES = st.recursive(
 NAMES = st.sampled_from(["enabled", "name", "expected_source_generation", "other", ""])
 BODIES = st.one_of(
     st.binary(max_size=200),
-    st.dictionaries(NAMES, VALUES, max_size=3).map(lambda found: json.dumps(found).encode()),
-    VALUES.map(lambda found: json.dumps(found).encode()),
+    st.dictionaries(NAMES, VALUES, max_size=3).map(lambda value: json.dumps(value).encode()),
+    VALUES.map(lambda value: json.dumps(value).encode()),
     st.sampled_from([b"", b"{}", b'{"enabled":true}', b'{"name":"x"}', b"[" * 5_000, b'{"a":1']),
 )
 
 
-def check(answer, before, after):
-    assert answer.status < 500
-    if answer.status < 400:
+def check(response: Response, world: object) -> None:
+    """Check a response to a request that `WORLD` received. `world` is the world after it."""
+    assert response.status < 500
+    if response.status < 400:
         return
-    assert after is before
-    body = answer.json
-    assert body["status"] == answer.status
+    assert world is WORLD
+    body = response.json
+    assert body["status"] == response.status
     assert set(body) >= {"type", "title", "status", "code", "request_id", "retryable"}
     assert body["suggested_action"]
     assert 1 <= len(body["request_id"]) <= 128
-    assert answer.headers["X-Request-Id"] == body["request_id"]
+    assert response.headers["X-Request-Id"] == body["request_id"]
 
 
 @given(
@@ -96,16 +113,18 @@ def check(answer, before, after):
     body=BODIES,
 )
 @settings(max_examples=250, deadline=None)
-def test_any_request(method, path, query, headers, body):
+def test_a_random_request_succeeds_or_gets_a_problem_that_changes_nothing(
+    method: str, path: str, query: str, headers: list[tuple[str, str]], body: bytes
+) -> None:
     api = InProcess(WORLD)
 
-    answer = api.send(method, path.replace("?", "") + query, headers, body)
+    response = api.send(method, path.replace("?", "") + query, headers, body)
 
-    check(answer, WORLD, api.world)
+    check(response, api.world)
 
 
 @given(
-    call=st.sampled_from(
+    request=st.sampled_from(
         [
             ("PUT", f"/v1/projects/{SHOP}/powered-by-flag"),
             ("POST", f"/v1/projects/{SHOP}/source:initialize"),
@@ -118,51 +137,55 @@ def test_any_request(method, path, query, headers, body):
     body=BODIES,
 )
 @settings(max_examples=150, deadline=None)
-def test_any_body_of_a_call_that_writes(call, key, body):
+def test_a_write_with_a_random_body_and_its_retry_have_the_same_response(
+    request: tuple[str, str], key: str, body: bytes
+) -> None:
     api = InProcess(WORLD)
+    method, path = request
     headers = [
         ("Authorization", f"Bearer {TOKEN}"),
         ("Idempotency-Key", key),
         ("Content-Type", "application/json"),
     ]
 
-    answer = api.send(call[0], call[1], headers, body)
-    check(answer, WORLD, api.world)
-    again = api.send(call[0], call[1], headers, body)
+    response = api.send(method, path, headers, body)
+    check(response, api.world)
+    retry = api.send(method, path, headers, body)
 
-    if answer.status < 400 and not call[1].endswith(("keys", "tickets")):
-        assert (again.status, again.body) == (answer.status, answer.body)
-    if answer.status >= 400:
-        assert again.status == answer.status
+    if response.status >= 400:
+        assert retry.status == response.status
+    elif not path.endswith(("keys", "tickets")):
+        assert (retry.status, retry.body) == (response.status, response.body)
 
 
 @given(cursor=st.one_of(st.text("AZaz09_-", max_size=20), WIRE))
 @settings(max_examples=150, deadline=None)
-def test_no_cursor_that_was_not_given(cursor):
+def test_a_random_cursor_is_refused(cursor: str) -> None:
     api = InProcess(WORLD)
-    given_out = api.deployments("?limit=7").json["next_cursor"]
+    valid_cursor = api.deployments("?limit=7").json["next_cursor"]
 
-    answer = api.deployments(f"?limit=7&cursor={cursor}")
+    response = api.deployments(f"?limit=7&cursor={cursor}")
 
-    check(answer, WORLD, api.world)
-    assert answer.status == 400 or cursor.rstrip() == given_out
-
-
-@pytest.mark.parametrize("place", range(16))
-def test_no_cursor_that_was_changed(place):
-    api = InProcess(WORLD)
-    cursor = api.deployments("?limit=7").json["next_cursor"]
-    changed = cursor[:place] + ("A" if cursor[place] != "A" else "B") + cursor[place + 1 :]
-
-    answer = api.deployments(f"?limit=7&cursor={changed}")
-
-    assert (answer.status, answer.json["code"]) == (400, "invalid_request")
+    check(response, api.world)
+    assert response.status == 400 or cursor.rstrip() == valid_cursor
 
 
-def test_no_cursor_of_another_project():
+@pytest.mark.parametrize("index", range(16))
+def test_a_cursor_with_a_changed_character_is_refused(index: int) -> None:
     api = InProcess(WORLD)
     cursor = api.deployments("?limit=7").json["next_cursor"]
+    character = "B" if cursor[index] == "A" else "A"
+    changed_cursor = cursor[:index] + character + cursor[index + 1 :]
 
-    answer = api.deployments(f"?limit=7&cursor={cursor}", project="docs")
+    response = api.deployments(f"?limit=7&cursor={changed_cursor}")
 
-    assert (answer.status, answer.json["code"]) == (400, "invalid_request")
+    assert (response.status, response.json["code"]) == (400, "invalid_request")
+
+
+def test_a_cursor_of_another_project_is_refused() -> None:
+    api = InProcess(WORLD)
+    cursor = api.deployments("?limit=7").json["next_cursor"]
+
+    response = api.deployments(f"?limit=7&cursor={cursor}", project="docs")
+
+    assert (response.status, response.json["code"]) == (400, "invalid_request")
