@@ -1,8 +1,8 @@
-"""One walk through the public API and the control API of a real process.
+"""A walk through the public API and the control API of a real process.
 
-Everything is sent over HTTP, so the record outlives any change inside. What differs between two
-runs of the same emulator (port, process id, real durations) is masked. `record.py` says how the
-walk is written down.
+Everything is sent over HTTP, so changes inside the emulator do not affect the record. Values that differ
+between two runs of the same emulator (port, process id, real durations) are masked. `record.py` says
+how the walk is recorded.
 
     python -m tests.golden.walk (`make record`) writes the golden files anew
 """
@@ -24,17 +24,27 @@ from tests.support.calls import Response
 from tests.support.emulator_process import TEN_YEARS_S, Client, emulator
 from tests.support.wire import wire
 
-#: Every world has the same, so a value that is the same in two worlds is written once.
+#: The seed of every world, so that the record has a value only once that is the same in two worlds.
 SEED = "golden"
 NOON = "2030-01-31T12:00:00Z"
-#: Links and token issuers are made of it, so it is the same in each run.
+#: Links and token issuers contain the host, so it is the same in each run.
 HOST = "localhost:4620"
 USERS = ("owner", "member", "reader", "outsider", "no-organization")
-#: Headers that say something about the response; Date follows a clock, and Server the version.
-KEPT_HEADERS = (
-    "Content-Type Content-Length X-Request-Id Retry-After Cache-Control WWW-Authenticate Allow "
-    "Location Set-Cookie Content-Disposition ETag Access-Control-Allow-Origin"
-).split()
+#: All headers of responses except Date, which follows a clock, and Server, which has the version.
+RECORDED_HEADERS = (
+    "Content-Type",
+    "Content-Length",
+    "X-Request-Id",
+    "Retry-After",
+    "Cache-Control",
+    "WWW-Authenticate",
+    "Allow",
+    "Location",
+    "Set-Cookie",
+    "Content-Disposition",
+    "ETag",
+    "Access-Control-Allow-Origin",
+)
 OTHER_ASSUMPTIONS = {
     "accepted_status": 200,
     "cursor_parameter": "after",
@@ -70,7 +80,7 @@ STRICT_ASSUMPTIONS = {
     "unexpected_body": "refused",
     "unknown_query_parameters": "refused",
 }
-#: Each is armed, met by one request, and gone.
+#: Each fault is armed and acts on a request. Then it is spent or removed.
 FAULTS: tuple[dict[str, Any], ...] = (
     {"abort": {"code": "service_unavailable", "retry_after_seconds": 5}, "times": 1},
     {"abort": {"code": "rate_limited", "status": 503, "detail": "later"}, "times": 1},
@@ -113,16 +123,36 @@ INTERVENTIONS: tuple[dict[str, Any], ...] = (
     {"set_plan": {"organization": "nobody", "plan": "paid"}},
     {"no_such_word": {}},
 )
-#: Every document that is the same for all worlds.
+#: The documents that are the same for all worlds.
 DOCUMENTS = (
-    "openapi.json contract/calls contract/openapi.json contract/problems contract/assumptions "
-    "contract/fault-kinds contract/outcome-kinds "
-    "contract/variation-points contract/interventions contract/conduct-rules "
-    "contract/scenario-schema.json docs/errors docs/errors/etag-mismatch docs/errors/none docs "
-    "health info idp/.well-known/openid-configuration idp/jwks.json idp/authorize idp/userinfo "
-    "scenarios scenarios/stuck-operation scenarios/none nothing static/none "
-).split()
-#: What can be read of a world, below its name.
+    "openapi.json",
+    "contract/calls",
+    "contract/openapi.json",
+    "contract/problems",
+    "contract/assumptions",
+    "contract/fault-kinds",
+    "contract/outcome-kinds",
+    "contract/variation-points",
+    "contract/interventions",
+    "contract/conduct-rules",
+    "contract/scenario-schema.json",
+    "docs/errors",
+    "docs/errors/etag-mismatch",
+    "docs/errors/none",
+    "docs",
+    "health",
+    "info",
+    "idp/.well-known/openid-configuration",
+    "idp/jwks.json",
+    "idp/authorize",
+    "idp/userinfo",
+    "scenarios",
+    "scenarios/stuck-operation",
+    "scenarios/none",
+    "nothing",
+    "static/none",
+)
+#: The paths that can be read of a world, below its name.
 VIEWS = (
     "",
     "assumptions",
@@ -158,7 +188,7 @@ VIEWS = (
     "timeline",
     "variation",
 )
-#: What is read of the worlds that only the public API was used in.
+#: The paths that are read of the worlds in which only the public API was used.
 FEW_VIEWS = ("", "conduct", "operations", "report", "requests?limit=30", "state", "timeline")
 _MASKS = (
     (re.compile(rb'"(duration_us|time|wait|pid)":\s*[0-9.]+'), rb'"\1":0'),
@@ -166,14 +196,18 @@ _MASKS = (
     (re.compile(rb"127\.0\.0\.1:[0-9]+"), b"127.0.0.1:PORT"),
 )
 #: Rules of conduct that measure how long the client really waited.
-TIMED_RULES = frozenset(
-    "polled-too-early polled-after-end retried-not-retryable retried-too-soon "
-    "new-key-after-uncertainty sent-twice-at-once".split()
-)
+TIMED_RULES = {
+    "polled-too-early",
+    "polled-after-end",
+    "retried-not-retryable",
+    "retried-too-soon",
+    "new-key-after-uncertainty",
+    "sent-twice-at-once",
+}
 
 
 class Walk:
-    """Sends requests, and keeps them with their responses."""
+    """Sends requests and records them with their responses."""
 
     def __init__(self, client: Client) -> None:
         self.client = client
@@ -189,7 +223,7 @@ class Walk:
         """Begin a part of the record."""
         self.parts.append(Part(title, self.population.copy()))
 
-    def keep_population(self) -> None:
+    def name_population(self) -> None:
         """Name what the first world has at its start, for each part that begins later."""
         self.parts[0].name_population()
         self.population = self.parts[0].names.copy()
@@ -197,78 +231,97 @@ class Walk:
     def send(
         self, method: str, path: str, body: Any = None, headers: dict[str, str] | None = None
     ) -> Response:
-        sent = {"Host": HOST, **(headers or {})}
+        request_headers = {"Host": HOST, **(headers or {})}
         try:
-            response = self.client.send(method, path, body, sent)
+            response = self.client.send(method, path, body, request_headers)
         except (OSError, http.client.HTTPException) as error:
             self.client.close()
             status = f"no response, {type(error).__name__}"
-            self._keep(method, path, body, sent, status, {}, getattr(error, "partial", b""))
+            partial_body = getattr(error, "partial", b"")
+            self._record(method, path, body, request_headers, status, {}, partial_body)
             return Response(0, {}, b"")
         if path.startswith("/_emulator"):
             self.control_responses.append((method, path, response))
-        kept = {name: response.headers[name] for name in KEPT_HEADERS if name in response.headers}
-        if kept.get("Content-Length") == str(len(response.body)):
-            del kept["Content-Length"]
-        masked = _masked(path, response.body)
-        self._keep(method, path, body, sent, str(response.status), kept, masked)
+        recorded_headers = {
+            name: response.headers[name] for name in RECORDED_HEADERS if name in response.headers
+        }
+        if recorded_headers.get("Content-Length") == str(len(response.body)):
+            del recorded_headers["Content-Length"]
+        self._record(
+            method,
+            path,
+            body,
+            request_headers,
+            str(response.status),
+            recorded_headers,
+            _masked(path, response.body),
+        )
         return response
 
     def control(self, method: str, path: str, body: Any = None) -> Response:
         return self.send(method, f"/_emulator/{path}", body)
 
-    def _keep(
+    def _record(
         self,
         method: str,
         path: str,
         body: Any,
-        sent: dict[str, str],
+        request_headers: dict[str, str],
         status: str,
         headers: dict[str, str],
         response_body: bytes,
     ) -> None:
-        token = sent.get("Authorization", "").removeprefix("Bearer ")
-        shown = {
+        token = request_headers.get("Authorization", "").removeprefix("Bearer ")
+        recorded_headers = {
             name: value
-            for name, value in sent.items()
+            for name, value in request_headers.items()
             if name != "Authorization" and (name, value) != ("Host", HOST)
         }
-        user = self.users.get(token, token)
-        exchange = Exchange(user, method, path, shown, body, status, headers, response_body)
+        exchange = Exchange(
+            user=self.users.get(token, token),
+            method=method,
+            path=path,
+            request_headers=recorded_headers,
+            request_body=body,
+            status=status,
+            headers=headers,
+            body=response_body,
+        )
         self.parts[-1].exchanges.append(exchange)
 
 
 def _masked(path: str, body: bytes) -> bytes:
     if "/conduct" in path or "/report" in path:
         with suppress(ValueError):
-            return json.dumps(_untimed(json.loads(body))).encode()
-    for pattern, instead in _MASKS:
-        body = pattern.sub(instead, body)
+            return json.dumps(_without_timed_rules(json.loads(body))).encode()
+    for pattern, replacement in _MASKS:
+        body = pattern.sub(replacement, body)
     return body
 
 
-def _untimed(value: Any) -> Any:
-    """Leave out what rules found that measure real time."""
+def _without_timed_rules(value: Any) -> Any:
+    """Return JSON without the findings of rules that measure real time."""
     if isinstance(value, dict):
         return {
-            name: 0 if name == "duration_us" else _untimed(part)
-            for name, part in value.items()
+            name: 0 if name == "duration_us" else _without_timed_rules(item)
+            for name, item in value.items()
             if name not in TIMED_RULES
         }
     if isinstance(value, list):
         return [
-            _untimed(part)
-            for part in value
-            if not (isinstance(part, dict) and part.get("rule") in TIMED_RULES)
+            _without_timed_rules(item)
+            for item in value
+            if not (isinstance(item, dict) and item.get("rule") in TIMED_RULES)
         ]
     return value
 
 
 class WorldWalk:
-    """Everything a client can do in one world."""
+    """A walk through one world: everything that a client can do in it."""
 
     def __init__(self, walk: Walk, name: str, **options: Any) -> None:
-        self.walk, self.name = walk, name
+        self.walk = walk
+        self.name = name
         self.prefix = "" if name == "default" else f"/worlds/{name}"
         walk.begin(name)
         if name != "default":
@@ -276,13 +329,15 @@ class WorldWalk:
             created = walk.control("POST", "worlds", {**world, **options})
             assert created.status == 201, created.body
         summary = walk.control("GET", f"worlds/{name}").json
-        self.projects = {found["alias"]: found["id"] for found in summary["projects"]}
-        self.organizations = {found["alias"]: found["id"] for found in summary["organizations"]}
+        self.projects = {project["alias"]: project["id"] for project in summary["projects"]}
+        self.organizations = {
+            organization["alias"]: organization["id"] for organization in summary["organizations"]
+        }
         self.tokens = {who: self._token(who) for who in USERS}
         walk.users |= {token: who for who, token in self.tokens.items()}
         if name == "default":
             self.control("GET", "state")
-            walk.keep_population()
+            walk.name_population()
         self.keys = 0
         template = options.get("assumptions", {}).get(
             "operation_path", "/v1/operations/{operation_id}"
@@ -290,10 +345,9 @@ class WorldWalk:
         self.poll_path = template.removeprefix("/v1/").replace("{operation_id}", "{}")
 
     def _token(self, who: str) -> str:
-        asked = {"as": who, "expires_in_seconds": TEN_YEARS_S}
-        token = str(
-            self.walk.control("POST", f"worlds/{self.name}/tokens", asked).json["access_token"]
-        )
+        request = {"as": who, "expires_in_seconds": TEN_YEARS_S}
+        response = self.walk.control("POST", f"worlds/{self.name}/tokens", request)
+        token = str(response.json["access_token"])
         self.walk.parts[-1].names.add(token, f"{{token-{who}}}")
         return token
 
@@ -312,21 +366,21 @@ class WorldWalk:
         key: str | None = "new",
         **headers: str,
     ) -> Response:
-        sent = {name.replace("_", "-"): value for name, value in headers.items()}
+        request_headers = {name.replace("_", "-"): value for name, value in headers.items()}
         if who is not None:
-            sent.setdefault("Authorization", f"Bearer {self.tokens.get(who, who)}")
+            request_headers.setdefault("Authorization", f"Bearer {self.tokens.get(who, who)}")
         if key == "new":
             self.keys += 1
             key = f"key-{self.keys}"
         if key is not None and method != "GET":
-            sent["Idempotency-Key"] = key
-        return self.walk.send(method, f"{self.prefix}/v1/{path}", body, sent)
+            request_headers["Idempotency-Key"] = key
+        return self.walk.send(method, f"{self.prefix}/v1/{path}", body, request_headers)
 
     def project(self, rest: str, alias: str = "shop") -> str:
         return f"projects/{self.projects[alias]}/{rest}"
 
     def each_call(self, key: str | None = "new", **options: Any) -> dict[str, Response]:
-        """Make each of the eight calls once; a key that is given is made one for each call."""
+        """Send each of the eight calls once. Each call has its own key, made of `key` if given."""
         keys = f"organizations/{self.organizations['acme']}/user-api-keys"
         calls: dict[str, tuple[str, str, Any]] = {
             "flag": ("PUT", self.project("powered-by-flag"), {"enabled": True}),
@@ -342,26 +396,25 @@ class WorldWalk:
             "ticket": ("POST", self.project("dev-access-tickets"), None),
             "compute": ("GET", self.project("database/compute?environment=dev"), None),
         }
-        return {
-            name: self.call(*call, key=key if key in ("new", None) else f"{key}-{name}", **options)
-            for name, call in calls.items()
-        }
+        responses: dict[str, Response] = {}
+        for name, (method, path, body) in calls.items():
+            call_key = key if key in ("new", None) else f"{key}-{name}"
+            responses[name] = self.call(method, path, body, key=call_key, **options)
+        return responses
 
-    def poll(self, answer: Response, who: str = "owner") -> Response:
-        return self.call("GET", self.poll_path.format(answer.json["id"]), who=who)
+    def poll(self, accepted: Response, who: str = "owner") -> Response:
+        return self.call("GET", self.poll_path.format(accepted.json["id"]), who=who)
 
     def redeem(self, ticket: Response) -> None:
         if ticket.status >= 300 or not ticket.body:
             return
-        door = urlsplit(ticket.json["redeem_url"])
-        for _ in range(2):  # the second time it is used
-            self.walk.send(
-                "GET", f"{door.path}?{door.query}", None, {"Host": f"{door.hostname}:4620"}
-            )
+        url = urlsplit(ticket.json["redeem_url"])
+        for _ in range(2):  # the second time, the ticket is used
+            self.walk.send("GET", f"{url.path}?{url.query}", None, {"Host": f"{url.hostname}:4620"})
 
 
 def everyday(world: WorldWalk) -> None:
-    """Walk what works: calls, replays, polling to the end, redeeming, pages."""
+    """Walk through what succeeds: calls, replays, polling to the end, redeeming, pages."""
     first = world.each_call(key="once")
     world.each_call(key="once")  # replays, where something is remembered
     for by in ("1ms", "2s", "7999ms", "1ms", "1h"):
@@ -383,7 +436,7 @@ def everyday(world: WorldWalk) -> None:
 
 
 def refusals(world: WorldWalk) -> None:
-    """Walk what is refused: each user, each kind of malformed request."""
+    """Walk through what is refused: each user, each kind of malformed request."""
     for who in (*USERS[1:], "a.b.c"):
         world.each_call(who=who)
     world.each_call(who=None, key=None)
@@ -434,22 +487,27 @@ def refusals(world: WorldWalk) -> None:
 
 
 def faults(world: WorldWalk) -> None:
-    """Meet each kind of fault, in both phases, and what follows from it."""
+    """Meet each kind of fault, in both phases, and retry after it."""
     for number, fault in enumerate(FAULTS):
         world.control("POST", "faults", fault)
         key = f"fault-{number}"
         if "timeout" in fault:
-            _unanswered(world, key)
+            _send_without_response(world, key)
         for _ in range(2):  # the second is the retry of a client
             world.call("PUT", world.project("domains"), key=key)
-            world.walk.client.close()  # a broken answer may leave it half closed
+            world.walk.client.close()  # a broken response may leave it half closed
         world.call("GET", world.project("edge-dns"), who="reader")
         world.advance("11s")
         world.control("GET", "faults")
         if number >= len(FAULTS) - 4:
             world.control("DELETE", "faults")
-    for wrong in ({}, {"abort": {"code": "none"}}, {"abort": {"code": "forbidden"}, "call": "x"}):
-        world.control("POST", "faults", wrong)
+    invalid_faults: tuple[dict[str, Any], ...] = (
+        {},
+        {"abort": {"code": "none"}},
+        {"abort": {"code": "forbidden"}, "call": "x"},
+    )
+    for invalid_fault in invalid_faults:
+        world.control("POST", "faults", invalid_fault)
     armed = world.control(
         "POST", "faults", {"abort": {"code": "forbidden"}, "path": "/v1/projects/x*"}
     )
@@ -460,15 +518,15 @@ def faults(world: WorldWalk) -> None:
 
 
 def outcomes(world: WorldWalk) -> None:
-    """Tell each kind of outcome of an operation, and see it come true."""
-    told: tuple[dict[str, Any], ...] = (
+    """Set each kind of outcome for an operation and poll it to its end."""
+    outcome_documents: tuple[dict[str, Any], ...] = (
         {"succeed": {"running": "40s"}},
         {"fail": {"phase": "verifying", "code": "build_broken"}},
         {"cancel": {}},
         {"reconcile": {"attempts": 2, "then": "exhaust", "each": "5s"}, "while": {"plan": "paid"}},
         {"stick": {"phase": "deploying"}},
     )
-    for number, outcome in enumerate(told):
+    for number, outcome in enumerate(outcome_documents):
         armed = world.control("POST", "outcomes", outcome)
         operation = world.call("PUT", world.project("domains"), key=f"told-{number}").json["id"]
         world.control("GET", f"operations/{operation}/why")
@@ -482,13 +540,13 @@ def outcomes(world: WorldWalk) -> None:
     world.control("DELETE", "outcomes")
 
 
-def _unanswered(world: WorldWalk, key: str) -> None:
-    """Send what is never answered, wait until the emulator has read it, and hang up."""
-    base, client = world.prefix, world.walk.client
+def _send_without_response(world: WorldWalk, key: str) -> None:
+    """Send a request that gets no response, wait until the emulator has read it, and hang up."""
+    client = world.walk.client
     count = client.control("GET", f"worlds/{world.name}/requests?limit=1")["total"]
     with wire(f"http://{client.host}") as connection:
         connection.send(
-            f"PUT {base}/v1/{world.project('domains')} HTTP/1.1\r\nHost: {HOST}\r\n"
+            f"PUT {world.prefix}/v1/{world.project('domains')} HTTP/1.1\r\nHost: {HOST}\r\n"
             f"Authorization: Bearer {world.tokens['owner']}\r\nIdempotency-Key: {key}\r\n"
             "Content-Length: 0\r\n\r\n".encode()
         )
@@ -499,7 +557,7 @@ def _unanswered(world: WorldWalk, key: str) -> None:
 
 
 def control(world: WorldWalk) -> None:
-    """Walk the control API: all that can be read of a world, and most of what can be changed."""
+    """Walk through the control API: all that can be read of a world, and most that can be changed."""
     views(world)
     for body in ({"mode": "scaled", "rate": 0}, {"mode": "sometimes"}, {"mode": "frozen"}):
         world.control("PUT", "clock", body)
@@ -539,7 +597,7 @@ def control(world: WorldWalk) -> None:
 
 
 def observed(world: WorldWalk) -> None:
-    """Walk an observation of one world: its chapters, one of which has ended, and its end."""
+    """Walk through an observation of one world: its chapters, one of which has ended, and its end."""
     walk = world.walk
     first = walk.control("POST", "observations", {"worlds": [world.name], "rules_off": []}).json
     path = f"observations/{first['id']}"
@@ -556,14 +614,14 @@ def observed(world: WorldWalk) -> None:
     walk.control("POST", "observations", {"rules_off": ["none"]})
 
 
-def views(world: WorldWalk, which: Sequence[str] = VIEWS) -> None:
+def views(world: WorldWalk, paths: Sequence[str] = VIEWS) -> None:
     """Read what can be read of a world."""
-    for view in which:
-        world.control("GET", view)
+    for path in paths:
+        world.control("GET", path)
 
 
 def documents(walk: Walk) -> None:
-    """Read what is the same for all worlds, and run each story of the library."""
+    """Read the documents that are the same for all worlds, and run each story of the library."""
     walk.begin("documents")
     for path in DOCUMENTS:
         walk.control("GET", path)
@@ -571,12 +629,12 @@ def documents(walk: Walk) -> None:
     walk.control("POST", "worlds", {"nmae": "x"})
     walk.control("POST", "worlds", {"name": "other"})
     walk.begin("library")
-    for found in walk.client.control("GET", "scenarios")["items"]:
-        walk.control("POST", "scenarios/run", {"name": found["name"]})
+    for scenario in walk.client.control("GET", "scenarios")["items"]:
+        walk.control("POST", "scenarios/run", {"name": scenario["name"]})
 
 
 def whole_walk(walk: Walk) -> None:
-    """Walk everything, in worlds that differ."""
+    """Walk through everything, in worlds that differ."""
     parts: tuple[Callable[[WorldWalk], None], ...] = (everyday, refusals)
     for name, options in (
         ("default", {}),
