@@ -63,9 +63,9 @@ def test_a_default_is_changed() -> None:
 
 
 def test_every_operator_has_a_description_and_an_example() -> None:
-    shown = {operator for _, operator, _ in EXAMPLES} | {"decorator argument", "default"}
+    operators = {operator for _, operator, _ in EXAMPLES} | {"decorator argument", "default"}
 
-    assert shown == set(DESCRIPTIONS)
+    assert operators == set(DESCRIPTIONS)
 
 
 @pytest.mark.parametrize(

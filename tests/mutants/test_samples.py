@@ -52,10 +52,10 @@ def result(**fields: object) -> Result:
 
 def test_a_seed_draws_the_same_sample_again(product: Product) -> None:
     first = draw(product.all_mutants(), 8, "seed")
-    again = draw(Product(product.root).all_mutants(), 8, "seed")
+    repeated = draw(Product(product.root).all_mutants(), 8, "seed")
     other = draw(product.all_mutants(), 8, "another seed")
 
-    assert [m.identity for m in first] == [m.identity for m in again]
+    assert [m.identity for m in first] == [m.identity for m in repeated]
     assert {m.identity for m in first} != {m.identity for m in other}
 
 

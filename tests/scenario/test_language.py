@@ -78,7 +78,7 @@ def test_an_optional_expectation_may_be_absent_and_must_match_if_present():
     step = failure(
         "story: [{call: apply_project_domains, expect: {body: {state: {optional: failed}}}}]"
     )
-    assert [found["at"] for found in step["differences"]] == ["body.state"]
+    assert [difference["at"] for difference in step["differences"]] == ["body.state"]
 
 
 def test_time_moves_by_what_an_answer_said():
@@ -389,15 +389,15 @@ def test_a_dev_page_opens_with_the_session_that_a_ticket_gave():
 
 
 @pytest.mark.parametrize(
-    ("request_line", "said"),
+    ("request_line", "message"),
     [
         ("GET /_emulator/idp/nothing", "the identity provider has no GET"),
         ("GET /_emulator/worlds", "the identity provider has no GET"),
         ("GET https://example.com/", "is not a page of a dev origin"),
     ],
 )
-def test_a_step_visits_only_pages_of_its_world(request_line, said):
-    assert said in failure(f"story: [{{request: '{request_line}'}}]")["said"]
+def test_a_step_visits_only_pages_of_its_world(request_line, message):
+    assert message in failure(f"story: [{{request: '{request_line}'}}]")["said"]
 
 
 # --- the log -------------------------------------------------------------------------------------

@@ -24,11 +24,13 @@ world:
 """
 
 
-@pytest.mark.parametrize(("length", "kept"), [(10, True), (40_000, False)])
-def test_a_text_of_usual_length_is_read_once_and_a_long_one_is_not_kept(length: int, kept: bool):
+@pytest.mark.parametrize(("length", "is_cached"), [(10, True), (40_000, False)])
+def test_a_text_of_usual_length_is_read_once_and_a_long_one_is_not_kept(
+    length: int, is_cached: bool
+):
     text = text_of("story:\n  - advance: 1s  # " + "x" * length)
 
-    assert (read_scenario(text, "x.yaml") is read_scenario(text, "x.yaml")) == kept
+    assert (read_scenario(text, "x.yaml") is read_scenario(text, "x.yaml")) == is_cached
 
 
 @pytest.mark.parametrize(
@@ -236,9 +238,9 @@ def test_all_that_is_wrong_is_said_at_once_in_the_order_of_the_file():
         """
     )
 
-    assert [one.line for one in (shapes, *shapes.more)] == [3, 4, 6, 7, 9, 10, 11]
-    assert [one.line for one in (meanings, *meanings.more)] == [3, 3]
-    assert [one.line for one in (further, *further.more)] == [4, 5, 7, 7, 9, 9, 9, 10]
+    assert [error.line for error in (shapes, *shapes.more)] == [3, 4, 6, 7, 9, 10, 11]
+    assert [error.line for error in (meanings, *meanings.more)] == [3, 3]
+    assert [error.line for error in (further, *further.more)] == [4, 5, 7, 7, 9, 9, 9, 10]
     assert str(shapes).count("\n") == 6
     assert all(line.startswith("small.yaml:") for line in str(shapes).splitlines())
 

@@ -22,10 +22,10 @@ from tests.support.world_changes import ControlledWorld, reimported
 
 def recorded(api: ControlledWorld, **span: str) -> dict[str, Any]:
     """Record a world, run its story, and return the file as data."""
-    written = record_session(past_of(api.engine), **span)
-    assert check_text(written.text, "recorded.yaml")["passed"]
-    assert not written.left_out
-    document: dict[str, Any] = read_scenario(written.text, "recorded.yaml").source.data
+    recording = record_session(past_of(api.engine), **span)
+    assert check_text(recording.text, "recorded.yaml")["passed"]
+    assert not recording.left_out
+    document: dict[str, Any] = read_scenario(recording.text, "recorded.yaml").source.data
     return document
 
 
@@ -71,8 +71,15 @@ def test_requests_and_turns_of_a_hand_are_steps_in_their_order():
     story = recorded(api)["story"]
 
     assert [next(iter(step)) for step in story] == [
-        *("fault", "outcome", "call", "call", "intervene", "remove_fault"),
-        *("advance", "assume", "poll"),
+        "fault",
+        "outcome",
+        "call",
+        "call",
+        "intervene",
+        "remove_fault",
+        "advance",
+        "assume",
+        "poll",
     ]
     assert story[0]["save"] == {"fault_1": "id"}
     assert story[5] == {"remove_fault": "${fault_1}"}
@@ -109,14 +116,19 @@ def test_moments_that_tell_apart_what_is_answered_are_written_to_the_millisecond
     assert api.poll(operation).json["state"] == "running"
 
     assert [step.get("advance") for step in recorded(api)["story"]] == [
-        *("500ms", None, "1.999s", None, "1ms", None)
+        "500ms",
+        None,
+        "1.999s",
+        None,
+        "1ms",
+        None,
     ]
 
 
 def test_a_recording_names_users_and_credentials_without_secrets():
     api = ControlledWorld()
-    made = api.create_key("ci").json
-    api.deployments(token=made["value"])
+    creation = api.create_key("ci").json
+    api.deployments(token=creation["value"])
     value_by_hand = api.create_key_by_hand()
     api.deployments(token=value_by_hand)
     api.deployments(who="member")
@@ -128,11 +140,18 @@ def test_a_recording_names_users_and_credentials_without_secrets():
 
     text = record_session(past_of(api.engine)).text
     assert [step.get("token", step.get("as")) for step in story] == [
-        *(None, "${value_1}", None, "${key_value_1}", "member", None, "nobody", "refused")
+        None,
+        "${value_1}",
+        None,
+        "${key_value_1}",
+        "member",
+        None,
+        "nobody",
+        "refused",
     ]
     assert story[2]["api_key"] == "owner"
     assert story[5]["interactive"] is False
-    assert made["value"] not in text
+    assert creation["value"] not in text
     assert value_by_hand not in text
     assert "eyJ" not in text
 
@@ -181,7 +200,9 @@ def test_a_scenarios_world_faults_and_timeline_are_in_what_is_recorded_of_it():
     assert document["faults"] == scenario.source.data["faults"]
     assert document["timeline"] == scenario.source.data["timeline"]
     assert [step["expect"]["status"] for step in document["story"] if "call" in step] == [
-        *(503, 201, 200)
+        503,
+        201,
+        200,
     ]
 
 
@@ -200,12 +221,12 @@ def test_the_story_of_a_library_scenario_can_be_recorded_and_passes(path: Path):
 
     # when that is recorded
     past = past_of(engine)
-    written = record_session(past)
+    recording = record_session(past)
 
     # then it passes, and has every request that was made
-    assert run_text(written.text, "recorded.yaml")[0]["passed"]
-    assert not written.left_out
-    assert written.steps >= len(past.happened)
+    assert run_text(recording.text, "recorded.yaml")[0]["passed"]
+    assert not recording.left_out
+    assert recording.steps >= len(past.happened)
 
 
 # --- Spans ---------------------------------------------------------------------------------------
@@ -373,16 +394,16 @@ story:
 
 @pytest.mark.parametrize("keeps", ["n=5", "status=409", "code=idempotency_key_reused"])
 def test_a_shrunk_scenario_keeps_only_what_its_step_needs(keeps: str):
-    found = shrink_scenario(read_scenario(STORY, "much.yaml"), keeps)
+    shrunk = shrink_scenario(read_scenario(STORY, "much.yaml"), keeps)
 
-    document = read_scenario(found.text, "much.yaml").source.data
-    assert (found.steps, found.of, found.finished) == (2, 6, True)
+    document = read_scenario(shrunk.text, "much.yaml").source.data
+    assert (shrunk.steps, shrunk.of, shrunk.finished) == (2, 6, True)
     assert [step["body"]["enabled"] for step in document["story"]] == [False, True]
     assert document["story"][1]["expect"] == {"status": 409, "code": "idempotency_key_reused"}
     assert "faults" not in document
     assert "assumptions" not in document
     assert "save" not in document["story"][0]
-    assert check_text(found.text, "much.yaml")["passed"]
+    assert check_text(shrunk.text, "much.yaml")["passed"]
 
 
 WITH_PARTS = """
@@ -408,17 +429,17 @@ story:
 
 @pytest.mark.parametrize(("keeps", "call"), [("n=1", "get_dns"), ("status=201", "create_user")])
 def test_parts_that_no_step_uses_any_more_go_with_the_steps_that_did(keeps: str, call: str):
-    found = shrink_scenario(read_scenario(WITH_PARTS, "parts.yaml"), keeps)
+    shrunk = shrink_scenario(read_scenario(WITH_PARTS, "parts.yaml"), keeps)
 
-    document = read_scenario(found.text, "parts.yaml").source.data
+    document = read_scenario(shrunk.text, "parts.yaml").source.data
     assert [step["call"].startswith(call) for step in document["story"]] == [True]
     assert "parts" not in document
 
 
 def test_an_expectation_that_no_longer_holds_is_left_out_and_what_is_needed_stays():
-    found = shrink_scenario(read_scenario(STORY, "much.yaml"), "n=6")
+    shrunk = shrink_scenario(read_scenario(STORY, "much.yaml"), "n=6")
 
-    document = read_scenario(found.text, "much.yaml").source.data
+    document = read_scenario(shrunk.text, "much.yaml").source.data
     assert document["assumptions"] == {"default_page_size": 7}
     assert [step["expect"] for step in document["story"]] == [{"status": 200, "items": 7}]
 

@@ -121,8 +121,11 @@ def test_a_difference_says_expected_and_found_and_the_story_ends_there():
     step = last(report)
     assert (step["n"], step["line"], step["title"]) == (2, 5, "Not so.")
     assert step["said"] == "answered 200"
-    found = {one["at"]: (one["expected"], one["found"]) for one in step["differences"]}
-    assert found == {
+    differences = {
+        difference["at"]: (difference["expected"], difference["found"])
+        for difference in step["differences"]
+    }
+    assert differences == {
         "status": (201, 200),
         "headers.Retry-After": ("5", "(absent)"),
         "body.status": ("pending", "authorized"),
@@ -132,7 +135,7 @@ def test_a_difference_says_expected_and_found_and_the_story_ends_there():
 
 
 @pytest.mark.parametrize(
-    ("step", "at", "expected", "found"),
+    ("step", "at", "expected", "actual"),
     [
         ("call: create_dev_access_ticket\n    as: reader", "status", "success", 403),
         ("call: list_deployments\n    expect: {items: 3}", "items", 3, 20),
@@ -147,10 +150,10 @@ def test_a_difference_says_expected_and_found_and_the_story_ends_there():
         ("call: list_deployments\n    expect: {html: true}", "html", True, False),
     ],
 )
-def test_each_expectation_can_fail(step, at, expected, found):
+def test_each_expectation_can_fail(step, at, expected, actual):
     report = run(f"story:\n  - {step}\n")
 
-    assert {"at": at, "expected": expected, "found": found} in last(report)["differences"]
+    assert {"at": at, "expected": expected, "found": actual} in last(report)["differences"]
 
 
 def test_a_lost_answer_that_nobody_expected_is_a_difference():
@@ -182,7 +185,7 @@ def test_a_step_that_is_refused_fails_and_says_why():
 
 
 @pytest.mark.parametrize(
-    ("step", "said"),
+    ("step", "message"),
     [
         ("{to: 2020-01-01T00:00:00Z}", "cannot go back"),
         ("{until: 01JGFJJZ00000000000000000A}", "there is no operation"),
@@ -190,10 +193,10 @@ def test_a_step_that_is_refused_fails_and_says_why():
         ("{intervene: {revoke_key: {key: nobodys}}}", "there is no API key 'nobodys'"),
     ],
 )
-def test_what_cannot_be_done_is_told(step, said):
+def test_what_cannot_be_done_is_told(step, message):
     report = run(f"story: [{step}]")
 
-    assert said in last(report)["said"]
+    assert message in last(report)["said"]
 
 
 def test_a_stuck_operation_does_not_end_by_waiting():

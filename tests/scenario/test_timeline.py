@@ -135,7 +135,7 @@ def test_entries_of_one_moment_happen_in_the_order_of_the_file():
         """
     )
 
-    assert [said for _, said in notes(engine)] == [
+    assert [sentence for _, sentence in notes(engine)] == [
         "acme is on the free plan",
         "acme is on the paid plan",
     ]

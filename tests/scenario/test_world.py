@@ -11,7 +11,8 @@ from hosting_emulator.scenario.document import read_scenario
 from hosting_emulator.scenario.source import ScenarioError
 
 HEAD = 'name: own\ndescription: Its own.\nclock: {at: "2026-03-02T09:00:00Z"}\n'
-ADA, SITE = "01HZX3V9Q4M8E2K7T5B6C1D0AF", "01HZX3V9Q4M8E2K7T5B6C1D0AG"
+ADA = "01HZX3V9Q4M8E2K7T5B6C1D0AF"
+SITE = "01HZX3V9Q4M8E2K7T5B6C1D0AG"
 COMMIT = "8f4c0f1d2f0e4f5a9b6c7d8e9f0a1b2c3d4e5f60"
 
 

@@ -15,7 +15,7 @@ def refusal(text: str) -> ScenarioError:
 
 
 @pytest.mark.parametrize(
-    ("written", "read"),
+    ("text", "value"),
     [
         ("yes", "yes"),
         ("no", "no"),
@@ -43,11 +43,11 @@ def refusal(text: str) -> ScenarioError:
         ("{a: {b: c}}", {"a": {"b": "c"}}),
     ],
 )
-def test_values_are_those_of_yaml_1_2(written, read):
-    found = read_yaml(f"key: {written}\n", "file.yaml").data["key"]
+def test_values_are_those_of_yaml_1_2(text, value):
+    result = read_yaml(f"key: {text}\n", "file.yaml").data["key"]
 
-    assert found == read
-    assert type(found) is type(read)
+    assert result == value
+    assert type(result) is type(value)
 
 
 def test_keys_are_text_whatever_they_look_like():

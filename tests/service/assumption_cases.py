@@ -29,13 +29,13 @@ class Cases:
     """The cases of one file, in its order."""
 
     def __init__(self) -> None:
-        self.found: list[Case] = []
+        self.cases: list[Case] = []
 
     def add(self, name: str, value: Any, usual: Any, expected: Any) -> Callable[[Probe], Probe]:
         """Add a case; `usual` is the result in a world with the default."""
 
         def add(probe: Probe) -> Probe:
-            self.found.append(Case(name, value, probe, usual, expected))
+            self.cases.append(Case(name, value, probe, usual, expected))
             return probe
 
         return add
@@ -157,7 +157,9 @@ def probe_provider_and_permissions(api: CheckedWorld) -> list[str]:
     },
     ["payload_too_large", "api_key_creation_uncertain", "etag_mismatch", ("rate_limited", True)],
     [
-        *("invalid_request", "service_unavailable", "compute_change_conflict"),
+        "invalid_request",
+        "service_unavailable",
+        "compute_change_conflict",
         ("service_unavailable", True),
     ],
 )
@@ -284,7 +286,8 @@ def probe_limit_parameter(api: CheckedWorld) -> list[int]:
 
 @cases.add("deployment_order", "oldest_first", "newest first", "oldest first")
 def probe_deployment_order(api: CheckedWorld) -> str:
-    items, cursor = [], ""
+    items = []
+    cursor = ""
     while cursor is not None:
         page = api.deployments(f"?limit=10{cursor and f'&cursor={cursor}'}").json
         items += page["items"]
@@ -319,7 +322,8 @@ def probe_ignored_generation(api: CheckedWorld) -> list[Any]:
 
 @cases.add("unknown_body_fields", "refused", [202, 201], [400, 400])
 def probe_unknown_body_fields(api: CheckedWorld) -> list[int]:
-    source, keys = api.project_path("source:initialize"), "user-api-keys"
+    source = api.project_path("source:initialize")
+    keys = "user-api-keys"
     organization = f"/v1/organizations/{api.emulator.organization}/{keys}"
     generation = {"expected_source_generation": 1}
     return [
@@ -375,7 +379,8 @@ def probe_any_generation(api: CheckedWorld) -> list[int]:
 
 @cases.add("source_generation", "optional", [400, 409, 400], [202, 409, 202])
 def probe_optional_generation(api: CheckedWorld) -> list[int]:
-    path, key = api.project_path("source:initialize"), "one"
+    path = api.project_path("source:initialize")
+    key = "one"
     statuses = [api.call("POST", path, key=key, body={}).status, api.initialize(9).status]
     return [*statuses, api.call("POST", path, key=key, body={}).status]
 
@@ -422,7 +427,8 @@ def probe_idempotency_scope(api: CheckedWorld) -> list[int]:
     [True, (409, "idempotency_key_reused")],
 )
 def probe_idempotency_remembers(api: CheckedWorld) -> list[Any]:
-    first, second = api.initialize(9, key="k"), api.initialize(9, key="k")
+    first = api.initialize(9, key="k")
+    second = api.initialize(9, key="k")
     assert first.status == second.status == 409
     return [first.body == second.body, code(api.initialize(1, key="k"))]
 
@@ -460,7 +466,8 @@ def probe_operation_replay(api: CheckedWorld) -> list[str]:
 @cases.add("source_profile", "immediate", ["queued", "queued"], ["succeeded", "queued"])
 @cases.add("domains_profile", "immediate", ["queued", "queued"], ["queued", "succeeded"])
 def probe_source_profile(api: CheckedWorld) -> list[str]:
-    source, domains = api.initialize(1).json, api.apply_domains(project="blog").json
+    source = api.initialize(1).json
+    domains = api.apply_domains(project="blog").json
     return [api.poll(operation["id"]).json["state"] for operation in (source, domains)]
 
 
@@ -597,7 +604,8 @@ def probe_key_permissions(api: CheckedWorld) -> list[Any]:
 @cases.add("key_prefix", "sk_", ["phk_", "phk_…", 200], ["sk_", "sk_…", 200])
 def probe_key_prefix(api: CheckedWorld) -> list[Any]:
     created = api.create_key().json
-    value, obfuscated_value = created["value"], created["key"]["obfuscated_value"]
+    value = created["value"]
+    obfuscated_value = created["key"]["obfuscated_value"]
     return [value[:-43], obfuscated_value[:-4], api.dns(token=value).status]
 
 

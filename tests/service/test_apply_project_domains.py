@@ -57,7 +57,8 @@ def test_the_url_of_a_deployment_is_at_the_production_host(world: CheckedCalls) 
 
 
 def test_the_hosts_depend_on_the_project_alone(world: CheckedCalls) -> None:
-    first, second = apply(world)["result"], apply(world)["result"]
+    first = apply(world)["result"]
+    second = apply(world)["result"]
     blog = apply(world, "blog")["result"]
     garden = apply(world, "garden", "outsider")["result"]
 

@@ -19,7 +19,7 @@ from tests.service.assumption_cases import Case, cases
 from tests.support.checked_world import CheckedWorld
 from tests.support.response_checks import expect_problem
 
-CASES = cases.found
+CASES = cases.cases
 
 #: Alternatives that another file shows, and why.
 ELSEWHERE = {
@@ -45,7 +45,8 @@ def test_an_alternative_changes_the_response(
     # given two fresh worlds, one of them under the alternative
     other.assume(**{case.name: case.value})
 
-    before, after = case.probe(api), case.probe(other)
+    before = case.probe(api)
+    after = case.probe(other)
 
     assert before == case.usual
     assert after == case.expected

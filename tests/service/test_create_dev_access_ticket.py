@@ -78,7 +78,8 @@ def test_the_secret_of_a_ticket_is_not_stored(world: CheckedCalls) -> None:
 @pytest.mark.over_http
 def test_an_idempotency_key_on_the_ticket_call_is_ignored(world: CheckedCalls) -> None:
     # given that the contract lists no Idempotency-Key for this call
-    first, second = world.ticket(key="same").json, world.ticket(key="same").json
+    first = world.ticket(key="same").json
+    second = world.ticket(key="same").json
 
     assert first["ticket_id"] != second["ticket_id"]
 

@@ -27,7 +27,8 @@ PERMISSIONS = [
 def test_the_first_creation_shows_the_whole_key(world: CheckedCalls) -> None:
     response = world.create_key("deploy bot", headers={"X-Request-Id": "trace-7"})
 
-    created, key = response.json, response.json["key"]
+    created = response.json
+    key = response.json["key"]
     assert response.status == 201
     assert created.keys() == {"replayed", "value", "request_id", "key"}
     assert created["replayed"] is False
@@ -60,7 +61,8 @@ def test_each_creation_without_a_request_id_gets_a_new_one(world: CheckedCalls) 
 
 
 def test_each_creation_makes_another_key(world: CheckedCalls) -> None:
-    first, second = world.create_key("same").json, world.create_key("same").json
+    first = world.create_key("same").json
+    second = world.create_key("same").json
 
     assert first["value"] != second["value"]
     assert first["key"]["id"] != second["key"]["id"]

@@ -210,7 +210,8 @@ def test_a_gateway_error_can_have_its_own_page(client: SocketClient, status: int
     client.api.emulator.fault("gateway_error", status=status, html="<p>Grüße</p>", times=1)
     client.api.emulator.fault("gateway_error", status=status)
 
-    own, usual = client.set_flag(), client.set_flag()
+    own = client.set_flag()
+    usual = client.set_flag()
 
     assert (own.response.status, own.response.body) == (status, "<p>Grüße</p>".encode())
     assert f"<h1>{status} ".encode() in usual.response.body

@@ -65,7 +65,8 @@ def tables(api: HttpWorld) -> dict[str, Any]:
 def test_a_retry_with_the_same_key_gets_the_result_of_the_lost_response(
     api: HttpWorld, call: CallName, effect: str, options: dict[str, Any]
 ):
-    client, before = SocketClient(api), tables(api)
+    client = SocketClient(api)
+    before = tables(api)
     method, path, body, table = MUTATIONS[call](api)
     api.emulator.fault(effect, call=call, phase="after_commit", times=1, **options)
 
@@ -90,7 +91,8 @@ def test_a_retry_with_the_same_key_gets_the_result_of_the_lost_response(
 def test_a_fault_before_the_commit_changes_nothing_and_leaves_the_key_unused(
     api: HttpWorld, call: CallName, effect: str, options: dict[str, Any]
 ):
-    client, before = SocketClient(api), tables(api)
+    client = SocketClient(api)
+    before = tables(api)
     method, path, body, _ = MUTATIONS[call](api)
     api.emulator.fault(effect, call=call, phase="before_commit", times=1, **options)
 
@@ -158,7 +160,8 @@ def test_a_broken_response_does_not_count_as_a_successful_call_of_the_timeline(
     hosting_emulator: HostingEmulator,
 ):
     outage = {"after_calls": 1, "fault": {"abort": {"code": "service_unavailable"}}}
-    control, scenario = hosting_emulator.control, {"timeline": [outage]}
+    control = hosting_emulator.control
+    scenario = {"timeline": [outage]}
     with HostingEmulator.fresh(control, scenario=scenario) as emulator:
         api = HttpWorld(emulator)
         emulator.fault("truncate", times=1)
@@ -246,8 +249,13 @@ def ids_of_a_story(api: HttpWorld) -> list[str]:
     domains = until_done(lambda: api.apply_domains(key="domains"))
     secret = ticket["redeem_url"].partition("ticket=")[2]
     return [
-        *(key["value"], key["key"]["id"], operation["id"], operation["deployment_id"]),
-        *(ticket["ticket_id"], secret, domains["id"]),
+        key["value"],
+        key["key"]["id"],
+        operation["id"],
+        operation["deployment_id"],
+        ticket["ticket_id"],
+        secret,
+        domains["id"],
     ]
 
 
@@ -282,7 +290,8 @@ def test_a_probability_acts_alike_in_two_worlds_of_the_same_seed(
 
 
 def test_a_fault_acts_only_in_its_own_world(worlds: Callable[[], HostingEmulator]):
-    faulty, other = HttpWorld(worlds()), HttpWorld(worlds())
+    faulty = HttpWorld(worlds())
+    other = HttpWorld(worlds())
     fault = faulty.emulator.fault("abort", code="service_unavailable")
 
     assert other.dns().status == 200

@@ -264,7 +264,8 @@ def test_the_first_request_can_be_retried_after_a_refused_reuse_of_its_key(
 
 @pytest.mark.parametrize("call", [initialize, create_key, apply_domains])
 def test_two_principals_can_use_the_same_key(world: CheckedCalls, call: Call) -> None:
-    mine, theirs = call(world, "k", who="owner"), call(world, "k", who="member")
+    mine = call(world, "k", who="owner")
+    theirs = call(world, "k", who="member")
 
     assert mine.status == theirs.status < 300
     ids = [(a.json.get("key") or a.json)["id"] for a in (mine, theirs)]

@@ -107,7 +107,8 @@ def test_a_retry_waits_for_the_first_request_and_gets_its_response(stage: Stage)
     waited = silent(stage.first), silent(stage.second)
     stage.disk.released.set()
 
-    first, second = stage.first.read_response(), stage.second.read_response()
+    first = stage.first.read_response()
+    second = stage.second.read_response()
     assert waited == (True, True)
     assert first.status == second.status == 200
     assert first.body == second.body
@@ -120,7 +121,8 @@ def test_a_retry_during_the_first_request_is_refused_if_so_assumed(stage: Stage)
     stage.send_flag(stage.second)
     stage.disk.released.set()
 
-    first, second = stage.first.read_response(), stage.second.read_response()
+    first = stage.first.read_response()
+    second = stage.second.read_response()
     assert first.status == 200
     expect_problem(second, 503, "service_unavailable")
     # and after the first response it is replayed as usual
@@ -146,6 +148,7 @@ def test_a_request_with_another_key_is_not_refused_during_the_first_one(stage: S
     stage.send_flag(stage.second, key="another", enabled="true")
     stage.disk.released.set()
 
-    first, second = stage.first.read_response(), stage.second.read_response()
+    first = stage.first.read_response()
+    second = stage.second.read_response()
     assert [first.status, second.status] == [200, 200]
     assert [first.json["enabled"], second.json["enabled"]] == [False, True]

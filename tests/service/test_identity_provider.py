@@ -78,7 +78,8 @@ def test_the_password_grant_gives_a_token_with_a_session(api: CheckedWorld) -> N
 def test_the_client_credentials_grant_gives_a_token_without_a_session(
     api: CheckedWorld, basic: bool
 ) -> None:
-    headers, form = {}, {"client_id": "owner", "client_secret": "anything"}
+    headers = {}
+    form = {"client_id": "owner", "client_secret": "anything"}
     if basic:
         headers = {"Authorization": "Basic " + b64encode(b"owner:anything").decode()}
         form = {}

@@ -13,7 +13,8 @@ from tests.support.response_checks import expect_problem, read_timestamp
 
 def walk(world: CheckedCalls, size: int, project: str = "shop") -> list[list[dict[str, Any]]]:
     """Follow next_cursor to its end."""
-    pages, cursor = [], ""
+    pages = []
+    cursor = ""
     while True:
         response = world.deployments(f"?limit={size}{cursor}", project=project)
         pages.append(response.json["items"])

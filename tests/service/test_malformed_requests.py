@@ -162,7 +162,8 @@ def _headers(api: CheckedWorld) -> list[tuple[str, str]]:
 
 
 def test_an_announced_size_is_refused_before_the_body_is_sent(api: CheckedWorld) -> None:
-    path, before = api.project_path("powered-by-flag"), api.state()
+    path = api.project_path("powered-by-flag")
+    before = api.state()
     with wire(api.emulator.base_url) as connection:
         connection.send_request("PUT", path, _headers(api), length=10**12)
 
@@ -172,7 +173,8 @@ def test_an_announced_size_is_refused_before_the_body_is_sent(api: CheckedWorld)
 
 
 def test_a_chunked_body_is_limited_while_it_arrives(api: CheckedWorld) -> None:
-    path, before = api.project_path("powered-by-flag"), api.state()
+    path = api.project_path("powered-by-flag")
+    before = api.state()
     with wire(api.emulator.base_url) as connection:
         headers = [*_headers(api), ("Transfer-Encoding", "chunked")]
         connection.send_request("PUT", path, headers, length=-1)

@@ -26,7 +26,8 @@ def test_a_second_operation_names_the_operation_that_blocks_it(world: CheckedCal
 
 
 def test_a_second_operation_stays_queued_while_the_first_runs(world: CheckedCalls) -> None:
-    first, second = world.apply_domains().json, world.initialize(1).json
+    first = world.apply_domains().json
+    second = world.initialize(1).json
 
     world.advance("9999ms")
 
@@ -35,7 +36,8 @@ def test_a_second_operation_stays_queued_while_the_first_runs(world: CheckedCall
 
 
 def test_the_claim_passes_on_at_the_moment_the_first_operation_ends(world: CheckedCalls) -> None:
-    first, second = world.apply_domains().json, world.initialize(1).json
+    first = world.apply_domains().json
+    second = world.initialize(1).json
 
     world.advance("10s")
 
@@ -87,7 +89,8 @@ def test_waiting_operations_get_the_claim_in_the_order_of_arrival(world: Checked
 
 
 def test_operations_that_join_while_others_wait_keep_the_order(world: CheckedCalls) -> None:
-    first, second = world.apply_domains().json, world.apply_domains().json
+    first = world.apply_domains().json
+    second = world.apply_domains().json
     world.finish(first["id"])
 
     third = world.apply_domains().json
@@ -99,7 +102,8 @@ def test_operations_that_join_while_others_wait_keep_the_order(world: CheckedCal
 
 
 def test_projects_do_not_wait_for_each_other(world: CheckedCalls) -> None:
-    shop, blog = world.apply_domains(project="shop").json, world.apply_domains(project="blog").json
+    shop = world.apply_domains(project="shop").json
+    blog = world.apply_domains(project="blog").json
 
     assert "blocking_operation_id" not in blog
     world.advance("2s")
@@ -125,11 +129,9 @@ def test_only_the_first_of_two_initializations_of_one_generation_succeeds(
     world: CheckedCalls,
 ) -> None:
     """The generation is compared when an operation is accepted and again when it is carried out."""
-    first, second, third = (
-        world.initialize(1).json,
-        world.initialize(1).json,
-        world.apply_domains().json,
-    )
+    first = world.initialize(1).json
+    second = world.initialize(1).json
+    third = world.apply_domains().json
 
     world.finish(second["id"])
 

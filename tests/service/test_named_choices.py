@@ -160,15 +160,17 @@ def test_a_replayed_refusal_has_the_request_id_of_the_first(api: CheckedWorld) -
 
 
 NAMES = {
-    *("hidden_flag", "replayed_refusal", "source_deployment", "read_status", "project_roles"),
-    *(
-        "suspend_timeout",
-        "json_text",
-        "required_body",
-        "cursor_life",
-        "next_poll",
-        "returned_members_keys",
-    ),
+    "hidden_flag",
+    "replayed_refusal",
+    "source_deployment",
+    "read_status",
+    "project_roles",
+    "suspend_timeout",
+    "json_text",
+    "required_body",
+    "cursor_life",
+    "next_poll",
+    "returned_members_keys",
 }
 
 

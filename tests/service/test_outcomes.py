@@ -119,7 +119,8 @@ def test_a_replay_or_a_refused_request_uses_no_outcome(api: CheckedWorld) -> Non
     api.initialize(7)
     assert outcome.hits == 0
 
-    first, second = api.initialize(1, key="one"), api.initialize(1, key="one")
+    first = api.initialize(1, key="one")
+    second = api.initialize(1, key="one")
 
     assert first.json["id"] == second.json["id"]
     assert outcome.hits == 1
@@ -229,7 +230,7 @@ def test_the_log_says_which_outcome_a_request_met(api: CheckedWorld) -> None:
 
 
 @pytest.mark.parametrize(
-    ("document", "named"),
+    ("document", "expected_words"),
     [
         ({"fial": {}}, ["fial", "fail?"]),
         ({"nonsense": {}}, ["nonsense", "succeed"]),
@@ -249,20 +250,20 @@ def test_the_log_says_which_outcome_a_request_met(api: CheckedWorld) -> None:
     ],
 )
 def test_an_outcome_that_could_never_act_is_refused(
-    hosting_emulator: HostingEmulator, document: dict[str, Any], named: list[str]
+    hosting_emulator: HostingEmulator, document: dict[str, Any], expected_words: list[str]
 ) -> None:
     with pytest.raises(ControlRefused) as refused:
         hosting_emulator.tell(document)
 
     assert refused.value.status == 400
-    for word in named:
+    for word in expected_words:
         assert word in str(refused.value)
     assert hosting_emulator.outcomes == []
 
 
 def test_an_outcome_is_removed_at_the_end_of_its_block(hosting_emulator: HostingEmulator) -> None:
     with hosting_emulator.outcome("fail") as outcome:
-        assert [one.id for one in hosting_emulator.outcomes] == [outcome.id]
+        assert [listed.id for listed in hosting_emulator.outcomes] == [outcome.id]
 
     assert hosting_emulator.outcomes == []
     assert outcome.hits == 0

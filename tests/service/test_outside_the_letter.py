@@ -92,7 +92,7 @@ story:
 
 
 @pytest.mark.parametrize(
-    ("name", "words", "named"),
+    ("name", "words", "required_word"),
     [
         ("deployment_statuses", ["waiting", "b", "c", "d", "e", "f"], "queued"),
         ("reconciliation_states", ["wanted", "b", "c", "d"], "required"),
@@ -102,13 +102,13 @@ story:
     ],
 )
 def test_a_list_of_words_without_the_contracts_own_word_is_refused(
-    api: CheckedWorld, name: str, words: list[str], named: str
+    api: CheckedWorld, name: str, words: list[str], required_word: str
 ) -> None:
-    with pytest.raises(ControlRefused, match=named) as refused:
+    with pytest.raises(ControlRefused, match=required_word) as refused:
         api.assume(**{name: words})
     assert refused.value.status == 400
 
-    api.assume(**{name: [named, *words[1:]]})
+    api.assume(**{name: [required_word, *words[1:]]})
 
 
 def test_a_condition_cannot_have_a_code_that_the_contract_gives_to_another(
@@ -129,10 +129,12 @@ def test_an_unknown_query_does_not_make_a_replay_of_call_1_or_3_another_request(
 ) -> None:
     """Calls 1 and 3 say what makes a request the same: key and body, key and name."""
     path = api.project_path("powered-by-flag")
-    method, body = "PUT", {"enabled": False}
+    method = "PUT"
+    body = {"enabled": False}
     if call == "create_user_api_key":
         path = f"/v1/organizations/{api.emulator.organization}/user-api-keys"
-        method, body = "POST", {"name": "ci"}  # type: ignore[dict-item]
+        method = "POST"
+        body = {"name": "ci"}  # type: ignore[dict-item]
 
     first = api.call(method, path, key="k", body=body)
     second = api.call(method, f"{path}?x=1", key="k", body=body)

@@ -142,7 +142,8 @@ def test_the_course_of_an_operation_does_not_depend_on_polling(
 ) -> None:
     """Each event happens at its own moment, however late a client polls."""
     operation = start(api).json
-    control, name = api.emulator.control, api.emulator.name
+    control = api.emulator.control
+    name = api.emulator.name
     fork = api.emulator.copy()["name"]
 
     try:
@@ -159,7 +160,8 @@ def test_the_course_of_an_operation_does_not_depend_on_polling(
             _drop_urls(looked[table], unlooked[table])  # hosts contain the name of their world
         if table != "operations":
             assert looked[table] == unlooked[table], table
-    mine, theirs = looked["operations"][operation["id"]], unlooked["operations"][operation["id"]]
+    mine = looked["operations"][operation["id"]]
+    theirs = unlooked["operations"][operation["id"]]
     assert {**mine, "result": None} == {**theirs, "result": None}
 
 

@@ -33,7 +33,8 @@ def test_the_table_holds_the_contracts_57_codes(api: CheckedWorld) -> None:
 def test_the_statuses_of_the_contract_are_in_the_table(api: CheckedWorld) -> None:
     table = {row["code"]: row for row in api.emulator.control.contract("problems")}
 
-    missing, reused = table["resource_not_found"], table["idempotency_key_reused"]
+    missing = table["resource_not_found"]
+    reused = table["idempotency_key_reused"]
     assert (missing["status"], missing["retryable"]) == (404, False)
     assert (reused["status"], reused["retryable"]) == (409, False)
     assert "new key" in reused["suggested_action"].lower()

@@ -165,7 +165,8 @@ def test_time_alone_cannot_bring_a_manual_operation_to_its_end(
 
 def test_a_waiting_operation_cannot_be_stepped(api: CheckedWorld) -> None:
     api.assume(source_profile="manual", domains_profile="manual")
-    first, second = api.initialize(1).json, api.apply_domains().json
+    first = api.initialize(1).json
+    second = api.apply_domains().json
 
     with pytest.raises(ControlRefused) as refused:
         step(api, second["id"])
@@ -230,7 +231,8 @@ def test_on_the_skip_clock_nothing_else_moves_time(api: CheckedWorld) -> None:
 
 def test_on_the_skip_clock_polling_a_waiting_operation_moves_the_holder(api: CheckedWorld) -> None:
     api.emulator.clock.set("skip")
-    first, second = api.initialize(1).json, api.apply_domains().json
+    first = api.initialize(1).json
+    second = api.apply_domains().json
     polls = 0
 
     while state(api, second) != "succeeded":

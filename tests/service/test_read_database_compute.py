@@ -72,7 +72,8 @@ def test_shared_data_is_one_database_for_both_environments(
 
 
 def test_separate_data_is_two_databases(world: CheckedCalls) -> None:
-    dev, prod = compute(world, "dev", "shop"), compute(world, "prod", "shop")
+    dev = compute(world, "dev", "shop")
+    prod = compute(world, "prod", "shop")
 
     assert dev["data_mode"] == prod["data_mode"] != "shared"
     assert dev["database"] != prod["database"]

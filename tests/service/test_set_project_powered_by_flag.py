@@ -98,7 +98,7 @@ def test_a_workspace_that_becomes_paid_can_hide_the_flag(world: CheckedCalls) ->
 
 @pytest.mark.over_http
 @pytest.mark.parametrize(
-    ("body", "named"),
+    ("body", "field"),
     [
         ({}, "enabled"),
         ({"enabled": 1}, "enabled"),
@@ -112,10 +112,10 @@ def test_a_workspace_that_becomes_paid_can_hide_the_flag(world: CheckedCalls) ->
     ],
 )
 def test_a_body_without_exactly_one_boolean_is_refused_by_name(
-    world: CheckedCalls, body: dict[str, Any], named: str
+    world: CheckedCalls, body: dict[str, Any], field: str
 ) -> None:
     path = world.project_path("powered-by-flag", "blog")
 
     response = world.call("PUT", path, key="k", body=body)
 
-    assert named in expect_problem(response, 400, "invalid_request")["detail"]
+    assert field in expect_problem(response, 400, "invalid_request")["detail"]

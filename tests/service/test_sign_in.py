@@ -263,8 +263,14 @@ def test_a_redirect_to_a_foreign_host_first_shows_its_name(browser: Browser, uri
 @pytest.mark.parametrize(
     "host",
     [
-        *("127.0.0.1:9", "[::1]:9", "0.0.0.0:9", "192.168.1.5", "[fd00::1]:3000"),
-        *("app.test", "app.test.:9", "web:80"),
+        "127.0.0.1:9",
+        "[::1]:9",
+        "0.0.0.0:9",
+        "192.168.1.5",
+        "[fd00::1]:3000",
+        "app.test",
+        "app.test.:9",
+        "web:80",
     ],
 )
 def test_a_redirect_to_a_local_host_needs_no_page(browser: Browser, host: str) -> None:

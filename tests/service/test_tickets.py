@@ -125,7 +125,8 @@ def unknown(api: CheckedWorld) -> dict[str, Any]:
 
 
 def of_another_project(api: CheckedWorld) -> dict[str, Any]:
-    shop, blog = issue(api), issue(api, project="blog")
+    shop = issue(api)
+    blog = issue(api, project="blog")
     return {**blog, "redeem_url": shop["redeem_url"][:-43] + secret_of(blog)}
 
 
@@ -311,7 +312,8 @@ def test_redeeming_a_ticket_in_a_fork_does_not_use_the_original(api: CheckedWorl
     fork = api.emulator.copy()["name"]
     theirs = ticket["redeem_url"].replace(f".{api.emulator.name}.", f".{fork}.")
     try:
-        first, second = redeem(api, ticket), visit(api, theirs)
+        first = redeem(api, ticket)
+        second = visit(api, theirs)
     finally:
         api.emulator.control.world(fork).delete()
 

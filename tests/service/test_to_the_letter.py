@@ -139,7 +139,8 @@ WRONG: dict[str, tuple[str, str, dict[str, Any]]] = {
     "a body that is too big": ("PUT", "powered-by-flag", {"raw": b" " * 1_048_577}),
     "bad JSON": ("PUT", "powered-by-flag", {"raw": b"{", "headers": _JSON, "key": "k"}),
     "a body that cannot be unpacked": (
-        *("PUT", "powered-by-flag"),
+        "PUT",
+        "powered-by-flag",
         {"raw": b"no gzip", "headers": {**_JSON, "Content-Encoding": "gzip"}, "key": "k"},
     ),
     "no Idempotency-Key": ("PUT", "domains", {}),
@@ -278,7 +279,8 @@ def test_call_1_responds_400_to_a_long_body_and_at_a_rate_limit(
     api: CheckedWorld,
 ) -> None:
     api.assume(body_limit_bytes=64, rate_limit="1/60s")
-    path, long = api.project_path("powered-by-flag"), b"{}".ljust(65)
+    path = api.project_path("powered-by-flag")
+    long = b"{}".ljust(65)
 
     expect_problem(
         api.call("PUT", path, raw=long, key="k", headers=_JSON), 400, "payload_too_large"
@@ -477,7 +479,8 @@ def test_a_token_minted_by_name_has_a_session_that_can_be_ended(
 ) -> None:
     """An exact replay of operation 3 requires a current session too."""
     # given tokens of two users made by name, and a sign-in by a browser
-    by_name, others = api.emulator.token("owner"), api.emulator.token("member")
+    by_name = api.emulator.token("owner")
+    others = api.emulator.token("member")
     signed_in = browser.redeem(browser.choose("owner").parameters["code"]).json
     assert api.create_key(token=by_name, key="k").status == 201
 

@@ -96,7 +96,8 @@ def test_the_points_of_variation_are_listed(control: ControlClient):
 def test_an_impossible_variation_is_refused_and_changes_nothing(
     api: HttpWorld, body: Any, why: str
 ):
-    control, world = api.emulator.control, api.emulator.name
+    control = api.emulator.control
+    world = api.emulator.name
     with pytest.raises(ControlRefused, match=why) as refused:
         control.put(f"worlds/{world}/variation", body)
 

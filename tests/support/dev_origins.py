@@ -38,10 +38,10 @@ def redeem(api: CheckedWorld, ticket: dict[str, Any]) -> Response:
 
 def issue(api: CheckedWorld, **options: Any) -> dict[str, Any]:
     """Issue a ticket."""
-    answer = api.ticket(**options)
-    assert answer.status == 201
-    found: dict[str, Any] = answer.json
-    return found
+    response = api.ticket(**options)
+    assert response.status == 201
+    ticket: dict[str, Any] = response.json
+    return ticket
 
 
 def secret_of(ticket: dict[str, Any]) -> str:

@@ -41,7 +41,8 @@ class DiedEarly(AssertionError):
 
     def __init__(self, code: int, errors: str) -> None:
         super().__init__(f"it did not start: exit code {code}\n{errors}")
-        self.code, self.errors = code, errors
+        self.code = code
+        self.errors = errors
 
 
 class Process:

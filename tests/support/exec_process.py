@@ -54,16 +54,16 @@ class Execution:
 
     def processes(self) -> dict[int, str]:
         """Look at what carries the mark: command lines by pid. Linux only."""
-        found = {}
+        commands = {}
         for folder in Path("/proc").iterdir():
             if folder.name.isdigit():
                 try:
                     if self._mark.encode() in (folder / "environ").read_bytes():
                         words = (folder / "cmdline").read_bytes().split(b"\0")
-                        found[int(folder.name)] = b" ".join(words).decode().strip()
+                        commands[int(folder.name)] = b" ".join(words).decode().strip()
                 except OSError:  # it has ended, or is not ours
                     continue
-        return found
+        return commands
 
     def supervisor(self) -> int:
         """Wait for the supervisor, and return its pid."""
@@ -120,7 +120,7 @@ def run(*arguments: str, **options: Any) -> subprocess.CompletedProcess[str]:
 def until(look: Callable[[], Any]) -> Any:
     """Look again and again until there is something; return it."""
     deadline = time.monotonic() + PATIENCE_S
-    while (found := look()) is None:
+    while (result := look()) is None:
         assert time.monotonic() < deadline, "waited in vain"
         time.sleep(0.01)  # between two looks at other processes
-    return found
+    return result

@@ -58,5 +58,5 @@ def signed_id_token(claims: dict[str, Any]) -> str:
 
 def jwks(api: CheckedWorld) -> dict[str, Any]:
     """Return the world's published keys."""
-    found: dict[str, Any] = api.emulator.control.get(f"worlds/{api.emulator.name}/idp/jwks.json")
-    return found
+    keys: dict[str, Any] = api.emulator.control.get(f"worlds/{api.emulator.name}/idp/jwks.json")
+    return keys

@@ -58,12 +58,12 @@ def _is_end(descriptor: int, port: int) -> bool:
 
 def sockets_of(pid: int) -> set[str]:
     """Return the sockets of another process, by the names that the system gives them."""
-    found = set()
+    sockets = set()
     for descriptor in Path(f"/proc/{pid}/fd").iterdir():
         try:
             target = str(descriptor.readlink())
         except OSError:  # closed since it was listed
             continue
         if target.startswith("socket:"):
-            found.add(target)
-    return found
+            sockets.add(target)
+    return sockets

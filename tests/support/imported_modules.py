@@ -26,9 +26,9 @@ def imported_by(module: str) -> set[str]:
 
 def foreign(modules: set[str], *own: str) -> list[str]:
     """Return those that are neither of the standard library nor of our `own` packages."""
-    known = sys.stdlib_module_names
+    standard_modules = sys.stdlib_module_names
     return sorted(
         name
         for name in modules - {"hosting_emulator"}
-        if name.partition(".")[0] not in known and not name.startswith(own)
+        if name.partition(".")[0] not in standard_modules and not name.startswith(own)
     )

@@ -56,7 +56,7 @@ def send(
                 raise TimeoutError
     finally:
         connection.close()
-    return _answer(text)
+    return _parse_response(text)
 
 
 def _request(
@@ -73,7 +73,7 @@ def _request(
     return ("\r\n".join(lines) + content).encode()
 
 
-def _answer(text: bytes) -> tuple[int, dict[str, str], Any]:
+def _parse_response(text: bytes) -> tuple[int, dict[str, str], Any]:
     head, blank, content = text.partition(b"\r\n\r\n")
     if not blank:
         raise ValueError("no response")

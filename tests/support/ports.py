@@ -14,9 +14,9 @@ _PORTS = range(20_000, 30_000)
 def free_ports() -> Iterator[int]:
     """Yield ports where nobody listens, and which nobody is given by chance."""
     for port in SystemRandom().sample(_PORTS, len(_PORTS)):
-        with socket.socket() as found:
+        with socket.socket() as probe:
             try:
-                found.bind(("127.0.0.1", port))
+                probe.bind(("127.0.0.1", port))
             except OSError:
                 continue
         yield port

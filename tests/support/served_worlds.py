@@ -18,9 +18,9 @@ _ready = Emulator.ready
 
 
 def _noted(self: Emulator) -> Ready:
-    found = _ready(self)
-    _SERVED[found.base_url] = self.worlds
-    return found
+    ready = _ready(self)
+    _SERVED[ready.base_url] = self.worlds
+    return ready
 
 
 Emulator.ready = _noted  # type: ignore[method-assign]

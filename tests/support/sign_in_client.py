@@ -35,7 +35,7 @@ class Page(Response):
         buttons = re.findall(
             r'<button name="choice" value="([^"]+)">(.*?)</button>', self.text, re.S
         )
-        return next(value for value, shown in buttons if f"<code>{user}</code>" in shown)
+        return next(value for value, content in buttons if f"<code>{user}</code>" in content)
 
     def fields(self) -> dict[str, str]:
         """Return the hidden fields of the form."""

@@ -114,7 +114,8 @@ class _Attempt:
 
     def begin(self) -> None:
         """Send the request."""
-        api, request = self._simulation, self._request
+        api = self._simulation
+        request = self._request
         sent = [("Authorization", f"Bearer {request.token or api.token()}")]
         if request.key is not None:
             sent.append(("Idempotency-Key", request.key))

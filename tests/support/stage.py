@@ -24,7 +24,8 @@ from tests.support.held_connections import held_connections, open_sockets
 
 AT_A_TIME = 50
 #: How long a client waits for what never comes, and for what surely does.
-BRIEF_S, LONG_S = 0.02, 10.0
+BRIEF_S = 0.02
+LONG_S = 10.0
 _TURNS = 500
 
 
@@ -171,13 +172,13 @@ class Stage:
         that only the collector would close is held.
         """
         for _ in range(_TURNS):
-            found = Footprint(len(asyncio.all_tasks()), self.held())
-            if found.connections == connections and (
-                connections or found.tasks <= self._idle_tasks
+            footprint = Footprint(len(asyncio.all_tasks()), self.held())
+            if footprint.connections == connections and (
+                connections or footprint.tasks <= self._idle_tasks
             ):
                 break
             await asyncio.sleep(0.01)
-        return found
+        return footprint
 
 
 def memory() -> Memory:

@@ -47,7 +47,10 @@ _REAL_ONLY = {"preexec_fn", "pass_fds"}
 _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 #: Before the words of a real process: its signals are then as in a terminal, as a warm one's are.
 IN_A_TERMINAL = (
-    *(sys.executable, "-I", "-S", "-c"),
+    sys.executable,
+    "-I",
+    "-S",
+    "-c",
     "import os, signal, sys\n"
     f"for number in {[int(number) for number in _ENDING]}:\n"
     "    signal.signal(number, signal.SIG_DFL)\n"
@@ -102,19 +105,19 @@ class WarmProcess:
             for descriptor in theirs:
                 os.close(descriptor)
 
-    def _stream(self, name: str, number: int, given: Any, theirs: list[int]) -> int:
+    def _stream(self, name: str, number: int, stream: Any, theirs: list[int]) -> int:
         """Return the descriptor that the process gets; what only it is to have goes to `theirs`."""
-        if given is None:
+        if stream is None:
             return number
-        if given == DEVNULL:
+        if stream == DEVNULL:
             theirs.append(os.open(os.devnull, os.O_RDWR))
-        elif given == PIPE:
+        elif stream == PIPE:
             reading, writing = os.pipe()
             theirs.append(writing if number else reading)
             ours = os.fdopen(reading) if number else os.fdopen(writing, "w")
             setattr(self, name, ours)
         else:
-            return given if isinstance(given, int) else int(given.fileno())
+            return stream if isinstance(stream, int) else int(stream.fileno())
         return theirs[-1]
 
     def poll(self) -> int | None:

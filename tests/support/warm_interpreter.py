@@ -41,7 +41,8 @@ class Server:
     """Forks, and tells how each process ended; one that nobody waits for any more is killed."""
 
     def __init__(self, orders: socket.socket, life: socket.socket) -> None:
-        self._orders, self._life = orders, life
+        self._orders = orders
+        self._life = life
         self._waking, self._wake = os.pipe()
         os.set_blocking(self._wake, False)
         self._living: dict[int, socket.socket] = {}
@@ -164,36 +165,36 @@ def _run(python: str, program: str, *arguments: str) -> None:
         from hosting_emulator_cli.main import main
 
         main()
-    how, *rest = arguments
+    option, *rest = arguments
     if not any("hosting_emulator_cli" in word for word in rest):  # it hands on descriptors
         sys.executable = python
     safe = False
-    while how in ("-u", "-P", "-W"):
-        if how == "-u":
+    while option in ("-u", "-P", "-W"):
+        if option == "-u":
             sys.stdout.reconfigure(write_through=True)  # type: ignore[union-attr]
-        elif how == "-P":
+        elif option == "-P":
             safe = True
         else:
-            what = rest.pop(0)
-            assert what == "error", f"the warm interpreter does not know -W {what}"
-            sys.warnoptions.append(what)
+            action = rest.pop(0)
+            assert action == "error", f"the warm interpreter does not know -W {action}"
+            sys.warnoptions.append(action)
             warnings.simplefilter("error")
-        how, *rest = rest
-    if how == "-m":
+        option, *rest = rest
+    if option == "-m":
         if not safe:
             sys.path.insert(0, str(Path.cwd()))
         sys.argv = ["-m", *rest[1:]]
         runpy.run_module(rest[0], run_name="__main__", alter_sys=True)
-    elif how == "-c":
+    elif option == "-c":
         if not safe:
             sys.path.insert(0, "")
         sys.argv = ["-c", *rest[1:]]
         exec(compile(rest[0], "<string>", "exec"), {"__name__": "__main__"})
     else:
-        assert not how.startswith("-"), f"the warm interpreter does not know {how}"
-        sys.path.insert(0, str(Path(how).resolve().parent))
-        sys.argv = [how, *rest]
-        runpy.run_path(how, run_name="__main__")
+        assert not option.startswith("-"), f"the warm interpreter does not know {option}"
+        sys.path.insert(0, str(Path(option).resolve().parent))
+        sys.argv = [option, *rest]
+        runpy.run_path(option, run_name="__main__")
 
 
 # --- Before any ------------------------------------------------------------------------------------
@@ -205,9 +206,9 @@ def import_all() -> None:
 
     for name in _NAMES:
         package = importlib.import_module(name)
-        for found in pkgutil.walk_packages(package.__path__, f"{name}."):
-            if not found.name.endswith("__main__"):
-                importlib.import_module(found.name)
+        for member in pkgutil.walk_packages(package.__path__, f"{name}."):
+            if not member.name.endswith("__main__"):
+                importlib.import_module(member.name)
     for name in _MORE:
         with suppress(ImportError):
             importlib.import_module(name)

@@ -44,13 +44,13 @@ def forked(
 
 def read_number(connection: _socket.socket) -> int:
     """Wait for a number: a pid, or an exit code, -N after signal N."""
-    found = b""
-    while len(found) < 4:
-        piece = connection.recv(4 - len(found))
+    data = b""
+    while len(data) < 4:
+        piece = connection.recv(4 - len(data))
         if not piece:
             raise EOFError("the warm interpreter is gone")
-        found += piece
-    return int.from_bytes(found, "little", signed=True)
+        data += piece
+    return int.from_bytes(data, "little", signed=True)
 
 
 def stand_for(address: str, words: Sequence[str]) -> NoReturn:

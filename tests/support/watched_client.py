@@ -87,7 +87,7 @@ class Watched(InProcess):
 
     def broken(self, *, final: bool = False) -> list[tuple[str, list[int]]]:
         """Return which rules were broken by which requests."""
-        return [(found.rule, found.requests) for found in self.findings(final=final)]
+        return [(finding.rule, finding.requests) for finding in self.findings(final=final)]
 
     def operation(self) -> str:
         """Begin an operation and return its id."""

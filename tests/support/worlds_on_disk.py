@@ -35,12 +35,12 @@ def indexed(world: World) -> dict[str, Any]:
 
 def read_world(path: Path) -> tuple[World | None, list[str]]:
     """Read a world as a start would, and what is then said of it; mends a torn line."""
-    found = recover(path)
-    if found is None:
+    recovery = recover(path)
+    if recovery is None:
         return None, []
-    for lines in found.journals:
+    for lines in recovery.journals:
         lines.mend()
-    return found.world, found.notices
+    return recovery.world, recovery.notices
 
 
 class Folder:
@@ -84,11 +84,11 @@ class Folder:
 
 @contextmanager
 def folder(path: Path, world: World | None = None, **options: Any) -> Iterator[Folder]:
-    found = Folder(path, world, **options)
+    opened = Folder(path, world, **options)
     try:
-        yield found
+        yield opened
     finally:
-        found.close()
+        opened.close()
 
 
 def busy(api: InProcess) -> None:
@@ -127,8 +127,8 @@ def table_kinds() -> dict[str, type]:
 def open_directory(
     path: Path, complaints: list[str] | None = None, **options: Any
 ) -> DataDirectory:
-    said = complaints if complaints is not None else []
-    return DataDirectory(path, options.pop("durability", "process"), said.append, **options)
+    messages = complaints if complaints is not None else []
+    return DataDirectory(path, options.pop("durability", "process"), messages.append, **options)
 
 
 class HasWorld(Protocol):
@@ -149,6 +149,6 @@ def sound_at_the_end(holder: HasWorld) -> Iterator[None]:
 
 def assert_sound(world: World) -> None:
     """Whatever was done to a world, it can be exported, taken in again, and is the same."""
-    found = import_state(json.loads(json.dumps(export_state(world))), world.name, 0)
+    imported = import_state(json.loads(json.dumps(export_state(world))), world.name, 0)
 
-    assert content(found)[4:] == content(world)[4:]
+    assert content(imported)[4:] == content(world)[4:]

@@ -70,11 +70,14 @@ def test_a_variation_leaves_chosen_assumptions_unchanged():
     }
     worlds = [new_varied_world(str(number), **chosen) for number in range(20)]
 
-    assert all(chosen.items() <= _named(world.assumptions, chosen).items() for world in worlds)
+    assert all(
+        chosen.items() <= selected_assumptions(world.assumptions, chosen).items()
+        for world in worlds
+    )
     assert {world.assumptions.key_replayed_status for world in worlds} == {200, 201}
 
 
-def _named(assumptions, names):
+def selected_assumptions(assumptions, names):
     return {name: getattr(assumptions, name) for name in names}
 
 
