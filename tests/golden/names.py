@@ -19,12 +19,12 @@ _WORD = re.compile(
     rf"(?<![A-Za-z0-9])(?:{_JWT}|(?:req_)?{_ULID}|(?:[0-9a-f]{{32}}){{1,2}}|[0-9a-f]{{40}})(?![A-Za-z0-9])"
 )
 _TICKET = re.compile(r"(?<=ticket=)[\w-]{43}")
-#: A host of a world other than the default one has its name in it.
+#: The host of a world contains the name of the world, except that of the default world.
 _WORLD_HOST = re.compile(r"(https://[a-z0-9]+)(?:\.[a-z-]+)?(\.prod\.localhost)")
 #: Fields that hold an opaque text of their own form, and what it is.
 _OPAQUE_FIELDS = {"next_cursor": "cursor", "value": "secret", "access_token": "token"}
 _OPAQUE = re.compile(r"(?=.*[A-Z0-9])[\w-]{16,}")
-#: Each response has another one, so two responses that differ in nothing else are alike.
+#: One name for all request ids: responses that differ only in their request id are equal.
 _REQUEST_ID = "{request-id}"
 _OPAQUE_WORD = re.compile(r"(?<![\w-])[\w-]{16,}")
 #: What the fields of an object say about its id.
@@ -59,7 +59,7 @@ class Names:
         self._replaced: dict[str, str] = {}
 
     def copy(self) -> Names:
-        """Return names that can grow apart from these."""
+        """Return a copy, to which names can be added independently."""
         names = Names()
         names.values = self.values.copy()
         names._names = self._names.copy()
@@ -116,10 +116,9 @@ class Names:
             return self._names[text]
         if len(text) < 16:
             return text
-        known = self._replaced.get(text)
-        if known is None:
-            known = self._replaced[text] = self._replace_parts(text)
-        return known
+        if text not in self._replaced:
+            self._replaced[text] = self._replace_parts(text)
+        return self._replaced[text]
 
     def _replace_parts(self, text: str) -> str:
         text = _WORLD_HOST.sub(r"\1{.world}\2", text)

@@ -97,10 +97,12 @@ class _Reader:
         if text:
             return text
         for index, line in enumerate(lines):
-            if match := re.fullmatch(r"\(in (\S+)\)", line):
-                return json.loads(self._files[match[1]])
-            if match := re.fullmatch(r"\(same body as (.+)\)", line):
-                return ARROW + match[1]
+            file_match = re.fullmatch(r"\(in (\S+)\)", line)
+            if file_match is not None:
+                return json.loads(self._files[file_match[1]])
+            body_match = re.fullmatch(r"\(same body as (.+)\)", line)
+            if body_match is not None:
+                return ARROW + body_match[1]
             if line[:1] in ("{", "["):
                 return json.loads("\n".join(lines[index:]))
         return None

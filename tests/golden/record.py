@@ -76,8 +76,10 @@ class Part:
             text = exchange.body.decode("utf-8", "backslashreplace")
             return self.names.replace(text).replace("\r", "\\r").split("\n")
         self.names.collect(document)
-        named = self.names.replace_in(document)
-        return without_empty_fields(named) if self.is_reduced(exchange) else named
+        named_document = self.names.replace_in(document)
+        if self.is_reduced(exchange):
+            return without_empty_fields(named_document)
+        return named_document
 
     def is_reduced(self, exchange: Exchange) -> bool:
         """Return whether a body is written without its empty fields."""

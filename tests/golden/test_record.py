@@ -67,11 +67,11 @@ def test_golden_files_hold_the_whole_body_of_each_response(
     exchanges = read_exchanges(current_files)
 
     for part in walk.parts:
-        recorded = exchanges[part.title]
-        assert len(recorded) == len(part.exchanges)
-        for exchange, written in zip(part.exchanges, recorded, strict=True):
+        recorded_exchanges = exchanges[part.title]
+        assert len(recorded_exchanges) == len(part.exchanges)
+        for exchange, recorded in zip(part.exchanges, recorded_exchanges, strict=True):
             body = part.named_body(exchange)
-            assert list(differences_of_values(written.body, body)) == [], written.place
+            assert list(differences_of_values(recorded.body, body)) == [], recorded.place
 
 
 def test_each_response_of_the_control_api_matches_its_document(walk: Walk):

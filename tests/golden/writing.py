@@ -115,13 +115,13 @@ class _PartWriter:
         lines = [f"({layout})"] if layout else []
         if self.part.is_reduced(exchange):
             lines.append(f"({WITHOUT_EMPTY_FIELDS})")
-        written = self._once(named_body, f"#{number} ", "")
+        body_with_references = self._once(named_body, f"#{number} ", "")
         text = compact(named_body)
         if not lines and len(text) >= _SHORT:
             self.places.references.setdefault(compact(text), f"{ARROW}text of #{number}")
-        if isinstance(written, str):
-            return [*lines, f"(same body as {written.removeprefix(ARROW)})"]
-        body = laid_out_json(written)
+        if isinstance(body_with_references, str):
+            return [*lines, f"(same body as {body_with_references.removeprefix(ARROW)})"]
+        body = laid_out_json(body_with_references)
         if len(body) > _LONG_BODY:
             name = self._long_name(exchange.path)
             self._long_bodies[name] = body + "\n"

@@ -614,8 +614,10 @@ def profile(examples: int) -> settings:
     )
 
 
-TestHosting = Hosting.TestCase
-TestHosting.settings = profile(int(os.environ.get("HOSTING_EMULATOR_EXAMPLES", "35")))
+TestAnyHistoryAgreesWithTheModel = Hosting.TestCase
+TestAnyHistoryAgreesWithTheModel.settings = profile(
+    int(os.environ.get("HOSTING_EMULATOR_EXAMPLES", "35"))
+)
 
 
 @pytest.mark.torture

@@ -177,9 +177,9 @@ class Walk:
         api = self.api
         call_id = "set_project_powered_by_flag"
         first = api.set_flag(True, project="blog", key="flag")
-        shown = self.check(call_id, first)
-        assert set(shown) == set(model("PoweredByFlag").model_fields)
-        assert parse_timestamp(shown["enabled_at"]) == api.engine.now_ms()
+        enabled = self.check(call_id, first)
+        assert set(enabled) == set(model("PoweredByFlag").model_fields)
+        assert parse_timestamp(enabled["enabled_at"]) == api.engine.now_ms()
         assert api.set_flag(True, project="blog", key="flag").body == first.body
         hidden = self.check(call_id, api.set_flag(False, project="blog"))
         assert (hidden["enabled"], hidden["enabled_at"]) == (False, None)
@@ -281,8 +281,11 @@ class Walk:
         items: list[Any] = []
         cursor = ""
         while True:
-            cursor_query = f"{'&' if query else '?'}cursor={cursor}" if cursor else ""
-            response = self.api.deployments(query + cursor_query, project="docs")
+            page_query = query
+            if cursor:
+                separator = "&" if query else "?"
+                page_query += f"{separator}cursor={cursor}"
+            response = self.api.deployments(page_query, project="docs")
             page = self.check("list_deployments", response)
             assert 1 <= len(page["items"]) <= most
             items += page["items"]
