@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.in_process import NOON_MS, InProcess
-from tests.support.scenario_files import library_files, read_file, read_from_library, run_text
+from tests.support.scenario_files import check_scenario, library_files, read_file, read_from_library
 from tests.support.stories import schema_check
 
 FILES = library_files()
@@ -20,11 +20,11 @@ each_file = pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_a_story_of_the_library_passes_and_a_second_run_has_the_same_report(path: Path) -> None:
     text = path.read_text("utf-8")
 
-    report = run_text(text, path.name)
+    report = check_scenario(text, path.name)
 
     assert report["passed"], report["steps"][-1]
     assert len(report["steps"]) >= 4  # a story, not an example
-    assert run_text(text, path.name) == report
+    assert check_scenario(text, path.name) == report
 
 
 @each_file
@@ -34,7 +34,7 @@ def test_running_a_story_does_not_change_the_scenario_that_later_readers_receive
     scenario = read_file(path)
     content = scenario.content()
 
-    run_text(path.read_text("utf-8"), path.name)
+    check_scenario(path.read_text("utf-8"), path.name)
 
     assert read_from_library(path.stem).shares_value_with(scenario)
     assert scenario.content() == content

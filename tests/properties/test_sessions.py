@@ -13,7 +13,7 @@ import pytest
 from tests.properties.sessions import RandomSession
 from tests.support.recorded_sessions import PastEvent, SessionPast, shrink
 from tests.support.sampling import rotating
-from tests.support.scenario_files import read_text, run_text, text_passes
+from tests.support.scenario_files import check_scenario, read_text, text_passes
 
 MODES = ("frozen", "real", "skip", "scaled")
 
@@ -35,7 +35,7 @@ def test_a_recorded_session_is_a_scenario_that_passes(number: int) -> None:
     recording = past.record()
 
     # then its story passes, has each request and contains no secret
-    assert run_text(recording.text, "recorded.yaml")["passed"]
+    assert check_scenario(recording.text, "recorded.yaml")["passed"]
     # A story cannot rewind: it may leave out a request that changed nothing, and whose use of a
     # fault was rewound.
     uncounted = {
@@ -60,7 +60,7 @@ def test_any_span_of_a_session_is_a_scenario_that_passes(number: int) -> None:
         last = limit_of(past.events[end], session.draw)
         recording = past.record("span", first, last)
 
-        assert run_text(recording.text, "span.yaml")["passed"], (first, last)
+        assert check_scenario(recording.text, "span.yaml")["passed"], (first, last)
 
 
 def limit_of(event: PastEvent, draw: Random) -> str:
@@ -106,5 +106,5 @@ def test_a_thousand_recorded_sessions_are_scenarios_that_pass() -> None:
         except ValueError as error:
             refusals.append(f"{number}: {error}")
             continue
-        assert run_text(recording.text, "recorded.yaml")["passed"], number
+        assert check_scenario(recording.text, "recorded.yaml")["passed"], number
     assert len(refusals) < 10, refusals

@@ -98,7 +98,7 @@ def read_from_library(name: str) -> ScenarioFile:
     return ScenarioFile(ScenarioLibrary(FOLDER).find(name))
 
 
-def run_text(text: str, file: str) -> dict[str, Any]:
+def check_scenario(text: str, file: str) -> dict[str, Any]:
     """Run the story of a file as `scenario check` does. Returns its report.
 
     Raises ScenarioError if the file is not valid.
@@ -109,7 +109,7 @@ def run_text(text: str, file: str) -> dict[str, Any]:
 def text_passes(text: str, file: str) -> bool:
     """Tell whether a file is valid and its story passes."""
     try:
-        return bool(run_text(text, file)["passed"])
+        return bool(check_scenario(text, file)["passed"])
     except ScenarioError:
         return False
 
