@@ -8,11 +8,12 @@ from aiohttp import web
 
 from hosting_emulator.calls.answers import REDEEM_PATH
 from hosting_emulator.conduct.observation import Observations
-from hosting_emulator.control import routes
-from hosting_emulator.control.routes import Context, Facts
+from hosting_emulator.control import dispatch
+from hosting_emulator.control.routes import PREFIX
 from hosting_emulator.engine.engine import Worlds
 from hosting_emulator.http import guard as guards
 from hosting_emulator.http import public, responses
+from hosting_emulator.http.endpoint import Context, Facts
 from hosting_emulator.http.pages import DOCS_PATH
 from hosting_emulator.http.protocol import Protocol
 from hosting_emulator.scenario.document import ScenarioLibrary
@@ -39,7 +40,7 @@ class App:
         path, _, query = request.raw_path.partition("?")
         engine = self.worlds.get(DEFAULT_WORLD)
         if not path.startswith("/v1/"):
-            if path == routes.PREFIX or path.startswith(routes.PREFIX + "/"):
+            if path == PREFIX or path.startswith(PREFIX + "/"):
                 return await self._control(request, path, query)
             name, slash, rest = path.removeprefix("/worlds/").partition("/")
             if path.startswith("/worlds/") and slash and (named := self.worlds.get(name)):
@@ -47,7 +48,7 @@ class App:
             elif (found := public.find_origin(self.worlds, request)) is not None:
                 return await public.answer_origin(request, *found, path, query, self.site)
             elif path == "/" and guards.asks_for_page(request):
-                return responses.redirect(routes.PREFIX)
+                return responses.redirect(PREFIX)
         assert engine is not None
         hosts, known = request.headers.getall("Host", ()), self.site.known
         usual = len(hosts) == 1 and hosts[0] in known
@@ -103,7 +104,7 @@ class App:
             self.library,
             observations=self.observations,
         )
-        response = await routes.answer(context, path)
+        response = await dispatch.handle(context, path)
         if app is not None:
             response.headers.update(guards.granted(app))
         return response

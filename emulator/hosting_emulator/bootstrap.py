@@ -35,13 +35,14 @@ from hosting_emulator.contract.assumptions import AssumptionRefused, Assumptions
 from hosting_emulator.contract.json_body import JsonRefused, read_json
 from hosting_emulator.contract.shell import command_line
 from hosting_emulator.contract.timestamps import format_timestamp, parse_timestamp
-from hosting_emulator.control import routes
+from hosting_emulator.control.story_pages import respond_to_page
 from hosting_emulator.engine.engine import Engine, Worlds, anchored, vary
 from hosting_emulator.engine.exchange import Entry, machine_ms
 from hosting_emulator.engine.history import StoreFailed
 from hosting_emulator.engine.identity import home_of
 from hosting_emulator.engine.redaction import keep_secret
 from hosting_emulator.engine.request_log import entry_view
+from hosting_emulator.http.endpoint import Facts
 from hosting_emulator.http.guard import (
     Site,
     host_name,
@@ -68,7 +69,7 @@ from hosting_emulator.world.tables import ONLY, PROJECTS, USERS, VARIATION
 from hosting_emulator.world.value import World
 
 #: Answers a story's request to a page; the floors above a scenario hand it down.
-visit_page = routes.visit
+visit_page = respond_to_page
 _log = logging.getLogger("hosting_emulator")
 #: How long open connections may finish when the emulator stops, in seconds of real time; one that
 #: does not is given the same time again to be cancelled.
@@ -236,7 +237,7 @@ class Emulator:
         site.origins = frozenset(origin.lower() for origin in settings.allowed_origins)
         # Reached from outside, it is behind a proxy.
         site.everybody = is_reached_from_outside(site.public_url)
-        facts = routes.Facts(
+        facts = Facts(
             version=__version__,
             data_dir=self._data_dir,
             durability=settings.durability if self._data_dir else "none",

@@ -7,14 +7,13 @@ from typing import Any
 
 import pytest
 
-from hosting_emulator.control import faults, worlds
-from hosting_emulator.identity import endpoints as identity
+from hosting_emulator.control import faults, tokens, worlds
 from tests.support.in_process import InProcess, Machine, fresh_world
 
 MANUAL_CHANGES: dict[str, Callable[[Any], Any]] = {
     "assumptions": lambda e: worlds.patch_assumptions(e, {"accepted_status": 200}),
     "intervention": lambda e: faults.intervene(e, {"end_session": {"user": "owner"}}),
-    "key": lambda e: identity.create_api_key(e, identity.NewKey()),
+    "key": lambda e: tokens.create_api_key(e, tokens.NewKey()),
     "fault": lambda e: faults.arm_fault(e, {"timeout": {}, "call": "list_deployments"}),
     "faults": lambda e: faults.clear_faults(e),
     "variation": lambda e: faults.put_variation(e, faults.NewVariation("any")),

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from hosting_emulator.control.routes import ROUTES, load_handler
+from hosting_emulator.control.routes import ROUTES, load_endpoint
 
 
 def test_every_path_has_the_parameters_that_its_handler_names():
     for route in ROUTES:
-        handler = load_handler(route.handler)
+        endpoint = load_endpoint(route.endpoint)
 
-        parameters = handler.parameters - {"context", "engine", "body"} - set(handler.query)
+        parameters = (
+            endpoint.parameters - {"context", "engine", "body", "request"} - set(endpoint.query)
+        )
         assert parameters <= set(route.pattern.groupindex), route
 
 

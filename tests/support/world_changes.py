@@ -11,11 +11,10 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 from hosting_emulator.contract.documents import DocumentRefused
-from hosting_emulator.control import clock, faults, worlds
-from hosting_emulator.control.routes import ControlRefusal
+from hosting_emulator.control import clock, faults, tokens, worlds
 from hosting_emulator.engine.history import SavedState
 from hosting_emulator.faults.interventions import read_intervention
-from hosting_emulator.identity import endpoints as identity
+from hosting_emulator.http.endpoint import ControlRefusal
 from hosting_emulator.storage.documents import export_state, import_state
 from hosting_emulator.world.value import World
 from tests.support.calls import fault_document
@@ -58,13 +57,15 @@ class ControlledWorld(InProcess):
 
     def create_key_by_hand(self, who: str = "owner", name: str = "given") -> str:
         """Create an API key as the control API does, and return its value."""
-        key = identity.create_api_key(self.engine, identity.NewKey(who=who, name=name))
+        key = tokens.create_api_key(self.engine, tokens.NewKey(who=who, name=name))
         return str(key["value"])
 
     def user_token(self, who: str, *, interactive: bool = True) -> str:
         """Return a new token of the usual lifetime for the organization where a user is at home."""
-        user, organization_id, _, _ = identity.claims_for(self.world, identity.NewToken(who=who))
-        return self.engine.mint(user, organization_id, "http://127.0.0.1", interactive=interactive)
+        claims = tokens.token_claims(self.world, tokens.NewToken(who=who))
+        return self.engine.mint(
+            claims.user, claims.organization_id, "http://127.0.0.1", interactive=interactive
+        )
 
     def rewindable_commits(self, count: int) -> list[int]:
         """Return the latest of the last `count` commits, except those that lie inside a request."""

@@ -16,21 +16,21 @@ from hosting_emulator.contract.documents import DocumentRefused
 from hosting_emulator.contract.durations import format_duration, parse_duration_ms
 from hosting_emulator.contract.shell import command_line
 from hosting_emulator.contract.timestamps import format_timestamp, parse_timestamp
-from hosting_emulator.control.routes import (
+from hosting_emulator.engine import history
+from hosting_emulator.engine.engine import Engine
+from hosting_emulator.http import responses
+from hosting_emulator.http.endpoint import (
     Body,
     Context,
     ControlRefusal,
     Duration,
-    Limit,
     Mode,
     Timestamp,
-    found,
     moment,
     refused_as,
+    require,
 )
-from hosting_emulator.engine import history
-from hosting_emulator.engine.engine import Engine
-from hosting_emulator.http import responses
+from hosting_emulator.http.query import Limit
 from hosting_emulator.http.time_slices import LongJob, sort_in_slices
 from hosting_emulator.messages import JsonObject
 from hosting_emulator.world import views
@@ -131,7 +131,7 @@ def advance_clock(engine: Engine, body: Advance) -> JsonObject:
 
 
 def _advance_until(engine: Engine, operation_id: str) -> int:
-    found(engine.world.get(OPERATIONS, operation_id), *_no_operation(operation_id))
+    require(engine.world.get(OPERATIONS, operation_id), *_no_operation(operation_id))
     events = engine.move_until_ended(operation_id)
     if events is None:
         # Imported here: the first response does not wait for what few requests need.
@@ -174,7 +174,7 @@ def why_operation(context: Context, engine: Engine, operation: str) -> JsonObjec
     # Imported here: the first answer is not to wait for what few ever ask.
     from hosting_emulator.engine.explanations import why
 
-    told = found(why(engine, operation), *_no_operation(operation))
+    told = require(why(engine, operation), *_no_operation(operation))
     base_url, name = context.base_url, engine.world.name
     return {**told, "commands": [command_line(one, base_url, name) for one in told["commands"]]}
 
@@ -184,7 +184,7 @@ def step_operation(engine: Engine, operation: str) -> JsonObject:
     from hosting_emulator.faults.interventions import read_intervention
 
     now_ms = engine.run_due()
-    found(engine.world.get(OPERATIONS, operation), *_no_operation(operation))
+    require(engine.world.get(OPERATIONS, operation), *_no_operation(operation))
     change, document = Change(engine.world, now_ms), {"step_operation": {"operation": operation}}
     with refused_as(409, "Operation not stepped", DocumentRefused):
         read_intervention(document).apply(change)
@@ -222,7 +222,7 @@ def find_state(engine: Engine, commit: int) -> World:
     """Return the world as it was after a commit that is kept. Raises ControlRefusal 404."""
     kept = f"the history goes from {engine.history[0].number} to {engine.world.commit}"
     detail = f"commit {commit} is not kept; {kept}"
-    return found(engine.history.state_after(commit), "No such commit", detail)
+    return require(engine.history.state_after(commit), "No such commit", detail)
 
 
 def rewind(engine: Engine, body: Rewind) -> Engine:
@@ -301,7 +301,7 @@ def delete_snapshot(engine: Engine, snapshot: str) -> None:
 def _find_snapshot(engine: Engine, name: str) -> history.SavedState:
     kept = ", ".join(engine.snapshots) or "none"
     detail = f"no snapshot is {name[:40]!r}; there are {kept}"
-    return found(engine.snapshots.get(name), "No such snapshot", detail)
+    return require(engine.snapshots.get(name), "No such snapshot", detail)
 
 
 # --- the states that operations went through -----------------------------------------------------

@@ -8,7 +8,6 @@ from typing import Annotated, Any
 from msgspec import Meta, UnsetType
 
 from hosting_emulator.contract.documents import DocumentRefused
-from hosting_emulator.control.routes import Body, Context, ControlRefusal, found, refused_as
 from hosting_emulator.engine.engine import Engine, unvary, variation_view, vary
 from hosting_emulator.faults.decisions import faults_in_order
 from hosting_emulator.faults.documents import (
@@ -19,6 +18,7 @@ from hosting_emulator.faults.documents import (
     describe_kinds,
     fault_view,
 )
+from hosting_emulator.http.endpoint import Body, Context, ControlRefusal, refused_as, require
 from hosting_emulator.messages import JsonObject
 from hosting_emulator.variation import points
 from hosting_emulator.variation.points import POINTS, VariationRefused
@@ -71,7 +71,7 @@ def show_fault(engine: Engine, fault: str, family: Family = FAULT) -> JsonObject
     """Show an armed fault and its counts."""
     armed = {one["id"]: one for one in list_faults(engine, family)}
     detail = f"no {family.noun} is {fault[:80]!r}; armed are {', '.join(armed) or 'none'}"
-    return found(armed.get(fault), f"No such {family.noun}", detail)
+    return require(armed.get(fault), f"No such {family.noun}", detail)
 
 
 def remove_fault(engine: Engine, fault: str, family: Family = FAULT) -> None:

@@ -15,20 +15,19 @@ from hosting_emulator.conduct.watch import Chapter
 from hosting_emulator.control.reports import check_rules, judge_in_slices
 from hosting_emulator.control.reports import report as report_world
 from hosting_emulator.control.requests import show_request
-from hosting_emulator.control.routes import (
-    Body,
-    Context,
-    ControlRefusal,
-    Limit,
-    Milliseconds,
-    find_observation,
-    found,
-    refused_as,
-)
 from hosting_emulator.control.worlds import exported
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.history import Keeper
 from hosting_emulator.engine.request_log import entry_view
+from hosting_emulator.http.endpoint import (
+    Body,
+    Context,
+    ControlRefusal,
+    find_observation,
+    refused_as,
+    require,
+)
+from hosting_emulator.http.query import Limit, Milliseconds
 from hosting_emulator.messages import JsonObject
 
 #: How often to look whether a request is still in progress, in seconds of real time.
@@ -138,7 +137,7 @@ def _find_chapter(context: Context, observation: str, index: str) -> Chapter:
     observed = find_observation(context, observation)
     is_number = index.isascii() and index.isdigit() and len(index) < 10
     chapter = observed.chapter(int(index)) if is_number else None
-    chapter = found(chapter, "No such chapter", f"{observed.id} has no chapter {index[:40]!r}")
+    chapter = require(chapter, "No such chapter", f"{observed.id} has no chapter {index[:40]!r}")
     if chapter.world is None:
         detail = f"the state and the requests of chapter {index} are no longer kept"
         raise ControlRefusal(410, "No longer kept", detail)

@@ -21,12 +21,17 @@ from hosting_emulator.contract.markdown import read_sections
 from hosting_emulator.control.routes import (
     PREFIX,
     ROUTES,
-    Handler,
+    Endpoint,
+    JsonList,
+    JsonOrNull,
+    Media,
+    NoContent,
+    ResponseType,
     Route,
-    Words,
-    load_handler,
+    load_endpoint,
 )
 from hosting_emulator.http.guard import TOKEN_HEADER
+from hosting_emulator.http.query import Words
 from hosting_emulator.messages import ApiProblem, JsonObject, OAuthError, Record, RequestFilters
 from hosting_emulator.scenario.schema import scenario_schema
 
@@ -49,8 +54,10 @@ _REFUSED = {
     "4XX": "Refused; nothing was changed.",
     "503": "The change could not be saved to disk.",
 }
-#: Refused in the way of OAuth and OpenID.
-_OAUTH = ("tokens.token", "tokens.userinfo")
+#: Endpoints that refuse as OAuth and OpenID Connect say.
+_OAUTH = ("token", "userinfo")
+#: What pages and their files are. They are no part of the API.
+_PAGE_TYPES = ("text/html", "text/css", "*/*")
 
 
 class TokenForm(msgspec.Struct):
@@ -70,9 +77,10 @@ def control_document(base_url: str, version: str, operation_id: str | None = Non
     """Return the document for an asker at `base_url`; `operation_id`: an example, of the default world."""
     kinds, paths, tags, ids = _Kinds(), dict[str, JsonObject](), set[str](), set[str]()
     for route in ROUTES:
-        if route.answer in ("text/html", "text/css", "*/*"):
+        if isinstance(route.response, Media) and route.response.media_type in _PAGE_TYPES:
             continue
-        tag, _, name = route.handler.partition(".")
+        tag = route.group
+        name = route.function
         id_ = re.sub("_(.)", lambda found: found[1].upper(), name)
         if id_ in ids and "{world}" in route.path:  # of two places the first is the default world's
             id_ += "OfWorld"
@@ -186,28 +194,28 @@ class _Kinds:
         found = {"type": "object", "description": cleandoc(kind.__doc__ or "")}
         return found | {"properties": members, "required": required}
 
-    def answer(self, answer: str) -> JsonObject:
-        """Return the content of what a row says that it answers."""
-        if "/" in answer:
-            return {answer: {"schema": _TEXT}}
-        name = answer.rstrip("[]?")
-        schema = self._refer(Record if name == "object" else getattr(messages, name))
-        if answer.endswith("[]"):
+    def response(self, response: ResponseType) -> JsonObject:
+        """Return the content of a response."""
+        if isinstance(response, Media):
+            return {response.media_type: {"schema": _TEXT}}
+        assert not isinstance(response, NoContent)
+        schema = self._refer(Record if response.kind == JsonObject else response.kind)
+        if isinstance(response, JsonList):
             items = {"type": "array", "items": schema}
             schema = {"type": "object", "properties": {"items": items}, "required": ["items"]}
-        if answer.endswith("?"):
+        if isinstance(response, JsonOrNull):
             schema = {"anyOf": [schema, {"type": "null"}]}
         return {"application/json": {"schema": schema}}
 
 
 def _operation(route: Route, kinds: _Kinds, operation_id: str | None) -> JsonObject:
-    handler = load_handler(route.handler)
+    handler = load_endpoint(route.endpoint)
     about = cleandoc(handler.function.__doc__ or "")
     answered: JsonObject = {"description": "Done."}
-    if route.status != 204:
-        answered["content"] = kinds.answer(route.answer)
+    if not isinstance(route.response, NoContent):
+        answered["content"] = kinds.response(route.response)
     refusals: list[tuple[str, type[Record]]] = [("application/problem+json", ApiProblem)]
-    if route.handler in _OAUTH:
+    if route.is_identity and route.function in _OAUTH:
         refusals.append(("application/json", OAuthError))
     content = {media: {"schema": kinds.schema(kind)} for media, kind in refusals}
     refused = {
@@ -218,13 +226,17 @@ def _operation(route: Route, kinds: _Kinds, operation_id: str | None) -> JsonObj
         "description": about,
         "parameters": [*_parameters(route, handler, kinds, operation_id)],
         "requestBody": _body(route, handler, kinds),
-        "responses": {str(route.status): answered, **refused},
+        "responses": {str(_status(route)): answered, **refused},
     }
     return {name: found for name, found in document.items() if found}
 
 
+def _status(route: Route) -> int:
+    return 204 if isinstance(route.response, NoContent) else route.status
+
+
 def _parameters(
-    route: Route, handler: Handler, kinds: _Kinds, operation_id: str | None
+    route: Route, handler: Endpoint, kinds: _Kinds, operation_id: str | None
 ) -> Iterator[JsonObject]:
     for name in re.findall(r"\{(\w+)", route.path):
         schema = {"type": "integer", "minimum": 1} if name == "n" else _TEXT
@@ -250,8 +262,8 @@ def _parameter(section: str, name: str, schema: JsonObject) -> JsonObject:
     return found | ({"example": msgspec.json.decode(example[:-1])} if example else {})
 
 
-def _body(route: Route, handler: Handler, kinds: _Kinds) -> JsonObject | None:
-    form = route.handler == "tokens.token"
+def _body(route: Route, handler: Endpoint, kinds: _Kinds) -> JsonObject | None:
+    form = route.is_identity and route.function == "token"
     if handler.body is None and not form:
         return None
     schema = kinds.schema(TokenForm if form else handler.body)
@@ -261,7 +273,7 @@ def _body(route: Route, handler: Handler, kinds: _Kinds) -> JsonObject | None:
     # Faults and interventions, which are schemas of scenario files, need a member each.
     found = kinds.bodies.get(name, {"required": [name]} if name else schema)
     content = {"schema": schema}
-    if example := _WORDS["Bodies"].get(route.handler):
+    if example := _WORDS["Bodies"].get(f"{route.group}.{route.function}"):
         content["example"] = msgspec.json.decode(example)
     media_type = "application/x-www-form-urlencoded" if form else "application/json"
     return {"required": bool(found.get("required")), "content": {media_type: content}}

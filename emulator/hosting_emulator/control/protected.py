@@ -8,8 +8,8 @@ from hosting_emulator.control.faults import (
     InterventionDocument,
     OutcomeDocument,
 )
-from hosting_emulator.control.routes import Body, Context, ControlRefusal, found, refused_as
 from hosting_emulator.engine.protection import KINDS, ProtectedFault
+from hosting_emulator.http.endpoint import Body, Context, ControlRefusal, refused_as, require
 from hosting_emulator.messages import JsonObject
 
 
@@ -69,7 +69,7 @@ def remove_protected_fault(context: Context, protected_fault: str) -> None:
 
 def _find(context: Context, id_: str) -> ProtectedFault:
     protected = context.worlds.protected.get(id_)
-    return found(protected, "No such protected fault", f"no protected fault is {id_[:80]!r}")
+    return require(protected, "No such protected fault", f"no protected fault is {id_[:80]!r}")
 
 
 def _view(protected: ProtectedFault) -> JsonObject:

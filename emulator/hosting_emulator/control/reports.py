@@ -21,14 +21,15 @@ from hosting_emulator.conduct.watch import Watch, watch_of
 from hosting_emulator.contract.suggestions import nearest
 from hosting_emulator.contract.timestamps import parse_timestamp
 from hosting_emulator.control.clock import get_clock, operations_in_order, why_operation
-from hosting_emulator.control.routes import Context, ControlRefusal, Limit, Words
 from hosting_emulator.engine.engine import Engine, variation_view
 from hosting_emulator.engine.history import BUCKETS_NS, Tally
 from hosting_emulator.engine.request_log import CAPACITY, entry_view, problem_of
 from hosting_emulator.faults.decisions import faults_in_order
 from hosting_emulator.faults.documents import fault_view
 from hosting_emulator.http import responses
+from hosting_emulator.http.endpoint import Context, ControlRefusal
 from hosting_emulator.http.guard import world_prefix
+from hosting_emulator.http.query import Limit, Words
 from hosting_emulator.http.time_slices import LongJob
 from hosting_emulator.world import tables as t
 

@@ -25,16 +25,6 @@ from hosting_emulator.contract.calls import REDEEM_TICKET, call_named
 from hosting_emulator.contract.durations import parse_duration_ms
 from hosting_emulator.contract.timestamps import format_timestamp, parse_timestamp
 from hosting_emulator.control.clock import get_clock
-from hosting_emulator.control.routes import (
-    Body,
-    Context,
-    ControlRefusal,
-    Limit,
-    Text,
-    Words,
-    find,
-    found,
-)
 from hosting_emulator.criteria.requests import request_filters
 from hosting_emulator.criteria.values import Impossible, check
 from hosting_emulator.engine.engine import Engine
@@ -43,9 +33,11 @@ from hosting_emulator.engine.explanations import Explanations
 from hosting_emulator.engine.history import KINDS, FeedEvent
 from hosting_emulator.engine.request_log import NOBODY, RequestFilter, entry_view
 from hosting_emulator.http import responses
+from hosting_emulator.http.endpoint import Body, Context, ControlRefusal, find, require
 from hosting_emulator.http.guard import world_prefix
 from hosting_emulator.http.protocol import protocol_of
 from hosting_emulator.http.public import wait_for
+from hosting_emulator.http.query import Limit, Text, Words
 from hosting_emulator.http.time_slices import LongJob, in_thread
 from hosting_emulator.messages import HeaderValues, JsonObject, RequestFilters
 from hosting_emulator.storage.documents import export_state
@@ -101,7 +93,7 @@ def _find_entry(engine: Engine, n: str) -> Entry:
     kept = f"it keeps the last {count} of {engine.log.count}" if count else "it is empty"
     detail = f"the log has no request {n[:40]!r}: {kept}"
     entry = engine.log.find(int(n)) if _NUMBER.fullmatch(n) else None
-    return found(entry, "No such request", detail)
+    return require(entry, "No such request", detail)
 
 
 async def _find_entries(engine: Engine, filters: RequestFilters, limit: int) -> list[Entry]:

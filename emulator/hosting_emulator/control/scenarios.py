@@ -7,10 +7,12 @@ from typing import Any
 from msgspec import UNSET, UnsetType
 
 from hosting_emulator.control.faults import Point, variation_or_usual
-from hosting_emulator.control.routes import Context, ControlRefusal, Text, refused_as, visit
+from hosting_emulator.control.story_pages import respond_to_page
 from hosting_emulator.control.worlds import Chosen, check_replaceable, put_world
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.exchange import machine_ms
+from hosting_emulator.http.endpoint import Context, ControlRefusal, refused_as
+from hosting_emulator.http.query import Text
 from hosting_emulator.http.time_slices import LongJob, in_thread
 from hosting_emulator.scenario.build import build_world
 from hosting_emulator.scenario.document import Scenario, read_scenario
@@ -96,11 +98,11 @@ async def run_scenario(context: Context, body: ScenarioRun) -> Any:
         if not body.replace:
             check_replaceable(context, body.world)
         engine = _load(context, body.world, scenario, variation)
-        story = StoryRun(scenario, engine, visit)
+        story = StoryRun(scenario, engine, respond_to_page)
     else:
         name = context.worlds.new_name()
         built = varied_world(_build(scenario, name, context.facts.seed), variation)
-        story = story_apart(scenario, built, visit)
+        story = story_apart(scenario, built, respond_to_page)
     slices = story.run_in_slices()
     async with LongJob() as job:
         while True:

@@ -28,17 +28,7 @@ from hosting_emulator.contract.shell import command_line
 from hosting_emulator.contract.timestamps import format_timestamp, parse_timestamp
 from hosting_emulator.control.clock import find_state, get_clock
 from hosting_emulator.control.faults import Point, variation_or_usual
-from hosting_emulator.control.routes import (
-    Body,
-    Context,
-    ControlRefusal,
-    Limit,
-    Mode,
-    Timestamp,
-    WorldName,
-    find_observation,
-    refused_as,
-)
+from hosting_emulator.control.tokens import NewToken, token_claims
 from hosting_emulator.engine.engine import Engine, Worlds, anchored, variation_view
 from hosting_emulator.engine.exchange import machine_ms
 from hosting_emulator.engine.history import StoreFailed
@@ -48,9 +38,20 @@ from hosting_emulator.engine.protection import without_protected
 from hosting_emulator.faults.decisions import faults_in_order
 from hosting_emulator.faults.usage import entry_usage
 from hosting_emulator.http import responses
+from hosting_emulator.http.endpoint import (
+    Body,
+    Context,
+    ControlRefusal,
+    Mode,
+    Timestamp,
+    WorldName,
+    find_observation,
+    refused_as,
+)
 from hosting_emulator.http.guard import world_prefix
+from hosting_emulator.http.query import Limit
 from hosting_emulator.http.time_slices import in_thread, sort_in_slices
-from hosting_emulator.identity.endpoints import Claims, NewToken, claims_for, mint
+from hosting_emulator.identity.tokens import TokenClaims, mint_token
 from hosting_emulator.messages import JsonObject
 from hosting_emulator.storage.directory import WORLD_NAME
 from hosting_emulator.storage.documents import STATE_KIND, export_state, import_state
@@ -150,7 +151,7 @@ async def create_world(context: Context, body: NewWorld) -> JsonObject:
     observation = None if body.observation is None else find_observation(context, body.observation)
     with refused_as(400, "Bad clock", ClockRefused):
         world = varied_world(await _made(context, body, name), variation, body.assumptions)
-    claims = None if body.token is None else claims_for(world, body.token)
+    claims = None if body.token is None else token_claims(world, body.token)
     begins = body.state is None
     engine = context.worlds.add(world, ephemeral=_is_ephemeral(body), begins=begins)
     if observation is not None:
@@ -190,12 +191,16 @@ async def _made(context: Context, body: NewWorld, name: str) -> World:
 
 
 def _begun(
-    context: Context, engine: Engine, ttl_ms: int | None, claims: Claims | None
+    context: Context, engine: Engine, ttl_ms: int | None, claims: TokenClaims | None
 ) -> JsonObject:
     engine.ttl_ms = ttl_ms
     _watch_idle(context.worlds, engine)
     summary = world_summary(context, engine)
-    return summary if claims is None else {**summary, "token": mint(context, engine, claims)}
+    return (
+        summary
+        if claims is None
+        else {**summary, "token": mint_token(engine, context.base_url, claims)}
+    )
 
 
 def _watch_idle(worlds: Worlds, engine: Engine, before: tuple[int, int] | None = None) -> None:
@@ -237,7 +242,7 @@ def fork_world(context: Context, engine: Engine, body: NewFork) -> JsonObject:
     """Copy a world into a new, independent one."""
     name = free_name(context, body.name)
     of = None if body.commit is None else find_state(engine, body.commit)
-    claims = None if body.token is None else claims_for(of or engine.world, body.token)
+    claims = None if body.token is None else token_claims(of or engine.world, body.token)
     fork = context.worlds.fork(engine, name, ephemeral=_is_ephemeral(body), of=of)
     return _begun(context, fork, engine.ttl_ms, claims)
 

@@ -26,11 +26,11 @@ from hosting_emulator.contract.calls import describe_calls
 from hosting_emulator.contract.problem_table import Problem
 from hosting_emulator.contract.problems import PROBLEMS, Refused
 from hosting_emulator.contract.shell import command_line
-from hosting_emulator.control.routes import Context, found
 from hosting_emulator.control.worlds import list_worlds
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.exchange import problem_reply
 from hosting_emulator.http import responses
+from hosting_emulator.http.endpoint import Context, require
 from hosting_emulator.http.guard import PAGE_HEADER, world_prefix
 from hosting_emulator.http.pages import (
     CONTENT_SECURITY_POLICY,
@@ -196,7 +196,7 @@ def error(context: Context, slug: str) -> web.Response:
     """Show the page that a problem's `type` links to."""
     problem = next((one for one in PROBLEMS.values() if one.slug == slug), None)
     nowhere = "no problem code has this page; see /_emulator/docs"
-    text = problem_page(found(problem, "No such problem", nowhere), context.base_url)
+    text = problem_page(require(problem, "No such problem", nowhere), context.base_url)
     return responses.html(text, CONTENT_SECURITY_POLICY)
 
 
@@ -295,7 +295,7 @@ def style() -> web.Response:
 
 def static_file(context: Context, file: str) -> web.Response:
     """Give a file that a page loads, or 304 when the browser has it already."""
-    source = found(static_files().get(file), "No such file", "no page uses a file of this name")
+    source = require(static_files().get(file), "No such file", "no page uses a file of this name")
     body, etag = _read_file(source)
     kept = context.request.headers.get("If-None-Match", "")
     tags = {tag.strip().removeprefix("W/") for tag in kept.split(",")}

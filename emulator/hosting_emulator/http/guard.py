@@ -22,6 +22,7 @@ from aiohttp import BasicAuth, web
 from hosting_emulator.contract.problems import Refused
 from hosting_emulator.http import responses
 from hosting_emulator.http.pages import CONTENT_SECURITY_POLICY, DOCS_PATH, control_token_page
+from hosting_emulator.http.request_head import RequestHead
 from hosting_emulator.world.naming import DEFAULT_WORLD
 
 TOKEN_HEADER = "X-Control-Token"
@@ -134,7 +135,7 @@ class Site:
         """Tell whether pages of an origin (an Origin header's value) are let in: this machine's are."""
         return origin.lower() in self.origins or is_this_machine(host_of_origin(origin))
 
-    def base_url(self, request: web.BaseRequest) -> str:
+    def base_url(self, request: RequestHead) -> str:
         """Return scheme, host and port under which the asker reaches this server."""
         found = request.headers.getall("Host", ())
         host = found[0] if len(found) == 1 else ""
@@ -142,7 +143,7 @@ class Site:
             return self.own_url
         return f"{request.scheme}://{host}"
 
-    def docs_url(self, request: web.BaseRequest) -> str:
+    def docs_url(self, request: RequestHead) -> str:
         """Return where the documentation is: under the request's Host only if it opens there."""
         opens = self.local(request.headers.get("Host", "")) or not is_loopback(request.remote)
         return (self.base_url(request) if opens else self.own_url) + DOCS_PATH
@@ -224,7 +225,7 @@ def _bytes(text: str) -> bytes:
     return text.encode("utf-8", "surrogateescape")
 
 
-def basic_credentials(request: web.BaseRequest) -> tuple[str, str]:
+def basic_credentials(request: RequestHead) -> tuple[str, str]:
     """Return the name and the password that a request brings (RFC 7617); empty where it brings none."""
     try:
         found = BasicAuth.decode(request.headers.get("Authorization", ""), "utf-8")

@@ -45,6 +45,7 @@ from hosting_emulator.http import responses
 from hosting_emulator.http.guard import PAGE_HEADER, Site, host_name
 from hosting_emulator.http.pages import CONTENT_SECURITY_POLICY, DOCS_PATH, html, page
 from hosting_emulator.http.protocol import Protocol, protocol_of
+from hosting_emulator.http.request_head import RequestHead
 from hosting_emulator.world.records import Project
 from hosting_emulator.world.value import Change
 
@@ -247,61 +248,107 @@ def project_of(engine: Engine, query: str) -> Project | None:
 async def answer_origin(
     request: web.BaseRequest, engine: Engine, project: Project, path: str, query: str, site: Site
 ) -> web.StreamResponse:
-    """Answer a request to a dev origin."""
+    """Return the response of a dev origin: it redeems a ticket, or shows a page."""
+    if path != REDEEM_PATH or request.method != "GET":
+        return show_origin(
+            request, engine, project, path, query, site, raw_headers=request.raw_headers
+        )
+    ctx = _origin_context(
+        request, engine, project, path, query, site, raw_headers=request.raw_headers
+    )
+    protocol = protocol_of(request)
+    ctx.connection = protocol.connection
+    passage = protocol.begin_passage()
+    ctx.passage = passage
+    if protocol.framing.large:
+        _cut_headers(ctx)
+    reply = await engine.exchange(ctx, REDEEM_STEPS, partial(wait_for, request))
+    return _response(engine, reply, ctx.effect, passage)
 
-    def docs_url() -> str:
-        # Tests send a dev host to wherever the emulator is: without a port it leads nowhere.
-        named = ":" in request.headers.get("Host", "")
-        return site.docs_url(request) if named else site.own_url + DOCS_PATH
 
-    # Link checkers and previews ask with HEAD: that must not use a ticket up.
+def show_origin(
+    request: RequestHead,
+    engine: Engine,
+    project: Project,
+    path: str,
+    query: str,
+    site: Site,
+    *,
+    raw_headers: Sequence[tuple[bytes, bytes]] = (),
+) -> web.StreamResponse:
+    """Return the page of a dev origin, or the refusal of a method that it does not have.
+
+    Link checkers and previews send HEAD. It must not redeem a ticket.
+    """
     redeems = path == REDEEM_PATH
     methods = ("GET",) if redeems else ("GET", "HEAD")
     if request.method not in methods:
         detail = "Redeem with GET." if request.method == "HEAD" else "A dev origin takes GET."
-        refused, assumed = Refused("invalid_request", detail, status=405), engine.world.assumptions
-        reply = problem_reply(refused, engine.request_id(), docs_url(), assumed)
+        refused = Refused("invalid_request", detail, status=405)
+        docs_url = _origin_docs_url(request, site)
+        reply = problem_reply(refused, engine.request_id(), docs_url, engine.world.assumptions)
         reply.headers = (*reply.headers, ("Allow", ", ".join(methods)))
         return responses.ReadyResponse(reply, engine.date_s())
-    ctx = ExchangeContext(
+    home = _home(request, engine, project)
+    if "Authorization" in request.headers:
+        # A dev origin takes no token. The log shows that the client sent one.
+        ctx = _origin_context(request, engine, project, path, query, site, raw_headers=raw_headers)
+        logged = Reply(home.status, b"", content_type="", headers=())
+        run_through(engine.exchange(ctx, (admit, lambda *_: logged)))
+    return home
+
+
+def _origin_context(
+    request: RequestHead,
+    engine: Engine,
+    project: Project,
+    path: str,
+    query: str,
+    site: Site,
+    *,
+    raw_headers: Sequence[tuple[bytes, bytes]],
+) -> ExchangeContext:
+    return ExchangeContext(
         method=request.method,
         path=path,
         query=query,
         headers=request.headers,
         dev_port=site.tls_port,
-        raw_headers=request.raw_headers,
-        docs_url=docs_url,
+        raw_headers=raw_headers,
+        docs_url=partial(_origin_docs_url, request, site),
         record=project,
     )
-    if redeems:
-        protocol = protocol_of(request)
-        ctx.connection = protocol.connection
-        ctx.passage = passage = protocol.begin_passage()
-        if protocol.framing.large:
-            _cut_headers(ctx)
-        reply = await engine.exchange(ctx, REDEEM_STEPS, partial(wait_for, request))
-        return _response(engine, reply, ctx.effect, passage)
-    home = _home(request, engine, project)
-    if "Authorization" in request.headers:  # which does not belong here: the log tells of it
-        seen = Reply(home.status, b"", content_type="", headers=())
-        run_through(engine.exchange(ctx, (admit, lambda *_: seen)))
-    return home
 
 
-def _home(request: web.BaseRequest, engine: Engine, project: Project) -> web.Response:
-    """Stand for the developer's own site: it only says whether the visitor may see it."""
+def _origin_docs_url(request: RequestHead, site: Site) -> str:
+    """Return the address of the documentation for a request to a dev origin.
+
+    Tests send the Host of a dev origin to wherever the emulator listens. Without a port, an address
+    with that Host leads nowhere.
+    """
+    if ":" in request.headers.get("Host", ""):
+        return site.docs_url(request)
+    return site.own_url + DOCS_PATH
+
+
+def _home(request: RequestHead, engine: Engine, project: Project) -> web.Response:
+    """Return the page in place of the developer's own site: it says whether the visitor may see it."""
     change = Change(engine.world, engine.run_due())
     cookie = read_cookie(request, DEV_SESSION_COOKIE)
     if cookie is None or session_of(change, project, cookie) is None:
-        title, text, status = "Dev access needed", _CLOSED, 401
+        title = "Dev access needed"
+        text = _CLOSED
+        status = 401
     else:
-        title, text, status = f"{project.handle} (dev)", _OPEN, 200
+        title = f"{project.handle} (dev)"
+        text = _OPEN
+        status = 200
     body = html(text, name=project.handle)
     response = responses.html(page(title, body), CONTENT_SECURITY_POLICY, status)
     return responses.dated(response, engine.date_s())
 
 
-def read_cookie(request: web.BaseRequest, name: str) -> str | None:
+def read_cookie(request: RequestHead, name: str) -> str | None:
     """Return the value of a cookie that a request brings."""
     try:
         sent = SimpleCookie(request.headers.get("Cookie", "")).get(name)

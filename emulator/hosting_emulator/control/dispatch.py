@@ -1,0 +1,186 @@
+"""Leads a request below `/_emulator` to its endpoint, and writes what the endpoint returns."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator, Mapping
+from inspect import isawaitable
+from typing import Any
+from urllib.parse import parse_qs, unquote
+
+from aiohttp import web
+
+from hosting_emulator.contract.suggestions import unknown
+from hosting_emulator.control.routes import (
+    PREFIX,
+    ROUTES,
+    Endpoint,
+    JsonList,
+    Media,
+    NoContent,
+    Route,
+    load_endpoint,
+)
+from hosting_emulator.engine.engine import Engine
+from hosting_emulator.engine.history import StoreFailed
+from hosting_emulator.http import responses
+from hosting_emulator.http.endpoint import Context, ControlRefusal
+from hosting_emulator.http.query import parameter_names, read_parameter
+from hosting_emulator.identity import faults
+from hosting_emulator.identity.request import IdentityRequest
+from hosting_emulator.world.naming import DEFAULT_WORLD
+
+
+async def handle(context: Context, path: str) -> web.StreamResponse:
+    """Return the response to a request; `path` is its whole path, without the query.
+
+    A change is durable before its response is returned.
+    """
+    method = context.request.method
+    if method == "HEAD":
+        method = "GET"
+    rest = path[len(PREFIX) :]
+    if method != "DELETE":
+        # `DELETE …/faults/` means a fault with an empty name, and not all faults.
+        rest = rest.rstrip("/")
+    try:
+        route, values = _find_route(method, rest)
+        response = await _respond(context, route, values)
+    except _WrongMethod as refusal:
+        allowed = ", ".join(refusal.allowed)
+        return responses.problem(405, "Wrong method", f"this path takes {allowed}", Allow=allowed)
+    except ControlRefusal as refusal:
+        return responses.problem(refusal.status, refusal.title, refusal.detail)
+    except StoreFailed as error:
+        return responses.problem(503, "Not kept", f"nothing was changed: {error}")
+    engine = context.worlds.get(values.get("world", DEFAULT_WORLD))
+    if engine is None:
+        return response
+    durable = engine.keeper.durable()
+    if durable is None:
+        return response
+    try:
+        await durable
+    except OSError as error:
+        return responses.problem(503, "Not durable", f"the change may be lost: {error}")
+    return response
+
+
+class _WrongMethod(Exception):
+    """No row of a path has the request's method. `allowed` are the methods of its rows."""
+
+    def __init__(self, allowed: list[str]) -> None:
+        super().__init__(", ".join(allowed))
+        self.allowed = allowed
+
+
+def _find_route(method: str, path: str) -> tuple[Route, dict[str, str]]:
+    """Return the row of a request, and the values of the names in its path.
+
+    Raises ControlRefusal 404 for an unknown path, and _WrongMethod.
+    """
+    matched_path = None
+    allowed = set()
+    for route in ROUTES:
+        if matched_path not in (None, route.path):
+            continue
+        match = route.pattern.fullmatch(path)
+        if match is None:
+            continue
+        matched_path = route.path
+        if route.method == method:
+            values = {name: unquote(value) for name, value in match.groupdict().items()}
+            return route, values
+        allowed.add(route.method)
+    if not allowed:
+        detail = "the control API has no such path; see /_emulator/docs/control-api"
+        raise ControlRefusal(404, "No such path", detail)
+    raise _WrongMethod(sorted(allowed))
+
+
+async def _respond(context: Context, route: Route, values: Mapping[str, str]) -> web.StreamResponse:
+    if route.is_identity:
+        return await _respond_as_provider(context, route, values)
+    endpoint = load_endpoint(route.endpoint)
+    arguments: dict[str, Any] = {"context": context, **values}
+    if "engine" in endpoint.parameters:
+        arguments["engine"] = context.engine(values.get("world", DEFAULT_WORLD))
+    if endpoint.body is not None:
+        arguments["body"] = await context.read(endpoint.body, route.body_limit)
+    arguments.update(_read_query(context, route, endpoint))
+    value = endpoint.function(**{name: arguments[name] for name in endpoint.parameters})
+    if isawaitable(value):
+        value = await value
+    return await _write(context, route, value)
+
+
+async def _respond_as_provider(
+    context: Context, route: Route, values: Mapping[str, str]
+) -> web.StreamResponse:
+    """Return a response of the identity provider, whose time is its world's, as in its tokens."""
+    engine = context.engine(values.get("world", DEFAULT_WORLD))
+    body = await context.bytes()
+    request = IdentityRequest(context.request, context.query, body, context.site)
+    exchange = provider_exchange(request, engine, route)
+    while True:
+        try:
+            delay_ms = next(exchange)
+        except StopIteration as end:
+            response: web.StreamResponse = end.value
+            break
+        await asyncio.sleep(delay_ms / 1000)
+    if isinstance(response, web.Response):
+        responses.dated(response, engine.date_s())
+    return response
+
+
+def provider_exchange(request: IdentityRequest, engine: Engine, route: Route) -> faults.Exchange:
+    """Return a request to an endpoint of the identity provider, in progress.
+
+    Unknown parameters are ignored there (RFC 6749, 3.1).
+    """
+    endpoint = load_endpoint(route.endpoint)
+    arguments = {"request": request, "engine": engine}
+
+    def respond() -> web.Response:
+        value = endpoint.function(**{name: arguments[name] for name in endpoint.parameters})
+        if isinstance(value, web.Response):
+            return value
+        return responses.json(value, route.status)
+
+    return faults.exchange(request, engine, route.identity_call, route.path, respond)
+
+
+def _read_query(context: Context, route: Route, endpoint: Endpoint) -> dict[str, Any]:
+    """Return the parameters of the query. Raises ControlRefusal 400 for an unknown one.
+
+    Pages without parameters ignore what is in their query: their scripts read it.
+    """
+    query = parse_qs(context.query, keep_blank_values=True)
+    if endpoint.query or not isinstance(route.response, Media):
+        known_names = [
+            name for parameter in endpoint.query.values() for name in parameter_names(parameter)
+        ]
+        for name in query:
+            if name not in known_names:
+                detail = unknown("query parameter", name, known_names)
+                raise ControlRefusal(400, "Bad query", detail)
+    return {name: read_parameter(query, parameter) for name, parameter in endpoint.query.items()}
+
+
+async def _write(context: Context, route: Route, value: Any) -> web.StreamResponse:
+    """Return the response for what an endpoint returned."""
+    if isinstance(value, web.StreamResponse):
+        return value
+    if isinstance(route.response, NoContent):
+        return web.Response(status=204)
+    if isinstance(value, Engine):
+        # Imported here as every endpoint is: see `routes`.
+        from hosting_emulator.control.worlds import world_summary
+
+        value = world_summary(context, value)
+    if not isinstance(route.response, JsonList):
+        return responses.json(value, route.status)
+    if isinstance(value, Iterator):
+        return await responses.json_list(context.request, {"items": []}, "items", value)
+    return responses.json({"items": value}, route.status)

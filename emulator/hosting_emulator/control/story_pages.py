@@ -1,0 +1,92 @@
+"""The pages that a scenario's story requests: the identity provider's, and those of dev origins.
+
+No socket has part in it, and nothing waits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+from urllib.parse import SplitResult, urlsplit
+
+from aiohttp import web
+from multidict import CIMultiDict
+
+from hosting_emulator.calls.answers import REDEEM_PATH, project_at
+from hosting_emulator.calls.request import Reply
+from hosting_emulator.control.dispatch import provider_exchange
+from hosting_emulator.control.routes import PREFIX, ROUTES, Route
+from hosting_emulator.engine.engine import Engine
+from hosting_emulator.engine.identity import issuer_path
+from hosting_emulator.faults.kinds import FaultKind
+from hosting_emulator.http import public, responses
+from hosting_emulator.http.guard import Site
+from hosting_emulator.http.request_head import PlainHead
+from hosting_emulator.identity import faults
+from hosting_emulator.identity.request import IdentityRequest
+from hosting_emulator.scenario.story import PageRequest
+
+_PROVIDER_PATH: Final = f"{PREFIX}/idp"
+
+
+def respond_to_page(
+    engine: Engine, request: PageRequest, pass_time: Callable[[int], None]
+) -> tuple[Reply, FaultKind | None]:
+    """Return the response of a page, and the fault that would break it on its way to the client.
+
+    A fault's delay goes to `pass_time`, in milliseconds. Raises ValueError for an address that has no
+    page.
+    """
+    url = urlsplit(request.url)
+    if url.netloc:
+        response = _visit_origin(engine, request, url)
+    else:
+        response = _visit_provider(engine, request, url, pass_time)
+    if isinstance(response, responses.FaultyResponse):
+        return response.reply, response.effect
+    if isinstance(response, responses.ReadyResponse):
+        return response.reply, None
+    assert isinstance(response, web.Response)
+    reply = faults.as_reply(response)
+    cookies = [("Set-Cookie", cookie.OutputString()) for cookie in response.cookies.values()]
+    reply.headers = (*reply.headers, *cookies)
+    return reply, None
+
+
+def _visit_origin(engine: Engine, request: PageRequest, url: SplitResult) -> web.StreamResponse:
+    project = project_at(engine.begin_change(), url.hostname or "")
+    if project is None or url.path == REDEEM_PATH:
+        raise ValueError(f"{request.url[:80]} is not a page of a dev origin")
+    head = PlainHead(request.method, CIMultiDict({**request.headers, "Host": url.netloc}))
+    site = Site(request.own_url)
+    return public.show_origin(head, engine, project, url.path, url.query, site)
+
+
+def _visit_provider(
+    engine: Engine, request: PageRequest, url: SplitResult, pass_time: Callable[[int], None]
+) -> web.StreamResponse:
+    route = _provider_route(engine, request, url)
+    head = PlainHead(request.method, CIMultiDict(request.headers))
+    identity_request = IdentityRequest(head, url.query, request.body, Site(request.own_url))
+    exchange = provider_exchange(identity_request, engine, route)
+    while True:
+        try:
+            pass_time(next(exchange))
+        except StopIteration as end:
+            response: web.StreamResponse = end.value
+            break
+    if isinstance(response, web.Response):
+        responses.dated(response, engine.date_s())
+    return response
+
+
+def _provider_route(engine: Engine, request: PageRequest, url: SplitResult) -> Route:
+    """Return the row of an endpoint of the world's identity provider. Raises ValueError."""
+    path = url.path.removeprefix(_PROVIDER_PATH)
+    rest = (issuer_path(engine.world.name) + path).removeprefix(PREFIX)
+    for route in ROUTES:
+        if not route.is_identity or route.method != request.method:
+            continue
+        if route.pattern.fullmatch(rest):
+            return route
+    raise ValueError(f"the identity provider has no {request.method} {url.path[:80]}")

@@ -1,0 +1,103 @@
+"""Tokens and API keys for a user, by name."""
+
+from __future__ import annotations
+
+from typing import Annotated, Final
+
+from msgspec import UNSET, Meta, UnsetType
+
+from hosting_emulator.engine.engine import Engine
+from hosting_emulator.engine.identity import home_of
+from hosting_emulator.http.endpoint import (
+    Body,
+    Context,
+    ControlRefusal,
+    KeyName,
+    find,
+    refused_as,
+)
+from hosting_emulator.identity.tokens import TokenClaims, mint_token
+from hosting_emulator.messages import JsonObject
+from hosting_emulator.world.naming import usual_user
+from hosting_emulator.world.records import User
+from hosting_emulator.world.tables import ORGANIZATIONS, USERS
+from hosting_emulator.world.value import World
+
+_LONGEST_LIFETIME_S: Final = 10 * 365 * 86_400
+_LONGEST_KEY_NAME: Final = 64
+
+#: As the OpenAPI document describes it.
+Lifetime = Annotated[int, Meta(extra_json_schema={"minimum": 1, "maximum": _LONGEST_LIFETIME_S})]
+
+
+class NewToken(Body, rename={"who": "as"}):
+    """The user a token is for, by alias or id. Its lifetime is in seconds of world time.
+
+    Without `as` it is for the user `owner`, or for an owner of the first organization.
+    """
+
+    who: str | None = None
+    organization: str | UnsetType | None = UNSET
+    interactive: bool = True
+    expires_in_seconds: Lifetime | None = None
+
+
+class NewKey(Body, rename={"who": "as"}):
+    """The user a key is for, as for a token. Default permissions: all of the organization's."""
+
+    who: str | None = None
+    organization: str | None = None
+    name: KeyName = "created by the control API"
+    permissions: list[str] | None = None
+
+
+def create_token(context: Context, engine: Engine, body: NewToken) -> JsonObject:
+    """Create an access JWT for a user, as if they had signed in."""
+    return mint_token(engine, context.base_url, token_claims(engine.world, body))
+
+
+def token_claims(world: World, body: NewToken) -> TokenClaims:
+    """Return what a requested token says. Raises ControlRefusal."""
+    lifetime_s = body.expires_in_seconds
+    user = _find_user(world, body.who)
+    organization_id = _token_organization(world, user, body.organization)
+    if lifetime_s is not None and not 1 <= lifetime_s <= _LONGEST_LIFETIME_S:
+        detail = f"expires_in_seconds must be 1 to {_LONGEST_LIFETIME_S}"
+        raise ControlRefusal(400, "Bad lifetime", detail)
+    return TokenClaims(user, organization_id, body.interactive, lifetime_s)
+
+
+def create_api_key(engine: Engine, body: NewKey) -> JsonObject:
+    """Create a user API key with chosen permissions; its value is returned once."""
+    world = engine.world
+    user = _find_user(world, body.who)
+    organization_name = body.organization
+    if organization_name is None:
+        organization_name = home_of(world, user)
+    if organization_name is None:
+        raise ControlRefusal(409, "No organization", f"{user.alias} belongs to no organization")
+    organization = find(world, ORGANIZATIONS, organization_name)
+    if not 1 <= len(body.name) <= _LONGEST_KEY_NAME:
+        detail = f"a key's name has 1 to {_LONGEST_KEY_NAME} characters"
+        raise ControlRefusal(400, "Bad name", detail)
+    with refused_as(400, "Unknown permission", ValueError):
+        return engine.make_key(user, organization, body.name, body.permissions)
+
+
+def _find_user(world: World, name: str | None) -> User:
+    """Return the user of this alias or id; without a name, the usual user."""
+    if name is not None:
+        return find(world, USERS, name)
+    user = usual_user(world)
+    if user is None:
+        raise ControlRefusal(409, "Nobody", "no organization has an owner: name a user with `as`")
+    return user
+
+
+def _token_organization(world: World, user: User, name: str | UnsetType | None) -> str | None:
+    """Return the id of a token's organization: the named one, or else the user's; null means none."""
+    if isinstance(name, str):
+        return find(world, ORGANIZATIONS, name).id
+    if name is UNSET:
+        return home_of(world, user)
+    return None

@@ -1,0 +1,176 @@
+"""What an endpoint below `/_emulator` receives, and how it reads and refuses a request.
+
+The endpoints stand in `control`, `identity` and `dashboard`. The table that leads a request to its
+endpoint is `control/routes.py`.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Annotated, Any, TypeVar, get_args
+
+import msgspec
+from aiohttp import web
+from msgspec import Meta
+
+from hosting_emulator.conduct.observation import Observations, ProcessObservation
+from hosting_emulator.contract.documents import DocumentRefused, read_fields
+from hosting_emulator.contract.json_body import JsonRefused, read_json
+from hosting_emulator.contract.timestamps import parse_timestamp
+from hosting_emulator.engine.engine import Engine, Worlds
+from hosting_emulator.http import public
+from hosting_emulator.http.guard import Site
+from hosting_emulator.http.time_slices import in_thread
+from hosting_emulator.messages import ClockMode
+from hosting_emulator.scenario.document import ScenarioLibrary
+from hosting_emulator.storage.directory import WORLD_NAME
+from hosting_emulator.world.naming import N, id_of, kind_of, not_found
+from hosting_emulator.world.records import Variation
+from hosting_emulator.world.tables import Table
+from hosting_emulator.world.value import World
+
+T = TypeVar("T")
+S = TypeVar("S", bound=msgspec.Struct)
+
+#: The types of members of request bodies, with what the OpenAPI document says of each. The endpoint
+#: itself checks the value and refuses it with a sentence.
+Mode = Annotated[str, Meta(extra_json_schema={"enum": list(get_args(ClockMode))})]
+Timestamp = Annotated[str, Meta(extra_json_schema={"format": "date-time"})]
+Duration = Annotated[
+    str, Meta(extra_json_schema={"pattern": r"^(\d{1,9}(\.\d{1,3})?(ms|s|m|h|d|w))+$"})
+]
+WorldName = Annotated[str, Meta(extra_json_schema={"pattern": f"^{WORLD_NAME.pattern}$"})]
+KeyName = Annotated[str, Meta(extra_json_schema={"minLength": 1, "maxLength": 64})]
+
+#: The most bytes of a request body. Only an imported state can be large.
+BODY_LIMIT = 1024 * 1024
+STATE_LIMIT = 2 * 1024 * 1024 * 1024
+
+
+class ControlRefusal(Exception):
+    """A control request that is refused, with the status, the title and one sentence of its problem."""
+
+    def __init__(self, status: int, title: str, detail: str) -> None:
+        super().__init__(detail)
+        self.status = status
+        self.title = title
+        self.detail = detail
+
+
+def require(record: T | None, title: str, detail: str) -> T:
+    """Return a record that a request names. Raises ControlRefusal 404 if there is none."""
+    if record is None:
+        raise ControlRefusal(404, title, detail)
+    return record
+
+
+@contextmanager
+def refused_as(status: int, title: str, *errors: type[Exception]) -> Iterator[None]:
+    """Refuse a request with the message of an error of these types."""
+    try:
+        yield
+    except errors as error:
+        raise ControlRefusal(status, title, str(error)) from None
+
+
+def moment(text: str) -> int:
+    """Return the milliseconds of a timestamp. Raises ControlRefusal 400."""
+    with refused_as(400, "Bad timestamp", ValueError):
+        return parse_timestamp(text)
+
+
+def find(world: World, table: Table[N], name: str) -> N:
+    """Return the user, organization or project of this alias or id. Raises ControlRefusal 404."""
+    row = world.get(table, id_of(world, table, name))
+    return require(row, f"No such {kind_of(table)}", not_found(world, table, name))
+
+
+def find_observation(context: Context, id_: str) -> ProcessObservation:
+    """Return an observation by its id. Raises ControlRefusal 404."""
+    observation = context.observations.get(id_, time.monotonic())
+    return require(observation, "No such observation", f"no observation is {id_[:80]!r}")
+
+
+class Body(msgspec.Struct, forbid_unknown_fields=True):
+    """The JSON object of a request."""
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What stays the same while a server runs.
+
+    `variation` is the variation of new worlds whose request names none. `storage_problem` returns the
+    latest problem with files of the data directory that disappeared while the emulator was running.
+    """
+
+    version: str
+    data_dir: str | None
+    durability: str
+    started_at: str
+    seed: str
+    variation: Variation | None = None
+    storage_problem: Callable[[], str | None] = lambda: None
+
+
+@dataclass
+class Context:
+    """One request below `/_emulator`. Its body is read when it is needed."""
+
+    request: web.BaseRequest
+    worlds: Worlds
+    site: Site
+    facts: Facts
+    query: str
+    library: ScenarioLibrary
+    body: bytes | None = None
+    observations: Observations = field(default_factory=Observations)
+
+    def engine(self, name: str) -> Engine:
+        """Return a world's engine. Raises ControlRefusal 404."""
+        engine = self.worlds.get(name)
+        if engine is None:
+            names = ", ".join(engine.world.name for engine in self.worlds)
+            detail = f"no world is named {name!r}; there are {names}"
+            raise ControlRefusal(404, "No such world", detail)
+        engine.asked += 1
+        return engine
+
+    @property
+    def base_url(self) -> str:
+        """Scheme, host and port under which the client reaches this server."""
+        return self.site.base_url(self.request)
+
+    async def bytes(self, limit: int = BODY_LIMIT) -> bytes:
+        """Return the request body. It can be read several times. Raises ControlRefusal."""
+        if self.body is None:
+            self.body, refused = await public.read_body(self.request, limit)
+            if refused is not None:
+                status = 413 if refused.status == 413 else 400
+                raise ControlRefusal(status, "Bad request", refused.detail)
+        return self.body
+
+    async def read(self, kind: type[S], limit: int = BODY_LIMIT) -> S:
+        """Return the JSON body as a `kind`. No body is an empty object. Raises ControlRefusal 400."""
+        document = await self._read_document(limit)
+        try:
+            return read_fields(document, kind)
+        except DocumentRefused as error:
+            path = f"{error.field}: " if error.field else ""
+            raise ControlRefusal(400, "Bad request", f"{path}{error}") from None
+
+    async def _read_document(self, limit: int) -> dict[str, Any]:
+        body = await self.bytes(limit) or b"{}"
+        try:
+            if len(body) > BODY_LIMIT:
+                # Other requests are handled while a thread reads a long document.
+                document = await in_thread(read_json, body)
+            else:
+                document = read_json(body)
+        except JsonRefused as error:
+            raise ControlRefusal(400, "Bad request", f"the body {error}") from None
+        if not isinstance(document, dict):
+            raise ControlRefusal(400, "Bad request", "the body must be a JSON object")
+        return document

@@ -1,0 +1,97 @@
+"""Addresses that a browser is redirected to after a sign-in or a sign-out."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from ipaddress import ip_network
+from typing import Final
+from urllib.parse import SplitResult, urlencode, urlsplit
+
+from hosting_emulator.http import guard
+from hosting_emulator.identity.oauth import OAuthRefusal
+
+#: Networks of this machine and of the local network. Other addresses that are not global, such as a
+#: tunnel's (RFC 4380), can lead to the internet.
+_LOCAL_NETWORKS: Final = [
+    ip_network("0.0.0.0/32"),
+    ip_network("127.0.0.0/8"),
+    ip_network("10.0.0.0/8"),
+    ip_network("172.16.0.0/12"),
+    ip_network("192.168.0.0/16"),
+    ip_network("169.254.0.0/16"),
+    ip_network("::1/128"),
+    ip_network("fc00::/7"),
+    ip_network("fe80::/10"),
+]
+#: The characters of a URI (RFC 3986). Browsers and parsers read others in different ways.
+_URI: Final = re.compile(r"[A-Za-z0-9._~:/?\[\]@!$&'()*+,;=%-]{1,2000}")
+
+
+@dataclass(frozen=True, slots=True)
+class Destination:
+    """An address to redirect to, and the name of it that the page shows.
+
+    A redirect to a destination that is not `local` first shows the user its name.
+    """
+
+    uri: str
+    name: str
+    local: bool
+
+
+def read_destination(uri: str, site: guard.Site) -> Destination:
+    """Read the address that a browser is to be redirected to.
+
+    Local are names and addresses that nobody on the internet can have, and the allowed origins.
+    Raises OAuthRefusal unless it is an absolute http(s) address without a fragment, or the private
+    address of a native app, whose scheme has a dot (RFC 8252, 7.1).
+    """
+    parts = _split(uri)
+    if parts is None or "@" in parts.netloc:
+        raise OAuthRefusal("The redirect_uri must be an absolute address without a fragment.")
+    if parts.scheme not in ("http", "https"):
+        if "." not in parts.scheme:
+            raise OAuthRefusal("The redirect_uri is neither http(s) nor a native app's address.")
+        return Destination(uri, f"the native app {parts.scheme}", local=False)
+    name = guard.host_name(parts.netloc)
+    if not name:
+        raise OAuthRefusal("The redirect_uri names no host.")
+    origin = f"{parts.scheme}://{parts.netloc}".lower()
+    local = _is_local_host(parts.netloc, name) or site.lets_in(origin)
+    return Destination(uri, origin, local)
+
+
+def with_parameters(uri: str, parameters: dict[str, str], *, fragment: bool = False) -> str:
+    """Return an address with more parameters in its query, or as its fragment."""
+    separator = "?"
+    if fragment:
+        separator = "#"
+    elif "?" in uri:
+        separator = "&"
+    return f"{uri}{separator}{urlencode(parameters)}"
+
+
+def _split(uri: str) -> SplitResult | None:
+    if not _URI.fullmatch(uri):
+        return None
+    try:
+        return urlsplit(uri)
+    except ValueError:
+        return None
+
+
+def _is_local_host(netloc: str, name: str) -> bool:
+    """Return whether a host is a name or an address that nobody on the internet can have."""
+    address = guard.address_of(name)
+    if address is not None:
+        return any(address in network for network in _LOCAL_NETWORKS)
+    if name.endswith(guard.RESERVED):
+        return True
+    if "." in name:
+        return False
+    # A single label is a name of the local network, unless a dot behind it makes it a top-level domain.
+    is_top_level_domain = netloc.partition(":")[0] == f"{name}."
+    # A browser reads a number, such as 134744072 or 0x8080808, as an address.
+    is_number = name.isdigit() or name.startswith("0x")
+    return not (is_top_level_domain or is_number)

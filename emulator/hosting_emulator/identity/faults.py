@@ -1,0 +1,98 @@
+"""Faults at the endpoints of the identity provider.
+
+A request and its faults are one generator. It yields each delay, in milliseconds of real time, and
+returns the response. A server waits for the delays; a scenario's story lets world time pass.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from typing import TypeAlias
+
+from aiohttp import web
+
+from hosting_emulator.calls.request import Reply
+from hosting_emulator.engine.engine import Engine
+from hosting_emulator.engine.exchange import problem_reply
+from hosting_emulator.engine.pipeline import decide_at, reply_of
+from hosting_emulator.faults.decisions import Decision, FaultSubject
+from hosting_emulator.http import responses
+from hosting_emulator.identity.request import IdentityRequest
+
+#: A request in progress: yields delays in milliseconds, returns the response.
+Exchange: TypeAlias = Generator[int, None, web.StreamResponse]
+
+
+def exchange(
+    request: IdentityRequest,
+    engine: Engine,
+    call: str,
+    path: str,
+    respond: Callable[[], web.Response],
+) -> Exchange:
+    """Handle a request as the armed faults say.
+
+    `call` is the endpoint's name for faults, `path` its path, and `respond` makes the response.
+    """
+    if not engine.world.has_faults:
+        return respond()
+    subject = FaultSubject(
+        call=call,
+        project=None,
+        organization=None,
+        principal="",
+        method=request.head.method,
+        path=path,
+        headers=request.head.headers.getall,
+        query=request.query,
+        body=request.body,
+    )
+    decision = decide_at(engine, subject, engine.run_due(), "before_commit")
+    if decision.delay_ms:
+        yield decision.delay_ms
+    replacement = _replacement(request, engine, decision)
+    if replacement is not None:
+        return replacement
+    response = respond()
+    if decision.effect is None:
+        # The first fault with an effect ends the search.
+        refused = response.status >= 400
+        now_ms = engine.run_due()
+        decision = decide_at(engine, subject, now_ms, "after_commit", refused=refused)
+        if decision.delay_ms:
+            yield decision.delay_ms
+        replacement = _replacement(request, engine, decision)
+        if replacement is not None:
+            return replacement
+    if decision.effect is None:
+        return response
+    reply = as_reply(response)
+    reply.headers = [pair for pair in reply.headers if pair[0] != "Content-Length"]
+    return responses.FaultyResponse(reply, engine.date_s(), decision.effect)
+
+
+def _replacement(
+    request: IdentityRequest, engine: Engine, decision: Decision
+) -> web.StreamResponse | None:
+    """Return the response that a fault sends in place of the endpoint's own. None: there is none."""
+    if decision.effect is None:
+        return None
+    if decision.problem is not None:
+        docs_url = request.site.docs_url(request.head)
+        assumptions = engine.world.assumptions
+        problem = problem_reply(decision.problem, engine.request_id(), docs_url, assumptions)
+        return responses.ReadyResponse(problem, engine.date_s())
+    reply = reply_of(decision.effect)
+    if reply is None:
+        return None
+    if decision.effect.silent:
+        return responses.FaultyResponse(reply, engine.date_s(), decision.effect)
+    return responses.ReadyResponse(reply, engine.date_s())
+
+
+def as_reply(response: web.Response) -> Reply:
+    """Return a response of an endpoint as the engine makes them."""
+    body = response.body if isinstance(response.body, bytes) else b""
+    headers = [pair for pair in response.headers.items() if pair[0] != "Content-Type"]
+    content_type = response.headers.get("Content-Type", "")
+    return Reply(response.status, body, content_type=content_type, headers=headers)

@@ -1,0 +1,106 @@
+"""What the endpoints of the identity provider share: fields, scopes, grants and refusals of OAuth 2.0."""
+
+from __future__ import annotations
+
+from typing import Final
+from urllib.parse import parse_qsl
+
+from hosting_emulator.engine.engine import Engine
+from hosting_emulator.http.endpoint import ControlRefusal, find
+from hosting_emulator.messages import JsonObject
+from hosting_emulator.world.records import Organization, User
+from hosting_emulator.world.tables import MEMBERSHIPS, ORGANIZATIONS, USERS
+from hosting_emulator.world.value import World
+
+#: Scopes that mean something here, with what the page says of them. Others are not granted.
+SCOPES: Final = {
+    "openid": "who you are",
+    "profile": "your name",
+    "email": "your e-mail address",
+    "offline_access": "staying signed in",
+}
+RESPONSE_MODES: Final = ("query", "fragment")
+PROMPTS: Final = ("none", "login", "consent", "select_account")
+#: Grants that follow a sign-in in a browser. A web app of another origin may use no others.
+BROWSER_GRANTS: Final = ("authorization_code", "refresh_token")
+GRANTS: Final = (*BROWSER_GRANTS, "password", "client_credentials")
+_MOST_FIELDS: Final = 100
+
+
+class OAuthRefusal(Exception):
+    """A request that is refused as OAuth or OpenID Connect says; `error` is one of their codes."""
+
+    def __init__(self, description: str, error: str = "invalid_request") -> None:
+        super().__init__(description)
+        self.error = error
+        self.description = description
+
+
+def read_fields(text: str) -> dict[str, str]:
+    """Return the fields of a form or a query. Raises OAuthRefusal.
+
+    A field with an empty value counts as omitted, and no field may be repeated (RFC 6749, 3.1).
+    """
+    try:
+        pairs = parse_qsl(text, max_num_fields=_MOST_FIELDS)
+    except ValueError:
+        raise OAuthRefusal(f"The request has more than {_MOST_FIELDS} parameters.") from None
+    fields: dict[str, str] = {}
+    for name, value in pairs:
+        if name in fields:
+            raise OAuthRefusal(f"The parameter {name[:80]} was sent twice.")
+        fields[name] = value
+    return fields
+
+
+def choose_user(
+    world: World, user_name: str, organization_name: str, error: str
+) -> tuple[User, str | None]:
+    """Return a user by alias or id, and the id of the organization that was named, if any.
+
+    Raises OAuthRefusal with this `error` if one of them does not exist, or the user is no member.
+    """
+    try:
+        user = find(world, USERS, user_name)
+        organization = _find_organization(world, organization_name)
+    except ControlRefusal as refusal:
+        raise OAuthRefusal(refusal.detail, error) from None
+    if organization is None:
+        return user, None
+    if not is_member(world, user, organization.id):
+        raise OAuthRefusal(f"the user does not belong to {organization.alias}", error)
+    return user, organization.id
+
+
+def _find_organization(world: World, name: str) -> Organization | None:
+    if not name:
+        return None
+    return find(world, ORGANIZATIONS, name)
+
+
+def is_member(world: World, user: User, organization_id: str) -> bool:
+    """Return whether a user is a member of an organization."""
+    return world.get(MEMBERSHIPS, f"{organization_id}/{user.id}") is not None
+
+
+def user_claims(user: User, scope: str, organization_id: str | None) -> JsonObject:
+    """Return the claims about a user that a client with this scope receives.
+
+    The source is OpenID Connect Core 1.0, 5.4.
+    """
+    scopes = scope.split()
+    claims: JsonObject = {"sub": user.id}
+    if "profile" in scopes:
+        claims["name"] = user.name
+        claims["preferred_username"] = user.alias
+    if "email" in scopes:
+        claims["email"] = user.email
+        claims["email_verified"] = True
+    if organization_id is not None:
+        claims["org_id"] = organization_id
+    return claims
+
+
+def token_expiry_s(engine: Engine, now_ms: int) -> int:
+    """Return when a token that is issued now expires, in seconds of world time."""
+    return now_ms // 1000 + engine.token_lifetime_s

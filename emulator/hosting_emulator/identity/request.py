@@ -1,0 +1,29 @@
+"""A request to the identity provider."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from hosting_emulator.engine.engine import Engine
+from hosting_emulator.engine.identity import issuer_path
+from hosting_emulator.http.guard import Site
+from hosting_emulator.http.request_head import RequestHead
+
+
+@dataclass(frozen=True, slots=True)
+class IdentityRequest:
+    """A request to the identity provider of a world, with its whole body."""
+
+    head: RequestHead
+    query: str
+    body: bytes
+    site: Site
+
+    @property
+    def base_url(self) -> str:
+        """Scheme, host and port under which the client reaches this server."""
+        return self.site.base_url(self.head)
+
+    def issuer(self, engine: Engine) -> str:
+        """Return the issuer of a world's tokens, as this client reaches it."""
+        return self.base_url + issuer_path(engine.world.name)

@@ -1,0 +1,195 @@
+"""The token endpoint of OAuth 2.0 (RFC 6749)."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any, Final
+from urllib.parse import unquote_plus
+
+from hosting_emulator.contract.shell import command_line
+from hosting_emulator.contract.timestamps import format_timestamp
+from hosting_emulator.engine.engine import Engine
+from hosting_emulator.engine.identity import GrantRefused, RedeemedGrant, home_of
+from hosting_emulator.http import guard, responses
+from hosting_emulator.identity.oauth import (
+    BROWSER_GRANTS,
+    GRANTS,
+    OAuthRefusal,
+    choose_user,
+    is_member,
+    read_fields,
+    token_expiry_s,
+    user_claims,
+)
+from hosting_emulator.identity.request import IdentityRequest
+from hosting_emulator.identity.tokens import TokenClaims, mint_token
+from hosting_emulator.messages import JsonObject
+from hosting_emulator.world import sessions
+from hosting_emulator.world.records import AuthorizationGrant, User
+from hosting_emulator.world.tables import USERS
+from hosting_emulator.world.value import Change, World
+
+_log: Final = logging.getLogger("hosting_emulator")
+#: How far in the future most clients accept a token's time of issue.
+_ACCEPTED_SKEW_MS: Final = 60_000
+
+
+def token(request: IdentityRequest, engine: Engine) -> Any:
+    """The token endpoint (RFC 6749). Users have no passwords, and every client secret is accepted.
+
+    `authorization_code` (with PKCE, RFC 7636) and `refresh_token` (which changes each time)
+    follow a sign-in at `…/authorize`. `password` with `username` signs a user in by
+    name; `client_credentials` with `client_id` is for a user without a session; for both,
+    `organization` chooses the organization.
+    """
+    try:
+        fields = _read_form(request)
+        if fields["grant_type"] in BROWSER_GRANTS:
+            return _redeem_grant(request, engine, fields)
+        return _sign_in_by_name(request, engine, fields)
+    except GrantRefused as refusal:
+        return _refuse("invalid_grant", str(refusal))
+    except OAuthRefusal as refusal:
+        return _refuse(refusal.error, refusal.description)
+
+
+def _refuse(error: str, description: str) -> Any:
+    return responses.json({"error": error, "error_description": description}, 400)
+
+
+def _read_form(request: IdentityRequest) -> dict[str, str]:
+    fields = read_fields(request.body.decode("utf-8", "replace"))
+    if fields.get("grant_type") not in GRANTS:
+        description = f"grant_type must be one of {', '.join(GRANTS)}"
+        raise OAuthRefusal(description, "unsupported_grant_type")
+    client_id, _ = guard.basic_credentials(request.head)
+    if client_id:
+        fields["client_id"] = unquote_plus(client_id)
+    return fields
+
+
+def _sign_in_by_name(
+    request: IdentityRequest, engine: Engine, fields: dict[str, str]
+) -> JsonObject:
+    """Issue a token for a named user, without a sign-in in a browser. Raises OAuthRefusal."""
+    if _is_from_other_origin(request):
+        description = f"a web page may only use {' and '.join(BROWSER_GRANTS)}"
+        raise OAuthRefusal(description, "unauthorized_client")
+    interactive = fields["grant_type"] == "password"
+    name_field = "username" if interactive else "client_id"
+    user, organization_id = choose_user(
+        engine.world,
+        fields.get(name_field, ""),
+        fields.get("organization", ""),
+        "invalid_grant",
+    )
+    organization_id = organization_id or home_of(engine.world, user)
+    return mint_token(engine, request.base_url, TokenClaims(user, organization_id, interactive))
+
+
+def _is_from_other_origin(request: IdentityRequest) -> bool:
+    headers = request.head.headers
+    if "Origin" not in headers:
+        return False
+    _, _, origin_host = headers.get("Origin", "").lower().partition("://")
+    return origin_host != headers.get("Host", "").lower()
+
+
+def _redeem_grant(request: IdentityRequest, engine: Engine, fields: dict[str, str]) -> JsonObject:
+    """Issue the tokens of a sign-in for a code or a refresh token. Raises OAuthRefusal, GrantRefused."""
+    now_ms = engine.run_due()
+    redeemed, refresh_token, user = _spend_grant(engine, fields, now_ms)
+    grant = redeemed.grant
+    claims = TokenClaims(user, grant.organization_id, interactive=True)
+    document = mint_token(engine, request.base_url, claims, redeemed)
+    document["scope"] = grant.scope
+    if refresh_token is not None:
+        document["refresh_token"] = refresh_token
+    if grant.has("openid"):
+        _warn_of_world_time(request, engine, now_ms)
+        id_claims = _id_token_claims(request, engine, grant, user, now_ms)
+        document["id_token"] = engine.identity.id_token(id_claims, document["access_token"])
+    return document
+
+
+def _spend_grant(
+    engine: Engine, fields: dict[str, str], now_ms: int
+) -> tuple[RedeemedGrant, str | None, User]:
+    """Return the grant of a code or a refresh token, the next refresh token and the user."""
+    is_code = fields["grant_type"] == "authorization_code"
+    needed = ("code", "redirect_uri", "code_verifier") if is_code else ("refresh_token",)
+    for name in ("client_id", *needed):
+        if not fields.get(name):
+            raise OAuthRefusal(f"{name} is missing")
+    client_id = fields["client_id"]
+    identity = engine.identity
+    change = Change(engine.world, now_ms)
+    try:
+        if is_code:
+            redeemed = identity.redeem_code(
+                change, fields["code"], client_id, fields["redirect_uri"], fields["code_verifier"]
+            )
+        else:
+            redeemed = identity.redeem_refresh_token(change, fields["refresh_token"], client_id)
+        user = _signed_in_user(engine.world, redeemed.grant)
+        until_ms = token_expiry_s(engine, now_ms) * 1000
+        redeemed, refresh_token = identity.keep_grant(change, redeemed, until_ms)
+    finally:
+        # An attempt spends the code, also when it is refused.
+        engine.commit(change, "token issued")
+    return redeemed, refresh_token, user
+
+
+def _signed_in_user(world: World, grant: AuthorizationGrant) -> User:
+    """Return the user of a grant. Raises GrantRefused if they could no longer sign in this way."""
+    user = world.get(USERS, grant.user_id)
+    if not sessions.is_current(world, grant.session_id, grant.user_id):
+        raise GrantRefused("the session has ended; sign in again")
+    if user is None:
+        raise GrantRefused("the user is no longer in this world")
+    if grant.organization_id and not is_member(world, user, grant.organization_id):
+        raise GrantRefused("the user no longer belongs to that organization")
+    return user
+
+
+def _id_token_claims(
+    request: IdentityRequest,
+    engine: Engine,
+    grant: AuthorizationGrant,
+    user: User,
+    now_ms: int,
+) -> JsonObject:
+    claims: JsonObject = {
+        "iss": request.issuer(engine),
+        "aud": grant.client_id,
+        "iat": now_ms // 1000,
+        "exp": token_expiry_s(engine, now_ms),
+        "auth_time": grant.auth_time,
+        "sid": grant.session_id,
+        **user_claims(user, grant.scope, grant.organization_id),
+    }
+    if grant.nonce is not None:
+        claims["nonce"] = grant.nonce
+    return claims
+
+
+def _warn_of_world_time(request: IdentityRequest, engine: Engine, now_ms: int) -> None:
+    """Warn, once for a world, that clients will refuse an ID token by their own machine's time."""
+    identity = engine.identity
+    ahead_ms = now_ms - engine.machine_ms
+    is_accepted = -engine.token_lifetime_s * 1000 < ahead_ms <= _ACCEPTED_SKEW_MS
+    if identity.told_of_time or is_accepted:
+        return
+    identity.told_of_time = True
+    name = engine.world.name
+    advice = ""
+    if ahead_ms < 0:
+        advice = f", or move it there: `{command_line('clock set now', request.base_url, name)}`"
+    _log.warning(
+        "a user signed in to world %s at world time %s; OpenID clients compare with this machine's "
+        "time, %s, and refuse the tokens: start the world with `--at now`%s",
+        name,
+        format_timestamp(now_ms),
+        format_timestamp(engine.machine_ms),
+        advice,
+    )
