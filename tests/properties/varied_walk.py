@@ -17,9 +17,10 @@ from referencing import Registry
 from referencing.jsonschema import DRAFT202012
 
 from hosting_emulator.contract.calls import CallSpec, CallTable
+from hosting_emulator.contract.models import model
 from hosting_emulator.contract.openapi import responses
 from hosting_emulator.contract.problems import PROBLEMS
-from hosting_emulator.contract.resources import RESOURCES, model
+from hosting_emulator.contract.resources import RESOURCES
 from hosting_emulator.contract.timestamps import parse_timestamp
 from tests.support.calls import Response
 from tests.support.in_process import InProcess
@@ -81,7 +82,7 @@ def check_model(name: str, document: Any) -> None:
     complete = json.loads(json.dumps(document))
     for resource_name, members in _resources_in(name, complete):
         fields = model(resource_name).model_fields
-        for member in RESOURCES[resource_name].may_lack:
+        for member in RESOURCES[resource_name].omissible_fields:
             if member not in members and fields[member].is_required():
                 members[member] = _value_of(member)
     model(name).model_validate(complete, strict=True)

@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 from urllib.parse import unquote
 
-from hosting_emulator.contract.resources import model
+from hosting_emulator.contract.models import model
 from tests.support.calls import Response
 
 #: The codes in the contract's section on errors, in its order.

@@ -20,9 +20,9 @@ def test_only_fields_that_the_contract_leaves_open_may_be_absent():
     # progress: another point
     needed = {"id", "deployment_id", "progress", "redeem_url", "database"}
 
-    assert {name for name, resource in RESOURCES.items() if resource.may_lack} == resources
+    assert {name for name, resource in RESOURCES.items() if resource.omissible_fields} == resources
     for name in resources:
-        left = RESOURCES[name].names - set(RESOURCES[name].may_lack)
+        left = RESOURCES[name].names - set(RESOURCES[name].omissible_fields)
         assert left <= needed | {"state"} if name == "Operation" else left <= needed
 
 

@@ -21,7 +21,7 @@ from hosting_emulator.contract.problems import Refused
 from hosting_emulator.contract.resources import RESOURCES
 
 if TYPE_CHECKING:
-    from pydantic import BaseModel, ValidationError
+    from hosting_emulator.contract.models import SourceGeneration
 
 _HEADER_LIMIT = 128
 #: Bodies of at most so many bytes are read once, however often they come.
@@ -122,7 +122,7 @@ def _one_header(name: str, found: Sequence[str]) -> str:
 
 
 def _read_body(
-    body: bytes, resource: str, closed: bool, generation: str
+    body: bytes, resource: str, closed: bool, generation: SourceGeneration
 ) -> tuple[Mapping[str, Any], str]:
     if not body:
         raise _invalid("body", "The request body is empty; this call needs a JSON object.")
@@ -132,47 +132,50 @@ def _read_body(
         raise _invalid("body", f"The request body {error}.") from None
     if not isinstance(document, dict):
         raise _invalid("body", f"The request body must be a JSON object, not {_kind(document)}.")
-    model, invalid = _model(resource)
+    values = _judge_body(document, resource, closed, generation)
+    return MappingProxyType(values), _canonical(values)
+
+
+def _judge_body(
+    document: dict[str, Any], resource: str, closed: bool, generation: SourceGeneration
+) -> dict[str, Any]:
+    """Return the fields that a body has, of those that its call reads. Raises Refused."""
+    # Imported here: loading pydantic takes 90 ms, and no start needs it before its first body.
+    from pydantic import ValidationError
+
+    from hosting_emulator.contract.models import body_model
+
+    model = body_model(resource, closed=closed, source_generation=generation)
+    # pydantic describes every unknown field, and a body may have a hundred thousand. One is enough.
+    names = RESOURCES[resource].names
+    judged = {name: document[name] for name in names if name in document}
+    unknown = next((name for name in document if name not in names), None)
+    if unknown is not None:
+        judged[unknown] = document[unknown]
     try:
-        model.model_validate(document, strict=True)
-    except invalid as error:
+        return model.model_validate(judged).model_dump(exclude_unset=True)
+    except ValidationError as error:
         first = error.errors(include_url=False)[0]
-        name, fault = str(first["loc"][0]), first["type"]
-        if name != "expected_source_generation" or fault != _NO_FAULT.get(generation):
-            if fault == "missing":
-                raise _invalid(name, f"The request body needs the field {name!r}.") from None
-            if fault == "extra_forbidden":
-                raise _invalid(name, f"The request body has no field {_shown(name)}.") from None
-            detail = f"The field {name!r} is wrong: {first['msg']}; found {_kind(document[name])}."
-            raise _invalid(name, detail) from None
-    unknown = next((name for name in document if name not in model.model_fields), None)
-    if closed and unknown is not None:
-        detail = f"The request body has no field {_shown(unknown)}."
-        raise _invalid(unknown, detail, "unknown_body_fields")
-    known = RESOURCES[resource].names
-    read = {name: value for name, value in document.items() if name in known}
-    return MappingProxyType(read), _canonical(read)
+    name = str(first["loc"][0])
+    if first["type"] == "missing":
+        raise _invalid(name, f"The request body needs the field {name!r}.")
+    if first["type"] == "extra_forbidden":
+        assumption = None if RESOURCES[resource].closed else "unknown_body_fields"
+        raise _invalid(name, f"The request body has no field {_shown(name)}.", assumption)
+    raise _invalid(
+        name, f"The field {name!r} is wrong: {first['msg']}; found {_kind(document[name])}."
+    )
 
 
-#: What is no fault of an expected generation, where `source_generation` says so.
-_NO_FAULT = {"any_integer": "greater_than_equal", "ignored": "missing", "optional": "missing"}
 #: Clients send the same few small bodies over and over: reading one is a pure function of its bytes.
 _read_small_body = lru_cache(maxsize=1024)(_read_body)
 
 
-@lru_cache
-def _model(resource: str) -> tuple[type[BaseModel], type[ValidationError]]:
-    # Imported here: pydantic takes longer to load than the rest of the core.
-    from pydantic import ValidationError
-
-    from hosting_emulator.contract.resources import model
-
-    return model(resource), ValidationError
-
-
 def load_models() -> None:
     """Load what the first request with a body would otherwise wait for: about 0.1 s, once."""
-    _model("SetPoweredByFlagRequest")
+    from hosting_emulator.contract.models import body_model
+
+    body_model("SetPoweredByFlagRequest", closed=False, source_generation="checked")
 
 
 def _shown(text: str) -> str:

@@ -21,9 +21,10 @@ from hosting_emulator.contract.calls import (
     is_retryable,
     problem_status,
 )
+from hosting_emulator.contract.fields import Field, Kind, Resource
 from hosting_emulator.contract.ids import ULID_PATTERN
 from hosting_emulator.contract.problems import PROBLEMS
-from hosting_emulator.contract.resources import RESOURCES, Field, Kind, Resource
+from hosting_emulator.contract.resources import RESOURCES
 
 #: The version the machine-readable contract carries (contract, Versioning).
 CONTRACT_VERSION = "0.0.0"
@@ -369,7 +370,7 @@ def _schemas(assumptions: Assumptions, absent: Mapping[str, Collection[str]]) ->
 def _object(resource: Resource, assumptions: Assumptions, absent: Collection[str]) -> _Object:
     fields = sorted(resource.fields, key=lambda field: field.optional)
     schema: _Object = {"additionalProperties": False} if resource.closed else {}
-    schema["description"] = resource.about
+    schema["description"] = resource.description
     schema["properties"] = {field.name: _property(field, assumptions) for field in fields}
     schema["required"] = [
         field.name
@@ -378,9 +379,9 @@ def _object(resource: Resource, assumptions: Assumptions, absent: Collection[str
         and getattr(assumptions, field.assumption, None) not in ("optional", "ignored")
     ]
     schema["type"] = "object"
-    if resource.open_presence or resource.assumed_presence:
+    if resource.presence_is_open:
         schema["x-assumption"] = "optional_fields"
-    if resource.request and not resource.closed:
+    if resource.is_request and not resource.closed:
         schema["x-assumption"] = "unknown_body_fields"
         if assumptions.unknown_body_fields == "refused":
             schema["additionalProperties"] = False
@@ -392,8 +393,8 @@ def _property(field: Field, assumptions: Assumptions) -> _Object:
     schema = dict(sorted((_schema(field.kind) | field.keywords).items()))
     if field.nullable or value == "null":
         schema = {"anyOf": [schema, {"type": "null"}]}
-    if field.about:
-        schema = dict(sorted({**schema, "description": field.about}.items()))
+    if field.description:
+        schema = dict(sorted({**schema, "description": field.description}.items()))
     if field.assumption:
         schema["x-assumption"] = field.assumption
     if isinstance(value, tuple):

@@ -1,244 +1,84 @@
-"""The resources of the contract, each declared once: `resources.md`, the contract's own rows annotated.
+"""The resources of the contract, each declared once, with the contract's own rows quoted.
 
-Names, types, what is required and what may be null are read from the quoted rows; what is ours of a
-field stands below its row. The OpenAPI document, the reading of request bodies, the contract check,
-variation, conduct and the tests all read these declarations.
+A type declares presence, null and bounds; `declarations.py` explains how. `tests/contract` holds each
+declaration against the rows that it quotes, and `tests/lab` the rows against the contract.
 """
 
-from __future__ import annotations
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, get_args
 
-import json
-import re
-from collections.abc import Iterator, Mapping
-from functools import cache
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from msgspec import UNSET, Meta, Struct, UnsetType
 
-from msgspec import Struct
-from msgspec.structs import replace
-
+from hosting_emulator.contract.declarations import (
+    Component,
+    FieldSpec,
+    Format,
+    ResourceSpec,
+    Sentence,
+    resource,
+)
+from hosting_emulator.contract.fields import Resource, read_resource, resource_name
 from hosting_emulator.contract.ids import ULID_PATTERN
 from hosting_emulator.contract.problems import PROBLEMS, RETRY_AFTER_MAX, RETRY_AFTER_MIN
 
-if TYPE_CHECKING:
-    from pydantic import BaseModel
+# --- Types ---------------------------------------------------------------------------------------
 
+Ulid = Annotated[str, Format("ulid"), Meta(min_length=26, max_length=26, pattern=ULID_PATTERN)]
+Timestamp = Annotated[
+    str,
+    Format("timestamp"),
+    Meta(extra_json_schema={"format": "date-time", "x-assumption": "timestamp_form"}),
+]
+UriReference = Annotated[str, Meta(extra_json_schema={"format": "uri-reference"})]
+FilledText = Annotated[str, Meta(min_length=1)]
+RequestId = Annotated[str, Meta(min_length=1, max_length=128)]
+ApiKeyName = Annotated[str, Meta(min_length=1, max_length=64)]
+Cursor = Annotated[str, Meta(pattern="^[A-Za-z0-9_-]+$")]
+Zone = Annotated[
+    str, Meta(min_length=4, max_length=253, pattern=r"^([a-z0-9-]{1,63}\.)+[a-z]{2,63}$")
+]
+_DEV_ORIGIN = r"https://dev-[a-z]+-[a-z]+-[a-z]+\.[a-z0-9.-]+"
+DevOrigin = Annotated[str, Meta(pattern=f"^{_DEV_ORIGIN}$")]
+RedeemUrl = Annotated[
+    str,
+    Meta(
+        pattern=rf"^{_DEV_ORIGIN}/\.service/dev-access/redeem"
+        r"\?stage=dev&ticket=[A-Za-z0-9_-]{43}$"
+    ),
+]
+ErrorStatus = Annotated[int, Meta(ge=400, le=599)]
+WaitSeconds = Annotated[int, Meta(ge=RETRY_AFTER_MIN, le=RETRY_AFTER_MAX)]
+SuspendTimeout = Annotated[int, Meta(ge=-1)]
+Environment = Annotated[Literal["dev", "prod"], Component(name="Environment")]
+DnsScope = Annotated[Literal["dns.write", "zone.read"], Component(name="DnsScope")]
+DnsScopes = Annotated[list[DnsScope], Meta(max_length=2)]
+DnsAuthorizationStatus = Annotated[
+    Literal["not_authorized", "pending", "authorized", "expired", "revoked"],
+    Component(name="DnsAuthorizationStatus"),
+]
+ProblemCode = Annotated[
+    str, Component(name="ProblemCode"), Meta(extra_json_schema={"enum": list(PROBLEMS)})
+]
+OperationResult = Annotated[
+    dict[str, Any],
+    Component(
+        name="OperationResult",
+        description="Outcome payload. The contract does not show what it holds.",
+    ),
+    Meta(extra_json_schema={"additionalProperties": True}),
+]
 
-class Kind(Struct, frozen=True):
-    """A kind of value: its name and JSON Schema.
+# --- States of an operation ----------------------------------------------------------------------
 
-    `component` names the schema that fields refer to, for kinds that have one of their own; `items`
-    is the kind of an array's items; `part` names the resource that an object, or each item, is.
-    """
-
-    name: str
-    schema: dict[str, Any]
-    component: str = ""
-    items: Kind | None = None
-    part: str = ""
-
-
-class Field(Struct, frozen=True):
-    """A field of a resource.
-
-    `key` is that of the contract's sentence about it, `required` and `nullable` are what that says;
-    `also` and `bound` are keys of others that a wrong value breaks, or that bound it. `optional`: we
-    leave it out when it has no value; `kept`: a client cannot go on without it, so no variation does.
-    `assumption` decides its value, or the words of its open set; `about` and `keywords` are ours.
-    """
-
-    name: str
-    kind: Kind
-    key: str = ""
-    required: bool = False
-    nullable: bool = False
-    optional: bool = False
-    kept: bool = False
-    about: str = ""
-    assumption: str = ""
-    keywords: dict[str, Any] = {}
-    also: str = ""
-    bound: str = ""
-
-
-class Resource(Struct, frozen=True):
-    """An object of the contract.
-
-    `clauses` are the contract's sentences about its fields, by key. A `request` is what a call is
-    sent. A `closed` one has no further properties. `open_presence`: the contract does not say which
-    of its fields are required. `assumed_presence`: neither does it, but no variation leaves one out.
-    """
-
-    name: str
-    about: str
-    fields: tuple[Field, ...]
-    clauses: dict[str, str] = {}
-    request: bool = False
-    closed: bool = False
-    open_presence: bool = False
-    assumed_presence: bool = False
-
-    #: The names of its fields; those that hold timestamps, that hold the id of a deployment, and that an
-    #: answer may leave out although they have a value; the resources that fields or their items are.
-    names: frozenset[str] = frozenset()
-    times: tuple[str, ...] = ()
-    deployment_ids: tuple[str, ...] = ()
-    may_lack: tuple[str, ...] = ()
-    parts: dict[str, str] = {}
-
-
-# --- Kinds ---------------------------------------------------------------------------------------
-
-
-def _text(name: str = "text", **keywords: Any) -> Kind:
-    return Kind(name, {"type": "string", **keywords})
-
-
-def _enum(component: str, *words: str, **keywords: str) -> Kind:
-    return Kind("enum", {"type": "string", "enum": list(words), **keywords}, component)
-
-
-def _array(items: Kind, **keywords: Any) -> Kind:
-    return Kind("array", {"type": "array", **keywords}, items=items, part=items.part)
-
-
-_LENGTH: dict[str, Any] = {"minLength": 1, "maxLength": 128}
-_WAIT = {"minimum": RETRY_AFTER_MIN, "maximum": RETRY_AFTER_MAX}
-_ORIGIN = r"https://dev-[a-z]+-[a-z]+-[a-z]+\.[a-z0-9.-]+"
-_REDEEM_URL = _ORIGIN + r"/\.service/dev-access/redeem\?stage=dev&ticket=[A-Za-z0-9_-]{43}"
-_RESULT = {
-    "type": "object",
-    "additionalProperties": True,
-    "description": "Outcome payload. The contract does not show what it holds.",
-}
-#: By the contract's word for them, and by ours where it has none.
-_KINDS = {
-    "string": _text(),
-    "string (URI reference)": _text("uri_reference", format="uri-reference"),
-    "boolean": Kind("boolean", {"type": "boolean"}),
-    "integer": Kind("integer", {"type": "integer"}),
-    "number": Kind("number", {"type": "number"}),
-    "Ulid": _text("ulid", minLength=26, maxLength=26, pattern=ULID_PATTERN),
-    "Ulid-like identifier string": _text(),
-    "timestamp": _text("timestamp", format="date-time", **{"x-assumption": "timestamp_form"}),
-    "array of string": _array(_text()),
-    "array of Deployment": _array(Kind("object", {}, "Deployment", part="Deployment")),
-    "filled": _text(minLength=1),
-    "secret": _text("secret"),
-    "request_id": _text(**_LENGTH),
-    "cursor": _text("cursor", pattern="^[A-Za-z0-9_-]+$"),
-    "zone": _text("zone", minLength=4, maxLength=253, pattern=r"^([a-z0-9-]{1,63}\.)+[a-z]{2,63}$"),
-    "origin": _text("origin", pattern=f"^{_ORIGIN}$"),
-    "redeem_url": _text("redeem_url", pattern=f"^{_REDEEM_URL}$"),
-    "error_status": Kind("integer", {"type": "integer", "minimum": 400, "maximum": 599}),
-    "wait": Kind("integer", {"type": "integer", **_WAIT}),
-    "suspend_timeout": Kind("integer", {"type": "integer", "minimum": -1}),
-    "result": Kind("object", _RESULT, "OperationResult"),
-    "dns_scopes": _array(_enum("DnsScope", "dns.write", "zone.read"), maxItems=2),
-    "environment": _enum("Environment", "dev", "prod"),
-    "problem_code": _enum("ProblemCode", *PROBLEMS),
-}
-
-# --- Reading the declarations --------------------------------------------------------------------
-
-_OURS = re.compile(r"- (\w+):\s?(.*)")
-_NAMED = re.compile(r"(\w+) \(([\w -]+)")
-_OPEN_SET = re.compile(r"(\w+) is one value|a value (?:such as )?([a-z_]+) appears")
-_ATTRIBUTES = frozenset(Field.__struct_fields__)
-
-
-def _read_resources() -> Iterator[Resource]:
-    text = Path(__file__).with_name("resources.md").read_text(encoding="utf-8")
-    for section in text.replace("\n  ", " ").split("\n## ")[1:]:
-        name, head, *lines = (line for line in section.splitlines() if line)
-        about, attributes = _annotation(head.removeprefix("> "))
-        key = attributes.pop("key", "")
-        clauses: dict[str, str] = {}
-        fields: dict[str, Field] = {}
-        for line in lines:
-            if ours := _OURS.fullmatch(line):
-                field = fields.get(ours[1]) or Field(ours[1], _KINDS["string"])
-                fields[ours[1]] = _annotate(field, *_annotation(ours[2]))
-                continue
-            found = list(_fields(line))
-            several = f"{key}.times" if line.startswith("|") else key
-            clause_key = f"{key}.{found[0].name}" if len(found) == 1 else several
-            clauses[clause_key] = line
-            fields |= {field.name: replace(field, key=clause_key) for field in found}
-        every = fields.values()
-        ids = ("id", "deployment_id") if name == "Deployment" else ("deployment_id",)
-        lack = [one.name for one in every if "open_presence" in attributes and not one.kept]
-        yield Resource(
-            name,
-            about,
-            tuple(every),
-            clauses,
-            names=frozenset(fields),
-            times=tuple(one.name for one in every if one.kind.name == "timestamp"),
-            deployment_ids=tuple(id_ for id_ in ids if id_ in fields),
-            may_lack=tuple(lack),
-            parts={one.name: one.kind.part for one in every if one.kind.part},
-            **attributes,
-        )
-
-
-def _fields(clause: str) -> Iterator[Field]:
-    """Yield each field that a row or sentence of the contract names."""
-    if clause.startswith("|"):
-        names, kind, *_ = (cell.strip() for cell in clause.strip("|").split("|"))
-        found = [(name, kind, clause) for name in names.split(", ")]
-    else:
-        parts = re.split(r"(?=\b\w+ \()", clause)
-        found = [(m[1], m[2], part) for part in parts if (m := _NAMED.match(part))]
-    for name, kind, text in found:
-        word = kind.removesuffix(" or null")
-        word = word if word in _KINDS else word.partition(" (")[0]
-        closed = _enum("", *word[5:].split(", ")) if word.startswith("enum ") else _KINDS["string"]
-        named = _OPEN_SET.search(text)
-        yield Field(
-            name,
-            _KINDS.get(word, closed),
-            required="| yes |" in clause,
-            optional="| no |" in clause,
-            nullable=word + " or null" == kind,
-            about=f"An open set: {named[1] or named[2]} is one value." if named else "",
-        )
-
-
-def _annotation(text: str) -> tuple[str, dict[str, Any]]:
-    """Split an annotation into what is said, and the attributes between brackets behind it."""
-    about, _, words = f" {text}".rpartition(" [") if text.endswith("]") else (text, "", "")
-    attributes: dict[str, Any] = {}
-    for word in words[:-1].split():
-        name, _, value = word.partition("=")
-        number = value[:1] in [*"[-0123456789"]
-        attributes[name] = json.loads(value) if number else value or True
-    return about.strip(), attributes
-
-
-def _annotate(field: Field, about: str, attributes: dict[str, Any]) -> Field:
-    part, kind = attributes.pop("part", None), attributes.pop("kind", None)
-    named = field.kind
-    if "component" in attributes:  # what is said of such a field stands with the schema of its own
-        schema = {**named.schema, **({"description": about} if about else {})}
-        named, about = replace(named, schema=schema, component=attributes.pop("component")), ""
-    ours = {name: value for name, value in attributes.items() if name in _ATTRIBUTES}
-    return replace(
-        field,
-        kind=Kind("object", {}, part, part=part) if part else _KINDS[kind] if kind else named,
-        about=about or field.about,
-        keywords={name: attributes[name] for name in attributes.keys() - ours.keys()},
-        **ours,
-    )
-
-
-#: What calls send and answer, and the objects in that, by name.
-RESOURCES: Mapping[str, Resource] = {found.name: found for found in _read_resources()}
-_STATE = next(f.kind.schema for f in RESOURCES["Operation"].fields if f.name == "state")
-#: The states of an operation; those that their description calls terminal; and of these, failures.
-STATES: tuple[str, ...] = tuple(_STATE["enum"])
-TERMINAL = tuple(state for state in STATES if state in _STATE["description"])
+State = Literal["queued", "running", "succeeded", "failed", "cancelled"]
+#: The states of an operation, those that are terminal, and those of the terminal ones that are failures.
+STATES: tuple[State, ...] = get_args(State)
+TERMINAL: tuple[State, ...] = ("succeeded", "failed", "cancelled")
 FAILURES = tuple(state for state in TERMINAL if state != "succeeded")
+_TERMINAL_LIST = f"{', '.join(TERMINAL[:-1])} and {TERMINAL[-1]}"
+OperationState = Annotated[
+    State, Component(name="OperationState", description=f"Terminal are {_TERMINAL_LIST}.")
+]
 
 
 def with_states(text: str) -> str:
@@ -247,46 +87,605 @@ def with_states(text: str) -> str:
     return text.replace("{states}", ", ".join(STATES)).replace("{ends}", ends)
 
 
-_BOUNDS = {
-    "minimum": "ge",
-    "maximum": "le",
-    "minLength": "min_length",
-    "maxLength": "max_length",
-    "maxItems": "max_length",
-    "pattern": "pattern",
+# --- Requests and responses ----------------------------------------------------------------------
+
+
+@resource(is_request=True)
+class SetPoweredByFlagRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Whether a project's production site is to show the flag."""
+
+    enabled: Annotated[
+        bool,
+        FieldSpec(description="Whether the flag is to be shown.", required=True, examples=(True,)),
+    ]
+
+
+@resource(is_request=True)
+class InitializeManagedSourceRequest(Struct, frozen=True, kw_only=True):
+    """What the caller knows of the project's source."""
+
+    expected_source_generation: Annotated[
+        int,
+        FieldSpec(
+            description=(
+                "The project's present source generation: 0 before the first initialization."
+            ),
+            assumption="source_generation",
+            examples=(0,),
+            our_bounds=Meta(ge=0),
+        ),
+    ]
+
+
+@resource(is_request=True)
+class CreateUserApiKeyRequest(Struct, frozen=True, kw_only=True):
+    """The API key to create."""
+
+    name: Annotated[
+        ApiKeyName,
+        FieldSpec(
+            description="A name for people, 1 to 64 characters.",
+            assumption="required_body",
+            examples=("ci",),
+        ),
+    ]
+
+
+@resource(key="flag")
+class PoweredByFlag(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The 'Powered by the service' flag of a project."""
+
+    project_id: Annotated[Ulid, FieldSpec(sentence="| project_id | Ulid | yes | |", required=True)]
+    enabled: Annotated[
+        bool,
+        FieldSpec(
+            sentence="| enabled | boolean | yes | whether the flag is shown |",
+            description="Whether the flag is shown.",
+            required=True,
+        ),
+    ]
+    enabled_at: Annotated[
+        Timestamp | None,
+        FieldSpec(
+            sentence=(
+                "| enabled_at | timestamp or null | yes | when the current owner switched the flag "
+                "on; null while hidden |"
+            ),
+            description="When the current owner switched the flag on; null while hidden.",
+            required=True,
+        ),
+    ]
+
+
+@resource(
+    key="error-object",
+    sentence=(
+        "error object: code (string; a value such as operation_failed appears), message (string), "
+        "retryable (boolean), suggested_action (string)."
+    ),
+    presence="assumed",
+)
+class OperationError(Struct, frozen=True, kw_only=True):
+    """Why an operation failed."""
+
+    code: Annotated[
+        str, FieldSpec(contract_word="operation_failed", examples=("operation_failed",))
+    ]
+    message: str
+    retryable: bool
+    suggested_action: str
+
+
+@resource(
+    key="progress-object",
+    sentence=(
+        "progress object: phase (string; a value queued appears), project_id (Ulid), deployment_id "
+        "(Ulid), observed_at (timestamp), next_poll_after_seconds (integer; a value of 60 "
+        "appears), suggested_action (string), build_completed_at (timestamp)."
+    ),
+    presence="open",
+)
+class ProgressResource(Struct, frozen=True, kw_only=True):
+    """Current deployment dependency observation. Mail readiness does not mean application activation."""
+
+    phase: Annotated[str, FieldSpec(contract_word="queued", assumption="progress_phases")]
+    project_id: Ulid
+    deployment_id: Ulid | UnsetType = UNSET
+    observed_at: Timestamp
+    next_poll_after_seconds: Annotated[
+        int | UnsetType,
+        FieldSpec(
+            description="How long to wait before polling again.",
+            assumption="next_poll",
+            our_bounds=Meta(ge=0),
+        ),
+    ] = UNSET
+    suggested_action: str
+    build_completed_at: Timestamp | UnsetType = UNSET
+
+
+@resource(
+    key="reconciliation-object",
+    sentence=(
+        "reconciliation object: state (string; a value required appears), attempt_id (Ulid-like "
+        "identifier string), observed_at (timestamp), suggested_action (string)."
+    ),
+    presence="open",
+)
+class ReconciliationResource(Struct, frozen=True, kw_only=True):
+    """Current observation for queued or running work. A completed attempt alone is no success."""
+
+    state: Annotated[str, FieldSpec(contract_word="required", assumption="reconciliation_states")]
+    attempt_id: str | UnsetType = UNSET
+    observed_at: Timestamp | UnsetType = UNSET
+    suggested_action: str | UnsetType = UNSET
+
+
+_OPERATION_TIMES = Sentence(key="operation.times", text="| created_at, updated_at | timestamp | |")
+
+
+@resource(key="operation", presence="open")
+class OperationResource(Struct, frozen=True, kw_only=True):
+    """Durable record of an accepted asynchronous mutation. Poll it until its state is terminal."""
+
+    id: Annotated[Ulid, FieldSpec(sentence="| id | Ulid | operation identifier |", essential=True)]
+    state: Annotated[
+        OperationState,
+        FieldSpec(
+            sentence="| state | enum queued, running, succeeded, failed, cancelled | |",
+            essential=True,
+            related_keys=("states.operation",),
+        ),
+    ]
+    created_at: Annotated[Timestamp, FieldSpec(sentence=_OPERATION_TIMES)]
+    updated_at: Annotated[Timestamp, FieldSpec(sentence=_OPERATION_TIMES)]
+    blocking_operation_id: Annotated[
+        Ulid | UnsetType,
+        FieldSpec(
+            sentence=(
+                "| blocking_operation_id | Ulid | the active operation that holds the project "
+                "mutation claim this queued operation waits on (appears on operation 2's response) "
+                "|"
+            ),
+            description=(
+                "The active operation that holds the project mutation claim this queued one waits "
+                "on."
+            ),
+        ),
+    ] = UNSET
+    deployment_id: Annotated[
+        Ulid | UnsetType,
+        FieldSpec(
+            sentence=(
+                "| deployment_id | Ulid | the deployment this operation created (deploy, promotion "
+                "or rollback), present in every state; diagnostics of a failed one are read via "
+                "deployment logs (appears on operation 2's response) |"
+            ),
+            description="The deployment this operation created.",
+            essential=True,
+        ),
+    ] = UNSET
+    result: Annotated[
+        OperationResult | UnsetType, FieldSpec(sentence="| result | object | outcome payload |")
+    ] = UNSET
+    error: Annotated[
+        OperationError | UnsetType,
+        FieldSpec(sentence="| error | object | failure details, see below |"),
+    ] = UNSET
+    progress: Annotated[
+        ProgressResource | UnsetType,
+        FieldSpec(
+            sentence=(
+                "| progress | object | current deployment dependency observation, separate from "
+                "immutable operation history; poll the same operation; mail readiness does not "
+                "mean application activation |"
+            ),
+            essential=True,
+        ),
+    ] = UNSET
+    reconciliation: Annotated[
+        ReconciliationResource | UnsetType,
+        FieldSpec(
+            sentence=(
+                "| reconciliation | object | current observation for queued or running work, "
+                "separate from the immutable terminal state; a completed reconciliation attempt "
+                "alone does not mean the operation succeeded |"
+            )
+        ),
+    ] = UNSET
+
+
+_DEPLOYMENT_TIMES = Sentence(key="deployment.times", text="| created_at, updated_at | timestamp |")
+
+
+@resource(key="deployment", presence="open")
+class DeploymentResource(Struct, frozen=True, kw_only=True):
+    """A deployment of a project."""
+
+    id: Annotated[Ulid, FieldSpec(sentence="| id | Ulid |", essential=True)]
+    project_id: Annotated[Ulid, FieldSpec(sentence="| project_id | Ulid |")]
+    operation_id: Annotated[
+        Ulid,
+        FieldSpec(sentence="| operation_id | Ulid |", description="The operation that created it."),
+    ]
+    commit_sha: Annotated[
+        str,
+        FieldSpec(
+            sentence="| commit_sha | string |",
+            examples=("0000000000000000000000000000000000000000",),
+        ),
+    ]
+    source_digest: Annotated[
+        str,
+        FieldSpec(
+            sentence="| source_digest | string |",
+            examples=("sha256:0000000000000000000000000000000000000000000000000000000000000000",),
+        ),
+    ]
+    build_plan_digest: Annotated[
+        str,
+        FieldSpec(
+            sentence="| build_plan_digest | string |",
+            examples=("sha256:0000000000000000000000000000000000000000000000000000000000000000",),
+        ),
+    ]
+    status: Annotated[
+        str,
+        FieldSpec(
+            sentence="| status | string (queued is one value) |",
+            contract_word="queued",
+            assumption="deployment_statuses",
+        ),
+    ]
+    created_at: Annotated[Timestamp, FieldSpec(sentence=_DEPLOYMENT_TIMES)]
+    updated_at: Annotated[Timestamp, FieldSpec(sentence=_DEPLOYMENT_TIMES)]
+    artifact_digest: Annotated[
+        str | UnsetType,
+        FieldSpec(
+            sentence="| artifact_digest | string |",
+            examples=("sha256:0000000000000000000000000000000000000000000000000000000000000000",),
+        ),
+    ] = UNSET
+    url: Annotated[str | UnsetType, FieldSpec(sentence="| url | string |")] = UNSET
+
+
+@resource(key="page", presence="assumed")
+class DeploymentPage(Struct, frozen=True, kw_only=True):
+    """A page of deployments."""
+
+    items: Annotated[
+        list[DeploymentResource],
+        FieldSpec(
+            sentence="items (array of Deployment)",
+            required=True,
+            assumption="deployment_order",
+            related_keys=("deployments.response",),
+        ),
+    ]
+    next_cursor: Annotated[
+        Cursor | UnsetType,
+        FieldSpec(
+            sentence=(
+                "next_cursor (string, opaque continuation cursor, characters A-Z a-z 0-9 _ -)."
+            ),
+            description="Opaque continuation cursor; absent on the last page.",
+            assumption="last_page_cursor",
+            examples=("bmV4dC1wYWdl",),
+        ),
+    ] = UNSET
+
+
+@resource(
+    key="key.metadata",
+    sentence=(
+        "key: id (Ulid), organization_id (Ulid), name (string), obfuscated_value (string), "
+        "permissions (array of string), expires_at (timestamp), created_at (timestamp), "
+        "last_used_at (timestamp)."
+    ),
+    presence="open",
+)
+class UserApiKey(Struct, frozen=True, kw_only=True):
+    """Metadata of a user API key."""
+
+    id: Annotated[Ulid, FieldSpec(essential=True)]
+    organization_id: Ulid
+    name: Annotated[str, FieldSpec(examples=("ci",), our_bounds=Meta(min_length=1, max_length=64))]
+    obfuscated_value: Annotated[
+        str, FieldSpec(description="Enough of the token to tell it from others.")
+    ]
+    permissions: Annotated[list[str], FieldSpec(assumption="key_permissions")]
+    expires_at: Annotated[Timestamp, FieldSpec(description="90 days after its creation.")]
+    created_at: Timestamp
+    last_used_at: Timestamp | UnsetType = UNSET
+
+
+@resource(key="key", presence="assumed")
+class UserApiKeyCreation(Struct, frozen=True, kw_only=True):
+    """A user API key was created, or its creation was replayed."""
+
+    replayed: Annotated[
+        bool,
+        FieldSpec(
+            sentence=(
+                "| replayed | boolean | false on the first creation; true-valued on an exact "
+                "replay |"
+            ),
+            description="False on the first creation, true on an exact replay.",
+            required=True,
+        ),
+    ]
+    value: Annotated[
+        str | None,
+        FieldSpec(
+            sentence=(
+                "| value | string or null | the full token; returned only by the first creation; "
+                "null on an exact replay |"
+            ),
+            description=(
+                "The full token, returned only by the first creation; null on an exact replay."
+            ),
+            required=True,
+            assumption="key_prefix",
+        ),
+    ]
+    request_id: Annotated[
+        str,
+        FieldSpec(
+            sentence="| request_id | string | correlation identifier |",
+            assumption="request_id",
+            examples=("req_01JGFJJZ000000000000000002",),
+            our_bounds=Meta(min_length=1, max_length=128),
+        ),
+    ]
+    key: Annotated[UserApiKey, FieldSpec(sentence="| key | object | key metadata |", required=True)]
+
+
+@resource(key="dns", presence="assumed")
+class DnsAuthorization(Struct, frozen=True, kw_only=True):
+    """The project-scoped DNS provider authorization, without credentials."""
+
+    status: Annotated[
+        DnsAuthorizationStatus,
+        FieldSpec(
+            sentence="| status | enum not_authorized, pending, authorized, expired, revoked | |",
+            required=True,
+            related_keys=("states.dns",),
+        ),
+    ]
+    zone: Annotated[
+        Zone | None,
+        FieldSpec(
+            sentence=(
+                "| zone | string or null | hostname, length 4 to 253, lowercase labels separated "
+                "by dots, last label 2 to 63 letters; the customer's actual zone; null when status "
+                "is not_authorized |"
+            ),
+            description="The customer's actual zone; null when status is not_authorized.",
+            required=True,
+            examples=("shop.example",),
+            bound_key="limit.zone",
+        ),
+    ]
+    scopes: Annotated[
+        DnsScopes,
+        FieldSpec(
+            sentence=(
+                "| scopes | array of enum dns.write, zone.read | at most 2 entries; empty when "
+                "status is not_authorized; closed set |"
+            ),
+            description="Empty when status is not_authorized.",
+            required=True,
+            bound_key="limit.scopes",
+        ),
+    ]
+    expires_at: Annotated[
+        Timestamp | None,
+        FieldSpec(
+            sentence="| expires_at | timestamp or null | null when status is not_authorized |",
+            description="Null when status is not_authorized.",
+            required=True,
+        ),
+    ]
+
+
+@resource(key="ticket", presence="open")
+class DevAccessTicket(Struct, frozen=True, kw_only=True):
+    """A single-use ticket for a project's dev origin, valid ten minutes."""
+
+    ticket_id: Annotated[Ulid, FieldSpec(sentence="| ticket_id | Ulid | |")]
+    project_id: Annotated[Ulid, FieldSpec(sentence="| project_id | Ulid | |")]
+    environment_id: Annotated[Ulid, FieldSpec(sentence="| environment_id | Ulid | |")]
+    origin: Annotated[
+        DevOrigin,
+        FieldSpec(
+            sentence=(
+                "| origin | string | https origin of the immutable dev project host, of the form "
+                "https://dev-<word>-<word>-<word>.<dev_zone> (lowercase letters in each word) |"
+            ),
+            description="Https origin of the immutable dev project host.",
+            assumption="dev_zone",
+            examples=("https://dev-calm-green-river.dev.localhost",),
+        ),
+    ]
+    redeem_url: Annotated[
+        RedeemUrl,
+        FieldSpec(
+            sentence=(
+                "| redeem_url | string | "
+                "<origin>/.service/dev-access/redeem?stage=dev&ticket=<ticket>, where <ticket> is "
+                "43 characters from A-Z a-z 0-9 _ - |"
+            ),
+            description=(
+                "Opens the dev origin, once. It holds the ticket itself, which is not shown again."
+            ),
+            essential=True,
+            assumption="dev_origin_port",
+            examples=(
+                "https://dev-calm-green-river.dev.localhost/.service/dev-access/redeem?stage=dev&ticket=AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA",
+            ),
+        ),
+    ]
+    expires_at: Annotated[
+        Timestamp,
+        FieldSpec(
+            sentence="| expires_at | timestamp | ten minutes after issuance |",
+            description="Ten minutes after issuance.",
+        ),
+    ]
+
+
+@resource(
+    key="compute.placement",
+    sentence=(
+        "database: min_cu (number), max_cu (number), min_memory_gb (number), max_memory_gb "
+        "(number), suspend_timeout_seconds (integer: 0 means provider default, -1 means never "
+        "suspend, otherwise the configured provider value), state (string; init is one value), "
+        "pending_state (string), disabled (boolean), region (string)."
+    ),
+    presence="open",
+)
+class DatabasePlacement(Struct, frozen=True, kw_only=True):
+    """Observed settings of a managed database; not a completed resize operation."""
+
+    min_cu: float
+    max_cu: float
+    min_memory_gb: float
+    max_memory_gb: float
+    suspend_timeout_seconds: Annotated[
+        SuspendTimeout,
+        FieldSpec(
+            description=(
+                "0 means provider default, -1 never suspend, otherwise the configured provider "
+                "value."
+            ),
+            assumption="suspend_timeout",
+        ),
+    ]
+    state: Annotated[str, FieldSpec(contract_word="init", assumption="database_states")]
+    pending_state: Annotated[
+        str | UnsetType,
+        FieldSpec(
+            description="The state it is changing to. An open set, like state.",
+            assumption="database_states",
+        ),
+    ] = UNSET
+    disabled: bool
+    region: Annotated[str, FieldSpec(examples=("eu-central-1",))]
+
+
+@resource(key="compute", presence="open")
+class DatabaseCompute(Struct, frozen=True, kw_only=True):
+    """The observed managed database compute configuration of one environment."""
+
+    project_id: Annotated[Ulid, FieldSpec(sentence="| project_id | Ulid | |")]
+    environment: Annotated[Environment, FieldSpec(sentence="| environment | enum dev, prod | |")]
+    data_mode: Annotated[
+        str,
+        FieldSpec(
+            sentence=(
+                "| data_mode | string | shared is one value; explicitly shared data resolves to "
+                "the same physical database for both environments |"
+            ),
+            description=(
+                "An open set: with shared, both environments resolve to the same physical database."
+            ),
+            assumption="data_modes",
+            examples=(
+                "shared",
+                "separate",
+            ),
+        ),
+    ]
+    observed_at: Annotated[
+        Timestamp,
+        FieldSpec(sentence="| observed_at | timestamp | fresh, tenant-scoped observation |"),
+    ]
+    database: Annotated[
+        DatabasePlacement | None,
+        FieldSpec(
+            sentence=(
+                "| database | object or null | null means the owned environment has no confirmed "
+                "managed placement |"
+            ),
+            description="Null means the owned environment has no confirmed managed placement.",
+            essential=True,
+        ),
+    ]
+
+
+@resource(key="problem")
+class ProblemDetails(Struct, frozen=True, kw_only=True):
+    """RFC 9457 Problem Details, extended with recovery fields."""
+
+    type: Annotated[
+        UriReference,
+        FieldSpec(
+            sentence=(
+                "| type | string (URI reference) | yes | documentation link of the form "
+                "{docs_url}/errors/<code with hyphens instead of underscores> |"
+            ),
+            description=(
+                "Documentation link: {docs_url}/errors/<code with hyphens instead of underscores>."
+            ),
+            required=True,
+            assumption="docs_url",
+        ),
+    ]
+    title: Annotated[
+        FilledText, FieldSpec(sentence="| title | string | yes | minimum length 1 |", required=True)
+    ]
+    status: Annotated[
+        ErrorStatus, FieldSpec(sentence="| status | integer | yes | 400 to 599 |", required=True)
+    ]
+    detail: Annotated[str | UnsetType, FieldSpec(sentence="| detail | string | no | |")] = UNSET
+    instance: Annotated[
+        UriReference | UnsetType, FieldSpec(sentence="| instance | string (URI reference) | no | |")
+    ] = UNSET
+    code: Annotated[
+        ProblemCode,
+        FieldSpec(
+            sentence="| code | string | yes | one of the codes below |",
+            required=True,
+            related_keys=("problem.codes",),
+        ),
+    ]
+    request_id: Annotated[
+        RequestId,
+        FieldSpec(
+            sentence="| request_id | string | yes | 1 to 128 characters |",
+            description="Equal to the header X-Request-Id.",
+            required=True,
+            examples=("req_01JGFJJZ000000000000000002",),
+        ),
+    ]
+    retryable: Annotated[
+        bool,
+        FieldSpec(
+            sentence="| retryable | boolean | yes | |",
+            description="Whether the same request, sent again unchanged, can succeed.",
+            required=True,
+            assumption="problem_retryable",
+        ),
+    ]
+    retry_after_seconds: Annotated[
+        WaitSeconds | UnsetType,
+        FieldSpec(
+            sentence=(
+                "| retry_after_seconds | integer | no | 1 to 86400; for a rate limit; matches "
+                "Retry-After |"
+            ),
+            description="For a rate limit; matches Retry-After.",
+            bound_key="limit.retry-after",
+        ),
+    ] = UNSET
+    suggested_action: Annotated[
+        FilledText,
+        FieldSpec(sentence="| suggested_action | string | yes | minimum length 1 |", required=True),
+    ]
+
+
+#: Every resource by its name: what calls send and receive, and the objects in that.
+RESOURCES: Mapping[str, Resource] = {
+    resource_name(declaration): read_resource(declaration, spec)
+    for declaration, spec in ResourceSpec.declared.items()
 }
-_TYPES = {"string": str, "integer": int, "number": float, "boolean": bool, "object": dict}
-
-
-@cache
-def model(name: str) -> type[BaseModel]:
-    """Return a resource as a pydantic model: an open one allows more fields, as clients must."""
-    # Imported here: it takes a while, and nothing on the way to a first answer needs it.
-    from pydantic import ConfigDict, create_model
-
-    resource = RESOURCES[name]
-    fields: dict[str, Any] = {}
-    for field in resource.fields:
-        kind = _type(field.kind, field.keywords)
-        fields[field.name] = (
-            kind | None if field.nullable else kind,
-            None if field.optional else ...,
-        )
-    config = ConfigDict(extra="forbid" if resource.closed else "allow")
-    return create_model(name, __config__=config, **fields)
-
-
-def _type(kind: Kind, keywords: dict[str, Any]) -> Any:
-    from pydantic import Field as Bounds
-
-    schema = kind.schema | keywords
-    if kind.items is not None:
-        found: Any = list[_type(kind.items, {})]  # type: ignore[misc]
-    elif kind.part:
-        return model(kind.part)
-    elif "enum" in schema:
-        return Literal[tuple(schema["enum"])]
-    else:
-        found = _TYPES[schema["type"]]
-    bounds = {ours: schema[theirs] for theirs, ours in _BOUNDS.items() if theirs in schema}
-    return Annotated[found, Bounds(**bounds)] if bounds else found

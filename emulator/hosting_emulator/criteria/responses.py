@@ -10,9 +10,10 @@ from typing import Any
 import msgspec
 
 from hosting_emulator.contract.assumptions import DEFAULTS
+from hosting_emulator.contract.fields import Field, Kind
 from hosting_emulator.contract.ids import ULID_PATTERN
 from hosting_emulator.contract.problems import PROBLEMS
-from hosting_emulator.contract.resources import RESOURCES, Field, Kind
+from hosting_emulator.contract.resources import RESOURCES
 from hosting_emulator.contract.suggestions import nearest
 from hosting_emulator.criteria.requests import LOST_WORDS, LostWord, Status
 from hosting_emulator.criteria.values import (

@@ -11,8 +11,9 @@ from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 
+from hosting_emulator.contract.fields import Resource
 from hosting_emulator.contract.problems import PROBLEMS
-from hosting_emulator.contract.resources import RESOURCES, Resource
+from hosting_emulator.contract.resources import RESOURCES
 from hosting_emulator.contract.timestamps import LATEST_MS, format_timestamp, parse_timestamp
 from hosting_emulator.variation.points import POINTS
 from hosting_emulator.world.records import Variation
@@ -221,7 +222,7 @@ def _vary_absent(draws: Draws, found: Member, whole: dict[str, Any]) -> None:
     thing = found.about(whole) if lasting else (draws.what, found.place)
     if not draws.wants("absent-fields", *thing, resource.name):
         return
-    for name in (name for name in resource.may_lack if members.get(name) is not None):
+    for name in (name for name in resource.omissible_fields if members.get(name) is not None):
         if draws.takes("absent-fields", *thing, resource.name, name, one_in=4):
             del members[name]
 
@@ -285,7 +286,7 @@ def _vary_times(draws: Draws, found: list[Member]) -> None:
         return
     alike = draws.wants(point, draws.what, "alike")
     for resource, place, members in found:
-        for name in resource.times:
+        for name in resource.timestamp_fields:
             thing = () if alike else (draws.what, place, name)
             suffix, minutes, digits = draws.pick(point, _FORMS, *thing)
             text = members.get(name)

@@ -12,7 +12,8 @@ from functools import cache
 from typing import TypeAlias
 
 from hosting_emulator.contract.calls import ALL_CALLS, CallSpec
-from hosting_emulator.contract.resources import RESOURCES, Resource
+from hosting_emulator.contract.fields import Resource
+from hosting_emulator.contract.resources import RESOURCES
 from hosting_emulator.contract.suggestions import nearest
 from hosting_emulator.messages import VariationPoint
 
@@ -68,7 +69,7 @@ def _of_calls_without_body(spec: CallSpec) -> bool:
 
 
 def _with_omissible_fields(spec: CallSpec) -> bool:
-    return any(resource.may_lack for resource in _objects(spec.response))
+    return any(resource.omissible_fields for resource in _objects(spec.response))
 
 
 def _with_deployment_ids(spec: CallSpec) -> bool:

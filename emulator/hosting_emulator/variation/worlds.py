@@ -210,7 +210,11 @@ def document_absent(variation: Variation | None) -> dict[str, tuple[str, ...]]:
     """Return the members by resource that a document may not require: answers may lack them."""
     if variation is None or "absent-fields" not in (variation.only or ("absent-fields",)):
         return {}
-    return {name: found.may_lack for name, found in RESOURCES.items() if found.may_lack}
+    return {
+        name: resource.omissible_fields
+        for name, resource in RESOURCES.items()
+        if resource.omissible_fields
+    }
 
 
 def world_document(world: World, server_url: str, dev_port: int | None = None) -> dict[str, Any]:

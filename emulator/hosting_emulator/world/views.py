@@ -18,7 +18,7 @@ from hosting_emulator.world.operations import event_of, finished
 from hosting_emulator.world.value import Change
 
 _encode = msgspec.json.Encoder().encode
-_TIMESTAMPS = frozenset(name for found in RESOURCES.values() for name in found.times)
+_TIMESTAMPS = frozenset(name for found in RESOURCES.values() for name in found.timestamp_fields)
 
 
 def encode(document: Any, assumptions: Assumptions) -> bytes:

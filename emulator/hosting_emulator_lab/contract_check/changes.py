@@ -353,7 +353,7 @@ _MINUTES_MS = 600_000
 _OUTLIVED_S = 605.0
 _SINGLE_USE = "states.ticket-once limit.ticket"
 _REVOKED = "states.ticket-revoked tickets.revokes"
-_TICKET = " ".join(RESOURCES["DevAccessTicket"].clauses)
+_TICKET = " ".join(RESOURCES["DevAccessTicket"].sentences)
 
 
 @check(

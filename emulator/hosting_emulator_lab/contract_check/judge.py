@@ -14,10 +14,11 @@ from typing import Any, Literal, NamedTuple
 
 from hosting_emulator.contract.assumptions import DEFAULTS, Assumptions
 from hosting_emulator.contract.calls import ALL_CALLS, CallSpec
+from hosting_emulator.contract.fields import Field
 from hosting_emulator.contract.ids import is_ulid
 from hosting_emulator.contract.markdown import read_sections
 from hosting_emulator.contract.problems import PROBLEMS
-from hosting_emulator.contract.resources import RESOURCES, STATES, Field, with_states
+from hosting_emulator.contract.resources import RESOURCES, STATES, with_states
 from hosting_emulator_lab.contract_check.wire import (
     BOUNDS,
     Answer,
@@ -42,7 +43,7 @@ def _read_clauses() -> Iterator[Clause]:
     for section, items in read_sections(Path(__file__).with_name("clauses.md")):
         for key, quote in items:
             if key.startswith("@"):
-                for field_key, text in RESOURCES[key[1:]].clauses.items():
+                for field_key, text in RESOURCES[key[1:]].sentences.items():
                     yield Clause(field_key, section, text)
             else:
                 text, _, unseen = with_states(quote).partition(" (unseen: ")
@@ -434,7 +435,7 @@ class Judge:
             if value is not None or (field.nullable and how == "null"):
                 self._field(seen, name, value, field)
             elif field.required or how == "null":  # null stands where the contract says so
-                self.differs(f"{field.key} {field.also}", seen, f"{name} is {how}")
+                self.differs(f"{field.sentence_key} {field.related_keys}", seen, f"{name} is {how}")
         made, changed = (moment(found.get(name)) for name in ("created_at", "updated_at"))
         known = "updated_at" in RESOURCES[resource].names
         if known and made is not None and changed is not None and changed < made - 1_000:
@@ -451,21 +452,21 @@ class Judge:
 
     def _field(self, seen: Answer, name: str, value: Any, field: Field) -> None:
         if name in _NAMED_WORDS and isinstance(value, str):
-            self._named.setdefault((field.key, name), set()).add(value)
+            self._named.setdefault((field.sentence_key, name), set()).add(value)
         if name in _OPEN_SETS and isinstance(value, str):
             self.words.setdefault(_OPEN_SETS[name], set()).add(value)
         wrong = None if value is None else complaint(field.kind, value)
-        keys = f"{field.key} {field.also}"
+        keys = f"{field.sentence_key} {field.related_keys}"
         if wrong is None and field.name == "project_id" and value != self._project_id:
-            key = "deployments.page-through" if name.startswith("items") else field.key
+            key = "deployments.page-through" if name.startswith("items") else field.sentence_key
             self.differs(key, seen, f"{name} is another project's")
         if field.kind.name in ("ulid", "timestamp") and value is not None:
             keys += f" {field.kind.name}"
         if wrong is not None:
-            bound = field.bound if wrong.startswith(BOUNDS) else ""
+            bound = field.bound_key if wrong.startswith(BOUNDS) else ""
             self.differs(f"{keys} {bound}", seen, f"{name}: {wrong}")
             return
-        self.holds(keys if value is None else f"{keys} {field.bound}", seen)
+        self.holds(keys if value is None else f"{keys} {field.bound_key}", seen)
         if field.kind.name == "timestamp" and value is not None:
             forms = (form for form, written in _FORMS.items() if written.fullmatch(value))
             self._forms.add(next(forms, "other"))
@@ -476,7 +477,9 @@ class Judge:
         elif name == "observed_at":  # what is observed is not older than what had happened by then
             self._observed_ms = max(self._observed_ms, at_ms)
             fresh = at_ms >= self._happened_ms - _STALE_MS
-            self.judge(field.key, fresh, seen, f"{name} is older than what had happened before")
+            self.judge(
+                field.sentence_key, fresh, seen, f"{name} is older than what had happened before"
+            )
 
     def made_now(self, seen: Answer, at_ms: int | None, keys: str) -> bool:
         """Judge the moment of something that was made just now, and by it what was observed before."""

@@ -177,7 +177,7 @@ def list_deployments(run: Run) -> None:
     if _cursor(plain) is not None:
         run.see("default_page_size", count)
     if not items_of(plain):
-        run.skips(" ".join(RESOURCES["Deployment"].clauses), "the project has no deployments")
+        run.skips(" ".join(RESOURCES["Deployment"].sentences), "the project has no deployments")
 
     def works(name: str) -> bool:
         one = _list(run, f"?{name}=1")

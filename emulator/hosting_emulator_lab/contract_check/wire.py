@@ -21,8 +21,8 @@ from functools import cached_property
 from typing import Any
 from urllib.parse import urlsplit
 
+from hosting_emulator.contract.fields import Kind
 from hosting_emulator.contract.ids import is_ulid
-from hosting_emulator.contract.resources import Kind
 
 #: No answer of the contract is nearly as long.
 _LONGEST = 4 << 20

@@ -1,0 +1,108 @@
+"""The declared resources say what the rows say that they quote, and those rows are the contract's."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from hosting_emulator.contract.assumptions import DEFAULTS, describe
+from hosting_emulator.contract.fields import Field, Resource
+from hosting_emulator.contract.resources import RESOURCES, STATES, TERMINAL
+
+CONTRACT = (Path(__file__).parents[1] / "support" / "contract.txt").read_text(encoding="utf-8")
+#: The first words by which the contract calls a kind of value, by our name for it.
+CONTRACT_WORDS = {
+    "ulid": {"Ulid"},
+    "timestamp": {"timestamp"},
+    "text": {"string", "Ulid-like"},
+    "boolean": {"boolean"},
+    "integer": {"integer"},
+    "number": {"number"},
+    "object": {"object"},
+    "enum": {"enum"},
+    "array": {"array"},
+}
+
+
+def quoted_fields(resource: Resource) -> Iterator[tuple[Field, str, str]]:
+    """Yield each field with the words for its kind, and the sentence that names it."""
+    for field in resource.fields:
+        sentence = resource.sentences.get(field.sentence_key)
+        if sentence is not None:
+            yield field, kind_words(field.name, sentence), sentence
+
+
+def kind_words(name: str, sentence: str) -> str:
+    """Return what a row or a sentence says that a field is; empty if it does not name the field."""
+    if sentence.startswith("|"):
+        names, words, *_ = (cell.strip() for cell in sentence.strip("|").split("|"))
+        return words if name in names.split(", ") else ""
+    named = re.search(rf"(?:^|[ :]){name} \(([^);,]*)", sentence)
+    return named[1] if named else ""
+
+
+FIELDS = [
+    pytest.param(resource, field, words, sentence, id=f"{resource.name}.{field.name}")
+    for resource in RESOURCES.values()
+    for field, words, sentence in quoted_fields(resource)
+]
+
+
+@pytest.mark.parametrize("resource", RESOURCES.values(), ids=lambda resource: resource.name)
+def test_every_quoted_sentence_is_in_the_contract(resource: Resource) -> None:
+    missing = [text for text in resource.sentences.values() if text not in CONTRACT]
+
+    assert missing == [], "quote the contract's text in tests/support/contract.txt exactly"
+
+
+def test_every_field_of_a_response_quotes_a_sentence() -> None:
+    responses = [resource for resource in RESOURCES.values() if not resource.is_request]
+    fields = [(resource, field) for resource in responses for field in resource.fields]
+
+    without = [f"{r.name}.{f.name}" for r, f in fields if f.sentence_key not in r.sentences]
+
+    assert without == [], "give the field a FieldSpec with the sentence of the contract about it"
+
+
+@pytest.mark.parametrize(("resource", "field", "words", "sentence"), FIELDS)
+def test_a_field_is_what_its_sentence_says(
+    resource: Resource, field: Field, words: str, sentence: str
+) -> None:
+    assert words, f"the sentence does not name {field.name}: {sentence}"
+    assert field.nullable == words.endswith(" or null")
+    assert re.split("[ ,(:]", words)[0] in CONTRACT_WORDS[field.kind.name]
+    if words.startswith("enum "):
+        assert field.kind.schema["enum"] == words.removeprefix("enum ").split(", ")
+    if sentence.startswith("|"):
+        cells = [cell.strip() for cell in sentence.strip("|").split("|")]
+        assert field.required or "yes" not in cells
+        assert field.optional or "no" not in cells
+
+
+@pytest.mark.parametrize(("resource", "field", "words", "sentence"), FIELDS)
+def test_an_open_set_names_the_contracts_word(
+    resource: Resource, field: Field, words: str, sentence: str
+) -> None:
+    word = re.search(r"An open set: (\w+) is one value", field.description)
+
+    if word is not None:
+        pattern = rf"\b{field.name}\b[^;]*?[(;|] ?.*?\b{word[1]}\b"
+        assert re.search(pattern, sentence), "the sentence does not give this word"
+
+
+def test_every_assumption_that_a_field_names_exists() -> None:
+    names = {row["name"] for row in describe(DEFAULTS)}
+    fields = [(resource, field) for resource in RESOURCES.values() for field in resource.fields]
+
+    unknown = {f"{r.name}.{f.name}": f.assumption for r, f in fields if f.assumption not in names}
+
+    assert {path: name for path, name in unknown.items() if name} == {}, (
+        "declare it in contract/assumptions.py, or in contract/fixed_assumptions.py"
+    )
+
+
+def test_the_terminal_states_are_states() -> None:
+    assert set(TERMINAL) < set(STATES)
