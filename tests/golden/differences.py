@@ -1,4 +1,4 @@
-"""Says what differs between the recorded golden files and those of the current walk."""
+"""Describes the differences between the recorded golden files and those of the current walk."""
 
 from __future__ import annotations
 
@@ -19,11 +19,12 @@ _SHOWN_CHARACTERS = 300
 
 @dataclass(frozen=True)
 class Difference:
-    """What differs at one place of a response."""
+    """A difference of one value of a response."""
 
-    place: str
+    #: The golden file, the number of the exchange and its request.
+    exchange: str
     path: str
-    words: str
+    description: str
 
 
 def describe_differences(recorded: Mapping[str, str], current: Mapping[str, str]) -> str:
@@ -41,18 +42,20 @@ def describe_differences(recorded: Mapping[str, str], current: Mapping[str, str]
         differences = [_difference_of_text(name, recorded, current) for name in differing]
     groups: dict[tuple[str, str], list[Difference]] = {}
     for difference in differences:
-        key = (re.sub(r"/\d+(?=/|$)", "/*", difference.path), difference.words)
+        key = (re.sub(r"/\d+(?=/|$)", "/*", difference.path), difference.description)
         groups.setdefault(key, []).append(difference)
     lines = [
         f"The walk differs from the record in {len(differences)} places, "
         f"which show {len(groups)} different changes.",
         f"Golden files that differ: {', '.join(differing)}.",
     ]
-    for same in list(groups.values())[:_SHOWN_CHANGES]:
-        first = same[0]
-        lines += ["", f"tests/golden/record/{first.place}", f"  {first.path}: {first.words}"]
-        if len(same) > 1:
-            lines.append(f"  (the same in {len(same) - 1} more places)")
+    for group in list(groups.values())[:_SHOWN_CHANGES]:
+        first = group[0]
+        lines.append("")
+        lines.append(f"tests/golden/record/{first.exchange}")
+        lines.append(f"  {first.path}: {first.description}")
+        if len(group) > 1:
+            lines.append(f"  (the same in {len(group) - 1} more places)")
     if len(groups) > _SHOWN_CHANGES:
         lines += ["", f"... and {len(groups) - _SHOWN_CHANGES} more changes"]
     return "\n".join([*lines, "", RENEW])
@@ -78,9 +81,9 @@ def _differences_of_part(
                 yield from _differences_of_exchange(recorded, current)
             continue
         for exchange in before[i:i_end]:
-            yield Difference(exchange.place, "request", "recorded, but the walk does not send it")
+            yield Difference(exchange.title, "request", "recorded, but the walk does not send it")
         for exchange in after[j:j_end]:
-            yield Difference(exchange.place, "request", "not recorded, but the walk sends it")
+            yield Difference(exchange.title, "request", "not recorded, but the walk sends it")
 
 
 def _differences_of_exchange(
@@ -93,15 +96,15 @@ def _differences_of_exchange(
         ("body", before.body, after.body),
     )
     for name, value_before, value_after in parts:
-        for path, words in differences_of_values(value_before, value_after):
-            yield Difference(after.place, f"{name} {path}".rstrip(), words)
+        for path, description in differences_of_values(value_before, value_after):
+            yield Difference(after.title, f"{name} {path}".rstrip(), description)
     if before.body == after.body and before.layout != after.layout:
-        layouts = f"recorded {_in_words(before.layout)}, now {_in_words(after.layout)}"
-        yield Difference(after.place, "layout of the body", layouts)
+        layouts = f"recorded {_shortened_json(before.layout)}, now {_shortened_json(after.layout)}"
+        yield Difference(after.title, "layout of the body", layouts)
 
 
 def differences_of_values(before: Any, after: Any, path: str = "") -> Iterator[tuple[str, str]]:
-    """Yield the JSON path of each difference, and both values in words."""
+    """Yield the JSON path of each difference, and a description with both values."""
     if isinstance(before, dict) and isinstance(after, dict):
         yield from _differences_of_objects(before, after, path)
     elif isinstance(before, list) and isinstance(after, list):
@@ -110,7 +113,7 @@ def differences_of_values(before: Any, after: Any, path: str = "") -> Iterator[t
         for number, (item_before, item_after) in enumerate(zip(before, after, strict=False)):
             yield from differences_of_values(item_before, item_after, f"{path}/{number}")
     elif type(before) is not type(after) or before != after:
-        yield path, f"recorded {_in_words(before)}, now {_in_words(after)}"
+        yield path, f"recorded {_shortened_json(before)}, now {_shortened_json(after)}"
 
 
 def _differences_of_objects(
@@ -120,23 +123,24 @@ def _differences_of_objects(
     added = [name for name in after if name not in before]
     for name in missing:
         new_name = next((other for other in added if after[other] == before[name]), None)
-        place = f"{path}/{escaped(name)}"
+        field_path = f"{path}/{escaped(name)}"
+        recorded = _shortened_json(before[name])
         if new_name is not None:
             added.remove(new_name)
-            yield place, f"recorded {_in_words(before[name])}, now under the name {new_name!r}"
+            yield field_path, f"recorded {recorded}, now under the name {new_name!r}"
         else:
-            yield place, f"recorded {_in_words(before[name])}, now missing"
+            yield field_path, f"recorded {recorded}, now missing"
     for name in added:
-        yield f"{path}/{escaped(name)}", f"not recorded, now {_in_words(after[name])}"
+        yield f"{path}/{escaped(name)}", f"not recorded, now {_shortened_json(after[name])}"
     for name in before:
         if name in after:
-            place = f"{path}/{escaped(name)}"
-            yield from differences_of_values(before[name], after[name], place)
+            field_path = f"{path}/{escaped(name)}"
+            yield from differences_of_values(before[name], after[name], field_path)
     if not missing and not added and list(before) != list(after):
         yield path or "/", f"recorded the order {', '.join(before)}; now {', '.join(after)}"
 
 
-def _in_words(value: Any) -> str:
+def _shortened_json(value: Any) -> str:
     text = json.dumps(value, ensure_ascii=False)
     return text if len(text) <= _SHOWN_CHARACTERS else f"{text[:_SHOWN_CHARACTERS]}…"
 

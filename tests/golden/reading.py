@@ -1,4 +1,4 @@
-"""Reads golden files, with whole values in the place of references."""
+"""Reads golden files, and replaces references by whole values."""
 
 from __future__ import annotations
 
@@ -35,7 +35,8 @@ class RecordedExchange:
     layout: str
 
     @property
-    def place(self) -> str:
+    def title(self) -> str:
+        """The golden file, the number of the exchange and its request."""
         return f"{self.file} #{self.number} {self.request.splitlines()[0]}"
 
 
@@ -49,7 +50,7 @@ def read_exchanges(files: Mapping[str, str]) -> dict[str, list[RecordedExchange]
 
 
 class _Reader:
-    """Reads golden files, and puts values in the place of references."""
+    """Reads golden files and replaces references by values."""
 
     def __init__(self, files: Mapping[str, str]) -> None:
         self._files = files
@@ -57,16 +58,18 @@ class _Reader:
         self._bodies: dict[tuple[str, int], Any] = {}
 
     def exchanges(self, title: str) -> list[RecordedExchange]:
-        return [self._exchange(title, number) for number in range(1, len(self._of(title)) + 1)]
+        return [
+            self._exchange(title, number) for number in range(1, len(self._blocks_of(title)) + 1)
+        ]
 
-    def _of(self, title: str) -> list[str]:
+    def _blocks_of(self, title: str) -> list[str]:
         if title not in self._blocks:
             text = self._files.get(f"{title}.txt", "")
             self._blocks[title] = re.split(r"^(?==== )", text, flags=re.MULTILINE)[1:]
         return self._blocks[title]
 
     def _exchange(self, title: str, number: int) -> RecordedExchange:
-        head, *lines = self._of(title)[number - 1].rstrip("\n").split("\n")
+        head, *lines = self._blocks_of(title)[number - 1].rstrip("\n").split("\n")
         request = [head.split(" ", 2)[2]]
         while lines and lines[0].startswith("> "):
             request.append(lines.pop(0))
@@ -86,13 +89,13 @@ class _Reader:
         return self._resolved(self._written_body(title, number), title)
 
     def _written_body(self, title: str, number: int) -> Any:
-        place = (title, number)
-        if place not in self._bodies:
-            self._bodies[place] = self._read_body(title, number)
-        return self._bodies[place]
+        key = (title, number)
+        if key not in self._bodies:
+            self._bodies[key] = self._read_body(title, number)
+        return self._bodies[key]
 
     def _read_body(self, title: str, number: int) -> Any:
-        lines = self._of(title)[number - 1].rstrip("\n").split("\n")[1:]
+        lines = self._blocks_of(title)[number - 1].rstrip("\n").split("\n")[1:]
         text = [line[2:] for line in lines if line.startswith("| ")]
         if text:
             return text
@@ -152,7 +155,7 @@ class _Reader:
         return self._resolved(*self._written(reference, title))
 
     def _written(self, reference: str, title: str) -> tuple[Any, str]:
-        """Return what a golden file has at a place, and the title of its part."""
+        """Return the value that a reference names, as it is written, and the title of its part."""
         match = REFERENCE.fullmatch(reference)
         assert match is not None, reference
         _, part, number, path = match.groups()

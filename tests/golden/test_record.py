@@ -71,7 +71,7 @@ def test_golden_files_hold_the_whole_body_of_each_response(
         assert len(recorded_exchanges) == len(part.exchanges)
         for exchange, recorded in zip(part.exchanges, recorded_exchanges, strict=True):
             body = part.named_body(exchange)
-            assert list(differences_of_values(recorded.body, body)) == [], recorded.place
+            assert list(differences_of_values(recorded.body, body)) == [], recorded.title
 
 
 def test_each_response_of_the_control_api_matches_its_document(walk: Walk):
