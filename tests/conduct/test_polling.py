@@ -158,7 +158,9 @@ def test_polling_an_ended_operation_is_a_finding(client: Watched):
 
 
 @pytest.mark.parametrize(("after_s", "severity"), [(3600, "note"), (0.1, "warning")])
-def test_one_poll_long_after_the_end_is_only_a_note(client: Watched, after_s: float, severity: str):
+def test_a_single_poll_long_after_the_end_is_only_a_note(
+    client: Watched, after_s: float, severity: str
+):
     operation = ended(client)
     client.pass_time(after_s)
     client.poll(operation)
@@ -346,7 +348,7 @@ def test_a_poll_after_a_lost_end_is_no_finding(client: Watched):
     assert client.broken() == []
 
 
-def test_one_replay_and_poll_of_an_ended_operation_is_no_finding(client: Watched):
+def test_a_single_replay_and_poll_of_an_ended_operation_is_no_finding(client: Watched):
     operation = client.apply_domains(key="a").json["id"]
     client.pass_time(20)
     client.poll(operation)

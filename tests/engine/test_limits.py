@@ -31,7 +31,7 @@ def test_a_refused_request_says_when_the_window_ends():
     assert api.dns().status == 200
 
 
-def test_a_client_that_waits_as_long_as_it_was_told_is_not_refused_again():
+def test_a_client_that_waits_for_retry_after_is_not_refused_again():
     api = limited("3/10s")
     assert [api.dns().status for _ in range(3)] == [200, 200, 200]
     api.engine.move_by(1_234)

@@ -115,7 +115,7 @@ def test_a_constant_has_its_own_ordinals() -> None:
     assert before <= after
 
 
-def test_functions_of_one_name_are_told_apart() -> None:
+def test_functions_of_the_same_name_are_different_mutants() -> None:
     source = "def f(): g()\ndef f(): g()\nclass A:\n    def f(self): g()\n"
 
     functions = [change.function for change in changes(source)]

@@ -169,7 +169,7 @@ def test_a_mutant_that_was_killed_and_survives_after_a_move_is_lost(
     assert not print_comparison(before, moved, renames)
 
 
-def test_what_was_judged_by_a_person_has_a_reason_and_still_exists() -> None:
+def test_each_equivalent_mutant_exists_and_each_untested_line_has_a_reason() -> None:
     product = Product(Path(__file__).parents[2])
 
     gone = [name for name in read_equivalent_mutants() if product.find(name) is None]

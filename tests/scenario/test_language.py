@@ -46,7 +46,7 @@ def test_a_status_that_is_none_of_several_is_a_difference():
     assert step["differences"] == [{"at": "status", "expected": [201, 202], "found": 200}]
 
 
-def test_numbers_moments_and_lists_are_compared():
+def test_expectations_compare_numbers_timestamps_and_lists():
     passes(
         """
         story:
@@ -81,7 +81,7 @@ def test_an_optional_expectation_may_be_absent_and_must_match_if_present():
     assert [difference["at"] for difference in step["differences"]] == ["body.state"]
 
 
-def test_time_moves_by_what_an_answer_said():
+def test_advance_moves_time_by_a_duration_from_a_response():
     passes(
         """
         faults: [{rate_limit: {limit: 1, window: 60s}}]
@@ -96,7 +96,7 @@ def test_time_moves_by_what_an_answer_said():
     )
 
 
-def test_a_moment_is_the_same_however_it_is_written():
+def test_equal_timestamps_match_in_any_notation():
     passes(
         """
         clock: {at: 2026-01-01T00:00:00Z}
@@ -107,7 +107,7 @@ def test_a_moment_is_the_same_however_it_is_written():
     )
 
 
-def test_saved_values_are_compared_and_those_of_headers_are_kept():
+def test_saved_values_of_bodies_and_headers_can_be_compared():
     passes(
         """
         faults: [{abort: {code: rate_limited, retry_after_seconds: 7}, times: 1}]
@@ -123,13 +123,13 @@ def test_saved_values_are_compared_and_those_of_headers_are_kept():
     )
 
 
-def test_a_header_that_is_not_there_cannot_be_saved():
+def test_a_missing_header_cannot_be_saved():
     step = failure("story: [{call: list_deployments, save: {x: headers.Retry-After}}]")
 
     assert step["said"] == "the response has no headers.Retry-After to save as x"
 
 
-def test_a_comparison_of_what_has_no_order_is_refused():
+def test_a_comparison_of_unordered_values_is_refused():
     error = refused("story: [{call: get_dns_authorization, expect: {body: {zone: {above: 3}}}}]")
 
     assert "above needs a number or a timestamp" in error.message
@@ -146,7 +146,7 @@ def test_a_misspelled_comparison_names_the_word():
 # --- requests ------------------------------------------------------------------------------------
 
 
-def test_requests_without_and_with_wrong_credentials_and_as_they_stand():
+def test_steps_can_send_missing_wrong_or_literal_credentials():
     passes(
         """
         story:
@@ -172,7 +172,7 @@ def test_requests_without_and_with_wrong_credentials_and_as_they_stand():
     )
 
 
-def test_requests_that_come_together_share_one_key_while_the_first_is_answered():
+def test_simultaneous_requests_can_share_a_key():
     passes(
         """
         assumptions: {idempotency_in_flight: refuse}
@@ -188,7 +188,7 @@ def test_requests_that_come_together_share_one_key_while_the_first_is_answered()
     )
 
 
-def test_requests_that_come_together_one_after_the_other_replay():
+def test_a_later_simultaneous_request_with_the_same_key_is_replayed():
     passes(
         """
         story:
@@ -201,7 +201,7 @@ def test_requests_that_come_together_one_after_the_other_replay():
     )
 
 
-def test_a_delay_lets_the_later_of_two_go_first():
+def test_a_delayed_simultaneous_request_is_handled_last():
     passes(
         """
         faults: [{latency: {delay_ms: 500}, principal: owner, times: 1}]
@@ -213,7 +213,7 @@ def test_a_delay_lets_the_later_of_two_go_first():
     )
 
 
-def test_a_difference_of_requests_that_come_together_says_of_which():
+def test_a_difference_names_its_simultaneous_request():
     step = failure(
         "story: [{together: [{call: list_deployments}, {call: list_deployments, "
         "expect: {status: 500}}]}]"
@@ -223,7 +223,7 @@ def test_a_difference_of_requests_that_come_together_says_of_which():
     assert step["differences"][0]["at"] == "together[1].status"
 
 
-def test_a_request_is_made_again_under_its_key_until_it_is_answered_as_it_must_be():
+def test_a_request_is_retried_with_its_key_until_its_expectation_holds():
     passes(
         """
         faults:
@@ -247,7 +247,7 @@ def test_a_request_is_made_again_under_its_key_until_it_is_answered_as_it_must_b
     )
 
 
-def test_time_passes_between_tries_as_the_answer_asks_or_the_step_says():
+def test_the_pause_between_tries_comes_from_the_response_or_the_step():
     report, engine = run_on(
         """
         clock: {at: 2026-01-01T00:00:00Z}
@@ -305,7 +305,7 @@ SIGN_IN = """
 """
 
 
-def test_a_user_signs_in_by_the_identity_providers_own_pages():
+def test_a_story_signs_a_user_in_on_the_pages_of_the_identity_provider():
     passes(
         SIGN_IN
         + """
@@ -332,7 +332,7 @@ def test_a_user_signs_in_by_the_identity_providers_own_pages():
     )
 
 
-def test_the_identity_providers_documents_are_read():
+def test_a_story_reads_the_documents_of_the_identity_provider():
     passes(
         """
         story:
@@ -344,7 +344,7 @@ def test_the_identity_providers_documents_are_read():
     )
 
 
-def test_faults_act_at_the_identity_providers_doors_and_nothing_is_waited_for():
+def test_faults_of_the_identity_provider_act_in_a_story_without_waiting():
     passes(
         SIGN_IN
         + """
@@ -371,7 +371,7 @@ def test_faults_act_at_the_identity_providers_doors_and_nothing_is_waited_for():
     )
 
 
-def test_a_dev_page_opens_with_the_session_that_a_ticket_gave():
+def test_a_dev_page_opens_with_the_session_of_a_redeemed_ticket():
     passes(
         """
         story:
@@ -396,14 +396,14 @@ def test_a_dev_page_opens_with_the_session_that_a_ticket_gave():
         ("GET https://example.com/", "is not a page of a dev origin"),
     ],
 )
-def test_a_step_visits_only_pages_of_its_world(request_line, message):
+def test_a_step_cannot_open_a_page_outside_its_world(request_line, message):
     assert message in failure(f"story: [{{request: '{request_line}'}}]")["said"]
 
 
 # --- the log -------------------------------------------------------------------------------------
 
 
-def test_the_log_is_asked_by_call_user_status_fault_and_key():
+def test_a_log_step_filters_by_call_user_status_fault_and_key():
     passes(
         """
         faults: [{abort: {code: service_unavailable}, call: list_deployments, skip_first: 1, times: 1}]
@@ -429,7 +429,7 @@ def test_the_log_is_asked_by_call_user_status_fault_and_key():
     )
 
 
-def test_the_log_that_has_none_of_a_kind_is_a_difference():
+def test_a_log_step_without_a_matching_request_is_a_difference():
     step = failure("story: [{call: list_deployments}, {log: {replayed: true}}]")
 
     assert step["said"] == "0 of 1 requests match"
@@ -488,7 +488,7 @@ parts:
 """
 
 
-def test_parts_are_used_with_values_and_tell_their_own_lines():
+def test_a_part_takes_values_and_reports_its_own_lines():
     report = run(f"{PARTS}story:\n  - use: twice\n  - log: {{as: member, count: 1}}\n")
 
     assert report["passed"], report["steps"][-1]
@@ -500,7 +500,7 @@ def test_parts_are_used_with_values_and_tell_their_own_lines():
     assert [step["line"] for step in report["steps"]] == [6, 9, 6, 9, 16]
 
 
-def test_what_a_part_is_used_with_is_its_own():
+def test_the_values_of_a_part_do_not_change_variables_of_the_story():
     passes(
         f"{PARTS}story:\n"
         "  - {call: list_deployments, save: {who: items.0.status}}\n"
@@ -594,7 +594,7 @@ def test_what_a_part_is_used_with_is_its_own():
         ),
     ],
 )
-def test_an_error_names_its_place_and_the_nearest_word(rest, place, message):
+def test_an_error_names_its_path_and_the_nearest_word(rest, place, message):
     error = refused(rest)
     line = text_of(rest).splitlines()[error.line - 1]
 

@@ -25,9 +25,7 @@ world:
 
 
 @pytest.mark.parametrize(("length", "is_cached"), [(10, True), (40_000, False)])
-def test_a_text_of_usual_length_is_read_once_and_a_long_one_is_not_kept(
-    length: int, is_cached: bool
-):
+def test_only_a_scenario_of_usual_length_is_cached(length: int, is_cached: bool):
     text = text_of("story:\n  - advance: 1s  # " + "x" * length)
 
     assert (read_scenario(text, "x.yaml") is read_scenario(text, "x.yaml")) == is_cached
@@ -197,7 +195,7 @@ def test_a_text_of_usual_length_is_read_once_and_a_long_one_is_not_kept(
         ),
     ],
 )
-def test_an_error_names_place_found_and_near(rest, line, place, message):
+def test_an_error_names_its_line_path_and_the_nearest_word(rest, line, place, message):
     error = refused(rest)
     stands_there = text_of(rest).splitlines()[error.line - 1][error.column - 1 :]
 
@@ -206,7 +204,7 @@ def test_an_error_names_place_found_and_near(rest, line, place, message):
     assert stands_there.startswith(place)
 
 
-def test_all_that_is_wrong_is_said_at_once_in_the_order_of_the_file():
+def test_all_errors_are_reported_at_once_in_the_order_of_the_file():
     shapes = refused(
         """
         clock: {mode: freezed}
@@ -261,7 +259,7 @@ def test_all_that_is_wrong_is_said_at_once_in_the_order_of_the_file():
         {"faults": [{"abort": {"code": "forbidden"}, "timeout": {}}]},
     ],
 )
-def test_the_schema_refuses_what_is_refused_here(rest: dict[str, object]):
+def test_the_schema_refuses_each_scenario_that_the_reader_refuses(rest: dict[str, object]):
     document = {"name": "small", "description": "A small one.", **rest}
 
     assert not schema_check().is_valid(document)
@@ -269,7 +267,7 @@ def test_the_schema_refuses_what_is_refused_here(rest: dict[str, object]):
         check_text(json.dumps(document), "small.yaml")
 
 
-def test_the_schema_takes_a_step_that_is_right():
+def test_the_schema_accepts_a_valid_step():
     steps = [{"note": "x"}, {"call": "list_deployments", "note": "x", "expect": {"code": None}}]
     document = {"name": "small", "description": "A small one.", "story": steps}
 
@@ -305,7 +303,7 @@ def test_a_shared_database_has_one_state():
 
 
 @pytest.mark.parametrize("word", schema_check().schema["$defs"]["Intervention"]["properties"])
-def test_the_schema_lets_nothing_stand_behind_an_intervention_that_needs_nothing(word: str):
+def test_the_schema_accepts_an_intervention_without_fields(word: str):
     schema = schema_check().schema["$defs"]["Intervention"]["properties"][word]
 
     assert ("anyOf" in schema) == (not needs_fields(word))

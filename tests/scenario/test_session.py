@@ -49,14 +49,14 @@ def test_a_body_of_any_depth_is_recorded_or_refused(depth: int):
 
 
 @pytest.mark.parametrize("key", ["schlüssel", "鍵", "é" * 128])
-def test_a_key_that_is_not_ascii_is_recorded_as_it_was(key: str):
+def test_a_key_that_is_not_ascii_is_recorded_unchanged(key: str):
     api = ControlledWorld()
     assert api.apply_domains(key=key).status == 202
 
     assert [step["key"] for step in recorded(api)["story"]] == [key]
 
 
-def test_requests_and_turns_of_a_hand_are_steps_in_their_order():
+def test_requests_and_manual_changes_are_recorded_in_their_order():
     api = ControlledWorld()
     api.add_fault(timeout={}, call="list_deployments", times=1)
     api.add_outcome(fail={"phase": "deploying"})
@@ -90,7 +90,7 @@ def test_requests_and_turns_of_a_hand_are_steps_in_their_order():
     assert story[8]["expect"]["body"]["state"] == "queued"
 
 
-def test_a_clock_that_runs_is_written_as_one_that_stands_still_and_is_moved():
+def test_a_running_clock_is_recorded_as_a_frozen_clock_that_moves():
     machine = Machine()
     api = ControlledWorld(fresh_world(mode="real", machine=machine), machine=machine)
     api.apply_domains()
@@ -105,7 +105,7 @@ def test_a_clock_that_runs_is_written_as_one_that_stands_still_and_is_moved():
     assert [step.get("advance") for step in document["story"]] == [None, None, "11s", None]
 
 
-def test_moments_that_tell_apart_what_is_answered_are_written_to_the_millisecond():
+def test_times_that_decide_responses_are_recorded_to_the_millisecond():
     machine = Machine()
     api = ControlledWorld(fresh_world(mode="real", machine=machine), machine=machine)
     machine.at_ms += 500
@@ -166,7 +166,7 @@ def test_a_recording_expects_a_replay_to_show_the_first_operation():
     assert second["expect"]["body"]["id"] == f"${{{next(iter(first['save']))}}}"
 
 
-def test_a_scenarios_world_faults_and_timeline_are_in_what_is_recorded_of_it():
+def test_a_recording_has_the_world_faults_and_timeline_of_its_scenario():
     text = """
         name: outage
         description: What it is about.
@@ -214,7 +214,7 @@ LIBRARY = [path for path in sorted(FOLDER.glob("*.yaml")) if path.stem not in AT
 
 
 @pytest.mark.parametrize("path", rotating(LIBRARY, 10), ids=lambda path: path.stem)
-def test_the_story_of_a_library_scenario_can_be_recorded_and_passes(path: Path):
+def test_a_recording_of_a_library_scenario_passes(path: Path):
     # given a world in which a story was told
     report, engine = run_text(path.read_text("utf-8"), path.name)
     assert report["passed"]
@@ -232,7 +232,7 @@ def test_the_story_of_a_library_scenario_can_be_recorded_and_passes(path: Path):
 # --- Spans ---------------------------------------------------------------------------------------
 
 
-def test_a_span_begins_with_the_world_and_judges_nothing_of_what_was_before():
+def test_a_recorded_span_expects_nothing_of_earlier_requests():
     api = ControlledWorld()
     operation = api.apply_domains().json["id"]
     api.deployments(who="outsider")
@@ -247,7 +247,7 @@ def test_a_span_begins_with_the_world_and_judges_nothing_of_what_was_before():
     assert story[3]["expect"]["status"] == 200
 
 
-def test_a_span_of_commits_begins_with_what_made_the_first():
+def test_a_span_of_commits_begins_with_the_manual_change_of_its_first_commit():
     api = ControlledWorld()
     api.intervene("set_credits", organization="acme", credits=3)
     api.intervene("set_plan", organization="acme", plan="free")
@@ -268,7 +268,7 @@ def test_a_span_of_commits_begins_with_what_made_the_first():
         ({"last": "soon"}, "to must be a request's number (12) or a commit's (commit:40)"),
     ],
 )
-def test_a_span_that_is_not_there_is_refused(span: dict[str, str], says: str):
+def test_a_span_that_does_not_exist_is_refused(span: dict[str, str], says: str):
     api = ControlledWorld()
     api.dns()
 
@@ -290,7 +290,7 @@ def test_a_recording_leaves_out_changes_that_were_rewound():
     assert steps(api) == ["call", "call"]
 
 
-def test_of_a_world_whose_past_is_not_kept_the_file_says_what_it_was():
+def test_a_recording_without_the_past_describes_the_world_at_its_start():
     # given a world with a past, taken up by another process
     past = ControlledWorld()
     past.set_flag(False)
@@ -311,7 +311,7 @@ def test_of_a_world_whose_past_is_not_kept_the_file_says_what_it_was():
     assert [step["expect"]["status"] for step in document["story"]] == [200, 429]
 
 
-def test_a_fault_of_a_past_that_is_not_kept_is_removed_by_the_id_it_has_in_the_file():
+def test_a_fault_armed_before_the_recording_is_removed_by_its_id_in_the_file():
     past = ControlledWorld()
     for times in (1, 2):
         document: dict[str, Any] = {"abort": {"code": "rate_limited"}, "times": times}
@@ -356,7 +356,7 @@ def test_a_change_that_no_story_can_express_is_not_recordable():
         record_session(past_of(api.engine))
 
 
-def test_a_key_that_is_older_than_the_record_is_told_of():
+def test_a_recording_reports_an_api_key_created_before_it():
     past = ControlledWorld()
     value = past.create_key("ci").json["value"]
     api = ControlledWorld(reimported(past.world, with_seed=True))
@@ -393,7 +393,7 @@ story:
 
 
 @pytest.mark.parametrize("keeps", ["n=5", "status=409", "code=idempotency_key_reused"])
-def test_a_shrunk_scenario_keeps_only_what_its_step_needs(keeps: str):
+def test_a_shrunk_scenario_has_only_the_parts_that_its_step_needs(keeps: str):
     shrunk = shrink_scenario(read_scenario(STORY, "much.yaml"), keeps)
 
     document = read_scenario(shrunk.text, "much.yaml").source.data
@@ -428,7 +428,7 @@ story:
 
 
 @pytest.mark.parametrize(("keeps", "call"), [("n=1", "get_dns"), ("status=201", "create_user")])
-def test_parts_that_no_step_uses_any_more_go_with_the_steps_that_did(keeps: str, call: str):
+def test_shrinking_removes_parts_that_no_remaining_step_uses(keeps: str, call: str):
     shrunk = shrink_scenario(read_scenario(WITH_PARTS, "parts.yaml"), keeps)
 
     document = read_scenario(shrunk.text, "parts.yaml").source.data
@@ -436,7 +436,7 @@ def test_parts_that_no_step_uses_any_more_go_with_the_steps_that_did(keeps: str,
     assert "parts" not in document
 
 
-def test_an_expectation_that_no_longer_holds_is_left_out_and_what_is_needed_stays():
+def test_shrinking_removes_expectations_that_no_longer_hold():
     shrunk = shrink_scenario(read_scenario(STORY, "much.yaml"), "n=6")
 
     document = read_scenario(shrunk.text, "much.yaml").source.data
@@ -452,14 +452,14 @@ def test_an_expectation_that_no_longer_holds_is_left_out_and_what_is_needed_stay
         ("", "name a step, such as status=409 code=idempotency_key_reused or n=12"),
     ],
 )
-def test_a_step_that_is_not_there_is_refused(keeps: str, says: str):
+def test_shrinking_to_a_step_that_does_not_exist_is_refused(keeps: str, says: str):
     with pytest.raises(NotKept) as refused:
         shrink_scenario(read_scenario(STORY, "much.yaml"), keeps)
 
     assert str(refused.value) == says
 
 
-def test_a_step_that_fails_already_is_refused():
+def test_shrinking_to_a_step_that_fails_is_refused():
     story = read_scenario(STORY.replace("items: 7", "items: 8"), "much.yaml")
 
     with pytest.raises(NotKept, match="step 6 does not get the response it expects: items is 7"):

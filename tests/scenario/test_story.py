@@ -11,7 +11,7 @@ def last(report):
     return report["steps"][-1]
 
 
-def test_saved_values_and_ids_stand_in_for_variables():
+def test_variables_have_saved_values_and_ids():
     report = run(
         """
         story:
@@ -54,7 +54,7 @@ def test_a_whole_variable_keeps_its_type():
     assert report["passed"], last(report)
 
 
-def test_an_operation_is_polled_where_the_world_has_it():
+def test_a_poll_step_uses_the_operation_path_of_the_world():
     report = run(
         """
         assumptions: {operation_path: "/v1/projects/{project_id}/operations/{operation_id}"}
@@ -72,7 +72,7 @@ def test_an_operation_is_polled_where_the_world_has_it():
     assert report["passed"], last(report)
 
 
-def test_a_variable_is_known_only_after_it_was_saved():
+def test_a_variable_can_be_used_only_after_it_was_saved():
     error = refused(
         """
         story:
@@ -100,7 +100,7 @@ def test_a_step_cannot_save_a_field_that_its_response_lacks():
     ]
 
 
-def test_a_difference_says_expected_and_found_and_the_story_ends_there():
+def test_a_difference_ends_the_story_and_gives_expected_and_actual_values():
     report = run(
         """
         story:
@@ -156,14 +156,14 @@ def test_each_expectation_can_fail(step, at, expected, actual):
     assert {"at": at, "expected": expected, "found": actual} in last(report)["differences"]
 
 
-def test_a_lost_answer_that_nobody_expected_is_a_difference():
+def test_an_unexpected_lost_response_is_a_difference():
     report = run("faults: [{timeout: }]\nstory: [{call: list_deployments}]")
 
     assert last(report)["said"] == "the response was lost (timeout)"
     assert last(report)["differences"] == [{"at": "lost", "expected": None, "found": "timeout"}]
 
 
-def test_same_as_compares_bytes():
+def test_same_as_compares_the_bytes_of_two_responses():
     report = run(
         """
         story:
@@ -177,7 +177,7 @@ def test_same_as_compares_bytes():
     assert last(report)["differences"][0]["expected"] == "the bytes of first"
 
 
-def test_a_step_that_is_refused_fails_and_says_why():
+def test_a_refused_step_fails_with_its_reason():
     report = run("story: [{intervene: {release_operation: {project: shop}}}]")
 
     assert last(report)["passed"] is False
@@ -193,7 +193,7 @@ def test_a_step_that_is_refused_fails_and_says_why():
         ("{intervene: {revoke_key: {key: nobodys}}}", "there is no API key 'nobodys'"),
     ],
 )
-def test_what_cannot_be_done_is_told(step, message):
+def test_an_impossible_step_fails_with_its_reason(step, message):
     report = run(f"story: [{step}]")
 
     assert message in last(report)["said"]
@@ -213,7 +213,7 @@ def test_a_stuck_operation_does_not_end_by_waiting():
     assert "does not move with time" in last(report)["said"]
 
 
-def test_a_token_that_was_signed_in_for_grows_old():
+def test_a_token_of_a_signed_in_user_expires_in_a_story():
     report = run(
         """
         story:
@@ -232,7 +232,7 @@ def test_a_token_that_was_signed_in_for_grows_old():
     assert report["passed"], last(report)
 
 
-def test_a_body_over_the_limit_is_refused_as_the_server_would():
+def test_a_story_refuses_a_body_over_the_limit_as_the_server_does():
     report = run(
         """
         assumptions: {body_limit_bytes: 20}
@@ -246,7 +246,7 @@ def test_a_body_over_the_limit_is_refused_as_the_server_would():
     assert report["passed"], last(report)
 
 
-def test_each_call_has_its_own_key_unless_it_is_given_one():
+def test_each_call_has_its_own_key_unless_its_step_names_one():
     report = run(
         """
         story:
@@ -268,7 +268,7 @@ def test_each_call_has_its_own_key_unless_it_is_given_one():
     assert report["passed"], last(report)
 
 
-def test_the_digest_follows_the_answers():
+def test_the_digest_of_a_story_changes_with_its_responses():
     story = "story: [{call: list_deployments, query: {limit: %d}}]"
 
     assert run(story % 1)["digest"] == run(story % 1)["digest"]
@@ -279,7 +279,7 @@ def test_the_digest_follows_the_answers():
     ("clock", "state"),
     [("real", "succeeded"), ("scaled, rate: 0.5", "running"), ("frozen", "queued")],
 )
-def test_time_goes_on_by_what_would_have_been_waited(clock: str, state: str):
+def test_a_story_moves_time_by_each_wait(clock: str, state: str):
     report = run(
         f"""
         clock: {{mode: {clock}}}
@@ -304,7 +304,7 @@ def test_time_goes_on_by_what_would_have_been_waited(clock: str, state: str):
     )
 
 
-def test_a_slow_answer_takes_the_time_that_its_bytes_take():
+def test_a_slow_response_moves_time_by_its_transfer_time():
     report = run(
         """
         clock: {mode: real, at: 2026-01-01T00:00:00Z}
@@ -322,7 +322,7 @@ def test_a_slow_answer_takes_the_time_that_its_bytes_take():
     assert report["steps"][1]["waited_ms"] >= 10_000
 
 
-def test_where_a_clock_runs_no_time_passes_between_the_steps_of_a_story_of_its_own():
+def test_a_running_clock_stands_still_between_the_steps_of_a_story():
     report = run(
         """
         clock: {mode: scaled, rate: 1000000, at: 2026-01-01T00:00:00Z}

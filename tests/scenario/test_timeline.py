@@ -11,7 +11,7 @@ def notes(engine):
     return [(row.done, row.said) for _, row in planned]
 
 
-def test_an_entry_happens_at_its_moment_and_not_before():
+def test_a_timeline_entry_happens_at_its_time_and_not_before():
     report, engine = run_on(
         """
         timeline:
@@ -79,7 +79,7 @@ def test_after_calls_of_one_call_counts_no_other():
     assert report["passed"], report["steps"][-1]
 
 
-def test_what_makes_no_sense_any_more_fails_the_step_in_which_it_came_and_time_goes_on():
+def test_an_impossible_timeline_intervention_fails_its_step_and_time_goes_on():
     report, engine = run_on(
         """
         timeline:
@@ -106,7 +106,7 @@ def test_what_makes_no_sense_any_more_fails_the_step_in_which_it_came_and_time_g
     assert notes(engine)[:2] == [(True, release), (True, "acme has 7 credits")]
 
 
-def test_a_fault_that_makes_no_sense_any_more_fails_the_step_in_which_it_came():
+def test_an_impossible_timeline_fault_fails_its_step():
     report, _ = run_on(
         """
         timeline:
@@ -122,7 +122,7 @@ def test_a_fault_that_makes_no_sense_any_more_fails_the_step_in_which_it_came():
     assert "abort was refused: until" in report["steps"][1]["differences"][0]["found"]
 
 
-def test_entries_of_one_moment_happen_in_the_order_of_the_file():
+def test_simultaneous_timeline_entries_happen_in_the_order_of_the_file():
     _, engine = run_on(
         """
         timeline:
@@ -143,7 +143,7 @@ def test_entries_of_one_moment_happen_in_the_order_of_the_file():
     assert acme.plan == "paid"
 
 
-def test_history_has_states_that_begin_and_end_in_one_move_of_time():
+def test_history_has_states_that_begin_and_end_within_one_move_of_time():
     _, engine = run_on(
         """
         timeline:

@@ -56,7 +56,7 @@ def test_a_world_has_the_chosen_ids_emails_handles_and_deployments():
     assert deployments[0].commit_sha == COMMIT != deployments[1].commit_sha
 
 
-def test_beside_the_default_world_the_same_alias_takes_its_place():
+def test_a_scenario_replaces_a_project_of_the_default_world_by_alias():
     tables = built_tables("""
   extends: default
   users: [{alias: zoe, organizations: {acme: member}, projects: {shop: reader}}]
@@ -155,7 +155,7 @@ def test_a_timeline_entry_that_cannot_be_added_is_refused_at_its_column(added: s
         )
 
 
-def test_a_story_knows_whom_its_timeline_and_its_steps_add():
+def test_a_story_knows_users_that_its_timeline_and_steps_add():
     built_tables("""
   extends: default
 timeline:

@@ -50,7 +50,7 @@ def test_values_are_those_of_yaml_1_2(text, value):
     assert type(result) is type(value)
 
 
-def test_keys_are_text_whatever_they_look_like():
+def test_yaml_keys_are_always_text():
     assert read_yaml("1: a\ntrue: b\nyes: c\n", "file.yaml").data == {
         "1": "a",
         "true": "b",
@@ -87,7 +87,7 @@ def test_keys_are_text_whatever_they_look_like():
         ("@a: 1\n", 1, 1, "not YAML"),
     ],
 )
-def test_what_is_refused_is_refused_at_its_place(text, line, column, words):
+def test_refused_yaml_is_refused_at_its_line_and_column(text, line, column, words):
     error = refusal(text)
 
     assert (error.line, error.column) == (line, column)
@@ -95,7 +95,7 @@ def test_what_is_refused_is_refused_at_its_place(text, line, column, words):
     assert str(error) == f"file.yaml:{line}:{column}: {error.message}"
 
 
-def test_a_file_may_be_long_but_not_endless():
+def test_the_length_of_a_file_is_limited():
     line = "# 456789\n"
     text = "a: 1\n" + line * (LONGEST // len(line) - 1)
     assert read_yaml(text, "file.yaml").data == {"a": 1}
@@ -103,7 +103,7 @@ def test_a_file_may_be_long_but_not_endless():
     assert "longer than" in refusal("a: 1\n" + "#" * LONGEST).message
 
 
-def test_a_file_may_be_deep_but_not_bottomless():
+def test_the_depth_of_a_file_is_limited():
     def nested(depth: int) -> str:
         return "[" * depth + "]" * depth
 
@@ -115,7 +115,7 @@ def test_a_file_may_be_deep_but_not_bottomless():
     assert refusal(deep).line == DEEPEST + 1
 
 
-def test_many_aliases_cost_nothing():
+def test_nested_yaml_aliases_are_refused_at_the_first_nested_line():
     bomb = "a: &a [x, x]\n" + "".join(
         f"{chr(98 + n)}: &{chr(98 + n)} [*{chr(97 + n)}, *{chr(97 + n)}]\n" for n in range(24)
     )
