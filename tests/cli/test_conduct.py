@@ -127,8 +127,8 @@ def test_junit_of_conduct_has_a_case_for_each_rule(ask, control: FakeControl, tm
 def test_a_rule_that_does_not_exist_is_refused_with_the_command_that_lists_them(
     ask, control: FakeControl
 ):
-    why = "no rule is named 'nope'; /_emulator/contract/conduct-rules lists them"
-    control.on(f"{PATH}?off=nope", refusal(400, why))
+    detail = "no rule is named 'nope'; /_emulator/contract/conduct-rules lists them"
+    control.on(f"{PATH}?off=nope", refusal(400, detail))
 
     result = ask("conduct", "--off", "nope")
 

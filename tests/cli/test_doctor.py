@@ -147,9 +147,9 @@ def test_doctor_names_missing_and_old_dependencies(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(importlib.metadata, "distribution", lambda name: distribution)
     monkeypatch.setattr(importlib.metadata, "version", version)
 
-    _, old, missing = doctor_checks.check_versions()
+    _, outdated, missing = doctor_checks.check_versions()
 
-    assert old.seen == "aiohttp is 3.9.5; 3.11 or newer is needed."
+    assert outdated.seen == "aiohttp is 3.9.5; 3.11 or newer is needed."
     assert missing.seen == "pyjwt is not installed; 2.9 or newer is needed."
 
 
@@ -167,10 +167,10 @@ def test_doctor_finds_the_running_emulator(run, control: FakeControl, tmp_path: 
     result = run("doctor", "--json", "--url", control.url, "--data-dir", str(tmp_path / "none"))
 
     (emulator,) = findings_of(result, "emulator")
-    (taken,) = findings_of(result, "port")
+    (port,) = findings_of(result, "port")
     assert emulator["seen"] == f"Version {__version__} runs at {control.url} (process 7)."
-    assert (taken["verdict"], result.exit_code) == ("ok", 0)
-    assert taken["seen"].startswith("An emulator")
+    assert (port["verdict"], result.exit_code) == ("ok", 0)
+    assert port["seen"].startswith("An emulator")
 
 
 def test_doctor_reports_an_emulator_of_another_version(run, control: FakeControl):
@@ -180,11 +180,11 @@ def test_doctor_reports_an_emulator_of_another_version(run, control: FakeControl
     result = run("doctor", "--json", "--url", control.url)
 
     (emulator,) = findings_of(result, "emulator")
-    (taken,) = findings_of(result, "port")
+    (port,) = findings_of(result, "port")
     assert (result.exit_code, emulator["verdict"]) == (1, "problem")
     assert emulator["seen"].startswith("Version 0.0.1 runs at ")
-    assert taken["seen"].startswith("An emulator, version 0.0.1, runs on ")
-    assert taken["seen"].endswith(" and keeps its state in /elsewhere.")
+    assert port["seen"].startswith("An emulator, version 0.0.1, runs on ")
+    assert port["seen"].endswith(" and keeps its state in /elsewhere.")
 
 
 def test_doctor_notes_an_emulator_that_requires_a_token(run, control: FakeControl):
@@ -203,10 +203,10 @@ def test_doctor_reports_another_server_at_the_address(run, control: FakeControl)
     result = run("doctor", "--json", "--url", control.url)
 
     (finding,) = findings_of(result, "emulator")
-    (taken,) = findings_of(result, "port")
-    assert finding["verdict"] == taken["verdict"] == "problem"
+    (port,) = findings_of(result, "port")
+    assert finding["verdict"] == port["verdict"] == "problem"
     assert f"{control.url}/_emulator" in finding["seen"]
-    assert "which is not an emulator" in taken["seen"]
+    assert "which is not an emulator" in port["seen"]
 
 
 def test_a_missing_emulator_is_a_problem_only_at_a_chosen_address():

@@ -82,13 +82,17 @@ def test_commands_md_names_only_existing_commands_and_options():
         " ".join(path) or "hosting-emulator": {p.opts[-1] for p in command_at(path).params}
         for path in ALL
     }
-    own = {
+    documented_flags = {
         name: set(re.findall("^- `(--.+?)`", text, re.MULTILINE)) for name, text in sections.items()
     }
 
-    assert own.keys() <= flags.keys()
-    assert {name: items - flags[name] for name, items in own.items() if items - flags[name]} == {}
-    assert common <= {flag for name in flags for flag in flags[name] - own.get(name, set())}
+    assert documented_flags.keys() <= flags.keys()
+    assert {
+        name: names - flags[name] for name, names in documented_flags.items() if names - flags[name]
+    } == {}
+    assert common <= {
+        flag for name in flags for flag in flags[name] - documented_flags.get(name, set())
+    }
 
 
 def test_help_is_printed_and_fits_80_columns(run, monkeypatch: pytest.MonkeyPatch):

@@ -135,8 +135,8 @@ def test_an_unreachable_emulator_error_names_a_start_command_for_the_port() -> N
     message = str(EmulatorUnreachable("http://127.0.0.1:4711/_emulator", "refused"))
 
     assert "`hosting-emulator start --port 4711`" in message
-    usual = EmulatorUnreachable("http://127.0.0.1:4620/_emulator", "refused")
-    assert "`hosting-emulator start`" in str(usual)
+    error_at_the_default_port = EmulatorUnreachable("http://127.0.0.1:4620/_emulator", "refused")
+    assert "`hosting-emulator start`" in str(error_at_the_default_port)
 
 
 def test_the_refusal_of_an_unknown_world_names_the_world(api: CheckedWorld) -> None:

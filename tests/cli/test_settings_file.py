@@ -21,7 +21,7 @@ from tests.support.fake_bootstrap import FakeBootstrap
 
 #: The example of the page, which is its first YAML.
 PAGE = Path(__file__).parents[2] / "docs" / "running.md"
-YAML, *_ = [each.text for each in blocks(PAGE.read_text("utf-8")) if each.language == "yaml"]
+YAML, *_ = [block.text for block in blocks(PAGE.read_text("utf-8")) if block.language == "yaml"]
 TOML = """
 [project]
 name = "an-app"
@@ -123,30 +123,30 @@ def test_a_timestamp_in_the_settings_file_needs_no_quotes(
 
 
 @pytest.fixture
-def around(monkeypatch: pytest.MonkeyPatch) -> list[Settings]:
+def started_settings(monkeypatch: pytest.MonkeyPatch) -> list[Settings]:
     """Collect the settings of emulators that commands would start."""
-    all_settings: list[Settings] = []
+    started: list[Settings] = []
 
-    def note(chosen: Any, *_: Any, **__: Any) -> Any:
-        all_settings.append(chosen.settings)
+    def record(chosen: Any, *_: Any, **__: Any) -> Any:
+        started.append(chosen.settings)
         return SimpleNamespace(code=0)
 
-    monkeypatch.setattr("hosting_emulator_cli.execution.execute", note)
+    monkeypatch.setattr("hosting_emulator_cli.execution.execute", record)
     monkeypatch.setattr(
-        "hosting_emulator_cli.exploration.explore", lambda chosen: note(chosen).code
+        "hosting_emulator_cli.exploration.explore", lambda chosen: record(chosen).code
     )
-    return all_settings
+    return started
 
 
 @pytest.mark.parametrize("command", ["exec", "explore"])
 def test_exec_and_explore_read_the_settings_of_the_world(
-    run: Run, around: list[Settings], command: str
+    run: Run, started_settings: list[Settings], command: str
 ) -> None:
     Path("hosting-emulator.yaml").write_text(YAML + "data-dir: kept\n")
 
     assert run(command, "--", "true").exit_code == 0
 
-    [settings] = around
+    [settings] = started_settings
     assert (settings.scenario, settings.clock, settings.assumptions) == (
         "ours.yaml",
         "skip",
@@ -157,7 +157,7 @@ def test_exec_and_explore_read_the_settings_of_the_world(
 
 @pytest.mark.parametrize("command", ["exec", "explore"])
 def test_options_of_exec_and_explore_override_the_file(
-    run: Run, around: list[Settings], command: str
+    run: Run, started_settings: list[Settings], command: str
 ) -> None:
     Path("hosting-emulator.yaml").write_text(
         "{scenario: ours.yaml, clock: skip, at: 2030-01-31T09:30:00Z, seed: file}"
@@ -166,7 +166,7 @@ def test_options_of_exec_and_explore_override_the_file(
     run(command, "--from", "state.json", "--", "tool", "--scenario", "x")
     run(command, "--scenario", "theirs.yaml", "--clock", "frozen", "--", "true")
 
-    first, second = around
+    first, second = started_settings
     assert (first.scenario, first.clock, first.at, first.seed) == (None, None, None, "file")
     assert (second.scenario, second.clock, second.at) == ("theirs.yaml", "frozen", None)
 

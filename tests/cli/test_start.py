@@ -305,7 +305,7 @@ def test_start_reads_each_option_from_a_variable(
 
 
 def test_no_two_options_share_a_variable():
-    parameters = [each for each in start.params if isinstance(each, click.Option)]
+    parameters = [option for option in start.params if isinstance(option, click.Option)]
 
-    assert all(str(each.envvar).startswith("HOSTING_EMULATOR_") for each in parameters)
-    assert len({each.envvar for each in parameters}) == len(parameters)
+    assert all(str(option.envvar).startswith("HOSTING_EMULATOR_") for option in parameters)
+    assert len({option.envvar for option in parameters}) == len(parameters)

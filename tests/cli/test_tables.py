@@ -66,12 +66,16 @@ def test_a_table_on_a_terminal_shows_all_words_of_the_piped_table(
         monkeypatch.setenv("COLUMNS", str(columns))
         text = run(*line.split()).stdout
         lines = text.splitlines()
-        too_long = [each for each in lines if len(each) > columns and len(each.split()) > 2]
+        too_long = [
+            text_line
+            for text_line in lines
+            if len(text_line) > columns and len(text_line.split()) > 2
+        ]
         assert too_long == []
-        assert not lost(line, piped, text)
+        assert not lost_words(line, piped, text)
 
 
-def lost(line: str, piped: str, text: str) -> Counter[str]:
+def lost_words(line: str, piped: str, text: str) -> Counter[str]:
     """Return the words that the terminal shows less often than the pipe."""
     if line == "requests list":  # Its output on a terminal has other headers and shorter times.
         piped = _without_dates(piped).split("\n", 1)[1]

@@ -14,7 +14,7 @@ from hosting_emulator.dashboard.handlers import start_body
 from tests.support.http_world import HttpWorld
 
 
-def world(**more: Any) -> dict[str, Any]:
+def world(**members: Any) -> dict[str, Any]:
     return {
         "name": "default",
         "base_url": "http://h",
@@ -24,7 +24,7 @@ def world(**more: Any) -> dict[str, Any]:
         "organizations": [],
         "users": [],
         "projects": [],
-        **more,
+        **members,
     }
 
 

@@ -35,17 +35,17 @@ def _issue(authority: LocalAuthority, folder: Path, *names: str) -> tuple[Path, 
 def _shake_hands(authority: LocalAuthority, name: str, server: ssl.SSLContext) -> None:
     """Let a client that trusts the authority connect to a server. Raises SSLError."""
     client = ssl.create_default_context(cafile=str(authority.ca_file))
-    up = ssl.MemoryBIO()
-    down = ssl.MemoryBIO()
-    asking = client.wrap_bio(down, up, server_hostname=name)
-    answering = server.wrap_bio(up, down, server_side=True)
+    to_server = ssl.MemoryBIO()
+    to_client = ssl.MemoryBIO()
+    client_side = client.wrap_bio(to_client, to_server, server_hostname=name)
+    server_side = server.wrap_bio(to_server, to_client, server_side=True)
     for _ in range(6):
-        for side in (asking, answering):
+        for side in (client_side, server_side):
             try:
                 side.do_handshake()
             except ssl.SSLWantReadError:
                 continue
-    assert asking.getpeercert()
+    assert client_side.getpeercert()
 
 
 @pytest.mark.parametrize(
@@ -151,11 +151,11 @@ def test_a_servers_key_is_in_no_file_that_a_kill_could_leave(
     load = ssl.SSLContext.load_cert_chain
     key_files: list[list[Path]] = []
 
-    def look(context: ssl.SSLContext, *files: str) -> None:
+    def load_and_record(context: ssl.SSLContext, *files: str) -> None:
         key_files.append(files_with_a_private_key(tmp_path))
         load(context, *files)
 
-    monkeypatch.setattr(ssl.SSLContext, "load_cert_chain", look)
+    monkeypatch.setattr(ssl.SSLContext, "load_cert_chain", load_and_record)
 
     LocalAuthority(tmp_path, kept=False).server_context()
 

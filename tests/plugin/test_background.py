@@ -23,7 +23,7 @@ from tests.plugin.conftest import Suite
 from tests.support.warm import programs
 
 OwnEmulator = type[BackgroundEmulator] | type[ProcessEmulator]
-both = pytest.mark.parametrize("own", [BackgroundEmulator, ProcessEmulator])
+both = pytest.mark.parametrize("new_emulator", [BackgroundEmulator, ProcessEmulator])
 
 
 @pytest.fixture
@@ -33,9 +33,9 @@ def warm_python(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @both
-def test_a_background_emulator_responds_until_it_is_stopped(own: OwnEmulator):
+def test_a_background_emulator_responds_until_it_is_stopped(new_emulator: OwnEmulator):
     before = threading.active_count()
-    emulator = own().start()
+    emulator = new_emulator().start()
     with RunningEmulator(emulator.base_url) as running:
         assert running.control.health()["status"] == "ok"
 
@@ -48,8 +48,8 @@ def test_a_background_emulator_responds_until_it_is_stopped(own: OwnEmulator):
 
 
 @both
-def test_a_restarted_background_emulator_responds_at_its_new_address(own: OwnEmulator):
-    with own() as emulator:
+def test_a_restarted_background_emulator_responds_at_its_new_address(new_emulator: OwnEmulator):
+    with new_emulator() as emulator:
         first = emulator.control
         first.health()
 
@@ -61,16 +61,16 @@ def test_a_restarted_background_emulator_responds_at_its_new_address(own: OwnEmu
 
 
 @both
-def test_stopping_an_emulator_that_never_started_does_nothing(own: OwnEmulator):
-    own().stop()
+def test_stopping_an_emulator_that_never_started_does_nothing(new_emulator: OwnEmulator):
+    new_emulator().stop()
 
 
 @both
 @pytest.mark.usefixtures("warm_python")
-def test_a_background_emulator_leaves_signal_handlers_alone(own: OwnEmulator):
+def test_a_background_emulator_leaves_signal_handlers_alone(new_emulator: OwnEmulator):
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
 
-    with own():
+    with new_emulator():
         during = {number: signal.getsignal(number) for number in before}
 
     assert during == before
@@ -78,8 +78,8 @@ def test_a_background_emulator_leaves_signal_handlers_alone(own: OwnEmulator):
 
 @both
 @pytest.mark.usefixtures("warm_python")
-def test_the_end_of_with_stops_the_background_emulator(own: OwnEmulator):
-    with own() as emulator, emulator.world(clock="skip") as world:
+def test_the_end_of_with_stops_the_background_emulator(new_emulator: OwnEmulator):
+    with new_emulator() as emulator, emulator.world(clock="skip") as world:
         assert world.clock.mode == "skip"
         assert world.base_url.startswith(emulator.base_url)
 
@@ -89,13 +89,13 @@ def test_the_end_of_with_stops_the_background_emulator(own: OwnEmulator):
 
 @both
 @pytest.mark.usefixtures("warm_python")
-def test_a_background_emulator_that_cannot_start_raises_start_error(own: OwnEmulator):
+def test_a_background_emulator_that_cannot_start_raises_start_error(new_emulator: OwnEmulator):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         with pytest.raises(StartError, match=f"port {port} on 127.0.0.1 "):
-            own(port=port).start()
+            new_emulator(port=port).start()
     with pytest.raises(StartError, match="port 99999 is not a port: use 0 to 65535"):
-        own(port=99999).start()
+        new_emulator(port=99999).start()
 
 
 def test_a_background_emulator_makes_worlds_of_scenarios_files_and_documents(
@@ -149,8 +149,8 @@ def test_the_first_request_imports_no_module(suite: Suite):
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
 @both
 @pytest.mark.usefixtures("warm_python")
-def test_a_forked_process_can_call_the_emulator_and_cannot_stop_it(own: OwnEmulator):
-    with own() as emulator, emulator.world() as world:
+def test_a_forked_process_can_call_the_emulator_and_cannot_stop_it(new_emulator: OwnEmulator):
+    with new_emulator() as emulator, emulator.world() as world:
         world.token()
         reading, writing = os.pipe()
         child = os.fork()
@@ -170,9 +170,9 @@ def test_a_forked_process_can_call_the_emulator_and_cannot_stop_it(own: OwnEmula
 
 @both
 @pytest.mark.usefixtures("warm_python")
-def test_a_test_that_freezes_time_does_not_reach_the_emulator(own: OwnEmulator):
+def test_a_test_that_freezes_time_does_not_reach_the_emulator(new_emulator: OwnEmulator):
     """Otherwise a latency would never end, and a running clock would jump to the time of the test."""
-    with own() as emulator, emulator.world(clock={"mode": "real"}) as world:
+    with new_emulator() as emulator, emulator.world(clock={"mode": "real"}) as world:
         path = f"{world.base_url}/v1/projects/{world.project}/edge-dns"
         headers = {"Authorization": f"Bearer {world.token('owner')}"}
 

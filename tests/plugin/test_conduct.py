@@ -37,14 +37,14 @@ def test_mistakes_of_a_client_are_ignored_by_default(suite: Suite):
     assert "conduct" not in suite.passes().stdout.str()
 
 
-@pytest.mark.parametrize("way", ["ini", "option", "xdist"])
-def test_conduct_fails_a_test_that_passes(suite: Suite, way: str):
-    if way == "ini":
+@pytest.mark.parametrize("setting", ["ini", "option", "xdist"])
+def test_conduct_fails_a_test_that_passes(suite: Suite, setting: str):
+    if setting == "ini":
         suite.ini("hosting_emulator_conduct = error")
         result = suite.run()
     else:
-        more = suite.workers(1) if way == "xdist" else ()
-        result = suite.run("--hosting-emulator-conduct=error", *more)
+        more_options = suite.workers(1) if setting == "xdist" else ()
+        result = suite.run("--hosting-emulator-conduct=error", *more_options)
 
     result.assert_outcomes(passed=2, errors=1)
     result.stdout.fnmatch_lines(
@@ -103,9 +103,9 @@ def test_an_unknown_rule_of_conduct_is_refused_at_once(suite: Suite):
     result.stderr.fnmatch_lines([f"*{option}: * missing-idempotency-key[?]"])
 
 
-@pytest.mark.parametrize("more", [(), ("-p", "xdist.plugin", "-n", "2")])
-def test_conduct_is_reported_at_the_end(suite: Suite, more: tuple[str, ...]):
-    result = suite.run("--hosting-emulator-conduct=report", *more)
+@pytest.mark.parametrize("more_options", [(), ("-p", "xdist.plugin", "-n", "2")])
+def test_conduct_is_reported_at_the_end(suite: Suite, more_options: tuple[str, ...]):
+    result = suite.run("--hosting-emulator-conduct=report", *more_options)
 
     assert result.ret == 0
     text = result.stdout.str()

@@ -265,7 +265,7 @@ def test_a_skipped_test_is_skipped(explored: Suite):
 
 
 def test_a_test_that_cannot_be_explored_is_refused_in_one_line(explored: Suite):
-    whys = {
+    messages = {
         "faults=['timeot']": "timeout[?]",
         "faults=5": "faults must be a list of names",
         "calls=['nothing']": "no call is named 'nothing'",
@@ -277,14 +277,14 @@ def test_a_test_that_cannot_be_explored_is_refused_in_one_line(explored: Suite):
     tests = "".join(
         f"@pytest.mark.hosting_explore({mark})\ndef test_{n}(hosting_emulator):\n"
         "    make_key(hosting_emulator)\n\n"
-        for n, mark in enumerate(whys)
+        for n, mark in enumerate(messages)
     )
     explored.write(test_it=f"import pytest\nfrom client import make_key\n\n{tests}")
 
     result = explored.run()
 
-    assert result.parseoutcomes() == {"failed": len(whys)}
-    result.stdout.fnmatch_lines([f"hosting_explore: *{why}*" for why in whys.values()])
+    assert result.parseoutcomes() == {"failed": len(messages)}
+    result.stdout.fnmatch_lines([f"hosting_explore: *{message}*" for message in messages.values()])
 
 
 def test_a_test_without_the_fixture_cannot_be_explored(explored: Suite):

@@ -18,7 +18,7 @@ WORLDS = 100
 START = datetime.fromisoformat("2026-01-01T00:00:00Z")
 
 Worlds = list[HostingEmulator]
-Each = Callable[[Callable[[int, HostingEmulator], Any], Worlds], list[Any]]
+ForEachWorld = Callable[[Callable[[int, HostingEmulator], Any], Worlds], list[Any]]
 
 
 def in_turn(act: Callable[[int, HostingEmulator], Any], worlds: Worlds) -> list[Any]:
@@ -31,8 +31,8 @@ def in_threads(act: Callable[[int, HostingEmulator], Any], worlds: Worlds) -> li
 
 
 @pytest.fixture(params=[in_threads, pytest.param(in_turn, marks=pytest.mark.torture)])
-def each(request: pytest.FixtureRequest) -> Each:
-    runner: Each = request.param
+def for_each_world(request: pytest.FixtureRequest) -> ForEachWorld:
+    runner: ForEachWorld = request.param
     return runner
 
 
@@ -50,7 +50,7 @@ def ask(
 
 
 def test_a_hundred_simultaneous_worlds_are_isolated(
-    hosting_emulator_worlds: MoreWorlds, each: Each
+    hosting_emulator_worlds: MoreWorlds, for_each_world: ForEachWorld
 ):
     """Each world has its own time, fault, API key and token, and all use the same idempotency key."""
     names: Worlds = [hosting_emulator_worlds(seed=f"seed-{n}") for n in range(WORLDS)]
@@ -63,7 +63,7 @@ def test_a_hundred_simultaneous_worlds_are_isolated(
         assert status == 202
         return world.token("reader"), world.api_key(name=f"key-{n}"), operation["id"]
 
-    prepared = each(prepare, names)
+    prepared = for_each_world(prepare, names)
 
     def check(n: int, world: HostingEmulator) -> None:
         token, api_key, operation = prepared[n]
@@ -84,7 +84,7 @@ def test_a_hundred_simultaneous_worlds_are_isolated(
             *["get_dns_authorization"] * 3,
         ]
 
-    each(check, names)
+    for_each_world(check, names)
 
     assert len({operation for *_, operation in prepared}) == WORLDS
     assert len({key for _, key, _ in prepared}) == WORLDS

@@ -161,9 +161,11 @@ def test_a_folder_that_cannot_be_written_is_reported_once_for_all_tests(suite: S
         """
     )
     (suite.path / "taken").write_text("no folder", encoding="utf-8")
-    more = suite.workers(workers) if workers else ()
+    more_options = suite.workers(workers) if workers else ()
 
-    result = suite.run(*more, "--hosting-emulator-keep=failed", "--hosting-emulator-keep-dir=taken")
+    result = suite.run(
+        *more_options, "--hosting-emulator-keep=failed", "--hosting-emulator-keep-dir=taken"
+    )
 
     result.assert_outcomes(failed=8)
     lines = [line for line in result.outlines if "could not be saved" in line]

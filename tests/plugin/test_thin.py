@@ -88,7 +88,7 @@ def test_the_plugin_lists_its_fixtures_and_marks_with_explanations(suite: Suite)
     markers = suite.run("--markers").stdout.str()
 
     for name in ("", "_listen_address", "_scenario", "_server", "_worlds"):
-        place, _, words = fixtures.partition(f"\nhosting_emulator{name} ")[2].partition("\n")
-        assert "pytest_hosting_emulator/plugin.py" in place
+        definition, _, words = fixtures.partition(f"\nhosting_emulator{name} ")[2].partition("\n")
+        assert "pytest_hosting_emulator/plugin.py" in definition
         assert words.strip()
     assert "@pytest.mark.hosting_scenario(name, **over)" in markers

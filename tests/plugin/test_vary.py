@@ -107,7 +107,7 @@ def test_an_invalid_seed_is_refused_in_one_line(suite: Suite, vary: str):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "why"),
+    ("arguments", "message"),
     [
         (["--hosting-emulator-vary-only=key-order"], "--hosting-emulator-vary: give a seed"),
         (
@@ -117,14 +117,14 @@ def test_an_invalid_seed_is_refused_in_one_line(suite: Suite, vary: str):
     ],
 )
 def test_impossible_variation_options_are_refused_in_one_line(
-    suite: Suite, arguments: list[str], why: str
+    suite: Suite, arguments: list[str], message: str
 ):
     suite.write(test_it="def test_it(hosting_emulator): pass")
 
     result = suite.run(*arguments)
 
     assert result.ret != 0
-    assert why in result.stdout.str() + result.stderr.str()
+    assert message in result.stdout.str() + result.stderr.str()
 
 
 def test_a_failed_varied_test_prints_seed_points_and_a_command_that_repeats_it(suite: Suite):

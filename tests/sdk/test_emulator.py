@@ -337,21 +337,25 @@ def test_faults_are_listed_counted_and_cleared(api: HttpWorld):
 def test_why_prints_a_readable_explanation(api: HttpWorld):
     operation = api.apply_domains().json
 
-    why = api.emulator.why(operation)
+    explanation = api.emulator.why(operation)
 
-    assert (why.state, why.project, why.kind) == ("queued", "shop", "apply_project_domains")
-    assert why.next is not None
-    assert why.next["at"] == "2026-01-01T00:00:02.000Z"
-    assert str(why) == "\n".join(
+    assert (explanation.state, explanation.project, explanation.kind) == (
+        "queued",
+        "shop",
+        "apply_project_domains",
+    )
+    assert explanation.next is not None
+    assert explanation.next["at"] == "2026-01-01T00:00:02.000Z"
+    assert str(explanation) == "\n".join(
         [
             f"apply_project_domains of shop ({operation['id']}) is queued "
             "at 2026-01-01T00:00:00.000Z",
-            *(f"  {sentence}" for sentence in why.says),
-            f"  next, at 2026-01-01T00:00:02.000Z: {why.next['what']}",
-            *(f"  try: {command}" for command in why.commands),
+            *(f"  {sentence}" for sentence in explanation.says),
+            f"  next, at 2026-01-01T00:00:02.000Z: {explanation.next['what']}",
+            *(f"  try: {command}" for command in explanation.commands),
         ]
     )
-    assert why.commands
+    assert explanation.commands
 
 
 def test_threads_can_share_a_world(api: HttpWorld):

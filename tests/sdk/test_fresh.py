@@ -33,7 +33,7 @@ def test_vary_accepts_a_seed_with_or_without_points(vary: Any, only: Any, expect
 
 
 @pytest.mark.parametrize(
-    ("vary", "only", "why"),
+    ("vary", "only", "message"),
     [
         ({"seeds": 2}, None, "not {'seeds': 2}"),
         ({"seed": 2, "points": []}, None, "vary is a seed, a text or a whole number, or"),
@@ -48,9 +48,9 @@ def test_vary_accepts_a_seed_with_or_without_points(vary: Any, only: Any, expect
         (None, "page-size", "vary_only needs vary"),
     ],
 )
-def test_vary_refuses_other_values_in_one_line(vary: Any, only: Any, why: str):
+def test_vary_refuses_other_values_in_one_line(vary: Any, only: Any, message: str):
     with pytest.raises(ValueError, match="vary") as refused:
         world_request(None, "", None, vary=vary, vary_only=only)
 
-    assert why in str(refused.value)
+    assert message in str(refused.value)
     assert "\n" not in str(refused.value)

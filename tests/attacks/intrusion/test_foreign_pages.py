@@ -343,9 +343,9 @@ def test_a_link_from_another_site_opens_a_page(server: BackgroundEmulator):
 
 
 def test_requests_with_two_hosts_or_none_are_refused(server: BackgroundEmulator, unchanged: Check):
-    own = ("Host", host_of(server.base_url))
-    evil = ("Host", "evil.example.com")
-    for hosts in ([own, evil], [evil, own], [own, own]):
+    own_host = ("Host", host_of(server.base_url))
+    foreign_host = ("Host", "evil.example.com")
+    for hosts in ([own_host, foreign_host], [foreign_host, own_host], [own_host, own_host]):
         for path in ("/_emulator/info", "/v1/nothing"):
             response = exchange_raw(server.base_url, "GET", path, hosts)
             assert response.status in (400, 403), response.body
@@ -355,9 +355,9 @@ def test_requests_with_two_hosts_or_none_are_refused(server: BackgroundEmulator,
 
 def test_two_origins_are_refused(server: BackgroundEmulator, unchanged: Check):
     host = host_of(server.base_url)
-    own = ("Origin", f"http://{host}")
+    own_origin = ("Origin", f"http://{host}")
 
-    for origins in ([own, ("Origin", "null")], [own, own]):
+    for origins in ([own_origin, ("Origin", "null")], [own_origin, own_origin]):
         assert exchange_raw(
             server.base_url, "POST", "/_emulator/worlds", [("Host", host), *origins]
         ).status in (400, 403)
@@ -411,13 +411,15 @@ def test_a_websocket_handshake_of_another_site_is_refused(
 
 
 def test_responses_cannot_be_embedded_in_another_page(server: BackgroundEmulator):
-    own = [("Host", host_of(server.base_url))]
+    host_headers = [("Host", host_of(server.base_url))]
     for path in ("/_emulator", "/_emulator/info", "/_emulator/docs", "/_emulator/nothing"):
-        headers = exchange_raw(server.base_url, "GET", path, own).headers
+        headers = exchange_raw(server.base_url, "GET", path, host_headers).headers
         assert headers["X-Content-Type-Options"] == "nosniff"
         assert headers["Cross-Origin-Resource-Policy"] == "same-origin"
     for path, default in (("/_emulator", "'self'"), ("/_emulator/docs/errors", "'none'")):
-        policy = exchange_raw(server.base_url, "GET", path, own).headers["Content-Security-Policy"]
+        policy = exchange_raw(server.base_url, "GET", path, host_headers).headers[
+            "Content-Security-Policy"
+        ]
         assert "frame-ancestors 'none'" in policy
         assert f"default-src {default}" in policy
         assert "unsafe" not in policy

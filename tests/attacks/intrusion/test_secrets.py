@@ -40,7 +40,7 @@ def test_no_secret_is_shown_or_stored_where_it_does_not_belong(tmp_path: Path):
         texts |= _files(data, "while it runs")
         code, errors = process.stop()
     texts |= _files(data, "after it has ended")
-    texts |= {"stderr": errors.encode(), "the events": events.told()}
+    texts |= {"stderr": errors.encode(), "the events": events.read_to_end()}
 
     assert code == 0
     assert len(secrets) == 10
@@ -78,20 +78,20 @@ class _Events(Thread):
         self._connection.request("GET", f"{WORLD}/events")
         self._response = self._connection.getresponse()
         # The stream is open, so no event is missed from now on.
-        self._told = self._response.readline()
+        self._received = self._response.readline()
         self.start()
 
     def run(self) -> None:
         # The emulator is killed if the test fails.
         with self._response, suppress(OSError, HTTPException):
             while line := self._response.readline():
-                self._told += line
+                self._received += line
 
-    def told(self) -> bytes:
+    def read_to_end(self) -> bytes:
         """Wait for the end of the stream and return all of it."""
         self.join()
         self._connection.close()
-        return self._told
+        return self._received
 
 
 def _plant(process: Process, client: Client) -> dict[str, bytes]:

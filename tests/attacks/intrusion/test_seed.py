@@ -39,7 +39,7 @@ def status(world: HostingEmulator, bearer: str) -> int:
         client.close()
 
 
-def made_after(world: HostingEmulator) -> set[str]:
+def draw_secrets(world: HostingEmulator) -> set[str]:
     """Create an API key and an operation; return value and ids."""
     key = world.create_api_key(name="later")
     return {key["value"], key["key"]["id"], world.token()}
@@ -74,16 +74,16 @@ def test_a_world_of_an_export_without_seed_draws_other_secrets(world: HostingEmu
     """With the same name and the same seed, the world would draw exactly the same secrets."""
     key = world.api_key()
     state = world.export()
-    whole = world.export(with_seed=True)
-    source = made_after(world)
+    state_with_seed = world.export(with_seed=True)
+    source_secrets = draw_secrets(world)
 
-    world.import_state(whole)
-    same_secrets = made_after(world)
+    world.import_state(state_with_seed)
+    same_secrets = draw_secrets(world)
     world.import_state(state)
-    other_secrets = made_after(world)
+    other_secrets = draw_secrets(world)
 
-    assert same_secrets == source
-    assert not other_secrets & source
+    assert same_secrets == source_secrets
+    assert not other_secrets & source_secrets
     assert status(world, key) == 200
 
 

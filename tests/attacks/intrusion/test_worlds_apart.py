@@ -20,11 +20,11 @@ from tests.support.wire import exchange_raw, host_of
 @pytest.fixture(scope="module")
 def stored(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[BackgroundEmulator, Path]]:
     """An emulator that stores its worlds, and the folder around its data directory."""
-    around = tmp_path_factory.mktemp("around")
-    (around / "secret.yaml").write_text("name: secret")
-    data = around / "data"
+    parent_folder = tmp_path_factory.mktemp("around")
+    (parent_folder / "secret.yaml").write_text("name: secret")
+    data = parent_folder / "data"
     with emulator_in_thread(data_dir=data, library=FOLDER) as running:
-        yield running, around
+        yield running, parent_folder
 
 
 def send(server: BackgroundEmulator, method: str, path: str, body: object = None, **headers: str):
@@ -157,16 +157,16 @@ NAMES = [
 ]
 
 
-def _files(around: Path) -> set[str]:
-    return {str(path.relative_to(around)) for path in around.rglob("*")}
+def _files(parent_folder: Path) -> set[str]:
+    return {str(path.relative_to(parent_folder)) for path in parent_folder.rglob("*")}
 
 
 @pytest.mark.parametrize("name", NAMES, ids=lambda name: repr(name[:20]))
 def test_no_name_leads_out_of_the_data_directory(
     stored: tuple[BackgroundEmulator, Path], name: str
 ):
-    server, around = stored
-    before = _files(around)
+    server, parent_folder = stored
+    before = _files(parent_folder)
     state = server.control.world().export()
     quoted = quote(name, safe="")
     twice = quote(quote(name, safe=""), safe="")
@@ -195,7 +195,7 @@ def test_no_name_leads_out_of_the_data_directory(
         response = send(server, method, path, body)
         assert 400 <= response.status < 500, (method, path, response.status)
         assert b"root:" not in response.body
-    assert _files(around) == before
+    assert _files(parent_folder) == before
 
 
 @pytest.mark.parametrize("name", [n for n in NAMES if n and "\x00" not in n and len(n) < 100])
@@ -203,11 +203,11 @@ def test_a_name_in_an_imported_state_creates_no_file(
     stored: tuple[BackgroundEmulator, Path], name: str
 ):
     """A state contains the name of its world, but the importing caller chooses the world."""
-    server, around = stored
-    before = _files(around)
+    server, parent_folder = stored
+    before = _files(parent_folder)
     state = {**server.control.world().export(), "world": name}
 
     server.control.world().import_state(state)
 
     assert server.control.world().summary["name"] == "default"
-    assert _files(around) == before
+    assert _files(parent_folder) == before

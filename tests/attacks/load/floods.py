@@ -23,9 +23,9 @@ PATIENCE_S = 30.0
 
 def endless_data(kind: str, project_id: str, token: str) -> tuple[bytes, bytes]:
     """Return what a client of this kind sends first, and what it then sends repeatedly."""
-    own = f"Host: localhost\r\nAuthorization: Bearer {token}\r\n"
-    get = f"GET /v1/projects/{project_id}/edge-dns HTTP/1.1\r\n{own}\r\n".encode()
-    put = f"PUT /v1/projects/{project_id}/powered-by-flag HTTP/1.1\r\n{own}".encode()
+    headers = f"Host: localhost\r\nAuthorization: Bearer {token}\r\n"
+    get = f"GET /v1/projects/{project_id}/edge-dns HTTP/1.1\r\n{headers}\r\n".encode()
+    put = f"PUT /v1/projects/{project_id}/powered-by-flag HTTP/1.1\r\n{headers}".encode()
     state = b"PUT /_emulator/worlds/default/state HTTP/1.1\r\nHost: localhost\r\n"
     chunked = b"Transfer-Encoding: chunked\r\n\r\n"
     return {

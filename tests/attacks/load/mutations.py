@@ -153,7 +153,7 @@ class Templates:
             ("PUT", "/state", state),
         )
         scenario = {"text": "scenario: 1\nname: x\nclock: {mode: frozen}\n", "file": "x.yaml"}
-        others: tuple[tuple[str, str, Any], ...] = (
+        global_requests: tuple[tuple[str, str, Any], ...] = (
             (
                 "POST",
                 "/_emulator/worlds",
@@ -166,9 +166,11 @@ class Templates:
             ("GET", "/_emulator", None),
             ("GET", "/_emulator/idp/.well-known/openid-configuration", None),
         )
-        in_world = tuple((method, world + rest, body) for method, rest, body in control)
-        for method, path, body in (*calls, *calls, *in_world, *others):  # the public API twice
+        # The public API is drawn twice as often.
+        for method, path, body in (*calls, *calls, *global_requests):
             self._add(method, path, body)
+        for method, path, body in control:
+            self._add(method, world + path, body)
         self.all.append(self._sign_in)
         self.all.append(self._redeem)
 
@@ -217,25 +219,25 @@ def _changed_json(body: object, random: Random) -> bytes:
     """Return a JSON body with one value deleted or replaced."""
     text = json.dumps(body)
     document = json.loads(text)
-    place: Any = None
+    container: Any = None
     key: Any = None
     node = document
     while isinstance(node, dict | list) and node:
-        place = node
+        container = node
         key = random.choice(list(node) if isinstance(node, dict) else range(len(node)))
-        node = place[key]
+        node = container[key]
         if random.random() < 0.3:
             break
-    if place is None:
+    if container is None:
         document = random.choice(VALUES)
     elif random.random() < 0.2:
-        del place[key]
+        del container[key]
     else:
-        place[key] = random.choice(VALUES)
+        container[key] = random.choice(VALUES)
     return json.dumps(document).encode()
 
 
-def spoilt(request: bytes, random: Random) -> bytes:
+def mutate(request: bytes, random: Random) -> bytes:
     """Return the request with up to four random changes."""
     for _ in range(random.choice((0, 0, 0, 0, 1, 1, 1, 2, 4))):
         request = random.choice(_CHANGES)(request, random)
@@ -243,18 +245,18 @@ def spoilt(request: bytes, random: Random) -> bytes:
 
 
 def _flip(data: bytes, random: Random) -> bytes:
-    at = random.randrange(len(data) + 1)
-    return data[:at] + bytes([random.randrange(256)]) + data[at + 1 :]
+    index = random.randrange(len(data) + 1)
+    return data[:index] + bytes([random.randrange(256)]) + data[index + 1 :]
 
 
 def _insert(data: bytes, random: Random) -> bytes:
-    at = random.randrange(len(data) + 1)
-    return data[:at] + random.choice(WORDS) + data[at:]
+    index = random.randrange(len(data) + 1)
+    return data[:index] + random.choice(WORDS) + data[index:]
 
 
 def _drop(data: bytes, random: Random) -> bytes:
-    at = random.randrange(len(data) + 1)
-    return data[:at] + data[at + random.randrange(20) :]
+    index = random.randrange(len(data) + 1)
+    return data[:index] + data[index + random.randrange(20) :]
 
 
 def _cut(data: bytes, random: Random) -> bytes:
@@ -262,8 +264,9 @@ def _cut(data: bytes, random: Random) -> bytes:
 
 
 def _repeat(data: bytes, random: Random) -> bytes:
-    at = random.randrange(len(data) + 1)
-    return data[:at] + data[at : at + random.randrange(60)] * random.randrange(2, 5) + data[at:]
+    index = random.randrange(len(data) + 1)
+    part = data[index : index + random.randrange(60)]
+    return data[:index] + part * random.randrange(2, 5) + data[index:]
 
 
 def _method(data: bytes, random: Random) -> bytes:
@@ -274,10 +277,15 @@ def _header(data: bytes, random: Random) -> bytes:
     """Delete, repeat or change one line of the head."""
     head, end, body = data.partition(b"\r\n\r\n")
     lines = head.split(b"\r\n")
-    at = random.randrange(len(lines))
-    name, colon, value = lines[at].partition(b": ")
-    changed = [[], [lines[at]] * 2, [name + colon + random.choice(WORDS)], [value + colon + name]]
-    lines[at : at + 1] = random.choice(changed)
+    index = random.randrange(len(lines))
+    name, colon, value = lines[index].partition(b": ")
+    changed = [
+        [],
+        [lines[index]] * 2,
+        [name + colon + random.choice(WORDS)],
+        [value + colon + name],
+    ]
+    lines[index : index + 1] = random.choice(changed)
     return b"\r\n".join(lines) + end + body
 
 

@@ -22,7 +22,7 @@ LIBRARY = b"GET /_emulator/scenarios HTTP/1.1\r\nHost: localhost\r\nConnection: 
 LOG = b"requests?limit=1000&text=nobody-said-this"
 
 
-async def deaf(stage: Stage) -> tuple[asyncio.Transport, Ear]:
+async def connect_without_reading(stage: Stage) -> tuple[asyncio.Transport, Ear]:
     """Open a connection with a small receive buffer whose client does not read."""
     connection = socket.socket()
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
@@ -34,7 +34,7 @@ async def deaf(stage: Stage) -> tuple[asyncio.Transport, Ear]:
     return transport, ear
 
 
-async def listen(transport: asyncio.Transport, ear: Ear) -> int:
+async def count_successful_responses(transport: asyncio.Transport, ear: Ear) -> int:
     """Start to read with a large receive buffer, and count the successful responses."""
     connection = transport.get_extra_info("socket")
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 20)
@@ -43,13 +43,13 @@ async def listen(transport: asyncio.Transport, ear: Ear) -> int:
     return ear.heard.count(b"HTTP/1.1 200 OK\r\n")
 
 
-async def rest(stage: Stage) -> int:
+async def wait_until_idle(stage: Stage) -> int:
     """Let the server work until no more requests arrive in the log, and return their number."""
-    still = 0
-    while still < 50:
+    idle_turns = 0
+    while idle_turns < 50:
         before = stage.engine.log.count
         await asyncio.sleep(0)
-        still = still + 1 if stage.engine.log.count == before else 0
+        idle_turns = idle_turns + 1 if stage.engine.log.count == before else 0
     return stage.engine.log.count
 
 
@@ -67,32 +67,32 @@ async def test_a_client_that_reads_no_responses_is_not_read_either(
     page = Requests.of(stage).get.replace(b"/edge-dns", b"/deployments?limit=100")
     stage.intervene("add_deployments", project="shop", count=10_000)
     internals.watch_connections()
-    transport, ear = await deaf(stage)
+    transport, ear = await connect_without_reading(stage)
 
     transport.write(
         page * (count - 1) + page.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n")
     )
-    answered = await rest(stage)
+    answered = await wait_until_idle(stage)
 
     assert answered < count / 2
     assert internals.buffered_bytes() < 300_000
     assert internals.unanswered_requests() < count / 2
 
-    assert await listen(transport, ear) == count
+    assert await count_successful_responses(transport, ear) == count
 
 
 async def test_a_large_response_waits_for_its_reader(stage: Stage, internals: ServerInternals):
     stage.intervene("add_deployments", project="shop", count=10_000)
     internals.watch_connections()
-    transport, ear = await deaf(stage)
+    transport, ear = await connect_without_reading(stage)
 
     transport.write(STATE)
     await wait_for_buffered_bytes(internals)
-    await rest(stage)
+    await wait_until_idle(stage)
 
     assert internals.buffered_bytes() < 300_000
 
-    assert await listen(transport, ear) == 1
+    assert await count_successful_responses(transport, ear) == 1
     assert len(ear.heard) > 2_000_000
 
 
@@ -109,7 +109,7 @@ async def test_a_long_list_is_made_as_fast_as_it_is_read(
 
     internals.replace_log_items(make_item)
     internals.watch_connections()
-    transport, ear = await deaf(stage)
+    transport, ear = await connect_without_reading(stage)
     transport.write(STATE.replace(b"state", path.encode()))
     await wait_for_buffered_bytes(internals)
     for _ in range(2_000):
@@ -118,7 +118,7 @@ async def test_a_long_list_is_made_as_fast_as_it_is_read(
     assert len(created_items) < 200
     assert internals.buffered_bytes() < 300_000
 
-    assert await listen(transport, ear) == 1
+    assert await count_successful_responses(transport, ear) == 1
     assert len(created_items) > 400
 
 

@@ -26,10 +26,10 @@ SPARE = 200
 )
 def test_idle_connections_cost_little_and_leave_nothing(count: int, rounds: int):
     """Python collects the cycles of closed connections only after some 50,000 connections."""
-    most = allowed()
-    if most < count + SPARE:
-        count = most - SPARE
-        print(f"\nonly {count} connections: this process may have {most} open files")
+    open_files_limit = allowed()
+    if open_files_limit < count + SPARE:
+        count = open_files_limit - SPARE
+        print(f"\nonly {count} connections: this process may have {open_files_limit} open files")
     with emulator("--ephemeral") as process:
         watched = Watched(process)
         assert watched.answers()

@@ -36,12 +36,12 @@ async def test_many_requests_in_one_packet_are_answered_in_order(stage: Stage, c
 
 
 @pytest.mark.parametrize("before", [0, 1, 5, 31, 32, 33, 70])
-@pytest.mark.parametrize("apart", [False, True], ids=["in one packet", "one by one"])
-async def test_a_malformed_request_ends_its_pipeline(stage: Stage, before: int, apart: bool):
+@pytest.mark.parametrize("in_pieces", [False, True], ids=["in one packet", "one by one"])
+async def test_a_malformed_request_ends_its_pipeline(stage: Stage, before: int, in_pieces: bool):
     requests = Requests.of(stage)
     pieces = [requests.get] * before + [b"BAD\r\n\r\n", requests.get]
 
-    statuses = read_statuses(await stage.talk(*(pieces if apart else [b"".join(pieces)])))
+    statuses = read_statuses(await stage.talk(*(pieces if in_pieces else [b"".join(pieces)])))
 
     assert statuses == [200] * before + [400]
 
@@ -241,18 +241,20 @@ async def test_a_request_target_may_be_an_absolute_url(stage: Stage):
     assert read_statuses(await stage.talk(absolute)) == [200]
 
 
-@pytest.mark.parametrize("behind", [b"", b"GET /v1/x HTTP/1.1\r\nHost: x\r\n\r\n", b"\x16\x03"])
-@pytest.mark.parametrize("apart", [False, True], ids=["in one packet", "one by one"])
-async def test_connect_opens_no_tunnel(stage: Stage, behind: bytes, apart: bool):
+@pytest.mark.parametrize(
+    "following_bytes", [b"", b"GET /v1/x HTTP/1.1\r\nHost: x\r\n\r\n", b"\x16\x03"]
+)
+@pytest.mark.parametrize("in_pieces", [False, True], ids=["in one packet", "one by one"])
+async def test_connect_opens_no_tunnel(stage: Stage, following_bytes: bytes, in_pieces: bool):
     """The bytes after the CONNECT request are meant for another server."""
     requests = Requests.of(stage)
     pieces = [
         requests.get,
         b"CONNECT example.org:80 HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n",
-        behind,
+        following_bytes,
     ]
 
-    statuses = read_statuses(await stage.talk(*(pieces if apart else [b"".join(pieces)])))
+    statuses = read_statuses(await stage.talk(*(pieces if in_pieces else [b"".join(pieces)])))
 
     assert statuses == [200, 400]
 

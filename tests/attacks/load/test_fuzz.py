@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.attacks.load.mutations import PLAYGROUND, Templates, spoilt
+from tests.attacks.load.mutations import PLAYGROUND, Templates, mutate
 from tests.support.calls import Response
 from tests.support.emulator_process import emulator
 from tests.support.held_connections import PROC
@@ -87,7 +87,7 @@ class Fuzzer:
         self.clear()
 
     def _one(self) -> bytes:
-        return spoilt(self._random.choice(self._templates)(self._random), self._random)
+        return mutate(self._random.choice(self._templates)(self._random), self._random)
 
     def _judge(self, response: Response) -> None:
         self.answered += 1

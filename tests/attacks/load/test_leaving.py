@@ -215,17 +215,17 @@ async def test_a_tls_client_that_leaves_without_a_close_is_disconnected(endless:
         if endless == "never answered":
             stage.add_fault(timeout={}, times=1)
             first = b""
-        trusting = ssl.create_default_context()
-        trusting.check_hostname = False
-        trusting.verify_mode = ssl.CERT_NONE
-        _, writer = await asyncio.open_connection("127.0.0.1", port, ssl=trusting)
+        client_context = ssl.create_default_context()
+        client_context.check_hostname = False
+        client_context.verify_mode = ssl.CERT_NONE
+        _, writer = await asyncio.open_connection("127.0.0.1", port, ssl=client_context)
         writer.write(first + Requests.of(stage).get * (2 * MOST_UNANSWERED))
         while stage.held(port) < 2:
             await stage.turn()
         await stage.one(LONG_S)
 
-        with socket.socket(fileno=os.dup(writer.get_extra_info("socket").fileno())) as plain:
-            plain.shutdown(socket.SHUT_WR)  # This ends the TCP connection without a TLS close.
+        with socket.socket(fileno=os.dup(writer.get_extra_info("socket").fileno())) as raw_socket:
+            raw_socket.shutdown(socket.SHUT_WR)  # This ends the TCP connection without a TLS close.
         stage.port = port
 
         assert (await stage.quiet()).connections == 0
@@ -240,9 +240,9 @@ async def test_a_listener_that_ends_its_side_at_once_is_disconnected(
 
     writer.write(b"GET /_emulator/events HTTP/1.1\r\nHost: localhost\r\n\r\n")
     writer.write_eof()
-    heard = await asyncio.wait_for(reader.read(), LONG_S)
+    received = await asyncio.wait_for(reader.read(), LONG_S)
 
-    assert heard.startswith(b"HTTP/1.1 200 OK")
+    assert received.startswith(b"HTTP/1.1 200 OK")
     writer.close()
 
 

@@ -28,19 +28,21 @@ def refused_requests(stage: Stage) -> dict[str, bytes]:
     token = stage.request.split(b"Bearer ")[1].split(b"\r\n")[0]
     path = stage.request.split(b" ")[1]
     project = path.rsplit(b"/", 1)[0]
-    end = b"Host: localhost\r\nConnection: close\r\n"
-    own = end + b"Authorization: Bearer " + token + b"\r\n"
-    put = b"PUT " + project + b"/powered-by-flag HTTP/1.1\r\n" + own
-    initialize = b"POST " + project + b"/managed-source/initialize HTTP/1.1\r\n" + own
+    anonymous = b"Host: localhost\r\nConnection: close\r\n"
+    authorized = anonymous + b"Authorization: Bearer " + token + b"\r\n"
+    get = b"GET " + path + b" HTTP/1.1\r\n"
+    list_deployments = b"GET " + project + b"/deployments?limit=0 HTTP/1.1\r\n"
+    put = b"PUT " + project + b"/powered-by-flag HTTP/1.1\r\n" + authorized
+    initialize = b"POST " + project + b"/managed-source/initialize HTTP/1.1\r\n" + authorized
     return {
-        "no token": b"GET " + path + b" HTTP/1.1\r\n" + end + b"\r\n",
-        "false token": b"GET " + path + b" HTTP/1.1\r\n" + end + b"Authorization: Bearer x\r\n\r\n",
-        "unknown path": b"GET /v1/nothing HTTP/1.1\r\n" + own + b"\r\n",
-        "unknown path outside": b"GET /nothing HTTP/1.1\r\n" + own + b"\r\n",
-        "unknown project": b"GET /v1/projects/x/edge-dns HTTP/1.1\r\n" + own + b"\r\n",
-        "wrong method": b"DELETE " + path + b" HTTP/1.1\r\n" + own + b"\r\n",
-        "bad query": b"GET " + project + b"/deployments?limit=0 HTTP/1.1\r\n" + own + b"\r\n",
-        "bad request id": b"GET " + path + b" HTTP/1.1\r\n" + own + b"X-Request-Id: \x01\r\n\r\n",
+        "no token": get + anonymous + b"\r\n",
+        "false token": get + anonymous + b"Authorization: Bearer x\r\n\r\n",
+        "unknown path": b"GET /v1/nothing HTTP/1.1\r\n" + authorized + b"\r\n",
+        "unknown path outside": b"GET /nothing HTTP/1.1\r\n" + authorized + b"\r\n",
+        "unknown project": b"GET /v1/projects/x/edge-dns HTTP/1.1\r\n" + authorized + b"\r\n",
+        "wrong method": b"DELETE " + path + b" HTTP/1.1\r\n" + authorized + b"\r\n",
+        "bad query": list_deployments + authorized + b"\r\n",
+        "bad request id": get + authorized + b"X-Request-Id: \x01\r\n\r\n",
         "bad JSON": put + b"Content-Length: 3\r\n\r\n{x}",
         "bad encoding": put + b"Content-Encoding: gzip\r\nContent-Length: 3\r\n\r\n{x}",
         "broken chunks": put + b"Transfer-Encoding: chunked\r\n\r\nx\r\n",

@@ -26,8 +26,8 @@ ENDLESS_PATTERNS = [
 ]
 
 
-def story(*steps: dict[str, Any], **rest: Any) -> bytes:
-    document = {"name": "long", "description": "A long one.", "story": list(steps), **rest}
+def story(*steps: dict[str, Any], **members: Any) -> bytes:
+    document = {"name": "long", "description": "A long one.", "story": list(steps), **members}
     return json.dumps({"text": json.dumps(document), "file": "long.yaml"}).encode()
 
 
@@ -82,9 +82,9 @@ def process() -> Any:
 
 
 @pytest.mark.parametrize("pattern", ENDLESS_PATTERNS)
-@pytest.mark.parametrize("place", ["expect", "not", "check", "save", "log"])
+@pytest.mark.parametrize("check_kind", ["expect", "not", "check", "save", "log"])
 def test_a_pattern_that_takes_too_long_fails_its_step_and_delays_no_client(
-    process: Process, place: str, pattern: str
+    process: Process, check_kind: str, pattern: str
 ):
     value = "a" * 5_000 + "!"
     step: dict[str, Any] = {"call": "list_deployments", "save": {"value": "value"}}
@@ -100,13 +100,13 @@ def test_a_pattern_that_takes_too_long_fails_its_step_and_delays_no_client(
         ],
     }
     fault = respond(value)
-    body = json.loads(story(*steps_by_place[place], faults=[fault]))
+    body = json.loads(story(*steps_by_place[check_kind], faults=[fault]))
     client = process.client()
 
     report = client.control("POST", "scenarios/run", body)
 
     # The engine can decide some of these patterns at once. They do not match, so "not" holds.
-    assert not report["passed"] or place == "not"
+    assert not report["passed"] or check_kind == "not"
     assert client.control("GET", "health")
 
 

@@ -163,9 +163,9 @@ def test_creating_a_world_outside_the_contract_prints_a_warning(run: Run) -> Non
     assert len(summary["warnings"]) == 1
     run("world", "delete", summary["name"])
 
-    usual = run("world", "create", "--assume", "accepted_status=200")
-    assert "accepted_status" not in usual.stderr
-    run("world", "delete", usual.stdout.strip())
+    created_within = run("world", "create", "--assume", "accepted_status=200")
+    assert "accepted_status" not in created_within.stderr
+    run("world", "delete", created_within.stdout.strip())
 
 
 @pytest.mark.parametrize("command", ["run", "check", "load"])

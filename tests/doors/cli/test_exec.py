@@ -295,7 +295,7 @@ def test_the_exit_code_is_that_of_the_command_if_nobody_reads_the_report():
 def test_the_world_of_a_failed_command_is_saved_and_can_be_opened(tmp_path: Path):
     path = tmp_path / "it failed.json"
     change = f"{shlex.quote(COMMAND)} clock advance 100d >/dev/null; exit 1"
-    look = f"{shlex.quote(COMMAND)} clock show"
+    show_clock = f"{shlex.quote(COMMAND)} clock show"
 
     result = run("--clock", "frozen", "--keep", str(path), *sh(change))
 
@@ -305,7 +305,7 @@ def test_the_world_of_a_failed_command_is_saved_and_can_be_opened(tmp_path: Path
         f"hosting-emulator start --ephemeral --from {shlex.quote(str(path))}\n"
     )
     assert path.stat().st_mode & 0o777 == 0o600
-    assert "2026-04-11T00:00:00.000Z" in run("--from", str(path), *sh(look)).stdout
+    assert "2026-04-11T00:00:00.000Z" in run("--from", str(path), *sh(show_clock)).stdout
     with emulator("--ephemeral", "--from", str(path)) as process:
         assert process.client().control("GET", "worlds/default/clock")["now"].startswith("2026-04")
 

@@ -30,10 +30,10 @@ EXECS = int(os.environ.get("HOSTING_EMULATOR_TEST_EXECS", "12"))
 SEED = os.environ.get("HOSTING_EMULATOR_TEST_SEED", "kills")
 #: So many checks of all processes take longer than a cold start, and a sixth of them takes longer than
 #: a warm start. After the output of the command begins, half as many follow.
-MOST_LOOKS = 600
+MOST_CHECKS = 600
 
 PLAIN = "echo $HOSTING_BASE_URL; sleep 1000 & sleep 1000"
-DEAF = """
+IGNORING_SIGNALS = """
 import os, signal, subprocess, sys, time
 for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
     signal.signal(number, signal.SIG_IGN)
@@ -45,12 +45,12 @@ time.sleep(1000)
 ORPHANING = "echo $HOSTING_BASE_URL; (setsid sh -c 'sleep 1000 & sleep 1000' &); sleep 1000"
 COMMANDS = {
     "plain": ("sh", "-c", PLAIN),
-    "deaf": (sys.executable, "-c", DEAF),
+    "deaf": (sys.executable, "-c", IGNORING_SIGNALS),
     "orphaning": ("sh", "-c", ORPHANING),
 }
 #: Prints each signal, the lower number first, and ends after a number of SIGTERMs.
 ROUNDS = 5
-SAYING = f"""
+PRINTING_SIGNALS = f"""
 import signal
 heard = [signal.SIGHUP, signal.SIGINT, signal.SIGTERM]
 signal.pthread_sigmask(signal.SIG_BLOCK, heard)
@@ -92,7 +92,7 @@ def test_a_killed_exec_leaves_no_process_and_no_file(number: int, tmp_path: Path
     command = COMMANDS[[*COMMANDS][number // 3 % 3]]
     output = tmp_path / "said"
     cold = number % 2 == 0
-    looks = MOST_LOOKS if cold else MOST_LOOKS // 6
+    most_checks = MOST_CHECKS if cold else MOST_CHECKS // 6
 
     with (
         output.open("w") as stream,
@@ -110,7 +110,7 @@ def test_a_killed_exec_leaves_no_process_and_no_file(number: int, tmp_path: Path
         has_output = random.random() < 0.5
         if has_output:
             until(lambda: output.read_text() or None)
-        for _ in range(random.randrange(looks // 2 if has_output else looks)):
+        for _ in range(random.randrange(most_checks // 2 if has_output else most_checks)):
             running.processes()
         running.send(ending_signal)
         code = running.ended()
@@ -151,7 +151,7 @@ def test_processes_that_the_command_leaves_behind_are_ended():
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGHUP])
 @pytest.mark.parametrize("group", [False, True], ids=["to exec alone", "to the group"])
 def test_the_command_gets_each_signal_once(group: bool, number: signal.Signals):
-    arguments = ("--quiet", "--kill-after", "never", *python(SAYING))
+    arguments = ("--quiet", "--kill-after", "never", *python(PRINTING_SIGNALS))
     with execution(*arguments, stdout=PIPE, start_new_session=True) as running:
         assert line(running) == "ready"
         for _ in range(ROUNDS):
@@ -168,7 +168,7 @@ def test_the_command_gets_each_signal_once(group: bool, number: signal.Signals):
 
 
 def test_ctrl_c_in_a_terminal_reaches_the_command_once():
-    with terminal("--kill-after", "never", *python(SAYING)) as (running, keyboard):
+    with terminal("--kill-after", "never", *python(PRINTING_SIGNALS)) as (running, keyboard):
         with os.fdopen(os.dup(keyboard), "rb") as screen:
             assert screen.readline() == b"ready\r\n"
             for _ in range(ROUNDS):

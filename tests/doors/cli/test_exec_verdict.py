@@ -109,7 +109,7 @@ def test_a_world_that_a_python_script_made_and_deleted_is_judged() -> None:
 
 
 @pytest.mark.parametrize(
-    "between",
+    "replacement",
     [
         "control('POST', 'worlds/default/reset')",
         "control('POST', 'worlds/default/scenario', {'name': 'stuck-operation'})",
@@ -117,8 +117,8 @@ def test_a_world_that_a_python_script_made_and_deleted_is_judged() -> None:
     ],
     ids=["reset", "scenario", "state"],
 )
-def test_a_mistake_before_the_world_begins_anew_is_judged(between: str) -> None:
-    result = run_judged(f"mistake()\nassert {between}[0] == 200\n")
+def test_a_mistake_before_the_world_begins_anew_is_judged(replacement: str) -> None:
+    result = run_judged(f"mistake()\nassert {replacement}[0] == 200\n")
 
     assert result.returncode == 1, result.stderr
     assert MISSING in result.stderr

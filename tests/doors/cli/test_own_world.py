@@ -29,7 +29,7 @@ world:
 
 
 @pytest.fixture
-def own(tmp_path: Path) -> Path:
+def own_scenario(tmp_path: Path) -> Path:
     path = tmp_path / "own.yaml"
     path.write_text(OWN, encoding="utf-8")
     return path
@@ -41,8 +41,8 @@ def cli(*words: str, url: str) -> str:
     return result.stdout
 
 
-def test_start_env_and_token_use_the_first_owner_and_the_first_project(own: Path) -> None:
-    with emulator("--ephemeral", "--scenario", str(own)) as process:
+def test_start_env_and_token_use_the_first_owner_and_the_first_project(own_scenario: Path) -> None:
+    with emulator("--ephemeral", "--scenario", str(own_scenario)) as process:
         ready = process.ready
         environment = json.loads(cli("env", "--json", url=process.ready["base_url"]))
 
@@ -52,15 +52,15 @@ def test_start_env_and_token_use_the_first_owner_and_the_first_project(own: Path
         projects = {row["alias"]: row["id"] for row in names["projects"]}
         organizations = {row["alias"]: row["id"] for row in names["organizations"]}
         assert list(projects) == ["website", "api"]
-        for shown in (ready["project_id"], environment["HOSTING_PROJECT_ID"]):
-            assert shown == projects["website"]
-        for shown in (ready["organization_id"], environment["HOSTING_ORGANIZATION_ID"]):
-            assert shown == organizations["zebra"]
+        for id_in_use in (ready["project_id"], environment["HOSTING_PROJECT_ID"]):
+            assert id_in_use == projects["website"]
+        for id_in_use in (ready["organization_id"], environment["HOSTING_ORGANIZATION_ID"]):
+            assert id_in_use == organizations["zebra"]
         assert cli("token", url=process.ready["base_url"]).startswith("eyJ")
 
 
-def test_start_can_name_another_user(own: Path) -> None:
-    with emulator("--ephemeral", "--scenario", str(own), "--as", "nora") as process:
+def test_start_can_name_another_user(own_scenario: Path) -> None:
+    with emulator("--ephemeral", "--scenario", str(own_scenario), "--as", "nora") as process:
         assert process.ready["user"] == "nora"
 
 

@@ -110,7 +110,7 @@ def test_the_commands_that_save_a_stored_world_from_a_replacement_name_its_port(
         results = [CliRunner().invoke(cli, shlex.split(command)) for command in commands]
 
     assert len(commands) == 2
-    assert [result.exit_code for result in results] == [0, 0], [each.output for each in results]
+    assert [result.exit_code for result in results] == [0, 0], [result.output for result in results]
 
 
 def test_the_option_scenario_begins_only_the_first_start(

@@ -40,13 +40,13 @@ def test_added_records_have_the_ids_that_a_scenario_file_gives_them(api: Checked
     scenario = {"world": {"extends": "default", "users": [ZOE], "projects": [site]}}
 
     api.emulator.add(users=[ZOE], projects=[site])
-    own = type(api.emulator).fresh(
+    scenario_world = type(api.emulator).fresh(
         api.emulator.control, scenario=scenario, seed=api.emulator.summary["seed"]
     )
 
-    with own:
-        assert dict(own.users) == dict(api.emulator.users)
-        assert dict(own.projects) == dict(api.emulator.projects)
+    with scenario_world:
+        assert dict(scenario_world.users) == dict(api.emulator.users)
+        assert dict(scenario_world.projects) == dict(api.emulator.projects)
 
 
 @pytest.mark.parametrize(

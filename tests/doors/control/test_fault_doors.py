@@ -168,14 +168,14 @@ def test_a_latency_on_the_public_keys_only_delays_them(api: CheckedWorld, browse
 def test_requests_without_valid_credentials_meet_only_faults_that_select_them(
     api: CheckedWorld,
 ) -> None:
-    usual = api.emulator.fault("abort", code="rate_limited")
+    unselective = api.emulator.fault("abort", code="rate_limited")
     none = api.emulator.fault("abort", code="service_unavailable", credentials="none")
     bad = api.emulator.fault("abort", code="forbidden", credentials="invalid")
     path = api.project_path("edge-dns")
 
     expect_problem(api.send("GET", path, who=None), 503, "service_unavailable")
     expect_problem(api.send("GET", path, token="nonsense"), 403, "forbidden")
-    assert (usual.seen, none.hits, bad.hits) == (0, 1, 1)
+    assert (unselective.seen, none.hits, bad.hits) == (0, 1, 1)
     none.remove()
     expect_problem(api.send("GET", path, who=None), 401, "unauthenticated")
 

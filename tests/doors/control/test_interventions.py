@@ -34,7 +34,7 @@ def test_the_response_names_the_intervention_and_describes_the_change(api: Check
 
 
 @pytest.mark.parametrize(
-    ("word", "fields", "status", "named"),
+    ("intervention", "fields", "status", "words"),
     [
         ("stick_operatoin", {"project": "shop"}, 400, "stick_operation"),
         ("stick_operation", {"projet": "shop"}, 400, "project"),
@@ -45,12 +45,12 @@ def test_the_response_names_the_intervention_and_describes_the_change(api: Check
     ],
 )
 def test_a_refused_intervention_changes_nothing(
-    api: CheckedWorld, word: str, fields: dict[str, Any], status: int, named: str
+    api: CheckedWorld, intervention: str, fields: dict[str, Any], status: int, words: str
 ):
     before = api.state()
 
-    with pytest.raises(ControlRefused, match=named) as caught:
-        api.intervene(word, **fields)
+    with pytest.raises(ControlRefused, match=words) as caught:
+        api.intervene(intervention, **fields)
 
     assert caught.value.status == status
     assert api.state() == before
@@ -58,14 +58,14 @@ def test_a_refused_intervention_changes_nothing(
 
 def test_an_intervention_does_not_change_other_worlds(api: CheckedWorld):
     control = api.emulator.control
-    other = control.world(api.emulator.name).copy()["name"]
-    before = control.world(other).export()
+    other_world = control.world(api.emulator.name).copy()["name"]
+    before = control.world(other_world).export()
 
     api.intervene("move_dns", project="shop", to="revoked")
 
     assert api.dns().json["status"] == "revoked"
-    assert control.world(other).export() == before
-    control.world(other).delete()
+    assert control.world(other_world).export() == before
+    control.world(other_world).delete()
 
 
 def test_a_stuck_operation_refuses_to_be_awaited_or_stepped(api: CheckedWorld):

@@ -46,19 +46,19 @@ def test_a_restored_snapshot_brings_back_state_time_faults_and_assumptions(api: 
 
 def test_a_restored_snapshot_keeps_the_request_log_and_the_tokens(api: HttpWorld):
     api.dns()
-    taken = take(api)
+    snapshot = take(api)
     api.dns()
-    api.emulator.control.post(snapshots(api, f"/{taken['id']}/restore"))
+    api.emulator.control.post(snapshots(api, f"/{snapshot['id']}/restore"))
 
     assert api.dns().status == 200
     assert api.emulator.control.get(f"worlds/{api.emulator.name}/requests")["total"] == 3
 
 
 def test_a_snapshot_can_be_restored_several_times(api: HttpWorld):
-    taken = take(api)
+    snapshot = take(api)
     for _ in range(3):
         assert api.set_flag(True).json["enabled"] is True
-        api.emulator.control.post(snapshots(api, f"/{taken['id']}/restore"))
+        api.emulator.control.post(snapshots(api, f"/{snapshot['id']}/restore"))
         assert api.poll("none").status == 404
 
 

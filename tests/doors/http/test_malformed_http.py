@@ -96,14 +96,17 @@ GOOD = b'{"enabled": true}'
 
 
 def put(
-    connection: Wire, api: CheckedWorld, *more: tuple[str, str], path: str = "powered-by-flag"
+    connection: Wire,
+    api: CheckedWorld,
+    *more_headers: tuple[str, str],
+    path: str = "powered-by-flag",
 ) -> None:
     """Send the head of a call whose body follows later."""
     headers = [
         ("Authorization", f"Bearer {api.emulator.token()}"),
         ("Idempotency-Key", "k"),
         ("Content-Type", "application/json"),
-        *more,
+        *more_headers,
     ]
     connection.send_request("PUT", api.project_path(path), headers, length=-1)
 
@@ -143,13 +146,13 @@ def test_a_body_may_come_in_chunks(api: CheckedWorld, chunks: bytes) -> None:
     ids=["not a number", "negative", "too short", "no line end", "empty", "endless", "with 0x"],
 )
 @pytest.mark.parametrize("path", ["powered-by-flag", "domains"])
-@pytest.mark.parametrize("apart", [False, True], ids=["at once", "later"])
-def test_bad_chunks_are_refused(api: CheckedWorld, chunks: bytes, path: str, apart: bool) -> None:
+@pytest.mark.parametrize("delayed", [False, True], ids=["at once", "later"])
+def test_bad_chunks_are_refused(api: CheckedWorld, chunks: bytes, path: str, delayed: bool) -> None:
     """This holds even where the body would be ignored, and the server does not wait for its end."""
     before = api.state()
     with wire(api.emulator.base_url) as connection:
         put(connection, api, CHUNKED, path=path)
-        for _ in range(10 if apart else 0):
+        for _ in range(10 if delayed else 0):
             api.emulator.control.health()  # Meanwhile the server starts to wait for the body.
         connection.send(chunks)
 
@@ -160,7 +163,7 @@ def test_bad_chunks_are_refused(api: CheckedWorld, chunks: bytes, path: str, apa
 
 
 @pytest.mark.parametrize(
-    ("more", "part"),
+    ("more_headers", "part"),
     [
         ((CHUNKED,), b"11\r\n" + GOOD + b"\r\n"),
         ((CHUNKED,), b"11\r\n" + GOOD[:5]),
@@ -170,11 +173,11 @@ def test_bad_chunks_are_refused(api: CheckedWorld, chunks: bytes, path: str, apa
     ids=["no last chunk", "half a chunk", "one byte short", "cut"],
 )
 def test_a_body_that_never_ends_changes_nothing(
-    api: CheckedWorld, more: tuple[tuple[str, str], ...], part: bytes
+    api: CheckedWorld, more_headers: tuple[tuple[str, str], ...], part: bytes
 ) -> None:
     before = api.state()
     with wire(api.emulator.base_url) as connection:
-        put(connection, api, *more)
+        put(connection, api, *more_headers)
         connection.send(part)
 
     # After this client has left, the emulator still serves others.
@@ -198,8 +201,8 @@ def test_a_body_shorter_than_announced_leaves_the_next_request_alone(api: Checke
 def test_requests_on_one_connection_are_answered_in_order(api: CheckedWorld) -> None:
     with wire(api.emulator.base_url) as connection:
         token = ("Authorization", f"Bearer {api.emulator.token()}")
-        for rest in ("edge-dns", "nothing", "deployments"):
-            connection.send_request("GET", api.project_path(rest), [token])
+        for path in ("edge-dns", "nothing", "deployments"):
+            connection.send_request("GET", api.project_path(path), [token])
 
         responses: list[Response] = [connection.read_response() for _ in range(3)]
 
