@@ -1,6 +1,6 @@
-"""A headless Chromium, driven over its DevTools protocol: opens a page and says what happened.
+"""A headless Chromium, driven over its DevTools protocol: opens pages and reports what happened.
 
-No name is resolved but this machine's, so a page that asks another host is seen, and fails.
+Only names of this machine are resolved, so a request of a page to another host fails and is seen.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from tests.browser.page import Page
 from tests.browser.tab import Scheme, Tab, Visit
 
 _PATIENCE_S = 30
-#: What the browser does ahead for its own windows, unseen: two pages of its address bar in each, and
-#: a process for a page to come. They cost more than a page of ours.
+#: What the browser prepares in the background: two pages of its address bar for each window, and a
+#: spare process. They cost more than a page of ours.
 _UNWANTED = ("WebUIOmniboxPopup", "WebUIOmniboxAimPopup", "SpareRendererForSitePerProcess")
 _OPTIONS = (
     "--headless=new",
@@ -37,7 +37,7 @@ _OPTIONS = (
     f"--disable-features={','.join(_UNWANTED)}",
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
 )
-#: What is asked of each page once it is there: a page of modules is not, when it has just loaded.
+#: Reads a page once it is drawn: a page of modules is not drawn yet when it has just loaded.
 _QUESTIONS = """(async () => {
   const end = performance.now() + 5000;
   const there = () => !document.querySelector("script[type=module]")
@@ -53,24 +53,24 @@ _QUESTIONS = """(async () => {
 
 
 def program() -> str | None:
-    """Return the system's Chromium, if there is one. None is downloaded."""
+    """Return the path of the installed Chromium, or None. Nothing is downloaded."""
     return shutil.which("chromium") or shutil.which("chromium-browser")
 
 
 def needed_program() -> str:
-    """Return it for a test, which is skipped without one; but CI must have it."""
-    found = program()
-    if found is None:
+    """Return the path of Chromium. Skips the test without it; in CI the test fails instead."""
+    path = program()
+    if path is None:
         if os.environ.get("CI") == "true":
             pytest.fail("CI must have chromium: .ci/run installs it")
         pytest.skip("chromium is not installed")
-    return found
+    return path
 
 
 class Chromium:
-    """A running browser. Use it as a context: it is ended by its own process id.
+    """A running browser. Use it as a context manager, which ends the process.
 
-    `options` are further ones of the command line; of two alike the last one counts.
+    `options` are further command line options; a later option overrides an earlier one.
     """
 
     def __init__(self, program: str, profile: Path, *options: str) -> None:
@@ -92,13 +92,13 @@ class Chromium:
         self._process.wait(_PATIENCE_S)
 
     def _wait_for_address(self) -> str:
-        told = self._profile / "DevToolsActivePort"
+        port_file = self._profile / "DevToolsActivePort"
         end = time.monotonic() + _PATIENCE_S
         while time.monotonic() < end and self._process.poll() is None:
-            lines = told.read_text().splitlines() if told.exists() else []
+            lines = port_file.read_text().splitlines() if port_file.exists() else []
             if len(lines) == 2:
                 return f"ws://127.0.0.1:{lines[0]}{lines[1]}"
-            time.sleep(0.02)  # real time: nothing else tells that a browser is ready
+            time.sleep(0.02)  # real time: nothing else shows that a browser is ready
         raise AssertionError("chromium did not start")
 
     def visit(
@@ -108,16 +108,16 @@ class Chromium:
         return asyncio.run(asyncio.wait_for(self._visit(url, width, scheme, picture), _PATIENCE_S))
 
     def run(self, url: str, script: str) -> Any:
-        """Open a page, run a script in it (an expression) and return what its promise comes to."""
+        """Open a page, evaluate a JavaScript expression in it and return its awaited value."""
         return asyncio.run(asyncio.wait_for(self._run(url, script), _PATIENCE_S))
 
     @contextmanager
     def page(
         self, url: str, *, width: int = 1280, scheme: Scheme = "light", network: bool = False
     ) -> Iterator[Page]:
-        """Open a page and leave it open, to be used as a user does.
+        """Open a page and keep it open, to use it as a user does.
 
-        With `network` its visit says what was asked for, and with which status the page came.
+        With `network` its visit records the requested addresses and the status of the page.
         """
         with asyncio.Runner() as runner:
             tabs = self._tab(width, scheme, network=network)

@@ -1,4 +1,4 @@
-"""What the browser's tests share: one headless Chromium for all, and addresses of the page."""
+"""What the browser tests share: one headless Chromium, and the addresses of the dashboard."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chromium]:
 
 @pytest.fixture(scope="module")
 def dashboard(chromium: Chromium) -> Iterator[Dashboard]:
-    found = Dashboard(chromium)
-    yield found
-    found.close()
+    shared_dashboard = Dashboard(chromium)
+    yield shared_dashboard
+    shared_dashboard.close()
 
 
 @pytest.fixture
 def origin(api: HttpWorld) -> str:
-    """Where the emulator that `api` speaks to serves its pages."""
+    """Return the origin at which the emulator of `api` serves its pages."""
     parts = urlsplit(api.emulator.base_url)
     return f"{parts.scheme}://{parts.netloc}"
 
 
 @pytest.fixture
 def panel(api: HttpWorld, origin: str) -> Callable[[str], str]:
-    """The address of one of the page's panels, about the world of `api`."""
+    """Return the address of a panel of the dashboard for the world of `api`."""
 
     def address(name: str) -> str:
         mark = "&" if "?" in name else "?"

@@ -1,7 +1,7 @@
-"""The page in one tab for all tests of a file: each goes to the panel of its own world, as a link does.
+"""The dashboard in one tab for all tests of a file: each test goes to the panel of its own world.
 
-To load a page costs a browser ten times as much as to go to another panel of it. What a test does
-to the page itself (its first load, its storage, its scripts) wants one of its own: `chromium.page`.
+Loading a page costs a browser ten times as much as going to another panel of it. A test that
+changes the page itself (its first load, its storage, its scripts) needs its own: `chromium.page`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from contextlib import ExitStack, contextmanager
 from tests.browser.chromium import Chromium
 from tests.browser.page import Page
 
-#: A panel that is not there: once it is said so, nothing stands on the page that a test left.
+#: A panel that does not exist: once the page says so, nothing of the previous test is left on it.
 _NOWHERE = "#/between-two-tests"
 _TITLE = "document.querySelector('main h1')?.innerText"
 _TIDY = """document.querySelectorAll("dialog[open]").forEach(dialog => dialog.close()),
@@ -23,7 +23,7 @@ _TIDY = """document.querySelectorAll("dialog[open]").forEach(dialog => dialog.cl
 
 
 class Dashboard:
-    """One page, walked by many tests. What a test fails on is closed, and the next opens another."""
+    """One page that many tests use. A failed test closes it, and the next test opens another."""
 
     def __init__(self, chromium: Chromium) -> None:
         self._chromium = chromium
@@ -32,7 +32,7 @@ class Dashboard:
 
     @contextmanager
     def __call__(self, url: str, *, width: int = 1280) -> Iterator[Page]:
-        """Go to a panel; its world's and its own state are those of a page that was just loaded."""
+        """Go to a panel in the state of a page that was just loaded."""
         try:
             if self._page is None:
                 self._page = self._opened.enter_context(self._chromium.page(url, width=width))
@@ -57,7 +57,7 @@ class Dashboard:
 
     @staticmethod
     def _rest(page: Page) -> None:
-        """Leave the world before it goes, and all that the test opened, wrote or pointed at."""
+        """Leave the world before it is deleted, and reset what the test opened, wrote or pointed at."""
         page.ask("Input.dispatchMouseEvent", type="mouseMoved", x=0, y=0)
         page.evaluate(f"location.hash = {json.dumps(_NOWHERE)}, void 0")
         page.wait(f"{_TITLE} === 'No such panel'")

@@ -1,4 +1,4 @@
-"""What is expected of every page of ours, once it is open."""
+"""What the tests expect of every open page of the emulator."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from tests.browser.page import Page
 
 
 def assert_ours(page: Page, origin: str) -> None:
-    """Expect that it came whole, complained of nothing and asked no other host."""
+    """Expect that the page loaded without complaints and without requests to other hosts."""
     page.watch()
     assert page.visit.status == 200
     assert "hosting-emulator" in page.evaluate("document.title")
@@ -17,10 +17,10 @@ def assert_ours(page: Page, origin: str) -> None:
 
 
 def assert_leads_on(page: Page, origin: str) -> None:
-    """Expect that its links lead somewhere."""
+    """Expect that the links of the page have targets."""
     links = {url.partition("#")[0] for url in page.evaluate("[...document.links].map(String)")}
-    found = [link for link in links if link.startswith(origin)]
-    assert len(found) >= 3
-    for link in found:
-        with urlopen(link) as answer:
-            assert answer.status == 200, link
+    own_links = [link for link in links if link.startswith(origin)]
+    assert len(own_links) >= 3
+    for link in own_links:
+        with urlopen(link) as response:
+            assert response.status == 200, link

@@ -1,8 +1,8 @@
-"""An open page, used as a user uses it: things are found by the role and name that are read out.
+"""An open page, used as a user uses it: elements are found by role and accessible name.
 
-Both are the browser's own, from the tree that it gives to screen readers. What is pressed is pressed
-with a pointer at the middle of what is seen, so something that lies below another cannot be used.
-Every look waits, bounded, until what it looks for is there.
+Both come from the browser's accessibility tree, which screen readers use. A click goes to the visible
+middle of an element, so an element that is covered by another cannot be used. Every search waits,
+with a limit, until the element appears.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from tests.browser.tab import Tab, Visit
 
 PATIENCE_S = 40.0
 _POLL_S = 0.05
-#: A browser drops a question about a page that it is just leaving, at times without a word. One that
-#: changes nothing is asked again after so long.
+#: A browser may silently drop a command about a page that it is leaving. A command that changes nothing
+#: is repeated after this time.
 _GLANCE_S = 5.0
-#: Role and name of something that holds what is looked for.
+#: Role and name of an element that contains the element to find.
 Place = tuple[str, str]
-#: Roles whose things can be switched off, or not be there for the eye.
+#: Whether an element is enabled and visible.
 _USABLE = """function () {
   const it = this.nodeType === 1 ? this : this.parentElement;
   return !it.disabled && it.checkVisibility({visibilityProperty: true});
@@ -36,17 +36,17 @@ _AT = """function () {
   const mine = this.contains(top) || top?.contains(this) || [...(this.labels ?? [])].includes(top);
   return {x, y, mine, top: top?.outerHTML.slice(0, 200)};
 }"""
-_CHOOSE = """function (wanted) {
+_CHOOSE = """function (label) {
   const tidy = text => text.replace(/\\s+/g, " ").trim();
-  const found = [...this.options].find(one => tidy(one.text) === wanted)
-    ?? [...this.options].find(one => tidy(one.text).startsWith(wanted));
-  if (!found) return [...this.options].map(one => tidy(one.text));
-  this.value = found.value;
+  const choice = [...this.options].find(option => tidy(option.text) === label)
+    ?? [...this.options].find(option => tidy(option.text).startsWith(label));
+  if (!choice) return [...this.options].map(option => tidy(option.text));
+  this.value = choice.value;
   this.dispatchEvent(new Event("input", {bubbles: true}));
   this.dispatchEvent(new Event("change", {bubbles: true}));
   return null;
 }"""
-#: What has the focus; null where it is the thing itself.
+#: The element that has the focus; null if it is the element itself.
 _FOCUS = """function () {
   return document.activeElement === this ? null : document.activeElement.localName;
 }"""
@@ -54,11 +54,11 @@ _CLEAR = "function () { this.focus(); this.select?.(); }"
 
 
 class Elsewhere(AssertionError):
-    """The page went away, or was drawn anew, while it was looked at."""
+    """The page was left or drawn again during a command."""
 
 
 class Page:
-    """A page in a tab of its own. `visit` says what it asked for and what it complained of."""
+    """A page in a tab of its own. `visit` records its requests and complaints."""
 
     def __init__(self, runner: asyncio.Runner, tab: Tab) -> None:
         self._runner = runner
@@ -66,15 +66,15 @@ class Page:
 
     @property
     def visit(self) -> Visit:
-        """What happened so far, events that wait in the socket left out; `watch` takes them in."""
+        """What happened so far, without the events that wait in the socket; `watch` reads them."""
         return self._tab.visit
 
     def ask(self, method: str, **params: Any) -> Any:
-        """Give a command of the DevTools protocol and return its answer."""
+        """Send a command of the DevTools protocol and return its result."""
         return self._runner.run(asyncio.wait_for(self._tab.ask(method, **params), 60))
 
     def evaluate(self, expression: str) -> Any:
-        """Return what an expression of the page's, or its promise, comes to."""
+        """Return the awaited value of a JavaScript expression in the page."""
         return self._runner.run(asyncio.wait_for(self._tab.evaluate(expression), 60))
 
     def go(self, url: str) -> None:
@@ -82,7 +82,7 @@ class Page:
         self._runner.run(asyncio.wait_for(self._tab.go(url), 30))
 
     def open_beside(self, url: str, title: str) -> None:
-        """Open an address in one more window of the same user, and wait until it has its title."""
+        """Open an address in another window of the same user, and wait until it has its title."""
         before = self._runner.run(self._tab.titles()).count(title)
         self._runner.run(self._tab.open_beside(url))
         self.until(title, lambda: self._runner.run(self._tab.titles()).count(title) > before)
@@ -90,94 +90,96 @@ class Page:
     def look(self, width: int, scheme: str) -> None:
         """Change the window's width and the scheme that its user prefers."""
         self._runner.run(self._tab.look(width, scheme))
-        # What listens for a change hears of it with a frame, of a busy page with the one after the next.
+        # Listeners get the change with the next frame; on a busy page with the one after it.
         self.evaluate(
-            f"new Promise(painted => {{ const wanted = matchMedia('(prefers-color-scheme: {scheme})');"
-            " const look = () => requestAnimationFrame(() => wanted.matches"
+            f"new Promise(painted => {{ const query = matchMedia('(prefers-color-scheme: {scheme})');"
+            " const look = () => requestAnimationFrame(() => query.matches"
             " ? requestAnimationFrame(() => setTimeout(painted)) : look()); look(); })"
         )
 
     def watch(self, seconds: float = 0.2) -> None:
-        """Take in what happens, for so long."""
+        """Read events for this time."""
         self._runner.run(self._tab.watch(seconds))
 
     def picture(self) -> bytes:
-        """Return what is seen of the page, as PNG."""
+        """Return a PNG of the visible part of the page."""
         return base64.b64decode(self.ask("Page.captureScreenshot")["data"])
 
     # --- looking --------------------------------------------------------------------------------
 
     def text(self) -> str:
-        """Return what can be read on the page, with single spaces."""
+        """Return the visible text of the page, with single spaces."""
         return " ".join(str(self.evaluate("document.body.innerText")).split())
 
     def read(self, words: str) -> None:
-        """Wait until the words stand on the page."""
+        """Wait until the page shows a text."""
         text = 'document.body.innerText.replace(/\\s+/g, " ")'
         self.wait(f"{text}.includes({json.dumps(words)})")
 
     def names(self, role: str) -> list[str]:
-        """Return the names of all things of a role."""
+        """Return the names of all elements with a role."""
         return [name for name, _ in self._all(role)]
 
     def wait(self, expression: str) -> None:
-        """Wait until an expression of the page's is true."""
-        asked = {"expression": f"Boolean({expression})", "returnByValue": True}
-        self.until(expression, lambda: bool(self._shown(self._glance("Runtime.evaluate", **asked))))
+        """Wait until a JavaScript expression in the page is true."""
+        params = {"expression": f"Boolean({expression})", "returnByValue": True}
+        self.until(
+            expression, lambda: bool(self._value_of(self._glance("Runtime.evaluate", **params)))
+        )
 
     def find(self, role: str, name: str, *, nth: int = 0, within: Place | None = None) -> int:
-        """Return the id of a thing that can be used: of this name, or whose name begins with it."""
-        found: list[int] = []
+        """Return the id of a usable element with this name, or with a name that begins with it."""
+        nodes: list[int] = []
 
-        def there() -> bool:
-            found[:] = self._matching(role, name, within)
-            return len(found) > nth
+        def is_there() -> bool:
+            nodes[:] = self._matching(role, name, within)
+            return len(nodes) > nth
 
-        self.until(f"{role} {name!r}", there)
-        return found[nth]
+        self.until(f"{role} {name!r}", is_there)
+        return nodes[nth]
 
     def gone(self, role: str, name: str) -> None:
-        """Wait until no such thing can be used."""
+        """Wait until no such element is usable."""
         self.until(f"{role} {name!r} to go", lambda: not self.has(role, name))
 
     def has(self, role: str, name: str) -> bool:
-        """Return whether such a thing can be used right now."""
-        found: list[int] = []
+        """Return whether such an element is usable now."""
+        nodes: list[int] = []
 
-        def asked() -> bool:
-            found[:] = self._matching(role, name, None)
+        def look() -> bool:
+            nodes[:] = self._matching(role, name, None)
             return True
 
-        self.until(f"an answer about {role} {name!r}", asked)
-        return bool(found)
+        self.until(f"a look at {role} {name!r}", look)
+        return bool(nodes)
 
     # --- acting ---------------------------------------------------------------------------------
 
     def click(self, role: str, name: str, *, nth: int = 0, within: Place | None = None) -> None:
-        """Press a thing with the pointer, in its middle."""
+        """Click the middle of an element with the pointer."""
         end = time.monotonic() + PATIENCE_S
         while True:
             node = self.find(role, name, nth=nth, within=within)
             try:
-                at = self._on(node, _AT)
+                position = self._on(node, _AT)
             except Elsewhere:
-                at = {"mine": False, "top": "it went away"}
-            if at["mine"]:
+                position = {"mine": False, "top": "it went away"}
+            if position["mine"]:
                 break
-            assert time.monotonic() < end, f"{role} {name!r} lies below {at['top']}"
+            assert time.monotonic() < end, f"{role} {name!r} lies below {position['top']}"
             self.watch(_POLL_S)
         for kind in ("mouseMoved", "mousePressed", "mouseReleased"):
             self.ask(
                 "Input.dispatchMouseEvent",
                 type=kind,
-                x=at["x"],
-                y=at["y"],
+                x=position["x"],
+                y=position["y"],
                 button="none" if kind == "mouseMoved" else "left",
                 clickCount=int(kind != "mouseMoved"),
             )
 
     def fill(self, role: str, name: str, text: str, *, within: Place | None = None) -> None:
-        """Write into a field, in the place of what it holds."""
+        """Replace the content of a field."""
 
         def cleared() -> bool:
             self._on(self.find(role, name, within=within), _CLEAR)
@@ -187,58 +189,58 @@ class Page:
         self.ask("Input.insertText", text=text)
 
     def choose(self, name: str, option: str, *, within: Place | None = None) -> None:
-        """Choose from a list of choices by what the choice says, or begins with."""
-        left: list[Any] = []
+        """Choose the option of a list whose text is, or begins with, `option`."""
+        choices: list[Any] = []
 
-        def there() -> bool:
-            left[:] = [self._on(self.find("combobox", name, within=within), _CHOOSE, option)]
-            return left[0] is None
+        def is_chosen() -> bool:
+            choices[:] = [self._on(self.find("combobox", name, within=within), _CHOOSE, option)]
+            return choices[0] is None
 
         try:
-            self.until(f"the choice {option!r} of {name!r}", there)
+            self.until(f"the choice {option!r} of {name!r}", is_chosen)
         except AssertionError as error:
-            raise AssertionError(f"{error}\nchoices: {left}") from None
+            raise AssertionError(f"{error}\nchoices: {choices}") from None
 
     def press(self, *keys: str) -> None:
-        """Press keys one after the other: letters, or names such as `Escape`, `Tab` and `Enter`."""
+        """Press keys in order: letters, or names such as `Escape`, `Tab` and `Enter`."""
         for key in keys:
-            more: dict[str, Any] = {"text": key} if len(key) == 1 else _NAMED.get(key, {})
-            self.ask("Input.dispatchKeyEvent", type="keyDown", key=key, **more)
-            self.ask("Input.dispatchKeyEvent", type="keyUp", key=key, **more)
+            params: dict[str, Any] = {"text": key} if len(key) == 1 else _NAMED_KEYS.get(key, {})
+            self.ask("Input.dispatchKeyEvent", type="keyDown", key=key, **params)
+            self.ask("Input.dispatchKeyEvent", type="keyUp", key=key, **params)
 
     def tab_to(self, role: str, name: str, *, most: int = 60) -> None:
-        """Press Tab until a thing has the focus; never more often than `most`."""
+        """Press Tab until an element has the focus, at most `most` times."""
         node = self.ask("DOM.resolveNode", backendNodeId=self.find(role, name))
-        asked = {"objectId": node["object"]["objectId"], "functionDeclaration": _FOCUS}
-        seen = []
+        params = {"objectId": node["object"]["objectId"], "functionDeclaration": _FOCUS}
+        passed = []
         for _ in range(most):
             self.press("Tab")
-            answer = self.ask("Runtime.callFunctionOn", **asked, returnByValue=True)
-            focus = self._shown(answer)
+            response = self.ask("Runtime.callFunctionOn", **params, returnByValue=True)
+            focus = self._value_of(response)
             if focus is None:
                 return
-            seen.append(focus)
-        raise AssertionError(f"{role} {name!r} is not reached by the keyboard: {seen}")
+            passed.append(focus)
+        raise AssertionError(f"{role} {name!r} is not reached by the keyboard: {passed}")
 
     # --- below ----------------------------------------------------------------------------------
 
-    def until(self, what: str, there: Callable[[], bool]) -> None:
+    def until(self, description: str, is_there: Callable[[], bool]) -> None:
         end = time.monotonic() + PATIENCE_S
         while True:
             try:
-                if there():
+                if is_there():
                     return
             except Elsewhere:
                 pass
-            assert time.monotonic() < end, f"never there: {what}\n{self.text()[:3000]}"
+            assert time.monotonic() < end, f"never there: {description}\n{self.text()[:3000]}"
             self.watch(_POLL_S)
 
     def _matching(self, role: str, name: str, within: Place | None) -> list[int]:
         inside = self.find(*within) if within else 0
-        found = [(known, node) for known, node in self._all(role, inside)]
-        same = [node for known, node in found if known == name]
-        begun = [node for known, node in found if known != name and known.startswith(name)]
-        return [node for node in (*same, *begun) if self._usable(node)]
+        candidates = [(label, node) for label, node in self._all(role, inside)]
+        exact = [node for label, node in candidates if label == name]
+        prefixed = [node for label, node in candidates if label != name and label.startswith(name)]
+        return [node for node in (*exact, *prefixed) if self._usable(node)]
 
     def _usable(self, node: int) -> bool:
         try:
@@ -256,31 +258,31 @@ class Page:
         ]
 
     def _on(self, node: int, function: str, *arguments: Any) -> Any:
-        thing = self._glance("DOM.resolveNode", backendNodeId=node)["object"]["objectId"]
-        answer = self._glance(
+        object_id = self._glance("DOM.resolveNode", backendNodeId=node)["object"]["objectId"]
+        response = self._glance(
             "Runtime.callFunctionOn",
-            objectId=thing,
+            objectId=object_id,
             functionDeclaration=function,
             arguments=[{"value": value} for value in arguments],
             returnByValue=True,
         )
-        return self._shown(answer)
+        return self._value_of(response)
 
     def _glance(self, method: str, **params: Any) -> Any:
-        """Give a command that may be given again. Elsewhere says that nothing came of it."""
+        """Send a command that may be repeated. Raises Elsewhere if it has no result."""
         try:
             return self._runner.run(asyncio.wait_for(self._tab.ask(method, **params), _GLANCE_S))
         except (AssertionError, TimeoutError) as error:
             raise Elsewhere(f"{method}: {error}") from error
 
     @staticmethod
-    def _shown(answer: Any) -> Any:
-        if "exceptionDetails" in answer:
-            raise Elsewhere(answer["exceptionDetails"])
-        return answer["result"].get("value")
+    def _value_of(response: Any) -> Any:
+        if "exceptionDetails" in response:
+            raise Elsewhere(response["exceptionDetails"])
+        return response["result"].get("value")
 
 
-_NAMED: dict[str, dict[str, Any]] = {
+_NAMED_KEYS: dict[str, dict[str, Any]] = {
     "Enter": {"code": "Enter", "windowsVirtualKeyCode": 13, "text": "\r"},
     "Escape": {"code": "Escape", "windowsVirtualKeyCode": 27},
     "Tab": {"code": "Tab", "windowsVirtualKeyCode": 9},

@@ -1,7 +1,7 @@
-"""One tab of a browser over its DevTools protocol: commands, their answers, and what happened.
+"""One tab of a browser over its DevTools protocol: commands, their results, and events.
 
 Each tab has a browser context of its own, so no tab shares storage or a shared worker with another.
-What its shared workers ask for is noted with the tab's own requests.
+The requests of its shared workers are recorded with its own.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ HEIGHT = 900
 
 @dataclass(slots=True)
 class Visit:
-    """What opening one page came to. `status` and `requests` are of a tab that watches its network."""
+    """What happened in one page. Only a tab that watches its network has `status` and `requests`."""
 
     watched: bool
     status: int = 0
@@ -38,13 +38,14 @@ class Visit:
 
     @property
     def requests(self) -> list[str]:
-        """The addresses that were asked for."""
+        """The requested addresses."""
         assert self.watched, "this tab does not watch its network"
         return self._requests
 
     def note(self, event: Mapping[str, Any]) -> None:
-        """Take in one event of the DevTools protocol."""
-        method, params = event.get("method"), event.get("params", {})
+        """Record one event of the DevTools protocol."""
+        method = event.get("method")
+        params = event.get("params", {})
         if method == "Network.requestWillBeSent":
             self._requests.append(params["request"]["url"])
         elif method == "Network.responseReceived" and params["type"] == "Document":
@@ -57,8 +58,11 @@ class Visit:
             thrown = details.get("exception", {}).get("description", "")
             self.complaints.append(f"{details['text']} {thrown}".strip())
         elif method == "Runtime.consoleAPICalled" and params["type"] in ("error", "warning"):
-            said = [str(one.get("value", one.get("description"))) for one in params["args"]]
-            self.complaints.append(f"console.{params['type']}: {' '.join(said)}")
+            words = [
+                str(argument.get("value", argument.get("description")))
+                for argument in params["args"]
+            ]
+            self.complaints.append(f"console.{params['type']}: {' '.join(words)}")
         elif method == "Audits.issueAdded":
             issue = params["issue"]
             if issue["code"] == "ContentSecurityPolicyIssue":
@@ -66,9 +70,9 @@ class Visit:
 
 
 class Tab:
-    """Commands and their answers, with every event on the way noted in `visit`.
+    """Commands and their results. Every event is recorded in `visit`.
 
-    To watch its network, with half a dozen events for each request, costs a fifth of all that a tab does.
+    Watching the network, with half a dozen events for each request, costs a fifth of the tab's time.
     """
 
     def __init__(self, socket: aiohttp.ClientWebSocketResponse, *, network: bool) -> None:
@@ -81,8 +85,8 @@ class Tab:
         self.target = ""
 
     async def open(self, width: int, scheme: str) -> None:
-        """Make the tab, `width` CSS pixels wide, for people who want a light or a dark page."""
-        # The browser's own session tells of shared workers, which belong to no tab.
+        """Create the tab, `width` CSS pixels wide, for users who prefer a light or a dark page."""
+        # The session of the browser reports shared workers, which belong to no tab.
         await self.ask(
             "Target.setAutoAttach",
             autoAttach=True,
@@ -96,12 +100,12 @@ class Tab:
             permissions=["clipboardReadWrite", "clipboardSanitizedWrite"],
             browserContextId=self._context,
         )
-        made = await self.ask(
+        created = await self.ask(
             "Target.createTarget", url="about:blank", browserContextId=self._context
         )
-        self.target = made["targetId"]
-        found = await self.ask("Target.attachToTarget", targetId=self.target, flatten=True)
-        self._session = {"sessionId": found["sessionId"]}
+        self.target = created["targetId"]
+        attached = await self.ask("Target.attachToTarget", targetId=self.target, flatten=True)
+        self._session = {"sessionId": attached["sessionId"]}
         for domain in self._domains:
             await self.ask(f"{domain}.enable")
         await self.ask("Emulation.setFocusEmulationEnabled", enabled=True)
@@ -116,7 +120,7 @@ class Tab:
             deviceScaleFactor=1,
             mobile=width < 600,
         )
-        # What fades in would be looked at half-way.
+        # Without this, a fading element could be examined halfway.
         features = {"prefers-color-scheme": scheme, "prefers-reduced-motion": "reduce"}
         await self.ask(
             "Emulation.setEmulatedMedia",
@@ -124,50 +128,53 @@ class Tab:
         )
 
     async def go(self, url: str) -> None:
-        """Open an address and wait until all that it names is loaded."""
+        """Open an address and wait until the page and its resources are loaded."""
         await self.ask("Page.navigate", url=url)
         await self._receive(lambda message: message.get("method") == "Page.loadEventFired")
 
     async def evaluate(self, expression: str) -> Any:
-        """Return what an expression of the page's, or its promise, comes to."""
-        answer = await self.ask(
+        """Return the awaited value of a JavaScript expression in the page."""
+        response = await self.ask(
             "Runtime.evaluate", expression=expression, awaitPromise=True, returnByValue=True
         )
-        assert "exceptionDetails" not in answer, answer["exceptionDetails"]
-        return answer["result"].get("value")
+        assert "exceptionDetails" not in response, response["exceptionDetails"]
+        return response["result"].get("value")
 
     async def close(self) -> None:
-        """Close the tab and forget all that it kept."""
+        """Close the tab and discard its storage."""
         self._session = {}
         await self.ask("Target.disposeBrowserContext", browserContextId=self._context)
 
     async def open_beside(self, url: str) -> None:
         """Open an address in another window, with the same storage and the same shared workers."""
-        where = {"browserContextId": self._context, "newWindow": True}
-        await self._ask("Target.createTarget", {"url": url, **where}, {})
+        params = {"browserContextId": self._context, "newWindow": True}
+        await self._ask("Target.createTarget", {"url": url, **params}, {})
 
     async def titles(self) -> list[str]:
-        """Return the titles of all windows that share this tab's storage."""
-        found = (await self._ask("Target.getTargets", {}, {}))["targetInfos"]
-        mine = [one for one in found if one.get("browserContextId") == self._context]
-        return [one["title"] for one in mine if one["type"] == "page"]
+        """Return the titles of all windows that share the storage of this tab."""
+        targets = (await self._ask("Target.getTargets", {}, {}))["targetInfos"]
+        mine = [target for target in targets if target.get("browserContextId") == self._context]
+        return [target["title"] for target in mine if target["type"] == "page"]
 
     async def ask(self, method: str, **params: Any) -> Any:
-        """Give a command and return its answer. An AssertionError says why it was refused."""
+        """Send a command and return its result. Raises AssertionError if it is refused."""
         return await self._ask(method, params, self._session)
 
     async def _ask(self, method: str, params: Mapping[str, Any], session: dict[str, str]) -> Any:
         number = await self._send(method, params, session)
-        answer = await self._receive(lambda message: message.get("id") == number)
-        assert "result" in answer, f"{method}: {answer}"
-        return answer["result"]
+        response = await self._receive(lambda message: message.get("id") == number)
+        assert "result" in response, f"{method}: {response}"
+        return response["result"]
 
     async def watch(self, seconds: float) -> None:
-        """Take in what happens, for so long."""
+        """Read events for this time."""
         end = time.monotonic() + seconds
-        while (left := end - time.monotonic()) > 0:
+        while True:
+            remaining_s = end - time.monotonic()
+            if remaining_s <= 0:
+                return
             try:
-                await asyncio.wait_for(self._receive(lambda _: True), left)
+                await asyncio.wait_for(self._receive(lambda _: True), remaining_s)
             except TimeoutError:
                 return
 
@@ -176,7 +183,7 @@ class Tab:
         await self._socket.send_json({"id": number, "method": method, "params": params, **session})
         return number
 
-    async def _receive(self, wanted: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
+    async def _receive(self, is_expected: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
         while True:
             received = await self._socket.receive()
             assert received.type is aiohttp.WSMsgType.TEXT, f"the browser is gone: {received}"
@@ -184,12 +191,12 @@ class Tab:
             self.visit.note(message)
             if message.get("method") == "Target.attachedToTarget":
                 await self._attend(message["params"])
-            if wanted(message):
-                found: dict[str, Any] = message
-                return found
+            if is_expected(message):
+                expected: dict[str, Any] = message
+                return expected
 
     async def _attend(self, params: Mapping[str, Any]) -> None:
-        """Listen to a shared worker of this tab; the answers are of no interest."""
+        """Listen to a shared worker of this tab; the results of the commands are ignored."""
         info = params["targetInfo"]
         if info["type"] == "shared_worker" and info.get("browserContextId") == self._context:
             for domain in {"Network", "Log", "Runtime"}.intersection(self._domains):

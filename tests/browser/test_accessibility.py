@@ -1,4 +1,4 @@
-"""Every panel of the page, as axe-core sees it: light and dark, on wide and narrow windows and a phone."""
+"""Every panel of the dashboard under axe-core: light and dark, on wide and narrow windows and a phone."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ SWAGGER = "#swagger"
 
 
 @pytest.fixture
-def lived_in(api: HttpWorld) -> HttpWorld:
-    """A world in which there is something of everything to show."""
+def populated_world(api: HttpWorld) -> HttpWorld:
+    """A world with something to show in every panel."""
     api.initialize()
     operation = api.apply_domains().json["id"]
     api.emulator.intervene("stick_operation", operation=operation)
@@ -39,7 +39,7 @@ def lived_in(api: HttpWorld) -> HttpWorld:
 
 
 def settle(page: Page) -> None:
-    """Wait until the panel shows what it has to show."""
+    """Wait until the panel is drawn."""
     page.wait("document.querySelector('main h1') && !document.querySelector('main .loading')")
 
 
@@ -64,7 +64,7 @@ def test_axe_finds_a_planted_violation(dashboard: Dashboard, panel: Callable[[st
 
 @pytest.mark.parametrize("name", PANELS)
 def test_every_panel_is_accessible(
-    name: str, dashboard: Dashboard, lived_in: HttpWorld, panel: Callable[[str], str]
+    name: str, dashboard: Dashboard, populated_world: HttpWorld, panel: Callable[[str], str]
 ):
     with dashboard(panel(name)) as page:
         settle(page)
@@ -73,9 +73,9 @@ def test_every_panel_is_accessible(
 
 @pytest.mark.parametrize("name", ["requests", "operations", "projects", "scenarios"])
 def test_the_detail_view_of_a_panel_is_accessible(
-    name: str, dashboard: Dashboard, lived_in: HttpWorld, panel: Callable[[str], str]
+    name: str, dashboard: Dashboard, populated_world: HttpWorld, panel: Callable[[str], str]
 ):
-    operation = lived_in.emulator.requests.of("apply_project_domains")[0].answer["id"]
+    operation = populated_world.emulator.requests.of("apply_project_domains")[0].answer["id"]
     chosen = {
         "requests": "3",
         "operations": operation,
@@ -100,10 +100,10 @@ def test_dialogs_and_forms_of_a_panel_are_accessible(
     button: str,
     within: str,
     dashboard: Dashboard,
-    lived_in: HttpWorld,
+    populated_world: HttpWorld,
     panel: Callable[[str], str],
 ):
-    operation = lived_in.emulator.requests.of("apply_project_domains")[0].answer["id"]
+    operation = populated_world.emulator.requests.of("apply_project_domains")[0].answer["id"]
     with dashboard(panel(name.format(operation))) as page:
         settle(page)
         page.click("button", button)
@@ -120,8 +120,8 @@ def test_the_error_of_an_invalid_scenario_is_accessible(
         )
         page.click("button", "Check")
         page.read("Line 3, column 1")
-        told = [line for line in page.visit.complaints if "400 (Bad Request)" not in line]
-        page.visit.complaints[:] = told
+        complaints = [line for line in page.visit.complaints if "400 (Bad Request)" not in line]
+        page.visit.complaints[:] = complaints
         assert_accessible(page)
 
 

@@ -1,6 +1,6 @@
-"""The API documentation in a real browser: its calls can be tried, by anybody in any world.
+"""The API documentation in a real browser: its calls can be tried as any user in any world.
 
-Swagger UI takes seconds to draw: each page that is opened is used for all that can be claimed of it.
+Swagger UI takes seconds to draw, so each open page is used for several claims.
 """
 
 from __future__ import annotations
@@ -16,28 +16,28 @@ from tests.browser.page import Page
 from tests.browser.tab import Scheme
 from tests.support.http_world import HttpWorld
 
-#: Where the answer's status is shown.
+#: Shows the status of the response.
 LIVE = ".live-responses-table .response-col_status:not(.col_header)"
-#: What is said once a user was chosen, by the beginning of the choice.
-SAID = {"Olive": "of owner", "Rita": "of reader", "Nobody": "without a token"}
+#: The text after a user was chosen, by the beginning of the option.
+TOKEN_TEXTS = {"Olive": "of owner", "Rita": "of reader", "Nobody": "without a token"}
 
 
-def opened(page: Page, width: int, scheme: Scheme) -> None:
-    """Wait until the page can be used: nothing was complained of, and nothing is cut."""
+def wait_until_ready(page: Page, width: int, scheme: Scheme) -> None:
+    """Wait until the page is ready; expect no complaint and no clipped content."""
     page.look(width, scheme)
     page.read("Requests carry a token of owner")
     assert page.visit.complaints == []
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
-def become(page: Page, user: str) -> None:
+def choose_user(page: Page, user: str) -> None:
     page.choose("User", user)
-    page.wait(f"document.querySelector('#said').textContent.includes({SAID[user]!r})")
+    page.wait(f"document.querySelector('#said').textContent.includes({TOKEN_TEXTS[user]!r})")
 
 
 @contextmanager
-def opened_call(page: Page, call: str) -> Iterator[str]:
-    """Open a call and close it again: what is open is drawn each time that something is tried."""
+def open_call(page: Page, call: str) -> Iterator[str]:
+    """Open a call and close it again: each try redraws the open calls."""
     block = f"document.querySelector('[id$=\"-{call}\"]')"
     page.evaluate(f"{block}.querySelector('.opblock-summary-control').click()")
     page.wait(f"{block}.querySelector('input[placeholder$=_id]')?.value")  # its ids are filled in
@@ -47,19 +47,19 @@ def opened_call(page: Page, call: str) -> Iterator[str]:
 
 
 def try_it(page: Page, block: str, status: int) -> None:
-    """Try a call that is open as a user does, until such a status is shown."""
+    """Try an open call as a user does, until the page shows a status."""
     page.evaluate("performance.clearResourceTimings()")
-    page.wait(_sent(block))
+    page.wait(_press_until_sent(block))
     page.wait(f"{block}.querySelector('{LIVE}')?.textContent.trim().startsWith('{status}')")
     page.evaluate(f"{block}.querySelector('.btn-clear')?.click()")
     page.wait(f"!{block}.querySelector('{LIVE}')")
 
 
-def _sent(block: str) -> str:
-    """Press Execute until something was sent: Swagger UI takes in what it shows some turns later."""
-    sent = "performance.getEntriesByType('resource').some(({ name }) => name.includes('/v1/'))"
+def _press_until_sent(block: str) -> str:
+    """Press Execute until a request is sent: Swagger UI reads its form with a delay."""
+    is_sent = "performance.getEntriesByType('resource').some(({ name }) => name.includes('/v1/'))"
     press = f"{block}.querySelector('button.execute').click()"
-    return f"({sent} || {press}, {sent})"
+    return f"({is_sent} || {press}, {is_sent})"
 
 
 def tables(api: HttpWorld) -> Any:
@@ -74,10 +74,10 @@ def test_calls_tried_in_the_api_documentation_act_as_the_chosen_user(
     api.emulator.clock.advance("1h")
     before = tables(api)["projects"]
     with chromium.page(f"{origin}/_emulator/docs?world={api.emulator.name}", network=True) as page:
-        opened(page, 1280, "dark")
+        wait_until_ready(page, 1280, "dark")
         assert_leads_on(page, origin)
-        become(page, "Olive")
-        with opened_call(page, "initializeManagedSource") as block:
+        choose_user(page, "Olive")
+        with open_call(page, "initializeManagedSource") as block:
             page.wait(f"{block}.querySelector('button.execute')")
             page.wait(f"{block}.querySelector('pre[tabindex]')")
             assert_accessible(page)
@@ -87,15 +87,15 @@ def test_calls_tried_in_the_api_documentation_act_as_the_chosen_user(
         page.look(400, "light")
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
         keys = len(tables(api)["user_api_keys"])
-        with opened_call(page, "createUserApiKey") as block:
+        with open_call(page, "createUserApiKey") as block:
             for _ in range(2):
                 try_it(page, block, 201)
         assert_ours(page, origin)
 
-        with opened_call(page, "setProjectPoweredByFlag") as block:
+        with open_call(page, "setProjectPoweredByFlag") as block:
             try_it(page, block, 200)
             for user, status in (("Rita", 403), ("Nobody", 401)):
-                become(page, user)
+                choose_user(page, user)
                 try_it(page, block, status)
         page.watch()
         assert [url for url in page.visit.requests if not url.startswith((origin, "data:"))] == []

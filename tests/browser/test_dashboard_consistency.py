@@ -1,4 +1,4 @@
-"""What the page offers and says: buttons that do something, values that are accepted, nothing cut."""
+"""The dashboard offers working buttons and accepted values, and clips nothing."""
 
 from __future__ import annotations
 
@@ -116,16 +116,16 @@ def test_the_trail_marks_only_faults_that_acted(dashboard: Dashboard, api: HttpW
     api.emulator.fault("abort", call="list_deployments", code="forbidden", times=1)
     api.emulator.fault("abort", call="get_dns_authorization", code="forbidden")
     api.deployments()
-    marked = """[...document.querySelectorAll('.step.fault')].map(step => [
+    steps_with_color = """[...document.querySelectorAll('.step.fault')].map(step => [
         step.innerText, getComputedStyle(step, '::before').backgroundColor
           === getComputedStyle(document.querySelector('.step.refusal'), '::before').backgroundColor])"""
     with dashboard(panel("requests/1")) as page:
         page.read("1 armed fault does not match")
-        told = page.evaluate(marked)
+        steps = page.evaluate(steps_with_color)
 
-    assert [text for text, red in told if red and " acted, " in text]
-    assert not [text for text, red in told if red and " acted, " not in text]
-    assert any("did not act" in text for text, _ in told)
+    assert [text for text, red in steps if red and " acted, " in text]
+    assert not [text for text, red in steps if red and " acted, " not in text]
+    assert any("did not act" in text for text, _ in steps)
 
 
 @pytest.mark.parametrize("name", ["operations", "problems", "faults", "projects", "history"])
@@ -137,11 +137,11 @@ def test_the_panels_fit_a_phone(dashboard: Dashboard, api: HttpWorld, panel: Pan
         assert page.evaluate(
             "[...document.querySelectorAll('td')].every(d => d.children.length === 1)"
         )
-        wide = "[...document.querySelectorAll('td .badge')].every(b => b.offsetWidth < 150)"
-        assert page.evaluate(wide)
+        are_narrow = "[...document.querySelectorAll('td .badge')].every(b => b.offsetWidth < 150)"
+        assert page.evaluate(are_narrow)
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-        high = "[...document.querySelectorAll('input')].every(i => i.offsetHeight < 60)"
-        assert page.evaluate(high)
+        are_low = "[...document.querySelectorAll('input')].every(i => i.offsetHeight < 60)"
+        assert page.evaluate(are_low)
         bars = """[...document.querySelectorAll('.bar-part')].map(bar => bar.getBoundingClientRect())
             .every(box => box.left >= 0 && box.right <= innerWidth && box.width >= 1)"""
         assert page.evaluate(bars)

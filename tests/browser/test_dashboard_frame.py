@@ -1,4 +1,4 @@
-"""The page's frame in a real browser: worlds, clock, connection, colours, keys, and what is lost."""
+"""The frame of the dashboard in a real browser: worlds, clock, connection, colors and keys."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_the_dashboard_reports_a_missing_world_and_links_to_the_default_world(
 def test_the_world_picker_follows_created_and_deleted_worlds(
     dashboard: Dashboard, api: HttpWorld, panel: Panel
 ):
-    names = "[...document.querySelector('.picker select').options].map(one => one.value)"
+    names = "[...document.querySelector('.picker select').options].map(option => option.value)"
     with dashboard(panel("requests")) as page:
         page.read("Live")
         forked = api.emulator.fork()
@@ -92,9 +92,9 @@ def test_the_menu_of_worlds_creates_forks_resets_and_deletes_worlds(
         page.click("button", "Create")
         page.wait(f"location.hash === '#/requests?world={name}'")
         page.read("World " + name + " is made.")
-        made = control.world(name)
-        assert made.clock.state["mode"] == "frozen"
-        HttpWorld(made).dns()
+        world = control.world(name)
+        assert world.clock.state["mode"] == "frozen"
+        HttpWorld(world).dns()
         page.find("link", "1 200 Get DNS")
         page.click("button", "Worlds")
         assert page.find("link", "Export")
@@ -126,8 +126,12 @@ def test_the_menu_of_worlds_imports_an_exported_state(
     with dashboard(panel("projects")) as page:
         page.click("button", "Worlds")
         page.find("button", "Import")
-        found = page.ask("Runtime.evaluate", expression="document.querySelector('[type=file]')")
-        page.ask("DOM.setFileInputFiles", files=[str(file)], objectId=found["result"]["objectId"])
+        file_input = page.ask(
+            "Runtime.evaluate", expression="document.querySelector('[type=file]')"
+        )
+        page.ask(
+            "DOM.setFileInputFiles", files=[str(file)], objectId=file_input["result"]["objectId"]
+        )
         page.click("button", "Import", within=("dialog", "Import a state"))
         page.read(f"World {api.emulator.name} now has the state of kept.json.")
 
@@ -169,7 +173,9 @@ def test_keyboard_shortcuts_type_letters_inside_a_field(dashboard: Dashboard, pa
 def test_skip_to_content_focuses_the_panel(dashboard: Dashboard, panel: Panel):
     with dashboard(panel("connect")) as page:
         page.find("heading", "Connect")
-        page.evaluate("document.body.tabIndex = -1, document.body.focus(), void 0")  # as at first
+        page.evaluate(
+            "document.body.tabIndex = -1, document.body.focus(), void 0"
+        )  # the initial focus
         page.evaluate("document.body.removeAttribute('tabindex')")
         page.press("Tab")
         page.wait("document.activeElement.textContent === 'Skip to content'")
@@ -188,27 +194,29 @@ def test_the_dashboard_remembers_the_chosen_colors(chromium: Chromium, panel: Pa
         page.wait("!document.documentElement.dataset.theme")
 
 
-@pytest.mark.parametrize("more", [2, pytest.param(7, marks=pytest.mark.torture)])
+@pytest.mark.parametrize("fork_count", [2, pytest.param(7, marks=pytest.mark.torture)])
 def test_pages_of_different_worlds_share_one_event_stream(
-    chromium: Chromium, api: HttpWorld, panel: Panel, more: int
+    chromium: Chromium, api: HttpWorld, panel: Panel, fork_count: int
 ):
-    """A browser opens six connections to one host: streams of their own would stop the seventh page."""
-    forks = [api.emulator.fork() for _ in range(more)]
+    """A browser opens six connections to one host: separate streams would block the seventh page."""
+    forks = [api.emulator.fork() for _ in range(fork_count)]
 
-    def found() -> tuple[bool, list[str]]:
+    def streams_of_both_worlds() -> tuple[bool, list[str]]:
         streams = [url for url in page.visit.requests if re.search(r"/events(\?|$)", url)]
-        both = (forks[-1].name, api.emulator.name)
-        return any(all(name in url for name in both) for url in streams), streams
+        names = (forks[-1].name, api.emulator.name)
+        return any(all(name in url for name in names) for url in streams), streams
 
     with chromium.page(panel("requests"), network=True) as page:
         page.read("Live")
         for fork in forks:
-            there = panel("requests").replace(f"={api.emulator.name}", f"={fork.name}")
-            page.open_beside(there, "Requests - hosting-emulator")
+            url = panel("requests").replace(f"={api.emulator.name}", f"={fork.name}")
+            page.open_beside(url, "Requests - hosting-emulator")
         api.dns()
         page.find("link", "1 200 Get DNS")
-        page.until("one stream of the last world and the first", lambda: found()[0])
-        _, streams = found()
+        page.until(
+            "one stream of the last world and the first", lambda: streams_of_both_worlds()[0]
+        )
+        _, streams = streams_of_both_worlds()
 
     assert all("/_emulator/events?" in url for url in streams)
 
@@ -232,7 +240,7 @@ def test_the_dashboard_without_scripts_shows_the_base_url(
     with chromium.page("about:blank") as page:
         page.ask("Emulation.setScriptExecutionDisabled", value=True)
         page.go(f"{origin}/_emulator")
-        text = page.ask("DOM.getDocument")  # the document is there, though no script may ask for it
+        text = page.ask("DOM.getDocument")  # the document exists although no script runs
         html = page.ask("DOM.getOuterHTML", nodeId=text["root"]["nodeId"])["outerHTML"]
 
     assert "The emulator is running" in html

@@ -1,4 +1,4 @@
-"""Live requests in a real browser: they come by themselves, hold still, say why, and go again."""
+"""The live requests of the dashboard in a real browser: they appear, hold still, explain and replay."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 import pytest
 
+from hosting_emulator.contract.calls import CALLS
 from tests.browser.chromium import Chromium
 from tests.browser.control_views import items
 from tests.browser.dashboard import Dashboard
@@ -15,16 +16,18 @@ from tests.browser.page import Page
 from tests.support.http_world import HttpWorld
 
 Panel = Callable[[str], str]
+#: The title of the call that shows or hides the flag.
+FLAG_CALL = CALLS["set_project_powered_by_flag"].summary
 _NUMBERS = "[...document.querySelectorAll('.requests .n')].map(row => Number(row.textContent))"
 
 
 def point(page: Page, selector: str) -> None:
-    """Move the pointer over something, without pressing."""
-    at = page.evaluate(
+    """Move the pointer over an element without pressing."""
+    position = page.evaluate(
         f"(({{x, y, width}}) => [x + width / 2, y + 4])"
         f"(document.querySelector({json.dumps(selector)}).getBoundingClientRect())"
     )
-    page.ask("Input.dispatchMouseEvent", type="mouseMoved", x=at[0], y=at[1])
+    page.ask("Input.dispatchMouseEvent", type="mouseMoved", x=position[0], y=position[1])
 
 
 def test_new_requests_appear_without_a_reload(dashboard: Dashboard, api: HttpWorld, panel: Panel):
@@ -123,7 +126,7 @@ def test_arrow_keys_walk_the_requests_and_escape_closes_the_open_request(
         api.dns()
     with dashboard(panel("requests/2")) as page:
         page.wait("document.activeElement.textContent === 'Request 2'")
-        page.wait("document.querySelectorAll('.requests li').length === 3")  # what is walked
+        page.wait("document.querySelectorAll('.requests li').length === 3")  # the rows to walk
         page.press("ArrowDown")
         page.wait("document.activeElement.textContent === 'Request 1'")
         page.click("button", "Newer request")
@@ -186,13 +189,13 @@ def test_a_lost_response_is_shown_in_the_list_and_in_the_request(
     with pytest.raises(OSError, match=r"."):
         api.set_flag(True)
     with dashboard(panel("requests")) as page:
-        page.click("link", "1 — Show or hide the flag response lost: connection_reset")
+        page.click("link", f"1 — {FLAG_CALL} response lost: connection_reset")
         page.find("heading", "Request 1")
         page.read("No response reached the client.")
         first = page.evaluate("document.querySelector('.detail .stack p').innerText")
         words = page.evaluate("[...document.querySelectorAll('.step .word')].map(w => w.innerText)")
 
-    assert " ".join(first.split()) == "— Show or hide the flag response lost: connection_reset"
+    assert " ".join(first.split()) == f"— {FLAG_CALL} response lost: connection_reset"
     assert words.index("commit") < words.index("fault")
     assert words[-1] != "commit"
 
@@ -204,14 +207,14 @@ def test_older_requests_are_loaded_on_demand(chromium: Chromium, api: HttpWorld,
     with chromium.page(panel("requests"), network=True) as page:
         page.read("The newest 200 of 520 are shown.")
         page.read("Live")
-        assert asked(page) == ["limit=200&trail=false"]
+        assert list_queries(page) == ["limit=200&trail=false"]
 
         page.evaluate("document.querySelector('.requests li:last-child a').focus()")
         page.tab_to("button", "Older ones", most=3)
         page.press("Enter")
         page.read("The newest 500 of 520 are shown; search covers the whole log.")
         page.wait("document.activeElement.closest('li')?.querySelector('.n').innerText === '320'")
-        assert asked(page) == ["limit=200&trail=false", "limit=500&trail=false"]
+        assert list_queries(page) == ["limit=200&trail=false", "limit=500&trail=false"]
         assert not page.has("button", "Older ones")
 
         page.evaluate("document.activeElement.blur()")
@@ -244,8 +247,8 @@ def test_older_requests_are_added_to_a_paused_list(
         assert page.evaluate(_NUMBERS) == list(range(202, 0, -1))
 
 
-def asked(page: Page) -> list[str]:
-    """Return the queries with which the page asked for the list of requests."""
+def list_queries(page: Page) -> list[str]:
+    """Return the queries with which the page requested the list of requests."""
     return [
         url.partition("?")[2]
         for url in page.visit.requests

@@ -1,20 +1,23 @@
-"""Overview, calls, projects and operations in a real browser, checked on the world itself."""
+"""Overview, calls, projects and operations of the dashboard, checked against the world itself."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
+from hosting_emulator.contract.calls import CALLS
 from tests.browser.control_views import items
 from tests.browser.dashboard import Dashboard
 from tests.service.test_plain_redemption import fetch
 from tests.support.http_world import HttpWorld
 
 Panel = Callable[[str], str]
-#: A browser sends a request again only where its connection was used before: here it surely is.
-_SENT_AGAIN = """window.once = window.fetch, window.fetch = async (url, how) => {
-  if (String(url).includes("/v1/")) await window.once(url, how).catch(() => {});
-  return window.once(url, how);
+#: The title of the call that shows or hides the flag.
+FLAG_CALL = CALLS["set_project_powered_by_flag"].summary
+#: A browser repeats a request only on a connection that it has used before; this always repeats it.
+_SENT_AGAIN = """window.once = window.fetch, window.fetch = async (url, options) => {
+  if (String(url).includes("/v1/")) await window.once(url, options).catch(() => {});
+  return window.once(url, options);
 }, void 0"""
 
 
@@ -25,10 +28,12 @@ def project(api: HttpWorld, alias: str = "shop") -> dict[str, Any]:
 def test_the_copied_token_and_command_work(
     dashboard: Dashboard, api: HttpWorld, panel: Panel, origin: str
 ):
-    permission = {"name": "clipboard-write"}, {"name": "clipboard-read"}
+    permissions = {"name": "clipboard-write"}, {"name": "clipboard-read"}
     with dashboard(panel("connect")) as page:
-        for one in permission:
-            page.ask("Browser.setPermission", permission=one, setting="granted", origin=origin)
+        for permission in permissions:
+            page.ask(
+                "Browser.setPermission", permission=permission, setting="granted", origin=origin
+            )
         page.click("button", "Copy token of reader")
         page.read("Copied.")
         token = page.evaluate("navigator.clipboard.readText()")
@@ -59,7 +64,7 @@ def test_the_api_console_sends_a_call_as_the_chosen_user(
     dashboard: Dashboard, api: HttpWorld, panel: Panel
 ):
     with dashboard(panel("try")) as page:
-        page.choose("Call", "Show or hide the flag")
+        page.choose("Call", FLAG_CALL)
         page.choose("As", "reader")
         page.click("button", "Send")
         page.read("Status 403")
@@ -114,20 +119,20 @@ def test_an_operation_behind_a_held_claim_offers_only_possible_actions(
     dashboard: Dashboard, api: HttpWorld, panel: Panel
 ):
     api.emulator.intervene("hold_claim", project="shop")
-    held = items(api, "operations?unfinished=true")[0]["id"]
-    behind = api.initialize().json["id"]
-    with dashboard(panel(f"operations/{behind}")) as page:
+    holding_operation = items(api, "operations?unfinished=true")[0]["id"]
+    waiting_operation = api.initialize().json["id"]
+    with dashboard(panel(f"operations/{waiting_operation}")) as page:
         page.find("button", "Release held claim")
         assert not page.has("button", "Advance time")
         assert not page.has("button", "Take a step")
         page.press("Escape")
         page.wait("location.hash.startsWith('#/operations?')")
-    with dashboard(panel(f"operations/{held}")) as page:
+    with dashboard(panel(f"operations/{holding_operation}")) as page:
         page.find("button", "Release held claim")
         assert not page.has("button", "Fail")
         page.click("button", "Release held claim")
         page.read("is free.")
-    with dashboard(panel(f"operations/{behind}")) as page:
+    with dashboard(panel(f"operations/{waiting_operation}")) as page:
         page.click("button", "Advance time until it ends")
         page.read("that is final")
 
@@ -173,10 +178,10 @@ def test_the_project_panel_changes_dns_deployments_databases_and_tickets(
         page.click("button", "Expire")
         page.read("has expired.")
 
-    found = project(api)
-    assert found["dns"]["status"] == "revoked"
-    assert found["databases"]["dev"]["provider_failing"]
-    assert found["tickets"][0]["state"] == "expired"
+    row = project(api)
+    assert row["dns"]["status"] == "revoked"
+    assert row["databases"]["dev"]["provider_failing"]
+    assert row["tickets"][0]["state"] == "expired"
 
 
 def test_a_form_shows_why_its_intervention_was_refused(
@@ -224,11 +229,11 @@ def test_the_operation_panel_sticks_releases_and_advances_an_operation(
 def test_an_operation_older_than_the_history_ends_at_its_last_update(
     dashboard: Dashboard, api: HttpWorld, panel: Panel
 ):
-    newest = max(items(api, "operations"), key=lambda one: str(one["created_at"]))
+    newest = max(items(api, "operations"), key=lambda operation: str(operation["created_at"]))
     with dashboard(panel("operations")) as page:
         page.wait("document.querySelector('tbody tr time')")
         times = page.evaluate(
-            "[...document.querySelectorAll('tbody tr:first-child time')].map(one => one.dateTime)"
+            "[...document.querySelectorAll('tbody tr:first-child time')].map(time => time.dateTime)"
         )
 
     assert times == [newest["created_at"], newest["updated_at"]]

@@ -1,4 +1,4 @@
-"""The page of an exploration fits whatever it is looked at on: what is long wraps or scrolls."""
+"""The HTML report of an exploration fits every window: long content wraps or scrolls."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ def test_the_explore_report_is_never_wider_than_the_window(chromium: Chromium, t
     path = tmp_path / "report.html"
     path.write_text(page_with_long_results(), encoding="utf-8")
 
-    with chromium.page(path.as_uri()) as shown:
+    with chromium.page(path.as_uri()) as page:
         for width in (1280, 420, 320):
-            shown.look(width, "light")
-            assert shown.evaluate("document.documentElement.scrollWidth") <= width
+            page.look(width, "light")
+            assert page.evaluate("document.documentElement.scrollWidth") <= width

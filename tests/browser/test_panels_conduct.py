@@ -1,4 +1,4 @@
-"""The panel of conduct in a real browser: what the client did, by which requests, what to do instead."""
+"""The conduct panel in a real browser: findings, their requests and remedies."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Panel = Callable[[str], str]
 
 
 def misbehave(api: HttpWorld) -> None:
-    """Break an error, a warning and a note."""
+    """Break three rules: an error, a warning and a note."""
     api.apply_domains(key=None)
     operation = api.apply_domains().json["id"]
     api.emulator.clock.advance("1s")
@@ -43,7 +43,9 @@ def test_conduct_findings_appear_live_with_their_requests(
             "  const title = h.getBoundingClientRect();"
             "  return id.top >= title.bottom && id.left === title.left;})"
         )
-        assert places == [True] * 3  # each rule's id below its title, however long that is
+        assert (
+            places == [True] * 3
+        )  # the id of each rule stands below its title, however long the title is
         page.click("link", "Request 3")
         page.wait("location.hash.startsWith('#/requests/3')")
 

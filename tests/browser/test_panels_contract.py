@@ -1,4 +1,4 @@
-"""The panels of the contract in a real browser: assumptions and the catalogue of problems."""
+"""The contract panels in a real browser: assumptions and the catalog of problems."""
 
 from __future__ import annotations
 
@@ -13,16 +13,20 @@ from tests.support.http_world import HttpWorld
 Panel = Callable[[str], str]
 
 
-def changed(api: HttpWorld) -> dict[str, Any]:
-    found = api.emulator.assumptions
-    return {one["name"]: one["value"] for one in found if one["value"] != one["default"]}
+def changed_assumptions(api: HttpWorld) -> dict[str, Any]:
+    assumptions = api.emulator.assumptions
+    return {
+        assumption["name"]: assumption["value"]
+        for assumption in assumptions
+        if assumption["value"] != assumption["default"]
+    }
 
 
 def names(page: Page) -> list[str]:
-    found: list[str] = page.evaluate(
+    row_names: list[str] = page.evaluate(
         "[...document.querySelectorAll('.settings > li')].map(row => row.dataset.name)"
     )
-    return found
+    return row_names
 
 
 def codes(page: Page) -> dict[str, str]:
@@ -43,7 +47,7 @@ def test_choosing_an_alternative_sets_the_assumption_and_moves_no_row(
         page.read("1 changed")
         after = names(page)
 
-    assert changed(api) == {"deployment_order": "oldest_first"}
+    assert changed_assumptions(api) == {"deployment_order": "oldest_first"}
     assert before == after
 
 
@@ -58,7 +62,7 @@ def test_a_typed_assumption_value_is_set_or_refused(
         page.click("button", "Set default_page_size")
         page.read("Assumption refused")
 
-    assert changed(api) == {"default_page_size": 7}
+    assert changed_assumptions(api) == {"default_page_size": 7}
 
 
 def test_a_typed_assumption_value_survives_a_change_from_elsewhere(
@@ -71,7 +75,7 @@ def test_a_typed_assumption_value_survives_a_change_from_elsewhere(
         page.click("button", "Set default_page_size")
         page.read("default_page_size is 9.")
 
-    assert changed(api) == {"default_page_size": 9}
+    assert changed_assumptions(api) == {"default_page_size": 9}
 
 
 def test_changed_assumptions_come_first_and_can_be_reset_separately(
@@ -88,7 +92,7 @@ def test_changed_assumptions_come_first_and_can_be_reset_separately(
         page.wait("document.activeElement.id === 'assumption-timestamp_form'")
 
     assert sorted(first) == sorted(values)
-    assert changed(api) == {"accepted_status": 200}
+    assert changed_assumptions(api) == {"accepted_status": 200}
 
 
 def test_all_assumptions_are_reset_after_confirmation(
@@ -102,20 +106,20 @@ def test_all_assumptions_are_reset_after_confirmation(
         page.click("button", "Reset", within=("dialog", "Reset assumptions"))
         page.read("0 changed")
 
-    assert changed(api) == {}
+    assert changed_assumptions(api) == {}
 
 
 def test_the_problems_panel_links_each_code_to_its_page(
     chromium: Chromium, dashboard: Dashboard, api: HttpWorld, panel: Panel
 ):
-    known = {problem["code"] for problem in api.emulator.control.contract("problems")}
+    problem_codes = {problem["code"] for problem in api.emulator.control.contract("problems")}
 
     with dashboard(panel("problems")) as page:
-        page.read(f"{len(known)} of {len(known)}")
-        found = codes(page)
+        page.read(f"{len(problem_codes)} of {len(problem_codes)}")
+        links = codes(page)
 
-    assert set(found) == known
-    link = found["idempotency_key_reused"]
+    assert set(links) == problem_codes
+    link = links["idempotency_key_reused"]
     assert link.endswith("/_emulator/docs/errors/idempotency-key-reused")
     assert chromium.visit(link).status == 200
 
@@ -123,18 +127,20 @@ def test_the_problems_panel_links_each_code_to_its_page(
 def test_problems_are_filtered_by_text_status_and_retry(
     dashboard: Dashboard, api: HttpWorld, panel: Panel
 ):
-    known = api.emulator.control.contract("problems")
-    wanted = {one["code"] for one in known if one["status"] == 503 and one["retryable"]}
+    problems = api.emulator.control.contract("problems")
+    expected = {
+        problem["code"] for problem in problems if problem["status"] == 503 and problem["retryable"]
+    }
 
     with dashboard(panel("problems")) as page:
         page.choose("Status", "503")
         page.choose("Retry", "retryable")
-        page.read(f"{len(wanted)} of {len(known)}")
-        found = codes(page)
+        page.read(f"{len(expected)} of {len(problems)}")
+        links = codes(page)
         page.fill("searchbox", "Find", "no such words")
         page.read("No code matches.")
 
-    assert set(found) == wanted
+    assert set(links) == expected
 
 
 def test_an_alternative_that_contradicts_the_contract_shows_a_warning(
@@ -144,4 +150,4 @@ def test_an_alternative_that_contradicts_the_contract_shows_a_warning(
         page.choose("listed_statuses", "open (contradicts the contract)")
         page.read("The assumption listed_statuses=open contradicts the contract")
 
-    assert changed(api) == {"listed_statuses": "open"}
+    assert changed_assumptions(api) == {"listed_statuses": "open"}

@@ -1,4 +1,4 @@
-"""The panels of failures in a real browser: faults, interventions and scenarios."""
+"""The failure panels in a real browser: faults, interventions and scenarios."""
 
 from __future__ import annotations
 
@@ -8,13 +8,16 @@ from typing import Any
 
 import pytest
 
+from hosting_emulator.contract.calls import CALLS
 from tests.browser.dashboard import Dashboard
 from tests.browser.page import Page
 from tests.support.http_world import HttpWorld
 
 Panel = Callable[[str], str]
+#: The title of the call that shows or hides the flag.
+FLAG_CALL = CALLS["set_project_powered_by_flag"].summary
 MORE = "Every way to match and to count"
-#: Waits until something holds, and else says what it waited for.
+#: Waits until a condition holds; otherwise the error says what it waited for.
 UNTIL = """const until = async (what, holds) => {
     const end = performance.now() + 30000;
     while (!holds()) {
@@ -22,19 +25,19 @@ UNTIL = """const until = async (what, holds) => {
       await new Promise(later => setTimeout(later, 10));
     }
   };"""
-#: Presses the link of each word, and tells what the fields of its form are called.
+#: Clicks the link of each intervention and returns the names of the fields of its form.
 WALK = f"""async words => {{ {UNTIL}
-  const found = {{}};
+  const fields = {{}};
   for (const word of words) {{
     [...document.querySelectorAll("main a")].find(link => link.innerText.startsWith(word)).click();
     await until(word, () => document.activeElement.ariaLabel === word);
     const form = document.activeElement.querySelector("form");
     if (form.querySelector("[type=submit]").innerText !== "Do it") throw new Error(word);
-    found[word] = [...form.querySelectorAll("[name]")].map(one => one.name);
+    fields[word] = [...form.querySelectorAll("[name]")].map(field => field.name);
   }}
-  return found;
+  return fields;
 }}"""
-#: Chooses each kind and arms it as the form then stands.
+#: Chooses each kind and arms it with the values in the form.
 ARM = f"""async kinds => {{ {UNTIL}
   const rows = () => document.querySelectorAll("main tbody tr").length;
   for (const kind of kinds) {{
@@ -42,18 +45,18 @@ ARM = f"""async kinds => {{ {UNTIL}
     choice.value = kind;
     for (const name of ["input", "change"]) choice.dispatchEvent(new Event(name, {{bubbles: true}}));
     await new Promise(drawn => setTimeout(drawn));
-    [...document.querySelectorAll("main [type=submit]")].find(one => one.innerText === "Arm").click();
+    [...document.querySelectorAll("main [type=submit]")].find(button => button.innerText === "Arm").click();
     await until(kind, () => rows() === armed + 1);
   }}
 }}"""
 
 
 def rows(page: Page) -> list[str]:
-    found: list[str] = page.evaluate(
+    texts: list[str] = page.evaluate(
         "[...document.querySelectorAll('main tbody tr')]"
         ".map(row => row.innerText.replace(/\\s+/g, ' '))"
     )
-    return found
+    return texts
 
 
 def test_the_faults_panel_arms_a_fault_counts_its_hits_live_and_removes_it(
@@ -69,15 +72,15 @@ def test_the_faults_panel_arms_a_fault_counts_its_hits_live_and_removes_it(
         page.read("Live")
         api.dns()
         page.read("list_deployments, times 1 1 0 0 armed")
-        answer = api.deployments()
+        response = api.deployments()
         page.read("list_deployments, times 1 2 1 1 used up")
         (row,) = rows(page)
         page.click("button", "Remove fault-1")
         page.read("No fault is armed")
         page.wait("document.activeElement.id === 'panel-title'")
 
-    assert (answer.status, answer.json["code"]) == (503, "service_unavailable")
-    assert answer.headers["Retry-After"] is None
+    assert (response.status, response.json["code"]) == (503, "service_unavailable")
+    assert response.headers["Retry-After"] is None
     assert "abort code service_unavailable" in row
     assert "call list_deployments, times 1 2 1 1 used up" in row
     assert api.emulator.faults == []
@@ -87,7 +90,7 @@ def test_everyday_faults_are_armed_with_one_click(
     dashboard: Dashboard, api: HttpWorld, panel: Panel
 ):
     with dashboard(panel("faults")) as page:
-        page.choose("Call", "Show or hide the flag")
+        page.choose("Call", FLAG_CALL)
         page.click("button", "Service unavailable")
         page.read("fault-1 is armed.")
         page.choose("How often", "until removed")
@@ -104,11 +107,17 @@ def test_everyday_faults_are_armed_with_one_click(
     armed: list[Any] = [fault.now for fault in api.emulator.faults]
     assert (armed[0]["abort"]["code"], armed[0]["times"]) == ("service_unavailable", 1)
     assert armed[0]["call"] == "set_project_powered_by_flag"
-    assert [next(iter({"latency", "abort", "connection_reset"} & set(one))) for one in armed] == [
-        *("abort", "latency", "abort", "connection_reset", "connection_reset")
+    assert [
+        next(iter({"latency", "abort", "connection_reset"} & set(fault))) for fault in armed
+    ] == [
+        "abort",
+        "latency",
+        "abort",
+        "connection_reset",
+        "connection_reset",
     ]
     assert armed[4]["phase"] == "after_commit"
-    assert not any("times" in one for one in armed[1:])
+    assert not any("times" in fault for fault in armed[1:])
 
 
 def test_a_fault_removed_elsewhere_leaves_the_faults_panel_without_a_hit(
@@ -130,11 +139,11 @@ def test_a_fault_removed_elsewhere_leaves_the_faults_panel_without_a_hit(
         page.wait("document.querySelectorAll('main tbody tr').length === 1")
         api.dns()
         page.wait("seen.at(-1)[0].hits === 1")
-        seen = page.evaluate("seen")
+        snapshots = page.evaluate("seen")
 
-    assert [fault for faults in seen for fault in faults if "removed" in fault] == []
-    assert [len(faults) for faults in seen] == sorted(
-        (len(faults) for faults in seen), reverse=True
+    assert [fault for faults in snapshots for fault in faults if "removed" in fault] == []
+    assert [len(faults) for faults in snapshots] == sorted(
+        (len(faults) for faults in snapshots), reverse=True
     )
 
 
@@ -240,19 +249,19 @@ def test_choosing_an_intervention_focuses_its_form(
 
 
 @pytest.mark.parametrize(
-    ("word", "field", "said"),
+    ("intervention", "field", "message"),
     [("expire_ticket", "ticket", "has expired."), ("revoke_key", "key", "is revoked.")],
 )
 def test_intervention_forms_offer_only_usable_tickets_and_keys(
-    dashboard: Dashboard, api: HttpWorld, panel: Panel, word: str, field: str, said: str
+    dashboard: Dashboard, api: HttpWorld, panel: Panel, intervention: str, field: str, message: str
 ):
     api.ticket()
     api.create_key("ci")
 
-    with dashboard(panel(f"interventions/{word}")) as page:
+    with dashboard(panel(f"interventions/{intervention}")) as page:
         page.choose(field, {"ticket": "owner's", "key": "ci (owner)"}[field])
         page.click("button", "Do it")
-        page.read(said)
+        page.read(message)
         page.read(f"there is no {field} now")
 
 
@@ -274,17 +283,17 @@ def test_the_add_intervention_accepts_users_in_the_form_of_a_world_file(
 def test_every_intervention_has_a_form_with_all_its_fields(
     dashboard: Dashboard, api: HttpWorld, panel: Panel
 ):
-    wanted = {
-        one["word"].replace("_", " "): [field["name"] for field in one["fields"]]
-        for one in api.emulator.control.contract("interventions")
+    expected = {
+        row["word"].replace("_", " "): [field["name"] for field in row["fields"]]
+        for row in api.emulator.control.contract("interventions")
     }
 
     with dashboard(panel("interventions")) as page:
-        page.find("link", next(iter(wanted)))
-        found = page.evaluate(f"({WALK})({json.dumps(list(wanted))})")
+        page.find("link", next(iter(expected)))
+        fields_by_form = page.evaluate(f"({WALK})({json.dumps(list(expected))})")
 
-    assert len(wanted) > 30
-    assert found == wanted
+    assert len(expected) > 30
+    assert fields_by_form == expected
 
 
 def test_the_story_of_a_scenario_runs_in_a_temporary_world(
@@ -349,7 +358,7 @@ def test_a_custom_scenario_is_checked_and_loaded_with_the_keyboard(
 
 
 @pytest.mark.parametrize(
-    ("button", "text", "place", "told", "chosen"),
+    ("button", "text", "position", "phrase", "selection"),
     [
         *(
             (
@@ -372,9 +381,9 @@ def test_a_mistake_in_a_custom_scenario_is_shown_with_its_position(
     panel: Panel,
     button: str,
     text: str,
-    place: str,
-    told: str,
-    chosen: str,
+    position: str,
+    phrase: str,
+    selection: str,
 ):
     before = api.emulator.summary["commit"]
 
@@ -383,13 +392,13 @@ def test_a_mistake_in_a_custom_scenario_is_shown_with_its_position(
         page.click("button", button)
         if button != "Check":
             page.click("button", "Load", within=("dialog", "Load your scenario"))
-        page.read(place)
-        said = page.evaluate("document.querySelector('[role=alert]').innerText")
+        page.read(position)
+        alert = page.evaluate("document.querySelector('[role=alert]').innerText")
         page.wait("document.activeElement.localName === 'textarea'")
         selected = page.evaluate("getSelection().toString()")
 
-    assert told in said
-    assert selected == chosen
+    assert phrase in alert
+    assert selected == selection
     assert api.emulator.summary["commit"] == before
 
 

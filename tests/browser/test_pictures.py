@@ -1,4 +1,4 @@
-"""The pictures of the documents are drawn from a running emulator, by the script that drew them."""
+"""The pictures of the documentation can be drawn from a running emulator."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The emulator stops and comes back while the page is open: it says so, and needs no reload."""
+"""The open dashboard reports a stop of the emulator and works after a restart without a reload."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.browser.chromium import Chromium
 from tests.support.emulator_in_thread import emulator_in_thread
 from tests.support.http_world import HttpWorld
 
-#: How many modules of panels the page has; those that nobody opened come after the first.
+#: The number of loaded panel modules; those of unopened panels load after the first.
 _PANELS = """performance.getEntriesByType("resource")
   .filter(({name}) => /panels\\/[a-z-]+\\.js$/.test(name)).length"""
 _TIME = "document.querySelector('.bar time').textContent"
@@ -32,7 +32,7 @@ def test_an_open_dashboard_survives_a_restart_of_the_emulator_without_a_reload(c
         page.read("Emulator stopped, reconnecting…")
         before = page.evaluate(_TIME)
         assert violations(page) == []
-        page.click("link", "Faults")  # a panel that was not open yet
+        page.click("link", "Faults")  # a panel that was not opened before
         page.find("heading", "Faults")
         page.watch(1.2)
         assert page.evaluate(_TIME) == before

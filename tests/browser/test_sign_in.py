@@ -1,4 +1,4 @@
-"""A web app of its own, on another port, signs its user in against the emulator and calls `/v1`."""
+"""A web app on another port signs its user in with the emulator and calls `/v1`."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ class _App(BaseHTTPRequestHandler):
 
 
 def read(page: Page, words: str) -> None:
-    """Wait until the words stand on whatever page is there by then."""
+    """Wait until a text is shown, on whichever page is open by then."""
     page.wait(f"document.body?.innerText.includes({words!r})")
 
 
 @pytest.fixture(scope="module")
 def app() -> Iterator[str]:
-    """Where the web app is served: another port of this machine."""
+    """The address of the web app, on another port of this machine."""
     with ThreadingHTTPServer(("127.0.0.1", 0), _App) as site:
         thread = Thread(target=site.serve_forever)
         thread.start()
@@ -49,20 +49,20 @@ def app() -> Iterator[str]:
 
 @pytest.fixture
 def issuer(api: HttpWorld) -> str:
-    found: str = api.emulator.summary["issuer"]
-    return found
+    url: str = api.emulator.summary["issuer"]
+    return url
 
 
 @pytest.fixture
 def app_url(app: str, api: HttpWorld, issuer: str) -> str:
-    """The app, told which emulator and project it is for."""
-    known = {"issuer": issuer, "project": api.emulator.base_url + api.project_path("")[:-1]}
-    return f"{app}?{urlencode(known)}"
+    """The address of the web app with the emulator and project to use."""
+    fields = {"issuer": issuer, "project": api.emulator.base_url + api.project_path("")[:-1]}
+    return f"{app}?{urlencode(fields)}"
 
 
 @pytest.fixture
 def sign_in_url(issuer: str) -> Address:
-    """The provider's page, as a client leads to it."""
+    """The sign-in page of the provider, as a client links to it."""
 
     def address(**fields: str) -> str:
         return f"{issuer}/authorize?{urlencode(request_fields() | fields)}"

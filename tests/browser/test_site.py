@@ -1,4 +1,4 @@
-"""The documentation as a site: nothing that axe objects to, and never wider than the window."""
+"""The documentation site: accessible and never wider than the window."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ VIEWS: tuple[tuple[int, Scheme], ...] = ((1440, "light"), (1024, "dark"), (400, 
 @pytest.mark.skipif(not SITE.exists(), reason="`make site` has not built it")
 @pytest.mark.parametrize("name", ["index", "failures", "world-file", "search"])
 def test_the_documentation_site_is_accessible_at_any_width(name: str, chromium: Chromium):
-    with chromium.page((SITE / f"{name}.html").as_uri()) as shown:
+    with chromium.page((SITE / f"{name}.html").as_uri()) as page:
         for width, scheme in VIEWS:
-            shown.look(width, scheme)
+            page.look(width, scheme)
 
-            assert violations(shown) == []
-            assert shown.evaluate("document.documentElement.scrollWidth") <= width
+            assert violations(page) == []
+            assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(not SITE.exists(), reason="`make site` has not built it")
 def test_the_documentation_search_works_without_a_network(chromium: Chromium):
-    with chromium.page((SITE / "search.html").as_uri() + "?q=rewind") as shown:
-        shown.wait("document.querySelector('#search-results li a[href^=\"replay.html\"]') !== null")
+    with chromium.page((SITE / "search.html").as_uri() + "?q=rewind") as page:
+        page.wait("document.querySelector('#search-results li a[href^=\"replay.html\"]') !== null")

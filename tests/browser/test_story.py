@@ -1,4 +1,4 @@
-"""Somebody who knows nothing finds the way by what the page says: its labels and roles alone."""
+"""A newcomer finds the way through the dashboard by labels and roles alone."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ def test_labels_and_roles_lead_a_newcomer_through_an_operation(
         page.click("button", "Make it stuck")
         page.find("button", "Release")
         operation = api.emulator.requests.of("apply_project_domains")[0].answer["id"]
-        stuck = list(api.emulator.why(operation).says)
+        reasons = list(api.emulator.why(operation).says)
         api.emulator.clock.advance("10m")
         page.find("heading", "Why it is in this state")
-        for sentence in stuck:
+        for sentence in reasons:
             page.read(sentence)
         assert api.poll(operation).json["state"] != "succeeded"
 
@@ -44,10 +44,10 @@ def test_labels_and_roles_lead_a_newcomer_through_an_operation(
 
         assert api.poll(operation).json["state"] == "succeeded"
         assert api.dns(token=token).status == 200
-        at_peace(page)
-        asked = page.visit.requests
-        assert [url for url in asked if not url.startswith((origin, "data:"))] == []
-        assert any("/_emulator/events?" in url for url in asked)
+        assert_no_complaints(page)
+        requested_urls = page.visit.requests
+        assert [url for url in requested_urls if not url.startswith((origin, "data:"))] == []
+        assert any("/_emulator/events?" in url for url in requested_urls)
 
 
 def test_labels_and_roles_lead_a_newcomer_to_the_reason_of_a_refusal(
@@ -63,7 +63,7 @@ def test_labels_and_roles_lead_a_newcomer_to_the_reason_of_a_refusal(
 
         page.find("heading", "Why")
         page.read("Only the project's owner may do this")
-        at_peace(page, refusals=1)
+        assert_no_complaints(page, refusals=1)
 
 
 def test_the_keyboard_alone_moves_time(
@@ -82,9 +82,9 @@ def test_the_keyboard_alone_moves_time(
     assert api.emulator.clock.now.startswith("2026-01-02")
 
 
-def at_peace(page: Page, refusals: int = 0) -> None:
-    """The page complained of nothing, but for answers that are refusals."""
+def assert_no_complaints(page: Page, refusals: int = 0) -> None:
+    """Expect no complaint of the page except for this number of refused requests."""
     page.watch()
-    told = [line for line in page.visit.complaints if "Failed to load resource" in line]
-    assert len(told) == refusals
-    assert [line for line in page.visit.complaints if line not in told] == []
+    refused_loads = [line for line in page.visit.complaints if "Failed to load resource" in line]
+    assert len(refused_loads) == refusals
+    assert [line for line in page.visit.complaints if line not in refused_loads] == []

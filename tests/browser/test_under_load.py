@@ -1,6 +1,6 @@
-"""The page while much happens: it stays small and still, and leaves nothing behind in the server.
+"""The dashboard under load: it stays bounded and still, and leaves nothing behind in the server.
 
-How fast it is stands in .ci/benchmarks/test_page_load.py: that wants a quiet machine.
+Its speed is measured by .ci/benchmarks/test_page_load.py, which needs a quiet machine.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from tests.support.counted_emulator import (
 from tests.support.held_connections import PROC, held_connections
 from tests.support.http_world import HttpWorld
 
-#: What a world's log and its ring of events keep here, so that a short storm passes through them whole.
-KEPT = 250
+#: The size of the request log and of the event ring here, so that a short storm fills them.
+KEPT_COUNT = 250
 STORM = 400
-#: What makes a request's event seven kilobytes long.
+#: A query that makes the event of a request seven kilobytes long.
 LONG = f"?more={'x' * 7000}"
 FIRST_ROWS = 200
 MOST_ROWS = 500
@@ -38,15 +38,15 @@ NEWEST = f"Number({ROWS}[0]?.querySelector('.n').textContent)"
 
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[CountedEmulator]:
-    limit_what_is_kept(monkeypatch, KEPT)
+    limit_what_is_kept(monkeypatch, KEPT_COUNT)
     with counted_emulator() as running:
         yield running
 
 
-def until(what: str, true: Callable[[], bool]) -> None:
+def wait_until(description: str, is_true: Callable[[], bool]) -> None:
     end = time.monotonic() + PATIENCE_S
-    while not true():
-        assert time.monotonic() < end, what
+    while not is_true():
+        assert time.monotonic() < end, description
         time.sleep(0.02)  # real time: another thread does it
 
 
@@ -80,9 +80,9 @@ def test_the_request_list_holds_still_and_stays_bounded_under_load(
 def test_pages_under_load_leave_nothing_behind_in_the_server(
     chromium: Chromium, server: CountedEmulator, count: int
 ):
-    chromium.visit(f"{server.ready.control_url}#/requests")  # all that is loaded once is there now
+    chromium.visit(f"{server.ready.control_url}#/requests")  # loads everything that is loaded once
     server.send_reads(STORM)
-    until("connections stay", lambda: held_connections(server.address[1]) == 0)
+    wait_until("connections stay", lambda: held_connections(server.address[1]) == 0)
     before = server.tasks()
     gc.collect()
     blocks = sys.getallocatedblocks()
@@ -95,14 +95,14 @@ def test_pages_under_load_leave_nothing_behind_in_the_server(
             + f"Host: {server.host}\r\n\r\n".encode()
         )
         _pages(chromium, server, count)
-        until("the pages are not let go", lambda: server.listeners <= 1)
+        wait_until("the pages are not let go", lambda: server.listeners <= 1)
         server.send_reads(
             2 * STORM, LONG
-        )  # and the deaf one is found out: no buffer holds this much
-        until("the deaf one is not let go", lambda: server.listeners == 0)
+        )  # no buffer holds this much, so the server notices the deaf connection
+        wait_until("the deaf one is not let go", lambda: server.listeners == 0)
 
-    until("tasks stay", lambda: server.tasks() <= before)
-    until("connections stay", lambda: held_connections(server.address[1]) == 0)
+    wait_until("tasks stay", lambda: server.tasks() <= before)
+    wait_until("connections stay", lambda: held_connections(server.address[1]) == 0)
     gc.collect()
     assert sys.getallocatedblocks() <= blocks * 1.02
 
@@ -118,12 +118,12 @@ def _pages(chromium: Chromium, server: CountedEmulator, count: int) -> None:
         frozen.ask("Page.setWebLifecycleState", state="frozen")
         server.send_reads(STORM)
         for page in pages[:-1]:
-            _has_all(page, server)
+            _assert_shows_all(page, server)
         frozen.ask("Page.setWebLifecycleState", state="active")
-        _has_all(frozen, server)
+        _assert_shows_all(frozen, server)
 
 
-def _has_all(page: Page, server: CountedEmulator) -> None:
+def _assert_shows_all(page: Page, server: CountedEmulator) -> None:
     page.wait(f"{NEWEST} === {server.sent}")
-    # One that heard too late has asked anew, for as many as it had.
+    # A page that fell behind has reloaded as many rows as it had.
     assert FIRST_ROWS <= page.evaluate(f"{ROWS}.length") <= MOST_ROWS

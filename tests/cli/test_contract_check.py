@@ -15,7 +15,7 @@ from hosting_emulator.sdk import HostingEmulator
 from hosting_emulator_cli.main import Failure
 from tests.lab.contract_check.check_run import options
 from tests.lab.contract_check.deviations import DEVIATIONS
-from tests.lab.contract_check.mutations import refused
+from tests.lab.contract_check.mutations import refuse
 from tests.lab.contract_check.tampering_proxy import Exchange, Tampering, wrong_server
 from tests.lab.contract_check.test_deviations import Spoils
 
@@ -209,7 +209,7 @@ def _answers_everything_with(status: int, code: str | None) -> Tampering:
                 exchange.status = status
                 exchange.json = {"detail": "No"}
             else:
-                refused(exchange, status, code)
+                refuse(exchange, status, code)
 
     return Answers()
 

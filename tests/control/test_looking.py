@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from tests.browser.control_views import items, looked
+from tests.browser.control_views import document_at, items
 from tests.support.http_world import HttpWorld
 
 STATIC = files("hosting_emulator.dashboard").joinpath("static")
@@ -132,7 +132,7 @@ def test_the_timeline_is_newest_first_and_states_the_total(api: HttpWorld):
     starts = [row["spans"][0]["from"] for row in items(api, "timeline?limit=1000")]
 
     assert starts == sorted(starts, reverse=True)
-    assert looked(api, "timeline?limit=1")["total"] == len(starts) > 30
+    assert document_at(api, "timeline?limit=1")["total"] == len(starts) > 30
 
 
 def test_a_project_lists_as_many_deployments_as_are_requested(api: HttpWorld):
@@ -170,17 +170,17 @@ def test_the_history_says_what_commits_changed(api: HttpWorld):
 
 
 def test_the_clock_names_the_next_event(api: HttpWorld):
-    assert {"DNS", "shop", "expires"} <= set(looked(api, "clock")["next_event"].split())
+    assert {"DNS", "shop", "expires"} <= set(document_at(api, "clock")["next_event"].split())
     api.initialize()
     following = "initialize managed source of shop becomes"
-    assert looked(api, "clock")["next_event"] == f"{following} running"
+    assert document_at(api, "clock")["next_event"] == f"{following} running"
     api.emulator.clock.advance("2s")
-    assert looked(api, "clock")["next_event"] == f"{following} deploying"
+    assert document_at(api, "clock")["next_event"] == f"{following} deploying"
 
 
 def test_a_summary_has_the_generation_that_is_expected_next(api: HttpWorld):
     def generation() -> int:
-        projects = looked(api, "")["projects"]
+        projects = document_at(api, "")["projects"]
         (project,) = [project for project in projects if project["alias"] == "shop"]
         return int(project["source_generation"])
 

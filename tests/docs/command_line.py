@@ -1,4 +1,4 @@
-"""The commands and options of the command line, which pages name."""
+"""The commands and options of the command line."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ _NOT_RUN = re.compile(r"<!-- not run")
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A fenced block. `skipped` is the reason in the comment before it, None where it is run."""
+    """A fenced block. `skipped` is the reason in the comment before it, or None if it runs."""
 
     line: int
     language: str
@@ -26,22 +26,27 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One command of a block and the output shown below it ("" shows none)."""
+    """One command of a block and the output shown below it, or "" for none."""
 
     line: int
     command: str
-    shown: str
+    output: str
 
 
 def blocks(page: str) -> list[Block]:
     """Return the fenced blocks of a page, in order."""
-    found = [
-        Block(page.count("\n", 0, m.start("language")) + 1, m["language"], m["text"], m["reason"])
-        for m in _FENCE.finditer(page)
+    page_blocks = [
+        Block(
+            page.count("\n", 0, match.start("language")) + 1,
+            match["language"],
+            match["text"],
+            match["reason"],
+        )
+        for match in _FENCE.finditer(page)
     ]
-    marked = sum(block.skipped is not None for block in found)
+    marked = sum(block.skipped is not None for block in page_blocks)
     assert marked == len(_NOT_RUN.findall(page)), "a `not run` comment stands before no block"
-    return found
+    return page_blocks
 
 
 def steps(block: Block) -> Iterator[Step]:
@@ -61,35 +66,35 @@ def steps(block: Block) -> Iterator[Step]:
         elif continued:
             step = Step(step.line, f"{step.command}\n{line}", "")
         else:
-            step = Step(step.line, step.command, f"{step.shown}{line}\n")
-        continued = line.endswith("\\") and not step.shown
+            step = Step(step.line, step.command, f"{step.output}{line}\n")
+        continued = line.endswith("\\") and not step.output
     if step is not None:
         yield step
 
 
 def without_blocks(page: str) -> str:
-    """Return a page's prose: what lies outside its fenced blocks."""
+    """Return the prose of a page, without its fenced blocks."""
     return _FENCE.sub("", page)
 
 
 def links(page: str) -> list[str]:
-    """Return the targets of the inline links in a page's prose."""
+    """Return the targets of the inline links in the prose of a page."""
     return re.findall(r"\]\(([^)\s]+)\)", without_blocks(page))
 
 
 def anchors(page: str) -> set[str]:
-    """Return the names by which a page's headings can be linked to."""
+    """Return the anchors of the headings of a page."""
     headings = re.findall(r"^#+ (.+)$", without_blocks(page), re.MULTILINE)
     return {re.sub(r"[^\w -]", "", heading).lower().replace(" ", "-") for heading in headings}
 
 
-def matches(shown: str, printed: str) -> bool:
-    """Tell whether printed output is what a page shows.
+def matches(expected: str, printed: str) -> bool:
+    """Return whether printed output matches what a page shows.
 
     `…` within a line stands for any text of that line, and a line of `…` alone for any lines.
     """
     pattern = ""
-    for line in shown.rstrip("\n").splitlines():
+    for line in expected.rstrip("\n").splitlines():
         if line.strip() == "…":
             pattern += r"(?:.*\n)*?"
         else:

@@ -1,4 +1,4 @@
-"""Jobs of CI recipes, read from their YAML as GitHub and GitLab would. Runs nothing."""
+"""The jobs of CI recipes, read from their YAML as GitHub and GitLab do. Runs nothing."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from tests.docs.markdown import blocks
 
 GITLAB = ".gitlab-ci.yml"
 _IMAGE = "registry.example/hosting-emulator"
-#: What stands beside the jobs of a GitLab file.
-_OF_ALL_JOBS = ("variables", "default")
+#: The keys of a GitLab file that are not jobs.
+_COMMON_KEYS = ("variables", "default")
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A job's commands for each cell of its matrix, and the environment of it and of its emulator.
+    """The commands of a job for one cell of its matrix, with the environments of job and emulator.
 
-    `service` is None for a job that has no emulator beside it; `host` is the name it goes by.
+    `service` is None for a job without an emulator beside it; `host` is the host name of the emulator.
     """
 
     name: str
@@ -32,7 +32,7 @@ class Job:
 
 
 def recipes(page: str) -> dict[str, str]:
-    """Return the recipes of a page as they are written, by their file's name."""
+    """Return the recipes of a page as written, by file name."""
     texts = [block.text for block in blocks(page) if block.language == "yaml"]
     return {text.splitlines()[0].removeprefix("# "): text for text in texts}
 
@@ -51,7 +51,11 @@ def _github(file: str, recipe: dict[str, Any]) -> Iterator[Job]:
             for axis, values in job.get("strategy", {}).get("matrix", {}).items()
         }
         commands = tuple(_filled(step["run"], cell) for step in job["steps"] if "run" in step)
-        services = [s for s in job.get("services", {}).values() if s["image"].startswith(_IMAGE)]
+        services = [
+            service
+            for service in job.get("services", {}).values()
+            if service["image"].startswith(_IMAGE)
+        ]
         for service in services:
             assert service["ports"] == ["4620:4620"]
         yield Job(
@@ -64,12 +68,12 @@ def _github(file: str, recipe: dict[str, Any]) -> Iterator[Job]:
 
 
 def _gitlab(file: str, recipe: dict[str, Any]) -> Iterator[Job]:
-    of_all = recipe.get("variables", {})
+    common_variables = recipe.get("variables", {})
     for name, job in recipe.items():
-        if name in _OF_ALL_JOBS:
+        if name in _COMMON_KEYS:
             continue
         services = [s for s in job.get("services", ()) if s["name"].startswith(_IMAGE)]
-        variables = of_all | job.get("variables", {})
+        variables = common_variables | job.get("variables", {})
         parallel = job.get("parallel", 1)
         cell = {}
         if isinstance(parallel, int):
@@ -86,4 +90,4 @@ def _gitlab(file: str, recipe: dict[str, Any]) -> Iterator[Job]:
 
 
 def _filled(command: str, cell: dict[str, str]) -> str:
-    return re.sub(r"\$\{\{ (\S+) \}\}", lambda found: cell[found[1]], command)
+    return re.sub(r"\$\{\{ (\S+) \}\}", lambda match: cell[match[1]], command)

@@ -1,7 +1,7 @@
-"""A user at two terminals: one shell that types the page's commands, one emulator that runs.
+"""Two terminals: one shell for the commands of a page, one for the emulator.
 
-Only the ports differ from the page: free ones take the place of those it names. Our commands, and
-Python, come from the warm interpreter, but for what `make` runs.
+Free ports replace those of the page. Our commands and Python run in the warm interpreter, except
+those that `make` runs.
 """
 
 from __future__ import annotations
@@ -21,21 +21,21 @@ from tests.support.warm import programs
 
 #: The ports the page names: the emulator's default, and one for TLS.
 PORTS = ("4620", "4643")
-#: Blocks of these languages are files, which begin with a comment that is their name.
+#: Blocks of these languages are files; the comment in their first line is the file name.
 FILES = ("python", "toml", "yaml")
 _MARK = "\x1e"
 _PATIENCE_S = 90.0
 
 
 class Terminals:
-    """Runs steps in a folder. Use it as a context, so that nothing is left running."""
+    """Runs steps in a folder. Use it as a context manager, so that no process is left."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._ports = dict(zip(PORTS, map(str, free_ports()), strict=False))
         self._emulator: subprocess.Popen[str] | None = None
         self._shell = self._popen(["bash", "--noprofile", "--norc"], stdin=subprocess.PIPE)
-        for path in programs().iterdir():  # also once an environment is activated
+        for path in programs().iterdir():  # functions still apply in an activated environment
             self._type(f'{path.name}() {{ {path} "$@"; }}')
 
     def __enter__(self) -> Terminals:
@@ -47,17 +47,19 @@ class Terminals:
 
     def run(self, step: Step) -> None:
         """Run one step and compare what it prints with what the page shows."""
-        command, shown = self.localized(step.command), self.localized(step.shown)
+        command = self.localized(step.command)
+        expected = self.localized(step.output)
         if command.startswith(("make run", "hosting-emulator start")):
-            code, printed = 0, self._start(command)
+            code = 0
+            printed = self._start(command)
         else:
             code, printed = self._type(command)
         where = f"line {step.line}: {command}\n--- printed (exit code {code})\n{printed}"
         assert code == 0, where
-        assert not shown or matches(shown, printed), f"{where}\n--- shown\n{shown}"
+        assert not expected or matches(expected, printed), f"{where}\n--- expected\n{expected}"
 
     def follow(self, page: str, files: Sequence[str] = FILES) -> None:
-        """Do all that a page shows: write the blocks that are `files`, by language, run what is typed."""
+        """Follow a page: write the blocks whose language is in `files`, and run the commands."""
         for block in blocks(page):
             if block.skipped is not None:
                 continue
@@ -69,12 +71,12 @@ class Terminals:
                     self.run(step)
 
     def localized(self, text: str) -> str:
-        # At one go: a free port may look like another that the page names.
-        return re.sub("|".join(PORTS), lambda named: self._ports[named.group()], text)
+        # In one pass: a free port may equal another port of the page.
+        return re.sub("|".join(PORTS), lambda match: self._ports[match.group()], text)
 
     def _popen(self, command: list[str], stdin: int) -> subprocess.Popen[str]:
-        names = {k: v for k, v in os.environ.items() if not k.startswith("HOSTING_")}
-        here = {
+        variables = {k: v for k, v in os.environ.items() if not k.startswith("HOSTING_")}
+        overrides = {
             "PATH": os.pathsep.join(
                 (str(programs()), str(Path(sys.executable).parent), os.environ["PATH"])
             ),
@@ -83,7 +85,7 @@ class Terminals:
         return subprocess.Popen(
             command,
             cwd=self._folder,
-            env=names | here,
+            env=variables | overrides,
             stdin=stdin,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -100,11 +102,11 @@ class Terminals:
         return int(code), text
 
     def _start(self, command: str) -> str:
-        """Start the emulator in the other terminal; the one that ran there is stopped first."""
+        """Start the emulator in the other terminal, after stopping a running one."""
         self.stop_emulator()
         port = f"--port {self._ports[PORTS[0]]}"
         if command.startswith("make"):
-            # `-o`: the environment is the one these tests run in, and need not be made.
+            # `-o`: the environment of these tests exists and need not be created.
             command = command.replace("make", "make --silent -o .venv/.installed-run", 1)
             command += f" ARGS='{port}'"
         else:
@@ -113,7 +115,7 @@ class Terminals:
         return _read_until(self._emulator, lambda line: line.startswith("Stop with"))
 
     def stop_emulator(self) -> None:
-        """Press Ctrl-C where the emulator runs, and wait until it has ended."""
+        """Press Ctrl-C in the terminal of the emulator and wait until it ends."""
         if self._emulator is not None:
             _end(self._emulator, signal.SIGINT)
             self._emulator = None
@@ -129,7 +131,7 @@ def _end(process: subprocess.Popen[str], number: int) -> None:
 
 
 def _read_until(process: subprocess.Popen[str], last: Callable[[str], bool]) -> str:
-    """Read lines up to the one that `last` knows; a process that hangs is ended, and fails."""
+    """Read lines up to one that satisfies `last`. A process that hangs is killed, which fails the test."""
     assert process.stdout is not None
     lines: list[str] = []
     watchdog = threading.Timer(_PATIENCE_S, lambda: os.killpg(process.pid, signal.SIGKILL))

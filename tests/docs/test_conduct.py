@@ -7,7 +7,8 @@ from pathlib import Path
 from tests.support.http_world import HttpWorld
 
 GUIDE = (Path(__file__).parents[2] / "docs" / "conduct.md").read_text(encoding="utf-8")
-BEGIN, END = "<!-- rules -->\n", "<!-- end of rules -->"
+BEGIN = "<!-- rules -->\n"
+END = "<!-- end of rules -->"
 
 
 def table_of_rules(api: HttpWorld) -> str:

@@ -1,4 +1,4 @@
-"""What holds for all pages together: they leave no command out, and name none that is not there."""
+"""All pages together show every command, and they name only existing commands and options."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ PAGES = {
     for path in (REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").glob("*.md")))
     if path.stem != "index"
 }
-#: Pages of which nothing else is tested; the others have a module of their own.
+#: Pages without a test module of their own.
 GUIDES = ("calls", "log", "running", "world-file", "worlds")
-#: Pages for another language, with the program that runs it; None: nothing of it is run.
+#: Pages for another language, with the program that runs it; None if its blocks do not run.
 LANGUAGES = {"dotnet": None, "go": "go", "java": "javac", "node": "node"}
 
 
@@ -36,7 +36,9 @@ def test_the_programs_of_the_language_guides_run(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     need(LANGUAGES[name] or "")
-    monkeypatch.delenv("NODE_TEST_CONTEXT", raising=False)  # else it prints for another runner
+    monkeypatch.delenv(
+        "NODE_TEST_CONTEXT", raising=False
+    )  # otherwise Node prints for another test runner
     if name == "java":
         quick_java(tmp_path / "bin", monkeypatch)
     with Terminals(tmp_path) as terminals:
@@ -44,7 +46,7 @@ def test_the_programs_of_the_language_guides_run(
 
 
 def quick_java(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have Java do without what pays in long runs: its second compiler, and collecting in parallel."""
+    """Run Java without features that only pay in long runs: the second compiler and parallel collection."""
     folder.mkdir()
     for name, prefix in (("java", ""), ("javac", "-J")):
         options = f"{prefix}-XX:TieredStopAtLevel=1 {prefix}-XX:+UseSerialGC"
@@ -75,7 +77,7 @@ def test_only_installing_commands_of_the_guides_do_not_run():
 
 
 def fields_below(schema: dict[str, Any], name: str) -> set[str]:
-    """Return the fields of a definition of a JSON schema, and of those that it refers to."""
+    """Return the fields of a definition of a JSON schema and of the definitions that it references."""
     definition = schema["$defs"][name]
     references = set(re.findall(r'"#/\$defs/(\w+)"', json.dumps(definition)))
     fields = set(definition.get("properties", {}))
@@ -141,17 +143,18 @@ def test_the_lines_of_a_page_are_at_most_120_characters_long(name: str):
 
 @pytest.mark.parametrize("name", PAGES)
 def test_the_links_of_a_page_have_targets(name: str):
-    page, lost = REPOSITORY / name, []
+    page = REPOSITORY / name
+    broken_links = []
     for target in links(PAGES[name]):
         if "://" not in target:
             path, _, anchor = target.partition("#")
-            there = (page.parent / path) if path else page
-            if not there.exists() or (
-                anchor and anchor not in anchors(there.read_text(encoding="utf-8"))
+            target_path = (page.parent / path) if path else page
+            if not target_path.exists() or (
+                anchor and anchor not in anchors(target_path.read_text(encoding="utf-8"))
             ):
-                lost.append(target)
+                broken_links.append(target)
 
-    assert lost == []
+    assert broken_links == []
 
 
 def test_the_readme_links_every_page():
@@ -168,6 +171,8 @@ def test_the_documentation_site_has_every_page():
 
 
 def test_the_calls_guide_lists_every_call():
-    shown = re.findall(r"`(GET|PUT|POST) (/v1[^`?]*)", without_blocks(PAGES["docs/calls.md"]))
+    listed_calls = re.findall(
+        r"`(GET|PUT|POST) (/v1[^`?]*)", without_blocks(PAGES["docs/calls.md"])
+    )
 
-    assert {(call.method, call.path) for call in CALLS.values()} <= set(shown)
+    assert {(call.method, call.path) for call in CALLS.values()} <= set(listed_calls)

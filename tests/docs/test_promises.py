@@ -1,4 +1,4 @@
-"""The page of promises: every row has a proof that exists, and every assumption a row."""
+"""The page of promises: every promise names an existing proof, and every assumption is listed."""
 
 from __future__ import annotations
 
@@ -18,14 +18,15 @@ PAGE = ROOT / "docs" / "promises.md"
 TEXT = PAGE.read_text(encoding="utf-8")
 WORTH = {"contract", "assumed", "ours", "not emulated"}
 PROOF = re.compile(r"`(tests/[a-z_/0-9]+\.py)(?:::(test_[a-z_0-9]+))?`")
-BEGIN, END = "<!-- assumptions -->\n", "<!-- end of assumptions -->"
+BEGIN = "<!-- assumptions -->\n"
+END = "<!-- end of assumptions -->"
 
 
 def rows() -> list[list[str]]:
-    """Return the cells of every row but the headings' and the legend's."""
+    """Return the cells of every row except headings and legend."""
     lines = [line for line in TEXT.splitlines() if line.startswith("| ") and "**" not in line]
-    found = [[cell.strip() for cell in line.strip("|").split(" | ")] for line in lines]
-    return [cells for cells in found if cells[-1] not in ("proof", "what it is worth")]
+    table_rows = [[cell.strip() for cell in line.strip("|").split(" | ")] for line in lines]
+    return [cells for cells in table_rows if cells[-1] not in ("proof", "what it is worth")]
 
 
 def assumption_table() -> str:
@@ -60,9 +61,9 @@ def proofs_in(path: str) -> set[str]:
 @pytest.mark.parametrize("cells", rows(), ids=lambda cells: cells[0][:60])
 def test_every_promise_has_a_known_worth_and_an_existing_proof(cells: list[str]):
     assert cells[1] in WORTH
-    found = PROOF.fullmatch(cells[-1])
-    assert found is not None, f"no proof in {cells}"
-    path, name = found.groups()
+    match = PROOF.fullmatch(cells[-1])
+    assert match is not None, f"no proof in {cells}"
+    path, name = match.groups()
     assert (ROOT / path).is_file(), f"{path} is gone"
     assert name is None or name in proofs_in(path), f"{path} has no {name}"
 
@@ -72,18 +73,19 @@ def test_the_page_has_promises_of_every_worth():
 
 
 def test_every_promise_is_unique():
-    said = [cells[0] for cells in rows()]
-    assert len(said) == len(set(said))
+    promises = [cells[0] for cells in rows()]
+    assert len(promises) == len(set(promises))
 
 
 def test_the_promises_list_every_assumption():
-    begin, end = TEXT.index(BEGIN) + len(BEGIN), TEXT.index(END)
+    begin = TEXT.index(BEGIN) + len(BEGIN)
+    end = TEXT.index(END)
     assert TEXT[begin:end] == assumption_table(), (
         "write it anew: python -m tests.docs.test_promises"
     )
 
 
-#: What a promise says that an assumption decides, so that it is no promise of the contract.
+#: Patterns of behavior that an assumption decides, so that it is no promise of the contract.
 DECIDED_BY = {
     "idempotency_retention": "forever|remember",
     "idempotency_in_flight": "[Ss]imultaneous|at the same time|in progress",
@@ -110,18 +112,18 @@ def promised() -> list[list[str]]:
 
 
 def test_a_promise_that_an_assumption_decides_is_marked_as_assumed():
-    """What an assumption decides is `assumed` wherever the page promises it, and names it."""
+    """A promise that depends on an assumption is `assumed` and names the assumption."""
     worth = {cells[0].strip("`"): cells[1] for cells in rows()}
     names = {row["name"] for row in describe(DEFAULTS)}
     assert names >= set(DECIDED_BY)
 
     assert {worth[name] for name in names} == {"assumed"}
     for promise, word, *_ in promised():
-        named = names.intersection(re.findall(r"`(\w+)`", promise))
+        named_assumptions = names.intersection(re.findall(r"`(\w+)`", promise))
         words = re.sub(r"`\w+`", "", promise)
         decided = {name for name, pattern in DECIDED_BY.items() if re.search(pattern, words)}
-        assert bool(named) is (word == "assumed"), promise
-        assert decided <= named, promise
+        assert bool(named_assumptions) is (word == "assumed"), promise
+        assert decided <= named_assumptions, promise
 
 
 @pytest.mark.parametrize("name", DECIDED_BY)
@@ -141,16 +143,17 @@ def test_the_host_of_a_deployment_is_not_served(api: HttpWorld):
     url = api.deployments().json["items"][0]["url"]
     host = url.removeprefix("https://")
 
-    answer = api.call("GET", "/", headers={"Host": host})
+    response = api.call("GET", "/", headers={"Host": host})
 
-    assert answer.status == 404
+    assert response.status == 404
 
 
 def test_no_response_contains_credits(api: HttpWorld):
-    answers = [api.set_flag(True), api.create_key(), api.dns(), api.deployments(), api.compute()]
-    assert [answer.status < 300 for answer in answers] == [True] * 5
+    responses = [api.set_flag(True), api.create_key(), api.dns(), api.deployments(), api.compute()]
+    assert [response.status < 300 for response in responses] == [True] * 5
     assert not any(
-        re.search(rb"\"[a-z_]*(credit|fee|bonus)[a-z_]*\":", answer.body) for answer in answers
+        re.search(rb"\"[a-z_]*(credit|fee|bonus)[a-z_]*\":", response.body)
+        for response in responses
     )
 
 
@@ -165,10 +168,12 @@ def test_the_emulator_opens_no_connection_to_other_hosts():
             path.read_text(encoding="utf-8"),
         )
     ]
-    # These are for those who use the emulator, not for itself: the control API's client, replays and
-    # the contract check, which send what they were told to where they were told to.
-    rooms = ("/sdk/", "/replay/", "/contract_check/")
-    assert [path for path in callers if not any(room in path for room in rooms)] == []
+    # These packages are clients that a user runs: the client of the control API, replays and the
+    # contract check, which connect where the user says.
+    client_packages = ("/sdk/", "/replay/", "/contract_check/")
+    assert [
+        path for path in callers if not any(package in path for package in client_packages)
+    ] == []
 
 
 def test_the_default_world_has_no_rate_limit(api: HttpWorld):

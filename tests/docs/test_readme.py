@@ -1,4 +1,4 @@
-"""The README tells the truth: its commands run in order and print what it shows; and it stays short."""
+"""The README is correct and short: its commands run in order and print what it shows."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ RUNNING = blocks((REPOSITORY / "docs" / "running.md").read_text(encoding="utf-8"
 
 @pytest.fixture
 def checkout(tmp_path: Path) -> Path:
-    """A folder that looks like a checkout to `make run`, with the environment the tests run in."""
+    """A folder that `make run` accepts as a checkout, with the environment of the tests."""
     for name in ("Makefile", "pyproject.toml"):
         (tmp_path / name).symlink_to(REPOSITORY / name)
     (tmp_path / ".venv").symlink_to(sys.prefix)
@@ -48,7 +48,7 @@ def test_the_readme_has_at_most_150_lines():
 
 
 def test_the_guide_installs_a_checkout_with_pip():
-    """What such an install brings, and that it starts, tests/packaging shows."""
+    """tests/packaging shows what such an installation contains and that it starts."""
     block = next(block for block in RUNNING if "pip install" in block.text)
 
     assert block.text.strip() == "pip install . && hosting-emulator start"
@@ -69,9 +69,9 @@ def test_printed_output_must_match_every_line_that_a_page_shows():
 
 
 def test_a_console_block_is_read_as_commands_with_their_output():
-    found = list(steps(Block(10, "console", "$ one \\\n  more\nshown\n$ two\n", None)))
+    parsed_steps = list(steps(Block(10, "console", "$ one \\\n  more\nshown\n$ two\n", None)))
 
-    assert [(step.line, step.command, step.shown) for step in found] == [
+    assert [(step.line, step.command, step.output) for step in parsed_steps] == [
         (11, "one \\\n  more", "shown\n"),
         (14, "two", ""),
     ]

@@ -1,6 +1,6 @@
-"""The CI recipes of the guide to testing work: their commands run, with an emulator as a service.
+"""The commands of the CI recipes of the testing guide run, with an emulator as a service.
 
-What they install is here already, and the name of a service leads to this machine.
+Their packages are already installed, and the host name of a service leads to this machine.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from tests.support import warm
 REPOSITORY = Path(__file__).parents[2]
 GUIDE = (REPOSITORY / "docs" / "testing.md").read_text(encoding="utf-8")
 JOBS = list(jobs(GUIDE))
-#: As the image starts it, but for the address, the port and the disk.
+#: The command of the image, which these tests run with another address, port and disk.
 IMAGE_COMMAND = '["start"]'
 
 TEST = """
@@ -34,8 +34,8 @@ import urllib.request
 def test_deployments(hosting_emulator):
     url = f"{hosting_emulator.base_url}/v1/projects/{hosting_emulator.project}/deployments"
     request = urllib.request.Request(url, headers=hosting_emulator.headers("reader"))
-    with urllib.request.urlopen(request) as answer:
-        assert answer.status == 200
+    with urllib.request.urlopen(request) as response:
+        assert response.status == 200
 """
 #: Plugins that this repository's other tests need take long to load.
 PLUGINS = {
@@ -69,7 +69,7 @@ def folder(tmp_path: Path) -> Path:
 
 @contextmanager
 def service(env: dict[str, str]) -> Iterator[int]:
-    """Run an emulator as the image does, and give its port."""
+    """Run an emulator as the image does and yield its port."""
     process = warm.start(
         [warm.COMMAND, "start", "--ephemeral", "--port", "0", "--json"],
         env=_machine() | env,
@@ -90,14 +90,14 @@ def service(env: dict[str, str]) -> Iterator[int]:
 
 
 def _machine() -> dict[str, str]:
-    ours = ("HOSTING_", "PYTEST_", "NODE_", "CI")
-    names = {k: v for k, v in os.environ.items() if not k.startswith(ours)}
-    places = (str(warm.programs()), str(Path(sys.executable).parent), os.environ["PATH"])
-    return names | {"PATH": os.pathsep.join(places)}
+    own_prefixes = ("HOSTING_", "PYTEST_", "NODE_", "CI")
+    variables = {k: v for k, v in os.environ.items() if not k.startswith(own_prefixes)}
+    folders = (str(warm.programs()), str(Path(sys.executable).parent), os.environ["PATH"])
+    return variables | {"PATH": os.pathsep.join(folders)}
 
 
 def _run(command: str, folder: Path, env: dict[str, str]) -> str:
-    done = subprocess.run(
+    process = subprocess.run(
         ["bash", "-euc", command],
         cwd=folder,
         env=_machine() | PLUGINS | {"PYTHONPATH": str(folder / "names")} | env,
@@ -105,8 +105,8 @@ def _run(command: str, folder: Path, env: dict[str, str]) -> str:
         text=True,
         timeout=120,
     )
-    assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
-    return done.stdout
+    assert process.returncode == 0, f"{command}\n{process.stdout}\n{process.stderr}"
+    return process.stdout
 
 
 def test_the_image_starts_with_the_command_that_the_recipe_tests_use():

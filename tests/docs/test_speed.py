@@ -43,7 +43,8 @@ def test_the_readme_states_how_many_bars_were_met_and_missed():
     readme = " ".join((REPOSITORY / "README.md").read_text(encoding="utf-8").split())
     verdicts = [row[-1] for row in cells(TEXT)]
 
-    met, missed = verdicts.count("yes"), verdicts.count("**no**")
+    met = verdicts.count("yes")
+    missed = verdicts.count("**no**")
     assert f"The last full run met {met} of its bars and missed {missed}: " in readme
 
 

@@ -34,7 +34,9 @@ def test_the_testing_guide_lists_every_option_and_ini_value(pytestconfig: pytest
     names = [name for name in vars(pytestconfig.option) if name.startswith("hosting_emulator_")]
 
     assert len(names) >= 8
-    assert [n for n in names if f"| `--{n.replace('_', '-')}` | `{n}` |" not in WORDS] == []
+    assert [
+        name for name in names if f"| `--{name.replace('_', '-')}` | `{name}` |" not in WORDS
+    ] == []
 
 
 def test_the_testing_guide_lists_every_fixture_mark_and_public_name(pytestconfig: pytest.Config):
@@ -52,9 +54,11 @@ def test_the_testing_guide_lists_every_fixture_mark_and_public_name(pytestconfig
 
 @pytest.mark.parametrize("kind", [HostingEmulator, WorldClock, Requests])
 def test_the_testing_guide_names_every_public_member_of_the_handle(kind: type):
-    ours = [base for base in kind.__mro__ if base.__module__.startswith("hosting_emulator.")]
+    own_classes = [base for base in kind.__mro__ if base.__module__.startswith("hosting_emulator.")]
     names = {
-        name for base in ours for name in (*vars(base), *vars(base).get("__annotations__", ()))
+        name
+        for base in own_classes
+        for name in (*vars(base), *vars(base).get("__annotations__", ()))
     }
 
     assert {name for name in names if not name.startswith("_")} - CODE == set()
@@ -66,6 +70,6 @@ def test_the_testing_guide_names_every_filter():
 
 def test_the_testing_guide_links_every_example():
     linked = {Path(link).name for link in links(GUIDE)}
-    shown = [path.name for path in REPOSITORY.glob("tests/examples/python/test_*.py")]
+    examples = [path.name for path in REPOSITORY.glob("tests/examples/python/test_*.py")]
 
-    assert set(shown) - linked == set()
+    assert set(examples) - linked == set()

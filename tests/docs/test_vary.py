@@ -7,7 +7,8 @@ from pathlib import Path
 from tests.support.http_world import HttpWorld
 
 PAGE = (Path(__file__).parents[2] / "docs" / "vary.md").read_text(encoding="utf-8")
-BEGIN, END = "<!-- points -->\n", "<!-- end of points -->"
+BEGIN = "<!-- points -->\n"
+END = "<!-- end of points -->"
 
 
 def table_of_points(api: HttpWorld) -> str:

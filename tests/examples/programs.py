@@ -1,4 +1,4 @@
-"""What an example in another language needs: its program, and a run under `exec`."""
+"""Running the examples in other languages under `exec`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ HERE = Path(__file__).parent
 
 
 def need(program: str) -> None:
-    """Skip the test where a program is missing; under CI that is a failure."""
+    """Skip the test if a program is missing; in CI fail it."""
     if shutil.which(program) is None:
         if os.environ.get("CI") == "true":
             pytest.fail(f"{program} is needed for this test")
@@ -24,7 +24,7 @@ def need(program: str) -> None:
 
 
 def run(folder: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run `exec` in an example's folder, to its end."""
-    # A test that itself runs under a test runner of Node says so here, and would print otherwise.
+    """Run `exec` in the folder of an example, to its end."""
+    # Node's test runner sets variables for its children, which change what they print.
     names = {k: v for k, v in os.environ.items() if not k.startswith(("HOSTING_", "NODE_"))}
     return warm.run([COMMAND, "exec", *arguments], cwd=HERE / folder, env=names)

@@ -1,4 +1,4 @@
-"""The rules of conduct find what is a mistake in the example clients, and accuse nobody else."""
+"""The conduct rules find the mistakes of the example clients and accuse no other client."""
 
 from __future__ import annotations
 
@@ -9,34 +9,38 @@ import pytest
 from tests.examples.programs import need, run
 from tests.support.warm import programs
 
-#: Scenarios in which something goes wrong on the way.
-TROUBLED = (
-    *("lost-response-key", "lost-response-domains", "connection-lost", "gateway-errors-in-html"),
-    *("rate-limited", "slow-and-truncated-bodies"),
-    pytest.param("flaky-network", marks=pytest.mark.torture),  # it makes the client wait a lot
+#: Scenarios with faults on the way.
+SCENARIOS_WITH_FAULTS = (
+    "lost-response-key",
+    "lost-response-domains",
+    "connection-lost",
+    "gateway-errors-in-html",
+    "rate-limited",
+    "slow-and-truncated-bodies",
+    pytest.param("flaky-network", marks=pytest.mark.torture),  # the client waits a lot in it
 )
 
 
 def conduct_of(client: str, *arguments: str) -> tuple[int, list[str]]:
-    """Run a client that moves the world's time instead of sleeping: exit code and rules broken."""
+    """Run a client that advances the clock instead of sleeping; return exit code and broken rules."""
     command = ("env", "HOSTING_WAIT=clock", str(programs() / "python"), f"{client}.py")
     clock = () if "--scenario" in arguments else ("--clock", "frozen")
-    done = run(
+    process = run(
         "clients", "--conduct", "error", "--report", "never", *clock, *arguments, "--", *command
     )
-    return done.returncode, re.findall(r"^(?:error|warning): .* \[(.*)\]$", done.stderr, re.M)
+    return process.returncode, re.findall(r"^(?:error|warning): .* \[(.*)\]$", process.stderr, re.M)
 
 
 def test_the_careful_client_has_no_conduct_findings():
     assert conduct_of("careful") == (0, [])
 
 
-@pytest.mark.parametrize("scenario", TROUBLED)
+@pytest.mark.parametrize("scenario", SCENARIOS_WITH_FAULTS)
 def test_the_careful_client_has_no_conduct_findings_under_faults(scenario: str):
-    code, broken = conduct_of("careful", "--scenario", scenario)
+    code, broken_rules = conduct_of("careful", "--scenario", scenario)
 
-    assert broken == []
-    assert code in (0, 1)  # it may not get through, but that is no bad conduct
+    assert broken_rules == []
+    assert code in (0, 1)  # giving up is no bad conduct
 
 
 @pytest.mark.parametrize(
@@ -49,9 +53,9 @@ def test_the_careful_client_has_no_conduct_findings_under_faults(scenario: str):
     ],
 )
 def test_the_conduct_rules_find_the_mistake_of_a_client(client: str, scenario: str, rule: str):
-    code, broken = conduct_of(client, *(("--scenario", scenario) if scenario else ()))
+    code, broken_rules = conduct_of(client, *(("--scenario", scenario) if scenario else ()))
 
-    assert rule in broken
+    assert rule in broken_rules
     assert code == 1
 
 
@@ -64,6 +68,6 @@ def test_the_examples_in_other_languages_have_no_conduct_findings(
 ):
     need(program)
 
-    done = run(folder, "--clock", "skip", "--conduct", "error", "--", *command)
+    process = run(folder, "--clock", "skip", "--conduct", "error", "--", *command)
 
-    assert (done.returncode, done.stderr) == (0, ""), done.stdout
+    assert (process.returncode, process.stderr) == (0, ""), process.stdout

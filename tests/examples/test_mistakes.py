@@ -1,4 +1,4 @@
-"""Conduct, explore and vary together find each mistake of the clients here, and accuse no careful one."""
+"""Conduct, explore and vary together find each client's mistake and do not accuse the careful client."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from tests.examples.programs import HERE
 from tests.support import warm
 
 CLIENTS = HERE / "clients"
-#: What finds the mistake of each: how a run ended, a rule of conduct, a point of variation.
-FOUND = {
+#: The findings for each client: verdicts, conduct rules, failures in varied worlds.
+EXPECTED_FINDINGS = {
     "careful": set[str](),
     "no_retry_key": {"failed", "missing-idempotency-key"},
     "new_key_on_retry": {"doubled", "new-key-after-uncertainty"},
@@ -30,7 +30,7 @@ Main = Callable[[dict[str, str]], int]
 
 @pytest.fixture
 def main_of(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Main]:
-    """Return what a client's program runs, to run it in this process."""
+    """Return the main function of a client, to run it in this process."""
     monkeypatch.syspath_prepend(CLIENTS)
 
     def main_of(name: str) -> Main:
@@ -54,23 +54,23 @@ def variables(emulator: HostingEmulator) -> dict[str, str]:
 
 
 def explored(name: str, *options: str) -> tuple[int, Any]:
-    """Explore a client whose waiting moves the world's time: exit code and report."""
-    ours = {k: v for k, v in os.environ.items() if not k.startswith("HOSTING_")}
+    """Explore a client whose waiting advances the clock; return exit code and report."""
+    variables = {k: v for k, v in os.environ.items() if not k.startswith("HOSTING_")}
     client = (str(warm.programs() / "python"), f"{name}.py")
-    done = warm.run(
+    process = warm.run(
         [warm.COMMAND, "explore", *options, "--json", "--", *client],
         cwd=CLIENTS,
-        env=ours | {"HOSTING_WAIT": "clock"},
+        env=variables | {"HOSTING_WAIT": "clock"},
         timeout=300,
     )
-    assert done.stdout, done.stderr
-    return done.returncode, json.loads(done.stdout)
+    assert process.stdout, process.stderr
+    return process.returncode, json.loads(process.stdout)
 
 
 def accused_of(report: Any) -> set[str]:
-    """Return how runs ended that did not end well, and the rules of conduct that were broken."""
+    """Return the verdicts that accuse the client, and the broken conduct rules."""
     runs = [report["clean"], *report["points"]]
-    rules = {told.partition(":")[0] for run in runs for told in run["conduct"]}
+    rules = {finding.partition(":")[0] for run in runs for finding in run["conduct"]}
     # The careful client exits with 0 and prints that a key's value is lost: explore reads no words.
     accused_of_nothing = {"survived", "gave up", "unclear"}
     # An error of conduct makes a run misbehave; its rule is among the others here.
@@ -79,7 +79,7 @@ def accused_of(report: Any) -> set[str]:
 
 
 def fails_varied(main: Main, emulator: HostingEmulator, seeds: range) -> list[str]:
-    """Run a client in a varied world for each seed: those at which it failed."""
+    """Run a client in a varied world for each seed; return the seeds with which it failed."""
     failed = []
     for seed in map(str, seeds):
         with HostingEmulator.fresh(emulator.control, vary=seed) as varied:
@@ -95,20 +95,26 @@ def fails_varied(main: Main, emulator: HostingEmulator, seeds: range) -> list[st
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", FOUND)
+@pytest.mark.parametrize("name", EXPECTED_FINDINGS)
 def test_each_client_is_accused_of_exactly_its_own_mistake(
     name: str, main_of: Callable[[str], Main], hosting_emulator: HostingEmulator
 ):
     _, report = explored(
         name,
-        *("--clock", "frozen", "--calls", "create_user_api_key"),
-        *("--faults", "connection_reset,abort:rate_limited,limited"),
+        "--clock",
+        "frozen",
+        "--calls",
+        "create_user_api_key",
+        "--faults",
+        "connection_reset,abort:rate_limited,limited",
     )
-    found = accused_of(report)
+    accusations = accused_of(report)
     if name in ("careful", "breaks_on_unknown_status"):  # the others are careful in the same way
-        found |= {"varied"} if fails_varied(main_of(name), hosting_emulator, range(5)) else set()
+        accusations |= (
+            {"varied"} if fails_varied(main_of(name), hosting_emulator, range(5)) else set()
+        )
 
-    assert found == FOUND[name]
+    assert accusations == EXPECTED_FINDINGS[name]
 
 
 def test_the_careful_client_passes_in_varied_worlds(

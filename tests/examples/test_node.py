@@ -1,4 +1,4 @@
-"""The example in Node passes, and where it fails `exec` tells why."""
+"""The Node example passes; when it fails, `exec` prints the request log."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ def _node() -> None:
 
 
 def test_the_node_example_passes():
-    done = run("node", "--clock", "skip", "--", "node", "--test")
+    process = run("node", "--clock", "skip", "--", "node", "--test")
 
-    assert (done.returncode, done.stderr) == (0, ""), done.stdout
-    assert "pass 4" in done.stdout
+    assert (process.returncode, process.stderr) == (0, ""), process.stdout
+    assert "pass 4" in process.stdout
 
 
 def test_a_failed_node_example_prints_the_request_log():
-    done = run("node", "--clock", "skip", "--as", "reader", "--", "node", "--test")
+    process = run("node", "--clock", "skip", "--as", "reader", "--", "node", "--test")
 
-    assert done.returncode == 1
-    assert "set_project_powered_by_flag" in done.stderr
-    assert "forbidden" in done.stderr
+    assert process.returncode == 1
+    assert "set_project_powered_by_flag" in process.stderr
+    assert "forbidden" in process.stderr

@@ -1,4 +1,4 @@
-"""The example in shell and curl passes, and ends at the first thing that fails."""
+"""The example in shell and curl passes, and it ends at the first failure."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ def _curl() -> None:
 
 
 def test_the_shell_example_passes():
-    done = run("shell", "--clock", "skip", "--", "./smoke.sh")
+    process = run("shell", "--clock", "skip", "--", "./smoke.sh")
 
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.count("\n") == 4
+    assert (process.returncode, process.stderr) == (0, "")
+    assert process.stdout.count("\n") == 4
 
 
 def test_the_shell_example_ends_at_the_first_failure():
-    done = run("shell", "--scenario", "provider-outage", "--", "./smoke.sh")
+    process = run("shell", "--scenario", "provider-outage", "--", "./smoke.sh")
 
-    assert (done.returncode, done.stdout) == (1, "deployments can be listed\n")
-    assert "list_deployments" in done.stderr
-    assert "service_unavailable" in done.stderr
+    assert (process.returncode, process.stdout) == (1, "deployments can be listed\n")
+    assert "list_deployments" in process.stderr
+    assert "service_unavailable" in process.stderr

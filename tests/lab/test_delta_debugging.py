@@ -1,4 +1,4 @@
-"""Shrinking finds the points that matter, and never asks more often than it may."""
+"""Shrinking finds the points that matter within its limit of runs."""
 
 import pytest
 
@@ -12,9 +12,9 @@ POINTS = tuple(f"p{number}" for number in range(34))
     [("p0",), ("p17",), ("p33",), ("p3", "p30"), ("p1", "p9", "p20"), POINTS[::7], POINTS],
 )
 def test_shrinking_finds_exactly_the_failing_points(guilty):
-    found = smallest(POINTS, lambda points: {*guilty} <= {*points}, 200)
+    smallest_set = smallest(POINTS, lambda points: {*guilty} <= {*points}, 200)
 
-    assert (found.items, found.finished) == (guilty, True)
+    assert (smallest_set.items, smallest_set.finished) == (guilty, True)
 
 
 def test_a_single_failing_point_is_isolated_in_few_runs():
@@ -31,14 +31,14 @@ def test_a_single_point_needs_no_run():
 
 
 def test_shrinking_without_runs_left_returns_the_smallest_failure():
-    asked = []
+    tried_sets = []
 
     def fails(points):
-        asked.append(points)
+        tried_sets.append(points)
         return {"p2", "p25", "p31"} <= {*points}
 
-    found = smallest(POINTS, fails, 10)
+    smallest_set = smallest(POINTS, fails, 10)
 
-    assert (len(asked), found.tries, found.finished) == (10, 10, False)
-    assert {"p2", "p25", "p31"} <= {*found.items}
-    assert len({*asked}) == 10
+    assert (len(tried_sets), smallest_set.tries, smallest_set.finished) == (10, 10, False)
+    assert {"p2", "p25", "p31"} <= {*smallest_set.items}
+    assert len({*tried_sets}) == 10

@@ -1,4 +1,4 @@
-"""What these tests share: a world where operations come to their end by being polled."""
+"""A world in which polling ends operations."""
 
 import pytest
 
@@ -7,6 +7,6 @@ from tests.support.http_world import HttpWorld
 
 @pytest.fixture
 def moving(api: HttpWorld) -> HttpWorld:
-    """A world whose time moves to the next due event whenever an operation is polled."""
+    """A world whose clock advances to the next due event whenever an operation is polled."""
     api.emulator.clock.set("skip")
     return api

@@ -1,8 +1,8 @@
-"""Assumptions turned around: what else the contract's silence allows."""
+"""Contrary assumptions: other choices where the contract is silent."""
 
 from typing import Any
 
-#: Another legal answer to every silence of the contract that a document can show.
+#: Another legal choice for every assumption that a document can show.
 CONTRARY: dict[str, Any] = {
     "accepted_status": 200,
     "key_created_status": 200,

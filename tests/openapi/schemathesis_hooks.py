@@ -1,4 +1,4 @@
-"""What schemathesis is told beyond a document: new idempotency keys, and what a schema cannot say.
+"""Hooks for schemathesis: new Idempotency-Keys, and rules that a schema cannot state.
 
 Loaded by schemathesis in its own process (`schemathesis_run.run` names this file in its configuration).
 """
@@ -12,19 +12,19 @@ from typing import Any
 
 import schemathesis
 
-#: `hidden`: statuses and codes to take out of the document. `answers`: the file to count answers in.
-TOLD: dict[str, Any] = json.loads(os.environ["EMULATOR_FUZZING"])
-ANSWERS: Counter[str] = Counter()
+#: `hidden`: statuses and codes to remove from the document. `counts`: the file for the counts.
+SETTINGS: dict[str, Any] = json.loads(os.environ["EMULATOR_FUZZING"])
+COUNTS: Counter[str] = Counter()
 
 
 @atexit.register
 def keep_counts() -> None:
-    Path(TOLD["answers"]).write_text(json.dumps(ANSWERS), "utf-8")
+    Path(SETTINGS["counts"]).write_text(json.dumps(COUNTS), "utf-8")
 
 
 @schemathesis.hook
 def before_load_schema(context: Any, raw_schema: dict[str, Any]) -> None:
-    """Give each call idempotency keys of its own: one key for all would be refused as reused."""
+    """Give each call its own Idempotency-Keys: a key shared by all would be refused as reused."""
     for item in raw_schema["paths"].values():
         for operation in item.values():
             for parameter in operation.get("parameters", []):
@@ -36,8 +36,8 @@ def before_load_schema(context: Any, raw_schema: dict[str, Any]) -> None:
 
 
 def hide(responses: dict[str, Any]) -> None:
-    """Make the document wrong on purpose, to see whether that is noticed."""
-    for name in TOLD["hidden"]:
+    """Remove statuses and examples from the document, to see whether that is noticed."""
+    for name in SETTINGS["hidden"]:
         responses.pop(name, None)
         for response in responses.values():
             for content in response["content"].values():
@@ -46,87 +46,102 @@ def hide(responses: dict[str, Any]) -> None:
 
 @schemathesis.hook
 def after_call(context: Any, case: Any, response: Any) -> None:
-    """Count the answers, and those that say that there is no such thing."""
-    ANSWERS["all"] += 1
-    ANSWERS["missing"] += response.status_code == 404
+    """Count all responses and those with status 404."""
+    COUNTS["all"] += 1
+    COUNTS["missing"] += response.status_code == 404
 
 
 @schemathesis.hook
 def filter_failure(context: Any, failure: Any, case: Any, response: Any) -> bool:
-    """Keep every failure but of two kinds that no document could keep a client from.
+    """Keep every failure except two kinds that no document can prevent.
 
-    Data is refused for what no schema can say; or something is missing that the body names, and not
-    the resource that was made just before.
+    A request may be refused for a rule that no schema can state; or the body may name a missing
+    resource that is not the one just created.
     """
-    kind = type(failure).__name__
-    if kind == "EnsureResourceAvailability":
+    failure_type = type(failure).__name__
+    if failure_type == "EnsureResourceAvailability":
         return response.json()["title"] not in NAMED_IN_BODIES
-    if kind != "RejectedPositiveData":
+    if failure_type != "RejectedPositiveData":
         return True
-    found = response.json()
-    return not (is_made_up(found) or is_beyond_a_schema(found))
+    problem = response.json()
+    return not (is_made_up(problem) or is_beyond_a_schema(problem))
 
 
-def is_made_up(found: dict[str, Any]) -> bool:
-    """Tell of a cursor that no page gave.
+def is_made_up(problem: dict[str, Any]) -> bool:
+    """Return whether a problem refuses a cursor that no page returned.
 
-    The contract calls it opaque, from the preceding page: its schema can give its characters only.
+    The contract calls the cursor opaque, so its schema can only state its characters.
     """
-    return found.get("code") == "invalid_request" and "is not the next_cursor of a page" in str(
-        found["detail"]
+    return problem.get("code") == "invalid_request" and "is not the next_cursor of a page" in str(
+        problem["detail"]
     )
 
 
-def is_beyond_a_schema(found: dict[str, Any]) -> bool:
-    """Tell of what the control API refuses for its sense, not for its shape.
+def is_beyond_a_schema(problem: dict[str, Any]) -> bool:
+    """Return whether the control API refuses the meaning of a request and not its shape.
 
-    That are words of the contract or of a world (an alias, a permission, a rule), texts with a
-    grammar of their own, and members that do not go together.
+    Examples are words of the contract or of a world (an alias, a permission, a rule), texts with a
+    grammar of their own, and members that exclude each other.
     """
-    if found.get("error") in ("invalid_grant", "invalid_request", "unsupported_grant_type"):
-        return True  # what a form must hold depends on its grant
-    title, detail = found.get("title", ""), found.get("detail", "")
+    if problem.get("error") in ("invalid_grant", "invalid_request", "unsupported_grant_type"):
+        return True  # the required fields of a form depend on its grant
+    title = problem.get("title", "")
+    detail = problem.get("detail", "")
     return title in NO_SHAPE or (title == "Bad request" and not detail.startswith("the body "))
 
 
-#: Titles of refusals by the control API that name what a body names.
+#: Titles of refusals by the control API that concern a name in the body.
 NAMED_IN_BODIES = {
-    *("No such user", "No such project", "No such organization", "No such operation"),
-    *("No such commit", "Scenario refused"),
+    "No such user",
+    "No such project",
+    "No such organization",
+    "No such operation",
+    "No such commit",
+    "Scenario refused",
 }
-#: Titles of refusals for sense.
+#: Titles of refusals that concern the meaning.
 NO_SHAPE = {
-    *(
-        "Assumption refused",
-        "Clock refused",
-        "Fault refused",
-        "Outcome refused",
-        "Intervention refused",
-    ),
-    *("Scenario refused", "State refused", "Variation refused", "Unknown permission"),
-    *("Bad call", "Bad status", "Bad since", "Bad until", "Bad off", "Bad only"),
-    *("Bad clock", "Bad timestamp", "Bad duration"),
+    "Assumption refused",
+    "Clock refused",
+    "Fault refused",
+    "Outcome refused",
+    "Intervention refused",
+    "Scenario refused",
+    "State refused",
+    "Variation refused",
+    "Unknown permission",
+    "Bad call",
+    "Bad status",
+    "Bad since",
+    "Bad until",
+    "Bad off",
+    "Bad only",
+    "Bad clock",
+    "Bad timestamp",
+    "Bad duration",
 }
 
 
 @schemathesis.check
 def problem_is_documented(ctx: Any, response: Any, case: Any) -> None:
-    """Fail on a problem that the document does not name for this call and status, or half told."""
+    """Fail on an incomplete problem, or one that the document does not name for this call and status."""
     if response.status_code < 400:
         return
-    found = response.json()
+    problem = response.json()
     documented = case.operation.definition.raw["responses"].get(str(response.status_code))
-    if documented is None:  # told by a check of schemathesis
+    if documented is None:  # a check of schemathesis reports this
         return
     examples = documented["content"]["application/problem+json"].get("examples")
     if examples is None:  # the control API has no codes
         return
     codes = {code_of(name) for name in examples}
-    assert found["code"] in codes, f"{found['code']} is not documented, only {codes}"
-    assert found["status"] == response.status_code
-    assert response.headers["x-request-id"] == [found["request_id"]]
-    told = found.get("retry_after_seconds")
-    assert response.headers.get("retry-after", []) == ([] if told is None else [str(told)])
+    assert problem["code"] in codes, f"{problem['code']} is not documented, only {codes}"
+    assert problem["status"] == response.status_code
+    assert response.headers["x-request-id"] == [problem["request_id"]]
+    retry_after_s = problem.get("retry_after_seconds")
+    assert response.headers.get("retry-after", []) == (
+        [] if retry_after_s is None else [str(retry_after_s)]
+    )
 
 
 def code_of(example: str) -> str:

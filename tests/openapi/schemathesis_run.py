@@ -1,4 +1,4 @@
-"""Running schemathesis against a document and what serves it, and reading what it found."""
+"""Running schemathesis against a served document and reading its findings."""
 
 import json
 import os
@@ -13,20 +13,20 @@ from hosting_emulator.sdk import HostingEmulator
 from tests.support.http_world import HttpWorld
 
 HOOKS = Path(__file__).with_name("schemathesis_hooks.py")
-#: Where hypothesis keeps its table of all characters, as for our own tests: to make it takes a second.
+#: The folder for hypothesis' table of characters, shared with our own tests: creating it takes a second.
 STORAGE = Path(__file__).parents[2] / ".hypothesis"
 PHASES = ("examples", "coverage", "fuzzing", "stateful")
-#: How often a generated request uses a sample; the rest is made up.
+#: The share of generated requests that use a sample; the others use generated values.
 SAMPLED = 0.85
 
 
 @dataclass(frozen=True)
 class Findings:
-    """What a run of schemathesis reported."""
+    """The report of a run of schemathesis."""
 
     report: dict[str, Any]
     output: str
-    answers: dict[str, int]
+    response_counts: dict[str, int]
 
     @property
     def cases(self) -> int:
@@ -34,11 +34,11 @@ class Findings:
 
     @property
     def failures(self) -> dict[str, int]:
-        """Failures by kind: empty when every answer was as documented."""
-        found: Counter[str] = Counter()
+        """The number of failures by kind: empty if every response is as documented."""
+        counts: Counter[str] = Counter()
         for failure in self.report["failures"]:
-            found[failure["type"]] += failure["count"]
-        return dict(found)
+            counts[failure["type"]] += failure["count"]
+        return dict(counts)
 
     @property
     def phases(self) -> dict[str, str]:
@@ -46,7 +46,7 @@ class Findings:
 
     @property
     def accepted(self) -> dict[str, int]:
-        """How many valid requests of each call were answered with success."""
+        """The number of successful requests of each call."""
         return {
             call: sum(phase["accepted"] for phase in phases.values())
             for call, phases in self.report["valid_rates"].items()
@@ -54,28 +54,30 @@ class Findings:
 
     @property
     def share(self) -> float:
-        """The share of answers that are of a resource that exists: they do not say it is missing."""
-        return 1 - self.answers["missing"] / self.answers["all"]
+        """The share of responses other than 404."""
+        return 1 - self.response_counts["missing"] / self.response_counts["all"]
 
     def summary(self) -> str:
         """Return the figures of a run in a few lines."""
-        found = ", ".join(f"{count} x {kind}" for kind, count in self.failures.items())
-        found = found or f"no failures ({self.report['filtered']} put aside)"
+        failures = ", ".join(f"{count} x {kind}" for kind, count in self.failures.items())
+        failures = failures or f"no failures ({self.report['filtered']} put aside)"
         links = [
             line for line in self.output.splitlines() if "Scenarios:" in line or "Links:" in line
         ]
         accepted = [f"  {count:6} accepted  {call}" for call, count in self.accepted.items()]
-        took = f"{self.cases} cases in {self.report['running_time']:.1f} s: {found}"
-        took += f"; {self.share:.0%} of {self.answers['all']} answers on resources that exist"
-        return "\n".join(["", took, *links, *accepted])
+        totals = f"{self.cases} cases in {self.report['running_time']:.1f} s: {failures}"
+        totals += (
+            f"; {self.share:.0%} of {self.response_counts['all']} responses on existing resources"
+        )
+        return "\n".join(["", totals, *links, *accepted])
 
 
 @dataclass(frozen=True)
 class Target:
-    """A document and whose requests are made up from it.
+    """A document from which schemathesis generates requests.
 
-    `samples` are values by place and parameter that reach deep; `hidden` are statuses and problem
-    codes to take out of the document first; `left_out` fits the paths that are not asked.
+    `samples` are useful values by location and parameter; `hidden` are statuses and problem codes to
+    remove from the document first; `left_out` is a pattern of paths that are not requested.
     """
 
     document_url: str
@@ -86,10 +88,10 @@ class Target:
 
 
 def public_target(api: HttpWorld, token: str | None = None) -> Target:
-    """Return a world's public API: ids of the world, generations of a source, many new keys."""
+    """Return the public API of a world, with its ids, source generations and many new keys as samples."""
     emulator = api.emulator
     page = api.deployments("").json["items"]
-    found: dict[str, dict[str, list[Any]]] = {
+    samples: dict[str, dict[str, list[Any]]] = {
         "path": {
             "project_id": list(emulator.projects.values()),
             "organization_id": list(emulator.organizations.values()),
@@ -99,15 +101,17 @@ def public_target(api: HttpWorld, token: str | None = None) -> Target:
         "header": {"Idempotency-Key": [f"key-{number}" for number in range(2_000)]},
     }
     url = f"{emulator.control.control_url}/worlds/{emulator.name}/openapi.json"
-    return Target(url, token or emulator.token(), found)
+    return Target(url, token or emulator.token(), samples)
 
 
 def control_target(emulator: HostingEmulator) -> Target:
-    """Return the control API of a process of its own: it is asked to change and delete all it has."""
+    """Return the control API of a process of its own, in which everything may change or be deleted."""
     control = emulator.control
     shop = control.get(emulator.control_path("projects"))["items"]
-    operations = [each["operation_id"] for project in shop for each in project["deployments"][:2]]
-    found: dict[str, dict[str, list[Any]]] = {
+    operations = [
+        deployment["operation_id"] for project in shop for deployment in project["deployments"][:2]
+    ]
+    samples: dict[str, dict[str, list[Any]]] = {
         "path": {
             "world": [emulator.name],
             "n": list(range(1, 6)),
@@ -120,7 +124,7 @@ def control_target(emulator: HostingEmulator) -> Target:
         },
     }
     # A stream of events has no end.
-    return Target(f"{control.control_url}/openapi.json", emulator.token(), found, (), "/events$")
+    return Target(f"{control.control_url}/openapi.json", emulator.token(), samples, (), "/events$")
 
 
 def configuration(target: Target) -> str:
@@ -138,29 +142,50 @@ def configuration(target: Target) -> str:
 def run(
     target: Target, folder: Path, *, examples: int, phases: tuple[str, ...] = PHASES
 ) -> Findings:
-    """Run the phases with every check, `examples` cases a call at most in each that generates."""
-    config, report, answers = (
-        folder / name for name in ("schemathesis.toml", "report.json", "answers.json")
+    """Run the phases with every check and at most `examples` generated cases for each call and phase."""
+    config, report, counts_file = (
+        folder / name for name in ("schemathesis.toml", "report.json", "counts.json")
     )
     config.write_text(configuration(target))
     command = [
-        *(sys.executable, "-m", "schemathesis.cli", "--config-file", str(config)),
-        *("run", target.document_url, "--checks", "all", "--phases", ",".join(phases)),
-        *("--header", f"Authorization: Bearer {target.token}"),
-        *("--max-examples", str(examples), "--seed", "1", "--continue-on-failure"),
-        *("--generation-database", "none", "--suppress-health-check", "all"),
-        *("--report", "json", "--report-json-path", str(report), "--no-color"),
+        sys.executable,
+        "-m",
+        "schemathesis.cli",
+        "--config-file",
+        str(config),
+        "run",
+        target.document_url,
+        "--checks",
+        "all",
+        "--phases",
+        ",".join(phases),
+        "--header",
+        f"Authorization: Bearer {target.token}",
+        "--max-examples",
+        str(examples),
+        "--seed",
+        "1",
+        "--continue-on-failure",
+        "--generation-database",
+        "none",
+        "--suppress-health-check",
+        "all",
+        "--report",
+        "json",
+        "--report-json-path",
+        str(report),
+        "--no-color",
         *(("--exclude-path-regex", target.left_out) if target.left_out else ()),
     ]
-    told = {"hidden": target.hidden, "answers": str(answers)}
+    settings = {"hidden": target.hidden, "counts": str(counts_file)}
     variables = {
         "HYPOTHESIS_STORAGE_DIRECTORY": str(STORAGE),
         **os.environ,
-        "EMULATOR_FUZZING": json.dumps(told),
+        "EMULATOR_FUZZING": json.dumps(settings),
     }
-    done = subprocess.run(
+    process = subprocess.run(
         command, cwd=folder, env=variables, capture_output=True, text=True, check=False
     )
-    assert report.exists(), done.stdout + done.stderr
-    counts = json.loads(answers.read_text())
-    return Findings(json.loads(report.read_text()), done.stdout + done.stderr, counts)
+    assert report.exists(), process.stdout + process.stderr
+    counts = json.loads(counts_file.read_text())
+    return Findings(json.loads(report.read_text()), process.stdout + process.stderr, counts)

@@ -1,6 +1,6 @@
-"""The control API's OpenAPI document: valid, and with examples that the default world takes.
+"""The OpenAPI document of the control API is valid, and its examples succeed in the default world.
 
-That each answer is as it says is held by the walk of tests/golden.
+The walk of tests/golden checks that each response matches the document.
 """
 
 from __future__ import annotations
@@ -19,14 +19,20 @@ from openapi_spec_validator import OpenAPIV31SpecValidator
 from hosting_emulator.sdk import HostingEmulator
 from pytest_hosting_emulator import BackgroundEmulator
 
-#: These want what a document cannot hold: an exported state, an operation that has not ended, an
-#: access token, the time to listen.
+#: These need what a document cannot contain: an exported state, an unfinished operation, an access
+#: token, time to listen.
 WITHOUT_EXAMPLE = {
-    *("putState", "stepOperation", "listen", "listenToWorlds"),
-    *("userinfo", "userinfoPost", "userinfoOfWorld", "userinfoOfWorldPost"),
+    "putState",
+    "stepOperation",
+    "listen",
+    "listenToWorlds",
+    "userinfo",
+    "userinfoPost",
+    "userinfoOfWorld",
+    "userinfoOfWorldPost",
 }
-#: What these paths change concerns all worlds of a process: they get an emulator of their own.
-OF_THE_PROCESS = ("/observations", "/protected-faults")
+#: These paths affect all worlds of a process, so they get an emulator of their own.
+PROCESS_WIDE_PATHS = ("/observations", "/protected-faults")
 
 
 @pytest.fixture
@@ -55,55 +61,59 @@ def test_every_schema_of_the_control_document_is_referenced(document: Any):
 def test_each_control_operation_succeeds_with_its_examples(
     document: Any, hosting_emulator: HostingEmulator
 ):
-    wrong = []
+    failures = []
     for method, path, operation in operations(document):
         if operation["operationId"] in WITHOUT_EXAMPLE:
             continue
         with ExitStack() as stack:
             control = hosting_emulator.control
-            if path.startswith(OF_THE_PROCESS):
+            if path.startswith(PROCESS_WIDE_PATHS):
                 control = stack.enter_context(BackgroundEmulator()).control
                 control.observe()
                 control.post("protected-faults", {"fault": {"latency": {"delay_ms": 1}}})
             world = stack.enter_context(HostingEmulator.fresh(control))
-            begin(world)
-            if path.startswith(OF_THE_PROCESS):  # whose first chapter is that of the default world
-                begin(control.world())
-            status, body = ask(world, method, path, operation)
+            populate(world)
+            if path.startswith(
+                PROCESS_WIDE_PATHS
+            ):  # the first chapter is that of the default world
+                populate(control.world())
+            status, body = send_examples(world, method, path, operation)
         if status != int(next(iter(operation["responses"]))):
-            wrong.append((method, path, status, body[:300]))
+            failures.append((method, path, status, body[:300]))
 
-    assert not wrong
+    assert not failures
 
 
-def begin(world: HostingEmulator) -> None:
+def populate(world: HostingEmulator) -> None:
     """Give a world a request, a fault and a snapshot."""
     url = world.url("/v1/projects/{project}/deployments")
-    with urlopen(Request(url, headers=world.headers())) as answer:
-        assert answer.status == 200
+    with urlopen(Request(url, headers=world.headers())) as response:
+        assert response.status == 200
     world.snapshot()
     world.control.post(world.control_path("faults"), {"latency": {"delay_ms": 1}})
     world.control.post(world.control_path("outcomes"), {"succeed": {}})
 
 
-def ask(world: HostingEmulator, method: str, path: str, operation: Any) -> tuple[int, bytes]:
-    """Make a request of all the examples that an operation has, and return status and body."""
-    given: dict[str, dict[str, Any]] = {"path": {}, "query": {}}
+def send_examples(
+    world: HostingEmulator, method: str, path: str, operation: Any
+) -> tuple[int, bytes]:
+    """Send a request with all the examples of an operation and return status and body."""
+    parameters: dict[str, dict[str, Any]] = {"path": {}, "query": {}}
     for parameter in operation.get("parameters", []):
         if "example" in parameter:
-            given[parameter["in"]][parameter["name"]] = parameter["example"]
-    where = path.format(**given["path"] | {"world": world.name})
+            parameters[parameter["in"]][parameter["name"]] = parameter["example"]
+    filled_path = path.format(**parameters["path"] | {"world": world.name})
     content: dict[str, Any] = operation.get("requestBody", {}).get("content", {})
-    media_type, sent = next(iter(content.items()), ("", None))
+    media_type, media = next(iter(content.items()), ("", None))
     encode = json.dumps if "json" in media_type else urlencode
     request = Request(
-        f"{world.control.control_url}{where}?{urlencode(given['query'])}",
-        encode(sent["example"]).encode() if sent else None,
-        {"Content-Type": media_type} if sent else {},
+        f"{world.control.control_url}{filled_path}?{urlencode(parameters['query'])}",
+        encode(media["example"]).encode() if media else None,
+        {"Content-Type": media_type} if media else {},
         method=method,
     )
     try:
-        with urlopen(request) as answer:
-            return answer.status, answer.read()
+        with urlopen(request) as response:
+            return response.status, response.read()
     except HTTPError as refused:
         return refused.code, refused.read()

@@ -1,6 +1,6 @@
-"""The served OpenAPI document: valid, complete, honest about what it assumes, and its own witness.
+"""The served OpenAPI document is valid and complete, marks what is assumed, and fits its examples.
 
-What each call may answer is written down here a second time, so that a slip in the tables is seen.
+The possible responses of each call are listed here a second time, to notice mistakes in the tables.
 """
 
 import json
@@ -28,7 +28,7 @@ from tests.support.sampling import rotating
 DOCUMENT = openapi_document(Assumptions())
 
 PROJECT = "/v1/projects/{project_id}"
-#: Of each call: method, path, success statuses, and its problems beyond those of every call.
+#: For each call: method, path, success statuses, and its problems beyond those of every call.
 CALLS: dict[str, tuple[str, str, set[str], set[str]]] = {
     "setProjectPoweredByFlag": (
         "put",
@@ -94,7 +94,7 @@ SOME_CALLS = {
 
 
 def alternatives() -> Iterator[tuple[str, Any]]:
-    """Yield every other value of every assumption (for open ones, one that is not the default)."""
+    """Yield every alternative of every assumption (for open ones, one value that is not the default)."""
     for row in describe(Assumptions()):
         if isinstance(row["alternatives"], list):
             yield from ((row["name"], value) for value in row["alternatives"])
@@ -107,7 +107,7 @@ ALTERNATIVES = list(alternatives())
 
 @cache
 def validate(document: str) -> None:
-    """Validate a document, as JSON; many alternatives do not show in it, and validating takes long."""
+    """Validate a document, given as JSON to cache it: many alternatives do not change the document."""
     OpenAPIV31SpecValidator(json.loads(document)).validate()
 
 
@@ -116,24 +116,24 @@ def assuming(**values: Any) -> dict[str, Any]:
 
 
 def operation(name: str, document: dict[str, Any] = DOCUMENT) -> dict[str, Any]:
-    found = [
+    matches = [
         operation
         for item in document["paths"].values()
         for operation in item.values()
         if operation["operationId"] == name
     ]
-    assert len(found) == 1
-    return dict(found[0])
+    assert len(matches) == 1
+    return dict(matches[0])
 
 
-def parts(found: Any, path: str = "#") -> Iterator[tuple[str, dict[str, Any]]]:
+def parts(node: Any, path: str = "#") -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield each object in the document, with the path that leads to it."""
-    if isinstance(found, dict):
-        yield path, found
-        for name, value in found.items():
+    if isinstance(node, dict):
+        yield path, node
+        for name, value in node.items():
             yield from parts(value, f"{path}/{name.replace('~', '~0').replace('/', '~1')}")
-    elif isinstance(found, list):
-        for number, value in enumerate(found):
+    elif isinstance(node, list):
+        for number, value in enumerate(node):
             yield from parts(value, f"{path}/{number}")
 
 
@@ -145,7 +145,7 @@ def schemas(document: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def complaints(document: dict[str, Any], path: str, value: Any) -> list[str]:
-    """Return what the schema at a path of the document has against a value."""
+    """Return the errors of a value under the schema at a path of the document."""
     resource = DRAFT202012.create_resource(document)
     registry: Registry[Any] = Registry().with_resource("urn:document", resource)
     schema = {"$ref": f"urn:document{path}"}
@@ -190,10 +190,12 @@ def test_the_public_document_does_not_mark_what_the_contract_states():
 
     assert flag.keys() == {"200", "400", "401", "403", "404", "409", "503"}
     assumed = {s: part["x-assumption"] for s, part in flag.items() if "x-assumption" in part}
-    assert assumed == {"400": "listed_statuses"}  # what another call would answer otherwise
+    assert assumed == {"400": "listed_statuses"}  # with other statuses for other calls
     more = operation("setProjectPoweredByFlag", assuming(listed_statuses="open"))["responses"]
     assert {s for s in more if more[s].get("x-assumption") == "listed_statuses"} == {
-        *("405", "413", "429")
+        "405",
+        "413",
+        "429",
     }
     assert "x-assumption" not in domains["404"]
     assert "x-assumption" not in domains["409"]
@@ -207,13 +209,13 @@ def test_the_public_document_has_no_default_of_null(document: dict[str, Any]):
 
 
 def test_the_public_document_names_the_eight_calls_and_the_poll():
-    found = {
+    named_calls = {
         operation["operationId"]: (method, path)
         for path, item in DOCUMENT["paths"].items()
         for method, operation in item.items()
     }
 
-    assert found == {name: call[:2] for name, call in CALLS.items()}
+    assert named_calls == {name: call[:2] for name, call in CALLS.items()}
 
 
 @pytest.mark.parametrize("name", CALLS)
@@ -277,9 +279,9 @@ def test_links_of_the_public_document_name_existing_operations_and_parameters():
 
 
 def test_the_public_document_closes_the_objects_that_the_contract_closes():
-    found = DOCUMENT["components"]["schemas"]
+    schemas = DOCUMENT["components"]["schemas"]
 
-    closed = {name for name in found if found[name].get("additionalProperties") is False}
+    closed = {name for name in schemas if schemas[name].get("additionalProperties") is False}
 
     assert closed == {"PoweredByFlag", "SetPoweredByFlagRequest"}
 
@@ -287,13 +289,13 @@ def test_the_public_document_closes_the_objects_that_the_contract_closes():
 def test_the_public_document_allows_null_where_the_contract_does():
     def nullable(document: dict[str, Any]) -> set[str]:
         schemas = document["components"]["schemas"].values()
-        fields = [field for each in schemas for field in each.get("properties", {}).items()]
+        fields = [field for schema in schemas for field in schema.get("properties", {}).items()]
         return {name for name, schema in fields if {"type": "null"} in schema.get("anyOf", [])}
 
-    letter = {"enabled_at", "value", "zone", "expires_at", "database"}
+    nullable_fields = {"enabled_at", "value", "zone", "expires_at", "database"}
 
-    assert nullable(DOCUMENT) == letter
-    assert nullable(assuming(last_page_cursor="null")) == letter | {"next_cursor"}
+    assert nullable(DOCUMENT) == nullable_fields
+    assert nullable(assuming(last_page_cursor="null")) == nullable_fields | {"next_cursor"}
 
 
 def test_assumptions_do_not_change_the_schema_of_problems():
@@ -313,17 +315,18 @@ def test_assumptions_do_not_change_the_schema_of_problems():
 
 @pytest.mark.parametrize("document", [DOCUMENT, assuming(**CONTRARY)], ids=["default", "contrary"])
 def test_every_example_of_the_public_document_fits_its_schema(document: dict[str, Any]):
-    wrong, count = [], 0
+    errors = []
+    example_count = 0
     for path, schema in schemas(document):
         for example in schema.get("examples", ()):
-            count += 1
-            wrong += complaints(document, path, example)
+            example_count += 1
+            errors += complaints(document, path, example)
     for example in document["components"]["examples"].values():
-        count += 1
-        wrong += complaints(document, "#/components/schemas/ProblemDetails", example["value"])
+        example_count += 1
+        errors += complaints(document, "#/components/schemas/ProblemDetails", example["value"])
 
-    assert not wrong, "\n".join(wrong)
-    assert count > 60
+    assert not errors, "\n".join(errors)
+    assert example_count > 60
 
 
 @pytest.mark.parametrize("document", [DOCUMENT, assuming(**CONTRARY)], ids=["default", "contrary"])
@@ -341,9 +344,11 @@ def test_the_command_prints_the_served_document(api: HttpWorld):
     served = api.emulator.control.get("/contract/openapi.json")
 
     printed = json.loads(command("contract", "openapi"))
-    asked = json.loads(command("contract", "openapi", "--url", api.emulator.control.control_url))
+    requested = json.loads(
+        command("contract", "openapi", "--url", api.emulator.control.control_url)
+    )
 
-    assert asked == served
+    assert requested == served
     # Without a running emulator only the address, and what points at it, can differ.
     address = served["servers"][0]["url"]
     usual = json.dumps(printed).replace("http://127.0.0.1:4620", address)
@@ -366,10 +371,10 @@ def test_the_examples_of_a_document_exist_in_its_world(api: HttpWorld):
         names = (
             api.emulator.projects if path["name"] == "project_id" else api.emulator.organizations
         )
-        for of, example in path["examples"].items():
-            assert names.get(of, example["value"]) == example["value"]
+        for alias, example in path["examples"].items():
+            assert names.get(alias, example["value"]) == example["value"]
         if path["name"] == "operation_id":
-            assert [api.poll(each["value"]).status for each in path["examples"].values()] == [
+            assert [api.poll(example["value"]).status for example in path["examples"].values()] == [
                 200
             ] * 3
     body = operation("initializeManagedSource", document)["requestBody"]["content"]
@@ -405,9 +410,18 @@ def test_the_public_document_marks_the_objects_whose_required_members_are_assume
     chosen = {name for name in schemas if schemas[name].get("x-assumption") == "optional_fields"}
 
     assert chosen == {
-        *("Operation", "Progress", "Reconciliation", "Deployment", "UserApiKey"),
-        *("DevAccessTicket", "DatabaseCompute", "DatabasePlacement"),
-        *("OperationError", "DeploymentPage", "UserApiKeyCreation", "DnsAuthorization"),
+        "Operation",
+        "Progress",
+        "Reconciliation",
+        "Deployment",
+        "UserApiKey",
+        "DevAccessTicket",
+        "DatabaseCompute",
+        "DatabasePlacement",
+        "OperationError",
+        "DeploymentPage",
+        "UserApiKeyCreation",
+        "DnsAuthorization",
     }
 
 
@@ -425,9 +439,9 @@ def test_the_public_document_marks_assumed_bounds():
 def test_the_public_document_marks_assumed_success_statuses():
     marked = {}
     for path in DOCUMENT["paths"].values():
-        for one in path.values():
-            status, success = next(iter(one["responses"].items()))
-            marked[one["operationId"]] = (status, success.get("x-assumption"))
+        for call in path.values():
+            status, success = next(iter(call["responses"].items()))
+            marked[call["operationId"]] = (status, success.get("x-assumption"))
 
     assert marked == {
         "setProjectPoweredByFlag": ("200", None),
@@ -451,11 +465,11 @@ def test_the_public_document_marks_a_response_with_an_assumed_problem_status():
     assert "x-assumption" not in operation("applyProjectDomains")["responses"]["409"]
 
 
-def command(*words: str) -> str:
+def command(*arguments: str) -> str:
     """Run our command in this process and return what it printed."""
-    done = CliRunner().invoke(cli, words, prog_name="hosting-emulator")
-    assert done.exit_code == 0, done.output
-    return done.stdout
+    result = CliRunner().invoke(cli, arguments, prog_name="hosting-emulator")
+    assert result.exit_code == 0, result.output
+    return result.stdout
 
 
 def test_the_public_document_marks_the_required_name_of_a_new_key_as_assumed() -> None:

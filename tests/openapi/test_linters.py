@@ -1,4 +1,4 @@
-"""Both documents under the linters that people run on theirs, with the rules that these recommend."""
+"""Both documents pass the common OpenAPI linters with their recommended rules."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LINTERS = ("@redocly/cli@2", "@stoplight/spectral-cli@6")
 
 @pytest.fixture(scope="module")
 def linters(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a folder with both, installed by their names."""
+    """Return a folder in which both linters are installed."""
     need("npm")
     folder = tmp_path_factory.mktemp("linters")
     npm = ["npm", "install", "--no-fund", "--no-audit", "--ignore-scripts", *LINTERS]
@@ -32,37 +32,39 @@ def linters(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(params=["worlds/{world}/openapi.json", "openapi.json"], ids=["public", "control"])
 def document(request: pytest.FixtureRequest, api: HttpWorld, tmp_path: Path) -> Path:
     emulator = api.emulator
-    found = emulator.control.get(request.param.format(world=emulator.name))
+    served_document = emulator.control.get(request.param.format(world=emulator.name))
     path = tmp_path / "document.json"
-    path.write_text(json.dumps(found))
+    path.write_text(json.dumps(served_document))
     return path
 
 
 def findings(linters: Path, *command: str | Path) -> Any:
-    """Run a linter and return what it prints as JSON; finding anything, it ends with a failure."""
-    bin_ = linters / "node_modules" / ".bin"
+    """Run a linter and return its JSON output; its exit code is not 0 if it finds anything."""
+    tools = linters / "node_modules" / ".bin"
     variables = {**os.environ, "REDOCLY_TELEMETRY": "off", "REDOCLY_SUPPRESS_UPDATE_NOTICE": "true"}
-    done = subprocess.run(
-        [bin_ / command[0], "lint", *command[1:]],
+    process = subprocess.run(
+        [tools / command[0], "lint", *command[1:]],
         cwd=linters,
         env=variables,
         capture_output=True,
         text=True,
         check=False,
     )
-    assert done.stdout, done.stderr
-    return json.JSONDecoder().raw_decode(done.stdout.lstrip())[0]  # one adds that it found nothing
+    assert process.stdout, process.stderr
+    return json.JSONDecoder().raw_decode(process.stdout.lstrip())[
+        0
+    ]  # one linter appends a line of text
 
 
 def test_redocly_finds_no_problem_in_the_documents(linters: Path, document: Path):
-    found = findings(linters, "redocly", document, "--format", "json", "--extends", "recommended")
+    report = findings(linters, "redocly", document, "--format", "json", "--extends", "recommended")
 
-    assert found["problems"] == []
+    assert report["problems"] == []
 
 
 def test_spectral_finds_no_problem_in_the_documents(linters: Path, document: Path):
     rules = linters / ".spectral.yaml"
 
-    found = findings(linters, "spectral", document, "--format", "json", "--ruleset", rules)
+    problems = findings(linters, "spectral", document, "--format", "json", "--ruleset", rules)
 
-    assert found == []
+    assert problems == []

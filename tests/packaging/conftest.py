@@ -1,4 +1,4 @@
-"""What the packaging tests share: the built distributions, and clean environments to try them in.
+"""The built distributions and clean environments for the packaging tests.
 
 Nothing here reads the development environment: each environment is new, and each process is
 started away from the repository, with no variable that could lead Python back into it.
@@ -27,21 +27,21 @@ class Distributions(NamedTuple):
     sdist: Path
 
 
-def clean_variables(**more: str) -> dict[str, str]:
-    """Return the process's variables without those that change where Python looks for code."""
-    kept = {
+def clean_variables(**overrides: str) -> dict[str, str]:
+    """Return the variables of the process without those that change where Python looks for code."""
+    variables = {
         name: value
         for name, value in os.environ.items()
         if name not in {"PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV"}
         and not name.startswith("HOSTING_EMULATOR_")
     }
-    # Compiling all that is installed takes longer than installing it, and little of it is run.
-    return {**kept, "PIP_DISABLE_PIP_VERSION_CHECK": "1", "PIP_NO_COMPILE": "1", **more}
+    # Compiling the installed packages takes longer than installing them, and few of them run.
+    return {**variables, "PIP_DISABLE_PIP_VERSION_CHECK": "1", "PIP_NO_COMPILE": "1", **overrides}
 
 
 def run(command: Sequence[str | Path], cwd: Path, **variables: str) -> str:
-    """Run a command to its end and return its stdout; fail with all it said."""
-    done = subprocess.run(
+    """Run a command to its end and return its stdout; a failure shows all output."""
+    process = subprocess.run(
         [str(part) for part in command],
         cwd=cwd,
         env=clean_variables(**variables),
@@ -49,49 +49,51 @@ def run(command: Sequence[str | Path], cwd: Path, **variables: str) -> str:
         text=True,
         check=False,
     )
-    assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
-    return done.stdout
+    assert process.returncode == 0, f"{command}\n{process.stdout}\n{process.stderr}"
+    return process.stdout
 
 
 def make_environment(folder: Path) -> Path:
-    """Make a virtual environment with nothing in it; return its folder of commands."""
+    """Create an empty virtual environment and return its folder of commands."""
     venv.create(folder, symlinks=True)
     return folder / "bin"
 
 
 def pip(commands: Path, *words: str | Path, cwd: Path) -> str:
-    """Run our pip on another environment: one of its own takes seconds to install."""
+    """Run our pip on another environment: installing pip there takes seconds."""
     return run([sys.executable, "-m", "pip", "--python", commands / "python", *words], cwd=cwd)
 
 
 def link(commands: Path, *requirements: str) -> None:
-    """Give an environment what these requirements bring, and all that this asks for: linked from ours.
+    """Link requirements and their dependencies from our environment into another one.
 
-    To have an index find and send it takes most of the time of an installation.
+    Finding and downloading them from an index takes most of the time of an installation.
     """
     (site,) = (commands.parent / "lib").glob("python*/site-packages")
-    left = [(Requirement(requirement), "") for requirement in requirements]
-    seen = set[tuple[str, str]]()
-    while left:
-        asked, extra = left.pop()
-        if asked.marker is not None and not asked.marker.evaluate({"extra": extra}):
+    pending = [(Requirement(requirement), "") for requirement in requirements]
+    linked = set[tuple[str, str]]()
+    while pending:
+        requirement, extra = pending.pop()
+        if requirement.marker is not None and not requirement.marker.evaluate({"extra": extra}):
             continue
-        found = distribution(asked.name)
-        assert asked.specifier.contains(found.version, prereleases=True), asked
-        for part in {path.parts[0] for path in found.files or ()} - {"..", "__pycache__"}:
+        package = distribution(requirement.name)
+        assert requirement.specifier.contains(package.version, prereleases=True), requirement
+        for part in {path.parts[0] for path in package.files or ()} - {"..", "__pycache__"}:
             if not (site / part).exists():
-                (site / part).symlink_to(Path(str(found.locate_file(part))))
-        for extra in {"", *asked.extras} - {extra for name, extra in seen if name == asked.name}:
-            seen.add((asked.name, extra))
-            left += [(Requirement(text), extra) for text in found.requires or ()]
+                (site / part).symlink_to(Path(str(package.locate_file(part))))
+        for extra in {"", *requirement.extras} - {
+            extra for name, extra in linked if name == requirement.name
+        }:
+            linked.add((requirement.name, extra))
+            pending += [(Requirement(text), extra) for text in package.requires or ()]
 
 
 @pytest.fixture(scope="session")
 def distributions(tmp_path_factory: pytest.TempPathFactory) -> Distributions:
-    """The sdist, and the wheel built from that sdist: so the sdist holds all a wheel needs.
+    """The sdist, and the wheel built from that sdist, so that the sdist must contain all a wheel needs.
 
-    Both are built in one environment that has what pyproject.toml names to build with, as
-    `python -m build` does in two.
+    Both are built in one environment with the build requirements of pyproject.toml; `python -m build`
+    uses two.
     """
     folder = tmp_path_factory.mktemp("dist")
     settings = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))

@@ -1,13 +1,24 @@
-"""A small reader of Dockerfiles: enough for ours, and loud about anything it does not know."""
+"""A small reader of Dockerfiles, which fails on any instruction that it does not know."""
 
 import json
 import re
 from pathlib import Path
 from typing import NamedTuple
 
-KNOWN = {
-    *("FROM", "ENV", "WORKDIR", "COPY", "RUN", "LABEL", "USER", "VOLUME", "EXPOSE"),
-    *("STOPSIGNAL", "HEALTHCHECK", "ENTRYPOINT", "CMD"),
+INSTRUCTIONS = {
+    "FROM",
+    "ENV",
+    "WORKDIR",
+    "COPY",
+    "RUN",
+    "LABEL",
+    "USER",
+    "VOLUME",
+    "EXPOSE",
+    "STOPSIGNAL",
+    "HEALTHCHECK",
+    "ENTRYPOINT",
+    "CMD",
 }
 
 
@@ -33,7 +44,7 @@ def read_stages(path: Path) -> list[list[Step]]:
     stages: list[list[Step]] = []
     for line in joined_lines(path.read_text(encoding="utf-8")):
         word, _, rest = line.partition(" ")
-        assert word in KNOWN, f"instruction {word} is unknown to this reader"
+        assert word in INSTRUCTIONS, f"instruction {word} is unknown to this reader"
         if word == "FROM":
             stages.append([])
         stages[-1].append(Step(word, rest.strip()))
@@ -41,12 +52,12 @@ def read_stages(path: Path) -> list[list[Step]]:
 
 
 def joined_lines(text: str) -> list[str]:
-    """Return the lines that instruct, continued ones joined, comments and blank ones gone."""
+    """Return the instructions, with continued lines joined, without comments and blank lines."""
     lines = [line for line in text.splitlines() if not line.lstrip().startswith("#")]
     joined = re.sub(r"\\\n\s*", "", "\n".join(lines))
     return [line.strip() for line in joined.splitlines() if line.strip()]
 
 
-def named(stage: list[Step], word: str) -> list[Step]:
+def steps_of(stage: list[Step], word: str) -> list[Step]:
     """Return the steps of a stage with this word."""
     return [step for step in stage if step.word == word]

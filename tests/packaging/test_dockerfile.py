@@ -1,8 +1,7 @@
-"""The Dockerfile, as far as it can be proven without an engine.
+"""The Dockerfile, as far as it can be tested without a container engine.
 
-Its text is linted and read. The steps of its first stages can be run in order, each path moved
-under a temporary root: `make image` does that where it cannot build, which shows more: the base, the
-user, the isolation.
+Its text is linted and read. The steps of its first stages can run in order under a temporary root,
+which `make image` does where it cannot build. A real build also shows the base, user and isolation.
 """
 
 import json
@@ -21,13 +20,13 @@ import pytest
 
 from hosting_emulator import __version__
 from tests.packaging.conftest import REPOSITORY, clean_variables, run
-from tests.packaging.dockerfile import Step, named, read_stages
+from tests.packaging.dockerfile import Step, read_stages, steps_of
 
 pytestmark = pytest.mark.packaging
 
 DOCKERFILE = REPOSITORY / "Dockerfile"
 DEPENDENCIES, BUILD, RUNTIME = read_stages(DOCKERFILE)
-STOP = signal.Signals[named(RUNTIME, "STOPSIGNAL")[0].rest]
+STOP = signal.Signals[steps_of(RUNTIME, "STOPSIGNAL")[0].rest]
 # Every folder of the image that a step of the first stages may name.
 FOLDERS = ("/src", "/dist", "/ours", "/opt/hosting-emulator")
 
@@ -37,16 +36,16 @@ def test_the_dockerfile_passes_hadolint():
     if hadolint is None:
         pytest.skip("there is no hadolint wheel for this platform")
 
-    done = subprocess.run(
+    process = subprocess.run(
         [hadolint, "--no-color", DOCKERFILE], capture_output=True, text=True, check=False
     )
 
-    assert done.returncode == 0, done.stdout + done.stderr
+    assert process.returncode == 0, process.stdout + process.stderr
 
 
 def test_the_image_does_not_run_as_root():
-    (user,) = named(RUNTIME, "USER")
-    (make_user,) = named(RUNTIME, "RUN")
+    (user,) = steps_of(RUNTIME, "USER")
+    (make_user,) = steps_of(RUNTIME, "RUN")
 
     uid, _, gid = user.rest.partition(":")
     assert uid == gid
@@ -55,10 +54,10 @@ def test_the_image_does_not_run_as_root():
 
 
 def test_the_image_starts_the_emulator_on_its_volume_and_port():
-    (entrypoint,) = named(RUNTIME, "ENTRYPOINT")
-    (command,) = named(RUNTIME, "CMD")
-    (volume,) = named(RUNTIME, "VOLUME")
-    (port,) = named(RUNTIME, "EXPOSE")
+    (entrypoint,) = steps_of(RUNTIME, "ENTRYPOINT")
+    (command,) = steps_of(RUNTIME, "CMD")
+    (volume,) = steps_of(RUNTIME, "VOLUME")
+    (port,) = steps_of(RUNTIME, "EXPOSE")
 
     assert entrypoint.arguments() == ["hosting-emulator"]
     assert command.arguments() == ["start"]
@@ -68,24 +67,24 @@ def test_the_image_starts_the_emulator_on_its_volume_and_port():
 
 
 def test_the_image_is_stopped_with_sigint():
-    """As a container's first process it would not hear a TERM that comes while it starts."""
+    """The first process of a container ignores a SIGTERM that arrives while Python starts."""
     assert STOP is signal.SIGINT
 
 
 def settings() -> dict[str, str]:
-    """Return what the image's variables set of the emulator."""
-    (step,) = named(RUNTIME, "ENV")
+    """Return the settings of the emulator in the variables of the image."""
+    (step,) = steps_of(RUNTIME, "ENV")
     return dict(re.findall(r"HOSTING_EMULATOR_(\w+)=(\S+)", step.rest))
 
 
 def test_the_image_checks_its_health_with_the_wait_command():
-    (check,) = named(RUNTIME, "HEALTHCHECK")
+    (check,) = steps_of(RUNTIME, "HEALTHCHECK")
 
     assert check.arguments() == ["hosting-emulator", "wait", "--timeout", "2s"]
 
 
 def test_the_image_is_labeled_with_the_version():
-    (label,) = named(RUNTIME, "LABEL")
+    (label,) = steps_of(RUNTIME, "LABEL")
 
     assert f'org.opencontainers.image.version="{__version__}"' in label.rest
 
@@ -95,7 +94,7 @@ def test_the_build_context_holds_exactly_what_the_dockerfile_copies():
     lines = (REPOSITORY / ".dockerignore").read_text(encoding="utf-8").splitlines()
     let_in = {line.removeprefix("!") for line in lines if line.startswith("!")}
     copied = {
-        source for step in named([*DEPENDENCIES, *BUILD], "COPY") for source in step.paths()[0]
+        source for step in steps_of([*DEPENDENCIES, *BUILD], "COPY") for source in step.paths()[0]
     }
 
     assert "*" in lines
@@ -106,14 +105,14 @@ def test_the_build_stage_copies_the_build_hook():
     project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text("utf-8"))
     hook = project["tool"]["hatch"]["build"]["hooks"]["custom"]["path"]
 
-    copied = [source for step in named(BUILD, "COPY") for source in step.rest.split()[:-1]]
+    copied = [source for step in steps_of(BUILD, "COPY") for source in step.rest.split()[:-1]]
 
     assert hook in copied
 
 
 @pytest.fixture(scope="module")
 def image(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A root in which the steps of the first stages were carried out in order, and put together."""
+    """A root folder in which the steps of the first stages ran in order."""
     root = tmp_path_factory.mktemp("image")
     base = base_image(root / "base")
     variables = {"PATH": f"{base}:/usr/bin:/bin"}
@@ -128,7 +127,7 @@ def image(tmp_path_factory: pytest.TempPathFactory) -> Path:
             copy(step, cwd, root)
         elif step.word == "RUN":
             run(["/bin/sh", "-ec", moved(step.rest, root)], cwd, **variables)
-    for step in named(RUNTIME, "COPY"):
+    for step in steps_of(RUNTIME, "COPY"):
         (source,), target = step.paths()
         if source != target:
             shutil.copytree(moved(source, root), moved(target, root), dirs_exist_ok=True)
@@ -136,7 +135,7 @@ def image(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def base_image(folder: Path) -> Path:
-    """Return a folder with `python` and `pip`, which stand for those of the base image."""
+    """Return a folder with `python` and `pip` in place of those of the base image."""
     folder.mkdir()
     for name, words in {"python": "", "pip": "-m pip "}.items():
         path = folder / name
@@ -146,7 +145,7 @@ def base_image(folder: Path) -> Path:
 
 
 def moved(text: str, root: Path) -> str:
-    """Put the image's folders under `root`; refuse an absolute path that is not among them."""
+    """Move the folders of the image below `root`; refuse any other absolute path."""
     for path in re.findall(r"(?<![\w.$*}])/[\w./-]+", text):
         assert path.startswith(FOLDERS), f"{path}: where should this path go?"
     return re.sub(r"(?<![\w.$*}])(?=/[\w])", str(root), text)
@@ -154,21 +153,21 @@ def moved(text: str, root: Path) -> str:
 
 def copy(step: Step, cwd: Path, root: Path) -> None:
     sources, target = step.paths()
-    into = cwd / moved(target, root)
-    into.parent.mkdir(parents=True, exist_ok=True)
+    destination = cwd / moved(target, root)
+    destination.parent.mkdir(parents=True, exist_ok=True)
     for source in sources:
-        found = REPOSITORY / source
-        if found.is_dir():
+        path = REPOSITORY / source
+        if path.is_dir():
             ignored = shutil.ignore_patterns("__pycache__", "*.py[cod]")
-            shutil.copytree(found, into, ignore=ignored, dirs_exist_ok=True)
+            shutil.copytree(path, destination, ignore=ignored, dirs_exist_ok=True)
         else:
-            shutil.copy(found, into)
+            shutil.copy(path, destination)
 
 
 def test_the_last_stage_copies_the_environment_to_the_same_path_and_our_code_over_it():
-    """A virtual environment's scripts name their interpreter in full: it cannot be moved."""
-    environment, ours = named(RUNTIME, "COPY")
-    (path,) = (step.rest for step in named(RUNTIME, "ENV"))
+    """Scripts of a virtual environment contain the path of their interpreter, so it cannot be moved."""
+    environment, ours = steps_of(RUNTIME, "COPY")
+    (path,) = (step.rest for step in steps_of(RUNTIME, "ENV"))
 
     origin, source, target = environment.rest.split()
     assert origin == "--from=dependencies"
@@ -176,20 +175,21 @@ def test_the_last_stage_copies_the_environment_to_the_same_path_and_our_code_ove
     assert ours.rest.split() == ["--from=build", "/ours", target]
     assert f"PATH={source}/bin:$PATH" in path
     assert (
-        named(DEPENDENCIES, "FROM")[0].rest == f"{named(RUNTIME, 'FROM')[0].rest} AS dependencies"
+        steps_of(DEPENDENCIES, "FROM")[0].rest
+        == f"{steps_of(RUNTIME, 'FROM')[0].rest} AS dependencies"
     )
-    assert named(BUILD, "FROM")[0].rest == "dependencies AS build"
+    assert steps_of(BUILD, "FROM")[0].rest == "dependencies AS build"
 
 
 def test_the_layer_of_dependencies_does_not_depend_on_our_code():
-    """Before that layer nothing is copied but what is pinned; ours is another one, on top."""
-    copied = [step.paths()[0] for step in named(DEPENDENCIES, "COPY")]
+    """The layer copies only the lock file; our code is a later layer."""
+    copied = [step.paths()[0] for step in steps_of(DEPENDENCIES, "COPY")]
     words = [step.word for step in RUNTIME]
 
     assert copied == [[".ci/locks/image.txt"]]
     assert words.index("RUN") < words.index("COPY"), "else the user is made anew as well"
-    assert "--require-hashes" in named(DEPENDENCIES, "RUN")[0].rest
-    assert "--no-deps" in named(BUILD, "RUN")[0].rest
+    assert "--require-hashes" in steps_of(DEPENDENCIES, "RUN")[0].rest
+    assert "--no-deps" in steps_of(BUILD, "RUN")[0].rest
 
 
 @pytest.mark.torture
@@ -210,16 +210,23 @@ def test_the_image_holds_no_installer_and_no_tests(image: Path):
 
 @pytest.mark.torture
 def test_the_entrypoint_serves_until_the_stop_signal(image: Path, tmp_path: Path):
-    """Given the image's own words (but loopback and a free port), it serves, then stops as asked.
+    """The entrypoint serves on loopback and a free port, then stops on the signal.
 
-    Its health check finds it by the variables of the image alone.
+    The health check finds it with the variables of the image alone.
     """
     commands = image / "opt/hosting-emulator/bin"
-    words = named(RUNTIME, "ENTRYPOINT")[0].arguments() + named(RUNTIME, "CMD")[0].arguments()
-    here = {"HOST": "127.0.0.1", "DATA_DIR": "data", "READY_FILE": "ready.json", "PORT": "1"}
-    assert settings().keys() <= here.keys()
-    # At PORT, where nobody listens, the health check must not look.
-    variables = clean_variables(**{f"HOSTING_EMULATOR_{name}": here[name] for name in here})
+    words = steps_of(RUNTIME, "ENTRYPOINT")[0].arguments() + steps_of(RUNTIME, "CMD")[0].arguments()
+    settings_by_name = {
+        "HOST": "127.0.0.1",
+        "DATA_DIR": "data",
+        "READY_FILE": "ready.json",
+        "PORT": "1",
+    }
+    assert settings().keys() <= settings_by_name.keys()
+    # Nothing listens on PORT: the health check must not use it.
+    variables = clean_variables(
+        **{f"HOSTING_EMULATOR_{name}": settings_by_name[name] for name in settings_by_name}
+    )
 
     with subprocess.Popen(
         [commands / words[0], *words[1:], "--port", "0", "--json"],
@@ -231,9 +238,9 @@ def test_the_entrypoint_serves_until_the_stop_signal(image: Path, tmp_path: Path
         assert process.stdout is not None
         try:
             ready = json.loads(read_object(process.stdout))
-            with urlopen(f"{ready['control_url']}/health", timeout=10) as answer:
-                health = json.load(answer)
-            check = named(RUNTIME, "HEALTHCHECK")[0].arguments()
+            with urlopen(f"{ready['control_url']}/health", timeout=10) as response:
+                health = json.load(response)
+            check = steps_of(RUNTIME, "HEALTHCHECK")[0].arguments()
             subprocess.run(
                 [commands / check[0], *check[1:]], cwd=tmp_path, env=variables, check=True
             )
@@ -251,9 +258,9 @@ def test_the_entrypoint_serves_until_the_stop_signal(image: Path, tmp_path: Path
 
 def read_object(lines: Iterable[str]) -> str:
     """Return the lines of one indented JSON object, and leave what follows unread."""
-    taken: list[str] = []
+    object_lines: list[str] = []
     for line in lines:
-        taken.append(line)
+        object_lines.append(line)
         if line.rstrip() == "}":
             break
-    return "".join(taken)
+    return "".join(object_lines)

@@ -1,6 +1,6 @@
-"""What `make image` says where it can build nothing, and where the Dockerfile is wrong.
+"""`make image` where it cannot build, and with a Dockerfile that does not build.
 
-Its tools are stood for by scripts; the build itself is CI's, which takes a minute.
+Scripts replace its tools; the real build takes a minute and runs in CI.
 """
 
 from pathlib import Path
@@ -19,7 +19,7 @@ def root(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(params=[0, 1])
 def steps(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> int:
-    """What trying the Dockerfile's steps ends with, where nothing can be built."""
+    """The exit code of running the steps of the Dockerfile, where nothing can be built."""
     monkeypatch.setattr(image, "STEPS", ["/bin/sh", "-c", f"exit {request.param}"])
     return int(request.param)
 
@@ -31,7 +31,7 @@ def nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def tools(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder of commands, all there are, which do nothing and say where they would."""
+    """A folder with replacements of all tools, which do nothing and print a root folder."""
     folder = tmp_path / "tools"
     folder.mkdir()
     for name in image.TOOLS:
@@ -102,11 +102,12 @@ def test_make_image_fails_when_the_dockerfile_does_not_build(
 def test_make_image_passes_the_settings_of_pip_into_the_build(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    index, authority = tmp_path / "packages" / "simple", tmp_path / "authority.pem"
+    index = tmp_path / "packages" / "simple"
+    authority = tmp_path / "authority.pem"
     index.mkdir(parents=True)
     authority.touch()
-    room = tmp_path / "room"
-    room.mkdir()
+    build_folder = tmp_path / "room"
+    build_folder.mkdir()
     monkeypatch.setenv("PIP_CONFIG_FILE", str(tmp_path / "pip.conf"))
     monkeypatch.setenv("PIP_INDEX_URL", "https://index.example/simple")
     monkeypatch.delenv("PIP_CERT", raising=False)
@@ -116,16 +117,16 @@ def test_make_image_passes_the_settings_of_pip_into_the_build(
         f"extra-index-url =\n    file://{index}\n    https://more.example\n"
     )
 
-    volumes = list(image.index_volumes(room))
+    volumes = list(image.index_volumes(build_folder))
 
-    assert (room / "pip.conf").read_text() == (
+    assert (build_folder / "pip.conf").read_text() == (
         "[global]\n"
         "index-url = https://index.example/simple\n"
         f"extra-index-url = file://{index}\n    https://more.example\n"
         f"cert = {authority}\n"
     )
     assert volumes == [
-        f"{room}/pip.conf:/etc/pip.conf:ro",
+        f"{build_folder}/pip.conf:/etc/pip.conf:ro",
         f"{index.parent}:{index.parent}:ro",
         f"{authority}:{authority}:ro",
     ]

@@ -1,4 +1,4 @@
-"""The page's modules are typed as their JSDoc says: checked by TypeScript, which emits nothing."""
+"""TypeScript checks the JSDoc types of the dashboard's modules."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 TYPESCRIPT = "typescript@5.9.3"
-#: With less time for making code fast that runs for a second.
+#: Spends less time on optimizing code that runs for a second.
 CHECK = 'node --no-opt "$(command -v tsc)" -p .'
 TYPES = Path(__file__).parents[1] / "browser" / "types"
 
@@ -22,13 +22,13 @@ def test_the_modules_of_the_dashboard_pass_the_typescript_compiler(tmp_path: Pat
         shutil.copytree(
             static, tmp_path, dirs_exist_ok=True, ignore=shutil.ignore_patterns("vendor")
         )
-    shutil.copytree(TYPES, tmp_path, dirs_exist_ok=True)  # what is vendored, in words
+    shutil.copytree(TYPES, tmp_path, dirs_exist_ok=True)  # declarations of the vendored modules
 
-    done = subprocess.run(
+    process = subprocess.run(
         ["npx", "--yes", "--package", TYPESCRIPT, "--call", CHECK],
         cwd=tmp_path,
         capture_output=True,
         text=True,
     )
 
-    assert done.returncode == 0, done.stdout + done.stderr
+    assert process.returncode == 0, process.stdout + process.stderr

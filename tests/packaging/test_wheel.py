@@ -1,4 +1,4 @@
-"""What a user installs: the four packages with their data, and a command that runs anywhere."""
+"""The distributions that a user installs: four packages with data, a command and a plugin."""
 
 import re
 import tarfile
@@ -80,11 +80,13 @@ def test_the_metadata_of_the_wheel_describes_the_project(distributions: Distribu
     assert metadata["Version"] == __version__
     assert metadata["Requires-Python"] == ">=3.11"
     assert metadata["License-Expression"] == "MIT AND Apache-2.0"
-    bundled = {name for name in source_files() if "LICENSE" in name or name.endswith("/NOTICE")}
-    named = {
+    bundled_files = {
+        name for name in source_files() if "LICENSE" in name or name.endswith("/NOTICE")
+    }
+    license_files = {
         name.partition("/hosting_emulator/")[2] for name in metadata.get_all("License-File", [])
     }
-    assert named == {"", *(name.partition("/")[2] for name in bundled)}
+    assert license_files == {"", *(name.partition("/")[2] for name in bundled_files)}
     assert set(metadata.get_all("Provides-Extra", [])) == {"dev", "docs", "pytest"}
     assert "hosting-emulator = hosting_emulator_cli.main:main" in entry_points
     assert "hosting_emulator = pytest_hosting_emulator.plugin" in entry_points
@@ -125,61 +127,75 @@ def test_the_sdist_holds_the_files_that_a_packager_needs(distributions: Distribu
 def commands(distributions: Distributions, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The commands of an environment with the wheel, its dependencies and those of the plugin.
 
-    And with what the settings of all tests name. That the command needs none of these, the image shows.
+    It also has the packages that the pytest settings name; the image shows that the command needs none.
     """
     folder = tmp_path_factory.mktemp("installed")
-    found = make_environment(folder / "environment")
+    bin_folder = make_environment(folder / "environment")
     with zipfile.ZipFile(distributions.wheel) as wheel:
         metadata = Parser().parsestr(wheel.read(f"{METADATA}/METADATA").decode())
-    asked = [Requirement(text) for text in metadata.get_all("Requires-Dist", [])]
-    brought = [r for r in asked if r.marker is None or r.marker.evaluate({"extra": "pytest"})]
-    link(found, "pytest-asyncio", "hypothesis", *(str(r).partition(";")[0] for r in brought))
-    pip(found, "install", "--no-deps", distributions.wheel, cwd=folder)
-    return found
+    requirements = [Requirement(text) for text in metadata.get_all("Requires-Dist", [])]
+    needed = [
+        requirement
+        for requirement in requirements
+        if requirement.marker is None or requirement.marker.evaluate({"extra": "pytest"})
+    ]
+    link(
+        bin_folder,
+        "pytest-asyncio",
+        "hypothesis",
+        *(str(requirement).partition(";")[0] for requirement in needed),
+    )
+    pip(bin_folder, "install", "--no-deps", distributions.wheel, cwd=folder)
+    return bin_folder
 
 
 def test_the_command_runs_in_a_clean_environment(commands: Path, tmp_path: Path):
-    """Given only the wheel and what it asks for, the command answers from any folder."""
+    """With only the wheel and its dependencies, the command runs in any folder."""
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
 
     for command in (["hosting-emulator"], ["python", "-m", "hosting_emulator"]):
-        answer = run([commands / command[0], *command[1:], "--version"], cwd=elsewhere)
+        output = run([commands / command[0], *command[1:], "--version"], cwd=elsewhere)
         build = re.fullmatch(
-            rf"hosting-emulator {__version__} \(build ([0-9a-f]{{12}})\)\n", answer
+            rf"hosting-emulator {__version__} \(build ([0-9a-f]{{12}})\)\n", output
         )
-        assert build, answer
-    helped = run([commands / "hosting-emulator", "start", "--help"], cwd=tmp_path)
-    assert "Run the emulator until Ctrl-C." in helped
+        assert build, output
+    help_text = run([commands / "hosting-emulator", "start", "--help"], cwd=tmp_path)
+    assert "Run the emulator until Ctrl-C." in help_text
     pip(commands, "check", cwd=elsewhere)
 
 
 def test_the_plugin_loads_in_a_clean_environment(commands: Path, tmp_path: Path):
-    """Given the wheel with its `pytest` extra, an empty project's pytest finds the plugin."""
+    """With the `pytest` extra of the wheel, pytest in an empty project finds the plugin."""
     (tmp_path / "test_nothing.py").write_text("def test_nothing():\n    pass\n")
 
-    told = run([commands / "python", "-m", "pytest", "--trace-config", "test_nothing.py"], tmp_path)
+    output = run(
+        [commands / "python", "-m", "pytest", "--trace-config", "test_nothing.py"], tmp_path
+    )
 
-    assert "pytest_hosting_emulator" in told
-    assert "1 passed" in told
+    assert "pytest_hosting_emulator" in output
+    assert "1 passed" in output
 
 
 def test_tests_of_the_sdist_pass_with_the_dependencies_of_the_wheel(
     distributions: Distributions, commands: Path, tmp_path: Path
 ):
-    """Given the unpacked sdist and its wheel beside pytest, some of its tests pass there."""
+    """Some tests of the unpacked sdist pass with the installed wheel and pytest."""
     with tarfile.open(distributions.sdist) as sdist:
         sdist.extractall(tmp_path, filter="data")
     (folder,) = tmp_path.iterdir()
 
-    told = run(
+    output = run(
         [
-            *(commands / "python", "-m", "pytest", "-q"),
+            commands / "python",
+            "-m",
+            "pytest",
+            "-q",
             "tests/service/test_polling.py",
             "tests/service/test_tickets.py",
         ],
         folder,
     )
 
-    assert " passed" in told
-    assert "failed" not in told
+    assert " passed" in output
+    assert "failed" not in output

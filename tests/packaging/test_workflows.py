@@ -1,6 +1,6 @@
-"""The workflows of this repository, and those that the guide to testing has to copy.
+"""The workflows of this repository, and those of the testing guide.
 
-Schemas say that they are well formed; the tests after that, what no schema knows.
+Schemas check their form; the other tests check rules that no schema states.
 """
 
 import re
@@ -58,16 +58,16 @@ def test_a_job_that_installs_sets_up_python_and_keys_its_cache_by_a_lock(name: s
 
 @pytest.mark.parametrize("name", COPIED)
 def test_a_failed_job_uploads_the_worlds_that_it_keeps(name: str):
-    """Each job of a recipe that keeps worlds names the file or folder that they are in."""
-    kept = {
+    """Each job of a recipe that keeps worlds uploads their file or folder."""
+    location_by_option = {
         "--keep failed.json": "failed.json",
         "--hosting-emulator-keep=": "hosting-emulator-worlds",
     }
-    found = load(COPIED[name])
-    for job in found.get("jobs", found).values():
+    document = load(COPIED[name])
+    for job in document.get("jobs", document).values():
         text = str(job)
-        for option, place in kept.items():
-            assert (option in text) == (place in text.replace(option, ""))
+        for option, location in location_by_option.items():
+            assert (option in text) == (location in text.replace(option, ""))
         if "keep" in text:
             assert "failure()" in text or "on_failure" in text
 
@@ -94,9 +94,13 @@ def test_only_the_publishing_job_has_permissions_and_it_builds_nothing():
 
 @pytest.mark.parametrize("name", WORKFLOWS)
 def test_every_third_party_action_is_pinned_to_a_commit(name: str):
-    used = [step["uses"] for step in steps(WORKFLOWS[name]) if "uses" in step]
+    actions = [step["uses"] for step in steps(WORKFLOWS[name]) if "uses" in step]
 
-    assert [u for u in used if not re.fullmatch(r"actions/[a-z-]+@v\d+|.+@[0-9a-f]{40}", u)] == []
+    assert [
+        action
+        for action in actions
+        if not re.fullmatch(r"actions/[a-z-]+@v\d+|.+@[0-9a-f]{40}", action)
+    ] == []
 
 
 def test_ci_runs_an_existing_executable():

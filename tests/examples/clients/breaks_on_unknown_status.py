@@ -1,4 +1,4 @@
-"""A client that knows each status there was when it was written; else it takes care."""
+"""A careful client, except that it breaks on a status that it does not know."""
 
 from __future__ import annotations
 
@@ -20,13 +20,15 @@ STATUSES = {
 
 
 class BreaksOnUnknownStatus(Careful):
-    """What differs from the careful one."""
+    """The difference from the careful client."""
 
     def look_at(self, body: Json) -> None:
-        """Read what an answer holds. Raises KeyError for a word that did not exist yet."""
-        if items := body.get("items"):
+        """Read the content of a response. Raises KeyError for an unknown status or phase."""
+        items = body.get("items")
+        if items:
             print(Counter(STATUSES[deployment["status"]] for deployment in items))
-        if progress := body.get("progress"):
+        progress = body.get("progress")
+        if progress:
             print(f"{PHASES[progress['phase']]} percent")
 
 

@@ -1,9 +1,9 @@
-"""A client that takes care: whatever goes wrong on the way, its job is done once.
+"""A careful client: whatever fails on the way, its job is done exactly once.
 
     hosting-emulator exec -- python careful.py
 
-Its job: show a project's flag, apply its domains, initialize its source, make an API key, and look
-at deployments, DNS and database, and at the dev site. It exits 0 when all of that is done.
+Its job is to show the flag of a project, apply its domains, initialize its source, create an API key,
+and read deployments, DNS, database and a ticket for the dev site. It exits with 0 when all is done.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import sys
 from collections.abc import Mapping
 from urllib.parse import urlencode
 
-from service import Answer, Json, Lost, Service
+from service import Json, Lost, Response, Service
 
 ATTEMPTS = 6
 POLLS = 200
@@ -21,11 +21,11 @@ ENDED = ("succeeded", "failed", "cancelled")
 
 
 class NotDone(Exception):
-    """The job cannot be done; the words say why."""
+    """The job could not be done; the message says why."""
 
 
 class Careful:
-    """The job, and the ways to ask that it needs."""
+    """The job and its requests."""
 
     def __init__(self, service: Service) -> None:
         self.service = service
@@ -42,58 +42,62 @@ class Careful:
         return 0
 
     def job(self) -> None:
-        """Do all of it. Raises NotDone."""
-        project, generation = self.service.project, self.service.generation
+        """Do the whole job. Raises NotDone."""
+        project = self.service.project
+        generation = self.service.generation
         self.change("PUT", f"{project}/powered-by-flag", {"enabled": True})
         self.follow(self.change("PUT", f"{project}/domains"))
         expected = {"expected_source_generation": generation}
         self.follow(self.change("POST", f"{project}/source:initialize", expected))
         self.make_key("deploy-bot")
         print(f"{self.count_deployments()} deployments")
-        self.ask("GET", f"{project}/edge-dns")
-        self.ask("GET", f"{project}/database/compute?environment=prod")
-        # It has no Idempotency-Key and needs none: a new ticket revokes the one that was lost.
-        self.ask("POST", f"{project}/dev-access-tickets")
+        self.send_with_retries("GET", f"{project}/edge-dns")
+        self.send_with_retries("GET", f"{project}/database/compute?environment=prod")
+        # This call takes no Idempotency-Key and needs none: a new ticket revokes a lost one.
+        self.send_with_retries("POST", f"{project}/dev-access-tickets")
 
-    # --- Asking ------------------------------------------------------------------------------
+    # --- Requests ------------------------------------------------------------------------------
 
     def change(self, method: str, path: str, body: Json | None = None) -> Json:
-        """Ask for a change. The key is made of what is to be done: it is the same next time."""
-        return self.ask(method, path, body, key=f"set-up:{path}")
+        """Request a change. Its Idempotency-Key follows from the change, so a second run uses it again."""
+        return self.send_with_retries(method, path, body, key=f"set-up:{path}")
 
-    def ask(self, method: str, path: str, body: Json | None = None, key: str = "") -> Json:
-        """Ask until there is an answer that counts. Raises NotDone."""
+    def send_with_retries(
+        self, method: str, path: str, body: Json | None = None, key: str = ""
+    ) -> Json:
+        """Send a request until it succeeds or a retry is useless. Raises NotDone."""
         for attempt in range(ATTEMPTS):
-            answer, said = None, ""
+            response = None
+            reason = ""
             try:
-                answer = self.service.send(method, path, body, self.key(key, attempt))
+                response = self.service.send(method, path, body, self.key(key, attempt))
             except Lost as error:
-                said = str(error)
-            if answer is not None:
-                if answer.status < 300:
-                    self.look_at(answer.body)
-                    return answer.body
-                said = str(answer.body.get("code") or f"status {answer.status}")
-                if not may_retry(answer):
+                reason = str(error)
+            if response is not None:
+                if response.status < 300:
+                    self.look_at(response.body)
+                    return response.body
+                reason = str(response.body.get("code") or f"status {response.status}")
+                if not may_retry(response):
                     break
-            self.service.wait(self.pause_s(answer, attempt))
-        raise NotDone(f"{method} {path}: {said}")
+            self.service.wait(self.pause_s(response, attempt))
+        raise NotDone(f"{method} {path}: {reason}")
 
     def key(self, key: str, attempt: int) -> str:
-        """The Idempotency-Key of an attempt: always that of the first."""
+        """Return the Idempotency-Key of an attempt: the same for every attempt."""
         return key
 
-    def pause_s(self, answer: Answer | None, attempt: int) -> float:
-        """How long to wait before the next attempt, in seconds: ever longer, or as was asked."""
+    def pause_s(self, response: Response | None, attempt: int) -> float:
+        """Return the wait before the next attempt, in seconds: growing, or as the response requests."""
         backoff_s = 0.05 * (1 << attempt)
-        if answer is None:
+        if response is None:
             return backoff_s
-        header = answer.headers.get("Retry-After", "")
-        asked = header if header.isdigit() else answer.body.get("retry_after_seconds") or 0
-        return max(backoff_s, float(asked))
+        header = response.headers.get("Retry-After", "")
+        requested_s = header if header.isdigit() else response.body.get("retry_after_seconds") or 0
+        return max(backoff_s, float(requested_s))
 
     def look_at(self, body: Json) -> None:
-        """What an answer holds beyond what is needed may be anything."""
+        """Ignore the content of a response that the job does not need."""
 
     def follow(self, operation: Json) -> None:
         """Poll an operation to its end. Raises NotDone."""
@@ -101,39 +105,46 @@ class Careful:
             if operation["state"] in ENDED:
                 break
             self.service.wait(self.poll_pause_s(operation))
-            operation = self.ask("GET", f"/v1/operations/{operation['id']}")
+            operation = self.send_with_retries("GET", f"/v1/operations/{operation['id']}")
         if operation["state"] != "succeeded":
             raise NotDone(f"operation {operation['id']} is {operation['state']}")
 
     def poll_pause_s(self, operation: Json) -> float:
-        """How long to wait before an operation is polled, in seconds: as long as it says."""
+        """Return the wait before the next poll, in seconds, as the operation states it."""
         progress = operation.get("progress") or {}
         return float(progress.get("next_poll_after_seconds") or 2)
 
     # --- Parts of the job --------------------------------------------------------------------
 
     def make_key(self, name: str) -> None:
-        """Create an API key; its value is answered once, and that answer may have been lost."""
-        made = self.change("POST", f"{self.service.organization}/user-api-keys", {"name": name})
-        if not made.get("value"):
-            # Another key would leave this one behind, alive and with nobody to hold it.
-            print(f"The value of key {made['key']['id']} was lost: have the key revoked.")
+        """Create an API key. Its value is sent only once, and that response may be lost."""
+        creation = self.change("POST", f"{self.service.organization}/user-api-keys", {"name": name})
+        if not creation.get("value"):
+            # Another key would leave this one behind: valid, but with a value that nobody knows.
+            print(f"The value of key {creation['key']['id']} was lost: have the key revoked.")
 
     def count_deployments(self) -> int:
         """Count a project's deployments, page by page."""
-        seen, query = set(), {"limit": "40"}
+        deployment_ids = set()
+        query = {"limit": "40"}
         while True:
-            page = self.ask("GET", f"{self.service.project}/deployments?{urlencode(query)}")
-            seen |= {deployment["id"] for deployment in page["items"]}
+            page = self.send_with_retries(
+                "GET", f"{self.service.project}/deployments?{urlencode(query)}"
+            )
+            deployment_ids |= {deployment["id"] for deployment in page["items"]}
             if not page.get("next_cursor"):
-                return len(seen)
+                return len(deployment_ids)
             query["cursor"] = page["next_cursor"]
 
 
-def may_retry(answer: Answer) -> bool:
-    """Whether a refusal may pass: a problem says so itself, a gateway by its status."""
-    said = answer.body.get("retryable")
-    return said if isinstance(said, bool) else answer.status == 429 or answer.status >= 500
+def may_retry(response: Response) -> bool:
+    """Return whether a retry may succeed: a problem states it, a gateway response implies it."""
+    retryable = response.body.get("retryable")
+    return (
+        retryable
+        if isinstance(retryable, bool)
+        else response.status == 429 or response.status >= 500
+    )
 
 
 if __name__ == "__main__":

@@ -1,18 +1,18 @@
-"""A client that tries again when it likes, not when it was asked to; else it takes care."""
+"""A careful client, except that it ignores Retry-After."""
 
 from __future__ import annotations
 
 import sys
 
 from careful import Careful
-from service import Answer
+from service import Response
 
 
 class IgnoresRetryAfter(Careful):
-    """What differs from the careful one."""
+    """The difference from the careful client."""
 
-    def pause_s(self, answer: Answer | None, attempt: int) -> float:
-        """How long to wait before the next attempt, in seconds: hardly."""
+    def pause_s(self, response: Response | None, attempt: int) -> float:
+        """Return a short wait before the next attempt, in seconds."""
         return 0.1
 
 

@@ -1,4 +1,4 @@
-"""A client that takes a new Idempotency-Key for each attempt; else it takes care."""
+"""A careful client, except that each attempt has a new Idempotency-Key."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from careful import Careful
 
 
 class NewKeyOnRetry(Careful):
-    """What differs from the careful one."""
+    """The difference from the careful client."""
 
     def key(self, key: str, attempt: int) -> str:
-        """Each attempt has a key of its own."""
+        """Return a different key for each attempt."""
         return f"{key}:{attempt}" if key else ""
 
 

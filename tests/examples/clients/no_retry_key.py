@@ -1,4 +1,4 @@
-"""A client that sends its Idempotency-Key with the first attempt only; else it takes care."""
+"""A careful client, except that only the first attempt has an Idempotency-Key."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from careful import Careful
 
 
 class NoRetryKey(Careful):
-    """What differs from the careful one."""
+    """The difference from the careful client."""
 
     def key(self, key: str, attempt: int) -> str:
-        """Only a first attempt has a key."""
+        """Return the key for the first attempt only."""
         return key if attempt == 0 else ""
 
 

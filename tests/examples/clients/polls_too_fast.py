@@ -1,4 +1,4 @@
-"""A client that polls as often as it likes, not as it was told; else it takes care."""
+"""A careful client, except that it polls too fast."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from service import Json
 
 
 class PollsTooFast(Careful):
-    """What differs from the careful one."""
+    """The difference from the careful client."""
 
     def poll_pause_s(self, operation: Json) -> float:
-        """How long to wait before an operation is polled, in seconds: hardly."""
+        """Return a short wait before the next poll, in seconds."""
         return 0.25
 
 

@@ -1,7 +1,7 @@
-"""One request and its answer, as the clients here send it. It decides nothing: it never retries.
+"""One request and its response, as these clients send it. This module never retries.
 
-HOSTING_WAIT=clock, with an emulator's HOSTING_CONTROL_URL, moves the world's time instead of
-sleeping: a run is quick then, and the world sees that the client waited.
+With HOSTING_WAIT=clock and the HOSTING_CONTROL_URL of an emulator, waiting advances the clock of the
+world instead of sleeping: a run is quick, and the world sees that the client waited.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-#: How long a whole answer may take, in seconds.
+#: How long a complete response may take, in seconds.
 TIMEOUT_S = 2.0
 
 Json = dict[str, Any]
 
 
 class Lost(Exception):
-    """No whole answer came: nobody knows whether the request took effect."""
+    """No complete response arrived: it is unknown whether the request took effect."""
 
 
 @dataclass(frozen=True)
-class Answer:
-    """An answer that came whole; `body` is empty where it was no JSON object."""
+class Response:
+    """A complete response; `body` is empty if it was no JSON object."""
 
     status: int
     headers: Mapping[str, str]
@@ -36,7 +36,7 @@ class Answer:
 
 
 class Service:
-    """The service, as its address and a token."""
+    """The service at an address, with a token."""
 
     def __init__(self, environment: Mapping[str, str] = os.environ) -> None:
         self._base_url = environment["HOSTING_BASE_URL"]
@@ -49,7 +49,7 @@ class Service:
         self.organization = f"/v1/organizations/{environment['HOSTING_ORGANIZATION_ID']}"
         self.generation = int(environment.get("HOSTING_SOURCE_GENERATION", "1"))
 
-    def send(self, method: str, path: str, body: Json | None = None, key: str = "") -> Answer:
+    def send(self, method: str, path: str, body: Json | None = None, key: str = "") -> Response:
         """Send one request, with its Idempotency-Key if it has one. Raises Lost."""
         headers = {"Authorization": f"Bearer {self._token}"}
         if key:
@@ -64,7 +64,7 @@ class Service:
             _exchange("POST", self._clock_url, {}, {"by": f"{round(seconds * 1000)}ms"})
 
 
-def _exchange(method: str, url: str, headers: dict[str, str], body: Json | None) -> Answer:
+def _exchange(method: str, url: str, headers: dict[str, str], body: Json | None) -> Response:
     data = None if body is None else json.dumps(body).encode()
     if data is not None:
         headers["Content-Type"] = "application/json"
@@ -72,35 +72,38 @@ def _exchange(method: str, url: str, headers: dict[str, str], body: Json | None)
     until = time.monotonic() + TIMEOUT_S
     try:
         try:
-            found = urllib.request.urlopen(request, timeout=TIMEOUT_S)
-        except urllib.error.HTTPError as error:  # an answer too
-            found = error
-        with found:
-            read = _read(found, until)
+            response = urllib.request.urlopen(request, timeout=TIMEOUT_S)
+        except urllib.error.HTTPError as error:  # an error response is a response too
+            response = error
+        with response:
+            content = _read(response, until)
     except (OSError, http.client.HTTPException) as error:
         raise Lost(f"no complete response: {error}") from error
-    return Answer(found.status, found.headers, _document(found.status, read))
+    return Response(response.status, response.headers, _document(response.status, content))
 
 
-def _read(found: Any, until: float) -> bytes:
-    """Read an answer to its end, within the time that a whole answer may take."""
-    read = b""
-    while part := found.read1(65536):
-        read += part
+def _read(response: Any, until: float) -> bytes:
+    """Read a response to its end within the time limit."""
+    content = b""
+    while True:
+        part = response.read1(65536)
+        if not part:
+            break
+        content += part
         if time.monotonic() > until:
             raise TimeoutError("it came too slowly")
-    if len(read) < int(found.headers.get("Content-Length") or 0):
+    if len(content) < int(response.headers.get("Content-Length") or 0):
         raise ConnectionError("it was cut off")
-    return read
+    return content
 
 
-def _document(status: int, read: bytes) -> Json:
+def _document(status: int, content: bytes) -> Json:
     try:
-        document = json.loads(read)
+        document = json.loads(content)
     except ValueError:
         document = None
     if isinstance(document, dict):
         return document
     if status < 400:
-        raise Lost("the answer is no JSON object")
-    return {}  # something on the way answered, such as a gateway
+        raise Lost("the response is no JSON object")
+    return {}  # a gateway on the way responded

@@ -1,4 +1,4 @@
-"""With aiohttp as the client. The mark says that pytest-asyncio runs the test, in either mode."""
+"""With aiohttp as the client. With the mark, pytest-asyncio runs the test in either mode."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ async def test_deployments_are_listed(hosting_emulator: HostingEmulator):
 
     async with (
         aiohttp.ClientSession(headers=hosting_emulator.headers("reader")) as reader,
-        reader.get(path, params={"limit": 1}) as answer,
+        reader.get(path, params={"limit": 1}) as response,
     ):
-        page = await answer.json()
+        page = await response.json()
 
-    assert (answer.status, len(page["items"])) == (200, 1)
+    assert (response.status, len(page["items"])) == (200, 1)

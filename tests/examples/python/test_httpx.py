@@ -1,4 +1,4 @@
-"""With httpx: a client whose base URL is the world's, and so may be `AsyncClient`."""
+"""With httpx: a `Client` or an `AsyncClient` whose base URL is that of the world."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ async def test_concurrent_changes_are_all_accepted(hosting_emulator: HostingEmul
     async with httpx.AsyncClient(
         base_url=hosting_emulator.base_url, headers=hosting_emulator.headers("owner")
     ) as owner:
-        answers = await asyncio.gather(
+        responses = await asyncio.gather(
             *(owner.put(path, headers={"Idempotency-Key": f"domains-{n}"}) for n in range(3))
         )
 
-    assert {answer.status_code for answer in answers} == {202}
+    assert {response.status_code for response in responses} == {202}
     hosting_emulator.requests.assert_made("apply_project_domains", times=3)

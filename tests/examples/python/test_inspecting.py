@@ -1,4 +1,4 @@
-"""Asking the world: what was requested, why an operation is where it is, and what would have been."""
+"""Inspecting the world: its requests, the state of an operation, snapshots and forks."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ def test_the_request_log_shows_who_made_a_request(hosting_emulator: HostingEmula
     set_flag(hosting_emulator, False)
     set_flag(hosting_emulator, False, who="reader")
 
-    (made,) = hosting_emulator.requests.assert_made("set_project_powered_by_flag", who="owner")
-    assert made.body == {"enabled": False}
+    (request,) = hosting_emulator.requests.assert_made("set_project_powered_by_flag", who="owner")
+    assert request.body == {"enabled": False}
     hosting_emulator.requests.assert_made(status=403, who="reader", times=1)
     hosting_emulator.requests.assert_not_made("list_deployments")
 

@@ -1,4 +1,4 @@
-"""A change whose answer is lost, with httpx: a loop of one's own, with one key for all attempts."""
+"""A change whose response is lost, with httpx: a retry loop with one key for all attempts."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pytest_hosting_emulator import HostingEmulator
 
 
 def hide_flag(http: httpx.Client, project: str, attempts: int = 3) -> httpx.Response:
-    """Stands for your client. The key is made once: that is what makes a retry safe."""
+    """Stands for your client. All attempts share one key, which makes a retry safe."""
     headers = {"Idempotency-Key": str(uuid4())}
     for attempt in range(1, attempts + 1):
         try:
@@ -30,9 +30,9 @@ def test_a_retry_after_a_lost_response_reuses_its_key(hosting_emulator: HostingE
         ) as owner,
         hosting_emulator.fault("connection_reset", phase="after_commit", times=2),
     ):
-        answer = hide_flag(owner, hosting_emulator.project)
+        response = hide_flag(owner, hosting_emulator.project)
 
-    assert answer.json()["enabled"] is False
-    made = hosting_emulator.requests.assert_made("set_project_powered_by_flag", times=3)
-    assert [request.lost for request in made] == ["connection_reset", "connection_reset", None]
-    assert len({request.idempotency_key for request in made}) == 1
+    assert response.json()["enabled"] is False
+    requests = hosting_emulator.requests.assert_made("set_project_powered_by_flag", times=3)
+    assert [request.lost for request in requests] == ["connection_reset", "connection_reset", None]
+    assert len({request.idempotency_key for request in requests}) == 1

@@ -1,4 +1,4 @@
-"""A change whose answer is lost, with requests: urllib3 sends it again, with the same key."""
+"""A change whose response is lost, with requests: urllib3 retries it with the same key."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ def test_a_retry_after_a_lost_response_is_replayed(hosting_emulator: HostingEmul
 
     with requests.Session() as owner:
         owner.mount("http://", HTTPAdapter(max_retries=Retry(total=2, allowed_methods=None)))
-        answer = owner.put(url, headers=hosting_emulator.headers("owner", key="domains-1"))
+        response = owner.put(url, headers=hosting_emulator.headers("owner", key="domains-1"))
 
-    assert (answer.status_code, lost.hits) == (202, 1)
+    assert (response.status_code, lost.hits) == (202, 1)
     first, second = hosting_emulator.requests.assert_made("apply_project_domains", key="domains-1")
     assert (first.lost, second.replayed) == ("connection_reset", True)

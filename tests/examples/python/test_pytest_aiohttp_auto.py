@@ -1,4 +1,4 @@
-"""With pytest-aiohttp, `asyncio_mode = auto`: an aiohttp application that uses the API is tested."""
+"""With pytest-aiohttp, `asyncio_mode = auto`: testing an aiohttp application that uses the API."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from pytest_hosting_emulator import HostingEmulator
 
 
 def our_application(hosting_url: str, project: str, token: str) -> web.Application:
-    """Stands for yours: it shows the newest deployment, or that it does not know."""
+    """Stands for your application: it shows the newest deployment, or `unknown`."""
 
     async def newest(_: web.Request) -> web.Response:
         url = f"{hosting_url}/v1/projects/{project}/deployments?limit=1"
         headers = {"Authorization": f"Bearer {token}"}
-        async with aiohttp.ClientSession(headers=headers) as http, http.get(url) as answer:
-            if answer.status != 200:
+        async with aiohttp.ClientSession(headers=headers) as http, http.get(url) as response:
+            if response.status != 200:
                 return web.json_response({"newest": "unknown"})
-            return web.json_response({"newest": (await answer.json())["items"][0]["status"]})
+            return web.json_response({"newest": (await response.json())["items"][0]["status"]})
 
     application = web.Application()
     application.router.add_get("/newest", newest)
@@ -33,8 +33,8 @@ async def test_the_application_shows_the_newest_deployment(
     )
     client = await aiohttp_client(application)
 
-    shown = await (await client.get("/newest")).json()
+    usual_page = await (await client.get("/newest")).json()
     with hosting_emulator.fault("abort", code="service_unavailable", call="list_deployments"):
-        in_an_outage = await (await client.get("/newest")).json()
+        outage_page = await (await client.get("/newest")).json()
 
-    assert (shown, in_an_outage) == ({"newest": "ready"}, {"newest": "unknown"})
+    assert (usual_page, outage_page) == ({"newest": "ready"}, {"newest": "unknown"})

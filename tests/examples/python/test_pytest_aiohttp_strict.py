@@ -1,4 +1,4 @@
-"""With pytest-aiohttp, `asyncio_mode = strict`: the same, with marks and `pytest_asyncio.fixture`."""
+"""With pytest-aiohttp, `asyncio_mode = strict`: with marks and `pytest_asyncio.fixture`."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ pytestmark = pytest.mark.asyncio
 
 
 def our_application(hosting_url: str, project: str, token: str) -> web.Application:
-    """Stands for yours: it hides the flag, and hands on what the API says."""
+    """Stands for your application: it hides the flag and passes on the status."""
 
     async def hide(_: web.Request) -> web.Response:
         url = f"{hosting_url}/v1/projects/{project}/powered-by-flag"
         headers = {"Authorization": f"Bearer {token}", "Idempotency-Key": "hide-1"}
         async with (
             aiohttp.ClientSession(headers=headers) as http,
-            http.put(url, json={"enabled": False}) as answer,
+            http.put(url, json={"enabled": False}) as response,
         ):
-            return web.Response(status=answer.status)
+            return web.Response(status=response.status)
 
     application = web.Application()
     application.router.add_post("/hide", hide)

@@ -1,4 +1,4 @@
-"""With pytest-asyncio, `asyncio_mode = auto`: tests and fixtures are async as they are written."""
+"""With pytest-asyncio, `asyncio_mode = auto`: async tests and fixtures need no mark."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ async def test_the_value_of_a_key_is_shown_once(
     headers = {"Idempotency-Key": "key-1"}
 
     first = (await owner.post(path, json={"name": "ci"}, headers=headers)).json()
-    again = (await owner.post(path, json={"name": "ci"}, headers=headers)).json()
+    replay = (await owner.post(path, json={"name": "ci"}, headers=headers)).json()
 
-    assert (first["replayed"], again["replayed"], again["value"]) == (False, True, None)
-    assert first["key"]["id"] == again["key"]["id"]
+    assert (first["replayed"], replay["replayed"], replay["value"]) == (False, True, None)
+    assert first["key"]["id"] == replay["key"]["id"]

@@ -1,4 +1,4 @@
-"""With pytest-asyncio, `asyncio_mode = strict` (its default): async tests and fixtures say so."""
+"""With pytest-asyncio, `asyncio_mode = strict` (the default): async tests and fixtures are marked."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ async def owner(hosting_emulator: HostingEmulator) -> AsyncIterator[httpx.AsyncC
 async def test_polling_advances_time_with_the_skip_clock(
     hosting_emulator: HostingEmulator, owner: httpx.AsyncClient
 ):
-    hosting_emulator.clock.skip()  # each poll moves time to what happens next
+    hosting_emulator.clock.skip()  # each poll advances time to the next event
     path = f"/v1/projects/{hosting_emulator.project}/domains"
     operation = (await owner.put(path, headers={"Idempotency-Key": "domains-1"})).json()
 

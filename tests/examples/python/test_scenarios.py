@@ -1,4 +1,4 @@
-"""Scenarios: how a test's world begins, by name, in the test itself, or for a whole class."""
+"""Scenarios: the initial world of a test, by name, in the test itself, or for a whole class."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Time: the world's clock stands still until the test moves it, and no test waits."""
+"""Time: the clock of the world stands still until the test advances it, and no test waits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""With unittest alone: `python -m unittest` needs no pytest, and pytest runs it too."""
+"""With unittest alone: `python -m unittest` needs no pytest, and pytest runs the test too."""
 
 # ruff: noqa: PT009 - unittest's own assertions are meant here
 from __future__ import annotations
@@ -28,8 +28,8 @@ class DomainsTest(unittest.TestCase):
             method=method,
             headers={**self.emulator.headers("owner"), **headers},
         )
-        with urllib.request.urlopen(request) as answer:
-            return json.load(answer)
+        with urllib.request.urlopen(request) as response:
+            return json.load(response)
 
     def test_domains_are_applied(self):
         path = f"/v1/projects/{self.emulator.project}/domains"

@@ -1,4 +1,4 @@
-"""With unittest's classes under pytest: a fixture hands the world in, marks and reports included."""
+"""With unittest classes under pytest: a fixture provides the world, with marks and reports."""
 
 # ruff: noqa: PT009 - unittest's own assertions are meant here
 from __future__ import annotations
@@ -21,7 +21,7 @@ class OutageTest(unittest.TestCase):
 
     def test_calls_are_refused_during_an_outage(self):
         url = f"{self.emulator.base_url}/v1/projects/{self.emulator.project}/database/compute"
-        answer = httpx.get(
+        response = httpx.get(
             url, params={"environment": "dev"}, headers=self.emulator.headers("owner")
         )
-        self.assertEqual(answer.status_code, 503)
+        self.assertEqual(response.status_code, 503)

@@ -1,4 +1,4 @@
-"""Every assumption with each of its alternatives, and one or more for those that may be anything."""
+"""Every assumption with each alternative, or with one or more samples where any value is allowed."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _ANY: dict[str, list[Any]] = {
     "dev_zone": ["dev.test"],
     "docs_url": ["https://docs.example/api"],
 }
-#: Alternatives that no answer shows, or not among what the default world holds.
+#: Assumptions whose alternatives show in no response of the default world.
 _UNSEEN = {
     "idempotency_retention",
     "idempotency_in_flight",
@@ -57,25 +57,25 @@ _UNSEEN = {
     "domains_plan",
 }
 _UNSEEN_VALUES = {
-    ("source_generation", "any_integer"),  # a check sends no negative one
-    ("source_generation", "optional"),  # and always names the generation
-    ("default_page_size", "100"),  # there are 45
-    ("domains_profile", "immediate"),  # it waits for the source's operation
+    ("source_generation", "any_integer"),  # the check sends no negative generation
+    ("source_generation", "optional"),  # the check always names the generation
+    ("default_page_size", "100"),  # the project has 45 deployments
+    ("domains_profile", "immediate"),  # the operation waits for that of the source
     *((name, value) for name in ("source_profile", "domains_profile") for value in
       ("per_poll 2", "timed 1m 5m")),
 }  # fmt: skip
 
 
-#: The sentences that an alternative outside the letter breaks.
+#: The sentences that an alternative outside the letter of the contract breaks.
 _BREAKS = {"last_page_cursor=null": {"page.next_cursor"}}
 
 
 class Alternative(NamedTuple):
-    """`seen`: whether a check observes it. `breaks`: the sentences that it is outside of."""
+    """`is_observable`: whether a check observes it. `breaks`: the sentences that it is outside of."""
 
     name: str
     value: Any
-    seen: bool
+    is_observable: bool
 
     @property
     def breaks(self) -> set[str]:
@@ -86,9 +86,10 @@ class Alternative(NamedTuple):
 
 
 def alternatives() -> Iterator[Alternative]:
-    """Yield all."""
+    """Yield all alternatives."""
     for row in describe(DEFAULTS):
-        name, values = row["name"], row["alternatives"]
+        name = row["name"]
+        values = row["alternatives"]
         for value in _ANY[name] if values == "any" else values:
-            seen = name not in _UNSEEN and (name, str(value)) not in _UNSEEN_VALUES
-            yield Alternative(name, value, seen)
+            is_observable = name not in _UNSEEN and (name, str(value)) not in _UNSEEN_VALUES
+            yield Alternative(name, value, is_observable)

@@ -1,4 +1,4 @@
-"""Checking a world of the tests' emulator: everybody's token, all permitted, no real waiting."""
+"""Checking a world of the test emulator: with all tokens and permissions, without real waiting."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from hosting_emulator_lab.contract_check import ALLOWED, CheckOptions, Report, c
 _LONG_S = 10**8
 
 
-def options(emulator: HostingEmulator, **changed: Any) -> CheckOptions:
-    """Return options that check all of a world. Its own clock is what waiting moves."""
+def options(emulator: HostingEmulator, **overrides: Any) -> CheckOptions:
+    """Return options that check everything in a world. Waiting advances the clock of the world."""
 
-    def token(who: str) -> str:
-        return emulator.token(who, expires_in_seconds=_LONG_S)
+    def token(user: str) -> str:
+        return emulator.token(user, expires_in_seconds=_LONG_S)
 
-    found: dict[str, Any] = {
+    defaults: dict[str, Any] = {
         "base_url": emulator.base_url,
         "token": token("owner"),
         "maintainer_token": token("member"),
@@ -33,18 +33,20 @@ def options(emulator: HostingEmulator, **changed: Any) -> CheckOptions:
         "timeout_s": 30.0,
         "run_id": "test",
     }
-    return CheckOptions(**{**found, **changed})
+    return CheckOptions(**{**defaults, **overrides})
 
 
-def checked(emulator: HostingEmulator, **changed: Any) -> Report:
+def checked(emulator: HostingEmulator, **overrides: Any) -> Report:
     """Check a world."""
-    return check(options(emulator, **changed))
+    return check(options(emulator, **overrides))
 
 
 def with_verdict(report: Report, verdict: str) -> dict[str, list[str]]:
-    """Return the keys of all sentences of one verdict, with what was seen."""
+    """Return the keys of all sentences with a verdict, with the observations."""
     return {
-        found["key"]: found["seen"] for found in report["sentences"] if found["verdict"] == verdict
+        sentence["key"]: sentence["seen"]
+        for sentence in report["sentences"]
+        if sentence["verdict"] == verdict
     }
 
 

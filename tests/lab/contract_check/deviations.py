@@ -1,4 +1,4 @@
-"""Planted deviations: each is one thing that a wrong server does, and the sentences it breaks."""
+"""Planted deviations: each is one mistake of a server, with the sentences that it breaks."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ Change = Callable[[Exchange], None]
 
 
 class Deviation(NamedTuple):
-    """`breaks`: exactly these sentences differ, its own first, no others.
+    """A mistake of a server.
 
-    `make` gives a fresh wrong server, to be checked with these options.
+    `breaks` lists exactly the sentences that differ, the deviation's own first. `make` returns a
+    fresh server with that mistake, to be checked with the given options.
     """
 
     name: str
@@ -26,7 +27,7 @@ class Deviation(NamedTuple):
 DEVIATIONS: list[Deviation] = []
 
 
-class _Answers(Tampering):
+class _ResponseTampering(Tampering):
     def __init__(self, change: Change) -> None:
         self._change = change
 
@@ -34,7 +35,7 @@ class _Answers(Tampering):
         self._change(exchange)
 
 
-class _Requests(Tampering):
+class _RequestTampering(Tampering):
     def __init__(self, change: Change) -> None:
         self._change = change
 
@@ -42,28 +43,28 @@ class _Requests(Tampering):
         self._change(exchange)
 
 
-def answers(name: str, breaks: str) -> Callable[[Change], Change]:
-    """Plant a deviation in answers."""
+def response_deviation(name: str, breaks: str) -> Callable[[Change], Change]:
+    """Plant a deviation in responses."""
 
     def add(change: Change) -> Change:
-        DEVIATIONS.append(Deviation(name, breaks.split(), lambda _: _Answers(change)))
+        DEVIATIONS.append(Deviation(name, breaks.split(), lambda _: _ResponseTampering(change)))
         return change
 
     return add
 
 
-def requests(name: str, breaks: str) -> Callable[[Change], Change]:
-    """Plant a deviation by handing on another request than was sent."""
+def request_deviation(name: str, breaks: str) -> Callable[[Change], Change]:
+    """Plant a deviation that forwards a changed request."""
 
     def add(change: Change) -> Change:
-        DEVIATIONS.append(Deviation(name, breaks.split(), lambda _: _Requests(change)))
+        DEVIATIONS.append(Deviation(name, breaks.split(), lambda _: _RequestTampering(change)))
         return change
 
     return add
 
 
-def wrong(name: str, breaks: str) -> Callable[[type[Tampering]], type[Tampering]]:
-    """Plant a deviation that remembers something."""
+def stateful_deviation(name: str, breaks: str) -> Callable[[type[Tampering]], type[Tampering]]:
+    """Plant a deviation that remembers earlier exchanges."""
 
     def add(kind: type[Tampering]) -> type[Tampering]:
         DEVIATIONS.append(Deviation(name, breaks.split(), lambda _: kind()))
@@ -72,68 +73,72 @@ def wrong(name: str, breaks: str) -> Callable[[type[Tampering]], type[Tampering]
     return add
 
 
-def people(name: str, breaks: str, make: Callable[[CheckOptions], Tampering]) -> None:
-    """Plant a deviation that knows who asks."""
+def caller_deviation(name: str, breaks: str, make: Callable[[CheckOptions], Tampering]) -> None:
+    """Plant a deviation that depends on the caller."""
     DEVIATIONS.append(Deviation(name, breaks.split(), make))
 
 
-def edit(call: str, name: str, breaks: str, change: Callable[[dict[str, Any]], None]) -> None:
-    """Plant a deviation in the document of each success whose path ends in `call`."""
+def edit_success(
+    path_ending: str, name: str, breaks: str, change: Callable[[dict[str, Any]], None]
+) -> None:
+    """Plant a deviation in the document of each success whose path ends in `path_ending`."""
 
-    @answers(name, breaks)
-    def _(exchange: Exchange) -> None:
-        if exchange.ok and exchange.path.partition("?")[0].endswith(call):
+    @response_deviation(name, breaks)
+    def change_document(exchange: Exchange) -> None:
+        if exchange.ok and exchange.path.partition("?")[0].endswith(path_ending):
             document = exchange.json
             change(document)
             exchange.json = document
 
 
 def edit_problem(code: str, name: str, breaks: str, /, **changed: Any) -> None:
-    """Plant a deviation in each problem of a code; None takes a field away."""
+    """Plant a deviation in each problem with a code; None removes a field."""
 
-    @answers(name, breaks)
-    def _(exchange: Exchange) -> None:
+    @response_deviation(name, breaks)
+    def change_problem(exchange: Exchange) -> None:
         if exchange.status >= 400 and exchange.json["code"] == code:
             document = {**exchange.json, **changed}
             exchange.json = {n: v for n, v in document.items() if v is not None}
 
 
-def first(document: dict[str, Any]) -> dict[str, Any]:
+def first_deployment(document: dict[str, Any]) -> dict[str, Any]:
     """Return a page's first deployment, or an empty one."""
-    found: dict[str, Any] = next(iter(document["items"]), {})
-    return found
+    deployment: dict[str, Any] = next(iter(document["items"]), {})
+    return deployment
 
 
 # --- Problems -------------------------------------------------------------------------------------
 
 
-@answers("problems as plain JSON", "problem-media problem")
-def _(exchange: Exchange) -> None:
+@response_deviation("problems as plain JSON", "problem-media problem")
+def problems_as_plain_json(exchange: Exchange) -> None:
     if exchange.status >= 400:
         exchange.headers["Content-Type"] = "application/json"
 
 
-@answers("problems without X-Request-Id", "problem request-id")
-def _(exchange: Exchange) -> None:
+@response_deviation("problems without X-Request-Id", "problem request-id")
+def problems_without_x_request_id(exchange: Exchange) -> None:
     exchange.headers.pop("X-Request-Id", None)
 
 
-@answers("an HTML page for what is missing", "problem-media problem json condition.missing")
-def _(exchange: Exchange) -> None:
+@response_deviation(
+    "an HTML page for what is missing", "problem-media problem json condition.missing"
+)
+def an_html_page_for_what_is_missing(exchange: Exchange) -> None:
     if exchange.status == 404 and "/v1/" in exchange.path:
         exchange.headers["Content-Type"] = "text/html"
         exchange.body = b"<h1>Not Found</h1>"
 
 
-@answers("Retry-After says another number", "problem.retry_after_seconds")
-def _(exchange: Exchange) -> None:
+@response_deviation("Retry-After says another number", "problem.retry_after_seconds")
+def retry_after_says_another_number(exchange: Exchange) -> None:
     if exchange.status == 404 and "/v1/" in exchange.path:
         exchange.json = {**exchange.json, "retry_after_seconds": 30}
         exchange.headers["Retry-After"] = "60"
 
 
-@answers("to wait no time", "problem.retry_after_seconds limit.retry-after")
-def _(exchange: Exchange) -> None:
+@response_deviation("to wait no time", "problem.retry_after_seconds limit.retry-after")
+def to_wait_no_time(exchange: Exchange) -> None:
     if exchange.status == 404 and "/v1/" in exchange.path:
         exchange.json = {**exchange.json, "retry_after_seconds": 0}
         exchange.headers["Retry-After"] = "0"
@@ -172,16 +177,16 @@ edit_problem(
 )
 
 
-@answers("a stranger is forbidden", "condition.missing")
-def _(exchange: Exchange) -> None:
+@response_deviation("a stranger is forbidden", "condition.missing")
+def a_stranger_is_forbidden(exchange: Exchange) -> None:
     if exchange.status == 404 and "/projects/7ZZZ" not in exchange.path and "/v1/" in exchange.path:
         link = "https://x/errors/forbidden"
         exchange.json = {**exchange.json, "status": 403, "code": "forbidden", "type": link}
         exchange.status = 403
 
 
-@answers("reused keys are 422", "condition.reused condition.statuses flag.statuses")
-def _(exchange: Exchange) -> None:
+@response_deviation("reused keys are 422", "condition.reused condition.statuses flag.statuses")
+def reused_keys_are_422(exchange: Exchange) -> None:
     if exchange.status == 409 and exchange.json["code"] == "idempotency_key_reused":
         exchange.json = {**exchange.json, "status": 422}
         exchange.status = 422
@@ -190,16 +195,22 @@ def _(exchange: Exchange) -> None:
 # --- The flag -------------------------------------------------------------------------------------
 
 _FLAG = "/powered-by-flag"
-edit(_FLAG, "a member more in the flag", "flag.closed", lambda flag: flag.update(colour="blue"))
-edit(_FLAG, "the flag as a word", "flag.enabled flag.on flag.off", lambda f: f.update(enabled="on"))
-edit(_FLAG, "the flag of no project", "flag.project_id", lambda flag: flag.pop("project_id"))
+edit_success(
+    _FLAG, "a member more in the flag", "flag.closed", lambda flag: flag.update(colour="blue")
+)
+edit_success(
+    _FLAG, "the flag as a word", "flag.enabled flag.on flag.off", lambda f: f.update(enabled="on")
+)
+edit_success(
+    _FLAG, "the flag of no project", "flag.project_id", lambda flag: flag.pop("project_id")
+)
 
 
 def _never_null(flag: dict[str, Any]) -> None:
     flag["enabled_at"] = flag["enabled_at"] or "2026-01-01T00:00:00Z"
 
 
-edit(_FLAG, "enabled_at while hidden", "flag.enabled_at flag.off", _never_null)
+edit_success(_FLAG, "enabled_at while hidden", "flag.enabled_at flag.off", _never_null)
 
 
 def _long_ago(flag: dict[str, Any]) -> None:
@@ -207,17 +218,17 @@ def _long_ago(flag: dict[str, Any]) -> None:
         flag["enabled_at"] = "2020-01-01T00:00:00Z"
 
 
-edit(_FLAG, "switched on long ago", "flag.on flag.enabled_at", _long_ago)
+edit_success(_FLAG, "switched on long ago", "flag.on flag.enabled_at", _long_ago)
 
 
-@answers("the flag is created", "flag.200")
-def _(exchange: Exchange) -> None:
+@response_deviation("the flag is created", "flag.200")
+def the_flag_is_created(exchange: Exchange) -> None:
     if exchange.ok and exchange.path.endswith(_FLAG):
         exchange.status = 201
 
 
-@answers("a flag's reused key is fine", "flag.reused condition.reused")
-def _(exchange: Exchange) -> None:
+@response_deviation("a flag's reused key is fine", "flag.reused condition.reused")
+def a_flag_s_reused_key_is_fine(exchange: Exchange) -> None:
     if exchange.status == 409 and exchange.path.endswith(_FLAG):
         exchange.status = 200
         project = exchange.path.split("/")[-2]
@@ -225,13 +236,13 @@ def _(exchange: Exchange) -> None:
         exchange.headers["Content-Type"] = "application/json"
 
 
-@requests("a property more is fine", "flag.body flag.request")
-def _(exchange: Exchange) -> None:
-    if exchange.path.endswith(_FLAG) and b"hosting_emulator_check" in exchange.content:
-        exchange.sent_json = {"enabled": True}
+@request_deviation("a property more is fine", "flag.body flag.request")
+def a_property_more_is_fine(exchange: Exchange) -> None:
+    if exchange.path.endswith(_FLAG) and b"hosting_emulator_check" in exchange.request_body:
+        exchange.request_json = {"enabled": True}
 
 
-@wrong("a retry switches again", "flag.retry flag.replay")
+@stateful_deviation("a retry switches again", "flag.retry flag.replay")
 class ARetrySwitchesAgain(Tampering):
     def __init__(self) -> None:
         self._keys: set[str] = set()
@@ -239,7 +250,7 @@ class ARetrySwitchesAgain(Tampering):
     def after(self, exchange: Exchange) -> None:
         if not exchange.ok or not exchange.path.endswith(_FLAG):
             return
-        key = exchange.sent["Idempotency-Key"]
+        key = exchange.request_headers["Idempotency-Key"]
         if key in self._keys:
             exchange.json = {**exchange.json, "enabled_at": "2026-01-01T00:00:09.999Z"}
         self._keys.add(key)
@@ -248,90 +259,98 @@ class ARetrySwitchesAgain(Tampering):
 # --- Idempotency-Keys and request ids -------------------------------------------------------------
 
 
-@wrong("no Idempotency-Key is fine", "idempotency-key")
+@stateful_deviation("no Idempotency-Key is fine", "idempotency-key")
 class NoIdempotencyKeyIsFine(Tampering):
     def __init__(self) -> None:
-        self._made = 0
+        self._invented_count = 0
 
     def before(self, exchange: Exchange) -> None:
-        missing = "Idempotency-Key" not in exchange.sent and "Authorization" in exchange.sent
+        missing = (
+            "Idempotency-Key" not in exchange.request_headers
+            and "Authorization" in exchange.request_headers
+        )
         if exchange.method == "PUT" and missing:
-            self._made += 1
-            exchange.sent["Idempotency-Key"] = f"made-up-{self._made}"
+            self._invented_count += 1
+            exchange.request_headers["Idempotency-Key"] = f"made-up-{self._invented_count}"
 
 
-@wrong("an Idempotency-Key of 129 is fine", "idempotency-key limit.idempotency-key")
+@stateful_deviation("an Idempotency-Key of 129 is fine", "idempotency-key limit.idempotency-key")
 class AnIdempotencyKeyOf129IsFine(Tampering):
     def before(self, exchange: Exchange) -> None:
-        key = exchange.sent.get("Idempotency-Key", "")
+        key = exchange.request_headers.get("Idempotency-Key", "")
         if exchange.path.endswith(_FLAG) and len(key) == 129:
-            exchange.sent["Idempotency-Key"] = "shorter"
+            exchange.request_headers["Idempotency-Key"] = "shorter"
 
 
-@requests("an X-Request-Id of 128 is too long", "request-id limit.request-id")
-def _(exchange: Exchange) -> None:
-    found = exchange.sent.get("X-Request-Id", "")
-    if len(found) == 128:
-        exchange.sent["X-Request-Id"] = found + "x"
+@request_deviation("an X-Request-Id of 128 is too long", "request-id limit.request-id")
+def an_x_request_id_of_128_is_too_long(exchange: Exchange) -> None:
+    request_id = exchange.request_headers.get("X-Request-Id", "")
+    if len(request_id) == 128:
+        exchange.request_headers["X-Request-Id"] = request_id + "x"
 
 
 # --- DNS, compute, deployments --------------------------------------------------------------------
 
 _DNS = "/edge-dns"
-edit(_DNS, "an unknown DNS status", "dns.status states.dns", lambda d: d.update(status="new"))
-edit(_DNS, "a zone in capitals", "dns.zone", lambda d: d.update(zone="SHOP.example"))
-edit(_DNS, "a zone of three", "dns.zone limit.zone", lambda d: d.update(zone="a.b"))
-edit(_DNS, "an unknown scope", "dns.scopes", lambda d: d.update(scopes=["dns.read"]))
-edit(
+edit_success(
+    _DNS, "an unknown DNS status", "dns.status states.dns", lambda d: d.update(status="new")
+)
+edit_success(_DNS, "a zone in capitals", "dns.zone", lambda d: d.update(zone="SHOP.example"))
+edit_success(_DNS, "a zone of three", "dns.zone limit.zone", lambda d: d.update(zone="a.b"))
+edit_success(_DNS, "an unknown scope", "dns.scopes", lambda d: d.update(scopes=["dns.read"]))
+edit_success(
     _DNS,
     "three scopes",
     "dns.scopes limit.scopes",
     lambda d: d.update(scopes=["dns.write", "zone.read", "dns.write"]),
 )
-edit(
+edit_success(
     _DNS,
     "a zone without authorization",
     "dns.zone",
     lambda d: d.update(status="not_authorized", scopes=[], expires_at=None),
 )
-edit(
+edit_success(
     _DNS, "a day as expiry", "dns.expires_at timestamp", lambda d: d.update(expires_at="2027-01-01")
 )
 
 
-@answers("DNS as a list", "dns.response")
-def _(exchange: Exchange) -> None:
+@response_deviation("DNS as a list", "dns.response")
+def dns_as_a_list(exchange: Exchange) -> None:
     if exchange.ok and exchange.path.partition("?")[0].endswith(_DNS):
         exchange.json = [exchange.json]
 
 
-@answers("half of the JSON", "json dns.response")
-def _(exchange: Exchange) -> None:
+@response_deviation("half of the JSON", "json dns.response")
+def half_of_the_json(exchange: Exchange) -> None:
     if exchange.ok and exchange.path.partition("?")[0].endswith(_DNS):
         exchange.body = exchange.body[:-5]
 
 
-@answers("DNS is elsewhere", "dns.call")
-def _(exchange: Exchange) -> None:
+@response_deviation("DNS is elsewhere", "dns.call")
+def dns_is_elsewhere(exchange: Exchange) -> None:
     if exchange.ok and exchange.path.partition("?")[0].endswith(_DNS):
-        exchange.status, exchange.body = 302, b""
+        exchange.status = 302
+        exchange.body = b""
         exchange.headers["Location"] = "https://login.example/?token=secret"
 
 
 _COMPUTE = "/database/compute"
-edit(
+edit_success(
     _COMPUTE,
     "compute units as text",
     "compute.placement",
-    lambda found: (found["database"] or {}).update(min_cu="0.25"),
+    lambda compute: (compute["database"] or {}).update(min_cu="0.25"),
 )
-edit(
+edit_success(
     _COMPUTE,
     "suspended after less than never",
     "compute.placement",
-    lambda found: (found["database"] or {}).update(suspend_timeout_seconds=-2),
+    lambda compute: (compute["database"] or {}).update(suspend_timeout_seconds=-2),
 )
-edit(_COMPUTE, "a number as data mode", "compute.data_mode", lambda c: c.update(data_mode=1))
+edit_success(
+    _COMPUTE, "a number as data mode", "compute.data_mode", lambda c: c.update(data_mode=1)
+)
 
 
 def _production(compute: dict[str, Any]) -> None:
@@ -339,18 +358,18 @@ def _production(compute: dict[str, Any]) -> None:
         compute["environment"] = "production"
 
 
-edit(_COMPUTE, "another word for prod", "compute.environment", _production)
+edit_success(_COMPUTE, "another word for prod", "compute.environment", _production)
 
 
-@requests("any environment is dev", "compute.query")
-def _(exchange: Exchange) -> None:
+@request_deviation("any environment is dev", "compute.query")
+def any_environment_is_dev(exchange: Exchange) -> None:
     exchange.path = exchange.path.replace("environment=staging", "environment=dev")
 
 
 _LIST = "/deployments"
 
 
-@wrong("cursors of other characters", "page.next_cursor")
+@stateful_deviation("cursors of other characters", "page.next_cursor")
 class CursorsOfOtherCharacters(Tampering):
     def before(self, exchange: Exchange) -> None:
         exchange.path = exchange.path.replace("%3D", "")
@@ -360,7 +379,7 @@ class CursorsOfOtherCharacters(Tampering):
             exchange.json = {**exchange.json, "next_cursor": exchange.json["next_cursor"] + "="}
 
 
-@wrong("a deployment twice while paging", "deployments.page-through")
+@stateful_deviation("a deployment twice while paging", "deployments.page-through")
 class ADeploymentTwiceWhilePaging(Tampering):
     def __init__(self) -> None:
         self._last: dict[str, Any] | None = None
@@ -375,13 +394,13 @@ class ADeploymentTwiceWhilePaging(Tampering):
         self._last = page["items"][-1] if page["items"] else None
 
 
-@answers("a deployment left out while paging", "deployments.page-through")
-def _(exchange: Exchange) -> None:
+@response_deviation("a deployment left out while paging", "deployments.page-through")
+def a_deployment_left_out_while_paging(exchange: Exchange) -> None:
     if exchange.ok and "cursor=" in exchange.path:
         exchange.json = {**exchange.json, "items": exchange.json["items"][1:]}
 
 
-@wrong("a page of 101", "deployments.query limit.page-size")
+@stateful_deviation("a page of 101", "deployments.query limit.page-size")
 class APageOf101(Tampering):
     def __init__(self) -> None:
         self._page: dict[str, Any] = {}
@@ -395,28 +414,37 @@ class APageOf101(Tampering):
             exchange.json = {**self._page, "items": (self._page["items"] * 101)[:101]}
 
 
-@requests("pages are longer than asked for", "deployments.query limit.page-size")
-def _(exchange: Exchange) -> None:
+@request_deviation("pages are longer than asked for", "deployments.query limit.page-size")
+def pages_are_longer_than_asked_for(exchange: Exchange) -> None:
     if exchange.path.endswith("limit=1"):
         exchange.path = exchange.path.replace("limit=1", "limit=2")
 
 
-edit(
+edit_success(
     _LIST,
     "ids in small letters",
     "deployment.id ulid",
-    lambda page: first(page).update(id=first(page).get("id", "").lower()),
+    lambda page: first_deployment(page).update(id=first_deployment(page).get("id", "").lower()),
 )
-edit(
+edit_success(
     _LIST,
     "timestamps without T and Z",
     "deployment.times timestamp",
-    lambda page: first(page).update(updated_at="2026-01-01 12:00:00"),
+    lambda page: first_deployment(page).update(updated_at="2026-01-01 12:00:00"),
 )
-edit(_LIST, "a commit as number", "deployment.commit_sha", lambda p: first(p).update(commit_sha=7))
-edit(_LIST, "another project's deployment", "deployments.page-through", lambda page: first(page).update(
-    project_id="7ZZZZZZZZZZZZZZZZZZZZZZZZY"))  # fmt: skip
-edit(
+edit_success(
+    _LIST,
+    "a commit as number",
+    "deployment.commit_sha",
+    lambda p: first_deployment(p).update(commit_sha=7),
+)
+edit_success(
+    _LIST,
+    "another project's deployment",
+    "deployments.page-through",
+    lambda page: first_deployment(page).update(project_id="7ZZZZZZZZZZZZZZZZZZZZZZZZY"),
+)
+edit_success(
     _LIST,
     "deployments by another name",
     "page.items deployments.response",
@@ -437,16 +465,20 @@ def _value_again(creation: dict[str, Any]) -> None:
     creation["value"] = creation["value"] or "phk_again"
 
 
-edit(_KEYS, "a key's value on replay", "key.value keys.value-once keys.replay", _value_again)
-edit(_KEYS, "never replayed", "key.replayed", lambda key: key.update(replayed=False))
-edit(
+edit_success(
+    _KEYS, "a key's value on replay", "key.value keys.value-once keys.replay", _value_again
+)
+edit_success(_KEYS, "never replayed", "key.replayed", lambda key: key.update(replayed=False))
+edit_success(
     _KEYS,
     "keys of 89 days",
     "keys.days limit.key",
     lambda c: c["key"].update(expires_at=_a_day_earlier(c["key"]["expires_at"])),
 )
-edit(_KEYS, "permissions in a text", "key.metadata", lambda c: c["key"].update(permissions="all"))
-edit(
+edit_success(
+    _KEYS, "permissions in a text", "key.metadata", lambda c: c["key"].update(permissions="all")
+)
+edit_success(
     _KEYS,
     "a key of another organization",
     "auth.key-bound",
@@ -454,7 +486,7 @@ edit(
 )
 
 
-@wrong("another key on replay", "keys.replay keys.uncertainty")
+@stateful_deviation("another key on replay", "keys.replay keys.uncertainty")
 class AnotherKeyOnReplay(Tampering):
     def after(self, exchange: Exchange) -> None:
         if exchange.ok and exchange.path.endswith(_KEYS) and exchange.json["replayed"]:
@@ -462,79 +494,82 @@ class AnotherKeyOnReplay(Tampering):
             exchange.json = {**exchange.json, "key": key}
 
 
-@requests("a name of 65 is fine", "keys.body limit.key-name")
-def _(exchange: Exchange) -> None:
-    if exchange.path.endswith(_KEYS) and len(str(exchange.sent_json.get("name"))) == 65:
-        exchange.sent_json = {"name": "shorter"}
+@request_deviation("a name of 65 is fine", "keys.body limit.key-name")
+def a_name_of_65_is_fine(exchange: Exchange) -> None:
+    if exchange.path.endswith(_KEYS) and len(str(exchange.request_json.get("name"))) == 65:
+        exchange.request_json = {"name": "shorter"}
 
 
 # --- Tickets --------------------------------------------------------------------------------------
 
 _TICKETS = "/dev-access-tickets"
-edit(
+edit_success(
     _TICKETS,
     "a ticket of 42 characters",
     "ticket.redeem_url",
     lambda ticket: ticket.update(redeem_url=ticket["redeem_url"][:-1]),
 )
-edit(
+edit_success(
     _TICKETS,
     "a ticket of plain HTTP",
     "ticket.origin ticket.redeem_url",
     lambda ticket: ticket.update(origin=ticket["origin"].replace("https", "http")),
 )
-edit(
+edit_success(
     _TICKETS,
     "tickets of nine minutes",
     "ticket.expires_at states.ticket-once limit.ticket",
     lambda ticket: ticket.update(expires_at=_earlier(ticket["expires_at"])),
 )
-edit(_TICKETS, "a ticket's id a number", "ticket.ticket_id ulid", lambda t: t.update(ticket_id=7))
+edit_success(
+    _TICKETS, "a ticket's id a number", "ticket.ticket_id ulid", lambda t: t.update(ticket_id=7)
+)
 
 
 def _earlier(timestamp: str) -> str:
-    moved = datetime.fromisoformat(timestamp) - timedelta(minutes=1)
-    return moved.isoformat().replace("+00:00", "Z")
+    moment = datetime.fromisoformat(timestamp) - timedelta(minutes=1)
+    return moment.isoformat().replace("+00:00", "Z")
 
 
-@wrong("a ticket is good twice", "states.ticket-once limit.ticket")
+@stateful_deviation("a ticket is good twice", "states.ticket-once limit.ticket")
 class ATicketIsGoodTwice(Tampering):
     def __init__(self) -> None:
-        self._good: dict[str, dict[str, str]] = {}
+        self._redemption_headers: dict[str, dict[str, str]] = {}
 
     def after(self, exchange: Exchange) -> None:
         if "/dev-access/redeem" not in exchange.path:
             return
         if exchange.status == 303:
-            self._good[exchange.path] = exchange.headers
-        elif exchange.path in self._good:
-            exchange.status, exchange.headers = 303, self._good[exchange.path]
+            self._redemption_headers[exchange.path] = exchange.headers
+        elif exchange.path in self._redemption_headers:
+            exchange.status = 303
+            exchange.headers = self._redemption_headers[exchange.path]
 
 
-@wrong("a revoked ticket is good", "states.ticket-revoked tickets.revokes")
+@stateful_deviation("a revoked ticket is good", "states.ticket-revoked tickets.revokes")
 class ARevokedTicketIsGood(Tampering):
     def __init__(self) -> None:
-        self._opened = 0
+        self._redemption_count = 0
 
     def after(self, exchange: Exchange) -> None:
         if "/dev-access/redeem" in exchange.path:
-            self._opened += 1
-            if self._opened == 1:
+            self._redemption_count += 1
+            if self._redemption_count == 1:
                 exchange.status = 303
-                exchange.headers["Location"] = f"https://{exchange.sent['Host']}/"
+                exchange.headers["Location"] = f"https://{exchange.request_headers['Host']}/"
                 exchange.headers["Set-Cookie"] = "dev_access=let-in; Path=/"
 
 
 # --- Operations -----------------------------------------------------------------------------------
 
 _INITIALIZE = "/source:initialize"
-edit(
+edit_success(
     _INITIALIZE,
     "an unknown state of an operation",
     "operation.state states.operation",
     lambda operation: operation.update(state="waiting"),
 )
-edit(
+edit_success(
     _INITIALIZE,
     "when to poll again as text",
     "progress-object",
@@ -542,15 +577,15 @@ edit(
 )
 
 
-@answers("a deployment named at first only", "operation.deployment_id")
-def _(exchange: Exchange) -> None:
+@response_deviation("a deployment named at first only", "operation.deployment_id")
+def a_deployment_named_at_first_only(exchange: Exchange) -> None:
     if exchange.ok and "/operations/" in exchange.path:
         operation = exchange.json
         operation.pop("deployment_id", None)
         exchange.json = operation
 
 
-@wrong("what has ended goes on", "durable")
+@stateful_deviation("what has ended goes on", "durable")
 class WhatHasEndedGoesOn(Tampering):
     def __init__(self) -> None:
         self._ended: set[str] = set()
@@ -564,13 +599,13 @@ class WhatHasEndedGoesOn(Tampering):
             self._ended.add(exchange.path)
 
 
-@wrong("another operation on retry", "domains.idempotent")
+@stateful_deviation("another operation on retry", "domains.idempotent")
 class AnotherOperationOnRetry(Tampering):
     def __init__(self) -> None:
-        self._asked = 0
+        self._request_count = 0
 
     def after(self, exchange: Exchange) -> None:
         if exchange.ok and exchange.path.endswith("/domains"):
-            self._asked += 1
-            if self._asked == 2:
+            self._request_count += 1
+            if self._request_count == 2:
                 exchange.json = {**exchange.json, "id": "7ZZZZZZZZZZZZZZZZZZZZZZZZW"}

@@ -1,6 +1,6 @@
-"""Servers that answer otherwise than this emulator, and keep the contract: none may differ.
+"""Servers that respond unlike this emulator and keep the contract: no sentence may differ.
 
-Each has sentences whose verdict it decides: `skipped` where it shows nothing of them.
+Each one names the sentences that it does not show, whose verdict must be `skipped`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ Change = Callable[[Exchange], None]
 
 
 class Legal(NamedTuple):
-    """`skipped`: these sentences nothing shows any more. `make` gives a fresh server."""
+    """A legal server. `skipped` names the sentences that it does not show; `make` returns a fresh one."""
 
     name: str
     skipped: frozenset[str]
@@ -25,7 +25,7 @@ class Legal(NamedTuple):
 LEGAL: list[Legal] = []
 
 
-def server(name: str, skipped: str = "") -> Callable[[type[Tampering]], type[Tampering]]:
+def legal_server(name: str, skipped: str = "") -> Callable[[type[Tampering]], type[Tampering]]:
     """Add a server."""
 
     def add(kind: type[Tampering]) -> type[Tampering]:
@@ -35,23 +35,23 @@ def server(name: str, skipped: str = "") -> Callable[[type[Tampering]], type[Tam
     return add
 
 
-def answers(name: str, skipped: str = "") -> Callable[[Change], Change]:
-    """Add a server that answers otherwise."""
+def legal_response(name: str, skipped: str = "") -> Callable[[Change], Change]:
+    """Add a server that changes its responses."""
 
     def add(change: Change) -> Change:
-        class Answers(Tampering):
+        class ResponseTampering(Tampering):
             def after(self, exchange: Exchange) -> None:
                 change(exchange)
 
-        server(name, skipped)(Answers)
+        legal_server(name, skipped)(ResponseTampering)
         return change
 
     return add
 
 
 def _edit(ending: str, name: str, skipped: str, change: Callable[[dict[str, Any]], object]) -> None:
-    @answers(name, skipped)
-    def _(exchange: Exchange) -> None:
+    @legal_response(name, skipped)
+    def change_document(exchange: Exchange) -> None:
         if exchange.ok and exchange.path.partition("?")[0].endswith(ending):
             document = exchange.json
             change(document)
@@ -61,8 +61,8 @@ def _edit(ending: str, name: str, skipped: str, change: Callable[[dict[str, Any]
 # --- Problems -------------------------------------------------------------------------------------
 
 
-@answers("request ids of their own in the body")
-def _(exchange: Exchange) -> None:
+@legal_response("request ids of their own in the body")
+def request_ids_of_their_own_in_the_body(exchange: Exchange) -> None:
     if exchange.status >= 400 and "/v1/" in exchange.path:
         exchange.json = {**exchange.json, "request_id": "corr-1"}
 
@@ -88,24 +88,28 @@ def _limited(status: int, code: str) -> Change:
     return change
 
 
-answers("no flag call comes through a rate limit", "flag.statuses flag.200 flag.on")(
+legal_response("no flag call comes through a rate limit", "flag.statuses flag.200 flag.on")(
     _limited(429, "rate_limited")
 )
-answers("no flag call is small enough", "flag.statuses flag.200 flag.on")(
+legal_response("no flag call is small enough", "flag.statuses flag.200 flag.on")(
     _limited(413, "payload_too_large")
 )
 
 # --- Keys -----------------------------------------------------------------------------------------
 
 _KEYS = "/user-api-keys"
-_edit(_KEYS, "keys name no organization", "", lambda made: made["key"].pop("organization_id"))
-_edit(_KEYS, "keys have no id", "keys.uncertainty", lambda made: made["key"].pop("id"))
-_edit(_KEYS, "keys have no request id", "key.request_id", lambda made: made.pop("request_id"))
+_edit(
+    _KEYS, "keys name no organization", "", lambda creation: creation["key"].pop("organization_id")
+)
+_edit(_KEYS, "keys have no id", "keys.uncertainty", lambda creation: creation["key"].pop("id"))
+_edit(
+    _KEYS, "keys have no request id", "key.request_id", lambda creation: creation.pop("request_id")
+)
 
 # --- Operations -----------------------------------------------------------------------------------
 
 
-@server("an active operation is returned, whatever the key")
+@legal_server("an active operation is returned, whatever the key")
 class ReturnsTheActiveOperation(Tampering):
     def __init__(self) -> None:
         self._first = b""
@@ -120,7 +124,7 @@ class ReturnsTheActiveOperation(Tampering):
 
 
 def _used(at: str) -> Callable[[dict[str, Any]], object]:
-    return lambda made: made["key"].update(last_used_at=at)
+    return lambda creation: creation["key"].update(last_used_at=at)
 
 
 for _at in ("0001-01-01T00:00:00Z", "1969-12-31T23:59:59Z", "2016-12-31T23:59:60Z"):
@@ -131,8 +135,8 @@ def _without_seconds(text: str) -> str:
     return re.sub(r"(T\d\d:\d\d):\d\d\.\d+Z", r"\1Z", text)
 
 
-@answers("timestamps without seconds", "keys.days")
-def _(exchange: Exchange) -> None:
+@legal_response("timestamps without seconds", "keys.days")
+def timestamps_without_seconds(exchange: Exchange) -> None:
     if exchange.ok:
         exchange.body = _without_seconds(exchange.body.decode()).encode()
 
@@ -140,7 +144,7 @@ def _(exchange: Exchange) -> None:
 # --- Deployments ----------------------------------------------------------------------------------
 
 
-@server("an empty cursor on the last page")
+@legal_server("an empty cursor on the last page")
 class AnEmptyCursorOnTheLastPage(Tampering):
     def after(self, exchange: Exchange) -> None:
         path = exchange.path.partition("?")[0]
@@ -148,7 +152,7 @@ class AnEmptyCursorOnTheLastPage(Tampering):
             exchange.json = {**exchange.json, "next_cursor": exchange.json.get("next_cursor", "")}
 
 
-@server("sizes brought into bounds")
+@legal_server("sizes brought into bounds")
 class SizesBroughtIntoBounds(Tampering):
     def before(self, exchange: Exchange) -> None:
         exchange.path = exchange.path.replace("limit=101", "limit=100")
@@ -165,14 +169,15 @@ class _DeadTickets(Tampering):
 
     def after(self, exchange: Exchange) -> None:
         if "/dev-access/redeem" in exchange.path and exchange.status >= 400:
-            exchange.status, exchange.body = self.status, self.body
+            exchange.status = self.status
+            exchange.body = self.body
             exchange.headers = dict(self.headers)
 
 
 _TICKETS = "states.ticket-once states.ticket-revoked tickets.revokes limit.ticket"
 
 
-@server("dead tickets lead to signing in", _TICKETS)
+@legal_server("dead tickets lead to signing in", _TICKETS)
 class DeadTicketsLeadToSigningIn(_DeadTickets):
     headers: ClassVar[dict[str, str]] = {
         "Location": "/signin?expired=1",
@@ -180,14 +185,14 @@ class DeadTicketsLeadToSigningIn(_DeadTickets):
     }
 
 
-@server("dead tickets show a page", _TICKETS)
+@legal_server("dead tickets show a page", _TICKETS)
 class DeadTicketsShowAPage(_DeadTickets):
     status = 200
     headers: ClassVar[dict[str, str]] = {"Content-Type": "text/html"}
     body = b"<p>This ticket is not good any more."
 
 
-@server("dead tickets break the server", _TICKETS)
+@legal_server("dead tickets break the server", _TICKETS)
 class DeadTicketsBreakTheServer(_DeadTickets):
     status = 503
 
@@ -195,19 +200,23 @@ class DeadTicketsBreakTheServer(_DeadTickets):
 # --- Operations -----------------------------------------------------------------------------------
 
 
-@server("a retry of the source's initialization is another")
+@legal_server("a retry of the source's initialization is another")
 class ARetryIsAnother(Tampering):
-    """What a retry starts is already there: it has ended as it was."""
+    """A retry starts a second operation."""
 
     def __init__(self) -> None:
-        self._asked: set[str] = set()
+        self._seen_keys: set[str] = set()
 
     def after(self, exchange: Exchange) -> None:
         if exchange.ok and exchange.path.endswith("/source:initialize"):
-            key = exchange.sent["Idempotency-Key"]
-            if key in self._asked:
-                made = {"deployment_id": "7ZZZZZZZZZZZZZZZZZZZZZZZZV"}
-                progress = {**exchange.json["progress"], **made}
-                other = {"id": "7ZZZZZZZZZZZZZZZZZZZZZZZZW", "progress": progress, **made}
-                exchange.json = {**exchange.json, **other}
-            self._asked.add(key)
+            key = exchange.request_headers["Idempotency-Key"]
+            if key in self._seen_keys:
+                replacement = {"deployment_id": "7ZZZZZZZZZZZZZZZZZZZZZZZZV"}
+                progress = {**exchange.json["progress"], **replacement}
+                second_operation = {
+                    "id": "7ZZZZZZZZZZZZZZZZZZZZZZZZW",
+                    "progress": progress,
+                    **replacement,
+                }
+                exchange.json = {**exchange.json, **second_operation}
+            self._seen_keys.add(key)

@@ -1,7 +1,7 @@
-"""Subtle deviations: a server that is right but for one thing that the contract says.
+"""Subtle deviations: servers that keep the contract except for one detail.
 
-They are taken from its sentences one by one, without looking at what the check looks for. Importing
-this module puts them into the table of `deviations`.
+They follow its sentences one by one, independently of what the check looks for. Importing this
+module adds them to the table of `deviations`.
 """
 
 from __future__ import annotations
@@ -14,32 +14,43 @@ from typing import Any
 
 from hosting_emulator_lab.contract_check import CheckOptions
 from hosting_emulator_lab.contract_check.run import NOWHERE
-from tests.lab.contract_check.deviations import answers, edit, people, requests, wrong
+from tests.lab.contract_check.deviations import (
+    caller_deviation,
+    edit_success,
+    request_deviation,
+    response_deviation,
+    stateful_deviation,
+)
 from tests.lab.contract_check.people import TakesFor
 from tests.lab.contract_check.tampering_proxy import Exchange, Tampering
 
-_FLAG, _DNS, _COMPUTE = "/powered-by-flag", "/edge-dns", "/database/compute"
-_LIST, _KEYS, _TICKETS = "/deployments", "/user-api-keys", "/dev-access-tickets"
-_SOURCE, _DOMAINS = "/source:initialize", "/domains"
+_FLAG = "/powered-by-flag"
+_DNS = "/edge-dns"
+_COMPUTE = "/database/compute"
+_LIST = "/deployments"
+_KEYS = "/user-api-keys"
+_TICKETS = "/dev-access-tickets"
+_SOURCE = "/source:initialize"
+_DOMAINS = "/domains"
 _OTHER = "7ZZZZZZZZZZZZZZZZZZZZZZZZY"
 
 
-def at(exchange: Exchange, ending: str) -> bool:
-    """Whether a request's path ends so."""
+def path_ends_with(exchange: Exchange, ending: str) -> bool:
+    """Return whether the path of a request ends with `ending`."""
     return exchange.path.partition("?")[0].endswith(ending)
 
 
 def later(timestamp: str, **by: float) -> str:
-    """Return a later moment, or an earlier one."""
+    """Return a timestamp moved by a time span, which may be negative."""
     return (datetime.fromisoformat(timestamp) + timedelta(**by)).isoformat()
 
 
-def polls(exchange: Exchange) -> bool:
+def is_successful_poll(exchange: Exchange) -> bool:
     return exchange.ok and "/operations/" in exchange.path
 
 
-def refused(exchange: Exchange, status: int, code: str, **more: Any) -> None:
-    """Make an answer a problem, in order but for what is in `more`."""
+def refuse(exchange: Exchange, status: int, code: str, **more: Any) -> None:
+    """Turn a response into a valid problem, except for the members in `more`."""
     exchange.status = status
     exchange.headers |= {"Content-Type": "application/problem+json", "X-Request-Id": "r-1"}
     link = f"https://docs.example/errors/{code.replace('_', '-')}"
@@ -48,28 +59,29 @@ def refused(exchange: Exchange, status: int, code: str, **more: Any) -> None:
     }
 
 
-def accepted(exchange: Exchange, document: Any) -> None:
-    """Make an answer a success."""
-    exchange.status, exchange.json = 200, document
+def accept(exchange: Exchange, document: Any) -> None:
+    """Turn a response into a success."""
+    exchange.status = 200
+    exchange.json = document
     exchange.headers["Content-Type"] = "application/json"
 
 
-def problem(code: str, name: str, breaks: str, /, **changed: Any) -> None:
-    """Plant a deviation in each problem of a code. `...` takes a member away."""
+def edit_problem_member(code: str, name: str, breaks: str, /, **changed: Any) -> None:
+    """Plant a deviation in each problem with a code. `...` removes a member."""
 
-    @answers(name, breaks)
-    def _(exchange: Exchange) -> None:
+    @response_deviation(name, breaks)
+    def change_problem(exchange: Exchange) -> None:
         if exchange.status >= 400 and exchange.body and exchange.json["code"] == code:
             document = {**exchange.json, **changed}
             exchange.json = {n: v for n, v in document.items() if v is not ...}
 
 
-def operation(name: str, breaks: str, change: Callable[[dict[str, Any]], object]) -> None:
+def edit_operation(name: str, breaks: str, change: Callable[[dict[str, Any]], object]) -> None:
     """Plant a deviation in each poll of an operation."""
 
-    @answers(name, breaks)
-    def _(exchange: Exchange) -> None:
-        if polls(exchange):
+    @response_deviation(name, breaks)
+    def change_operation(exchange: Exchange) -> None:
+        if is_successful_poll(exchange):
             document = exchange.json
             change(document)
             exchange.json = document
@@ -78,78 +90,82 @@ def operation(name: str, breaks: str, change: Callable[[dict[str, Any]], object]
 # --- Bodies ---------------------------------------------------------------------------------------
 
 
-@answers("a flag as HTML", "json")
-def _(exchange: Exchange) -> None:
-    if exchange.ok and at(exchange, _FLAG):
+@response_deviation("a flag as HTML", "json")
+def a_flag_as_html(exchange: Exchange) -> None:
+    if exchange.ok and path_ends_with(exchange, _FLAG):
         exchange.headers["Content-Type"] = "text/html"
 
 
-@answers("a success as a problem", "json")
-def _(exchange: Exchange) -> None:
-    if exchange.ok and at(exchange, _DNS):
+@response_deviation("a success as a problem", "json")
+def a_success_as_a_problem(exchange: Exchange) -> None:
+    if exchange.ok and path_ends_with(exchange, _DNS):
         exchange.headers["Content-Type"] = "application/problem+json"
 
 
-@answers("no number in JSON", "json compute.response")
-def _(exchange: Exchange) -> None:
-    if exchange.ok and at(exchange, _COMPUTE):
+@response_deviation("no number in JSON", "json compute.response")
+def no_number_in_json(exchange: Exchange) -> None:
+    if exchange.ok and path_ends_with(exchange, _COMPUTE):
         exchange.body = re.sub(rb'"max_cu":[\d.]+', b'"max_cu":NaN', exchange.body)
 
 
-@answers("JSON in UTF-16", "json dns.response")
-def _(exchange: Exchange) -> None:
-    if exchange.ok and at(exchange, _DNS):
+@response_deviation("JSON in UTF-16", "json dns.response")
+def json_in_utf_16(exchange: Exchange) -> None:
+    if exchange.ok and path_ends_with(exchange, _DNS):
         exchange.body = exchange.body.decode().encode("utf-16")
 
 
 # --- Problems -------------------------------------------------------------------------------------
 
 
-@answers("nobody is refused in plain JSON", "problem-media problem")
-def _(exchange: Exchange) -> None:
+@response_deviation("nobody is refused in plain JSON", "problem-media problem")
+def nobody_is_refused_in_plain_json(exchange: Exchange) -> None:
     if exchange.status == 401:
         exchange.headers["Content-Type"] = "application/json"
 
 
-@answers("conflicts without X-Request-Id", "request-id problem")
-def _(exchange: Exchange) -> None:
+@response_deviation("conflicts without X-Request-Id", "request-id problem")
+def conflicts_without_x_request_id(exchange: Exchange) -> None:
     if exchange.status == 409:
         exchange.headers.pop("X-Request-Id", None)
 
 
-@answers("an X-Request-Id of nothing", "request-id")
-def _(exchange: Exchange) -> None:
+@response_deviation("an X-Request-Id of nothing", "request-id")
+def an_x_request_id_of_nothing(exchange: Exchange) -> None:
     if exchange.status == 403:
         exchange.headers["X-Request-Id"] = ""
 
 
-@answers("a link with underscores", "problem.type")
-def _(exchange: Exchange) -> None:
+@response_deviation("a link with underscores", "problem.type")
+def a_link_with_underscores(exchange: Exchange) -> None:
     if exchange.status == 404 and "/v1/" in exchange.path:
         exchange.json = {**exchange.json, "type": "https://d.example/errors/resource_not_found"}
 
 
-problem("resource_not_found", "the status as text", "problem.status", status="404")
-problem("invalid_request", "detail null", "problem.detail", detail=None)
-problem("forbidden", "instance a number", "problem.instance", instance=7)
-problem(
+edit_problem_member("resource_not_found", "the status as text", "problem.status", status="404")
+edit_problem_member("invalid_request", "detail null", "problem.detail", detail=None)
+edit_problem_member("forbidden", "instance a number", "problem.instance", instance=7)
+edit_problem_member(
     "forbidden",
     "codes in capitals",
     "problem.code problem.codes auth.forbidden",
     code="FORBIDDEN",
     type="https://d.example/errors/FORBIDDEN",
 )
-problem("unauthenticated", "no request_id for nobody", "problem.request_id", request_id=...)
-problem("invalid_request", "retryable left out", "problem.retryable", retryable=...)
-problem("organization_required", "no title", "problem.title", title=None)
-problem(
+edit_problem_member(
+    "unauthenticated", "no request_id for nobody", "problem.request_id", request_id=...
+)
+edit_problem_member("invalid_request", "retryable left out", "problem.retryable", retryable=...)
+edit_problem_member("organization_required", "no title", "problem.title", title=None)
+edit_problem_member(
     "idempotency_key_reused",
     "an empty action",
     "problem.suggested_action",
     suggested_action="",
 )
-problem("idempotency_key_reused", "a reused key can be retried", "condition.reused", retryable=True)
-problem(
+edit_problem_member(
+    "idempotency_key_reused", "a reused key can be retried", "condition.reused", retryable=True
+)
+edit_problem_member(
     "idempotency_key_reused",
     "a reused key is a stale tag",
     "flag.reused condition.reused",
@@ -158,28 +174,30 @@ problem(
 )
 
 
-def waits(name: str, breaks: str, seconds: Any, header: str | None) -> None:
-    @answers(name, breaks)
-    def _(exchange: Exchange) -> None:
+def deviate_retry_after(name: str, breaks: str, seconds: Any, header: str | None) -> None:
+    @response_deviation(name, breaks)
+    def change_problem(exchange: Exchange) -> None:
         if exchange.status == 404 and "/v1/" in exchange.path:
             exchange.json = {**exchange.json, "retry_after_seconds": seconds}
             if header is not None:
                 exchange.headers["Retry-After"] = header
 
 
-waits("more than a day", "problem.retry_after_seconds limit.retry-after", 86_401, "86401")
-waits("seconds without Retry-After", "problem.retry_after_seconds", 30, None)
-waits("seconds as text", "problem.retry_after_seconds", "30", "30")
+deviate_retry_after(
+    "more than a day", "problem.retry_after_seconds limit.retry-after", 86_401, "86401"
+)
+deviate_retry_after("seconds without Retry-After", "problem.retry_after_seconds", 30, None)
+deviate_retry_after("seconds as text", "problem.retry_after_seconds", "30", "30")
 
 
 class LimitedOnce(Tampering):
-    """Limits one request of a call, wrongly; the next attempt succeeds."""
+    """Limits one request of a call incorrectly; the next attempt succeeds."""
 
     def __init__(self) -> None:
         self._limited = False
 
     def after(self, exchange: Exchange) -> None:
-        if at(exchange, _DNS) and exchange.ok and not self._limited:
+        if path_ends_with(exchange, _DNS) and exchange.ok and not self._limited:
             self._limited = True
             self.limit(exchange)
 
@@ -187,72 +205,74 @@ class LimitedOnce(Tampering):
         raise NotImplementedError
 
 
-@wrong("limited once, for another time than it says", "problem.retry_after_seconds")
+@stateful_deviation("limited once, for another time than it says", "problem.retry_after_seconds")
 class LimitedForAnotherTime(LimitedOnce):
     def limit(self, exchange: Exchange) -> None:
-        refused(exchange, 429, "rate_limited", retry_after_seconds=2)
+        refuse(exchange, 429, "rate_limited", retry_after_seconds=2)
         exchange.headers["Retry-After"] = "4"
 
 
-@wrong("limited once, in words", "problem-media problem json")
+@stateful_deviation("limited once, in words", "problem-media problem json")
 class LimitedInWords(LimitedOnce):
     def limit(self, exchange: Exchange) -> None:
-        exchange.status, exchange.body = 429, b"slow down"
+        exchange.status = 429
+        exchange.body = b"slow down"
         exchange.headers |= {"Content-Type": "text/plain", "Retry-After": "2", "X-Request-Id": "r"}
 
 
-@answers("what is missing is made up", "condition.missing")
-def _(exchange: Exchange) -> None:
-    if at(exchange, _DNS) and NOWHERE in exchange.path and exchange.status == 404:
+@response_deviation("what is missing is made up", "condition.missing")
+def what_is_missing_is_made_up(exchange: Exchange) -> None:
+    if path_ends_with(exchange, _DNS) and NOWHERE in exchange.path and exchange.status == 404:
         empty: dict[str, Any] = {
             "status": "not_authorized",
             "zone": None,
             "scopes": [],
             "expires_at": None,
         }
-        accepted(exchange, empty)
+        accept(exchange, empty)
 
 
 class LeadsElsewhere(Tampering):
-    """What is asked of nothing is asked of something, where paths hold this."""
+    """Redirects requests for a missing resource to an existing one, where paths contain `part`."""
 
-    def __init__(self, part: str, something: str) -> None:
-        self._part, self._something = part, something
+    def __init__(self, part: str, existing_id: str) -> None:
+        self._part = part
+        self._existing_id = existing_id
 
     def before(self, exchange: Exchange) -> None:
         if self._part in exchange.path:
-            exchange.path = exchange.path.replace(NOWHERE, self._something)
+            exchange.path = exchange.path.replace(NOWHERE, self._existing_id)
 
 
-people(
+caller_deviation(
     "tickets for a project that is not there",
     "condition.missing",
     lambda options: LeadsElsewhere(_TICKETS, options.project_id),
 )
-people(
+caller_deviation(
     "keys of an organization that is not there",
     "condition.missing",
     lambda options: LeadsElsewhere(_KEYS, options.organization_id),
 )
 
 
-@wrong("an operation that is not there", "condition.missing")
+@stateful_deviation("an operation that is not there", "condition.missing")
 class AnOperationThatIsNotThere(Tampering):
     def __init__(self) -> None:
-        self._known = ""
+        self._existing_path = ""
 
     def before(self, exchange: Exchange) -> None:
         if NOWHERE in exchange.path and "/operations/" in exchange.path:
-            exchange.path = self._known
+            exchange.path = self._existing_path
 
     def after(self, exchange: Exchange) -> None:
-        if polls(exchange):
-            self._known = exchange.path
+        if is_successful_poll(exchange):
+            self._existing_path = exchange.path
 
 
 # --- The flag -------------------------------------------------------------------------------------
 
-edit(
+edit_success(
     _FLAG,
     "the flag as 1",
     "flag.enabled flag.on flag.off",
@@ -264,7 +284,7 @@ def _no_time(flag: dict[str, Any]) -> None:
     flag["enabled_at"] = None
 
 
-edit(_FLAG, "no time of a flag that is shown", "flag.enabled_at flag.on", _no_time)
+edit_success(_FLAG, "no time of a flag that is shown", "flag.enabled_at flag.on", _no_time)
 
 
 def _left_out(flag: dict[str, Any]) -> None:
@@ -272,8 +292,10 @@ def _left_out(flag: dict[str, Any]) -> None:
         del flag["enabled_at"]
 
 
-edit(_FLAG, "no enabled_at of a flag that is hidden", "flag.enabled_at", _left_out)
-edit(_FLAG, "a member more that is null", "flag.closed", lambda flag: flag.update(note=None))
+edit_success(_FLAG, "no enabled_at of a flag that is hidden", "flag.enabled_at", _left_out)
+edit_success(
+    _FLAG, "a member more that is null", "flag.closed", lambda flag: flag.update(note=None)
+)
 
 
 def _ahead(flag: dict[str, Any]) -> None:
@@ -281,90 +303,96 @@ def _ahead(flag: dict[str, Any]) -> None:
         flag["enabled_at"] = flag["enabled_at"].replace("T12:", "T13:")
 
 
-edit(_FLAG, "switched on in an hour", "flag.on flag.enabled_at", _ahead)
-edit(_FLAG, "never hidden", "flag.off flag.enabled", lambda flag: flag.update(enabled=True))
-edit(
+edit_success(_FLAG, "switched on in an hour", "flag.on flag.enabled_at", _ahead)
+edit_success(_FLAG, "never hidden", "flag.off flag.enabled", lambda flag: flag.update(enabled=True))
+edit_success(
     _FLAG, "another project's flag", "flag.project_id", lambda flag: flag.update(project_id=_OTHER)
 )
 
 
-@requests("enabled null hides", "flag.body flag.request")
-def _(exchange: Exchange) -> None:
-    if at(exchange, _FLAG) and exchange.content == b'{"enabled": null}':
-        exchange.sent_json = {"enabled": True}
+@request_deviation("enabled null hides", "flag.body flag.request")
+def enabled_null_hides(exchange: Exchange) -> None:
+    if path_ends_with(exchange, _FLAG) and exchange.request_body == b'{"enabled": null}':
+        exchange.request_json = {"enabled": True}
 
 
-@requests("enabled 1 shows", "flag.body flag.request")
-def _(exchange: Exchange) -> None:
-    if at(exchange, _FLAG) and exchange.content == b'{"enabled": 1}':
-        exchange.sent_json = {"enabled": True}
+@request_deviation("enabled 1 shows", "flag.body flag.request")
+def enabled_1_shows(exchange: Exchange) -> None:
+    if path_ends_with(exchange, _FLAG) and exchange.request_body == b'{"enabled": 1}':
+        exchange.request_json = {"enabled": True}
 
 
-@answers("a flag's wrong body is 422", "flag.statuses")
-def _(exchange: Exchange) -> None:
-    if at(exchange, _FLAG) and exchange.status == 400:
-        exchange.status, exchange.json = 422, {**exchange.json, "status": 422}
+@response_deviation("a flag's wrong body is 422", "flag.statuses")
+def a_flag_s_wrong_body_is_422(exchange: Exchange) -> None:
+    if path_ends_with(exchange, _FLAG) and exchange.status == 400:
+        exchange.status = 422
+        exchange.json = {**exchange.json, "status": 422}
 
 
 class Replays(Tampering):
-    """Does something when a key of the flag comes a second time to show it."""
+    """Counts the requests that show the flag with the same Idempotency-Key."""
 
     def __init__(self) -> None:
         self._keys: dict[str, int] = {}
 
     def times(self, exchange: Exchange) -> int:
-        key = exchange.sent.get("Idempotency-Key", "")
-        if not at(exchange, _FLAG) or exchange.content != b'{"enabled": true}':
+        key = exchange.request_headers.get("Idempotency-Key", "")
+        if not path_ends_with(exchange, _FLAG) or exchange.request_body != b'{"enabled": true}':
             return 0
         self._keys[key] = self._keys.get(key, 0) + 1
         return self._keys[key]
 
 
-@wrong("a retry switches again and says nothing", "flag.retry flag.replay")
+@stateful_deviation("a retry switches again and says nothing", "flag.retry flag.replay")
 class ARetrySwitchesInSecret(Replays):
     def __init__(self) -> None:
         super().__init__()
         self._first: dict[str, bytes] = {}
 
     def before(self, exchange: Exchange) -> None:
-        self._key = exchange.sent.get("Idempotency-Key", "")
-        if self._key and (times := self.times(exchange)) > 1:
-            exchange.sent["Idempotency-Key"] = f"{self._key}-{times}"
+        self._key = exchange.request_headers.get("Idempotency-Key", "")
+        if not self._key:
+            return
+        times = self.times(exchange)
+        if times > 1:
+            exchange.request_headers["Idempotency-Key"] = f"{self._key}-{times}"
 
     def after(self, exchange: Exchange) -> None:
-        if exchange.ok and at(exchange, _FLAG):
-            exchange.body = self._first.setdefault(self._key + str(exchange.content), exchange.body)
+        if exchange.ok and path_ends_with(exchange, _FLAG):
+            exchange.body = self._first.setdefault(
+                self._key + str(exchange.request_body), exchange.body
+            )
 
 
-@wrong("a retry shows the flag as it is", "flag.retry flag.replay")
+@stateful_deviation("a retry shows the flag as it is", "flag.retry flag.replay")
 class ARetryShowsTheFlagAsItIs(Replays):
     def __init__(self) -> None:
         super().__init__()
         self._hidden = b""
 
     def after(self, exchange: Exchange) -> None:
-        if exchange.ok and at(exchange, _FLAG):
+        if exchange.ok and path_ends_with(exchange, _FLAG):
             if not exchange.json["enabled"]:
                 self._hidden = exchange.body
             elif self.times(exchange) > 2 and self._hidden:
                 exchange.body = self._hidden
 
 
-@requests("an Idempotency-Key of 128 is too long", "idempotency-key limit.idempotency-key")
-def _(exchange: Exchange) -> None:
-    key = exchange.sent.get("Idempotency-Key", "")
-    if at(exchange, _FLAG) and len(key) == 128:
-        exchange.sent["Idempotency-Key"] = key + "x"
+@request_deviation("an Idempotency-Key of 128 is too long", "idempotency-key limit.idempotency-key")
+def an_idempotency_key_of_128_is_too_long(exchange: Exchange) -> None:
+    key = exchange.request_headers.get("Idempotency-Key", "")
+    if path_ends_with(exchange, _FLAG) and len(key) == 128:
+        exchange.request_headers["Idempotency-Key"] = key + "x"
 
 
-@requests("an empty Idempotency-Key makes keys", "idempotency-key limit.idempotency-key")
-def _(exchange: Exchange) -> None:
-    if at(exchange, _KEYS) and exchange.sent.get("Idempotency-Key") == "":
-        exchange.sent["Idempotency-Key"] = "made-up"
+@request_deviation("an empty Idempotency-Key makes keys", "idempotency-key limit.idempotency-key")
+def an_empty_idempotency_key_makes_keys(exchange: Exchange) -> None:
+    if path_ends_with(exchange, _KEYS) and exchange.request_headers.get("Idempotency-Key") == "":
+        exchange.request_headers["Idempotency-Key"] = "made-up"
 
 
 def _maintainers(ending: str, owner_only: str) -> None:
-    people(
+    caller_deviation(
         f"maintainers pass for owners at {ending}",
         f"{owner_only} auth.roles",
         lambda options: TakesFor(options.maintainer_token, options.token, ending),
@@ -376,145 +404,160 @@ _maintainers(_TICKETS, "tickets.owner-only")
 
 
 class TheKeyIsEnough(Tampering):
-    """Whoever knows an Idempotency-Key is told what came of it."""
+    """Any user who knows an Idempotency-Key gets its stored response."""
 
     def __init__(self, options: CheckOptions) -> None:
-        self._owner, self._keys = f"Bearer {options.token}", set[str]()
+        self._owner = f"Bearer {options.token}"
+        self._keys = set[str]()
 
     def before(self, exchange: Exchange) -> None:
-        key = exchange.sent.get("Idempotency-Key", "")
-        if exchange.sent.get("Authorization") == self._owner:
+        key = exchange.request_headers.get("Idempotency-Key", "")
+        if exchange.request_headers.get("Authorization") == self._owner:
             self._keys |= {key} - {""}
-        elif key in self._keys and "Authorization" in exchange.sent:
-            exchange.sent["Authorization"] = self._owner
+        elif key in self._keys and "Authorization" in exchange.request_headers:
+            exchange.request_headers["Authorization"] = self._owner
 
 
 class TheKeyIsEnoughForNobody(TheKeyIsEnough):
-    """Whoever knows an Idempotency-Key needs no token."""
+    """A request with a known Idempotency-Key needs no token."""
 
     def before(self, exchange: Exchange) -> None:
-        key = exchange.sent.get("Idempotency-Key", "")
-        if exchange.sent.get("Authorization") == self._owner:
+        key = exchange.request_headers.get("Idempotency-Key", "")
+        if exchange.request_headers.get("Authorization") == self._owner:
             self._keys |= {key} - {""}
-        elif key in self._keys and "Authorization" not in exchange.sent:
-            exchange.sent["Authorization"] = self._owner
+        elif key in self._keys and "Authorization" not in exchange.request_headers:
+            exchange.request_headers["Authorization"] = self._owner
 
 
 class TheKeyIsEnoughForOutsiders(TheKeyIsEnough):
-    """Whoever knows an Idempotency-Key is told what came of it, where a path ends so."""
+    """An outsider who knows an Idempotency-Key gets its response, where a path ends with `ending`."""
 
     def __init__(self, options: CheckOptions, ending: str) -> None:
         super().__init__(options)
-        self._ending, self._outsider = ending, f"Bearer {options.outsider_token}"
+        self._ending = ending
+        self._outsider = f"Bearer {options.outsider_token}"
 
     def before(self, exchange: Exchange) -> None:
-        theirs = exchange.sent.get("Authorization") in (self._owner, self._outsider)
-        if theirs and at(exchange, self._ending):
+        is_own = exchange.request_headers.get("Authorization") in (self._owner, self._outsider)
+        if is_own and path_ends_with(exchange, self._ending):
             super().before(exchange)
 
 
-people(
+caller_deviation(
     "the key is enough",
     "flag.owner-only auth.roles auth.session condition.missing keys.session",
     TheKeyIsEnough,
 )
-people("the key is enough for nobody", "auth.bearer bearer", TheKeyIsEnoughForNobody)
-people(
+caller_deviation("the key is enough for nobody", "auth.bearer bearer", TheKeyIsEnoughForNobody)
+caller_deviation(
     "the key is enough to make keys",
     "keys.session",
     lambda options: TheKeyIsEnoughForOutsiders(options, _KEYS),
 )
-people(
+caller_deviation(
     "the key is enough to start operations",
     "condition.missing",
     lambda options: TheKeyIsEnoughForOutsiders(options, _DOMAINS),
 )
-edit(
+edit_success(
     _KEYS,
     "most of the value in the obfuscated one",
     "key.metadata keys.replay",
-    lambda made: made["key"].update(obfuscated_value=(made["value"] or "")[:40] + "…"),
+    lambda creation: creation["key"].update(obfuscated_value=(creation["value"] or "")[:40] + "…"),
 )
 
 # --- Keys -----------------------------------------------------------------------------------------
 
 
-def replayed(name: str, breaks: str, change: Callable[[dict[str, Any]], object]) -> None:
-    """Plant a deviation in the exact replay of a key's creation."""
+def edit_replay(name: str, breaks: str, change: Callable[[dict[str, Any]], object]) -> None:
+    """Plant a deviation in the exact replay of the creation of a key."""
 
-    def when(made: dict[str, Any]) -> None:
-        if made["replayed"]:
-            change(made)
+    def change_replay(creation: dict[str, Any]) -> None:
+        if creation["replayed"]:
+            change(creation)
 
-    edit(_KEYS, name, breaks, when)
+    edit_success(_KEYS, name, breaks, change_replay)
 
 
-replayed("no value on replay", "key.value", lambda made: made.pop("value"))
-replayed(
+edit_replay("no value on replay", "key.value", lambda creation: creation.pop("value"))
+edit_replay(
     "an empty value on replay",
     "key.value keys.value-once keys.replay",
-    lambda made: made.update(value=""),
+    lambda creation: creation.update(value=""),
 )
-replayed("another name on replay", "keys.replay", lambda made: made["key"].update(name="ci"))
-replayed(
+edit_replay(
+    "another name on replay", "keys.replay", lambda creation: creation["key"].update(name="ci")
+)
+edit_replay(
     "a replay renews the key",
     "keys.replay",
-    lambda made: made["key"].update(expires_at="2026-06-30T12:00:00.000Z"),
+    lambda creation: creation["key"].update(expires_at="2026-06-30T12:00:00.000Z"),
 )
-replayed("replayed as text", "key.replayed", lambda made: made.update(replayed="true"))
-edit(
+edit_replay("replayed as text", "key.replayed", lambda creation: creation.update(replayed="true"))
+edit_success(
     _KEYS,
     "the value in the obfuscated one",
     "key.metadata keys.replay",
-    lambda made: made["key"].update(obfuscated_value=f"key {made['value'] or ''}"),
+    lambda creation: creation["key"].update(obfuscated_value=f"key {creation['value'] or ''}"),
 )
 
 
-@wrong("the value again in the metadata", "keys.value-once")
+@stateful_deviation("the value again in the metadata", "keys.value-once")
 class TheValueAgain(Tampering):
     def __init__(self) -> None:
         self._value = ""
 
     def after(self, exchange: Exchange) -> None:
-        if exchange.ok and at(exchange, _KEYS):
-            made = exchange.json
-            self._value = made["value"] or self._value
-            if made["replayed"]:
-                made["key"]["token"] = self._value
-                exchange.json = made
+        if exchange.ok and path_ends_with(exchange, _KEYS):
+            creation = exchange.json
+            self._value = creation["value"] or self._value
+            if creation["replayed"]:
+                creation["key"]["token"] = self._value
+                exchange.json = creation
 
 
-edit(
+edit_success(
     _KEYS,
     "keys of ninety days and an hour",
     "keys.days limit.key",
-    lambda made: made["key"].update(expires_at=later(made["key"]["expires_at"], hours=1)),
+    lambda creation: creation["key"].update(
+        expires_at=later(creation["key"]["expires_at"], hours=1)
+    ),
 )
-edit(_KEYS, "never used is null", "key.metadata", lambda m: m["key"].update(last_used_at=None))
-edit(_KEYS, "permissions as numbers", "key.metadata", lambda m: m["key"].update(permissions=[1]))
-edit(
+edit_success(
+    _KEYS, "never used is null", "key.metadata", lambda m: m["key"].update(last_used_at=None)
+)
+edit_success(
+    _KEYS, "permissions as numbers", "key.metadata", lambda m: m["key"].update(permissions=[1])
+)
+edit_success(
     _KEYS,
     "expiry without an offset",
     "key.metadata timestamp",
-    lambda made: made["key"].update(expires_at="2026-05-30T12:00:00"),
+    lambda creation: creation["key"].update(expires_at="2026-05-30T12:00:00"),
 )
-edit(_KEYS, "a request id as number", "key.request_id", lambda made: made.update(request_id=7))
+edit_success(
+    _KEYS,
+    "a request id as number",
+    "key.request_id",
+    lambda creation: creation.update(request_id=7),
+)
 
 
-@answers("a key's reused key is a replay", "condition.reused")
-def _(exchange: Exchange) -> None:
-    if at(exchange, _KEYS) and exchange.status == 409:
-        key = {"id": _OTHER, "name": exchange.sent_json["name"]}
-        accepted(exchange, {"replayed": True, "value": None, "request_id": "r", "key": key})
+@response_deviation("a key's reused key is a replay", "condition.reused")
+def a_key_s_reused_key_is_a_replay(exchange: Exchange) -> None:
+    if path_ends_with(exchange, _KEYS) and exchange.status == 409:
+        key = {"id": _OTHER, "name": exchange.request_json["name"]}
+        accept(exchange, {"replayed": True, "value": None, "request_id": "r", "key": key})
 
 
-@requests("a number is a name", "keys.body")
-def _(exchange: Exchange) -> None:
-    if at(exchange, _KEYS) and exchange.sent_json.get("name") == 7:
-        exchange.sent_json = {"name": "7"}
+@request_deviation("a number is a name", "keys.body")
+def a_number_is_a_name(exchange: Exchange) -> None:
+    if path_ends_with(exchange, _KEYS) and exchange.request_json.get("name") == 7:
+        exchange.request_json = {"name": "7"}
 
 
-people(
+caller_deviation(
     "outsiders make keys",
     "keys.session",
     lambda options: TakesFor(options.outsider_token, options.token, _KEYS),
@@ -522,23 +565,28 @@ people(
 
 
 class TakesAnything(Tampering):
-    """A token that nobody issued is as good as the owner's, where paths hold this."""
+    """A token that was never issued counts as the owner's, where paths contain `part`."""
 
     def __init__(self, options: CheckOptions, part: str) -> None:
-        known = ("token", "maintainer_token", "reader_token", "outsider_token")
-        tokens = [*(getattr(options, n) for n in known), options.no_organization_token]
-        self._known, self._part = {f"Bearer {token}" for token in tokens}, part
+        option_names = ("token", "maintainer_token", "reader_token", "outsider_token")
+        tokens = [*(getattr(options, n) for n in option_names), options.no_organization_token]
+        self._known_headers = {f"Bearer {token}" for token in tokens}
+        self._part = part
         self._owner = f"Bearer {options.token}"
 
     def before(self, exchange: Exchange) -> None:
-        sent = exchange.sent.get("Authorization", "")
-        wrong = sent.startswith("Bearer ") and sent not in self._known and "phk_" not in sent
-        if wrong and self._part in exchange.path:
-            exchange.sent["Authorization"] = self._owner
+        authorization = exchange.request_headers.get("Authorization", "")
+        is_unknown = (
+            authorization.startswith("Bearer ")
+            and authorization not in self._known_headers
+            and "phk_" not in authorization
+        )
+        if is_unknown and self._part in exchange.path:
+            exchange.request_headers["Authorization"] = self._owner
 
 
 def _anything(part: str) -> None:
-    people(
+    caller_deviation(
         f"any token is good at {part}",
         "auth.bearer auth.kinds",
         lambda options: TakesAnything(options, part),
@@ -550,77 +598,77 @@ for _part in (_KEYS, _LIST, "/operations/"):
 
 
 class SignedByAnybody(Tampering):
-    """A token is read, and its signature is not looked at."""
+    """Reads a token without checking its signature."""
 
     def __init__(self, options: CheckOptions) -> None:
         self._token = options.token
 
     def before(self, exchange: Exchange) -> None:
-        sent = exchange.sent.get("Authorization", "").removeprefix("Bearer ")
-        if sent.rpartition(".")[0] == self._token.rpartition(".")[0]:
-            exchange.sent["Authorization"] = f"Bearer {self._token}"
+        token = exchange.request_headers.get("Authorization", "").removeprefix("Bearer ")
+        if token.rpartition(".")[0] == self._token.rpartition(".")[0]:
+            exchange.request_headers["Authorization"] = f"Bearer {self._token}"
 
 
-people("signed by anybody", "auth.bearer auth.kinds bearer", SignedByAnybody)
-people(
+caller_deviation("signed by anybody", "auth.bearer auth.kinds bearer", SignedByAnybody)
+caller_deviation(
     "strangers poll",
     "condition.missing",
     lambda options: _Polls(options.outsider_token, options.token),
 )
-people("nobody polls", "auth.bearer bearer", lambda options: _Polls(None, options.token))
+caller_deviation("nobody polls", "auth.bearer bearer", lambda options: _Polls(None, options.token))
 
 
 class _Polls(Tampering):
-    def __init__(self, taken: str | None, counts_as: str) -> None:
-        self._taken = f"Bearer {taken}" if taken else None
-        self._as = f"Bearer {counts_as}"
+    def __init__(self, accepted_token: str | None, effective_token: str) -> None:
+        self._accepted_header = f"Bearer {accepted_token}" if accepted_token else None
+        self._effective_header = f"Bearer {effective_token}"
 
     def before(self, exchange: Exchange) -> None:
-        asks = exchange.sent.get("Authorization") == self._taken
-        if asks and "/operations/" in exchange.path:
-            exchange.sent["Authorization"] = self._as
+        is_accepted = exchange.request_headers.get("Authorization") == self._accepted_header
+        if is_accepted and "/operations/" in exchange.path:
+            exchange.request_headers["Authorization"] = self._effective_header
 
 
-@answers("without an organization compute is forbidden", "auth.organization")
-def _(exchange: Exchange) -> None:
-    if at(exchange, _COMPUTE) and exchange.status == 403:
-        refused(exchange, 403, "forbidden")
+@response_deviation("without an organization compute is forbidden", "auth.organization")
+def without_an_organization_compute_is_forbidden(exchange: Exchange) -> None:
+    if path_ends_with(exchange, _COMPUTE) and exchange.status == 403:
+        refuse(exchange, 403, "forbidden")
 
 
-@answers("wrong tokens are forbidden", "auth.unauthenticated")
-def _(exchange: Exchange) -> None:
-    if exchange.status == 401 and "Authorization" in exchange.sent:
-        refused(exchange, 401, "forbidden")
+@response_deviation("wrong tokens are forbidden", "auth.unauthenticated")
+def wrong_tokens_are_forbidden(exchange: Exchange) -> None:
+    if exchange.status == 401 and "Authorization" in exchange.request_headers:
+        refuse(exchange, 401, "forbidden")
 
 
-@answers("API keys are no tokens", "auth.kinds key.value")
-def _(exchange: Exchange) -> None:
-    if "phk_" in exchange.sent.get("Authorization", ""):
-        refused(exchange, 401, "unauthenticated")
+@response_deviation("API keys are no tokens", "auth.kinds key.value")
+def api_keys_are_no_tokens(exchange: Exchange) -> None:
+    if "phk_" in exchange.request_headers.get("Authorization", ""):
+        refuse(exchange, 401, "unauthenticated")
 
 
 class Repeats(Tampering):
-    """A problem repeats the token that was sent."""
+    """Repeats the token of the request in a problem."""
 
     def after(self, exchange: Exchange) -> None:
-        if exchange.status == 404 and at(exchange, _DNS):
-            detail = f"not for {exchange.sent.get('Authorization')}"
+        if exchange.status == 404 and path_ends_with(exchange, _DNS):
+            detail = f"not for {exchange.request_headers.get('Authorization')}"
             exchange.json = {**exchange.json, "detail": detail}
 
 
-people("the token in a detail", "ticket.once", lambda _: Repeats())
+caller_deviation("the token in a detail", "ticket.once", lambda _: Repeats())
 
 # --- Operations -----------------------------------------------------------------------------------
 
 
 class AfterItsEnd(Tampering):
-    """Does something to an operation that had ended when it was polled before."""
+    """Changes polls of an operation that an earlier poll showed as ended."""
 
     def __init__(self) -> None:
         self._ended: set[str] = set()
 
     def after(self, exchange: Exchange) -> None:
-        if not polls(exchange):
+        if not is_successful_poll(exchange):
             return
         if exchange.path in self._ended:
             self.change(exchange)
@@ -631,221 +679,249 @@ class AfterItsEnd(Tampering):
         raise NotImplementedError
 
 
-@wrong("gone after its end", "durable")
+@stateful_deviation("gone after its end", "durable")
 class GoneAfterItsEnd(AfterItsEnd):
     def change(self, exchange: Exchange) -> None:
-        refused(exchange, 404, "resource_not_found")
+        refuse(exchange, 404, "resource_not_found")
 
 
-@wrong("another result after its end", "durable")
+@stateful_deviation("another result after its end", "durable")
 class AnotherResult(AfterItsEnd):
     def change(self, exchange: Exchange) -> None:
         exchange.json = {**exchange.json, "result": {"other": True}}
 
 
-@wrong("failed after its end", "durable")
+@stateful_deviation("failed after its end", "durable")
 class FailedAfterItsEnd(AfterItsEnd):
     def change(self, exchange: Exchange) -> None:
         exchange.json = {**exchange.json, "state": "failed"}
 
 
-@wrong("gone between two polls", "durable")
+@stateful_deviation("gone between two polls", "durable")
 class GoneBetweenTwoPolls(Tampering):
     def __init__(self) -> None:
-        self._polls = 0
+        self._poll_count = 0
 
     def after(self, exchange: Exchange) -> None:
-        if polls(exchange):
-            self._polls += 1
-            if self._polls == 4:
-                refused(exchange, 404, "resource_not_found")
+        if is_successful_poll(exchange):
+            self._poll_count += 1
+            if self._poll_count == 4:
+                refuse(exchange, 404, "resource_not_found")
 
 
-def _made_anew(found: dict[str, Any]) -> None:
-    found["created_at"] = found["updated_at"] = found["progress"]["observed_at"]
+def _made_anew(document: dict[str, Any]) -> None:
+    document["created_at"] = document["updated_at"] = document["progress"]["observed_at"]
 
 
-operation("created anew at each poll", "operation.times", _made_anew)
-operation("another operation", "operation.id durable", lambda o: o.update(id=_OTHER))
-operation(
+edit_operation("created anew at each poll", "operation.times", _made_anew)
+edit_operation("another operation", "operation.id durable", lambda o: o.update(id=_OTHER))
+edit_operation(
     "times as numbers", "operation.times timestamp", lambda o: o.update(created_at=1772366400)
 )
-operation(
+edit_operation(
     "states in capitals",
     "operation.state states.operation",
     lambda o: o.update(state=o["state"].capitalize()),
 )
-operation("no progress is null", "operation.progress", lambda o: o.update(progress=None))
-operation(
+edit_operation("no progress is null", "operation.progress", lambda o: o.update(progress=None))
+edit_operation(
     "another project's progress",
     "progress-object",
     lambda o: o["progress"].update(project_id=_OTHER),
 )
-operation(
+edit_operation(
     "another deployment's progress",
     "progress-object",
     lambda o: o["progress"].update(deployment_id=_OTHER),
 )
-operation(
+edit_operation(
     "progress of yesterday",
     "progress-object",
     lambda o: _on_another_day(-1)(o["progress"]),
 )
-operation(
+edit_operation(
     "half a second to the next poll",
     "progress-object",
     lambda o: o["progress"].update(next_poll_after_seconds=0.5),
 )
 
 
-def _runs_and_waits(found: dict[str, Any]) -> None:
-    if found["state"] == "running":
-        found["blocking_operation_id"] = _OTHER
+def _runs_and_waits(document: dict[str, Any]) -> None:
+    if document["state"] == "running":
+        document["blocking_operation_id"] = _OTHER
 
 
-operation("it runs and waits", "states.blocking operation.blocking_operation_id", _runs_and_waits)
+edit_operation(
+    "it runs and waits", "states.blocking operation.blocking_operation_id", _runs_and_waits
+)
 
 
-@answers("it waits on nothing that is there", "operation.blocking_operation_id")
-def _(exchange: Exchange) -> None:
+@response_deviation("it waits on nothing that is there", "operation.blocking_operation_id")
+def it_waits_on_nothing_that_is_there(exchange: Exchange) -> None:
     if exchange.ok and b"blocking_operation_id" in exchange.body:
         exchange.json = {**exchange.json, "blocking_operation_id": _OTHER}
 
 
-@answers("it waits on itself", "states.blocking")
-def _(exchange: Exchange) -> None:
+@response_deviation("it waits on itself", "states.blocking")
+def it_waits_on_itself(exchange: Exchange) -> None:
     if exchange.ok and b"blocking_operation_id" in exchange.body:
         exchange.json = {**exchange.json, "blocking_operation_id": exchange.json["id"]}
 
 
-def _fails(found: dict[str, Any]) -> None:
-    if found["state"] == "succeeded":
-        found["state"], found["error"] = "failed", {"code": "operation_failed", "retryable": "no"}
-        del found["result"]
+def _fails(document: dict[str, Any]) -> None:
+    if document["state"] == "succeeded":
+        document["state"] = "failed"
+        document["error"] = {"code": "operation_failed", "retryable": "no"}
+        del document["result"]
 
 
-operation("a failure without yes or no", "error-object", _fails)
+edit_operation("a failure without yes or no", "error-object", _fails)
 
 
-@answers("another operation's deployment", "deployment.operation_id")
-def _(exchange: Exchange) -> None:
-    if exchange.ok and at(exchange, _LIST):
+@response_deviation("another operation's deployment", "deployment.operation_id")
+def another_operation_s_deployment(exchange: Exchange) -> None:
+    if exchange.ok and path_ends_with(exchange, _LIST):
         page = exchange.json
         for item in page["items"]:
             item["operation_id"] = _OTHER
         exchange.json = page
 
 
-@answers("a source's reused key is fine", "condition.reused")
-def _(exchange: Exchange) -> None:
+@response_deviation("a source's reused key is fine", "condition.reused")
+def a_source_s_reused_key_is_fine(exchange: Exchange) -> None:
     reused = exchange.status == 409 and exchange.json["code"] == "idempotency_key_reused"
-    if reused and at(exchange, _SOURCE):
-        accepted(exchange, {"id": _OTHER, "state": "queued"})
+    if reused and path_ends_with(exchange, _SOURCE):
+        accept(exchange, {"id": _OTHER, "state": "queued"})
 
 
-@requests("a generation as text", "source.body")
-def _(exchange: Exchange) -> None:
-    if at(exchange, _SOURCE) and exchange.sent_json.get("expected_source_generation") == "0":
-        exchange.sent_json = {"expected_source_generation": 1}
+@request_deviation("a generation as text", "source.body")
+def a_generation_as_text(exchange: Exchange) -> None:
+    if (
+        path_ends_with(exchange, _SOURCE)
+        and exchange.request_json.get("expected_source_generation") == "0"
+    ):
+        exchange.request_json = {"expected_source_generation": 1}
 
 
-@requests("applying domains takes a body", "domains.call")
-def _(exchange: Exchange) -> None:
-    if at(exchange, _DOMAINS) and not exchange.content and "x" not in exchange.path:
-        exchange.sent.pop("Idempotency-Key", None)
+@request_deviation("applying domains takes a body", "domains.call")
+def applying_domains_takes_a_body(exchange: Exchange) -> None:
+    if (
+        path_ends_with(exchange, _DOMAINS)
+        and not exchange.request_body
+        and "x" not in exchange.path
+    ):
+        exchange.request_headers.pop("Idempotency-Key", None)
 
 
 # --- DNS ------------------------------------------------------------------------------------------
 
-edit(_DNS, "a zone with a dot at its end", "dns.zone", lambda d: d.update(zone="shop.example."))
-edit(_DNS, "a zone of one label", "dns.zone", lambda d: d.update(zone="localhost"))
+edit_success(
+    _DNS, "a zone with a dot at its end", "dns.zone", lambda d: d.update(zone="shop.example.")
+)
+edit_success(_DNS, "a zone of one label", "dns.zone", lambda d: d.update(zone="localhost"))
 
 
-def _nothing(**but: Any) -> Callable[[dict[str, Any]], None]:
+def _nothing(**changes: Any) -> Callable[[dict[str, Any]], None]:
     empty: dict[str, Any] = {
         "status": "not_authorized",
         "zone": None,
         "scopes": [],
         "expires_at": None,
     }
-    return lambda found: found.update({**empty, **but})
+    return lambda authorization: authorization.update({**empty, **changes})
 
 
-edit(_DNS, "scopes without authorization", "dns.scopes", _nothing(scopes=["zone.read"]))
-edit(
+edit_success(_DNS, "scopes without authorization", "dns.scopes", _nothing(scopes=["zone.read"]))
+edit_success(
     _DNS,
     "an expiry without authorization",
     "dns.expires_at",
     _nothing(expires_at="2026-03-31T12:00:00Z"),
 )
-edit(_DNS, "no scopes are null", "dns.scopes", lambda found: found.update(scopes=None))
-edit(_DNS, "no status", "dns.status states.dns", lambda found: found.pop("status"))
-edit(
+edit_success(
+    _DNS,
+    "no scopes are null",
+    "dns.scopes",
+    lambda authorization: authorization.update(scopes=None),
+)
+edit_success(
+    _DNS, "no status", "dns.status states.dns", lambda authorization: authorization.pop("status")
+)
+edit_success(
     _DNS,
     "the provider's token",
     "dns.no-credentials",
-    lambda found: found.update(provider={"api_token": "q7Xv2LmN8pR4sT6uW9yB"}),
+    lambda authorization: authorization.update(provider={"api_token": "q7Xv2LmN8pR4sT6uW9yB"}),
 )
 
 # --- Deployments ----------------------------------------------------------------------------------
 
 
-@requests("the cursor is read and forgotten", "deployments.page-through")
-def _(exchange: Exchange) -> None:
+@request_deviation("the cursor is read and forgotten", "deployments.page-through")
+def the_cursor_is_read_and_forgotten(exchange: Exchange) -> None:
     exchange.path = re.sub("&cursor=[A-Za-z0-9_-]+$", "", exchange.path)
 
 
-@answers("a list without an end", "deployments.page-through")
-def _(exchange: Exchange) -> None:
-    if at(exchange, _LIST) and exchange.path.endswith("cursor=more"):
-        accepted(exchange, {"items": [], "next_cursor": "more"})
+@response_deviation("a list without an end", "deployments.page-through")
+def a_list_without_an_end(exchange: Exchange) -> None:
+    if path_ends_with(exchange, _LIST) and exchange.path.endswith("cursor=more"):
+        accept(exchange, {"items": [], "next_cursor": "more"})
     elif exchange.ok and "cursor=" in exchange.path and "next_cursor" not in exchange.json:
         exchange.json = {**exchange.json, "next_cursor": "more"}
 
 
-@requests("a cursor of any characters", "deployments.query")
-def _(exchange: Exchange) -> None:
+@request_deviation("a cursor of any characters", "deployments.query")
+def a_cursor_of_any_characters(exchange: Exchange) -> None:
     exchange.path = re.sub("&?cursor=[A-Za-z0-9_-]*[^A-Za-z0-9_&-].*$", "", exchange.path)
 
 
-@requests("the size is read and forgotten", "deployments.query limit.page-size")
-def _(exchange: Exchange) -> None:
+@request_deviation("the size is read and forgotten", "deployments.query limit.page-size")
+def the_size_is_read_and_forgotten(exchange: Exchange) -> None:
     exchange.path = re.sub("limit=([1-9][0-9]?|100)(?![0-9.])", "limit=20", exchange.path)
 
 
-@answers("a page of 100 is too long", "deployments.query limit.page-size")
-def _(exchange: Exchange) -> None:
+@response_deviation("a page of 100 is too long", "deployments.query limit.page-size")
+def a_page_of_100_is_too_long(exchange: Exchange) -> None:
     if exchange.path.endswith("limit=100"):
-        refused(exchange, 400, "invalid_request")
+        refuse(exchange, 400, "invalid_request")
 
 
-def last(page: dict[str, Any]) -> dict[str, Any]:
-    """Return a page's last deployment, or an empty one."""
-    found: dict[str, Any] = page["items"][-1] if page["items"] else {}
-    return found
+def last_deployment(page: dict[str, Any]) -> dict[str, Any]:
+    """Return the last deployment of a page, or an empty one."""
+    deployment: dict[str, Any] = page["items"][-1] if page["items"] else {}
+    return deployment
 
 
-edit(_LIST, "a status as number", "deployment.status", lambda page: last(page).update(status=1))
-edit(
+edit_success(
+    _LIST,
+    "a status as number",
+    "deployment.status",
+    lambda page: last_deployment(page).update(status=1),
+)
+edit_success(
     _LIST,
     "the last one's operation a word",
     "deployment.operation_id ulid",
-    lambda page: last(page).update(operation_id="first"),
+    lambda page: last_deployment(page).update(operation_id="first"),
 )
-edit(_LIST, "no url is null", "deployment.url", lambda page: last(page).update(url=None))
-edit(
+edit_success(
+    _LIST, "no url is null", "deployment.url", lambda page: last_deployment(page).update(url=None)
+)
+edit_success(
     _LIST,
     "created in the thirteenth month",
     "deployment.times timestamp",
-    lambda page: last(page).update(created_at="2026-13-01T00:00:00Z"),
+    lambda page: last_deployment(page).update(created_at="2026-13-01T00:00:00Z"),
 )
-edit(
+edit_success(
     _LIST,
     "no further page is false",
     "page.next_cursor",
     lambda page: page.setdefault("next_cursor", False),
 )
-edit(_LIST, "no items are null", "page.items deployments.response", lambda p: p.update(items=None))
+edit_success(
+    _LIST, "no items are null", "page.items deployments.response", lambda p: p.update(items=None)
+)
 
 # --- Tickets --------------------------------------------------------------------------------------
 
@@ -855,28 +931,32 @@ def _words(ticket: dict[str, Any]) -> None:
         ticket[name] = re.sub(r"dev-[a-z]+-", "dev-", ticket[name], count=1)
 
 
-edit(_TICKETS, "an origin of two words", "ticket.origin ticket.redeem_url", _words)
-edit(
+edit_success(_TICKETS, "an origin of two words", "ticket.origin ticket.redeem_url", _words)
+edit_success(
     _TICKETS,
     "a ticket of production",
     "ticket.redeem_url",
     lambda t: t.update(redeem_url=t["redeem_url"].replace("stage=dev", "stage=prod")),
 )
-edit(
+edit_success(
     _TICKETS,
     "a ticket for another origin",
     "ticket.redeem_url",
     lambda t: t.update(redeem_url=re.sub("dev-[a-z]+-", "dev-other-", t["redeem_url"])),
 )
-edit(
+edit_success(
     _TICKETS,
     "half a minute more",
     "ticket.expires_at states.ticket-once limit.ticket",
     lambda t: t.update(expires_at=re.sub(r":\d\d\.\d+Z", ":59.000Z", t["expires_at"])),
 )
-edit(_TICKETS, "always one ticket", "ticket.ticket_id", lambda t: t.update(ticket_id=_OTHER))
-edit(_TICKETS, "another project's", "ticket.project_id", lambda t: t.update(project_id=_OTHER))
-edit(
+edit_success(
+    _TICKETS, "always one ticket", "ticket.ticket_id", lambda t: t.update(ticket_id=_OTHER)
+)
+edit_success(
+    _TICKETS, "another project's", "ticket.project_id", lambda t: t.update(project_id=_OTHER)
+)
+edit_success(
     _TICKETS,
     "an environment by name",
     "ticket.environment_id ulid",
@@ -884,29 +964,30 @@ edit(
 )
 
 
-@wrong("the ticket before in the next answer", "ticket.once")
+@stateful_deviation("the previous ticket in the next response", "ticket.once")
 class TheTicketBefore(Tampering):
     def __init__(self) -> None:
-        self._before = ""
+        self._previous_url = ""
 
     def after(self, exchange: Exchange) -> None:
-        if exchange.ok and at(exchange, _TICKETS):
-            now = exchange.json
-            url, now["revoked"] = now["redeem_url"], self._before
-            if self._before:
-                exchange.json = now
-            self._before = url
+        if exchange.ok and path_ends_with(exchange, _TICKETS):
+            ticket = exchange.json
+            url = ticket["redeem_url"]
+            ticket["revoked"] = self._previous_url
+            if self._previous_url:
+                exchange.json = ticket
+            self._previous_url = url
 
 
 class OpensAlways(Tampering):
-    """Opens the dev origin to tickets that are of no use, as it does to good ones."""
+    """Opens the dev origin to unusable tickets, as it does to valid ones."""
 
     def __init__(self) -> None:
         self.issued: list[str] = []
         self.opened: set[str] = set()
 
     def after(self, exchange: Exchange) -> None:
-        if exchange.ok and at(exchange, _TICKETS):
+        if exchange.ok and path_ends_with(exchange, _TICKETS):
             self.issued.append(exchange.json["redeem_url"].rpartition("=")[2])
         if "/dev-access/redeem" not in exchange.path:
             return
@@ -915,20 +996,20 @@ class OpensAlways(Tampering):
             self.opened.add(ticket)
         elif ticket not in self.opened and self.opens(ticket):
             exchange.status = 303
-            exchange.headers["Location"] = f"https://{exchange.sent['Host']}/"
+            exchange.headers["Location"] = f"https://{exchange.request_headers['Host']}/"
             exchange.headers["Set-Cookie"] = "dev_access=let-in; Path=/"
 
     def opens(self, ticket: str) -> bool:
         raise NotImplementedError
 
 
-@wrong("a ticket that was never issued", "states.ticket-once limit.ticket")
+@stateful_deviation("a ticket that was never issued", "states.ticket-once limit.ticket")
 class ATicketNeverIssued(OpensAlways):
     def opens(self, ticket: str) -> bool:
         return ticket not in self.issued
 
 
-@wrong("a ticket after ten minutes", "states.ticket-once limit.ticket")
+@stateful_deviation("a ticket after ten minutes", "states.ticket-once limit.ticket")
 class ATicketAfterTenMinutes(OpensAlways):
     def opens(self, ticket: str) -> bool:
         return ticket == self.issued[-1]
@@ -937,63 +1018,65 @@ class ATicketAfterTenMinutes(OpensAlways):
 # --- Compute --------------------------------------------------------------------------------------
 
 
-@requests("every environment is dev", "compute.query")
-def _(exchange: Exchange) -> None:
+@request_deviation("every environment is dev", "compute.query")
+def every_environment_is_dev(exchange: Exchange) -> None:
     exchange.path = exchange.path.replace("environment=prod", "environment=dev")
 
 
 def _on_another_day(days: int) -> Callable[[dict[str, Any]], None]:
-    return lambda found: found.update(observed_at=later(found["observed_at"], days=days))
+    return lambda document: document.update(observed_at=later(document["observed_at"], days=days))
 
 
-edit(_COMPUTE, "observed yesterday", "compute.observed_at", _on_another_day(-1))
-edit(_COMPUTE, "observed tomorrow", "compute.observed_at", _on_another_day(1))
+edit_success(_COMPUTE, "observed yesterday", "compute.observed_at", _on_another_day(-1))
+edit_success(_COMPUTE, "observed tomorrow", "compute.observed_at", _on_another_day(1))
 
 
 def _database(**more: Any) -> Callable[[dict[str, Any]], None]:
-    return lambda found: (found["database"] or {}).update(more)
+    return lambda compute: (compute["database"] or {}).update(more)
 
 
-edit(
+edit_success(
     _COMPUTE,
     "where the database is",
     "compute.no-identifiers",
     _database(connection="postgres://app:hunter22@db.example/main"),
 )
-edit(
+edit_success(
     _COMPUTE,
     "the provider's id",
     "compute.no-identifiers",
     _database(endpoint_id="ep-cool-darkness-123456"),
 )
-edit(
+edit_success(
     _COMPUTE,
     "another project's compute",
     "compute.project_id",
-    lambda found: found.update(project_id=_OTHER),
+    lambda compute: compute.update(project_id=_OTHER),
 )
 
 
-def _shared(found: dict[str, Any]) -> None:
-    found["data_mode"] = "shared"
+def _shared(compute: dict[str, Any]) -> None:
+    compute["data_mode"] = "shared"
 
 
-edit(_COMPUTE, "shared, and not the same", "compute.data_mode", _shared)
-edit(_COMPUTE, "disabled as text", "compute.placement", _database(disabled="false"))
-edit(_COMPUTE, "no pending state is null", "compute.placement", _database(pending_state=None))
-edit(
+edit_success(_COMPUTE, "shared, and not the same", "compute.data_mode", _shared)
+edit_success(_COMPUTE, "disabled as text", "compute.placement", _database(disabled="false"))
+edit_success(
+    _COMPUTE, "no pending state is null", "compute.placement", _database(pending_state=None)
+)
+edit_success(
     _COMPUTE,
     "suspended after half a second",
     "compute.placement",
     _database(suspend_timeout_seconds=0.5),
 )
-edit(
+edit_success(
     _COMPUTE,
     "databases in a list",
     "compute.database",
     lambda f: f.update(database=[f["database"]]),
 )
-edit(
+edit_success(
     _COMPUTE,
     "an id without its last letter",
     "compute.project_id ulid",
@@ -1003,262 +1086,286 @@ edit(
 
 # --- A second round, written after the check had found all of the first ------------------------------
 
-edit(
+edit_success(
     _LIST,
     "a cursor by another name",
     "deployments.page-through",
     lambda page: page.update(nextCursor=page.pop("next_cursor", None)),
 )
-edit(
+edit_success(
     _FLAG,
     "a time by another name",
     "flag.enabled_at flag.closed flag.on",
     lambda flag: flag.update(enabledAt=flag.pop("enabled_at")),
 )
-edit(
-    _KEYS, "key ids with a prefix", "key.metadata ulid", lambda made: made["key"].update(id="key_1")
+edit_success(
+    _KEYS,
+    "key ids with a prefix",
+    "key.metadata ulid",
+    lambda creation: creation["key"].update(id="key_1"),
 )
-edit(
+edit_success(
     _LIST,
     "ids with I, L, O and U",
     "deployment.id ulid deployments.page-through",
-    lambda page: last(page).update(id="01LOUI" + "0" * 20),
+    lambda page: last_deployment(page).update(id="01LOUI" + "0" * 20),
 )
 
 
-@answers("the page before is the next", "deployments.page-through")
-def _(exchange: Exchange) -> None:
+@response_deviation("the page before is the next", "deployments.page-through")
+def the_page_before_is_the_next(exchange: Exchange) -> None:
     if exchange.ok and "cursor=" in exchange.path:
         page = exchange.json
         page["items"] = page["items"][:1] * 2 + page["items"][2:]
         exchange.json = page
 
 
-@answers("a cursor that was given is refused", "deployments.page-through deployments.query")
-def _(exchange: Exchange) -> None:
+@response_deviation(
+    "a cursor that was given is refused", "deployments.page-through deployments.query"
+)
+def a_cursor_that_was_given_is_refused(exchange: Exchange) -> None:
     if exchange.ok and "cursor=" in exchange.path:
-        refused(exchange, 400, "invalid_request")
+        refuse(exchange, 400, "invalid_request")
 
 
 class ReusedWithoutChange(Tampering):
-    """The second request under a key is refused, although it is the same."""
+    """Refuses the second request with an Idempotency-Key, although it is identical."""
 
     def __init__(self, ending: str) -> None:
-        self._ending, self._keys = ending, set[str]()
+        self._ending = ending
+        self._keys = set[str]()
 
     def after(self, exchange: Exchange) -> None:
-        if not exchange.ok or not at(exchange, self._ending):
+        if not exchange.ok or not path_ends_with(exchange, self._ending):
             return
-        key = exchange.sent.get("Idempotency-Key", "")
+        key = exchange.request_headers.get("Idempotency-Key", "")
         if key in self._keys:
-            refused(exchange, 409, "idempotency_key_reused")
+            refuse(exchange, 409, "idempotency_key_reused")
         self._keys.add(key)
 
 
-people("a flag's retry is a reuse", "flag.retry flag.replay", lambda _: ReusedWithoutChange(_FLAG))
-people(
+caller_deviation(
+    "a flag's retry is a reuse", "flag.retry flag.replay", lambda _: ReusedWithoutChange(_FLAG)
+)
+caller_deviation(
     "a key's retry is a reuse",
     "keys.replay keys.uncertainty",
     lambda _: ReusedWithoutChange(_KEYS),
 )
-people("a source's retry is a reuse", "condition.reused", lambda _: ReusedWithoutChange(_SOURCE))
-people("a domain's retry is a reuse", "domains.idempotent", lambda _: ReusedWithoutChange(_DOMAINS))
-
-
-def _before_it_was_made(found: dict[str, Any]) -> None:
-    found["updated_at"] = "2025-01-01T00:00:00Z"
-
-
-operation("changed before it was made", "operation.times", _before_it_was_made)
-edit(
-    _LIST,
-    "a deployment changed before it was made",
-    "deployment.times",
-    lambda page: _before_it_was_made(last(page)),
+caller_deviation(
+    "a source's retry is a reuse", "condition.reused", lambda _: ReusedWithoutChange(_SOURCE)
+)
+caller_deviation(
+    "a domain's retry is a reuse", "domains.idempotent", lambda _: ReusedWithoutChange(_DOMAINS)
 )
 
 
-def _last_year(made: dict[str, Any]) -> None:
-    made["key"] |= {"created_at": "2025-03-01T12:00:00Z", "expires_at": "2025-05-30T12:00:00Z"}
+def _before_it_was_made(document: dict[str, Any]) -> None:
+    document["updated_at"] = "2025-01-01T00:00:00Z"
 
 
-edit(_KEYS, "a key of last year", "keys.days limit.key key.metadata", _last_year)
+edit_operation("changed before it was made", "operation.times", _before_it_was_made)
+edit_success(
+    _LIST,
+    "a deployment changed before it was made",
+    "deployment.times",
+    lambda page: _before_it_was_made(last_deployment(page)),
+)
 
 
-@answers("an operation of last year", "operation.times")
-def _(exchange: Exchange) -> None:
-    if exchange.ok and (at(exchange, _DOMAINS) or polls(exchange)):
-        found = exchange.json
-        found["created_at"] = "2025-03-01T12:00:00Z"
-        exchange.json = found
+def _last_year(creation: dict[str, Any]) -> None:
+    creation["key"] |= {"created_at": "2025-03-01T12:00:00Z", "expires_at": "2025-05-30T12:00:00Z"}
 
 
-@wrong("what was deployed is not listed", "operation.deployment_id")
+edit_success(_KEYS, "a key of last year", "keys.days limit.key key.metadata", _last_year)
+
+
+@response_deviation("an operation of last year", "operation.times")
+def an_operation_of_last_year(exchange: Exchange) -> None:
+    if exchange.ok and (path_ends_with(exchange, _DOMAINS) or is_successful_poll(exchange)):
+        document = exchange.json
+        document["created_at"] = "2025-03-01T12:00:00Z"
+        exchange.json = document
+
+
+@stateful_deviation("what was deployed is not listed", "operation.deployment_id")
 class NotListed(Tampering):
     def __init__(self) -> None:
         self._deployed = ""
 
     def after(self, exchange: Exchange) -> None:
-        if exchange.ok and at(exchange, _SOURCE):
+        if exchange.ok and path_ends_with(exchange, _SOURCE):
             self._deployed = exchange.json["deployment_id"]
-        elif exchange.ok and at(exchange, _LIST):
+        elif exchange.ok and path_ends_with(exchange, _LIST):
             page = exchange.json
             page["items"] = [item for item in page["items"] if item["id"] != self._deployed]
             exchange.json = page
 
 
-edit(
+edit_success(
     _KEYS,
     "a value without its end",
     "key.value auth.kinds",
-    lambda made: made.update(value=made["value"] and made["value"][:-3]),
+    lambda creation: creation.update(value=creation["value"] and creation["value"][:-3]),
 )
 
 
 class SignedByNobody(Tampering):
-    """A token whose header says that it is not signed is believed."""
+    """Accepts a token whose header says that it is not signed."""
 
     def __init__(self, options: CheckOptions) -> None:
         self._token = options.token
 
     def before(self, exchange: Exchange) -> None:
-        sent = exchange.sent.get("Authorization", "").removeprefix("Bearer ")
-        if sent.endswith(".") and sent.split(".")[1] == self._token.split(".")[1]:
-            exchange.sent["Authorization"] = f"Bearer {self._token}"
+        token = exchange.request_headers.get("Authorization", "").removeprefix("Bearer ")
+        if token.endswith(".") and token.split(".")[1] == self._token.split(".")[1]:
+            exchange.request_headers["Authorization"] = f"Bearer {self._token}"
 
 
-people("signed by nobody", "auth.bearer auth.kinds", SignedByNobody)
+caller_deviation("signed by nobody", "auth.bearer auth.kinds", SignedByNobody)
 
 
-@answers("the token in a header", "ticket.once")
-def _(exchange: Exchange) -> None:
-    if exchange.ok and at(exchange, _LIST):
-        exchange.headers["X-Debug-Caller"] = exchange.sent["Authorization"]
+@response_deviation("the token in a header", "ticket.once")
+def the_token_in_a_header(exchange: Exchange) -> None:
+    if exchange.ok and path_ends_with(exchange, _LIST):
+        exchange.headers["X-Debug-Caller"] = exchange.request_headers["Authorization"]
 
 
-edit(
+edit_success(
     _KEYS,
     "a secret beside the key",
     "ticket.once",
-    lambda made: made["key"].update(client_secret="c8Jd02mQx7VtLwPz"),
+    lambda creation: creation["key"].update(client_secret="c8Jd02mQx7VtLwPz"),
 )
-operation(
+edit_operation(
     "the provider's id of an operation",
     "compute.no-identifiers",
-    lambda found: found.update(provider_operation_id="op-7f3a"),
+    lambda document: document.update(provider_operation_id="op-7f3a"),
 )
-edit(
+edit_success(
     _LIST,
     "a private key in a deployment",
     "ticket.once",
-    lambda page: last(page).update(note="-----BEGIN RSA PRIVATE KEY-----\nMIIE"),
+    lambda page: last_deployment(page).update(note="-----BEGIN RSA PRIVATE KEY-----\nMIIE"),
 )
-edit(
+edit_success(
     _DNS,
     "the provider's account",
     "dns.no-credentials",
-    lambda found: found.update(account_id="023e105f4ecef8ad9ca31a8372d0c353"),
+    lambda authorization: authorization.update(account_id="023e105f4ecef8ad9ca31a8372d0c353"),
 )
 
 
-@answers("dev and prod are swapped", "compute.query")
-def _(exchange: Exchange) -> None:
-    if exchange.ok and at(exchange, _COMPUTE):
-        found = exchange.json
-        found["environment"] = {"dev": "prod", "prod": "dev"}[found["environment"]]
-        exchange.json = found
+@response_deviation("dev and prod are swapped", "compute.query")
+def dev_and_prod_are_swapped(exchange: Exchange) -> None:
+    if exchange.ok and path_ends_with(exchange, _COMPUTE):
+        compute = exchange.json
+        compute["environment"] = {"dev": "prod", "prod": "dev"}[compute["environment"]]
+        exchange.json = compute
 
 
-@wrong("another origin for each ticket", "ticket.origin")
+@stateful_deviation("another origin for each ticket", "ticket.origin")
 class AnotherOrigin(Tampering):
     def __init__(self) -> None:
-        self._issued = 0
+        self._ticket_count = 0
 
     def after(self, exchange: Exchange) -> None:
-        if exchange.ok and at(exchange, _TICKETS):
-            self._issued += 1
-            word = "abcdefghi"[self._issued]
-            changed = re.sub("dev-[a-z]+-", f"dev-{word}-", exchange.body.decode())
-            exchange.body = changed.encode()
+        if exchange.ok and path_ends_with(exchange, _TICKETS):
+            self._ticket_count += 1
+            word = "abcdefghi"[self._ticket_count]
+            body = re.sub("dev-[a-z]+-", f"dev-{word}-", exchange.body.decode())
+            exchange.body = body.encode()
 
 
-@requests("an X-Request-Id of 1 is too short", "request-id limit.request-id")
-def _(exchange: Exchange) -> None:
-    if len(exchange.sent.get("X-Request-Id", "")) == 1:
-        exchange.sent["X-Request-Id"] = "x" * 129
+@request_deviation("an X-Request-Id of 1 is too short", "request-id limit.request-id")
+def an_x_request_id_of_1_is_too_short(exchange: Exchange) -> None:
+    if len(exchange.request_headers.get("X-Request-Id", "")) == 1:
+        exchange.request_headers["X-Request-Id"] = "x" * 129
 
 
-@requests("an Idempotency-Key of 1 is too short", "idempotency-key limit.idempotency-key")
-def _(exchange: Exchange) -> None:
-    if len(exchange.sent.get("Idempotency-Key", "")) == 1:
-        exchange.sent["Idempotency-Key"] = "x" * 129
+@request_deviation("an Idempotency-Key of 1 is too short", "idempotency-key limit.idempotency-key")
+def an_idempotency_key_of_1_is_too_short(exchange: Exchange) -> None:
+    if len(exchange.request_headers.get("Idempotency-Key", "")) == 1:
+        exchange.request_headers["Idempotency-Key"] = "x" * 129
 
 
-@answers("nobody's request is not in order", "auth.unauthenticated")
-def _(exchange: Exchange) -> None:
-    if exchange.status == 401 and at(exchange, _SOURCE):
-        refused(exchange, 400, "invalid_request")
+@response_deviation("nobody's request is not in order", "auth.unauthenticated")
+def nobody_s_request_is_not_in_order(exchange: Exchange) -> None:
+    if exchange.status == 401 and path_ends_with(exchange, _SOURCE):
+        refuse(exchange, 400, "invalid_request")
 
 
-edit(
+edit_success(
     _KEYS,
     "names in small letters",
     "key.metadata",
-    lambda made: made["key"].update(name=made["key"]["name"].upper()),
+    lambda creation: creation["key"].update(name=creation["key"]["name"].upper()),
 )
-problem("resource_not_found", "an instance with spaces", "problem.instance", instance="no such")
-problem("unauthenticated", "200 in the document", "problem.status", status=200)
-waits("half a second", "problem.retry_after_seconds", 0.5, "1")
-waits("no seconds are null", "problem.retry_after_seconds", None, "30")
-operation("a result in words", "operation.result", lambda found: found.update(result="done"))
-edit(_TICKETS, "a ticket of other characters", "ticket.redeem_url", lambda t: t.update(
-    redeem_url=t["redeem_url"][:-1] + "+"))  # fmt: skip
-edit(_DNS, "a zone with an underscore", "dns.zone", lambda d: d.update(zone="my_shop.example"))
-edit(_DNS, "a zone for all names", "dns.zone", lambda d: d.update(zone="*.shop.example"))
+edit_problem_member(
+    "resource_not_found", "an instance with spaces", "problem.instance", instance="no such"
+)
+edit_problem_member("unauthenticated", "200 in the document", "problem.status", status=200)
+deviate_retry_after("half a second", "problem.retry_after_seconds", 0.5, "1")
+deviate_retry_after("no seconds are null", "problem.retry_after_seconds", None, "30")
+edit_operation(
+    "a result in words", "operation.result", lambda document: document.update(result="done")
+)
+edit_success(
+    _TICKETS,
+    "a ticket of other characters",
+    "ticket.redeem_url",
+    lambda t: t.update(redeem_url=t["redeem_url"][:-1] + "+"),
+)
+edit_success(
+    _DNS, "a zone with an underscore", "dns.zone", lambda d: d.update(zone="my_shop.example")
+)
+edit_success(_DNS, "a zone for all names", "dns.zone", lambda d: d.update(zone="*.shop.example"))
 
 
-@answers("a packed body", "json dns.response")
-def _(exchange: Exchange) -> None:
-    if exchange.ok and at(exchange, _DNS):
+@response_deviation("a packed body", "json dns.response")
+def a_packed_body(exchange: Exchange) -> None:
+    if exchange.ok and path_ends_with(exchange, _DNS):
         exchange.body = gzip.compress(exchange.body)
 
 
-@answers("the list by reference", "deployments.response page.items")
-def _(exchange: Exchange) -> None:
-    if exchange.ok and at(exchange, _LIST):
+@response_deviation("the list by reference", "deployments.response page.items")
+def the_list_by_reference(exchange: Exchange) -> None:
+    if exchange.ok and path_ends_with(exchange, _LIST):
         exchange.json = {"items": {"href": "/v1/items"}}
 
 
-@answers("missing with 400", "condition.missing condition.statuses problem.status")
-def _(exchange: Exchange) -> None:
-    if exchange.status == 404 and at(exchange, _COMPUTE):
+@response_deviation("missing with 400", "condition.missing condition.statuses problem.status")
+def missing_with_400(exchange: Exchange) -> None:
+    if exchange.status == 404 and path_ends_with(exchange, _COMPUTE):
         exchange.status = 400
 
 
-@answers("outsiders are forbidden to list", "condition.missing")
-def _(exchange: Exchange) -> None:
-    if exchange.status == 404 and at(exchange, _LIST):
-        refused(exchange, 403, "forbidden")
+@response_deviation("outsiders are forbidden to list", "condition.missing")
+def outsiders_are_forbidden_to_list(exchange: Exchange) -> None:
+    if exchange.status == 404 and path_ends_with(exchange, _LIST):
+        refuse(exchange, 403, "forbidden")
 
 
-waits("until a day long ago", "problem.retry_after_seconds", 30, "Thu, 01 Jan 2026 00:00:30 GMT")
+deviate_retry_after(
+    "until a day long ago", "problem.retry_after_seconds", 30, "Thu, 01 Jan 2026 00:00:30 GMT"
+)
 
 
-@requests("no body shows the flag", "flag.body flag.request")
-def _(exchange: Exchange) -> None:
-    if at(exchange, _FLAG) and not exchange.content:
-        exchange.sent_json = {"enabled": True}
+@request_deviation("no body shows the flag", "flag.body flag.request")
+def no_body_shows_the_flag(exchange: Exchange) -> None:
+    if path_ends_with(exchange, _FLAG) and not exchange.request_body:
+        exchange.request_json = {"enabled": True}
 
 
-@answers("a page of as many as there are", "deployments.query limit.page-size")
-def _(exchange: Exchange) -> None:
+@response_deviation("a page of as many as there are", "deployments.query limit.page-size")
+def a_page_of_as_many_as_there_are(exchange: Exchange) -> None:
     if exchange.ok and exchange.path.endswith(_LIST):
         page = exchange.json
         page["items"] = (page["items"] * 6)[:101]
         exchange.json = page
 
 
-@wrong(
+@stateful_deviation(
     "any ticket of 43 characters",
     "states.ticket-once states.ticket-revoked limit.ticket tickets.revokes",
 )

@@ -1,4 +1,4 @@
-"""A check of a world in this process, whose requests and answers are tampered with on their way."""
+"""A world in this process whose requests and responses are tampered with on their way."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _ADDRESS = "http://emulator.example"
 
 
 class TamperedWorld(InProcess):
-    """A world and what stands before it. Time goes on with each request and when the check waits."""
+    """A world behind a tampering. Time passes with each request and when the check waits."""
 
     def __init__(self, tampering: Tampering | None = None, world: Any = None) -> None:
         machine = Machine()
@@ -29,18 +29,18 @@ class TamperedWorld(InProcess):
         self.machine.at_ms += int(seconds * 1000)
 
     def connect(self, url: str, **_: Any) -> Address:
-        return _Way(self, urlsplit(url).netloc)
+        return _TamperedAddress(self, urlsplit(url).netloc)
 
     def serve(self, exchange: Exchange) -> None:
-        """Let the exchange through to the world and back."""
+        """Pass the exchange on to the world and back."""
         self.machine.at_ms += _TAKES_MS
         self.tampering.before(exchange)
-        host = exchange.sent["Host"]
+        host = exchange.request_headers["Host"]
         response = self.send(
             exchange.method,
             exchange.path,
-            list(exchange.sent.items()),
-            exchange.content,
+            list(exchange.request_headers.items()),
+            exchange.request_body,
             host=host if host.startswith("dev-") else "",
             docs_url=f"{_ADDRESS}/_emulator/docs",
         )
@@ -50,8 +50,8 @@ class TamperedWorld(InProcess):
         exchange.headers = {"Date": date, **response.headers}
         self.tampering.after(exchange)
 
-    def options(self, **changed: Any) -> CheckOptions:
-        found: dict[str, Any] = {
+    def options(self, **overrides: Any) -> CheckOptions:
+        defaults: dict[str, Any] = {
             "base_url": _ADDRESS,
             "token": self.token("owner"),
             "maintainer_token": self.token("member"),
@@ -66,20 +66,21 @@ class TamperedWorld(InProcess):
             "run_id": "test",
             "connect": self.connect,
         }
-        return CheckOptions(**{**found, **changed})
+        return CheckOptions(**{**defaults, **overrides})
 
-    def checked(self, **changed: Any) -> Report:
-        return check(self.options(**changed))
+    def checked(self, **overrides: Any) -> Report:
+        return check(self.options(**overrides))
 
 
-class _Way(Address):
+class _TamperedAddress(Address):
     def __init__(self, served: TamperedWorld, host: str) -> None:
-        self._served, self._host = served, host
+        self._served = served
+        self._host = host
 
     def exchange(
         self, title: str, method: str, path: str, headers: Mapping[str, str], body: bytes | None
     ) -> Answer:
-        sent = {"Host": self._host, **headers}
-        exchange = Exchange(method, path, sent, body or b"")
+        request_headers = {"Host": self._host, **headers}
+        exchange = Exchange(method, path, request_headers, body or b"")
         self._served.serve(exchange)
         return Answer(title, exchange.status, tuple(exchange.headers.items()), exchange.body)

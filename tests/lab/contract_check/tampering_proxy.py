@@ -1,4 +1,4 @@
-"""A deliberately wrong server: it hands every request on to an emulator, and spoils some answers."""
+"""A deliberately wrong server: it forwards every request to an emulator and spoils some responses."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ _HOP_BY_HOP = {"content-length", "connection", "transfer-encoding", "keep-alive"
 
 @dataclass
 class Exchange:
-    """A request on its way there, and then its answer on its way back."""
+    """A request on its way to the server, and then its response on its way back."""
 
     method: str
     path: str
-    sent: dict[str, str]
-    content: bytes
+    request_headers: dict[str, str]
+    request_body: bytes
     status: int = 0
     headers: dict[str, str] = field(default_factory=dict)
     body: bytes = b""
-    #: How long to keep the client waiting for the answer; it hangs up long before.
+    #: Whether the response never comes; the client gives up long before.
     hangs: bool = False
-    #: Whether to send one byte at a time, for ever.
+    #: Whether to send one byte at a time, forever.
     drips: bool = False
-    #: How many bytes of the announced body are not sent.
+    #: The number of bytes of the announced body that are not sent.
     cut: int = 0
 
     @property
@@ -43,17 +43,17 @@ class Exchange:
         self.body = json.dumps(document).encode()
 
     @property
-    def sent_json(self) -> dict[str, Any]:
-        """The body as a JSON object; empty where it is none."""
+    def request_json(self) -> dict[str, Any]:
+        """The request body as a JSON object; empty if it is not one."""
         try:
-            document = json.loads(self.content)
+            document = json.loads(self.request_body)
         except ValueError:
             return {}
         return document if isinstance(document, dict) else {}
 
-    @sent_json.setter
-    def sent_json(self, document: Any) -> None:
-        self.content = json.dumps(document).encode()
+    @request_json.setter
+    def request_json(self, document: Any) -> None:
+        self.request_body = json.dumps(document).encode()
 
     @property
     def ok(self) -> bool:
@@ -61,19 +61,19 @@ class Exchange:
 
 
 class Tampering:
-    """What a wrong server does: to requests before they arrive, to answers before they leave."""
+    """The changes of a wrong server: to requests before they arrive, to responses before they leave."""
 
     def before(self, exchange: Exchange) -> None:
         """Change a request."""
 
     def after(self, exchange: Exchange) -> None:
-        """Change an answer."""
+        """Change a response."""
 
 
 @contextmanager
-def wrong_server(behind: str, tampering: Tampering) -> Iterator[str]:
-    """Serve what answers at `behind`, tampered with; the address is yielded."""
-    parts = urlsplit(behind)
+def wrong_server(target_url: str, tampering: Tampering) -> Iterator[str]:
+    """Serve what `target_url` serves, tampered with, and yield the address."""
+    parts = urlsplit(target_url)
     stopping = threading.Event()
 
     class Handler(BaseHTTPRequestHandler):
@@ -126,12 +126,18 @@ def wrong_server(behind: str, tampering: Tampering) -> Iterator[str]:
 
 
 def forward(exchange: Exchange, netloc: str) -> None:
-    """Send a request on and take its answer. A dev origin is named by its Host, others are not."""
-    headers = {n: v for n, v in exchange.sent.items() if n.lower() not in _HOP_BY_HOP}
-    host = exchange.sent.get("Host", "")
+    """Forward a request and read its response. Only a dev origin keeps its Host."""
+    headers = {
+        name: value
+        for name, value in exchange.request_headers.items()
+        if name.lower() not in _HOP_BY_HOP
+    }
+    host = exchange.request_headers.get("Host", "")
     headers["Host"] = host if host.startswith("dev-") else netloc
     with HttpClient(f"http://{netloc}", timeout_s=10) as client:
-        response = client.send(exchange.method, exchange.path, exchange.content or None, headers)
+        response = client.send(
+            exchange.method, exchange.path, exchange.request_body or None, headers
+        )
     exchange.status = response.status
     exchange.body = response.body
     exchange.headers = {

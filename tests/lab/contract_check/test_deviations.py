@@ -1,4 +1,4 @@
-"""A deliberately wrong server: the check names what is wrong at the right sentence, and no other."""
+"""The contract check reports each mistake of a wrong server at the right sentence, and no other."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.lab.contract_check import mutations as mutations
 from tests.lab.contract_check import people as people
 from tests.lab.contract_check.check_run import checked, differing, options, with_verdict
 from tests.lab.contract_check.deviations import DEVIATIONS, Deviation
-from tests.lab.contract_check.mutations import refused
+from tests.lab.contract_check.mutations import refuse
 from tests.lab.contract_check.tampered_world import TamperedWorld
 from tests.lab.contract_check.tampering_proxy import Exchange, Tampering, wrong_server
 from tests.support.sampling import rotating
@@ -34,32 +34,32 @@ def test_the_contract_check_reports_exactly_the_sentences_that_a_deviation_break
     options = served.options()
     served.tampering = planted.make(options)
 
-    found = differing(check(options))
+    differences = differing(check(options))
 
-    assert set(found) == set(planted.breaks), found
+    assert set(differences) == set(planted.breaks), differences
 
 
 @pytest.mark.parametrize("planted", DEVIATIONS[::100], ids=lambda planted: planted.name)
 def test_the_contract_check_reports_a_deviation_over_a_real_connection(
     emulator: HostingEmulator, planted: Deviation
 ) -> None:
-    used = options(emulator)
+    check_options = options(emulator)
 
-    with wrong_server(emulator.base_url, planted.make(used)) as url:
-        found = differing(checked(emulator, base_url=url, origin_url=origin_of(url)))
+    with wrong_server(emulator.base_url, planted.make(check_options)) as url:
+        differences = differing(checked(emulator, base_url=url, origin_url=origin_of(url)))
 
-    assert set(found) == set(planted.breaks), found
+    assert set(differences) == set(planted.breaks), differences
 
 
 class HidesInSecret(Tampering):
-    """Refuses to hide the flag, which is hidden all the same."""
+    """Refuses to hide the flag but hides it."""
 
     def before(self, exchange: Exchange) -> None:
-        self._free = exchange.content == b'{"enabled": false}'
+        self._is_hiding = exchange.request_body == b'{"enabled": false}'
 
     def after(self, exchange: Exchange) -> None:
-        if self._free and exchange.ok:
-            refused(exchange, 409, "powered_by_flag_required")
+        if self._is_hiding and exchange.ok:
+            refuse(exchange, 409, "powered_by_flag_required")
 
 
 def test_the_contract_check_reports_a_refused_hiding_that_hides_the_flag() -> None:
@@ -82,46 +82,51 @@ def test_a_proxy_that_changes_nothing_conforms_to_the_contract(
         report = checked(emulator, base_url=url, origin_url=origin_of(url))
 
     assert differing(report) == {}
-    assert report["assumptions"].keys() <= {"docs_url"}  # its links lead past what is in between
+    assert report["assumptions"].keys() <= {"docs_url"}  # its links bypass the proxy
 
 
 def origin_of(url: str) -> str:
-    """Where the wrong server answers for dev origins."""
+    """Return the origin at which the wrong server serves dev origins."""
     return url.partition("/worlds/")[0]
 
 
 class Spoils(Tampering):
-    """Spoils every answer in one way."""
+    """Spoils every response in one way."""
 
-    def __init__(self, how: str, *, after: int = 0) -> None:
-        self._how = how
-        self._left = after
+    def __init__(self, manner: str, *, intact_responses: int = 0) -> None:
+        self._manner = manner
+        self._intact_responses = intact_responses
 
     def after(self, exchange: Exchange) -> None:
-        self._left -= 1
-        if self._left >= 0:
+        self._intact_responses -= 1
+        if self._intact_responses >= 0:
             return
-        if self._how == "hangs":
+        if self._manner == "hangs":
             exchange.hangs = True
-        elif self._how == "drips":
+        elif self._manner == "drips":
             exchange.drips = True
-        elif self._how == "cut":
+        elif self._manner == "cut":
             exchange.cut = 3
-        elif self._how == "HTML":
-            exchange.status, exchange.body = 200, b"<html>Welcome</html>"
+        elif self._manner == "HTML":
+            exchange.status = 200
+            exchange.body = b"<html>Welcome</html>"
             exchange.headers["Content-Type"] = "text/html"
-        elif self._how == "redirects":
-            exchange.status, exchange.body = 301, b""
+        elif self._manner == "redirects":
+            exchange.status = 301
+            exchange.body = b""
             exchange.headers["Location"] = "https://elsewhere.example/"
-        elif self._how == "deep":
-            exchange.status, exchange.body = 200, b"[" * 100_000
-        elif self._how == "types":
-            exchange.status, exchange.body = 200, b'{"items": 7, "next_cursor": {}, "key": [1]}'
-        elif self._how == "errors":
-            exchange.status, exchange.body = 500, b"Traceback (most recent call last)"
-        elif self._how == "null":
+        elif self._manner == "deep":
+            exchange.status = 200
+            exchange.body = b"[" * 100_000
+        elif self._manner == "types":
+            exchange.status = 200
+            exchange.body = b'{"items": 7, "next_cursor": {}, "key": [1]}'
+        elif self._manner == "errors":
+            exchange.status = 500
+            exchange.body = b"Traceback (most recent call last)"
+        elif self._manner == "null":
             exchange.body = b"null"
-        elif self._how == "bytes":
+        elif self._manner == "bytes":
             exchange.body = b"\xff\xfe\x00"
 
 
@@ -137,47 +142,55 @@ SHOWS = {
     "null": "dns.response",
     "bytes": "json problem",
 }
-#: Where no answer at all is JSON, there is nothing to check.
+#: The manners in which no response is JSON: there is nothing to check.
 NO_JSON = ("HTML", "redirects", "deep", "errors", "bytes")
-#: What a connection does; a client might follow a redirect by itself.
+#: The manners that need a real connection; a client might follow a redirect by itself.
 OF_A_SOCKET = ("hangs", "drips", "cut", "redirects")
 
 
-@pytest.mark.parametrize("how", SHOWS)
+@pytest.mark.parametrize("manner", SHOWS)
 def test_the_contract_check_completes_when_every_response_is_broken(
-    request: pytest.FixtureRequest, how: str
+    request: pytest.FixtureRequest, manner: str
 ) -> None:
-    spoils = Spoils(how, after=2 if how in NO_JSON else 0)
-    if how in OF_A_SOCKET:
+    tampering = Spoils(manner, intact_responses=2 if manner in NO_JSON else 0)
+    if manner in OF_A_SOCKET:
         emulator = request.getfixturevalue("emulator")
-        with wrong_server(emulator.base_url, spoils) as url:
+        with wrong_server(emulator.base_url, tampering) as url:
             report = checked(emulator, base_url=url, timeout_s=0.2)
     else:
-        report = TamperedWorld(spoils).checked()
+        report = TamperedWorld(tampering).checked()
 
-    assert set(differing(report)) >= set(SHOWS[how].split())
+    assert set(differing(report)) >= set(SHOWS[manner].split())
     assert report["summary"]["holds"] < 70
 
 
-@pytest.mark.parametrize("how", NO_JSON)
+@pytest.mark.parametrize("manner", NO_JSON)
 def test_the_contract_check_refuses_a_server_that_sends_no_json(
-    emulator: HostingEmulator, how: str
+    emulator: HostingEmulator, manner: str
 ) -> None:
     with (
-        wrong_server(emulator.base_url, Spoils(how)) as url,
+        wrong_server(emulator.base_url, Spoils(manner)) as url,
         pytest.raises(CheckRefused, match=r"No response there is JSON: is this the API\? \(http"),
     ):
         checked(emulator, base_url=url)
 
 
 JUNK: list[Any] = [
-    *(None, True, -1, 1.5, 10**400, "", "x", [], {}, [{"id": 1}], {"a": [None]}),
-    *(
-        "9999-12-31T23:59:59Z",
-        "0000-01-01T00:00:00Z",
-        "https://u:p@x/",
-        "7ZZZZZZZZZZZZZZZZZZZZZZZZZ",
-    ),
+    None,
+    True,
+    -1,
+    1.5,
+    10**400,
+    "",
+    "x",
+    [],
+    {},
+    [{"id": 1}],
+    {"a": [None]},
+    "9999-12-31T23:59:59Z",
+    "0000-01-01T00:00:00Z",
+    "https://u:p@x/",
+    "7ZZZZZZZZZZZZZZZZZZZZZZZZZ",
 ]
 HEADERS = {
     "Retry-After": ["0", "-1", "9" * 30, "Thu, 99 Foo", " 2 "],
@@ -187,29 +200,33 @@ HEADERS = {
 
 
 class Junk(Tampering):
-    """Puts junk of every type anywhere, leaves things out, and changes statuses and headers."""
+    """Inserts junk of every type anywhere, drops members, and changes statuses and headers."""
 
     def __init__(self, seed: int) -> None:
         self._random = Random(seed)
         self._rate = self._random.choice((0.01, 0.05, 0.2, 0.5))
 
-    def _takes(self, share: float = 1.0) -> bool:
+    def _happens(self, share: float = 1.0) -> bool:
         return self._random.random() < self._rate * share
 
-    def _spoiled(self, found: Any) -> Any:
-        if self._takes():
+    def _spoil(self, value: Any) -> Any:
+        if self._happens():
             return self._random.choice(JUNK)
-        if isinstance(found, dict):
-            return {n: self._spoiled(v) for n, v in found.items() if not self._takes(0.3)}
-        return [self._spoiled(each) for each in found] if isinstance(found, list) else found
+        if isinstance(value, dict):
+            return {
+                name: self._spoil(member)
+                for name, member in value.items()
+                if not self._happens(0.3)
+            }
+        return [self._spoil(item) for item in value] if isinstance(value, list) else value
 
     def after(self, exchange: Exchange) -> None:
         if exchange.body and exchange.body[:1] in b"{[":
-            exchange.json = self._spoiled(exchange.json)
-        if self._takes(0.3):
+            exchange.json = self._spoil(exchange.json)
+        if self._happens(0.3):
             exchange.status = self._random.choice((200, 204, 302, 304, 400, 404, 429, 503, 599))
         for name, values in HEADERS.items():
-            if self._takes(0.2):
+            if self._happens(0.2):
                 exchange.headers[name] = self._random.choice(values)
 
 
@@ -222,14 +239,19 @@ def test_the_contract_check_reports_on_a_server_that_sends_junk(seed: int) -> No
 
 
 class RefusesAll(Tampering):
-    """Answers everything with one and the same refusal, or all but some calls."""
+    """Gives the same refusal to every request, except on paths with these endings."""
 
-    def __init__(self, status: int, document: dict[str, Any], *but: str) -> None:
-        self._status, self._document, self._but = status, document, but
+    def __init__(self, status: int, document: dict[str, Any], *except_endings: str) -> None:
+        self._status = status
+        self._document = document
+        self._except_endings = except_endings
 
     def after(self, exchange: Exchange) -> None:
-        if not self._but or not exchange.path.partition("?")[0].endswith(self._but):
-            exchange.status, exchange.json = self._status, self._document
+        if not self._except_endings or not exchange.path.partition("?")[0].endswith(
+            self._except_endings
+        ):
+            exchange.status = self._status
+            exchange.json = self._document
             exchange.headers["Content-Type"] = "application/problem+json"
             exchange.headers["X-Request-Id"] = "req_1"
 
@@ -246,7 +268,7 @@ def _refusal(status: int, code: str) -> dict[str, Any]:
     }
 
 
-#: What an answer that is a refusal shows of itself, whatever it refuses.
+#: The sentences that any refusal shows.
 _OF_PROBLEMS = {"json", "problem-media", "problem", "request-id"}
 
 
@@ -257,7 +279,7 @@ _OF_PROBLEMS = {"json", "problem-media", "problem", "request-id"}
         (400, _refusal(400, "invalid_request")),
         (403, _refusal(403, "forbidden")),
     ],
-    ids=["knows no call", "takes no request", "lets nobody in"],
+    ids=["no call exists", "every request is invalid", "every caller is forbidden"],
 )
 def test_a_server_that_refuses_every_request_conforms_to_no_sentence_about_calls(
     status: int, document: dict[str, Any]
@@ -276,19 +298,29 @@ def test_a_missing_call_conforms_to_no_sentence_about_writing() -> None:
 
     report = TamperedWorld(missing).checked(allow=frozenset())
 
-    holds, skipped = with_verdict(report, "holds"), with_verdict(report, "skipped")
+    holds = with_verdict(report, "holds")
+    skipped = with_verdict(report, "skipped")
     assert {"ulid", "auth.no-cookie", "auth.bearer", "compute.query"} <= holds.keys()
-    of_writing = {
-        *("idempotency-key", "limit.idempotency-key", "flag.body", "flag.request"),
-        *("flag.statuses", "flag.owner-only", "keys.body", "limit.key-name", "source.body"),
+    writing_sentences = {
+        "idempotency-key",
+        "limit.idempotency-key",
+        "flag.body",
+        "flag.request",
+        "flag.statuses",
+        "flag.owner-only",
+        "keys.body",
+        "limit.key-name",
+        "source.body",
     }
-    assert of_writing.isdisjoint(holds)
+    assert writing_sentences.isdisjoint(holds)
     assert "permit it with --allow flag" in skipped["flag.body"][0]
 
 
 def test_the_contract_check_expects_a_4xx_problem_instead_of_status_501() -> None:
     missing = RefusesAll(501, {"detail": "?"}, "/edge-dns", "/deployments", "/compute")
 
-    found = differing(TamperedWorld(missing).checked(allow=frozenset()))
+    differences = differing(TamperedWorld(missing).checked(allow=frozenset()))
 
-    assert found["keys.body"][0].endswith("501: it should have been refused with a 4xx problem")
+    assert differences["keys.body"][0].endswith(
+        "501: it should have been refused with a 4xx problem"
+    )

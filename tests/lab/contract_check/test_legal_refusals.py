@@ -1,4 +1,4 @@
-"""Refusals that the contract leaves open: no sentence differs for them, and they show none either."""
+"""Refusals that the contract leaves open: they break no sentence and confirm none."""
 
 from __future__ import annotations
 
@@ -18,22 +18,24 @@ from tests.lab.contract_check.tampered_world import TamperedWorld
 from tests.lab.contract_check.tampering_proxy import Exchange, Tampering, wrong_server
 
 
-def refuse(exchange: Exchange, status: int, code: str, **more: Any) -> None:
-    """Make an answer a problem, in order but for what is in `more`."""
+def refuse(exchange: Exchange, status: int, code: str, **members: Any) -> None:
+    """Turn a response into a valid problem, except for `members`."""
     exchange.status = status
     exchange.headers.update({"X-Request-Id": "r", "Content-Type": "application/problem+json"})
     exchange.json = {
         **{"type": f"https://docs.example/errors/{code.replace('_', '-')}", "title": "No"},
         **{"status": status, "code": code, "request_id": "r", "retryable": False},
-        **{"suggested_action": "Wait", **more},
+        **{"suggested_action": "Wait", **members},
     }
 
 
 class Refuses(Tampering):
-    """Refuses what would have succeeded, where a path ends so."""
+    """Refuses successful requests whose path ends with `ending`."""
 
     def __init__(self, ending: str, status: int, code: str) -> None:
-        self._ending, self._status, self._code = ending, status, code
+        self._ending = ending
+        self._status = status
+        self._code = code
 
     def after(self, exchange: Exchange) -> None:
         if exchange.ok and exchange.path.partition("?")[0].endswith(self._ending):
@@ -41,40 +43,47 @@ class Refuses(Tampering):
 
 
 class RefusesHiding(Tampering):
-    """Refuses to hide the flag, under a code of its own."""
+    """Refuses to hide the flag with a chosen code."""
 
     def __init__(self, status: int, code: str) -> None:
-        self._status, self._code = status, code
+        self._status = status
+        self._code = code
 
     def after(self, exchange: Exchange) -> None:
-        if exchange.ok and exchange.content == b'{"enabled": false}':
+        if exchange.ok and exchange.request_body == b'{"enabled": false}':
             refuse(exchange, self._status, self._code)
 
 
 class RedeemsOtherwise(Tampering):
-    """Redeeming takes more than opening the URL."""
+    """Redeeming a ticket needs more than opening the URL."""
 
     def after(self, exchange: Exchange) -> None:
         if "/dev-access/redeem" in exchange.path:
-            exchange.status, exchange.body = 405, b"POST it"
+            exchange.status = 405
+            exchange.body = b"POST it"
 
 
 class WithoutIds(Tampering):
-    """Leaves out the ids of what is not said to have one."""
+    """Leaves out ids that the contract does not require."""
 
     def after(self, exchange: Exchange) -> None:
         if exchange.ok and exchange.path.endswith("/dev-access-tickets"):
-            exchange.json = {n: v for n, v in exchange.json.items() if n != "origin"}
+            exchange.json = {
+                name: value for name, value in exchange.json.items() if name != "origin"
+            }
         if exchange.ok and "/operations/" in exchange.path:
-            exchange.json = {n: v for n, v in exchange.json.items() if n != "id"}
+            exchange.json = {name: value for name, value in exchange.json.items() if name != "id"}
         if exchange.ok and "/deployments" in exchange.path:
             page = exchange.json
-            page["items"] = [{n: v for n, v in i.items() if n != "id"} for i in page["items"]]
+            page["items"] = [
+                {name: value for name, value in item.items() if name != "id"}
+                for item in page["items"]
+            ]
             exchange.json = page
 
 
 class WaitsUntilADate(Tampering):
-    """Retry-After is a date, as HTTP allows."""
+    """Sends Retry-After as a date, which HTTP allows."""
 
     def after(self, exchange: Exchange) -> None:
         if exchange.status == 404 and "/v1/" in exchange.path:
@@ -124,11 +133,11 @@ def test_a_refusal_that_the_contract_leaves_open_breaks_no_sentence(name: str) -
 def test_a_server_may_allow_reads_without_an_organization(
     hosting_emulator: HostingEmulator,
 ) -> None:
-    used = options(hosting_emulator)
+    check_options = options(hosting_emulator)
     calls = ("/edge-dns", "/deployments", "/compute")
-    reads = TakesFor(used.no_organization_token, used.token, *calls)
+    tampering = TakesFor(check_options.no_organization_token, check_options.token, *calls)
 
-    with wrong_server(hosting_emulator.base_url, reads) as url:
+    with wrong_server(hosting_emulator.base_url, tampering) as url:
         report = checked(hosting_emulator, base_url=url, allow=frozenset())
 
     assert differing(report) == {}
@@ -146,9 +155,11 @@ def test_an_unknown_token_shows_nothing_about_forbidden_access(
     assert "auth.forbidden" in with_verdict(report, "skipped")
 
 
-@pytest.mark.parametrize(("value", "right"), [(10**400, True), (1.5, False), (float("inf"), False)])
-def test_the_contract_check_recognizes_integers_of_any_size(value: float, right: bool) -> None:
-    assert is_integer(value) == right
+@pytest.mark.parametrize(
+    ("value", "expected"), [(10**400, True), (1.5, False), (float("inf"), False)]
+)
+def test_the_contract_check_recognizes_integers_of_any_size(value: float, expected: bool) -> None:
+    assert is_integer(value) == expected
 
 
 class Forbids(Tampering):
@@ -158,7 +169,7 @@ class Forbids(Tampering):
         self.token = ""
 
     def after(self, exchange: Exchange) -> None:
-        if exchange.sent.get("Authorization") == f"Bearer {self.token}":
+        if exchange.request_headers.get("Authorization") == f"Bearer {self.token}":
             refuse(exchange, 403, "forbidden")
 
 

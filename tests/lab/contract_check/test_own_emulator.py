@@ -1,4 +1,4 @@
-"""The check passes on our own emulator, whatever is assumed, and observes what is assumed."""
+"""The check passes on our own emulator under every assumption, and observes each one."""
 
 from __future__ import annotations
 
@@ -15,17 +15,22 @@ from tests.lab.contract_check.tampered_world import TamperedWorld
 from tests.lab.contract_check.tampering_proxy import Exchange, Tampering, wrong_server
 from tests.support.varied_worlds import new_varied_world
 
-EVERY = list(alternatives())
-#: What the ordinary run tries of them, each unlike the others; `make torture` tries all.
+ALTERNATIVES = list(alternatives())
+#: The alternatives that the ordinary run tries; `make torture` tries all.
 SAMPLE = {
-    *("key_replayed_status=201", "cursor_parameter=after", "default_page_size=1"),
-    *("operation_path=/v1/jobs/{operation_id}/state", "last_page_cursor=null"),
-    *("source_generation=ignored", "rate_limit=30/60s", "idempotency_scope=principal_and_call"),
-    *("operation_replay=current", "source_profile=immediate", "unknown_body_fields=refused"),
-    *(
-        "timestamp_form=offset",
-        "operation_path=/v1/projects/{project_id}/operations/{operation_id}",
-    ),
+    "key_replayed_status=201",
+    "cursor_parameter=after",
+    "default_page_size=1",
+    "operation_path=/v1/jobs/{operation_id}/state",
+    "last_page_cursor=null",
+    "source_generation=ignored",
+    "rate_limit=30/60s",
+    "idempotency_scope=principal_and_call",
+    "operation_replay=current",
+    "source_profile=immediate",
+    "unknown_body_fields=refused",
+    "timestamp_form=offset",
+    "operation_path=/v1/projects/{project_id}/operations/{operation_id}",
 }
 
 
@@ -33,36 +38,38 @@ LONG = pytest.mark.torture
 
 
 def test_the_sampled_alternatives_exist() -> None:
-    assert {str(found) for found in EVERY} >= SAMPLE
+    assert {str(alternative) for alternative in ALTERNATIVES} >= SAMPLE
 
 
-def told(alternative: Alternative) -> dict[str, Any]:
-    """Return what the check has to be told of an alternative."""
-    is_told = alternative.name == "operation_path" and "jobs" in alternative.value
-    return {"assumed": {alternative.name: alternative.value}} if is_told else {}
+def needed_options(alternative: Alternative) -> dict[str, Any]:
+    """Return the options that the check needs to know an alternative."""
+    is_needed = alternative.name == "operation_path" and "jobs" in alternative.value
+    return {"assumed": {alternative.name: alternative.value}} if is_needed else {}
 
 
 @pytest.mark.parametrize(
     "alternative",
     [
-        pytest.param(found, id=str(found), marks=() if str(found) in SAMPLE else LONG)
-        for found in EVERY
+        pytest.param(
+            alternative, id=str(alternative), marks=() if str(alternative) in SAMPLE else LONG
+        )
+        for alternative in ALTERNATIVES
     ],
 )
 def test_the_contract_check_passes_and_observes_each_alternative(alternative: Alternative) -> None:
     served = TamperedWorld()
     served.set_assumptions(**{alternative.name: alternative.value})
 
-    report = served.checked(**told(alternative))
+    report = served.checked(**needed_options(alternative))
 
     assert differing(report).keys() == alternative.breaks
-    expected = {alternative.name: alternative.value} if alternative.seen else {}
+    expected = {alternative.name: alternative.value} if alternative.is_observable else {}
     assert report["assumptions"] == expected
 
 
 @pytest.mark.torture
 @pytest.mark.parametrize("project", ["shop", "blog", "docs", "labs"])
-@pytest.mark.parametrize("alternative", EVERY, ids=str)
+@pytest.mark.parametrize("alternative", ALTERNATIVES, ids=str)
 def test_the_contract_check_passes_on_every_project_with_every_clock(
     hosting_emulator: HostingEmulator, alternative: Alternative, project: str
 ) -> None:
@@ -72,7 +79,10 @@ def test_the_contract_check_passes_on_every_project_with_every_clock(
     for clock in ("skip", "frozen", "real"):
         emulator.clock.set(clock)
         report = checked(
-            emulator, project_id=emulator.projects[project], run_id=clock, **told(alternative)
+            emulator,
+            project_id=emulator.projects[project],
+            run_id=clock,
+            **needed_options(alternative),
         )
 
         assert differing(report).keys() <= alternative.breaks
@@ -135,11 +145,13 @@ def test_the_contract_check_judges_a_plan_that_must_show_the_flag() -> None:
 def test_the_contract_report_contains_no_secrets(hosting_emulator: HostingEmulator) -> None:
     hosting_emulator.clock.skip()
 
-    used = options(hosting_emulator)
+    check_options = options(hosting_emulator)
 
-    report = str(check(used))
+    report = str(check(check_options))
 
-    tokens = [getattr(used, name) for name in TOKENS if getattr(used, name) is not None]
+    tokens = [
+        getattr(check_options, name) for name in TOKENS if getattr(check_options, name) is not None
+    ]
     assert len(tokens) == 5
     assert [token for token in tokens if token in report] == []
     assert "phk_" not in report.replace("'phk_'", "")
@@ -151,8 +163,8 @@ def test_redacting_a_one_letter_token_leaves_the_report_readable(
 ) -> None:
     class KnowsT(Tampering):
         def before(self, exchange: Exchange) -> None:
-            if exchange.sent.get("Authorization") == "Bearer t":
-                exchange.sent["Authorization"] = f"Bearer {hosting_emulator.token()}"
+            if exchange.request_headers.get("Authorization") == "Bearer t":
+                exchange.request_headers["Authorization"] = f"Bearer {hosting_emulator.token()}"
 
     with wrong_server(hosting_emulator.base_url, KnowsT()) as url:
         report = checked(hosting_emulator, base_url=url, token="t", allow=frozenset())
@@ -182,11 +194,11 @@ def test_the_contract_check_observes_an_operation_that_ends_immediately() -> Non
 
 
 def test_the_contract_check_replays_an_ended_operation_with_its_own_key() -> None:
-    """Although the key of another call was tried in between."""
+    """The key of another call is tried in between."""
     report = TamperedWorld().checked(allow=frozenset({"flag", "domains"}))
 
-    found = {one["name"]: one.get("observed") for one in report["observed"]}
-    assert found["operation_replay"] == "first_response"
+    observed = {row["name"]: row.get("observed") for row in report["observed"]}
+    assert observed["operation_replay"] == "first_response"
 
 
 def test_consecutive_contract_checks_of_one_project_do_not_interfere(
@@ -213,18 +225,18 @@ def test_the_contract_check_needs_unusual_parameter_names_as_options() -> None:
     served = TamperedWorld()
     served.set_assumptions(**names)
 
-    untold = served.checked(allow=frozenset())
-    told = served.checked(allow=frozenset(), assumed=names)
+    without_names = served.checked(allow=frozenset())
+    with_names = served.checked(allow=frozenset(), assumed=names)
 
-    assert differing(untold) == differing(told) == {}
-    skipped = with_verdict(untold, "skipped")
+    assert differing(without_names) == differing(with_names) == {}
+    skipped = with_verdict(without_names, "skipped")
     assert "set it with --assume limit_parameter=NAME" in skipped["limit.page-size"][0]
     assert "set it with --assume environment_parameter=NAME" in skipped["compute.query"][0]
-    assert told["assumptions"] == names
+    assert with_names["assumptions"] == names
 
 
 class PollsElsewhere(Tampering):
-    """Operations are polled at a place of their own, which the answer's Location tells."""
+    """Operations are polled at another path, which the Location header states."""
 
     def before(self, exchange: Exchange) -> None:
         exchange.path = exchange.path.replace("/v1/jobs/", "/v1/operations/").removesuffix("/state")
@@ -242,12 +254,12 @@ def test_the_contract_check_polls_the_path_in_the_location_header() -> None:
 
 
 class StaysShown(Tampering):
-    """Whoever hides the flag under a long key is somebody that it does not know."""
+    """Treats a request to hide the flag with a long Idempotency-Key as unauthenticated."""
 
     def before(self, exchange: Exchange) -> None:
-        hides = exchange.content == b'{"enabled": false}'
-        if hides and len(exchange.sent.get("Idempotency-Key", "")) > 1:
-            exchange.sent.pop("Authorization", None)
+        hides = exchange.request_body == b'{"enabled": false}'
+        if hides and len(exchange.request_headers.get("Idempotency-Key", "")) > 1:
+            exchange.request_headers.pop("Authorization", None)
 
 
 def test_the_contract_report_notes_a_flag_that_could_not_be_restored() -> None:

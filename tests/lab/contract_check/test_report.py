@@ -1,4 +1,4 @@
-"""What a report tells beside its verdicts: notes, why nothing was seen, and all that the check left there."""
+"""What a report contains besides verdicts: notes, reasons, and the records that the check left."""
 
 from __future__ import annotations
 
@@ -10,20 +10,25 @@ import pytest
 from hosting_emulator_lab.contract_check import Report, check
 from hosting_emulator_lab.contract_check.wire import moment
 from tests.lab.contract_check.check_run import differing, with_verdict
-from tests.lab.contract_check.mutations import LimitedOnce, at, polls, refused
+from tests.lab.contract_check.mutations import (
+    LimitedOnce,
+    is_successful_poll,
+    path_ends_with,
+    refuse,
+)
 from tests.lab.contract_check.people import TakesFor
 from tests.lab.contract_check.tampered_world import TamperedWorld
 from tests.lab.contract_check.tampering_proxy import Exchange, Tampering
 
 
 class IsQueuedAgain(Tampering):
-    """The second poll that would say running says queued."""
+    """The second poll of a running operation shows it as queued."""
 
     def __init__(self) -> None:
         self._running = 0
 
     def after(self, exchange: Exchange) -> None:
-        if polls(exchange) and exchange.json["state"] == "running":
+        if is_successful_poll(exchange) and exchange.json["state"] == "running":
             self._running += 1
             if self._running == 2:
                 exchange.json = {**exchange.json, "state": "queued"}
@@ -34,7 +39,7 @@ def test_an_operation_state_that_goes_back_is_noted_and_breaks_no_sentence() -> 
     report = TamperedWorld(IsQueuedAgain()).checked()
 
     assert differing(report) == {}
-    assert [n for n in report["notes"] if "it was running and is queued again" in n]
+    assert [note for note in report["notes"] if "it was running and is queued again" in note]
 
 
 class OtherRequestIds(Tampering):
@@ -47,43 +52,51 @@ def test_a_request_id_header_that_contradicts_the_body_is_noted_and_breaks_no_se
     report = TamperedWorld(OtherRequestIds()).checked()
 
     assert differing(report) == {}
-    assert [n for n in report["notes"] if "is not what its X-Request-Id says" in n]
+    assert [note for note in report["notes"] if "is not what its X-Request-Id says" in note]
 
 
 class Limited(LimitedOnce):
     def limit(self, exchange: Exchange) -> None:
-        refused(exchange, 429, "rate_limited")
+        refuse(exchange, 429, "rate_limited")
         exchange.headers["Retry-After"] = "2"
 
 
 class LimitedWithSeconds(LimitedOnce):
     def limit(self, exchange: Exchange) -> None:
-        refused(exchange, 429, "rate_limited", retry_after_seconds=2)
+        refuse(exchange, 429, "rate_limited", retry_after_seconds=2)
         exchange.headers["Retry-After"] = "2"
 
 
 def test_a_rate_limited_response_without_seconds_leaves_the_retry_after_sentence_skipped() -> None:
-    without, with_it = (TamperedWorld(kind()).checked() for kind in (Limited, LimitedWithSeconds))
+    without_seconds, with_seconds = (
+        TamperedWorld(kind()).checked() for kind in (Limited, LimitedWithSeconds)
+    )
 
     assert (
-        "429 rate_limited: without it" in with_verdict(without, "skipped")["limit.retry-after"][0]
+        "429 rate_limited: without it"
+        in with_verdict(without_seconds, "skipped")["limit.retry-after"][0]
     )
-    assert "limit.retry-after" in with_verdict(with_it, "holds")
-    assert differing(without) == differing(with_it) == {}
+    assert "limit.retry-after" in with_verdict(with_seconds, "holds")
+    assert differing(without_seconds) == differing(with_seconds) == {}
 
 
 class Ignores(Tampering):
-    """A query parameter is taken away before it arrives, and another takes its place."""
+    """Removes a query parameter before it arrives and may put another in its place."""
 
     def __init__(self, name: str, instead: str = "") -> None:
-        self._name, self._instead = name, instead
+        self._name = name
+        self._instead = instead
 
     def before(self, exchange: Exchange) -> None:
         path, _, query = exchange.path.partition("?")
-        kept = [one for one in query.split("&") if one and not one.startswith(f"{self._name}=")]
-        if at(exchange, "/compute") or at(exchange, "/deployments"):
-            kept += [self._instead] if self._instead else []
-            exchange.path = f"{path}?{'&'.join(kept)}" if kept else path
+        parameters = [
+            parameter
+            for parameter in query.split("&")
+            if parameter and not parameter.startswith(f"{self._name}=")
+        ]
+        if path_ends_with(exchange, "/compute") or path_ends_with(exchange, "/deployments"):
+            parameters += [self._instead] if self._instead else []
+            exchange.path = f"{path}?{'&'.join(parameters)}" if parameters else path
 
 
 @pytest.mark.parametrize(
@@ -105,28 +118,32 @@ def test_ignoring_a_configured_parameter_breaks_its_sentence(
 
 
 def test_a_configured_operation_path_that_does_not_exist_breaks_durability() -> None:
-    """An operation is durable, and where to poll it was told."""
-    told = {"operation_path": "/v1/jobs/{operation_id}"}
+    """An operation must be durable at the configured path."""
+    assumed = {"operation_path": "/v1/jobs/{operation_id}"}
 
-    assert "durable" in differing(TamperedWorld().checked(assumed=told))
+    assert "durable" in differing(TamperedWorld().checked(assumed=assumed))
 
 
 def created_ids(
     served: TamperedWorld, *tables: Literal["user_api_keys", "dev_access_tickets", "operations"]
 ) -> set[str]:
-    """Return the ids of the records in tables of the world, by default in all that a check fills."""
+    """Return the ids of the records in tables of the world, by default in all that a check changes."""
     tables = tables or ("user_api_keys", "dev_access_tickets", "operations")
     return {record_id for table in tables for record_id in served.world.tables[table]}
 
 
 class MakesWhatItShouldNot(TakesFor):
-    """Outsiders make keys, and a name of 65 is cut."""
+    """Outsiders may create keys, and a name of 65 characters is cut."""
 
     def before(self, exchange: Exchange) -> None:
         super().before(exchange)
-        name = exchange.sent_json.get("name") if at(exchange, "/user-api-keys") else None
+        name = (
+            exchange.request_json.get("name")
+            if path_ends_with(exchange, "/user-api-keys")
+            else None
+        )
         if isinstance(name, str) and len(name) == 65:
-            exchange.sent_json = {"name": name[:64]}
+            exchange.request_json = {"name": name[:64]}
 
 
 def test_the_contract_report_lists_every_record_that_the_check_created() -> None:
@@ -139,17 +156,17 @@ def test_the_contract_report_lists_every_record_that_the_check_created() -> None
 
     listed = set(re.findall("[0-9A-HJKMNP-TV-Z]{26}", " ".join(report["created"])))
     assert listed == created_ids(served) - before
-    # Three by correct requests, one by an outsider, one with a name of 65.
+    # Correct requests create three, an outsider one, and the name of 65 characters one.
     assert len(created_ids(served, "user_api_keys") - before) == 5
     assert {"keys.session", "keys.body"} <= differing(report).keys()
 
 
 class TakesNoKey(Tampering):
-    """A call that needs an Idempotency-Key is done without one."""
+    """Accepts a mutation without an Idempotency-Key."""
 
     def before(self, exchange: Exchange) -> None:
-        if exchange.method != "GET" and not exchange.sent.get("Idempotency-Key"):
-            exchange.sent["Idempotency-Key"] = f"made-up-{id(exchange)}"
+        if exchange.method != "GET" and not exchange.request_headers.get("Idempotency-Key"):
+            exchange.request_headers["Idempotency-Key"] = f"made-up-{id(exchange)}"
 
 
 @pytest.mark.parametrize("tampering", [Tampering, TakesNoKey])
@@ -163,15 +180,16 @@ def test_the_contract_check_leaves_no_operation_running(tampering: type[Tamperin
     assert not states & {"queued", "running"}
 
 
-def seconds(report: Report, served: TamperedWorld) -> float:
-    began: Any = moment("2026-03-01T12:00:00Z")
-    return (served.machine.at_ms - began) / 1000
+def elapsed_s(report: Report, served: TamperedWorld) -> float:
+    start_ms: Any = moment("2026-03-01T12:00:00Z")
+    return (served.machine.at_ms - start_ms) / 1000
 
 
 def test_the_contract_check_outwaits_a_ticket_only_within_its_patience() -> None:
-    hurried, patient = TamperedWorld(), TamperedWorld()
+    hurried = TamperedWorld()
+    patient = TamperedWorld()
 
     reports = hurried.checked(patience_s=120.0), patient.checked(patience_s=1_000.0)
 
-    assert seconds(reports[0], hurried) < 120 < 605 < seconds(reports[1], patient)
+    assert elapsed_s(reports[0], hurried) < 120 < 605 < elapsed_s(reports[1], patient)
     assert differing(reports[0]) == differing(reports[1]) == {}

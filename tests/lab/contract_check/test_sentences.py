@@ -1,4 +1,4 @@
-"""The table of sentences is the contract: quoted exactly, complete, and each with a way to judge it."""
+"""The table of sentences quotes the contract exactly and completely, and each can be judged."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from tests.support.http_world import HttpWorld
 
 CONTRACT = (Path(__file__).parents[2] / "support" / "contract.txt").read_text(encoding="utf-8")
 
-#: What is left of the contract when every quoted sentence is taken out: it says nothing to hold.
+#: The rest of the contract without the quoted sentences: it states nothing that can be checked.
 REST = [
-    # titles of parts and of tables
+    # titles of sections and tables
     r"#+ .*",
     r"\|[-|]+\|",
     r"\| (#|Name|Field|State|Condition|Item) \|.*",
@@ -32,15 +32,15 @@ REST = [
     r"Codes \(exact\):",
     r"Known conditions:",
     r" Common headers: ; ; ",
-    # what it is about
+    # the subject of the contract
     r"This single document covers the whole service: .*",
     r"The service is a REST control API for hosting web projects\. *",
     r"\| [1-8] \| .* \| .*\|",
-    # said elsewhere, and quoted there
+    # stated and quoted elsewhere
     r"See the Errors part\.",
     r"- Path: \w+ \(Ulid\)\. Headers?: .*",
     r" The flag endpoint lists statuses 400, 401, 403, 404, 409, 503\. .*",
-    # what is not shown
+    # explicitly not shown
     r".*: (content )?not shown\.",
     r" and ",
     r"Names of ticket states are not given in the interface\.",
@@ -48,24 +48,24 @@ REST = [
 
 
 def test_every_clause_quotes_the_contract_exactly() -> None:
-    assert [key for key, found in CLAUSES.items() if found.text not in CONTRACT] == []
+    assert [key for key, clause in CLAUSES.items() if clause.text not in CONTRACT] == []
 
 
 def test_every_sentence_of_the_contract_is_a_clause_or_says_nothing_checkable() -> None:
     rest = CONTRACT
-    for sentence in sorted(CLAUSES.values(), key=lambda found: -len(found.text)):
+    for sentence in sorted(CLAUSES.values(), key=lambda clause: -len(clause.text)):
         rest = rest.replace(sentence.text, "")
     lines = [line for line in rest.splitlines() if re.search(r"\w", line)]
 
-    left = [line for line in lines if not any(re.fullmatch(known, line) for known in REST)]
+    unquoted = [line for line in lines if not any(re.fullmatch(pattern, line) for pattern in REST)]
 
-    assert left == []
+    assert unquoted == []
 
 
 def test_no_clause_quotes_a_sentence_more_often_than_the_contract_states_it() -> None:
     texts = [sentence.text for sentence in CLAUSES.values()]
 
-    assert [t for t in set(texts) if texts.count(t) > max(1, CONTRACT.count(t))] == []
+    assert [text for text in set(texts) if texts.count(text) > max(1, CONTRACT.count(text))] == []
 
 
 def test_every_check_judges_existing_clauses() -> None:
@@ -81,7 +81,7 @@ def report() -> Report:
 
 
 def test_every_clause_is_judged_or_explains_why_not(report: Report) -> None:
-    """All that a world can show at once is shown; what is left needs a failure to be seen."""
+    """The skipped sentences need a failure to be observed."""
     assert differing(report) == {}
     assert with_verdict(report, "skipped").keys() == {
         "operation.error",
@@ -95,8 +95,8 @@ def test_every_clause_is_judged_or_explains_why_not(report: Report) -> None:
         "limit.retry-after",
     }
     unseen = with_verdict(report, "cannot be seen from outside")
-    assert unseen.keys() == {key for key, found in CLAUSES.items() if found.unseen}
-    assert all("no response showed it" not in s["seen"] for s in report["sentences"])
+    assert unseen.keys() == {key for key, clause in CLAUSES.items() if clause.unseen}
+    assert all("no response showed it" not in sentence["seen"] for sentence in report["sentences"])
 
 
 def test_every_assumption_is_observed_or_explains_why_not(report: Report) -> None:
@@ -123,7 +123,7 @@ def test_a_role_that_was_not_observed_names_the_options_that_show_it() -> None:
     }
 
 
-#: The assumptions that hold a list of words, of which a point draws other words for each response.
+#: The variation points that draw other words for assumptions that list words.
 DRAWN_WORDS = {
     "progress_phases": "unknown-phase",
     "reconciliation_states": "unknown-reconciliation-state",
@@ -133,16 +133,16 @@ DRAWN_WORDS = {
 }
 
 
-def _shown_in_a_scenario() -> set[str]:
+def _assumptions_of_scenarios() -> set[str]:
     """Return the assumptions that a scenario of the library sets, at its start or in its story."""
-    shown: set[str] = set()
+    names: set[str] = set()
     yaml = YAML(typ="safe", pure=True)
     for path in FOLDER.glob("*.yaml"):
         document = yaml.load(path)
-        shown |= document.get("assumptions", {}).keys()
+        names |= document.get("assumptions", {}).keys()
         for step in document["story"]:
-            shown |= step.get("assume", {}).keys()
-    return shown
+            names |= step.get("assume", {}).keys()
+    return names
 
 
 def test_each_settable_assumption_is_seen_by_a_tool_or_shown_in_a_scenario(
@@ -153,5 +153,5 @@ def test_each_settable_assumption_is_seen_by_a_tool_or_shown_in_a_scenario(
     drawn = {name for point in points.values() for name in point["assumptions"]}
 
     assert set(DRAWN_WORDS.values()) <= points.keys()
-    seen = observed | drawn | DRAWN_WORDS.keys() | _shown_in_a_scenario()
-    assert set(DEFAULTS.__struct_fields__) - seen == set()
+    visible = observed | drawn | DRAWN_WORDS.keys() | _assumptions_of_scenarios()
+    assert set(DEFAULTS.__struct_fields__) - visible == set()

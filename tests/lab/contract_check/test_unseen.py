@@ -1,8 +1,9 @@
-"""Servers whose deviation hides behind a response that shows nothing: no sentence holds by it."""
+"""Servers whose deviation hides behind a response that shows nothing: no sentence may hold."""
 
 from __future__ import annotations
 
 import base64
+import itertools
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -10,7 +11,7 @@ import pytest
 
 from hosting_emulator_lab.contract_check import ALLOWED, CheckOptions
 from tests.lab.contract_check.check_run import with_verdict
-from tests.lab.contract_check.mutations import at, polls, refused
+from tests.lab.contract_check.mutations import is_successful_poll, path_ends_with, refuse
 from tests.lab.contract_check.tampered_world import TamperedWorld
 from tests.lab.contract_check.tampering_proxy import Exchange, Tampering
 
@@ -18,7 +19,7 @@ Make = Callable[[CheckOptions], Tampering]
 
 
 class Planted(NamedTuple):
-    """A wrong server: what it breaks has this verdict if the check may change what `allow` says."""
+    """A wrong server: the sentences in `breaks` get `verdict` if the check may change what `allow` lists."""
 
     name: str
     breaks: str
@@ -44,7 +45,8 @@ class _Both(Tampering):
         before: Callable[[Exchange], object] = lambda exchange: None,
         after: Callable[[Exchange], object] = lambda exchange: None,
     ) -> None:
-        self._before, self._after = before, after
+        self._before = before
+        self._after = after
 
     def before(self, exchange: Exchange) -> None:
         self._before(exchange)
@@ -63,24 +65,25 @@ _CALLS = {
 }
 
 
-def _ignores_keys(ending: str, wrong: Callable[[str | None], bool]) -> Make:
-    def before(exchange: Exchange) -> None:
-        if at(exchange, ending) and wrong(exchange.sent.get("Idempotency-Key")):
-            before.count += 1  # type: ignore[attr-defined]
-            exchange.sent["Idempotency-Key"] = f"made-up-{before.count}"  # type: ignore[attr-defined]
+def _ignores_keys(ending: str, is_wrong: Callable[[str | None], bool]) -> Make:
+    numbers = itertools.count(1)
 
-    before.count = 0  # type: ignore[attr-defined]
+    def before(exchange: Exchange) -> None:
+        key = exchange.request_headers.get("Idempotency-Key")
+        if path_ends_with(exchange, ending) and is_wrong(key):
+            exchange.request_headers["Idempotency-Key"] = f"made-up-{next(numbers)}"
+
     return lambda _: _Both(before)
 
 
 for _allow, _ending in _CALLS.items():
-    for _about, _wrong in (
+    for _description, _is_wrong in (
         ("no", lambda key: key is None),
         ("an empty", lambda key: key == ""),
         ("a long", lambda key: key is not None and len(key) > 128),
     ):
-        plant(f"{_ending} takes {_about} key", "idempotency-key", "differs")(
-            _ignores_keys(_ending, _wrong)
+        plant(f"{_ending} takes {_description} key", "idempotency-key", "differs")(
+            _ignores_keys(_ending, _is_wrong)
         )
 plant("nobody may see that call 2 takes no key", "idempotency-key", "undecided", "flag")(
     lambda options: _Both(_generation_first)
@@ -88,18 +91,20 @@ plant("nobody may see that call 2 takes no key", "idempotency-key", "undecided",
 
 
 def _generation_first(exchange: Exchange) -> None:
-    """Call 2 looks at the generation and never at the key."""
-    if at(exchange, "/source:initialize") and not exchange.sent.get("Idempotency-Key"):
-        exchange.sent["Idempotency-Key"] = "made-up"
-    if at(exchange, "/source:initialize") and exchange.sent_json:
-        exchange.sent_json = {"expected_source_generation": 777}
+    """Call 2 checks the generation and never the key."""
+    if path_ends_with(exchange, "/source:initialize") and not exchange.request_headers.get(
+        "Idempotency-Key"
+    ):
+        exchange.request_headers["Idempotency-Key"] = "made-up"
+    if path_ends_with(exchange, "/source:initialize") and exchange.request_json:
+        exchange.request_json = {"expected_source_generation": 777}
 
 
 def _folds_case(ending: str) -> Make:
     def before(exchange: Exchange) -> None:
-        key = exchange.sent.get("Idempotency-Key")
-        if at(exchange, ending) and key is not None and len(key) > 1:
-            exchange.sent["Idempotency-Key"] = key.lower()
+        key = exchange.request_headers.get("Idempotency-Key")
+        if path_ends_with(exchange, ending) and key is not None and len(key) > 1:
+            exchange.request_headers["Idempotency-Key"] = key.lower()
 
     return lambda _: _Both(before)
 
@@ -112,8 +117,11 @@ for _ending in _CALLS.values():
 
 def _refuses_keys(ending: str, length: int) -> Make:
     def before(exchange: Exchange) -> None:
-        if at(exchange, ending) and len(exchange.sent.get("Idempotency-Key", "")) == length:
-            exchange.sent["Idempotency-Key"] = "k" * 129
+        if (
+            path_ends_with(exchange, ending)
+            and len(exchange.request_headers.get("Idempotency-Key", "")) == length
+        ):
+            exchange.request_headers["Idempotency-Key"] = "k" * 129
 
     return lambda _: _Both(before)
 
@@ -128,10 +136,10 @@ for _ending in _CALLS.values():
 
 
 @plant("one call is down", "idempotency-key", "undecided")
-def _(_: CheckOptions) -> Tampering:
+def one_call_is_down(_: CheckOptions) -> Tampering:
     def after(exchange: Exchange) -> None:
-        if at(exchange, "/domains"):
-            refused(exchange, 503, "service_unavailable")
+        if path_ends_with(exchange, "/domains"):
+            refuse(exchange, 503, "service_unavailable")
 
     return _Both(after=after)
 
@@ -140,35 +148,42 @@ def _(_: CheckOptions) -> Tampering:
 
 
 @plant("an API key may send an exact replay", "keys.session auth.session", "differs")
-def _(options: CheckOptions) -> Tampering:
-    made: set[str] = set()
+def an_api_key_may_send_an_exact_replay(options: CheckOptions) -> Tampering:
+    seen_keys: set[str] = set()
 
     def before(exchange: Exchange) -> None:
-        if not at(exchange, "/user-api-keys"):
+        if not path_ends_with(exchange, "/user-api-keys"):
             return
-        key = exchange.sent.get("Idempotency-Key", "")
-        if exchange.sent.get("Authorization", "").startswith("Bearer phk_") and key in made:
-            exchange.sent["Authorization"] = f"Bearer {options.token}"
-        made.add(key)
+        key = exchange.request_headers.get("Idempotency-Key", "")
+        if (
+            exchange.request_headers.get("Authorization", "").startswith("Bearer phk_")
+            and key in seen_keys
+        ):
+            exchange.request_headers["Authorization"] = f"Bearer {options.token}"
+        seen_keys.add(key)
 
     return _Both(before)
 
 
 @plant("an API key may do everything", "auth.key-bound", "cannot be seen from outside")
-def _(options: CheckOptions) -> Tampering:
+def an_api_key_may_do_everything(options: CheckOptions) -> Tampering:
     def before(exchange: Exchange) -> None:
-        is_key = exchange.sent.get("Authorization", "").startswith("Bearer phk_")
-        if is_key and not at(exchange, "/user-api-keys"):
-            exchange.sent["Authorization"] = f"Bearer {options.token}"
+        is_key = exchange.request_headers.get("Authorization", "").startswith("Bearer phk_")
+        if is_key and not path_ends_with(exchange, "/user-api-keys"):
+            exchange.request_headers["Authorization"] = f"Bearer {options.token}"
 
     return _Both(before)
 
 
 def _refuses_names(is_refused: Callable[[str], bool]) -> Make:
     def before(exchange: Exchange) -> None:
-        name = exchange.sent_json.get("name") if at(exchange, "/user-api-keys") else None
+        name = (
+            exchange.request_json.get("name")
+            if path_ends_with(exchange, "/user-api-keys")
+            else None
+        )
         if isinstance(name, str) and is_refused(name):
-            exchange.sent_json = {"name": ""}
+            exchange.request_json = {"name": ""}
 
     return lambda _: _Both(before)
 
@@ -181,10 +196,10 @@ plant("a name is measured in bytes", "limit.key-name keys.body", "differs")(
 )
 
 
-def _takes_bodies(ending: str, body: bytes, instead: bytes) -> Make:
+def _takes_bodies(ending: str, body: bytes, replacement: bytes) -> Make:
     def before(exchange: Exchange) -> None:
-        if at(exchange, ending) and exchange.content == body:
-            exchange.content = instead
+        if path_ends_with(exchange, ending) and exchange.request_body == body:
+            exchange.request_body = replacement
 
     return lambda _: _Both(before)
 
@@ -196,9 +211,9 @@ for _body in (b'{"name": null}', b'["hosting-emulator-check-"]', b'{"name":'):
 
 
 @plant("an accepted operation is an empty object", "domains.accepted", "undecided")
-def _(_: CheckOptions) -> Tampering:
+def an_accepted_operation_is_an_empty_object(_: CheckOptions) -> Tampering:
     def after(exchange: Exchange) -> None:
-        if exchange.ok and at(exchange, "/domains"):
+        if exchange.ok and path_ends_with(exchange, "/domains"):
             exchange.json = {}
 
     return _Both(after=after)
@@ -209,8 +224,8 @@ def _(_: CheckOptions) -> Tampering:
 
 def _refuses_hiding(code: str) -> Make:
     def after(exchange: Exchange) -> None:
-        if exchange.ok and exchange.content == b'{"enabled": false}':
-            refused(exchange, 409, code)
+        if exchange.ok and exchange.request_body == b'{"enabled": false}':
+            refuse(exchange, 409, code)
 
     return lambda _: _Both(after=after)
 
@@ -221,12 +236,12 @@ plant("hiding is always refused", "flag.hiding-refused", "undecided")(
 
 
 @plant("one call does not know outsiders", "condition.missing", "differs")
-def _(options: CheckOptions) -> Tampering:
+def one_call_does_not_know_outsiders(options: CheckOptions) -> Tampering:
     def before(exchange: Exchange) -> None:
-        if at(exchange, "/powered-by-flag"):
-            sent = exchange.sent.get("Authorization", "")
-            if sent == f"Bearer {options.outsider_token}":
-                exchange.sent["Authorization"] = "Bearer nobody"
+        if path_ends_with(exchange, "/powered-by-flag"):
+            authorization = exchange.request_headers.get("Authorization", "")
+            if authorization == f"Bearer {options.outsider_token}":
+                exchange.request_headers["Authorization"] = "Bearer nobody"
 
     return _Both(before)
 
@@ -236,38 +251,42 @@ def _(options: CheckOptions) -> Tampering:
 
 def _takes(read: Callable[[str], str | None]) -> Make:
     def before(exchange: Exchange) -> None:
-        sent = exchange.sent.get("Authorization", "")
-        token = None if sent.startswith("Bearer ") else read(sent)
+        authorization = exchange.request_headers.get("Authorization", "")
+        token = None if authorization.startswith("Bearer ") else read(authorization)
         if token is not None:
-            exchange.sent["Authorization"] = f"Bearer {token}"
+            exchange.request_headers["Authorization"] = f"Bearer {token}"
 
     return lambda _: _Both(before)
 
 
-def _password(sent: str) -> str | None:
+def _password(authorization: str) -> str | None:
     try:
-        return base64.b64decode(sent.removeprefix("Basic "), validate=True).decode().split(":")[1]
+        return (
+            base64.b64decode(authorization.removeprefix("Basic "), validate=True)
+            .decode()
+            .split(":")[1]
+        )
     except (ValueError, IndexError):
         return None
 
 
 plant("a token under Basic", "auth.bearer bearer", "differs")(
-    _takes(lambda sent: sent[6:] if sent.startswith("Basic ") else None)
+    _takes(lambda authorization: authorization[6:] if authorization.startswith("Basic ") else None)
 )
 plant("a token as a password", "auth.bearer bearer", "differs")(_takes(_password))
 plant("a token under Token", "auth.bearer bearer", "differs")(
-    _takes(lambda sent: sent[6:] if sent.startswith("Token ") else None)
+    _takes(lambda authorization: authorization[6:] if authorization.startswith("Token ") else None)
 )
 plant("a token without a scheme", "auth.bearer bearer", "differs")(
-    _takes(lambda sent: sent if sent.startswith("ey") else None)
+    _takes(lambda authorization: authorization if authorization.startswith("ey") else None)
 )
 
 
 def _takes_cookies(ending: str) -> Make:
     def make(options: CheckOptions) -> Tampering:
         def before(exchange: Exchange) -> None:
-            if at(exchange, ending) and "Cookie" in exchange.sent:
-                exchange.sent["Authorization"] = f"Bearer {options.token}"
+            if path_ends_with(exchange, ending) and "Cookie" in exchange.request_headers:
+                exchange.request_headers["Authorization"] = f"Bearer {options.token}"
 
         return _Both(before)
 
@@ -277,9 +296,9 @@ def _takes_cookies(ending: str) -> Make:
 def _takes_basic(ending: str) -> Make:
     def make(options: CheckOptions) -> Tampering:
         def before(exchange: Exchange) -> None:
-            is_basic = exchange.sent.get("Authorization", "").startswith("Basic ")
-            if at(exchange, ending) and is_basic:
-                exchange.sent["Authorization"] = f"Bearer {options.token}"
+            is_basic = exchange.request_headers.get("Authorization", "").startswith("Basic ")
+            if path_ends_with(exchange, ending) and is_basic:
+                exchange.request_headers["Authorization"] = f"Bearer {options.token}"
 
         return _Both(before)
 
@@ -288,16 +307,24 @@ def _takes_basic(ending: str) -> Make:
 
 def _refuses_request_ids(ending: str, length: int) -> Make:
     def after(exchange: Exchange) -> None:
-        if at(exchange, ending) and len(exchange.sent.get("X-Request-Id", "")) == length:
-            refused(exchange, 400, "invalid_request", retryable=False)
+        if (
+            path_ends_with(exchange, ending)
+            and len(exchange.request_headers.get("X-Request-Id", "")) == length
+        ):
+            refuse(exchange, 400, "invalid_request", retryable=False)
 
     return lambda _: _Both(after=after)
 
 
-#: The calls of the contract but call 2, which looks at its generation first.
+#: The calls of the contract except call 2, which checks its generation first.
 _ENDINGS = (
-    *("/powered-by-flag", "/user-api-keys", "/domains", "/edge-dns", "/deployments"),
-    *("/dev-access-tickets", "/database/compute"),
+    "/powered-by-flag",
+    "/user-api-keys",
+    "/domains",
+    "/edge-dns",
+    "/deployments",
+    "/dev-access-tickets",
+    "/database/compute",
 )
 for _ending in _ENDINGS:
     plant(f"{_ending} takes a token under Basic", "auth.bearer bearer", "differs")(
@@ -317,11 +344,11 @@ for _ending in (*_ENDINGS, "/source:initialize"):
 # --- Sizes, ids and words -------------------------------------------------------------------------
 
 
-def _page_size(size: str, instead: str) -> Make:
+def _page_size(size: str, replacement: str) -> Make:
     def before(exchange: Exchange) -> None:
-        if at(exchange, "/deployments"):
-            exchange.path = exchange.path.replace(f"limit={size}", f"limit={instead}")
-            if exchange.path.endswith(f"limit={instead}0"):  # it was a size of several digits
+        if path_ends_with(exchange, "/deployments"):
+            exchange.path = exchange.path.replace(f"limit={size}", f"limit={replacement}")
+            if exchange.path.endswith(f"limit={replacement}0"):  # it was a size of several digits
                 exchange.path = exchange.path.removesuffix("0")
 
     return lambda _: _Both(before)
@@ -331,19 +358,19 @@ plant("a page size of 101", "limit.page-size", "undecided")(_page_size("101", "1
 
 
 @plant("a page size of 0", "limit.page-size", "undecided")
-def _(_: CheckOptions) -> Tampering:
+def a_page_size_of_0(_: CheckOptions) -> Tampering:
     def before(exchange: Exchange) -> None:
-        if at(exchange, "/deployments") and exchange.path.endswith("limit=0"):
+        if path_ends_with(exchange, "/deployments") and exchange.path.endswith("limit=0"):
             exchange.path = exchange.path.replace("limit=0", "limit=20")
 
     return _Both(before)
 
 
 @plant("a long X-Request-Id comes back in refusals", "request-id", "differs")
-def _(_: CheckOptions) -> Tampering:
+def a_long_x_request_id_comes_back_in_refusals(_: CheckOptions) -> Tampering:
     def after(exchange: Exchange) -> None:
-        if exchange.status >= 400 and len(exchange.sent.get("X-Request-Id", "")) > 128:
-            exchange.headers["X-Request-Id"] = exchange.sent["X-Request-Id"]
+        if exchange.status >= 400 and len(exchange.request_headers.get("X-Request-Id", "")) > 128:
+            exchange.headers["X-Request-Id"] = exchange.request_headers["X-Request-Id"]
 
     def before(exchange: Exchange) -> None:
         pass
@@ -353,8 +380,14 @@ def _(_: CheckOptions) -> Tampering:
 
 def _words(ending: str, change: Callable[[Any], object]) -> Make:
     def after(exchange: Exchange) -> None:
-        is_operation = polls(exchange) or at(exchange, "/domains") or at(exchange, ":initialize")
-        if exchange.ok and (is_operation if ending == "operation" else at(exchange, ending)):
+        is_operation = (
+            is_successful_poll(exchange)
+            or path_ends_with(exchange, "/domains")
+            or path_ends_with(exchange, ":initialize")
+        )
+        if exchange.ok and (
+            is_operation if ending == "operation" else path_ends_with(exchange, ending)
+        ):
             document = exchange.json
             change(document)
             exchange.json = document
@@ -388,18 +421,23 @@ plant("no data is shared, no database init", "compute.data_mode compute.placemen
 
 
 class Caches(Tampering):
-    """Every read of a path is remembered for each token."""
+    """Serves every repeated read of a path from a cache for each token."""
 
     def __init__(self, ending: str) -> None:
         self._ending = ending
-        self._kept: dict[tuple[str, str], Exchange] = {}
+        self._cache: dict[tuple[str, str], Exchange] = {}
 
     def after(self, exchange: Exchange) -> None:
-        if exchange.method != "GET" or not exchange.ok or not at(exchange, self._ending):
+        if (
+            exchange.method != "GET"
+            or not exchange.ok
+            or not path_ends_with(exchange, self._ending)
+        ):
             return
-        place = (exchange.path, exchange.sent.get("Authorization", ""))
-        kept = self._kept.setdefault(place, exchange)
-        exchange.status, exchange.body = kept.status, kept.body
+        cache_key = (exchange.path, exchange.request_headers.get("Authorization", ""))
+        cached = self._cache.setdefault(cache_key, exchange)
+        exchange.status = cached.status
+        exchange.body = cached.body
 
 
 plant("compute from a cache", "compute.observed_at", "differs")(lambda _: Caches("/compute"))
@@ -414,11 +452,11 @@ plant("deployments from a cache", "operation.deployment_id", "differs")(
 
 
 @plant("sessions are not asked for, states are", "keys.session auth.session", "undecided")
-def _(_: CheckOptions) -> Tampering:
+def sessions_are_not_asked_for_states_are(_: CheckOptions) -> Tampering:
     def after(exchange: Exchange) -> None:
-        is_key = exchange.sent.get("Authorization", "").startswith("Bearer phk_")
-        if is_key and at(exchange, "/user-api-keys"):
-            refused(exchange, 409, "deployment_plan_expired")
+        is_key = exchange.request_headers.get("Authorization", "").startswith("Bearer phk_")
+        if is_key and path_ends_with(exchange, "/user-api-keys"):
+            refuse(exchange, 409, "deployment_plan_expired")
 
     return _Both(after=after)
 
@@ -449,4 +487,7 @@ def test_our_own_emulator_leaves_only_unseen_sentences_undecided() -> None:
     report = TamperedWorld().checked()
 
     assert report["summary"]["differs"] == 0
-    assert all("was not seen" in seen[0] for seen in with_verdict(report, "undecided").values())
+    assert all(
+        "was not seen" in observations[0]
+        for observations in with_verdict(report, "undecided").values()
+    )

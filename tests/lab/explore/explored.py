@@ -1,10 +1,10 @@
-"""A small client to be explored: it shows a project's flag, makes an API key and reads the DNS.
+"""A small client to explore: it shows the flag of a project, creates an API key and reads the DNS.
 
     explored careful|doubling|giving-up|patient [requests]
 
-`careful` tries again with the same Idempotency-Key, `doubling` with another, `giving-up` not at all;
-`patient` waits for an answer for ever. `requests` is how many it makes, 3 unless said. Each answer
-may take TIMEOUT_S.
+`careful` retries with the same Idempotency-Key, `doubling` with another one, `giving-up` never;
+`patient` waits for a response forever. `requests` is the number of requests (default: 3). Each
+response may take TIMEOUT_S.
 """
 
 from __future__ import annotations
@@ -25,39 +25,43 @@ KEYS = count()
 def send(
     method: str, path: str, body: dict[str, object] | None, key: str
 ) -> tuple[int, dict[str, object]]:
-    """Send one request. Raises OSError or ValueError when the answer is lost."""
+    """Send one request. Raises OSError or ValueError when the response is lost."""
     headers = {"Authorization": f"Bearer {os.environ['HOSTING_TOKEN']}", "Idempotency-Key": key}
     limit_s = None if MANNER == "patient" else TIMEOUT_S
-    status, _, found = plain_http.send(
-        *(os.environ["HOSTING_BASE_URL"], method, path, headers, body),
+    status, _, document = plain_http.send(
+        os.environ["HOSTING_BASE_URL"],
+        method,
+        path,
+        headers,
+        body,
         piece_s=limit_s,
         whole_s=limit_s,
     )
-    return status, found
+    return status, document
 
 
 def ask(method: str, path: str, body: dict[str, object] | None = None) -> None:
-    """Ask until there is an answer; for a key anew where its value was lost."""
+    """Send a request until it succeeds; request another key if the value of the first was lost."""
     key = f"key-{next(KEYS)}"
     for attempt in range(ATTEMPTS):
         if attempt and MANNER == "doubling":
             key = f"key-{next(KEYS)}"
         try:
-            status, found = send(method, path, body, key)
+            status, document = send(method, path, body, key)
         except (OSError, ValueError) as error:
-            said: object = type(error).__name__
+            reason: object = type(error).__name__
         else:
             if status < 400:
-                if found.get("replayed") and body is not None:
+                if document.get("replayed") and body is not None:
                     ask(method, path, {"name": f"{body['name']}-again"})
                 return
-            said = found["code"]
-            if not found["retryable"]:
+            reason = document["code"]
+            if not document["retryable"]:
                 break
         if MANNER == "giving-up":
             break
         time.sleep(0.05)
-    sys.exit(f"gave up on {path.rpartition('/')[2]}: {said}")
+    sys.exit(f"gave up on {path.rpartition('/')[2]}: {reason}")
 
 
 def main() -> None:

@@ -1,8 +1,8 @@
-"""Clients to be explored by outcome, correct and wrong: they show a flag, make a key, apply domains.
+"""Correct and faulty clients to explore: they show the flag, create a key and apply domains.
 
     outcomes_client MANNER
 
-Each manner is one client; `RIGHT` are correct, each in its own way, `WRONG` make one mistake each.
+Each manner is one client. Those in `CORRECT` are correct, those in `FAULTY` make one mistake each.
 """
 
 from __future__ import annotations
@@ -15,14 +15,22 @@ from itertools import count
 from tests.support import plain_http
 
 TYPE_CHECKING = False
-if TYPE_CHECKING:  # it takes as long to import as all the rest
+if TYPE_CHECKING:  # its import takes as long as all the others
     from typing import Any
 
-RIGHT = (
-    *("careful", "giving-up", "fire-and-forget", "dashboard", "hedged", "begin-again"),
-    *("patient", "best-effort", "pages", "renewing"),
+CORRECT = (
+    "careful",
+    "giving-up",
+    "fire-and-forget",
+    "dashboard",
+    "hedged",
+    "begin-again",
+    "patient",
+    "best-effort",
+    "pages",
+    "renewing",
 )
-WRONG = {
+FAULTY = {
     "believing": ("apply_project_domains#1/fail/lasting", "blind success"),
     "any-end-is-good": ("apply_project_domains#1/cancel/lasting", "blind success"),
     "for-ever": ("apply_project_domains#1/stick/lasting", "hung"),
@@ -47,51 +55,52 @@ PAUSE_S = {"storming": 0.0, "patient": 2.0, "stubborn": 0.05}.get(MANNER, 0.1)
 
 
 class Refused(Exception):
-    """The service said no, or nothing."""
+    """The service refused a request or did not respond."""
 
 
 def send(method: str, path: str, body: Any, key: str) -> tuple[int, dict[str, str], Any]:
-    """Send one request. Raises OSError or ValueError when the answer is lost."""
+    """Send one request. Raises OSError or ValueError when the response is lost."""
     headers = {"Authorization": f"Bearer {TOKENS[-1]}", "Idempotency-Key": key}
     return plain_http.send(BASE, method, path, headers, body, piece_s=10)
 
 
-def ask(method: str, path: str, body: Any = None, key: str = "") -> Any:
-    """Ask until there is an answer, or it is no use."""
-    key, said = key or f"{os.getpid()}-{next(KEYS)}", ""
+def request(method: str, path: str, body: Any = None, key: str = "") -> Any:
+    """Send a request until it succeeds or a retry is useless. Raises Refused."""
+    key = key or f"{os.getpid()}-{next(KEYS)}"
+    reason = ""
     for attempt in range(ATTEMPTS):
         if attempt:
             time.sleep(PAUSE_S)
         try:
-            status, headers, found = send(method, path, body, key)
+            status, headers, document = send(method, path, body, key)
         except (OSError, ValueError) as error:
-            said = f"no answer: {error}"
+            reason = f"no response: {error}"
             continue
         if status < 400 or MANNER == "status-blind":
-            return found
-        said = f"{status} {found['code']}"
+            return document
+        reason = f"{status} {document['code']}"
         if status == 401 and MANNER == "renewing" and renew():
             continue
-        if not found["retryable"] and MANNER != "stubborn":
+        if not document["retryable"] and MANNER != "stubborn":
             break
         if MANNER not in ("stubborn", "storming"):
             time.sleep(int(headers.get("retry-after", 0)))
-    raise Refused(f"{method} {path.rpartition('/')[2]}: {said}")
+    raise Refused(f"{method} {path.rpartition('/')[2]}: {reason}")
 
 
 def renew() -> bool:
-    """Sign in again, as somebody would who has a refresh token."""
+    """Get a new access token, as a client with a refresh token would."""
     if len(TOKENS) > 1:
         return False
     path = f"/_emulator/worlds/{os.environ['HOSTING_EMULATOR_WORLD']}/tokens"
     body: dict[str, object] = {"as": "owner", "expires_in_seconds": 900}
-    _, _, found = plain_http.send(os.environ["HOSTING_EMULATOR_URL"], "POST", path, {}, body)
-    TOKENS.append(found["access_token"])
+    _, _, token = plain_http.send(os.environ["HOSTING_EMULATOR_URL"], "POST", path, {}, body)
+    TOKENS.append(token["access_token"])
     return True
 
 
 def follow(operation: Any) -> str:
-    """Poll an operation to its end, or to the end of our patience."""
+    """Poll an operation until it ends or the client gives up."""
     polls = count()
     while operation["state"] in ("queued", "running"):
         if MANNER == "few-polls" and next(polls) > 5:
@@ -99,51 +108,52 @@ def follow(operation: Any) -> str:
         if MANNER not in ("for-ever", "few-polls") and next(polls) > 20:
             raise Refused(f"operation {operation['id']} is still {operation['state']}")
         time.sleep(2 if MANNER == "patient" and next(polls) > 8 else 0.02)
-        operation = ask("GET", f"/v1/operations/{operation['id']}")
+        operation = request("GET", f"/v1/operations/{operation['id']}")
     return str(operation["state"])
 
 
 def show_flag() -> None:
     """Show the flag."""
     if MANNER != "hedged":
-        ask("PUT", f"{PROJECT}/powered-by-flag", {"enabled": False})
+        request("PUT", f"{PROJECT}/powered-by-flag", {"enabled": False})
         return
-    from contextlib import suppress  # the others need not wait for these
+    from contextlib import suppress  # the other clients need not wait for these imports
     from threading import Thread
 
-    body, won = {"enabled": False}, list[object]()
+    body = {"enabled": False}
+    responses = list[object]()
 
-    def one() -> None:
+    def send_flag() -> None:
         with suppress(Refused):
-            won.append(ask("PUT", f"{PROJECT}/powered-by-flag", body, "hedge"))
+            responses.append(request("PUT", f"{PROJECT}/powered-by-flag", body, "hedge"))
 
-    both = [Thread(target=one) for _ in range(2)]
-    for thread in both:
+    threads = [Thread(target=send_flag) for _ in range(2)]
+    for thread in threads:
         thread.start()
-    for thread in both:
+    for thread in threads:
         thread.join()
-    if not won:
-        raise Refused("neither request was answered")
+    if not responses:
+        raise Refused("neither request got a response")
 
 
 def make_key() -> None:
-    """Make a key, and another where the value of the first is lost."""
+    """Create a key, and another one if the value of the first is lost."""
     for name in ("ci", "ci-2"):
-        found = ask("POST", f"{ORGANIZATION}/user-api-keys", {"name": name})
-        if found["value"] is not None or MANNER == "null-key":
+        key = request("POST", f"{ORGANIZATION}/user-api-keys", {"name": name})
+        if key["value"] is not None or MANNER == "null-key":
             return
     raise Refused("no key has a value")
 
 
 def apply_domains() -> None:
-    """Apply the domains, and see what becomes of it."""
+    """Apply the domains and follow the operation."""
     for _ in range({"begin-again": 2, "again-and-again": 3}.get(MANNER, 1)):
-        operation = ask("PUT", f"{PROJECT}/domains")
+        operation = request("PUT", f"{PROJECT}/domains")
         if MANNER in ("fire-and-forget", "believing"):
             if MANNER == "believing":
-                ask("GET", f"/v1/operations/{operation['id']}")
-                ask("GET", f"/v1/operations/{operation['id']}")
-                ask("GET", f"/v1/operations/{operation['id']}")
+                request("GET", f"/v1/operations/{operation['id']}")
+                request("GET", f"/v1/operations/{operation['id']}")
+                request("GET", f"/v1/operations/{operation['id']}")
             return
         try:
             state = follow(operation)
@@ -157,9 +167,9 @@ def apply_domains() -> None:
 
 
 def read_all() -> None:
-    """Read what can be read."""
+    """Read the database compute, DNS and deployments."""
     try:
-        compute = ask("GET", f"{PROJECT}/database/compute?environment=prod")
+        compute = request("GET", f"{PROJECT}/database/compute?environment=prod")
     except Refused as refused:
         if MANNER == "swallowing":
             compute = {"database": None}
@@ -170,21 +180,21 @@ def read_all() -> None:
             raise
     if MANNER == "null-blind":
         print(compute["database"]["min_cu"] > 0)
-    dns = ask("GET", f"{PROJECT}/edge-dns")
+    dns = request("GET", f"{PROJECT}/edge-dns")
     if MANNER == "zone-blind":
         print(dns["zone"].upper())
-    listed = ask("GET", f"{PROJECT}/deployments")
-    while MANNER == "pages" and listed.get("next_cursor"):
-        listed = ask("GET", f"{PROJECT}/deployments?cursor={listed['next_cursor']}")
+    page = request("GET", f"{PROJECT}/deployments")
+    while MANNER == "pages" and page.get("next_cursor"):
+        page = request("GET", f"{PROJECT}/deployments?cursor={page['next_cursor']}")
 
 
 def dashboard() -> None:
-    """Show what there is to show."""
+    """Print the size of each document that can be read."""
     for name in ("edge-dns", "deployments", "database/compute?environment=dev"):
         try:
-            print(name, len(ask("GET", f"{PROJECT}/{name}")))
+            print(name, len(request("GET", f"{PROJECT}/{name}")))
         except Refused as refused:
-            print(name, "not to be had:", refused)
+            print(name, "is not available:", refused)
 
 
 def main() -> None:

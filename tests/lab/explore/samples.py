@@ -1,4 +1,4 @@
-"""Requests, worlds and results, as a run would have them."""
+"""Requests, worlds and results as a run would have them."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from hosting_emulator_lab.explore.runs import (
 PROJECT = "01JGFJJZ00TGEYDG0VT5J9EZXF"
 
 
-def exchange(call: str | None, status: int = 200, path: str = "", **over: Any) -> Exchange:
-    """A line of the request log."""
-    found: dict[str, Any] = {
+def exchange(call: str | None, status: int = 200, path: str = "", **overrides: Any) -> Exchange:
+    """Return a row of the request log."""
+    fields: dict[str, Any] = {
         "n": 1,
         "at": "2026-01-01T00:00:00.000Z",
         "method": CALLS[call].method if call in CALLS else "GET",
@@ -42,16 +42,16 @@ def exchange(call: str | None, status: int = 200, path: str = "", **over: Any) -
         "why": [],
         "duration_us": 1.0,
     }
-    return cast("Exchange", {**found, **over})
+    return cast("Exchange", {**fields, **overrides})
 
 
 def requests(*calls: str) -> tuple[NumberedRequest, ...]:
-    """Requests of calls that all succeeded."""
+    """Return successful requests of these calls."""
     return number(exchange(call, n=n) for n, call in enumerate(calls, 1))
 
 
 def state(**tables: dict[str, Any]) -> dict[str, Counter[str]]:
-    """The summary of a world of two projects, with more rows in some tables."""
+    """Return the summary of a world with two projects and the given rows."""
     document = {
         "organizations": {"O": {"alias": "acme"}},
         "users": {"P": {"alias": "owner"}},
@@ -62,51 +62,54 @@ def state(**tables: dict[str, Any]) -> dict[str, Counter[str]]:
 
 
 def key(name: str) -> dict[str, Any]:
-    """An API key's row."""
+    """Return the row of an API key."""
     return {"name": name, "user_id": "P", "organization_id": "O"}
 
 
-def operation(state: str, **more: Any) -> dict[str, Any]:
-    """An operation's row."""
-    return {"kind": "apply_project_domains", "project_id": "S", "state": state, **more}
+def operation(state: str, **fields: Any) -> dict[str, Any]:
+    """Return the row of an operation."""
+    return {"kind": "apply_project_domains", "project_id": "S", "state": state, **fields}
 
 
-def clean(seen: Observation | None = None, again: State | None = None) -> CleanRun:
-    """A clean run that makes one API key."""
-    made = seen or Observation(
+def clean(observation: Observation | None = None, second_state: State | None = None) -> CleanRun:
+    """Return a clean run that creates one API key."""
+    first_observation = observation or Observation(
         requests("create_user_api_key"), state(user_api_keys={"1": key("ci")})
     )
-    second = made.state if again is None else again
-    return CleanRun(state(), made, RunEnd(0), second, values=made.values)
+    compared_state = first_observation.state if second_state is None else second_state
+    return CleanRun(
+        state(), first_observation, RunEnd(0), compared_state, values=first_observation.values
+    )
 
 
-def result(text: str, **over: Any) -> PointResult:
-    """A result of a point."""
-    found: dict[str, Any] = {"verdict": "survived", "says": (), "exit_code": 0, "duration_s": 0.25}
-    return PointResult(point=FaultPoint.read(text), **{**found, **over})
+def result(text: str, **overrides: Any) -> PointResult:
+    """Return the result of a point."""
+    fields: dict[str, Any] = {"verdict": "survived", "says": (), "exit_code": 0, "duration_s": 0.25}
+    return PointResult(point=FaultPoint.read(text), **{**fields, **overrides})
 
 
-def exploration(*results: PointResult, **over: Any) -> Exploration:
-    """An exploration of one key's creation by timeouts and connection resets."""
-    made = clean()
-    planned = plan(made.seen.requests, faults=["timeout", "connection_reset"])
-    found: dict[str, Any] = {
+def exploration(*results: PointResult, **overrides: Any) -> Exploration:
+    """Return an exploration of the creation of a key with timeouts and connection resets."""
+    clean_run = clean()
+    run_plan = plan(clean_run.seen.requests, faults=["timeout", "connection_reset"])
+    fields: dict[str, Any] = {
         "subject": "./deploy.sh",
-        "clean": made,
-        "plan": planned,
+        "clean": clean_run,
+        "plan": run_plan,
         "results": results,
         "repeat": lambda point: f"hosting-emulator explore --point '{point}' -- ./deploy.sh",
     }
-    return Exploration(**{**found, **over})
+    return Exploration(**{**fields, **overrides})
 
 
 def page_with_long_results() -> str:
     """Return the HTML report of every fault at every call, with a long name and a long line in it."""
-    planned = plan(requests(*reversed(CALLS)), faults=["abort:api_key_creation_uncertain", *KINDS])
+    run_plan = plan(requests(*reversed(CALLS)), faults=["abort:api_key_creation_uncertain", *KINDS])
     findings = ("retried-too-soon: Retried too soon",)
-    longest = max(planned.points, key=lambda point: len(str(point)))
+    longest = max(run_plan.points, key=lambda point: len(str(point)))
     results = [
-        result(str(point), conduct=findings if point == longest else ()) for point in planned.points
+        result(str(point), conduct=findings if point == longest else ())
+        for point in run_plan.points
     ]
-    results[-1] = result(str(planned.points[-1]), verdict="failed", output=("/deep" * 60,))
-    return page(exploration(*results, plan=planned))
+    results[-1] = result(str(run_plan.points[-1]), verdict="failed", output=("/deep" * 60,))
+    return page(exploration(*results, plan=run_plan))

@@ -1,4 +1,4 @@
-"""`explore --outcomes` accuses no correct client, and names what each wrong one does wrong."""
+"""`explore --outcomes` accuses no correct client and names the mistake of each faulty one."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 from hosting_emulator.sdk import HostingEmulator
 from hosting_emulator_lab.explore.runs import State, Visit
-from tests.lab.explore.outcomes_client import RIGHT, WRONG
+from tests.lab.explore.outcomes_client import CORRECT, FAULTY
 from tests.lab.explore.test_explore import explored, run, sh
 from tests.support.plain_http import quick_start
 from tests.support.sampling import sampled
@@ -28,8 +28,8 @@ for poll in 1 2 3 4 5; do
   case "$state" in END) break ;; esac
 done
 """
-SHELL_RIGHT = DOMAINS.replace("END", "succeeded|failed|cancelled") + '[ "$state" = succeeded ]\n'
-SHELL_WRONG = DOMAINS.replace("END", "succeeded|failed|cancelled") + "echo done\n"
+CORRECT_SHELL = DOMAINS.replace("END", "succeeded|failed|cancelled") + '[ "$state" = succeeded ]\n'
+FAULTY_SHELL = DOMAINS.replace("END", "succeeded|failed|cancelled") + "echo done\n"
 NODE = """
 const base = process.env.HOSTING_BASE_URL;
 const url = `${base}/v1/projects/${process.env.HOSTING_PROJECT_ID}`;
@@ -41,7 +41,7 @@ console.log(compute.database.min_cu);
 """
 
 
-#: Where a client goes on without what it could not read, only its output can show that it noticed.
+#: If a client continues without a value that it could not read, only its output shows that it noticed.
 ACCUSED_OF_NOTHING = {"survived", "gave up", "waits", "unclear"}
 
 
@@ -49,51 +49,51 @@ def client(manner: str) -> tuple[str, ...]:
     return ("--", *quick_start("tests.lab.explore.outcomes_client"), manner)
 
 
-@pytest.mark.parametrize("manner", sampled(RIGHT, 5))
+@pytest.mark.parametrize("manner", sampled(CORRECT, 5))
 def test_explore_accuses_no_correct_client_of_a_mistake(manner: str):
-    found = explored("--outcomes", "--quick", *client(manner))
+    report = explored("--outcomes", "--quick", *client(manner))
 
-    assert {point["verdict"] for point in found["points"]} <= ACCUSED_OF_NOTHING
+    assert {point["verdict"] for point in report["points"]} <= ACCUSED_OF_NOTHING
 
 
 @pytest.mark.torture
-@pytest.mark.parametrize("manner", RIGHT)
+@pytest.mark.parametrize("manner", CORRECT)
 def test_explore_with_every_outcome_accuses_no_correct_client_of_a_mistake(manner: str):
-    found = explored("--outcomes", *client(manner))
+    report = explored("--outcomes", *client(manner))
 
-    assert {point["verdict"] for point in found["points"]} <= ACCUSED_OF_NOTHING
+    assert {point["verdict"] for point in report["points"]} <= ACCUSED_OF_NOTHING
 
 
-#: A mistake for each verdict, and one of another kind; the others are torture.
-SOME_WRONG = ("believing", "for-ever", "storming", "null-key", "null-blind", "again-and-again")
+#: One mistake for each verdict, and one of another kind; the others are torture.
+SAMPLED_FAULTY = ("believing", "for-ever", "storming", "null-key", "null-blind", "again-and-again")
 
 
 @pytest.mark.parametrize(
     "manner",
-    [m if m in SOME_WRONG else pytest.param(m, marks=pytest.mark.torture) for m in WRONG],
+    [m if m in SAMPLED_FAULTY else pytest.param(m, marks=pytest.mark.torture) for m in FAULTY],
 )
 def test_explore_names_the_mistake_of_a_client_at_its_point(manner: str):
-    point, verdict = WRONG[manner]
+    point, verdict = FAULTY[manner]
 
-    limit = ("--time-limit", "6s") if verdict == "hung" else ()
-    done = run(*limit, "--point", point, *client(manner))
+    options = ("--time-limit", "6s") if verdict == "hung" else ()
+    process = run(*options, "--point", point, *client(manner))
 
-    assert done.returncode == (2 if verdict == "unclear" else 1), done.stdout
-    assert f"{point}  {verdict}: " in done.stdout + done.stderr
+    assert process.returncode == (2 if verdict == "unclear" else 1), process.stdout
+    assert f"{point}  {verdict}: " in process.stdout + process.stderr
 
 
 @pytest.mark.skipif(shutil.which("curl") is None, reason="there is no curl")
-@pytest.mark.parametrize(("script", "survives"), [(SHELL_RIGHT, True), (SHELL_WRONG, False)])
+@pytest.mark.parametrize(("script", "survives"), [(CORRECT_SHELL, True), (FAULTY_SHELL, False)])
 def test_explore_judges_shell_scripts(script: str, survives: bool):
     command = ("--", "bash", "-c", script)
 
-    found = explored("--faults", "fail,stick,abort:forbidden", *command)
+    report = explored("--faults", "fail,stick,abort:forbidden", *command)
 
-    verdicts = {p["point"]: p["verdict"] for p in found["points"]}
+    verdicts = {point["point"]: point["verdict"] for point in report["points"]}
     assert verdicts["apply_project_domains#1/abort:forbidden/lasting"] == "gave up"
-    end = "gave up" if survives else "blind success"
-    assert verdicts["apply_project_domains#1/fail/lasting"] == end
-    assert verdicts["apply_project_domains#1/stick/lasting"] == end
+    verdict = "gave up" if survives else "blind success"
+    assert verdicts["apply_project_domains#1/fail/lasting"] == verdict
+    assert verdicts["apply_project_domains#1/stick/lasting"] == verdict
 
 
 FLAG = 'ask one -f -X PUT -d \'{"enabled":true}\' "$url/powered-by-flag"'
@@ -117,12 +117,12 @@ SHELL_MISTAKES = {
 @pytest.mark.parametrize("point", sampled(SHELL_MISTAKES, 2))
 def test_explore_names_the_mistakes_of_shell_scripts(point: str):
     verdict, script = SHELL_MISTAKES[point]
-    begin = DOMAINS.partition("id=")[0]
+    prelude = DOMAINS.partition("id=")[0]
 
-    done = run("--point", point, "--", "bash", "-c", begin + script)
+    process = run("--point", point, "--", "bash", "-c", prelude + script)
 
-    assert done.returncode == (2 if verdict == "unclear" else 1), done.stdout
-    assert f"{point}  {verdict}: " in done.stdout + done.stderr
+    assert process.returncode == (2 if verdict == "unclear" else 1), process.stdout
+    assert f"{point}  {verdict}: " in process.stdout + process.stderr
 
 
 @pytest.mark.skipif(shutil.which("curl") is None, reason="there is no curl")
@@ -131,11 +131,11 @@ def test_requests_minutes_apart_are_not_judged_as_repeated(pause: str, verdict: 
     advance = f'ask two -o /dev/null -X POST -d \'{{"by":"{pause}"}}\' '
     world = '"$HOSTING_CONTROL_URL/worlds/$HOSTING_EMULATOR_WORLD/clock/advance"'
     script = f"for run in 1 2 3 4; do {FLAG} && exit; {advance}{world}; done; exit 1"
-    begin = DOMAINS.partition("id=")[0]
+    prelude = DOMAINS.partition("id=")[0]
 
-    found = explored("--faults", "abort:forbidden", "--", "bash", "-c", begin + script)
+    report = explored("--faults", "abort:forbidden", "--", "bash", "-c", prelude + script)
 
-    assert [point["verdict"] for point in found["points"]] == [verdict]
+    assert [point["verdict"] for point in report["points"]] == [verdict]
 
 
 @pytest.mark.skipif(shutil.which("node") is None, reason="there is no node")
@@ -154,19 +154,24 @@ def test_a_broken_connection_does_not_count_as_a_crash_of_a_node_program():
         process.exit(made.ok ? 0 : 1);
     """
 
-    found = explored("--faults", "value_lost", "--", "node", "--input-type=module", "-e", script)
+    report = explored("--faults", "value_lost", "--", "node", "--input-type=module", "-e", script)
 
-    assert {point["verdict"] for point in found["points"]} == {"gave up"}
+    assert {point["verdict"] for point in report["points"]} == {"gave up"}
 
 
 @pytest.mark.skipif(shutil.which("node") is None, reason="there is no node")
 def test_explore_judges_node_programs():
-    found = explored(
-        *("--faults", "database_null,abort:forbidden"),
-        *("--", "node", "--input-type=module", "-e", NODE),
+    report = explored(
+        "--faults",
+        "database_null,abort:forbidden",
+        "--",
+        "node",
+        "--input-type=module",
+        "-e",
+        NODE,
     )
 
-    assert {point["verdict"] for point in found["points"]} == {"unclear", "gave up"}
+    assert {point["verdict"] for point in report["points"]} == {"unclear", "gave up"}
 
 
 @pytest.mark.parametrize("later", ["2s", "59m"])
@@ -179,7 +184,7 @@ def test_worlds_with_a_running_clock_are_compared_at_the_same_moment(
         with hosting_emulator.fork() as world:
             visit = Visit()
             visit.begin(world)
-            if states:  # of two that begin the same, one takes longer
+            if states:  # the second of two identical runs takes longer
                 world.clock.advance(later)
             request = Request(world.url("/v1/projects/{project}/domains"), method="PUT")
             for name, value in world.headers("owner", key="one").items():
@@ -196,7 +201,7 @@ def test_worlds_with_a_running_clock_are_compared_at_the_same_moment(
 def test_explore_combines_wire_faults_and_outcomes():
     command = sh(f"{ASK} -f $HOSTING_BASE_URL/v1/projects/$HOSTING_PROJECT_ID/edge-dns || exit 3")
 
-    found = explored("--faults", "gateway_error", "--outcomes", "--max-runs", "4", *command)
+    report = explored("--faults", "gateway_error", "--outcomes", "--max-runs", "4", *command)
 
-    phases = {point["point"].rpartition("/")[2] for point in found["points"]}
+    phases = {point["point"].rpartition("/")[2] for point in report["points"]}
     assert phases == {"before_commit", "lasting"}

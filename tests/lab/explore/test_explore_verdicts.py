@@ -1,4 +1,4 @@
-"""`explore` passes only what it has seen: its exit code, its text and its reports agree."""
+"""`explore` passes only what it observed: its exit code, text and reports agree."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MAKE_KEY = f"""{CURL} -f -X POST -H "Idempotency-Key: $$-key" -d '{{"name": "ci"
 
 
 class Reports:
-    """The reports of one exploration: what each of them says."""
+    """The reports of one exploration."""
 
     def __init__(self, folder: Path) -> None:
         self.files = {kind: folder / f"report.{kind}" for kind in ("junit", "html")}
@@ -41,9 +41,15 @@ class Reports:
         html = self.files["html"].read_text(encoding="utf-8")
         heading = html.partition("<h1>")[2].partition("</h1>")[0]
         return {
-            "junit": 1 if int(junit["failures"]) else 2 if int(junit["errors"]) else 0,
-            "html": 2 if "not judged" in heading else 1 if "did not" in heading else 0,
+            "junit": _exit_code(int(junit["failures"]) > 0, int(junit["errors"]) > 0),
+            "html": _exit_code("did not" in heading, "not judged" in heading),
         }
+
+
+def _exit_code(is_failed: bool, is_undecided: bool) -> int:
+    if is_failed:
+        return 1
+    return 2 if is_undecided else 0
 
 
 @pytest.fixture
@@ -51,12 +57,14 @@ def reports(tmp_path: Path) -> Reports:
     return Reports(tmp_path)
 
 
-def check_all_say(code: int, reports: Reports, *arguments: str, **options: Any) -> dict[str, Any]:
-    """Explore, check that everything says the same, and return the JSON report."""
-    done = run("--json", "-j", "2", *reports.options, *arguments, **options)
+def check_every_report(
+    code: int, reports: Reports, *arguments: str, **options: Any
+) -> dict[str, Any]:
+    """Explore, check that all reports stand for this exit code, and return the JSON report."""
+    process = run("--json", "-j", "2", *reports.options, *arguments, **options)
 
-    assert done.returncode == code, done.stderr
-    document: dict[str, Any] = json.loads(done.stdout)
+    assert process.returncode == code, process.stderr
+    document: dict[str, Any] = json.loads(process.stdout)
     assert document["exit_code"] == code
     assert reports.exit_codes() == {"junit": code, "html": code}
     return document
@@ -65,7 +73,7 @@ def check_all_say(code: int, reports: Reports, *arguments: str, **options: Any) 
 def test_every_report_passes_for_a_client_that_survives(reports: Reports):
     retry = f"{READ} || {READ}"
 
-    document = check_all_say(0, reports, "--faults", "connection_reset", *sh(retry))
+    document = check_every_report(0, reports, "--faults", "connection_reset", *sh(retry))
 
     assert document["summary"] == {"survived": 1}
 
@@ -74,7 +82,7 @@ def test_an_exploration_whose_faults_hit_no_request_does_not_pass(reports: Repor
     # Only the two clean runs send the request.
     script = f"echo >>runs; [ $(wc -l <runs) -gt 2 ] || {READ}"
 
-    document = check_all_say(
+    document = check_every_report(
         2, reports, "--faults", "connection_reset", "-j", "1", *sh(script), cwd=tmp_path
     )
 
@@ -89,13 +97,13 @@ def test_a_single_point_that_is_not_reached_does_not_pass(tmp_path: Path):
 
 
 def test_a_budget_too_small_for_any_run_does_not_pass(reports: Reports):
-    document = check_all_say(2, reports, "--budget", "1ms", "--faults", "timeout", *sh(READ))
+    document = check_every_report(2, reports, "--budget", "1ms", "--faults", "timeout", *sh(READ))
 
     assert document["points"] == []
 
 
 def test_faults_that_apply_to_no_request_do_not_pass(reports: Reports):
-    check_all_say(2, reports, "--faults", "stick", *sh(READ))
+    check_every_report(2, reports, "--faults", "stick", *sh(READ))
 
 
 def test_every_report_fails_for_a_conduct_error_in_the_clean_run(reports: Reports):
@@ -103,7 +111,7 @@ def test_every_report_fails_for_a_conduct_error_in_the_clean_run(reports: Report
     script = f"{without_a_key}; {READ} || {READ}"
 
     arguments = ("--faults", "connection_reset", "--calls", "get_dns_authorization")
-    document = check_all_say(1, reports, *arguments, *sh(script))
+    document = check_every_report(1, reports, *arguments, *sh(script))
 
     assert any("missing-idempotency-key" in finding for finding in document["clean"]["conduct"])
     assert run(*arguments, "--conduct", "off", *sh(script)).returncode == 0
@@ -113,21 +121,21 @@ def test_an_exploration_without_a_verdict_deletes_earlier_reports(reports: Repor
     for path in reports.files.values():
         path.write_text("all is well", encoding="utf-8")
 
-    done = run(*reports.options, *sh("exit 3"))
+    process = run(*reports.options, *sh("exit 3"))
 
-    assert done.returncode == 2
+    assert process.returncode == 2
     assert [path.name for path in reports.files.values() if path.exists()] == []
 
 
 def test_a_client_that_reads_its_key_from_a_file_is_not_missing_a_value(tmp_path: Path):
     script = f"[ -s key ] || {MAKE_KEY} >key || exit 1; {READ} || {READ}"
 
-    done = run("--json", "--faults", "connection_reset", "-j", "1", *sh(script), cwd=tmp_path)
+    process = run("--json", "--faults", "connection_reset", "-j", "1", *sh(script), cwd=tmp_path)
 
-    verdicts = {point["point"]: point["verdict"] for point in json.loads(done.stdout)["points"]}
+    verdicts = {point["point"]: point["verdict"] for point in json.loads(process.stdout)["points"]}
     assert verdicts["create_user_api_key#1/connection_reset/after_commit"] == "not reached"
     assert verdicts["get_dns_authorization#1/connection_reset/before_commit"] == "survived"
-    assert done.returncode == 0
+    assert process.returncode == 0
 
 
 @pytest.mark.parametrize("words", ["the value is stored", "secret saved after a replay", "revoked"])
@@ -136,7 +144,7 @@ def test_the_words_a_client_prints_do_not_turn_a_lost_value_into_survival(
 ):
     script = f"{MAKE_KEY} -o /dev/null || {{ {MAKE_KEY} -o /dev/null; echo {words}; }}; echo done"
 
-    document = check_all_say(2, reports, "--faults", "value_lost", *sh(script))
+    document = check_every_report(2, reports, "--faults", "value_lost", *sh(script))
 
     assert document["summary"] == {"unclear": 1}
 
@@ -144,7 +152,7 @@ def test_the_words_a_client_prints_do_not_turn_a_lost_value_into_survival(
 def test_a_client_that_ignores_a_lost_value_silently_is_a_blind_success(reports: Reports):
     script = f"{MAKE_KEY} -o /dev/null || {MAKE_KEY} -o /dev/null; echo done"
 
-    document = check_all_say(
+    document = check_every_report(
         1, reports, "--faults", "value_lost", *sh(f"{{ {script}; }} 2>/dev/null")
     )
 

@@ -1,4 +1,4 @@
-"""`explore` sees every request in every world of a run, and its faults reach all of them."""
+"""`explore` sees the requests in every world of a run, and its faults reach all of them."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_requests_are_numbered_over_all_worlds():
 
     report = explored("--faults", "gateway_error", *client(*steps))
 
-    # The second read repeats the first but for its world.
+    # The second read repeats the first in another world.
     assert set(verdicts(report).values()) == {"failed"}
     assert len(report["clean"]["requests"]) == 3
 
@@ -74,27 +74,27 @@ def test_a_key_that_is_created_once_in_a_world_that_is_deleted_is_not_doubled():
 def test_lasting_faults_reach_the_worlds_that_the_client_creates(fault: str, verdict: str):
     report = explored("--faults", fault, *client("own", "reset", "read", "delete"))
 
-    # A read begins no operation.
+    # A read starts no operation.
     assert set(verdicts(report).values()) == (set() if fault == "fail" else {verdict})
 
 
 def test_conduct_findings_in_a_deleted_world_count():
-    done = run("--faults", "gateway_error", *client("own", "without-key", "delete"))
+    process = run("--faults", "gateway_error", *client("own", "without-key", "delete"))
 
-    assert done.returncode == 1
-    assert "missing-idempotency-key" in done.stdout
+    assert process.returncode == 1
+    assert "missing-idempotency-key" in process.stdout
 
 
 def test_explore_counts_a_request_without_a_valid_token():
-    done = run("--", "sh", "-c", 'curl -s "$HOSTING_BASE_URL/v1/operations/1"')
+    process = run("--", "sh", "-c", 'curl -s "$HOSTING_BASE_URL/v1/operations/1"')
 
-    assert done.returncode == 2
-    assert "sends 1 request" in done.stderr
+    assert process.returncode == 2
+    assert "sends 1 request" in process.stderr
 
 
 def test_exploring_one_point_reaches_it_in_a_world_that_the_client_creates():
-    done = run("--point", AFTER, *client("own", "twice", "delete"))
+    process = run("--point", AFTER, *client("own", "twice", "delete"))
 
-    assert done.returncode == 1
-    assert f"{AFTER}  doubled: " in done.stderr
-    assert "[new-key-after-uncertainty]" in done.stderr
+    assert process.returncode == 1
+    assert f"{AFTER}  doubled: " in process.stderr
+    assert "[new-key-after-uncertainty]" in process.stderr

@@ -1,4 +1,4 @@
-"""Which runs are worth making: every request gets each fault, what looks alike is merged."""
+"""The plan of runs: every request meets each fault, and equivalent points are merged."""
 
 from __future__ import annotations
 
@@ -26,11 +26,12 @@ from tests.lab.explore.samples import exchange, requests
 from tests.support.fault_kinds import kinds_of_faults
 from tests.support.in_process import InProcess
 
-MUTATION, READING = "create_user_api_key", "list_deployments"
+MUTATION = "create_user_api_key"
+READING = "list_deployments"
 
 
 def test_the_plan_tries_every_fault_kind_that_needs_no_target():
-    """The others need a target of one's own, or look to a client like one that is tried."""
+    """The others need a target, or look to a client like a fault that is tried."""
     left_out = {
         "respond",
         "redirect",
@@ -44,10 +45,10 @@ def test_the_plan_tries_every_fault_kind_that_needs_no_target():
 @pytest.mark.parametrize("call", CALLS)
 def test_every_planned_fault_can_be_armed(call: str):
     api = InProcess()
-    planned = plan(requests(call), faults=[*KINDS, "abort:*", "gateway_error:504"])
-    passing = [point for point in planned.points if point.lasting is None]
+    run_plan = plan(requests(call), faults=[*KINDS, "abort:*", "gateway_error:504"])
+    passing = [point for point in run_plan.points if point.lasting is None]
 
-    fault_ids = [api.add_fault(**fault_at(point, planned.requests[0])) for point in passing]
+    fault_ids = [api.add_fault(**fault_at(point, run_plan.requests[0])) for point in passing]
 
     assert fault_ids
     assert {api.record("faults", fault_id).rule.times for fault_id in fault_ids} == {1}
@@ -69,17 +70,21 @@ def test_only_a_problem_that_is_not_retryable_lasts():
 def test_each_outcome_is_planned_only_for_requests_that_it_suits():
     calls = ("apply_project_domains", MUTATION, "get_operation")
 
-    met: dict[str, set[str]] = {call: set() for call in calls}
+    faults_by_call: dict[str, set[str]] = {call: set() for call in calls}
     for point in plan(requests(*calls), faults=OUTCOMES).points:
-        met[point.call].add(point.fault)
+        faults_by_call[point.call].add(point.fault)
 
-    operation = {"fail", "cancel", "stick", "exhaust", "reconcile", "long"}
-    assert operation < met["apply_project_domains"]
-    assert not operation & (met[MUTATION] | met["get_operation"])
-    assert "value_lost" in met[MUTATION]
-    assert "abort:interactive_login_required" in met[MUTATION]
-    assert met["get_operation"] == {
-        *("outage", "token_expired", "limited", "abort:forbidden", "abort:resource_not_found"),
+    operation_outcomes = {"fail", "cancel", "stick", "exhaust", "reconcile", "long"}
+    assert operation_outcomes < faults_by_call["apply_project_domains"]
+    assert not operation_outcomes & (faults_by_call[MUTATION] | faults_by_call["get_operation"])
+    assert "value_lost" in faults_by_call[MUTATION]
+    assert "abort:interactive_login_required" in faults_by_call[MUTATION]
+    assert faults_by_call["get_operation"] == {
+        "outage",
+        "token_expired",
+        "limited",
+        "abort:forbidden",
+        "abort:resource_not_found",
     }
 
 
@@ -94,38 +99,38 @@ def test_a_blocked_operation_is_planned_only_for_the_first_operation_of_a_projec
 
 def test_a_quick_plan_is_a_tenth_with_the_most_telling_points_first():
     calls = ("apply_project_domains", MUTATION, READING, "get_dns_authorization")
-    whole = plan(requests(*calls), faults=[*KINDS, *OUTCOMES])
+    full_plan = plan(requests(*calls), faults=[*KINDS, *OUTCOMES])
 
-    planned = plan(requests(*calls), faults=[*KINDS, *OUTCOMES], quick=True)
+    run_plan = plan(requests(*calls), faults=[*KINDS, *OUTCOMES], quick=True)
 
-    assert len(planned.points) == -(-len(whole.points) // 10)
-    assert [point.fault for point in planned.points[:2]] == ["fail", "value_lost"]
-    assert len(planned.left_out) == len(whole.points) - len(planned.points)
-    assert (planned.left_out_by, whole.left_out) == ("quick", ())
+    assert len(run_plan.points) == -(-len(full_plan.points) // 10)
+    assert [point.fault for point in run_plan.points[:2]] == ["fail", "value_lost"]
+    assert len(run_plan.left_out) == len(full_plan.points) - len(run_plan.points)
+    assert (run_plan.left_out_by, full_plan.left_out) == ("quick", ())
     assert plan(requests(*calls), faults=KINDS, max_runs=1).left_out_by == "the limit on runs"
 
 
 def test_a_quick_plan_tries_at_least_six_points():
-    planned = plan(requests("read_database_compute"), faults=[*KINDS, *OUTCOMES], quick=True)
+    run_plan = plan(requests("read_database_compute"), faults=[*KINDS, *OUTCOMES], quick=True)
 
-    assert len(planned.points) == 6
+    assert len(run_plan.points) == 6
 
 
 def test_a_change_meets_each_fault_before_and_after_its_commit():
-    planned = plan(requests(MUTATION), faults=["timeout"])
+    run_plan = plan(requests(MUTATION), faults=["timeout"])
 
-    assert [str(point) for point in planned.points] == [
+    assert [str(point) for point in run_plan.points] == [
         "create_user_api_key#1/timeout/after_commit",
         "create_user_api_key#1/timeout/before_commit",
     ]
-    assert planned.merged == ()
+    assert run_plan.merged == ()
 
 
 def test_the_two_phases_of_a_read_are_merged():
-    planned = plan(requests(READING), faults=["timeout"])
+    run_plan = plan(requests(READING), faults=["timeout"])
 
-    assert [point.phase for point in planned.points] == ["before_commit"]
-    assert [(m.point.phase, m.into.phase, m.why) for m in planned.merged] == [
+    assert [point.phase for point in run_plan.points] == ["before_commit"]
+    assert [(merge.point.phase, merge.into.phase, merge.why) for merge in run_plan.merged] == [
         ("after_commit", "before_commit", READ)
     ]
 
@@ -133,27 +138,27 @@ def test_the_two_phases_of_a_read_are_merged():
 def test_a_refused_request_is_planned_only_before_its_commit():
     refused = number([exchange(MUTATION, 409, code="idempotency_key_reused")])
 
-    planned = plan(refused, faults=["timeout"])
+    run_plan = plan(refused, faults=["timeout"])
 
-    assert [point.phase for point in planned.points] == ["before_commit"]
-    assert planned.merged == ()
+    assert [point.phase for point in run_plan.points] == ["before_commit"]
+    assert run_plan.merged == ()
 
 
 def test_the_rate_limit_refusal_is_planned_once_however_it_is_armed():
-    planned = plan(requests(MUTATION), faults=["abort", "rate_limit"])
+    run_plan = plan(requests(MUTATION), faults=["abort", "rate_limit"])
 
-    assert Counter(merged.why for merged in planned.merged) == {SAME_LIMIT: 2, LIMIT: 1}
-    assert {str(p) for p in planned.points if p.fault == "rate_limit"} == {
+    assert Counter(merged.why for merged in run_plan.merged) == {SAME_LIMIT: 2, LIMIT: 1}
+    assert {str(point) for point in run_plan.points if point.fault == "rate_limit"} == {
         "create_user_api_key#1/rate_limit/before_commit"
     }
-    assert not [p for p in planned.points if p.fault == "abort:rate_limited"]
+    assert not [point for point in run_plan.points if point.fault == "abort:rate_limited"]
 
 
 def test_the_rate_limit_refusal_is_planned_without_the_rate_limit_fault():
-    planned = plan(requests(MUTATION), faults=["abort"])
+    run_plan = plan(requests(MUTATION), faults=["abort"])
 
-    limited = [p.phase for p in planned.points if p.fault == "abort:rate_limited"]
-    assert limited == ["before_commit"]
+    phases = [point.phase for point in run_plan.points if point.fault == "abort:rate_limited"]
+    assert phases == ["before_commit"]
 
 
 def test_only_the_creation_of_a_key_is_tried_with_an_uncertain_result():
@@ -169,11 +174,11 @@ def test_a_plan_can_try_every_problem_code():
 def test_only_the_first_and_the_last_of_equal_polls_are_planned():
     polls = number(exchange("get_operation", path="/v1/operations/1") for _ in range(5))
 
-    planned = plan(polls, faults=["timeout"])
+    run_plan = plan(polls, faults=["timeout"])
 
-    assert [point.n for point in planned.points] == [1, 5]
-    repeated = [m for m in planned.merged if m.why == REPEATED]
-    assert [(m.point.n, m.into.n) for m in repeated] == [(2, 1), (3, 1), (4, 1)]
+    assert [point.n for point in run_plan.points] == [1, 5]
+    repeated = [merge for merge in run_plan.merged if merge.why == REPEATED]
+    assert [(merge.point.n, merge.into.n) for merge in repeated] == [(2, 1), (3, 1), (4, 1)]
 
 
 def test_polls_of_different_operations_are_all_planned():
@@ -185,17 +190,17 @@ def test_polls_of_different_operations_are_all_planned():
 def test_a_limit_on_runs_is_shared_evenly_among_the_requests():
     calls = (MUTATION, READING, "get_dns_authorization", "set_project_powered_by_flag")
 
-    planned = plan(requests(*calls), faults=KINDS, max_runs=9)
+    run_plan = plan(requests(*calls), faults=KINDS, max_runs=9)
 
-    assert sorted(Counter(p.call for p in planned.points).values()) == [2, 2, 2, 3]
-    whole = plan(requests(*calls), faults=KINDS)
-    assert (*planned.points, *planned.left_out) == whole.points
+    assert sorted(Counter(point.call for point in run_plan.points).values()) == [2, 2, 2, 3]
+    full_plan = plan(requests(*calls), faults=KINDS)
+    assert (*run_plan.points, *run_plan.left_out) == full_plan.points
 
 
 def test_the_calls_option_limits_the_plan_to_requests_of_those_calls():
-    planned = plan(requests(MUTATION, READING), faults=["timeout"], calls=[READING])
+    run_plan = plan(requests(MUTATION, READING), faults=["timeout"], calls=[READING])
 
-    assert {point.call for point in planned.points} == {READING}
+    assert {point.call for point in run_plan.points} == {READING}
 
 
 def test_requests_without_a_caller_or_a_call_are_not_numbered():
@@ -207,25 +212,29 @@ def test_requests_without_a_caller_or_a_call_are_not_numbered():
         exchange(READING),
     ]
 
-    found = number(log)
+    numbered = number(log)
 
-    assert [(r.n, r.succeeded) for r in found] == [(1, True), (2, False), (3, True)]
+    assert [(request.n, request.succeeded) for request in numbered] == [
+        (1, True),
+        (2, False),
+        (3, True),
+    ]
 
 
 def test_a_request_that_a_fault_of_the_world_hit_is_not_counted_for_other_faults():
-    def acted(kind: str, phase: str) -> list[str]:
+    def trail_of(kind: str, phase: str) -> list[str]:
         return [f"fault-1 ({kind}, {phase}) acted, hit 1"]
 
     log = [
-        exchange(MUTATION, 503, why=acted("abort", "before_commit")),
-        exchange(MUTATION, 200, why=acted("latency", "before_commit")),
-        exchange(MUTATION, 200, why=acted("truncate", "after_commit")),
+        exchange(MUTATION, 503, why=trail_of("abort", "before_commit")),
+        exchange(MUTATION, 200, why=trail_of("latency", "before_commit")),
+        exchange(MUTATION, 200, why=trail_of("truncate", "after_commit")),
         exchange(MUTATION),
     ]
 
-    found = number(log)
+    numbered = number(log)
 
-    assert [(r.n, r.n_after, r.succeeded) for r in found] == [
+    assert [(request.n, request.n_after, request.succeeded) for request in numbered] == [
         (1, 1, True),
         (2, 1, False),
         (3, 2, True),
@@ -235,11 +244,11 @@ def test_a_request_that_a_fault_of_the_world_hit_is_not_counted_for_other_faults
 def test_a_refused_request_counts_in_both_phases():
     third = number([exchange(MUTATION), exchange(MUTATION, 409), exchange(MUTATION)])[2]
 
-    def skipped(phase: str) -> int:
+    def skipped_count(phase: str) -> int:
         point = FaultPoint.read(f"{MUTATION}#3/timeout/{phase}")
         return int(fault_at(point, third)["skip_first"])
 
-    assert (skipped("before_commit"), skipped("after_commit")) == (2, 2)
+    assert (skipped_count("before_commit"), skipped_count("after_commit")) == (2, 2)
 
 
 @pytest.mark.parametrize(
@@ -255,13 +264,13 @@ def test_a_response_is_cut_in_the_middle_and_slowed_to_one_second(
 ):
     point = FaultPoint(READING, 1, fault, "before_commit")
 
-    armed = fault_at(point, replace(requests(READING)[0], answer_bytes=answer_bytes))
+    armed_fault = fault_at(point, replace(requests(READING)[0], answer_bytes=answer_bytes))
 
-    assert armed[fault] == effect
+    assert armed_fault[fault] == effect
 
 
 @pytest.mark.parametrize(
-    ("text", "why"),
+    ("text", "suggestion"),
     [
         ("nonsense", "write CALL#N/FAULT/PHASE"),
         ("list_deployments#0/timeout/before_commit", "write CALL#N/FAULT/PHASE"),
@@ -271,11 +280,11 @@ def test_a_response_is_cut_in_the_middle_and_slowed_to_one_second(
         ("list_deployments#1/timeout/before", "before_commit"),
     ],
 )
-def test_the_refusal_of_an_invalid_point_suggests_a_correction(text: str, why: str):
-    with pytest.raises(ValueError, match="no") as caught:
+def test_the_refusal_of_an_invalid_point_suggests_a_correction(text: str, suggestion: str):
+    with pytest.raises(ValueError, match="no") as error:
         FaultPoint.read(text)
 
-    assert why in str(caught.value)
+    assert suggestion in str(error.value)
 
 
 def test_every_written_point_is_read_back_unchanged():

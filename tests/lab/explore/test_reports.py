@@ -1,4 +1,4 @@
-"""One exploration in four forms: text, JSON, JUnit and a page. All say the same."""
+"""The reports of an exploration: text, JSON, JUnit and HTML. All state the same results."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from hosting_emulator_lab.explore.runs import Observation
 from tests.lab.explore.samples import clean, exploration, requests, result, state
 
 KEY = "create_user_api_key#1"
-SAYS = "2 API keys, while the clean run makes 1: 'ci' of owner in acme"
+SAYS = "one key too many"
 LINE = (
     "hosting-emulator explore --point 'create_user_api_key#1/timeout/after_commit' -- ./deploy.sh"
 )
@@ -44,7 +44,7 @@ MIXED = (
 
 @pytest.fixture
 def mixed() -> Exploration:
-    """Three of four points were run: one doubled, one survived, one was not reached."""
+    """An exploration that ran three of four points: one doubled, one survived, one was not reached."""
     return exploration(*MIXED, cut="interrupted")
 
 
@@ -70,20 +70,20 @@ def test_colors_change_no_word_of_the_text_report(mixed: Exploration):
 
 
 def test_points_with_the_same_result_share_one_story_with_a_command_each():
-    same = [
+    results = [
         result(f"{KEY}/{fault}/before_commit", verdict="failed", says=("exit code 1",))
         for fault in ("timeout", "connection_reset")
     ]
 
-    text = report_text(exploration(*same))
+    text = report_text(exploration(*results))
 
     assert text.count("exit code 1") == 1
     assert text.count("  again: ") == 2
 
 
 def test_a_matrix_too_wide_for_names_numbers_its_columns():
-    planned = plan(requests(*CALLS), faults=[*KINDS, "abort:*"])
-    wide = exploration(plan=planned, clean=clean())
+    run_plan = plan(requests(*CALLS), faults=[*KINDS, "abort:*"])
+    wide = exploration(plan=run_plan, clean=clean())
 
     lines = report_text(wide).splitlines()
 
@@ -92,48 +92,48 @@ def test_a_matrix_too_wide_for_names_numbers_its_columns():
 
 
 def test_a_conduct_finding_of_several_survived_runs_is_reported_once():
-    rude = [
+    results = [
         result(f"{KEY}/{fault}/before_commit", conduct=("retried-too-soon: No",))
         for fault in ("timeout", "connection_reset")
     ]
 
-    text = report_text(exploration(*rude))
+    text = report_text(exploration(*results))
 
     assert f"conduct: retried-too-soon: No ({KEY}/timeout/before_commit and 1 more)" in text
     line = f"again: hosting-emulator explore --point '{KEY}/timeout/before_commit' -- ./deploy.sh"
     assert text.count(line) == 1
-    assert escape(line.removeprefix("again: ")) in page(exploration(*rude))
-    assert document(exploration(*rude))["points"][0]["repeat"] == line.removeprefix("again: ")
+    assert escape(line.removeprefix("again: ")) in page(exploration(*results))
+    assert document(exploration(*results))["points"][0]["repeat"] == line.removeprefix("again: ")
 
 
 def test_conduct_findings_of_the_clean_run_are_reported_with_their_command():
-    seen = replace(clean().seen, conduct=("retried-too-soon: No",))
+    observation = replace(clean().seen, conduct=("retried-too-soon: No",))
     survived = result(f"{KEY}/timeout/before_commit")
-    rude = exploration(
-        survived, clean=clean(seen), repeat_clean="hosting-emulator exec -- ./deploy.sh"
+    explored = exploration(
+        survived, clean=clean(observation), repeat_clean="hosting-emulator exec -- ./deploy.sh"
     )
 
-    told = "conduct: retried-too-soon: No (the clean run)\n  again: hosting-emulator exec -- ./deploy.sh"
-    assert told in report_text(rude)
-    assert rude.survived
-    assert "retried-too-soon" not in report_text(replace(rude, conduct="off"))
-    strict = replace(rude, conduct="error")
+    expected = "conduct: retried-too-soon: No (the clean run)\n  again: hosting-emulator exec -- ./deploy.sh"
+    assert expected in report_text(explored)
+    assert explored.survived
+    assert "retried-too-soon" not in report_text(replace(explored, conduct="off"))
+    strict = replace(explored, conduct="error")
     assert not strict.survived
     assert "The clean run itself has conduct findings." in report_text(strict)
 
 
 def test_the_story_of_a_misbehaved_run_names_its_rules():
-    rude = result(
+    misbehaved = result(
         f"{KEY}/timeout/before_commit",
         verdict="misbehaved",
         says=("retried-too-soon",),
         conduct=("retried-too-soon: No",),
     )
 
-    found = exploration(rude, conduct="error")
+    explored = exploration(misbehaved, conduct="error")
 
-    assert not found.survived
-    text = report_text(found)
+    assert not explored.survived
+    text = report_text(explored)
     assert (
         f"{KEY}  misbehaved at 1 point: retried-too-soon\n  conduct: retried-too-soon: No\n" in text
     )
@@ -141,59 +141,62 @@ def test_the_story_of_a_misbehaved_run_names_its_rules():
 
 
 def test_coverage_leaves_out_calls_that_no_fault_hit():
-    many = clean(Observation(requests("create_user_api_key", "list_deployments"), state()))
+    clean_run = clean(Observation(requests("create_user_api_key", "list_deployments"), state()))
     missed = result("list_deployments#1/timeout/before_commit", verdict="not reached", hit=False)
     met = result(f"{KEY}/timeout/before_commit")
-    planned = plan(many.seen.requests, faults=["timeout"])
+    run_plan = plan(clean_run.seen.requests, faults=["timeout"])
 
-    found = coverage(exploration(met, missed, clean=many, plan=planned))
+    covered = coverage(exploration(met, missed, clean=clean_run, plan=run_plan))
 
-    assert found["calls"]["met"] == ["create_user_api_key"]
+    assert covered["calls"]["met"] == ["create_user_api_key"]
 
 
 def test_coverage_counts_outcomes_that_a_quick_plan_leaves_out_as_not_met():
-    """As the matrix has a column for each of them."""
-    planned = plan(requests("apply_project_domains"), faults=OUTCOMES, quick=True)
-    found = exploration(result(str(planned.points[0])), plan=planned)
+    """The matrix has a column for each of them too."""
+    run_plan = plan(requests("apply_project_domains"), faults=OUTCOMES, quick=True)
+    explored = exploration(result(str(run_plan.points[0])), plan=run_plan)
 
-    assert coverage(found)["outcomes"]["of"] == len(matrix(found).faults) > len(planned.points)
-    assert f"{len(planned.left_out)} points left out by quick." in report_text(found)
+    assert (
+        coverage(explored)["outcomes"]["of"] == len(matrix(explored).faults) > len(run_plan.points)
+    )
+    assert f"{len(run_plan.left_out)} points left out by quick." in report_text(explored)
 
 
 def test_the_text_report_names_a_failure_of_only_one_of_two_runs():
-    once = result(f"{KEY}/timeout/before_commit", says=("the first of two runs: failed",))
+    once = result(f"{KEY}/timeout/before_commit", says=("once: failed",))
 
     text = report_text(exploration(once))
 
-    assert (
-        f"Only in one of two runs: {KEY}/timeout/before_commit (the first of two runs: failed)."
-        in text
-    )
+    assert f"Only in one of two runs: {KEY}/timeout/before_commit (once: failed)." in text
 
 
 def test_explore_announces_the_number_of_runs():
-    planned = plan(requests(KEY[:-2], "list_deployments"), faults=["timeout"], max_runs=2)
+    run_plan = plan(requests(KEY[:-2], "list_deployments"), faults=["timeout"], max_runs=2)
 
-    assert plan_text(planned, 4) == (
+    assert plan_text(run_plan, 4) == (
         "2 requests: 2 runs, 4 at a time, 1 more is merged as equivalent, 1 is left out by the "
         "limit on runs."
     )
 
 
 def test_the_json_report_is_complete_and_reproducible(mixed: Exploration):
-    found = json.loads(json.dumps(document(mixed)))
+    report = json.loads(json.dumps(document(mixed)))
 
-    assert [p["verdict"] for p in found["points"]] == ["doubled", "survived", "not reached"]
-    assert found["points"][0]["repeat"] == LINE
-    assert found["not_run"] == [f"{KEY}/connection_reset/before_commit"]
-    assert found["summary"] == {"survived": 1, "not reached": 1, "doubled": 1}
-    assert found["coverage"]["fault_kinds"] == {"met": ["timeout", "connection_reset"], "of": 10}
-    again = document(exploration(*MIXED, cut="interrupted"))
-    assert again == found
+    assert [point["verdict"] for point in report["points"]] == [
+        "doubled",
+        "survived",
+        "not reached",
+    ]
+    assert report["points"][0]["repeat"] == LINE
+    assert report["not_run"] == [f"{KEY}/connection_reset/before_commit"]
+    assert report["summary"] == {"survived": 1, "not reached": 1, "doubled": 1}
+    assert report["coverage"]["fault_kinds"] == {"met": ["timeout", "connection_reset"], "of": 10}
+    second_report = document(exploration(*MIXED, cut="interrupted"))
+    assert second_report == report
 
 
 def test_a_written_result_is_read_back_unchanged():
-    assert [read_result(result_document(found)) for found in MIXED] == list(MIXED)
+    assert [read_result(result_document(point_result)) for point_result in MIXED] == list(MIXED)
 
 
 def test_output_that_several_runs_share_is_printed_once():
@@ -201,19 +204,19 @@ def test_output_that_several_runs_share_is_printed_once():
         "Traceback",
         '  File "deploy.py", line 7, in ask',
         "    raise Broken",
-        "Broken: no answer",
+        "Broken: no response",
     )
     points = [f"{KEY}/{kind}/after_commit" for kind in ("timeout", "connection_reset")]
     says = [("exit code 1",), ("exit code 1", "and more")]
-    found = [
-        result(point, verdict="failed", says=said, output=("Begun.", str(n), *end))
-        for n, (point, said) in enumerate(zip(points, says, strict=True))
+    results = [
+        result(point, verdict="failed", says=point_says, output=("Begun.", str(n), *end))
+        for n, (point, point_says) in enumerate(zip(points, says, strict=True))
     ]
 
-    text = report_text(exploration(*found))
+    text = report_text(exploration(*results))
 
     assert text.count("deploy.py") == 1
-    assert f"  | … as at {points[0]}\n  | Broken: no answer" in text
+    assert f"  | … as at {points[0]}\n  | Broken: no response" in text
     assert text.count("  again: ") == 2
 
 
@@ -243,7 +246,7 @@ def test_the_junit_report_is_valid_xml_for_any_output():
 
 
 class _Page(HTMLParser):
-    """Collects what a page loads, what it links to and the ids it has."""
+    """Collects the resources, link targets and ids of a page."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -265,12 +268,12 @@ class _Page(HTMLParser):
 
 
 def test_the_html_report_loads_nothing_and_its_links_have_targets(mixed: Exploration):
-    found = _Page(page(mixed))
+    html = _Page(page(mixed))
 
-    assert found.loads == ["data:,"]
-    assert not {"script", "img", "iframe"} & set(found.tags)
-    assert found.targets == ["#story-1"]
-    assert found.ids == ["story-1"]
+    assert html.loads == ["data:,"]
+    assert not {"script", "img", "iframe"} & set(html.tags)
+    assert html.targets == ["#story-1"]
+    assert html.ids == ["story-1"]
 
 
 def test_the_html_report_has_both_themes_and_print_styles(mixed: Exploration):
@@ -290,37 +293,37 @@ def test_the_html_report_escapes_the_output_of_clients(mixed: Exploration):
 
 def test_the_html_report_of_a_surviving_client_has_no_stories():
     points = exploration().plan.points
-    fine = exploration(*(result(str(point)) for point in points))
+    explored = exploration(*(result(str(point)) for point in points))
 
-    text = page(fine)
+    text = page(explored)
 
     assert "survived every failure" in text
     assert "What happened" not in text
 
 
 def test_the_text_report_names_state_that_differs_between_two_clean_runs():
-    unsteady = clean(again=state())
+    clean_run = clean(second_state=state())
 
-    assert "not compared: API key." in report_text(exploration(clean=unsteady))
+    assert "not compared: API key." in report_text(exploration(clean=clean_run))
 
 
 def test_a_lasting_fault_has_one_column_and_one_mark_in_the_matrix():
-    made = clean()
-    planned = plan(made.seen.requests, faults=["timeout", "value_lost", "abort:forbidden"])
+    clean_run = clean()
+    run_plan = plan(clean_run.seen.requests, faults=["timeout", "value_lost", "abort:forbidden"])
     results = [
         result("create_user_api_key#1/value_lost/lasting", verdict="blind success"),
         result("create_user_api_key#1/abort:forbidden/lasting", verdict="gave up"),
     ]
 
-    found = exploration(*results, plan=planned)
+    explored = exploration(*results, plan=run_plan)
 
-    assert report_text(found).splitlines()[:3] == [
+    assert report_text(explored).splitlines()[:3] == [
         "                       timeout  value_lost  forbidden",
         "create_user_api_key#1  --       B           .",
         "Two marks each, before and after the commit: . gave up, B blind success, - not run.",
     ]
-    assert "outcomes 2 of 2" in report_text(found)
-    assert page(found).count("from then on") == 2
+    assert "outcomes 2 of 2" in report_text(explored)
+    assert page(explored).count("from then on") == 2
     assert read_result(result_document(results[0])) == results[0]
 
 

@@ -1,4 +1,4 @@
-"""What becomes of a run: by how it ended, and by what it left behind."""
+"""The verdict on a run follows from how it ended and what it left behind."""
 
 from __future__ import annotations
 
@@ -21,54 +21,56 @@ from hosting_emulator_lab.explore.runs import (
 from tests.lab.explore.samples import clean, key, operation, state
 
 POINT = FaultPoint.read("create_user_api_key#1/timeout/after_commit")
-ONE = {"1": key("ci")}
-TWO = {**ONE, "2": key("ci")}
+ONE_KEY = {"1": key("ci")}
+TWO_KEYS = {**ONE_KEY, "2": key("ci")}
 
 
-def judged(code: int = 0, *, hung: bool = False, hit: bool = True, **tables: Any) -> list[str]:
-    """Judge a run; return its verdict and what it says."""
-    seen = Observation((), state(**{"user_api_keys": ONE, **tables}), hit=hit)
-    result = judge(POINT, RunEnd(code, hung), seen, clean(), limit_s=10)
+def verdict_and_says(
+    code: int = 0, *, hung: bool = False, hit: bool = True, **tables: Any
+) -> list[str]:
+    """Judge a run and return its verdict and explanations."""
+    observation = Observation((), state(**{"user_api_keys": ONE_KEY, **tables}), hit=hit)
+    result = judge(POINT, RunEnd(code, hung), observation, clean(), limit_s=10)
     return [result.verdict, *result.says]
 
 
 def test_a_run_with_the_same_exit_code_and_state_survived():
-    assert judged() == ["survived"]
+    assert verdict_and_says() == ["survived"]
 
 
 def test_a_point_whose_fault_hit_no_request_is_not_reached():
-    assert judged(hit=False) == ["not reached"]
+    assert verdict_and_says(hit=False) == ["not reached"]
 
 
 def test_another_exit_code_is_a_failure():
-    assert judged(3) == ["failed", "exit code 3"]
+    assert verdict_and_says(3) == ["failed", "exit code 3"]
 
 
 def test_a_failure_without_a_fault_is_reported_as_intermittent():
-    verdict, *says = judged(3, hit=False)
+    verdict, *says = verdict_and_says(3, hit=False)
 
     assert verdict == "failed"
     assert "intermittently" in says[-1]
 
 
 def test_a_run_that_does_not_end_in_time_is_hung():
-    assert judged(143, hung=True) == ["hung", "it did not end within 10 s"]
+    assert verdict_and_says(143, hung=True) == ["hung", "it did not end within 10 s"]
 
 
 def test_a_second_api_key_is_doubled_and_stands_beside_other_verdicts():
     says = "2 API keys, while the clean run makes 1: 'ci' of owner in acme"
 
-    assert judged(user_api_keys=TWO) == ["doubled", says]
-    assert judged(1, user_api_keys=TWO) == ["failed", "exit code 1", says]
-    assert judged(143, hung=True, user_api_keys=TWO)[-1] == says
+    assert verdict_and_says(user_api_keys=TWO_KEYS) == ["doubled", says]
+    assert verdict_and_says(1, user_api_keys=TWO_KEYS) == ["failed", "exit code 1", says]
+    assert verdict_and_says(143, hung=True, user_api_keys=TWO_KEYS)[-1] == says
 
 
 def test_a_failed_run_does_not_report_what_it_did_not_create():
-    assert judged(1, user_api_keys={}) == ["failed", "exit code 1"]
+    assert verdict_and_says(1, user_api_keys={}) == ["failed", "exit code 1"]
 
 
 def test_a_successful_run_that_created_nothing_differs():
-    verdict, *says = judged(user_api_keys={})
+    verdict, *says = verdict_and_says(user_api_keys={})
 
     assert verdict == "differs"
     assert says == ["0 API keys, while the clean run makes 1: 'ci' of owner in acme"]
@@ -89,14 +91,16 @@ def test_a_successful_run_that_created_nothing_differs():
     ],
 )
 def test_a_state_with_equal_counts_and_other_content_differs(tables: dict[str, Any], says: str):
-    verdict, found = judged(**tables)
+    verdict, message = verdict_and_says(**tables)
 
     assert verdict == "differs"
-    assert found.startswith(says)
+    assert message.startswith(says)
 
 
 def test_an_additional_operation_is_doubled():
-    verdict, says = judged(operations={"1": operation("failed", error={"code": "etag_mismatch"})})
+    verdict, says = verdict_and_says(
+        operations={"1": operation("failed", error={"code": "etag_mismatch"})}
+    )
 
     assert verdict == "doubled"
     assert says == (
@@ -109,48 +113,51 @@ def test_a_ticket_that_a_newer_ticket_revoked_does_not_count_as_doubled():
     def ticket(state: str) -> dict[str, Any]:
         return {"project_id": "S", "principal": "P", "state": state}
 
-    one = clean(Observation((), state(dev_access_tickets={"1": ticket("unused")})))
+    clean_run = clean(Observation((), state(dev_access_tickets={"1": ticket("unused")})))
     retried = state(dev_access_tickets={"1": ticket("revoked"), "2": ticket("unused")})
-    kept = state(dev_access_tickets={"1": ticket("unused"), "2": ticket("unused")})
+    unrevoked = state(dev_access_tickets={"1": ticket("unused"), "2": ticket("unused")})
 
-    assert judge(POINT, RunEnd(0), Observation((), retried, hit=True), one, limit_s=1).fine
-    assert not judge(POINT, RunEnd(0), Observation((), kept, hit=True), one, limit_s=1).fine
+    assert judge(POINT, RunEnd(0), Observation((), retried, hit=True), clean_run, limit_s=1).fine
+    assert not judge(
+        POINT, RunEnd(0), Observation((), unrevoked, hit=True), clean_run, limit_s=1
+    ).fine
 
 
 def test_content_that_differs_between_clean_runs_is_not_compared():
-    named = {name: state(user_api_keys={"1": key(name)}) for name in ("one", "two", "three")}
-    twice = state(user_api_keys={"1": key("three"), "2": key("four")})
-    by_chance = clean(Observation((), named["one"]), again=named["two"])
+    states = {name: state(user_api_keys={"1": key(name)}) for name in ("one", "two", "three")}
+    two_keys = state(user_api_keys={"1": key("three"), "2": key("four")})
+    clean_run = clean(Observation((), states["one"]), second_state=states["two"])
 
-    def verdict(found: Any) -> str:
+    def verdict(run_state: Any) -> str:
         return judge(
-            POINT, RunEnd(0), Observation((), found, hit=True), by_chance, limit_s=1
+            POINT, RunEnd(0), Observation((), run_state, hit=True), clean_run, limit_s=1
         ).verdict
 
-    assert by_chance.vague == ["API key"]
-    assert (verdict(named["three"]), verdict(twice)) == ("survived", "doubled")
+    assert clean_run.vague == ["API key"]
+    assert (verdict(states["three"]), verdict(two_keys)) == ("survived", "doubled")
 
 
 def test_a_count_that_differs_between_clean_runs_is_not_compared():
-    one, two = state(user_api_keys=ONE), state(user_api_keys=TWO)
-    by_chance = clean(Observation((), one), again=two)
+    one_key = state(user_api_keys=ONE_KEY)
+    two_keys = state(user_api_keys=TWO_KEYS)
+    clean_run = clean(Observation((), one_key), second_state=two_keys)
 
-    seen = Observation((), two, hit=True)
+    observation = Observation((), two_keys, hit=True)
 
-    assert judge(POINT, RunEnd(0), seen, by_chance, limit_s=1).verdict == "survived"
+    assert judge(POINT, RunEnd(0), observation, clean_run, limit_s=1).verdict == "survived"
 
 
 def explored(*ends: RunEnd) -> tuple[str, tuple[str, ...], int]:
-    """Explore one point whose runs end so; return verdict, what it says, and how many were made."""
-    made: list[str] = []
+    """Explore one point whose runs end like this; return verdict, explanations and number of runs."""
+    run_names: list[str] = []
 
     def perform(visit: Visit, name: str, limit_s: float | None) -> RunEnd:
-        visit.seen = Observation((), state(user_api_keys=ONE), hit=True)
-        made.append(name)
-        return ends[len(made) - 1]
+        visit.seen = Observation((), state(user_api_keys=ONE_KEY), hit=True)
+        run_names.append(name)
+        return ends[len(run_names) - 1]
 
     result = Explorer(perform).result("run-1", POINT, clean())
-    return result.verdict, result.says, len(made)
+    return result.verdict, result.says, len(run_names)
 
 
 def test_only_a_failure_that_recurs_in_a_second_run_counts():
@@ -165,30 +172,32 @@ def test_a_hung_run_is_not_repeated():
 
 
 def test_conduct_findings_of_the_clean_run_are_not_reported_again():
-    usual = clean(Observation((), state(user_api_keys=ONE), conduct=("old",)))
-    seen = Observation((), state(user_api_keys=ONE), hit=True, conduct=("old", "new"))
+    clean_run = clean(Observation((), state(user_api_keys=ONE_KEY), conduct=("old",)))
+    observation = Observation((), state(user_api_keys=ONE_KEY), hit=True, conduct=("old", "new"))
 
-    assert judge(POINT, RunEnd(0), seen, usual, limit_s=1).conduct == ("new",)
+    assert judge(POINT, RunEnd(0), observation, clean_run, limit_s=1).conduct == ("new",)
 
 
 @pytest.mark.parametrize(
-    ("conduct", "verdict", "told"),
+    ("conduct", "verdict", "count"),
     [("off", "survived", 0), ("report", "survived", 1), ("error", "misbehaved", 1)],
 )
 def test_a_conduct_finding_is_ignored_reported_or_counted_by_choice(
-    conduct: ConductChoice, verdict: str, told: int
+    conduct: ConductChoice, verdict: str, count: int
 ):
-    before = clean()
-    before = replace(before, seen=replace(before.seen, conduct=("unread-field: No",)))
-    late = "retried-too-soon: Tried again"
-    seen = Observation((), state(user_api_keys=ONE), hit=True, conduct=("unread-field: No", late))
+    clean_run = clean()
+    clean_run = replace(clean_run, seen=replace(clean_run.seen, conduct=("unread-field: No",)))
+    finding = "retried-too-soon: Tried again"
+    observation = Observation(
+        (), state(user_api_keys=ONE_KEY), hit=True, conduct=("unread-field: No", finding)
+    )
 
-    result = judge(POINT, RunEnd(0), seen, before, limit_s=10, conduct=conduct)
+    result = judge(POINT, RunEnd(0), observation, clean_run, limit_s=10, conduct=conduct)
 
-    assert (result.verdict, result.conduct) == (verdict, (late,) * told)
+    assert (result.verdict, result.conduct) == (verdict, (finding,) * count)
     assert result.says == (("retried-too-soon",) if conduct == "error" else ())
-    worse = judge(POINT, RunEnd(1), seen, before, limit_s=10, conduct=conduct)
-    assert worse.verdict == "failed"
+    failed = judge(POINT, RunEnd(1), observation, clean_run, limit_s=10, conduct=conduct)
+    assert failed.verdict == "failed"
 
 
 @pytest.mark.parametrize(
@@ -196,111 +205,132 @@ def test_a_conduct_finding_is_ignored_reported_or_counted_by_choice(
     [("off", "gave up"), ("report", "misbehaved"), ("error", "misbehaved")],
 )
 def test_a_conduct_error_counts_where_conduct_is_reported(conduct: ConductChoice, verdict: str):
-    broken = ("new-key-after-uncertainty: Retried",)
-    seen = Observation((), state(), hit=True, conduct=broken, conduct_errors=broken)
+    findings = ("new-key-after-uncertainty: Retried",)
+    observation = Observation((), state(), hit=True, conduct=findings, conduct_errors=findings)
     point = FaultPoint.read(FORBIDDEN)
 
-    result = judge(point, RunEnd(1), seen, clean(), limit_s=10, conduct=conduct)
+    result = judge(point, RunEnd(1), observation, clean(), limit_s=10, conduct=conduct)
 
     assert result.verdict == verdict
 
 
-# --- what lasts -----------------------------------------------------------------------------------
+# --- Lasting faults -----------------------------------------------------------------------------------
 
-FAILS, STUCK = ("apply_project_domains#1/fail/lasting", "apply_project_domains#1/stick/lasting")
+FAILS = "apply_project_domains#1/fail/lasting"
+STUCK = "apply_project_domains#1/stick/lasting"
 FORBIDDEN = "create_user_api_key#1/abort:forbidden/lasting"
 READ = "list_deployments#1/abort:forbidden/lasting"
-DONE = {"1": operation("succeeded")}
+SUCCEEDED = {"1": operation("succeeded")}
 
 
-def lasted(text: str, end: RunEnd | None = None, /, limit_s: int = 10, **over: Any) -> str:
-    """Judge a run in which something lasted; return its verdict."""
-    usual = Observation((), state(operations=DONE, user_api_keys=ONE), sent=4, values=1)
-    before = clean(usual)
-    before = replace(before, ended=RunEnd(0, printed=("done 1",)))
-    seen = replace(usual, hit=True, **over)
+def lasting_verdict(
+    text: str, end: RunEnd | None = None, /, limit_s: int = 10, **overrides: Any
+) -> str:
+    """Judge a run with a lasting fault and return its verdict."""
+    first_observation = Observation(
+        (), state(operations=SUCCEEDED, user_api_keys=ONE_KEY), sent=4, values=1
+    )
+    clean_run = clean(first_observation)
+    clean_run = replace(clean_run, ended=RunEnd(0, printed=("done 1",)))
+    observation = replace(first_observation, hit=True, **overrides)
     point = FaultPoint.read(text)
 
-    ended = end or RunEnd(0, duration_s=1, printed=("done 2",))
-    return judge(point, ended, seen, before, limit_s=limit_s).verdict
+    run_end = end or RunEnd(0, duration_s=1, printed=("done 2",))
+    return judge(point, run_end, observation, clean_run, limit_s=limit_s).verdict
 
 
 def test_a_client_that_fails_under_a_lasting_fault_gave_up():
-    assert lasted(FAILS, RunEnd(1), state=state(operations={"1": operation("failed")})) == "gave up"
-    assert lasted(FORBIDDEN, RunEnd(1), alike=1, in_vain=True) == "gave up"
+    assert (
+        lasting_verdict(FAILS, RunEnd(1), state=state(operations={"1": operation("failed")}))
+        == "gave up"
+    )
+    assert lasting_verdict(FORBIDDEN, RunEnd(1), alike=1, in_vain=True) == "gave up"
 
 
 def test_success_although_the_operation_did_not_succeed_is_blind_success():
-    failed = state(operations={"1": operation("failed")}, user_api_keys=ONE)
+    failed = state(operations={"1": operation("failed")}, user_api_keys=ONE_KEY)
 
-    assert lasted(FAILS, state=failed) == "blind success"
-    assert lasted(STUCK, state=state(operations={"1": operation("queued")})) == "blind success"
+    assert lasting_verdict(FAILS, state=failed) == "blind success"
+    assert (
+        lasting_verdict(STUCK, state=state(operations={"1": operation("queued")}))
+        == "blind success"
+    )
 
 
 def test_success_before_the_operation_fails_is_blind_success():
-    fails = Counter({"apply_project_domains of shop failed (operation_failed)": 1})
+    failures = Counter({"apply_project_domains of shop failed (operation_failed)": 1})
 
-    assert lasted(FAILS, failed=fails) == "blind success"
-    assert lasted(FAILS, RunEnd(1), failed=fails) == "gave up"
+    assert lasting_verdict(FAILS, failed=failures) == "blind success"
+    assert lasting_verdict(FAILS, RunEnd(1), failed=failures) == "gave up"
 
 
 def test_repeating_a_failed_operation_is_not_doubled():
-    twice = state(operations={"1": operation("failed"), "2": operation("failed")})
-    stuck = state(operations={"1": operation("running"), "2": operation("queued")})
+    failed_twice = state(operations={"1": operation("failed"), "2": operation("failed")})
+    unfinished = state(operations={"1": operation("running"), "2": operation("queued")})
 
-    assert lasted(FAILS, RunEnd(1), state=twice) == "gave up"
-    assert lasted(STUCK, RunEnd(1), state=stuck) == "doubled"
+    assert lasting_verdict(FAILS, RunEnd(1), state=failed_twice) == "gave up"
+    assert lasting_verdict(STUCK, RunEnd(1), state=unfinished) == "doubled"
 
 
 def test_a_refusal_that_changes_no_printed_word_is_blind_success():
-    vain: dict[str, Any] = {"alike": 1, "in_vain": True}
+    overrides: dict[str, Any] = {"alike": 1, "in_vain": True}
 
-    assert lasted(READ, **vain) == "blind success"
-    assert lasted(READ, RunEnd(0, printed=("no deployments to show",)), **vain) == "unclear"
+    assert lasting_verdict(READ, **overrides) == "blind success"
+    assert (
+        lasting_verdict(READ, RunEnd(0, printed=("no deployments to show",)), **overrides)
+        == "unclear"
+    )
 
 
 def test_a_read_that_a_second_request_completes_survives():
-    assert lasted(READ, alike=1, in_vain=False) == "survived"
+    assert lasting_verdict(READ, alike=1, in_vain=False) == "survived"
 
 
 def test_many_retries_without_pauses_are_repeated():
     end = RunEnd(1, duration_s=1)
 
     outage = "create_user_api_key#1/outage/lasting"
-    assert lasted(outage, end, alike=300, in_vain=True) == "repeated"
-    assert lasted(outage, end, alike=4, in_vain=True) == "gave up"
-    # Who waits by moving the world's time has waited.
-    assert lasted(outage, end, alike=300, in_vain=True, passed_s=9000) == "gave up"
+    assert lasting_verdict(outage, end, alike=300, in_vain=True) == "repeated"
+    assert lasting_verdict(outage, end, alike=4, in_vain=True) == "gave up"
+    # A client that advances the clock of the world has waited.
+    assert lasting_verdict(outage, end, alike=300, in_vain=True, passed_s=9000) == "gave up"
 
 
 def test_three_attempts_after_a_final_refusal_are_repeated_and_two_are_not():
-    assert lasted(FORBIDDEN, RunEnd(1), alike=2) == "gave up"
-    assert lasted(FORBIDDEN, RunEnd(1), alike=3) == "repeated"
+    assert lasting_verdict(FORBIDDEN, RunEnd(1), alike=2) == "gave up"
+    assert lasting_verdict(FORBIDDEN, RunEnd(1), alike=3) == "repeated"
 
 
 @pytest.mark.parametrize("fault", ["outage", "limited"])
 def test_a_temporary_refusal_may_be_retried_with_pauses(fault: str):
-    point, end = f"create_user_api_key#1/{fault}/lasting", RunEnd(1, duration_s=1)
+    point = f"create_user_api_key#1/{fault}/lasting"
+    end = RunEnd(1, duration_s=1)
 
-    assert lasted(point, end, alike=6) == "gave up"
-    told = ("retried-too-soon: Retried too soon",)
-    assert lasted(point, end, alike=6, conduct=told) == "repeated"
+    assert lasting_verdict(point, end, alike=6) == "gave up"
+    findings = ("retried-too-soon: Retried too soon",)
+    assert lasting_verdict(point, end, alike=6, conduct=findings) == "repeated"
 
 
 def test_a_patient_client_waits_until_it_sends_too_many_polls():
     end = RunEnd(143, hung=True, duration_s=10)
 
-    assert lasted(STUCK, end, sent=9) == "waits"
-    assert lasted(STUCK, end, sent=40) == "waits"  # it may have a limit of two minutes
-    assert lasted(STUCK, end, sent=300) == "hung"
-    assert lasted(STUCK, end, sent=40, limit_s=180) == "hung"
+    assert lasting_verdict(STUCK, end, sent=9) == "waits"
+    assert (
+        lasting_verdict(STUCK, end, sent=40) == "waits"
+    )  # the client may have a limit of two minutes
+    assert lasting_verdict(STUCK, end, sent=300) == "hung"
+    assert lasting_verdict(STUCK, end, sent=40, limit_s=180) == "hung"
 
 
 def test_waiting_after_an_end_or_a_final_refusal_is_hung():
-    end, told = RunEnd(143, hung=True, duration_s=10), ("polled-after-end: Polled an operation",)
+    end = RunEnd(143, hung=True, duration_s=10)
+    findings = ("polled-after-end: Polled an operation",)
 
-    assert lasted(FORBIDDEN, end, sent=40) == "hung"
-    assert lasted("apply_project_domains#1/fail/lasting", end, sent=40, conduct=told) == "hung"
+    assert lasting_verdict(FORBIDDEN, end, sent=40) == "hung"
+    assert (
+        lasting_verdict("apply_project_domains#1/fail/lasting", end, sent=40, conduct=findings)
+        == "hung"
+    )
 
 
 @pytest.mark.parametrize(
@@ -313,9 +343,9 @@ def test_waiting_after_an_end_or_a_final_refusal_is_hung():
     ],
 )
 def test_null_inside_a_printed_name_is_unclear(line: str, verdict: str):
-    ended = RunEnd(0, printed=(line,))
+    run_end = RunEnd(0, printed=(line,))
 
-    assert lasted("get_dns_authorization#1/no_zone/lasting", ended) == verdict
+    assert lasting_verdict("get_dns_authorization#1/no_zone/lasting", run_end) == verdict
 
 
 @pytest.mark.parametrize(
@@ -330,47 +360,48 @@ def test_null_inside_a_printed_name_is_unclear(line: str, verdict: str):
     ],
 )
 def test_output_that_looks_like_a_crash_is_unclear(line: str, verdict: str):
-    assert lasted(FORBIDDEN, RunEnd(1, output=("Traceback", line))) == verdict
+    assert lasting_verdict(FORBIDDEN, RunEnd(1, output=("Traceback", line))) == verdict
 
 
 @pytest.mark.parametrize(("code", "verdict"), [(1, "gave up"), (139, "crashed"), (255, "gave up")])
 def test_a_program_that_is_killed_by_a_signal_crashed(code: int, verdict: str):
-    assert lasted(FORBIDDEN, RunEnd(code, output=("bye",))) == verdict
+    assert lasting_verdict(FORBIDDEN, RunEnd(code, output=("bye",))) == verdict
 
 
 def test_another_exit_code_after_a_complete_response_is_unclear():
-    assert lasted("get_dns_authorization#1/no_zone/lasting", RunEnd(1)) == "unclear"
+    assert lasting_verdict("get_dns_authorization#1/no_zone/lasting", RunEnd(1)) == "unclear"
 
 
 def test_a_request_that_names_null_is_blind_success():
     urls = frozenset({"/v1/projects/null/edge-dns"})
 
-    assert lasted("get_dns_authorization#1/no_zone/lasting", none_urls=urls) == "blind success"
+    assert (
+        lasting_verdict("get_dns_authorization#1/no_zone/lasting", none_urls=urls)
+        == "blind success"
+    )
 
 
 def test_a_key_that_replaces_a_lost_value_is_not_doubled():
-    lost, two = (
-        "create_user_api_key#1/value_lost/lasting",
-        state(operations=DONE, user_api_keys=TWO),
-    )
+    point = "create_user_api_key#1/value_lost/lasting"
+    two_keys = state(operations=SUCCEEDED, user_api_keys=TWO_KEYS)
 
-    assert lasted(lost, values=0, asked_keys=1, lost_keys=1) == "blind success"
-    assert lasted(lost, state=two, lost_keys=1) == "survived"
-    assert lasted(lost, state=two, lost_keys=0) == "doubled"
-    assert lasted(lost, RunEnd(1), values=0, lost_keys=1) == "gave up"
+    assert lasting_verdict(point, values=0, asked_keys=1, lost_keys=1) == "blind success"
+    assert lasting_verdict(point, state=two_keys, lost_keys=1) == "survived"
+    assert lasting_verdict(point, state=two_keys, lost_keys=0) == "doubled"
+    assert lasting_verdict(point, RunEnd(1), values=0, lost_keys=1) == "gave up"
 
 
 def test_a_key_with_a_random_name_may_replace_a_lost_value():
-    usual = replace(
+    clean_run = replace(
         clean(Observation((), state(user_api_keys={"1": key("ci-1")}), values=1)),
         again=state(user_api_keys={"1": key("ci-2")}),
     )
-    drawn = state(user_api_keys={"1": key("ci-3"), "2": key("ci-3-again")})
-    seen = Observation((), drawn, hit=True, values=1, lost_keys=1)
+    final_state = state(user_api_keys={"1": key("ci-3"), "2": key("ci-3-again")})
+    observation = Observation((), final_state, hit=True, values=1, lost_keys=1)
 
-    assert judge(POINT, RunEnd(0), seen, usual, limit_s=10).verdict == "survived"
-    twice = replace(seen, lost_keys=0)
-    assert judge(POINT, RunEnd(0), twice, usual, limit_s=10).verdict == "doubled"
+    assert judge(POINT, RunEnd(0), observation, clean_run, limit_s=10).verdict == "survived"
+    without_loss = replace(observation, lost_keys=0)
+    assert judge(POINT, RunEnd(0), without_loss, clean_run, limit_s=10).verdict == "doubled"
 
 
 @pytest.mark.parametrize(
@@ -384,31 +415,33 @@ def test_a_key_with_a_random_name_may_replace_a_lost_value():
     ],
 )
 def test_printed_words_never_turn_a_lost_value_into_survival(printed: str, verdict: str):
-    lost: dict[str, Any] = {"values": 0, "asked_keys": 1, "lost_keys": 1}
-    ended = RunEnd(0, printed=(printed,))
+    overrides: dict[str, Any] = {"values": 0, "asked_keys": 1, "lost_keys": 1}
+    run_end = RunEnd(0, printed=(printed,))
 
-    assert lasted("create_user_api_key#1/value_lost/lasting", ended, **lost) == verdict
+    assert (
+        lasting_verdict("create_user_api_key#1/value_lost/lasting", run_end, **overrides) == verdict
+    )
 
 
 def test_a_client_that_requests_no_key_loses_no_value():
-    usual = clean(Observation((), state(user_api_keys=ONE), values=1))
-    seen = Observation((), state(user_api_keys=ONE), hit=True)
+    clean_run = clean(Observation((), state(user_api_keys=ONE_KEY), values=1))
+    observation = Observation((), state(user_api_keys=ONE_KEY), hit=True)
 
-    assert judge(POINT, RunEnd(0), seen, usual, limit_s=10).verdict == "survived"
-    unhit = replace(seen, hit=False, state=state())
-    assert judge(POINT, RunEnd(0), unhit, usual, limit_s=10).verdict == "not reached"
+    assert judge(POINT, RunEnd(0), observation, clean_run, limit_s=10).verdict == "survived"
+    unreached = replace(observation, hit=False, state=state())
+    assert judge(POINT, RunEnd(0), unreached, clean_run, limit_s=10).verdict == "not reached"
 
 
 def test_a_value_lost_on_the_wire_is_blind_success():
-    usual = clean(Observation((), state(user_api_keys=ONE), values=1))
-    seen = Observation((), state(user_api_keys=ONE), hit=True, asked_keys=1, lost_keys=1)
+    clean_run = clean(Observation((), state(user_api_keys=ONE_KEY), values=1))
+    observation = Observation((), state(user_api_keys=ONE_KEY), hit=True, asked_keys=1, lost_keys=1)
 
-    ended = judge(POINT, RunEnd(0), seen, usual, limit_s=10)
+    result = judge(POINT, RunEnd(0), observation, clean_run, limit_s=10)
 
-    assert (ended.verdict, ended.says) == ("blind success", (NO_VALUE,))
-    assert judge(POINT, RunEnd(1), seen, usual, limit_s=10).verdict == "gave up"
-    more = replace(seen, state=state(user_api_keys=TWO), values=1)
-    assert judge(POINT, RunEnd(0), more, usual, limit_s=10).fine
+    assert (result.verdict, result.says) == ("blind success", (NO_VALUE,))
+    assert judge(POINT, RunEnd(1), observation, clean_run, limit_s=10).verdict == "gave up"
+    with_second_key = replace(observation, state=state(user_api_keys=TWO_KEYS), values=1)
+    assert judge(POINT, RunEnd(0), with_second_key, clean_run, limit_s=10).fine
 
 
 @pytest.mark.parametrize(("timeout_s", "late_ms"), [(1.5, 100), (30.0, 1000)])
@@ -417,12 +450,13 @@ def test_a_late_response_arrives_within_the_timeout_of_the_client(timeout_s: flo
 
     def perform(visit: Visit, name: str, limit_s: float | None) -> RunEnd:
         delays.append(visit.late_ms)
-        again = visit.late_ms > timeout_s * 1000
-        visit.seen = Observation((), state(user_api_keys=ONE), hit=True, sent=1 + again)
+        is_retried = visit.late_ms > timeout_s * 1000
+        visit.seen = Observation((), state(user_api_keys=ONE_KEY), hit=True, sent=1 + is_retried)
         return RunEnd(0)
 
-    explorer, usual = Explorer(perform), clean(Observation((), state(user_api_keys=ONE), sent=1))
+    explorer = Explorer(perform)
+    clean_run = clean(Observation((), state(user_api_keys=ONE_KEY), sent=1))
     for phase in ("before_commit", "after_commit"):
-        explorer.result("run", FaultPoint.read(f"create_user_api_key#1/latency/{phase}"), usual)
+        explorer.result("run", FaultPoint.read(f"create_user_api_key#1/latency/{phase}"), clean_run)
 
     assert delays == [2000, late_ms, late_ms]

@@ -1,4 +1,4 @@
-"""The supervisor reports every run completely, whatever its command does when it ends."""
+"""The supervisor reports every run completely, however its command ends."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from tests.lab.explore.test_explore import explored
 
 #: The number of the system call `exit`, which ends only the calling thread.
 EXIT_CALL = {"x86_64": 60, "aarch64": 93}.get(platform.machine())
-#: A program whose first thread ends while another thread runs, as a runtime with threads does at its
-#: end. The system shows such a process as a zombie for that time.
+#: A program whose first thread ends while another thread runs, as a threaded runtime does when it
+#: exits. Meanwhile the system shows the process as a zombie.
 FIRST_THREAD_ENDS = f"""
 import ctypes, os, sys, threading, time
 threading.Thread(target=lambda: (time.sleep(float(sys.argv[1])), os._exit(3))).start()
@@ -88,11 +88,11 @@ def test_explore_judges_each_short_node_program_that_hangs():
 def test_supervisor_messages_are_read_in_any_order_and_in_pieces_of_any_size(
     order: tuple[bytes, ...], size: int
 ):
-    sent = b"".join(order)
+    data = b"".join(order)
     messages = RunMessages(2)
 
-    for begin in range(0, len(sent), size):
-        messages.feed(sent[begin : begin + size])
+    for start in range(0, len(data), size):
+        messages.feed(data[start : start + size])
 
     assert messages.is_complete
     assert messages.exit_code == 3

@@ -1,10 +1,10 @@
-"""A client to be explored that uses worlds as test suites do.
+"""A client to explore that uses worlds as test suites do.
 
     worlds_client STEP ...
 
-The steps run in order; each request is sent once, unless the step says otherwise:
+The steps run in order. Each request is sent once, unless the step states otherwise:
 
-    own         create a world, use it from now on
+    own         create a world and use it from now on
     key         create an API key, with the same key again if that fails
     twice       create an API key, with another Idempotency-Key if that fails
     read        read the DNS authorization
@@ -63,19 +63,19 @@ def make_key(*keys: str) -> None:
             return
 
 
-def take(step: str) -> None:
-    """Take one step."""
+def run_step(step: str) -> None:
+    """Run one step."""
     control = f"{CONTROL}/worlds/{world['name']}"
     project = f"/v1/projects/{world['project']}"
     key = f"{os.getpid()}-{next(KEYS)}"
     match step:
         case "own":
-            made = send("POST", f"{CONTROL}/worlds", {"token": {}})
-            world["name"] = made["name"]
-            world["base_url"] = made["base_url"]
-            world["token"] = made["token"]["access_token"]
-            world["project"] = made["projects"][0]["id"]
-            world["organization"] = made["organizations"][0]["id"]
+            created = send("POST", f"{CONTROL}/worlds", {"token": {}})
+            world["name"] = created["name"]
+            world["base_url"] = created["base_url"]
+            world["token"] = created["token"]["access_token"]
+            world["project"] = created["projects"][0]["id"]
+            world["organization"] = created["organizations"][0]["id"]
         case "key":
             make_key(key, key)
         case "twice":
@@ -99,5 +99,5 @@ def take(step: str) -> None:
             raise ValueError(step)
 
 
-for each in sys.argv[1:]:
-    take(each)
+for step in sys.argv[1:]:
+    run_step(step)

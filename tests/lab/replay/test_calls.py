@@ -1,4 +1,4 @@
-"""Calls are known by method and path, all that the contract has and no others."""
+"""A replay recognizes the calls of the contract by method and path."""
 
 from __future__ import annotations
 

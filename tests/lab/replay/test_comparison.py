@@ -1,4 +1,4 @@
-"""Two answers are held together: names and moments may be other ones, nothing else."""
+"""The comparison of two responses: only ids and moments may differ."""
 
 from __future__ import annotations
 
@@ -11,18 +11,24 @@ from hosting_emulator_lab.replay.recording import Names, RecordedAnswer
 from hosting_emulator_lab.replay.run import Comparison
 
 A, B, C = ("01" + letter * 24 for letter in "ABC")
-#: Then it was ten past midnight, an hour into the record; now it is one day later.
+#: The recorded response came an hour after the start of the recording; the replay is a day later.
 HOUR = 3_600_000
 DAY = 24 * HOUR
 START = 1_767_225_600_000
 
 
 def compared(recorded: Any, new: Any, names: Names | None = None, tolerance_ms: int = 0) -> Any:
-    worlds, starts_ms = ("", "world-9"), (START, START + DAY)
+    worlds = ("", "world-9")
+    starts_ms = (START, START + DAY)
     comparison = Comparison(Names() if names is None else names, worlds, starts_ms, tolerance_ms)
     at_ms = (START + HOUR, START + DAY + HOUR)
-    was, now = (RecordedAnswer(200, (), json.dumps(body)) for body in (recorded, new))
-    return [tuple(found) for found in comparison.differences(was, now, at_ms)]
+    recorded_response, new_response = (
+        RecordedAnswer(200, (), json.dumps(body)) for body in (recorded, new)
+    )
+    return [
+        tuple(difference)
+        for difference in comparison.differences(recorded_response, new_response, at_ms)
+    ]
 
 
 @pytest.mark.parametrize(
@@ -41,7 +47,10 @@ def compared(recorded: Any, new: Any, names: Names | None = None, tolerance_ms: 
         ({"digest": "sha256:" + "a" * 64}, {"digest": "sha256:" + "b" * 64}),
         ({"at": "2026-01-01T01:00:00Z"}, {"at": "2026-01-02T01:00:00.000Z"}),  # the same moment
         ({"at": "2026-01-01T03:00:00+02:00"}, {"at": "2026-01-02T01:00:00Z"}),
-        ({"at": "2025-06-01T00:00:00Z"}, {"at": "2025-07-01T00:00:00Z"}),  # before either began
+        (
+            {"at": "2025-06-01T00:00:00Z"},
+            {"at": "2025-07-01T00:00:00Z"},
+        ),  # before either world began
         ({"at": "2024-01-01T00:00:00Z"}, {"at": "2024-01-01T00:00:00Z"}),
         (
             {"type": "https://docs.example/errors/forbidden"},
@@ -78,7 +87,7 @@ def test_generated_values_of_a_replay_may_differ(recorded: Any, new: Any):
     ],
 )
 def test_every_other_change_of_a_replay_is_a_difference(recorded: Any, new: Any, at: str):
-    assert [found[0] for found in compared(recorded, new)] == [at]
+    assert [difference[0] for difference in compared(recorded, new)] == [at]
 
 
 def test_a_replay_maps_each_recorded_id_to_one_id():
@@ -100,9 +109,9 @@ def test_moments_of_a_running_clock_may_differ_by_the_tolerance():
 
 
 def test_a_difference_redacts_secrets():
-    ((_, before, now),) = compared({"value": None}, {"value": "phk_" + "x" * 43})
+    ((_, recorded, replayed),) = compared({"value": None}, {"value": "phk_" + "x" * 43})
 
-    assert (before, now) == (None, "<redacted>")
+    assert (recorded, replayed) == (None, "<redacted>")
 
 
 @pytest.mark.parametrize(
@@ -115,18 +124,22 @@ def test_a_difference_redacts_secrets():
     ],
 )
 def test_a_replay_compares_meaningful_headers(recorded: Any, new: Any, expected: Any):
-    was, now = (RecordedAnswer(200, headers, "") for headers in (recorded, new))
+    recorded_response, new_response = (
+        RecordedAnswer(200, headers, "") for headers in (recorded, new)
+    )
 
-    found = Comparison(Names(), ("", ""), (0, 0), 0).differences(was, now, (0, 0))
+    differences = Comparison(Names(), ("", ""), (0, 0), 0).differences(
+        recorded_response, new_response, (0, 0)
+    )
 
-    assert found == ([] if expected is None else [expected])
+    assert differences == ([] if expected is None else [expected])
 
 
 def test_a_replay_compares_bodies_that_are_not_json_as_text():
     comparison = Comparison(Names(), ("", ""), (0, 0), 0)
     page = "<h1>502</h1> {}"
     texts = (page.format(A), page.format(B), page, "{}")
-    one, same, other, document = (RecordedAnswer(502, (), text) for text in texts)
+    first, renamed, plain, document = (RecordedAnswer(502, (), text) for text in texts)
 
-    assert not comparison.differences(one, same, (0, 0))
-    assert comparison.differences(other, document, (0, 0))
+    assert not comparison.differences(first, renamed, (0, 0))
+    assert comparison.differences(plain, document, (0, 0))

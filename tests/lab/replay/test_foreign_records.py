@@ -1,4 +1,4 @@
-"""Records that others have made: the same walk, as a browser's network panel and as a proxy save it."""
+"""Recordings of other tools: the same session as saved by a browser's network panel and by a proxy."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ def walk(api: HttpWorld) -> None:
     api.emulator.clock.advance("30s")
     api.poll(operation)
     api.set_flag(True, key="domains-1")
-    made = api.create_key("ci", key="key-1").json
-    page = api.deployments("?limit=3", token=made["value"]).json
+    key = api.create_key("ci", key="key-1").json
+    page = api.deployments("?limit=3", token=key["value"]).json
     api.deployments(f"?limit=3&cursor={page['next_cursor']}")
     api.ticket()
 
 
 def browsers(har: Any, base_url: str) -> Any:
-    """Return a record as a Chromium saves it of a service elsewhere, whose ids are its own."""
+    """Return a recording as Chromium saves it, of another service with ids of its own."""
     renamed = re.sub(
         r"(?<![0-9A-Z])01(?=[0-9A-HJKMNP-TV-Z]{24}(?![0-9A-Z]))", "0W", json.dumps(har)
     )
@@ -48,7 +48,8 @@ def browsers(har: Any, base_url: str) -> Any:
 
 
 def _browsers(entry: Any, base_url: str) -> Any:
-    request, response = entry["request"], entry["response"]
+    request = entry["request"]
+    response = entry["response"]
     content = response["content"]
     return {
         "_connectionId": "4242",
@@ -118,11 +119,11 @@ def test_a_browser_recording_is_replayed_as_the_owner(api: HttpWorld, saved: Any
 
     with like_recorded(control, record, Beginning(seed="another")) as fresh:
         report = replay(control, record, control.world(fresh.name))
-        asked = {made.who for made in fresh.requests}
+        users = {request.who for request in fresh.requests}
 
-    assert [(one.recorded.n, one.differences) for one in report.differing] == []
+    assert [(outcome.recorded.n, outcome.differences) for outcome in report.differing] == []
     assert len(report.requests) == 9
-    assert asked == {"owner"}
+    assert users == {"owner"}
     assert record.left_out == (
         "#1 GET https://cdn.example/app.js",
         f"#2 OPTIONS {ELSEWHERE}{record.requests[0].target}",
@@ -134,7 +135,7 @@ def test_a_browser_recording_is_replayed_as_the_owner(api: HttpWorld, saved: Any
 def test_calls_of_a_browser_recording_are_recognized_by_method_and_path(saved: Any):
     record = read_record(saved)
 
-    assert [one.call for one in record.requests[:3]] == [
+    assert [request.call for request in record.requests[:3]] == [
         "set_project_powered_by_flag",
         "apply_project_domains",
         "get_operation",
@@ -146,15 +147,18 @@ def test_a_proxy_recording_with_secrets_is_replayed_with_the_key_it_created(api:
     har = api.emulator.requests.har()
     text = json.dumps(browsers(har, api.emulator.base_url))
     saved = json.loads(text)
-    kept = "phk_" + "k" * 43
+    recorded_key = "phk_" + "k" * 43
     for entry in saved["log"]["entries"][2:]:
         content = entry["response"]["content"]
-        plain = base64.b64decode(content["text"]).decode()
-        content["text"] = base64.b64encode(plain.replace("<redacted>", kept).encode()).decode()
+        decoded = base64.b64decode(content["text"]).decode()
+        content["text"] = base64.b64encode(
+            decoded.replace("<redacted>", recorded_key).encode()
+        ).decode()
         by_key = "limit=3" in entry["request"]["url"] and "cursor" not in entry["request"]["url"]
-        token = kept if by_key else "eyJ.of.another"
+        token = recorded_key if by_key else "eyJ.of.another"
         entry["request"]["headers"].append({"name": "authorization", "value": f"Bearer {token}"})
-    control, record = api.emulator.control, read_record(saved)
+    control = api.emulator.control
+    record = read_record(saved)
 
     with like_recorded(control, record, Beginning()) as fresh:
         replay(control, record, control.world(fresh.name))
@@ -164,18 +168,19 @@ def test_a_proxy_recording_with_secrets_is_replayed_with_the_key_it_created(api:
             for step in item["trail"]
         ]
 
-    assert len([said for said in trails if "with the API key 'ci'" in said]) == 1
+    assert len([sentence for sentence in trails if "with the API key 'ci'" in sentence]) == 1
 
 
 def test_project_ids_of_a_foreign_recording_that_exist_here_are_kept(api: HttpWorld):
     walk(api)
     har = api.emulator.requests.har()
     har["log"]["creator"]["name"] = "mitmproxy"
-    control, record = api.emulator.control, read_record(har)
+    control = api.emulator.control
+    record = read_record(har)
 
     with like_recorded(control, record, Beginning()) as fresh:
         report = replay(control, record, control.world(fresh.name))
 
-    assert [one.answer.status for one in report.requests if one.answer] == [
-        one.answer.status for one in record.requests if one.answer
+    assert [request.answer.status for request in report.requests if request.answer] == [
+        request.answer.status for request in record.requests if request.answer
     ]

@@ -1,4 +1,4 @@
-"""What is no record is refused in one clear line that says where."""
+"""A file that is not a recording is refused in one line that names the place."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def har(*entries: Any, **log: Any) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("document", "words"),
+    ("document", "phrase"),
     [
         ("text", "this is not a recording of requests"),
         ({"a": 1}, "this is not a recording of requests"),
@@ -33,7 +33,7 @@ def har(*entries: Any, **log: Any) -> Any:
         (har({**FINE, "request": {"method": "GET"}}), "log.entries[0]: url is missing"),
         (har(FINE, {**FINE, "response": None}), "log.entries[1] cannot be read"),
         (har("text"), "log.entries[0] cannot be read"),
-        (har({**FINE, "startedDateTime": "noon"}), "'noon' is not a timestamp: write"),
+        (har({**FINE, "startedDateTime": "noon"}), "'noon'"),
         (
             har({**FINE, "response": {**FINE["response"], "status": "two"}}),
             "log.entries[0] cannot be read: it, or a part of it, is of another kind",
@@ -44,38 +44,38 @@ def har(*entries: Any, **log: Any) -> Any:
         ([7], "[0] cannot be read"),
     ],
 )
-def test_a_file_that_is_not_a_recording_is_refused(document: Any, words: str):
-    with pytest.raises(RecordRefused) as refused:
+def test_a_file_that_is_not_a_recording_is_refused(document: Any, phrase: str):
+    with pytest.raises(RecordRefused) as error:
         read_record(document)
 
-    assert words in str(refused.value)
-    assert "\n" not in str(refused.value)
+    assert phrase in str(error.value)
+    assert "\n" not in str(error.value)
 
 
 @pytest.mark.parametrize(
-    ("headers", "sent"),
+    ("headers", "types"),
     [
         ([], ["application/json"]),
         ([{"name": "content-type", "value": "text/plain"}], ["text/plain"]),
     ],
 )
 def test_a_missing_content_type_header_is_taken_from_the_recorded_body(
-    headers: Any, sent: list[str]
+    headers: Any, types: list[str]
 ):
     posted = {"mimeType": "application/json", "text": '{"enabled": true}'}
     request = {**FINE["request"], "method": "PUT", "headers": headers, "postData": posted}
 
-    (only,) = read_record(har({**FINE, "request": request})).requests
+    (recorded,) = read_record(har({**FINE, "request": request})).requests
 
-    assert [v for name, v in only.headers if name.lower() == "content-type"] == sent
+    assert [value for name, value in recorded.headers if name.lower() == "content-type"] == types
 
 
 def test_a_recording_needs_only_its_required_fields():
     record = read_record(har(FINE))
 
-    (only,) = record.requests
-    assert (only.target, only.at_ms) == ("/v1/projects/p/edge-dns", 1_767_225_600_000)
-    assert (record.own, only.authorization) == (False, None)
+    (request,) = record.requests
+    assert (request.target, request.at_ms) == ("/v1/projects/p/edge-dns", 1_767_225_600_000)
+    assert (record.own, request.authorization) == (False, None)
 
 
 def test_requests_of_a_recording_are_sorted_by_time():
@@ -83,7 +83,7 @@ def test_requests_of_a_recording_are_sorted_by_time():
 
     record = read_record(har(later, FINE))
 
-    assert [one.at_ms % 2000 for one in record.requests] == [0, 1000]
+    assert [request.at_ms % 2000 for request in record.requests] == [0, 1000]
 
 
 @pytest.mark.parametrize(
@@ -100,21 +100,21 @@ def test_requests_of_a_recording_are_sorted_by_time():
 )
 def test_a_partly_recorded_response_has_no_text(content: Any, text: str | None):
     response = {"status": 200, "headers": [], "content": content}
-    (only,) = read_record(har({**FINE, "response": response})).requests
+    (request,) = read_record(har({**FINE, "response": response})).requests
 
-    assert only.answer is not None
-    assert only.answer.text == text
+    assert request.answer is not None
+    assert request.answer.text == text
 
 
 def test_an_aborted_request_has_no_response():
     aborted = {"status": 0, "headers": [], "content": {"size": 0}}
-    (only,) = read_record(har({**FINE, "response": aborted})).requests
+    (request,) = read_record(har({**FINE, "response": aborted})).requests
 
-    assert only.answer is None
+    assert request.answer is None
 
 
 @pytest.mark.parametrize(
-    ("request_", "why"),
+    ("members", "reason"),
     [
         (
             {"url": "http://h/v1/projects/p/edge-dns?q=<redacted>"},
@@ -134,13 +134,13 @@ def test_an_aborted_request_has_no_response():
         ({"postData": {"text": "{}"}, "bodySize": 2}, None),
     ],
 )
-def test_a_recorded_request_that_cannot_be_sent_gives_its_reason(request_: Any, why: str | None):
-    (only,) = read_record(har({**FINE, "request": {**FINE["request"], **request_}})).requests
+def test_a_recorded_request_that_cannot_be_sent_gives_its_reason(members: Any, reason: str | None):
+    (request,) = read_record(har({**FINE, "request": {**FINE["request"], **members}})).requests
 
-    assert (only.unsendable is None) if why is None else (why in str(only.unsendable))
+    assert (request.unsendable is None) if reason is None else (reason in str(request.unsendable))
 
 
-def places(document: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+def paths_in(document: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
     if path:
         yield path
     inner: Any = ()
@@ -149,15 +149,16 @@ def places(document: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...
     elif isinstance(document, list):
         inner = enumerate(document)
     for name, value in inner:
-        yield from places(value, (*path, name))
+        yield from paths_in(value, (*path, name))
 
 
-def changed(document: Any, path: tuple[Any, ...], junk: Any) -> Any:
-    found = changed = deepcopy(document)
+def with_junk(document: Any, path: tuple[Any, ...], junk: Any) -> Any:
+    copy = deepcopy(document)
+    parent = copy
     for name in path[:-1]:
-        found = found[name]
-    found[path[-1]] = junk
-    return changed
+        parent = parent[name]
+    parent[path[-1]] = junk
+    return copy
 
 
 FULL = har(
@@ -187,13 +188,13 @@ FULL = har(
 JUNK: tuple[Any, ...] = (None, 7, -1.5, True, "x", "\x00", [], [[]], {}, {"a": 1})
 
 
-@pytest.mark.parametrize("place", list(places(FULL)), ids=lambda place: ".".join(map(str, place)))
-def test_junk_anywhere_in_a_recording_is_accepted_or_refused_in_one_line(place: tuple[Any, ...]):
-    said = []
+@pytest.mark.parametrize("path", list(paths_in(FULL)), ids=lambda path: ".".join(map(str, path)))
+def test_junk_anywhere_in_a_recording_is_accepted_or_refused_in_one_line(path: tuple[Any, ...]):
+    messages = []
     for junk in JUNK:
         try:
-            assert read_record(changed(FULL, place, junk)).requests
+            assert read_record(with_junk(FULL, path, junk)).requests
         except RecordRefused as refused:
-            said.append(str(refused))
+            messages.append(str(refused))
 
-    assert [words for words in said if "\n" in words or not words] == []
+    assert [message for message in messages if "\n" in message or not message] == []

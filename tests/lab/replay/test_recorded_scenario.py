@@ -1,4 +1,4 @@
-"""What was done by clients, SDK and commands is a file that opens, runs, and begins a test."""
+"""A session of clients, SDK and commands is recorded as a scenario that opens and runs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ REUSED = "status=409 code=idempotency_key_reused"
 
 @pytest.fixture
 def run(api: HttpWorld, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Run:
-    """Run a command line in this test's world and in a folder of its own."""
+    """Run a command line in the world of this test and in a folder of its own."""
     emulator: HostingEmulator = api.emulator
     address = emulator.control.control_url.removesuffix("/_emulator")
     monkeypatch.setenv("HOSTING_EMULATOR_URL", address)
@@ -31,8 +31,8 @@ def run(api: HttpWorld, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Run:
     return run
 
 
-def a_session(api: HttpWorld) -> str:
-    """Do a few of everything; returns an API key that was made by hand."""
+def perform_session(api: HttpWorld) -> str:
+    """Use faults, outcomes, interventions and calls; return an API key that the SDK created."""
     emulator = api.emulator
     emulator.fault(connection_reset={}, phase="after_commit", call="get_dns_authorization", times=1)
     emulator.outcome("stick", phase="verifying", project="shop")
@@ -50,12 +50,13 @@ def a_session(api: HttpWorld) -> str:
 
 
 def test_a_recorded_session_is_a_scenario_that_passes(api: HttpWorld, tmp_path: Path):
-    value = a_session(api)
+    value = perform_session(api)
     file = tmp_path / "session.yaml"
 
     recorded = api.emulator.record(file, name="session")
 
-    text, control = file.read_text("utf-8"), api.emulator.control
+    text = file.read_text("utf-8")
+    control = api.emulator.control
     report = control.run_scenario(text=text, file="session.yaml")
     assert report["passed"]
     assert (recorded.name, recorded.text, recorded.left_out) == ("session", text, [])
@@ -66,7 +67,7 @@ def test_a_recorded_session_is_a_scenario_that_passes(api: HttpWorld, tmp_path: 
 
 
 def test_a_recording_may_span_selected_requests(api: HttpWorld):
-    a_session(api)
+    perform_session(api)
 
     recorded = api.emulator.record(first=3, last=3)
 
@@ -94,25 +95,27 @@ def test_a_recording_holds_every_request_until_it_is_made(api: HttpWorld):
 
 
 def test_a_session_recorded_on_the_command_line_passes_and_shrinks(api: HttpWorld, run: Run):
-    a_session(api)
+    perform_session(api)
 
-    written = run("scenario", "record", "Bug 12.yaml")
-    checked = run("scenario", "check", "Bug 12.yaml")
-    ran = run("scenario", "run", "Bug 12.yaml")
-    left = run("scenario", "shrink", "Bug 12.yaml", "--keeps", REUSED, "--output", "small.yaml")
-    again = run("scenario", "check", "small.yaml")
+    recording = run("scenario", "record", "Bug 12.yaml")
+    check = run("scenario", "check", "Bug 12.yaml")
+    story = run("scenario", "run", "Bug 12.yaml")
+    shrinking = run(
+        "scenario", "shrink", "Bug 12.yaml", "--keeps", REUSED, "--output", "small.yaml"
+    )
+    second_check = run("scenario", "check", "small.yaml")
 
-    assert (written.exit_code, written.stdout) == (0, "")
-    assert written.stderr == "A 12-step story was written to Bug 12.yaml.\n"
+    assert (recording.exit_code, recording.stdout) == (0, "")
+    assert recording.stderr == "A 12-step story was written to Bug 12.yaml.\n"
     assert Path("Bug 12.yaml").read_text("utf-8").startswith("name: bug-12\n")
-    assert "12-step" in written.stderr
-    assert checked.exit_code == ran.exit_code == left.exit_code == again.exit_code == 0
-    assert "2 of 12 steps are left" in left.stderr
+    assert "12-step" in recording.stderr
+    assert check.exit_code == story.exit_code == shrinking.exit_code == second_check.exit_code == 0
+    assert "2 of 12 steps are left" in shrinking.stderr
     assert Path("small.yaml").read_text("utf-8").count("key: deploy") == 2
 
 
 def test_scenario_record_can_shrink_at_once(api: HttpWorld, run: Run):
-    a_session(api)
+    perform_session(api)
 
     result = run("scenario", "record", "-", "--keeps", REUSED)
 
@@ -122,7 +125,7 @@ def test_scenario_record_can_shrink_at_once(api: HttpWorld, run: Run):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "says"),
+    ("arguments", "phrase"),
     [
         (("record", "x.yaml", "--from", "9"), "there is nothing at 9: kept are no request"),
         (("record", "x.yaml", "--to", "end"), "to must be a request's number (12) or a commit's"),
@@ -130,10 +133,10 @@ def test_scenario_record_can_shrink_at_once(api: HttpWorld, run: Run):
     ],
 )
 def test_scenario_record_and_shrink_refuse_bad_arguments_in_one_line(
-    run: Run, arguments: tuple[str, ...], says: str
+    run: Run, arguments: tuple[str, ...], phrase: str
 ):
     result = run("scenario", *arguments)
 
     assert (result.exit_code, result.stdout) == (2, "")
-    assert says in result.stderr
+    assert phrase in result.stderr
     assert result.stderr.count("\n") == 1

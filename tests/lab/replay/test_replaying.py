@@ -1,4 +1,4 @@
-"""A recorded walk through everything is sent again: to the same world, to another, to a changed one."""
+"""A recorded session is replayed in the same world, in another one and in a changed one."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.support.wire import wire
 
 
 def walk(api: HttpWorld) -> None:
-    """Ask for everything: each call, polls, pages, replays, problems, a key used as a credential."""
+    """Use each call, polls, pages, replays, problems, and a key as a credential."""
     clock = api.emulator.clock
     api.set_flag(False, key="flag-1")
     api.set_flag(False, key="flag-1")
@@ -35,10 +35,10 @@ def walk(api: HttpWorld) -> None:
         api.poll(domains)
         api.poll(source)
     api.apply_domains(key="domains-1")
-    made = api.create_key("ci", key="key-1").json
+    key = api.create_key("ci", key="key-1").json
     api.create_key("ci", key="key-1")
-    api.deployments("?limit=2", token=made["value"])
-    api.create_key("more", key="key-2", token=made["value"])
+    api.deployments("?limit=2", token=key["value"])
+    api.create_key("more", key="key-2", token=key["value"])
     page = api.deployments("?limit=3").json
     while page.get("next_cursor"):
         page = api.deployments(f"?limit=20&cursor={page['next_cursor']}", who="reader").json
@@ -60,11 +60,11 @@ def walk(api: HttpWorld) -> None:
     api.dns()
 
 
-def recorded(api: HttpWorld, *, state: bool = True) -> Recording:
+def record_of(api: HttpWorld, *, state: bool = True) -> Recording:
     return read_record(api.emulator.requests.har(state=state))
 
 
-def again(
+def replay_in_fresh_world(
     control: ControlClient, record: Recording, beginning: Beginning | None = None
 ) -> ReplayReport:
     with like_recorded(control, record, beginning or Beginning()) as fresh:
@@ -72,14 +72,18 @@ def again(
 
 
 def differences(report: ReplayReport) -> list[tuple[int, str, Any, Any]]:
-    return [(one.recorded.n, *found) for one in report.requests for found in one.differences]
+    return [
+        (request.recorded.n, *difference)
+        for request in report.requests
+        for difference in request.differences
+    ]
 
 
 def test_a_replay_in_the_same_world_has_no_differences(api: HttpWorld):
     walk(api)
-    record = recorded(api)
+    record = record_of(api)
 
-    report = again(api.emulator.control, record)
+    report = replay_in_fresh_world(api.emulator.control, record)
 
     assert differences(report) == []
     assert report.skipped == []
@@ -89,54 +93,63 @@ def test_a_replay_in_the_same_world_has_no_differences(api: HttpWorld):
 
 def test_a_replay_in_a_world_of_another_seed_differs_only_in_ids(api: HttpWorld):
     walk(api)
-    record = recorded(api)
+    record = record_of(api)
 
-    report = again(api.emulator.control, record, Beginning(seed="another"))
+    report = replay_in_fresh_world(api.emulator.control, record, Beginning(seed="another"))
 
     assert differences(report) == []
-    before, now = (operation_of(one) for one in (record.requests[3], report.requests[3]))
-    assert before != now
+    recorded_id, replayed_id = (
+        operation_of(request) for request in (record.requests[3], report.requests[3])
+    )
+    assert recorded_id != replayed_id
 
 
-def operation_of(one: Any) -> str:
-    return str(json.loads(one.answer.text)["id"])
+def operation_of(request: Any) -> str:
+    return str(json.loads(request.answer.text)["id"])
 
 
 def test_a_replay_in_a_varying_world_has_no_differences(hosting_emulator: HostingEmulator):
     control = hosting_emulator.control
     with HostingEmulator.fresh(control, vary="7") as varied:
         walk(HttpWorld(varied))
-        record = recorded(HttpWorld(varied))
+        record = record_of(HttpWorld(varied))
 
-    assert differences(again(control, record)) == []
+    assert differences(replay_in_fresh_world(control, record)) == []
 
 
 def test_a_replay_without_recorded_state_uses_a_world_of_the_same_seed(api: HttpWorld):
     walk(api)
-    record = recorded(api, state=False)
+    record = record_of(api, state=False)
 
     assert record.state is None
-    assert differences(again(api.emulator.control, record)) == []
+    assert differences(replay_in_fresh_world(api.emulator.control, record)) == []
 
 
 def test_a_replay_names_the_assumption_behind_a_difference(api: HttpWorld):
     walk(api)
-    record, control = recorded(api), api.emulator.control
+    record = record_of(api)
+    control = api.emulator.control
 
-    status = again(control, record, Beginning(assumptions={"accepted_status": 200}))
-    null = again(control, record, Beginning(assumptions={"last_page_cursor": "null"}))
+    status = replay_in_fresh_world(control, record, Beginning(assumptions={"accepted_status": 200}))
+    null_cursor = replay_in_fresh_world(
+        control, record, Beginning(assumptions={"last_page_cursor": "null"})
+    )
 
-    numbers = [one.n for one in record.requests if one.answer and one.answer.status == 202]
+    numbers = [
+        request.n for request in record.requests if request.answer and request.answer.status == 202
+    ]
     assert differences(status) == [(n, "status", 202, 200) for n in numbers]
-    assert {told[1:] for told in differences(null)} == {("body.next_cursor", "(absent)", None)}
+    assert {difference[1:] for difference in differences(null_cursor)} == {
+        ("body.next_cursor", "(absent)", None)
+    }
 
 
 def test_a_replay_follows_the_cursor_of_a_partly_recorded_page(api: HttpWorld):
     page = api.deployments("?limit=40").json
     api.deployments(f"?limit=40&cursor={page['next_cursor']}")
-    record = recorded(api)
+    record = record_of(api)
 
-    report = again(api.emulator.control, record, Beginning(seed="another"))
+    report = replay_in_fresh_world(api.emulator.control, record, Beginning(seed="another"))
 
     assert record.requests[0].answer is not None
     assert record.requests[0].answer.text is None
@@ -145,7 +158,7 @@ def test_a_replay_follows_the_cursor_of_a_partly_recorded_page(api: HttpWorld):
 
 def test_a_replay_in_a_used_world_reports_the_differences(api: HttpWorld):
     api.create_key("ci", key="key-1")
-    record = recorded(api)
+    record = record_of(api)
     control = api.emulator.control
 
     report = replay(control, record, control.world(api.emulator.name))
@@ -160,14 +173,19 @@ def test_a_replay_in_a_used_world_reports_the_differences(api: HttpWorld):
 def test_a_replay_reports_a_recurring_id_that_changes(api: HttpWorld):
     for _ in range(2):
         api.apply_domains(key="domains-1")
-    record, control = recorded(api), api.emulator.control
+    record = record_of(api)
+    control = api.emulator.control
 
-    report = again(control, record, Beginning(assumptions={"idempotency_retention": "1ms"}))
+    report = replay_in_fresh_world(
+        control, record, Beginning(assumptions={"idempotency_retention": "1ms"})
+    )
     assert differences(report) == []  # no time passed
 
     short = Beginning(assumptions={"idempotency_retention": "1ms"})
     later = replace(record.requests[1], at_ms=record.requests[1].at_ms + 5)
-    report = again(control, replace(record, requests=(record.requests[0], later)), short)
+    report = replay_in_fresh_world(
+        control, replace(record, requests=(record.requests[0], later)), short
+    )
 
     assert report.requests[1].differences[0].at == "body.id"
     assert ", which is 01" in report.requests[1].differences[0].recorded
@@ -177,10 +195,11 @@ def test_a_replay_loses_a_lost_response_only_with_the_same_fault(api: HttpWorld)
     api.emulator.fault("connection_reset", call="get_dns_authorization", times=1)
     with pytest.raises(ConnectionError):
         api.dns()
-    record, control = recorded(api), api.emulator.control
+    record = record_of(api)
+    control = api.emulator.control
 
-    assert differences(again(control, record)) == []
-    assert differences(again(control, record, Beginning(seed="seed"))) == [
+    assert differences(replay_in_fresh_world(control, record)) == []
+    assert differences(replay_in_fresh_world(control, record, Beginning(seed="seed"))) == [
         (1, "answer", "(no response)", "status 200")
     ]
 
@@ -189,11 +208,11 @@ def test_a_replay_recreates_an_api_key_older_than_the_recording(api: HttpWorld):
     key = api.emulator.create_api_key("member", permissions=["dns.read"])["value"]
     api.dns(token=key)
     api.deployments(token=key)
-    record = recorded(api)
+    record = record_of(api)
 
-    report = again(api.emulator.control, record)
+    report = replay_in_fresh_world(api.emulator.control, record)
 
-    assert [one.answer.status for one in report.requests if one.answer] == [200, 403]
+    assert [request.answer.status for request in report.requests if request.answer] == [200, 403]
     assert differences(report) == []
     assert "is older than the recording" in report.notes[0]
 
@@ -203,22 +222,23 @@ def test_a_replay_is_refused_for_an_expired_token_again(api: HttpWorld):
     api.emulator.clock.advance("2h")
     assert "expired" in api.dns(token=token).json["detail"]
 
-    report = again(api.emulator.control, recorded(api))
+    report = replay_in_fresh_world(api.emulator.control, record_of(api))
 
-    assert [one.answer.status for one in report.requests if one.answer] == [401]
+    assert [request.answer.status for request in report.requests if request.answer] == [401]
     assert differences(report) == []
 
 
 def test_a_replay_can_send_every_request_as_one_user(api: HttpWorld):
     api.ticket()
     api.dns(who=None)
-    record, control = recorded(api), api.emulator.control
+    record = record_of(api)
+    control = api.emulator.control
 
     with like_recorded(control, record, Beginning()) as fresh:
         report = replay(control, record, control.world(fresh.name), as_="reader")
-        said = [made.who for made in fresh.requests]
+        users = [request.who for request in fresh.requests]
 
-    assert said == ["reader", "nobody"]
+    assert users == ["reader", "nobody"]
     assert differences(report)[0] == (1, "status", 201, 403)
 
 
@@ -226,7 +246,8 @@ def test_a_replay_leaves_the_clock_alone_when_time_must_not_move(api: HttpWorld)
     operation = api.apply_domains().json["id"]
     api.emulator.clock.advance("1h")
     api.poll(operation)
-    record, control = recorded(api), api.emulator.control
+    record = record_of(api)
+    control = api.emulator.control
 
     with like_recorded(control, record, Beginning()) as fresh:
         report = replay(control, record, control.world(fresh.name), move_time=False)
@@ -236,7 +257,8 @@ def test_a_replay_leaves_the_clock_alone_when_time_must_not_move(api: HttpWorld)
 
 def test_a_replay_notes_that_it_does_not_move_a_running_clock(api: HttpWorld):
     api.ticket()
-    record, control = recorded(api), api.emulator.control
+    record = record_of(api)
+    control = api.emulator.control
 
     with HostingEmulator.fresh(control, clock="real") as running:
         report = replay(control, record, control.world(running.name))
@@ -250,27 +272,28 @@ def test_a_recording_of_the_skip_clock_replays_without_differences(api: HttpWorl
     operation = api.initialize(1).json["id"]
     while api.poll(operation).json["state"] != "succeeded":
         pass
-    record = recorded(api)
+    record = record_of(api)
 
-    assert differences(again(api.emulator.control, record)) == []
+    assert differences(replay_in_fresh_world(api.emulator.control, record)) == []
 
 
 def test_exchanges_of_the_request_log_can_be_replayed(api: HttpWorld):
     walk(api)
-    control, world = api.emulator.control, api.emulator
+    control = api.emulator.control
+    world = api.emulator
     items = [world.requests.whole(item["n"]) for item in world.requests.page(limit=1000)["items"]]
     record = read_record(json.loads(json.dumps(items)))
 
-    report = again(control, record, Beginning(seed=world.summary["seed"]))
+    report = replay_in_fresh_world(control, record, Beginning(seed=world.summary["seed"]))
 
-    # It does not tell which requests were sent with an API key: that one was refused for it.
+    # The log does not show which requests used an API key: that request was refused for its key.
     asked_with_key = next(
         item["n"] for item in items if item["code"] == "interactive_login_required"
     )
     assert {n for n, *_ in differences(report)} == {asked_with_key}
-    told, now = differences(report)[-1][2:]
-    assert told.startswith("interactive_login_required: This call needs")
-    assert (now["value"], now["key"]["name"]) == ("<redacted>", "more")
+    recorded, replayed = differences(report)[-1][2:]
+    assert recorded.startswith("interactive_login_required: This call needs")
+    assert (replayed["value"], replayed["key"]["name"]) == ("<redacted>", "more")
     assert len(report.requests) == len(items)
 
 
@@ -281,9 +304,9 @@ def test_a_replay_skips_and_reports_requests_that_cannot_be_sent(api: HttpWorld)
     api.create_key("z" * 43)
     api.dns()
 
-    report = again(api.emulator.control, recorded(api))
+    report = replay_in_fresh_world(api.emulator.control, record_of(api))
 
-    assert [one.skipped for one in report.requests] == [
+    assert [request.skipped for request in report.requests] == [
         "only a part of its body was kept",
         "a secret was cut out of its address",
         "what looks like a secret was cut out of its header X-Request-Id",
@@ -315,17 +338,18 @@ def test_an_odd_request_is_sent_exactly_as_recorded(
     api: HttpWorld, method: str, path: str, headers: dict[str, str], body: bytes | None, status: int
 ):
     target = path if path.startswith("/") else api.project_path(path)
-    sent = [*api.emulator.headers().items(), *headers.items()]
+    request_headers = [*api.emulator.headers().items(), *headers.items()]
     with wire(api.emulator.base_url) as connection:
-        connection.send_request(method, target, sent, body or b"")
+        connection.send_request(method, target, request_headers, body or b"")
         connection.read_response(method)
-    before = recorded(api)
+    before = record_of(api)
 
     with api.emulator.fork(commit=1) as other_world:
         replay(api.emulator.control, before, other_world)
-        after = recorded(HttpWorld(other_world))
+        after = record_of(HttpWorld(other_world))
 
-    first, second = before.requests[0], after.requests[0]
+    first = before.requests[0]
+    second = after.requests[0]
     assert first.answer is not None
     assert second.answer is not None
     assert first.answer.status == status
@@ -343,11 +367,11 @@ def test_each_request_is_sent_by_its_sender_for_the_same_organization(api: HttpW
         api.emulator.token("reader"),
     ):
         api.create_key(organization="hobby", token=token)
-    before = recorded(api)
+    before = record_of(api)
 
     with api.emulator.fork(commit=2) as other_world:
         replay(api.emulator.control, before, other_world)
-        after = recorded(HttpWorld(other_world))
+        after = record_of(HttpWorld(other_world))
 
     assert [request.who for request in before.requests] == [
         request.who for request in after.requests
