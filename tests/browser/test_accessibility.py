@@ -15,7 +15,7 @@ from tests.browser.opened import assert_ours
 from tests.browser.page import Page
 from tests.support.http_world import HttpWorld
 
-_TABLE = files("hosting_emulator.http").joinpath("dashboard", "static", "panels.js")
+_TABLE = files("hosting_emulator.dashboard").joinpath("static", "panels.js")
 PANELS = re.findall(r'\{ id: "([a-z]+)"', _TABLE.read_text(encoding="utf-8"))
 SWAGGER = "#swagger"
 
