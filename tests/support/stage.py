@@ -94,7 +94,7 @@ class Stage:
         assert fault is not None
         return fault.hits
 
-    async def one(self, patience_s: float) -> str:
+    async def send_one_request(self, patience_s: float) -> str:
         """Send one request on a connection of its own, and say how that ended."""
         reader, writer = await asyncio.open_connection("127.0.0.1", self.port)
         try:
@@ -156,7 +156,7 @@ class Stage:
 
         async def work() -> None:
             for _ in left:
-                ends[await self.one(patience_s)] += 1
+                ends[await self.send_one_request(patience_s)] += 1
 
         await asyncio.gather(*(work() for _ in range(AT_A_TIME)))
         return ends

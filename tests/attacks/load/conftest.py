@@ -19,10 +19,10 @@ async def stage(caplog: pytest.LogCaptureFixture) -> AsyncIterator[Stage]:
         pytest.skip("looks at this process through /proc")
     async with emulator_in_loop() as emulator:
         stage = Stage(emulator)
-        assert await stage.one(LONG_S) == "whole"
+        assert await stage.send_one_request(LONG_S) == "whole"
         before = await stage.quiet()
         yield stage
-        assert await stage.one(LONG_S) == "whole"
+        assert await stage.send_one_request(LONG_S) == "whole"
         assert_nothing_open(before, await stage.quiet())
         records = [*caplog.get_records("call"), *caplog.records]
         assert [record for record in records if record.levelno >= logging.WARNING] == []

@@ -81,7 +81,7 @@ async def test_a_thousand_requests_through_a_fault_leave_nothing_open(
 async def test_the_measurement_counts_open_tasks_and_connections(stage: Stage):
     before = await stage.quiet()
     stage.add_fault(timeout={})
-    clients = asyncio.gather(*(stage.one(LONG_S) for _ in range(AT_A_TIME)))
+    clients = asyncio.gather(*(stage.send_one_request(LONG_S) for _ in range(AT_A_TIME)))
 
     try:
         during = await stage.quiet(2 * AT_A_TIME)

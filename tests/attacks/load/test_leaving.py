@@ -222,7 +222,7 @@ async def test_a_tls_client_that_leaves_without_a_close_is_disconnected(endless:
         writer.write(first + Requests.of(stage).get * (2 * MOST_UNANSWERED))
         while stage.held(port) < 2:
             await stage.turn()
-        await stage.one(LONG_S)
+        await stage.send_one_request(LONG_S)
 
         with socket.socket(fileno=os.dup(writer.get_extra_info("socket").fileno())) as raw_socket:
             raw_socket.shutdown(socket.SHUT_WR)  # This ends the TCP connection without a TLS close.
@@ -262,13 +262,13 @@ async def test_memory_of_a_crowd_that_has_left_is_returned_to_the_system(
     stage: Stage, memory_returns: list[int], count: int
 ):
     crowd = [await asyncio.open_connection("127.0.0.1", stage.port) for _ in range(count)]
-    await stage.one(LONG_S)
+    await stage.send_one_request(LONG_S)
     assert memory_returns == []
 
     for _, writer in crowd:
         writer.close()
     await stage.quiet()
-    await stage.one(LONG_S)
+    await stage.send_one_request(LONG_S)
 
     assert len(memory_returns) == (count >= CROWD)
 
@@ -279,9 +279,9 @@ async def test_memory_of_many_connections_in_turn_is_returned_to_the_system(
     internals.return_memory_after(30)
     for expected in (0, 1):
         for _ in range(20):
-            await stage.one(LONG_S)
+            await stage.send_one_request(LONG_S)
         await stage.quiet()
-        await stage.one(LONG_S)
+        await stage.send_one_request(LONG_S)
         assert len(memory_returns) == expected
 
 
@@ -298,6 +298,6 @@ async def test_the_measurement_does_not_count_sockets_that_an_earlier_server_lef
         stage = Stage(emulator)
 
         assert stage.held() == 0
-        await stage.one(LONG_S)
+        await stage.send_one_request(LONG_S)
         assert (await stage.quiet()).connections == 0
     forgotten.close()

@@ -29,7 +29,7 @@ async def read(stage: Stage, path: str) -> bytes:
 
 async def fill_log(stage: Stage) -> None:
     for _ in range(20):
-        await asyncio.gather(*(stage.one(LONG_S) for _ in range(50)))
+        await asyncio.gather(*(stage.send_one_request(LONG_S) for _ in range(50)))
 
 
 @pytest.mark.slow
@@ -54,7 +54,7 @@ async def test_other_requests_are_served_while_the_whole_log_is_read(stage: Stag
     reading = asyncio.gather(*(read(stage, path) for _ in range(4)))
     served = 0
     while not reading.done():
-        assert await stage.one(LONG_S) == "whole"
+        assert await stage.send_one_request(LONG_S) == "whole"
         served += 1
 
     await reading
@@ -62,7 +62,7 @@ async def test_other_requests_are_served_while_the_whole_log_is_read(stage: Stag
 
 
 async def test_a_reader_that_reads_nothing_delays_no_other(stage: Stage):
-    await asyncio.gather(*(stage.one(LONG_S) for _ in range(200)))
+    await asyncio.gather(*(stage.send_one_request(LONG_S) for _ in range(200)))
     idle = []
     for _ in range(3):
         _, writer = await asyncio.open_connection("127.0.0.1", stage.port, limit=1_024)

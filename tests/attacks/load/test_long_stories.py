@@ -68,7 +68,7 @@ async def test_other_clients_are_served_while_a_story_runs(
     running = asyncio.create_task(run_story(stage, story(*steps)))
     served = 0
     while not running.done():
-        assert await stage.one(LONG_S) == "whole"
+        assert await stage.send_one_request(LONG_S) == "whole"
         served += 1
 
     assert (await running)["passed"]
